@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings of every Swift target of ours: language mode 6, no warning survives, imports stay private to
+/// the file that wrote them unless the file says otherwise.
+let ours: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "landline",
+  products: [
+    .executable(name: "landline", targets: ["landline"])
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // C libraries, one module each, one importer each.
+    .systemLibrary(name: "CLandlineSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLandlineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(
+      name: "CLandlinePhoneNumber",
+      cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      linkerSettings: [.linkedLibrary("phonenumber")]),
+    .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
+
+    // Values and cores: no clock, socket, file or random source inside.
+    .target(name: "CallModel", swiftSettings: ours),
+    .target(name: "LandlineDigest", dependencies: ["CLandlineCrypto"], swiftSettings: ours),
+    .target(name: "RoutingCore", dependencies: ["CallModel"], swiftSettings: ours),
+    .target(name: "LedgerCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
+
+    // Shells.
+    .target(
+      name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
+    .target(
+      name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
+      swiftSettings: ours),
+    .target(
+      name: "LandlineConsole",
+      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan"],
+      swiftSettings: ours),
+    .target(
+      name: "SimulationKit", dependencies: ["CallModel", "LedgerCore", "LedgerSQLite"],
+      swiftSettings: ours),
+    .target(
+      name: "LandlineBench",
+      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor"],
+      swiftSettings: ours),
+    .executableTarget(
+      name: "landline",
+      dependencies: [
+        "LandlineConsole", "LandlineBench", "SimulationKit",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: ours),
+
+    // Tests, one target for each target under test.
+    .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
+    .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "LedgerSQLiteTests",
+      dependencies: ["LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+    .testTarget(
+      name: "SimulationKitTests",
+      dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+    .testTarget(
+      name: "LandlineConsoleTests",
+      dependencies: ["LandlineConsole", "LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+  ],
+  cxxLanguageStandard: .cxx17
+)

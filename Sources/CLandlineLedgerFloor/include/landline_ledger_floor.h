@@ -1,0 +1,3 @@
+#ifndef LANDLINE_LEDGER_FLOOR_H
+#define LANDLINE_LEDGER_FLOOR_H
+#endif

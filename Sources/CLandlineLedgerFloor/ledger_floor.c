@@ -1,0 +1,1 @@
+#include "landline_ledger_floor.h"

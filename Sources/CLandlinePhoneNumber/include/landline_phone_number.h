@@ -1,0 +1,3 @@
+#ifndef LANDLINE_PHONE_NUMBER_H
+#define LANDLINE_PHONE_NUMBER_H
+#endif

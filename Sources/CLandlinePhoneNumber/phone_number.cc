@@ -1,0 +1,1 @@
+#include "landline_phone_number.h"

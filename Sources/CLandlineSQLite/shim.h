@@ -1,0 +1,24 @@
+// Door to the system's SQLite (sqlite3.h). One importer: LedgerSQLite.
+#ifndef CLANDLINE_SQLITE_SHIM_H
+#define CLANDLINE_SQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+// SQLITE_STATIC is a macro cast that Swift cannot import: the bytes outlive the statement's next step.
+static inline int landline_sqlite3_bind_text_static(
+    sqlite3_stmt *statement, int index, const char *bytes, int length) {
+  return sqlite3_bind_text(statement, index, bytes, length, SQLITE_STATIC);
+}
+
+// SQLITE_TRANSIENT is a macro cast that Swift cannot import: SQLite copies the bytes before it returns.
+static inline int landline_sqlite3_bind_text_copied(
+    sqlite3_stmt *statement, int index, const char *bytes, int length) {
+  return sqlite3_bind_text(statement, index, bytes, length, SQLITE_TRANSIENT);
+}
+
+static inline int landline_sqlite3_bind_blob_copied(
+    sqlite3_stmt *statement, int index, const void *bytes, int length) {
+  return sqlite3_bind_blob(statement, index, bytes, length, SQLITE_TRANSIENT);
+}
+
+#endif

@@ -1,0 +1,112 @@
+/// A currency: three upper-case letters in the manner of ISO 4217. Two currencies never mix in one sum.
+public struct Currency: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The letters, packed big-endian into the low 24 bits.
+  private let packed: UInt32
+
+  /// - Throws: ``InvalidValue`` with rule `currency.code` unless `code` is three letters `A` to `Z`.
+  public init(_ code: some StringProtocol) throws(InvalidValue) {
+    var packed: UInt32 = 0
+    var count = 0
+    for byte in code.utf8 {
+      guard byte >= UInt8(ascii: "A"), byte <= UInt8(ascii: "Z"), count < 3 else {
+        throw Currency.refusal(offset: count)
+      }
+      packed = packed << 8 | UInt32(byte)
+      count += 1
+    }
+    guard count == 3 else { throw Currency.refusal(offset: count) }
+    self.packed = packed
+  }
+
+  private static func refusal(offset: Int) -> InvalidValue {
+    InvalidValue(
+      kind: "currency", rule: "currency.code", offset: offset, problem: "a currency is exactly three capital letters",
+      accepted: "an ISO 4217 code such as EUR")
+  }
+
+  private init(packed: UInt32) { self.packed = packed }
+
+  public static let eur = Currency(packed: 0x45_5552)
+  public static let usd = Currency(packed: 0x55_5344)
+
+  public var description: String {
+    String(decoding: [UInt8(packed >> 16 & 0xFF), UInt8(packed >> 8 & 0xFF), UInt8(packed & 0xFF)], as: UTF8.self)
+  }
+
+  public static func < (left: Currency, right: Currency) -> Bool { left.packed < right.packed }
+}
+
+/// An amount of money: whole micro-units (10⁻⁶) of one currency. Exact; every operation that could leave the
+/// range or mix currencies throws.
+public struct Credits: Hashable, Sendable, CustomStringConvertible {
+  /// Decimal places of one unit.
+  public static let scale = 6
+  /// Micro-units in one unit.
+  public static let microsPerUnit: Int64 = 1_000_000
+  /// Largest magnitude of an amount or a balance, in micro-units: 2⁶², so that one addition can never leave `Int64`.
+  public static let maximumMicros: Int64 = 1 << 62
+
+  public let micros: Int64
+  public let currency: Currency
+
+  /// - Throws: ``CreditsError/outOfRange`` when the magnitude passes ``maximumMicros``.
+  public init(micros: Int64, _ currency: Currency) throws(CreditsError) {
+    guard micros.magnitude <= Credits.maximumMicros.magnitude else { throw .outOfRange }
+    self.micros = micros
+    self.currency = currency
+  }
+
+  public static func zero(_ currency: Currency) -> Credits { Credits(unchecked: 0, currency) }
+
+  private init(unchecked micros: Int64, _ currency: Currency) {
+    self.micros = micros
+    self.currency = currency
+  }
+
+  /// Reads a decimal text with at most six decimals, such as `10` or `-0.015467`.
+  /// - Throws: ``InvalidValue`` with the rules of ``DecimalText/parse(_:scale:kind:)``.
+  public init(parsing text: some StringProtocol, _ currency: Currency) throws(InvalidValue) {
+    let micros = try DecimalText.parse(text, scale: Credits.scale)
+    guard micros.magnitude <= Credits.maximumMicros.magnitude else {
+      throw InvalidValue(
+        kind: "amount", rule: "amount.range", offset: nil, problem: "the amount is too large",
+        accepted: "an amount of at most \(DecimalText.format(Credits.maximumMicros, scale: Credits.scale))")
+    }
+    self.init(unchecked: micros, currency)
+  }
+
+  /// The exact amount without its currency, at full scale: `14.120000`.
+  public var decimal: String { DecimalText.format(micros, scale: Credits.scale) }
+
+  /// `14.120000 EUR`.
+  public var description: String { "\(decimal) \(currency)" }
+
+  public func adding(_ other: Credits) throws(CreditsError) -> Credits {
+    guard currency == other.currency else { throw .currencyMismatch(currency, other.currency) }
+    // Both magnitudes are at most 2⁶², so the sum of two fits Int64 unless both sit at the limit.
+    let (sum, overflow) = micros.addingReportingOverflow(other.micros)
+    guard !overflow else { throw .outOfRange }
+    return try Credits(micros: sum, currency)
+  }
+
+  public func subtracting(_ other: Credits) throws(CreditsError) -> Credits {
+    try adding(other.negated)
+  }
+
+  public var negated: Credits { Credits(unchecked: -micros, currency) }
+}
+
+/// How arithmetic on ``Credits`` can fail.
+public enum CreditsError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The result's magnitude would pass ``Credits/maximumMicros``.
+  case outOfRange
+  case currencyMismatch(Currency, Currency)
+
+  public var description: String {
+    switch self {
+    case .outOfRange:
+      "the amount would pass the largest magnitude, \(DecimalText.format(Credits.maximumMicros, scale: Credits.scale))"
+    case .currencyMismatch(let left, let right): "\(left) and \(right) cannot be added"
+    }
+  }
+}

@@ -1,0 +1,274 @@
+/// The price of a call to one destination, as closed forms: what a duration costs, and how many seconds an amount buys.
+///
+/// Prices are whole nano-units (10⁻⁹) of the deck's currency; a cost is rounded once, at the end of the call, to
+/// micro-units. The limits below keep every intermediate product inside `Int64`:
+/// 10¹⁴ nano-units a minute × (86,400 + 3,600) s + 60 × 10¹⁴ < 2⁶³.
+public struct Tariff: Hashable, Sendable {
+  /// A part of the talk time with its own rate; the first tier starts at 0.
+  public struct Tier: Hashable, Sendable {
+    /// First second of talk time (after free seconds) that this tier prices.
+    public let fromSecond: Int64
+    /// Nano-units a minute.
+    public let ratePerMinute: Int64
+    /// Billing step inside the tier, in seconds.
+    public let increment: Int64
+
+    public init(fromSecond: Int64, ratePerMinute: Int64, increment: Int64) {
+      self.fromSecond = fromSecond
+      self.ratePerMinute = ratePerMinute
+      self.increment = increment
+    }
+  }
+
+  /// How a cost between two micro-units becomes one of them.
+  public enum Rounding: String, Hashable, Sendable, CaseIterable {
+    case up
+    case halfEven = "half-even"
+  }
+
+  /// What happens to a call whose cost has reached ``maximumCost``.
+  public enum MaximumCostStrategy: String, Hashable, Sendable, CaseIterable {
+    /// The call goes on and costs no more.
+    case free
+    /// The call is not granted more seconds than the maximum pays for.
+    case disconnect
+  }
+
+  /// Decimal places of a rate.
+  public static let rateScale = 9
+  /// Nano-units: 100,000 units, for a rate a minute, a fee, a minimum and a maximum alike.
+  public static let maximumPrice: Int64 = 100_000_000_000_000
+  public static let maximumTiers = 4
+  /// Longest call that can be priced, in seconds.
+  public static let maximumSeconds: Int64 = 86_400
+  /// Longest billing step, in seconds.
+  public static let maximumIncrement: Int64 = 3600
+  public static let maximumTolerance: Int64 = 999
+
+  public let tiers: [Tier]
+  /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
+  public let initial: Int64
+  /// Nano-units, once a call.
+  public let fee: Int64
+  /// Nano-units: the least that a billable call costs.
+  public let minimumCharge: Int64
+  /// An answered call of at most this many seconds costs nothing.
+  public let grace: Int64
+  /// Seconds subtracted from the duration before the increments.
+  public let freeSeconds: Int64
+  /// Nano-units: the most that a call costs; `nil` for no limit.
+  public let maximumCost: Int64?
+  public let maximumCostStrategy: MaximumCostStrategy
+  /// Longest call under this tariff, in seconds.
+  public let secondsLimit: Int64
+  /// Milliseconds by which a duration may pass a whole second before the next one counts, 0 to 999.
+  public let tolerance: Int64
+  public let rounding: Rounding
+
+  /// - Throws: ``InvalidValue`` with a `tariff.…` rule that names the field outside its limits.
+  public init(
+    tiers: [Tier], initial: Int64, fee: Int64 = 0, minimumCharge: Int64 = 0, grace: Int64 = 0, freeSeconds: Int64 = 0,
+    maximumCost: Int64? = nil, maximumCostStrategy: MaximumCostStrategy = .disconnect,
+    secondsLimit: Int64 = Tariff.maximumSeconds, tolerance: Int64 = 0, rounding: Rounding = .up
+  ) throws(InvalidValue) {
+    func require(_ condition: Bool, _ rule: String, _ problem: String, _ accepted: String) throws(InvalidValue) {
+      guard condition else {
+        throw InvalidValue(kind: "tariff", rule: "tariff.\(rule)", offset: nil, problem: problem, accepted: accepted)
+      }
+    }
+    let prices = "0 to \(DecimalText.format(Tariff.maximumPrice, scale: Tariff.rateScale))"
+    let times = "0 to \(Tariff.maximumSeconds) seconds"
+    try require(
+      !tiers.isEmpty && tiers.count <= Tariff.maximumTiers && tiers[0].fromSecond == 0, "tiers",
+      "a tariff has one to \(Tariff.maximumTiers) tiers and the first starts at second 0", "tiers in ascending order")
+    try require((0...Tariff.maximumSeconds).contains(initial), "initial", "the initial increment is out of range", times)
+    var step = initial
+    var start: Int64 = 0
+    for (index, tier) in tiers.enumerated() {
+      try require(
+        (0...Tariff.maximumPrice).contains(tier.ratePerMinute), "rate", "the rate is out of range", prices)
+      try require(
+        (1...Tariff.maximumIncrement).contains(tier.increment), "increment", "the increment is out of range",
+        "1 to \(Tariff.maximumIncrement) seconds")
+      if index > 0 {
+        let length = tier.fromSecond - start - step
+        try require(
+          tier.fromSecond > start && tier.fromSecond <= Tariff.maximumSeconds && length >= 0
+            && length % tiers[index - 1].increment == 0, "tier", "a tier must start where an increment of the one before ends",
+          "a multiple of the increment before it")
+        start = tier.fromSecond
+        step = 0
+      }
+    }
+    try require((0...Tariff.maximumPrice).contains(fee), "fee", "the connection fee is out of range", prices)
+    try require((0...Tariff.maximumPrice).contains(minimumCharge), "minimum", "the minimum charge is out of range", prices)
+    try require((0...Tariff.maximumSeconds).contains(grace), "grace", "the grace time is out of range", times)
+    try require((0...Tariff.maximumSeconds).contains(freeSeconds), "free", "the free seconds are out of range", times)
+    if let maximumCost {
+      try require(
+        (max(fee, minimumCharge)...Tariff.maximumPrice).contains(maximumCost), "maximum",
+        "the maximum cost is out of range or below the fee or the minimum charge", prices)
+    }
+    try require(
+      (1...Tariff.maximumSeconds).contains(secondsLimit), "limit", "the longest call is out of range",
+      "1 to \(Tariff.maximumSeconds) seconds")
+    try require((0...Tariff.maximumTolerance).contains(tolerance), "tolerance", "the tolerance is out of range", "0 to 999 ms")
+    self.tiers = tiers
+    self.initial = initial
+    self.fee = fee
+    self.minimumCharge = minimumCharge
+    self.grace = grace
+    self.freeSeconds = freeSeconds
+    self.maximumCost = maximumCost
+    self.maximumCostStrategy = maximumCostStrategy
+    self.secondsLimit = secondsLimit
+    self.tolerance = tolerance
+    self.rounding = rounding
+  }
+
+  /// A tariff of one tier.
+  public init(
+    ratePerMinute: Int64, initial: Int64, increment: Int64, fee: Int64 = 0, minimumCharge: Int64 = 0, grace: Int64 = 0,
+    freeSeconds: Int64 = 0
+  ) throws(InvalidValue) {
+    try self.init(
+      tiers: [Tier(fromSecond: 0, ratePerMinute: ratePerMinute, increment: increment)], initial: initial, fee: fee,
+      minimumCharge: minimumCharge, grace: grace, freeSeconds: freeSeconds)
+  }
+}
+
+// MARK: - What a duration costs
+
+extension Tariff {
+  /// Whole seconds that a measured duration counts as: rounded up once the tolerance is passed; at least 1 once answered.
+  public func seconds(ofMilliseconds milliseconds: Int64) -> Int64 {
+    guard milliseconds > 0 else { return 0 }
+    let counted = min(milliseconds, Tariff.maximumSeconds * 1000) - tolerance
+    return max(1, (counted + 999) / 1000)
+  }
+
+  /// Seconds billed for a call of `seconds`: the initial increment, then whole increments, tier by tier.
+  public func billedSeconds(_ seconds: Int64) -> Int64 {
+    let talk = min(max(seconds, 0), Tariff.maximumSeconds) - freeSeconds
+    guard seconds > grace, talk > 0 else { return 0 }
+    var index = 0
+    while index + 1 < tiers.count, talk > tiers[index + 1].fromSecond { index += 1 }
+    let tier = tiers[index]
+    let start = index == 0 ? initial : tier.fromSecond
+    guard talk > start else { return start }
+    return start + (talk - start + tier.increment - 1) / tier.increment * tier.increment
+  }
+
+  /// The exact cost of a call of `seconds` before rounding, in sixtieths of a nano-unit.
+  public func exactCost(seconds: Int64) -> Int64 {
+    guard seconds > grace else { return 0 }
+    let billed = billedSeconds(seconds)
+    var cost = fee * 60
+    for (index, tier) in tiers.enumerated() where billed > tier.fromSecond {
+      let end = index + 1 < tiers.count ? min(billed, tiers[index + 1].fromSecond) : billed
+      cost += tier.ratePerMinute * (end - tier.fromSecond)
+    }
+    return clamped(cost)
+  }
+
+  /// Applies the minimum charge and the maximum cost to a sum in sixtieths of a nano-unit.
+  func clamped(_ cost: Int64) -> Int64 {
+    let charged = max(minimumCharge * 60, cost)
+    return maximumCost.map { min(charged, $0 * 60) } ?? charged
+  }
+
+  /// Micro-units for a call of `seconds`.
+  public func cost(seconds: Int64) -> Int64 { rounded(exactCost(seconds: seconds)) }
+
+  /// Micro-units for a call measured as `milliseconds`.
+  public func cost(milliseconds: Int64) -> Int64 { cost(seconds: seconds(ofMilliseconds: milliseconds)) }
+
+  /// Sixtieths of a nano-unit in one micro-unit.
+  static let sixtiethsPerMicro: Int64 = 60_000
+
+  func rounded(_ cost: Int64) -> Int64 {
+    let (quotient, remainder) = cost.quotientAndRemainder(dividingBy: Tariff.sixtiethsPerMicro)
+    switch rounding {
+    case .up: return remainder > 0 ? quotient + 1 : quotient
+    case .halfEven:
+      let half = Tariff.sixtiethsPerMicro / 2
+      return remainder > half || (remainder == half && quotient % 2 == 1) ? quotient + 1 : quotient
+    }
+  }
+}
+
+// MARK: - What an amount buys
+
+extension Tariff {
+  /// The longest call, in whole seconds, that costs at most `micros`; 0 when not even the first increment is paid for.
+  ///
+  /// The answer s satisfies cost(s) ≤ micros < cost(s + 1), within `limit` and ``secondsLimit``.
+  public func secondsBought(by micros: Int64, limit: Int64 = Tariff.maximumSeconds) -> Int64 {
+    let cap = min(limit, secondsLimit)
+    guard micros >= 0, cap > 0 else { return 0 }
+    // More than the dearest possible call is the same as infinitely much; the bound keeps the product in range.
+    let spendable = min(micros, Int64.max / Tariff.sixtiethsPerMicro - 1)
+    var budget = spendable * Tariff.sixtiethsPerMicro
+    if rounding == .halfEven { budget += Tariff.sixtiethsPerMicro / 2 - spendable % 2 }
+    if let maximumCost, rounded(maximumCost * 60) <= spendable {
+      switch maximumCostStrategy {
+      case .free: return cap
+      case .disconnect: budget = maximumCost * 60
+      }
+    }
+    guard minimumCharge * 60 <= budget, fee * 60 <= budget else { return 0 }
+    let billed = billedSecondsBought(by: budget - fee * 60)
+    let seconds = min(billed + freeSeconds, cap)
+    return seconds > grace ? seconds : 0
+  }
+
+  /// Largest number of billed seconds whose time charge is at most `budget` sixtieths of a nano-unit.
+  private func billedSecondsBought(by budget: Int64) -> Int64 {
+    var left = budget
+    var billed: Int64 = 0
+    for (index, tier) in tiers.enumerated() {
+      let end = index + 1 < tiers.count ? tiers[index + 1].fromSecond : Tariff.maximumSeconds + Tariff.maximumIncrement
+      if index == 0 {
+        guard tier.ratePerMinute * initial <= left else { return 0 }
+        left -= tier.ratePerMinute * initial
+        billed = initial
+      }
+      guard end > billed else { continue }
+      let steps = (end - billed) / tier.increment
+      let stepPrice = tier.ratePerMinute * tier.increment
+      let bought = stepPrice == 0 ? steps : min(steps, left / stepPrice)
+      left -= bought * stepPrice
+      billed += bought * tier.increment
+      if bought < steps { return billed }
+    }
+    return billed
+  }
+}
+
+extension Tariff {
+  /// The tariff with every price scaled by `basisPoints` / 10,000, rounded up to the next nano-unit.
+  /// - Throws: ``InvalidValue`` when a price leaves its range.
+  public func scaled(byBasisPoints basisPoints: Int64) throws(InvalidValue) -> Tariff {
+    if basisPoints == 10_000 { return self }
+    func scale(_ price: Int64) throws(InvalidValue) -> Int64 {
+      let (product, overflow) = price.multipliedReportingOverflow(by: basisPoints)
+      guard !overflow, basisPoints >= 0 else {
+        throw InvalidValue(
+          kind: "tariff", rule: "tariff.multiplier", offset: nil, problem: "the multiplied price is out of range",
+          accepted: "a smaller multiplier")
+      }
+      return (product + 9999) / 10_000
+    }
+    var scaledTiers: [Tier] = []
+    for tier in tiers {
+      scaledTiers.append(
+        Tier(fromSecond: tier.fromSecond, ratePerMinute: try scale(tier.ratePerMinute), increment: tier.increment))
+    }
+    var scaledMaximum: Int64?
+    if let maximumCost { scaledMaximum = try scale(maximumCost) }
+    return try Tariff(
+      tiers: scaledTiers, initial: initial, fee: try scale(fee), minimumCharge: try scale(minimumCharge), grace: grace,
+      freeSeconds: freeSeconds, maximumCost: scaledMaximum, maximumCostStrategy: maximumCostStrategy,
+      secondsLimit: secondsLimit, tolerance: tolerance, rounding: rounding)
+  }
+}
