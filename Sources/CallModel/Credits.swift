@@ -43,8 +43,8 @@ public struct Credits: Hashable, Sendable, CustomStringConvertible {
   public static let scale = 6
   /// Micro-units in one unit.
   public static let microsPerUnit: Int64 = 1_000_000
-  /// Largest magnitude of an amount or a balance, in micro-units: 2⁶², so that one addition can never leave `Int64`.
-  public static let maximumMicros: Int64 = 1 << 62
+  /// Largest magnitude of an amount or a balance, in micro-units: 2⁶² − 1, so that the sum of any two fits `Int64`.
+  public static let maximumMicros: Int64 = (1 << 62) - 1
 
   public let micros: Int64
   public let currency: Currency
@@ -83,10 +83,7 @@ public struct Credits: Hashable, Sendable, CustomStringConvertible {
 
   public func adding(_ other: Credits) throws(CreditsError) -> Credits {
     guard currency == other.currency else { throw .currencyMismatch(currency, other.currency) }
-    // Both magnitudes are at most 2⁶², so the sum of two fits Int64 unless both sit at the limit.
-    let (sum, overflow) = micros.addingReportingOverflow(other.micros)
-    guard !overflow else { throw .outOfRange }
-    return try Credits(micros: sum, currency)
+    return try Credits(micros: micros + other.micros, currency)
   }
 
   public func subtracting(_ other: Credits) throws(CreditsError) -> Credits {

@@ -1,0 +1,170 @@
+public import CallModel
+
+/// What an account stands for in the chart of accounts.
+public enum AccountKind: String, Hashable, Sendable, CaseIterable {
+  /// A customer who pays before calling: `liabilities:prepaid:NAME`.
+  case prepaid
+  /// A customer who may owe up to a credit limit: `liabilities:postpaid:NAME`.
+  case postpaid
+  case revenue, carrier, payments, expense, overrun, equity
+
+  /// Whether calls can be charged to accounts of this kind.
+  public var isCustomer: Bool { self == .prepaid || self == .postpaid }
+}
+
+/// Where an account is in its life.
+///
+/// ```
+/// open ──close──▶ closing ──last hold resolved──▶ closed
+///  │ ▲
+/// lock unlock
+///  ▼ │
+/// locked
+/// ```
+/// Closing and locked accounts accept no new call and no extension, but every call under way still settles.
+public enum AccountStatus: String, Hashable, Sendable, CaseIterable {
+  case open, closing, closed, locked
+}
+
+/// Limits of one customer account; `nil` means no limit of its own.
+public struct AccountCaps: Hashable, Sendable {
+  /// Calls that may be open at the same time.
+  public var concurrentCalls: Int64?
+  /// New calls in one second of the clock.
+  public var callsPerSecond: Int64?
+  /// Micro-units that one call may cost.
+  public var perCall: Int64?
+  /// Micro-units that calls may cost on one local day, open holds included.
+  public var perDay: Int64?
+  /// Nano-units a minute of the dearest destination that may be called.
+  public var highestRate: Int64?
+  /// E.164 country calling codes that may be called, ascending.
+  public var countries: [Int]?
+
+  public static let maximumCountries = 300
+
+  public init(
+    concurrentCalls: Int64? = nil, callsPerSecond: Int64? = nil, perCall: Int64? = nil, perDay: Int64? = nil,
+    highestRate: Int64? = nil, countries: [Int]? = nil
+  ) {
+    self.concurrentCalls = concurrentCalls
+    self.callsPerSecond = callsPerSecond
+    self.perCall = perCall
+    self.perDay = perDay
+    self.highestRate = highestRate
+    self.countries = countries.map { Array(Set($0)).sorted() }
+  }
+
+  /// Canonical text of the country list, as stored: `1,46`; empty list and no list differ.
+  public var countriesText: String? { countries.map { $0.map { String($0) }.joined(separator: ",") } }
+
+  /// Every cap as canonical text: what an account event records.
+  var text: String {
+    func text(_ value: Int64?) -> String { value.map { String($0) } ?? "-" }
+    return "concurrent=\(text(concurrentCalls));second=\(text(callsPerSecond));call=\(text(perCall));"
+      + "day=\(text(perDay));rate=\(text(highestRate));countries=\(countriesText ?? "-")"
+  }
+
+  public static func countries(parsing text: String?) -> [Int]? {
+    text.map { $0.split(separator: ",").compactMap { Int($0) } }
+  }
+}
+
+/// One row of the account table.
+///
+/// Amounts are micro-units. `posted` is what has been booked: positive when the operator owes the holder, so a
+/// customer's credit is positive and all accounts of a currency add up to zero.
+public struct LedgerAccount: Hashable, Sendable {
+  public var id: Int64
+  /// A customer's own name, or the place in the chart of accounts such as `revenues:calls`.
+  public var name: String
+  public var kind: AccountKind
+  public var currency: Currency
+  public var posted: Int64
+  /// Sum of the open holds.
+  public var held: Int64
+  /// The lowest that `posted − held` may reach: 0, or minus the credit limit.
+  public var floor: Int64
+  /// Number of entries; the last entry carries it.
+  public var version: Int64
+  /// Counts every change of the row: what a conditional update compares.
+  public var revision: Int64
+  public var status: AccountStatus
+  /// Name of the rate plan; empty when none is assigned.
+  public var plan: String
+  public var caps: AccountCaps
+  /// IANA zone whose midnight rolls the daily counter.
+  public var zone: String
+  public var openHolds: Int64
+  /// The clock second of the newest call, and the calls authorised in it: the `callsPerSecond` cap's window.
+  public var callSecond: Int64
+  public var callsInSecond: Int64
+  public var createdAt: Instant
+
+  public init(
+    id: Int64, name: String, kind: AccountKind, currency: Currency, posted: Int64 = 0, held: Int64 = 0, floor: Int64 = 0,
+    version: Int64 = 0, revision: Int64 = 0, status: AccountStatus = .open, plan: String = "",
+    caps: AccountCaps = AccountCaps(), zone: String = "UTC", openHolds: Int64 = 0, callSecond: Int64 = 0,
+    callsInSecond: Int64 = 0, createdAt: Instant
+  ) {
+    self.id = id
+    self.name = name
+    self.kind = kind
+    self.currency = currency
+    self.posted = posted
+    self.held = held
+    self.floor = floor
+    self.version = version
+    self.revision = revision
+    self.status = status
+    self.plan = plan
+    self.caps = caps
+    self.zone = zone
+    self.openHolds = openHolds
+    self.callSecond = callSecond
+    self.callsInSecond = callsInSecond
+    self.createdAt = createdAt
+  }
+
+  /// Micro-units that a new hold or a withdrawal may take.
+  public var available: Int64 { posted - held - floor }
+
+  /// The account's place in the chart of accounts: `liabilities:prepaid:acme`, or the name itself for the operator's own.
+  public var journalName: String {
+    switch kind {
+    case .prepaid: "liabilities:prepaid:\(name)"
+    case .postpaid: "liabilities:postpaid:\(name)"
+    default: name
+    }
+  }
+
+  /// The settings that only an administrator changes, as one canonical line: what an account event records.
+  public var settingsText: String {
+    "name=\(name);kind=\(kind.rawValue);currency=\(currency);status=\(status.rawValue);floor=\(floor);plan=\(plan);"
+      + "zone=\(zone);\(caps.text)"
+  }
+}
+
+/// The operator's side of the chart of accounts. One account a name and currency, created when first posted to.
+public enum ChartOfAccounts {
+  public static let revenue = "revenues:calls"
+  public static let termination = "expenses:termination"
+  public static let overrun = "expenses:overrun"
+  public static let opening = "equity:opening"
+  public static let adjustments = "equity:adjustments"
+
+  /// Money that came in by one way of paying: `assets:payments:card`.
+  public static func payments(_ method: RequestKey) -> String { "assets:payments:\(method)" }
+  public static func carrier(_ trunk: TrunkName) -> String { "liabilities:carriers:\(trunk)" }
+
+  static func kind(of name: String) -> AccountKind {
+    switch name {
+    case revenue: .revenue
+    case overrun: .overrun
+    case termination: .expense
+    case _ where name.hasPrefix("assets:payments:"): .payments
+    case _ where name.hasPrefix("liabilities:carriers:"): .carrier
+    default: .equity
+    }
+  }
+}

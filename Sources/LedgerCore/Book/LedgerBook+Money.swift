@@ -1,0 +1,124 @@
+import CallModel
+
+extension LedgerBook {
+  /// Top-ups, refunds, corrections, transfers and chargebacks.
+  mutating func move(_ movement: MoneyMovement, _ operation: LedgerOperation) throws -> LedgerReceipt {
+    guard let account = try customer(movement.account) else { return unrecorded(.unknownAccount) }
+    let content = chain.requestHash(of: operation.content)
+    if let answer = try replay(operation, on: account.id, content: content) { return answer }
+    let plan = try plan(movement, account, at: operation.at)
+    let step: MoneyStep
+    switch plan {
+    case .failure(let refusal):
+      return try keepAnswer(.refused(refusal.value), to: operation, on: account.id, content: content)
+    case .success(let planned): step = planned
+    }
+    let seq = try post(
+      step.kind, debit: step.debit, credit: step.credit, amount: step.amount, call: step.call, reverses: step.reverses,
+      key: movement.key.text, actor: operation.actor, at: operation.at, eventAt: operation.at,
+      detail: String(decoding: movement.detail.utf8.prefix(LedgerOperation.maximumDetailBytes), as: UTF8.self))
+    if step.locks {
+      try change(account.id) { $0.status = .locked }
+      try record(event: "lock", of: try self.account(account.id), actor: operation.actor, at: operation.at)
+    }
+    let after = try self.account(account.id)
+    return try keepAnswer(
+      .posted(
+        transfer: seq, amount: step.debit == account.id ? -step.amount : step.amount, balance: after.posted),
+      to: operation, on: account.id, content: content, seq: seq)
+  }
+
+  /// A movement that has passed every check.
+  private struct MoneyStep {
+    var kind: TransferKind
+    var debit: Int64
+    var credit: Int64
+    var amount: Int64
+    var call: CallID?
+    var reverses: Int64?
+    var locks = false
+  }
+
+  private mutating func plan(
+    _ movement: MoneyMovement, _ account: LedgerAccount, at: Instant
+  ) throws -> Result<MoneyStep, Refusal> {
+    if let amount = movement.amount, amount.currency != account.currency { return .failure(Refusal(.currencyMismatch)) }
+    let given = movement.amount?.micros
+    let isOpen = account.status == .open || account.status == .locked
+    func outOfRange() -> Result<MoneyStep, Refusal> { .failure(Refusal(.amountOutOfRange)) }
+
+    switch movement.kind {
+    case .opening, .topup:
+      guard let amount = given, amount > 0 else { return outOfRange() }
+      guard isOpen else { return .failure(Refusal(.accountClosed)) }
+      guard account.posted + amount <= Credits.maximumMicros else { return outOfRange() }
+      let source: String
+      let kind: TransferKind
+      if case .topup(let method) = movement.kind {
+        (source, kind) = (ChartOfAccounts.payments(method), .topup)
+      } else {
+        (source, kind) = (ChartOfAccounts.opening, .opening)
+      }
+      let debit = try operatorAccount(source, account.currency, at: at)
+      return checked(MoneyStep(kind: kind, debit: debit, credit: account.id, amount: amount))
+
+    case .adjust(let force):
+      guard let amount = given, amount != 0 else { return outOfRange() }
+      guard account.status != .closed else { return .failure(Refusal(.accountClosed)) }
+      let isBelow = amount < 0 && account.available < -amount
+      guard !isBelow || force else { return .failure(Refusal(.insufficientCredit)) }
+      let other = try operatorAccount(ChartOfAccounts.adjustments, account.currency, at: at)
+      return checked(
+        MoneyStep(
+          kind: .adjust, debit: amount > 0 ? other : account.id, credit: amount > 0 ? account.id : other,
+          amount: abs(amount), locks: isBelow && account.status == .open))
+
+    case .transfer(let name):
+      guard let amount = given, amount > 0 else { return outOfRange() }
+      guard let target = try customer(name) else { return .failure(Refusal(.unknownAccount)) }
+      guard target.id != account.id else { return outOfRange() }
+      guard target.currency == account.currency else { return .failure(Refusal(.currencyMismatch)) }
+      guard isOpen, target.status == .open || target.status == .locked else { return .failure(Refusal(.accountClosed)) }
+      guard account.status == .open else { return .failure(Refusal(.accountLocked)) }
+      guard account.available >= amount else { return .failure(Refusal(.insufficientCredit)) }
+      return checked(MoneyStep(kind: .transfer, debit: account.id, credit: target.id, amount: amount))
+
+    case .refund(let seq), .chargeback(let seq):
+      guard let original = try rows.transfer(seq: seq), original.debit == account.id || original.credit == account.id
+      else { return .failure(Refusal(.unknownTransfer)) }
+      let isChargeback = if case .chargeback = movement.kind { true } else { false }
+      // A charge may be given back, money that came in may be paid back; nothing else has a meaning here.
+      let isCharge = original.kind == .call && original.debit == account.id && !isChargeback
+      let isTopup = original.kind == .topup && original.credit == account.id
+      guard isCharge || isTopup else { return .failure(Refusal(.unknownTransfer)) }
+      let left = original.amount - (try rows.reversedAmount(of: seq))
+      let amount = given ?? left
+      guard amount > 0, amount <= left else { return outOfRange() }
+      guard account.status != .closed || isChargeback else { return .failure(Refusal(.accountClosed)) }
+      guard isCharge || isChargeback || account.available >= amount else {
+        return .failure(Refusal(.insufficientCredit))
+      }
+      _ = try loadAccount(original.debit)
+      _ = try loadAccount(original.credit)
+      return checked(
+        MoneyStep(
+          kind: isChargeback ? .chargeback : .refund, debit: original.credit, credit: original.debit, amount: amount,
+          call: original.call, reverses: seq, locks: isChargeback && account.status == .open))
+    }
+  }
+
+  /// The last check of every movement: both balances stay in range.
+  private func checked(_ step: MoneyStep) -> Result<MoneyStep, Refusal> {
+    guard let debit = try? account(step.debit), let credit = try? account(step.credit),
+      canPost(debit: debit, credit: credit, amount: step.amount)
+    else { return .failure(Refusal(.amountOutOfRange)) }
+    return .success(step)
+  }
+}
+
+/// A refusal on its way out of a plan.
+struct Refusal: Error {
+  let value: LedgerRefusal
+
+  init(_ value: LedgerRefusal) { self.value = value }
+}

@@ -1,0 +1,279 @@
+import CallModel
+
+/// The rules of the ledger: applies operations to the rows of one open write transaction.
+///
+/// Pure decisions over rows; no clock, no input or output of its own. A store calls ``begin()``, then ``apply(_:)`` for
+/// each queued operation, then ``finish()``, and commits; every balance touched is read once and written once a group.
+/// An operation checks everything before it changes anything, so a refusal leaves no trace but its own record. After a
+/// throw the store rolls back and the book must ``begin()`` anew.
+public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
+  public var rows: Rows
+
+  var head = LedgerHead.empty
+  var chain = HashChain()
+  private var accounts: [Int64: CachedAccount] = [:]
+  private var customers: [String: Int64] = [:]
+  private var operators: [OperatorName: Int64] = [:]
+  private var counters: [CounterKey: CachedCounter] = [:]
+  private var nodes: [NodeID: LedgerNode] = [:]
+  /// Zones outlive a group: their names are values, not rows.
+  private var zones: [String: CivilZone] = [:]
+
+  private struct CachedAccount {
+    var row: LedgerAccount
+    let storedRevision: Int64
+  }
+
+  private struct OperatorName: Hashable {
+    let name: String
+    let currency: Currency
+  }
+
+  private struct CounterKey: Hashable {
+    let account: Int64
+    let day: Int64
+  }
+
+  private struct CachedCounter {
+    var row: DayCounter
+    var isChanged: Bool
+  }
+
+  public init(rows: Rows) { self.rows = rows }
+
+  /// Forgets every cached row: another process may have written since.
+  public mutating func begin() throws {
+    accounts.removeAll(keepingCapacity: true)
+    customers.removeAll(keepingCapacity: true)
+    operators.removeAll(keepingCapacity: true)
+    counters.removeAll(keepingCapacity: true)
+    nodes.removeAll(keepingCapacity: true)
+    head = try rows.head()
+  }
+
+  /// Writes every balance and counter that changed, and the head.
+  /// - Throws: ``LedgerWriteConflict`` when another writer came between.
+  public mutating func finish() throws {
+    for cached in accounts.values where cached.row.revision != cached.storedRevision {
+      guard try rows.update(cached.row, ifRevision: cached.storedRevision) else { throw LedgerWriteConflict() }
+    }
+    for cached in counters.values where cached.isChanged { try rows.save(cached.row) }
+    try rows.save(head)
+  }
+
+  /// Decides and records one operation.
+  /// - Throws: whatever the rows throw, or ``LedgerFault``.
+  public mutating func apply(_ operation: LedgerOperation) throws -> LedgerReceipt {
+    switch operation.request {
+    case .administer(let administration): try administer(administration, operation)
+    case .move(let movement): try move(movement, operation)
+    case .call(let call): try advance(call, operation)
+    }
+  }
+}
+
+// MARK: - Rows, read once a group
+
+extension LedgerBook {
+  func unrecorded(_ refusal: LedgerRefusal, resolved: LedgerOutcome? = nil) -> LedgerReceipt {
+    LedgerReceipt(seq: 0, isReplay: false, outcome: .refused(refusal), resolved: resolved)
+  }
+
+  /// The account row as this group has left it so far.
+  func account(_ id: Int64) throws -> LedgerAccount {
+    guard let cached = accounts[id] else { throw LedgerFault("account \(id) was used before it was read") }
+    return cached.row
+  }
+
+  mutating func customer(_ name: AccountName) throws -> LedgerAccount? {
+    if let id = customers[name.text] { return try account(id) }
+    guard let row = try rows.customer(named: name.text) else { return nil }
+    cache(row)
+    customers[name.text] = row.id
+    return row
+  }
+
+  /// An account by its number, read if this group has not met it yet.
+  mutating func loadAccount(_ id: Int64) throws -> LedgerAccount {
+    if let cached = accounts[id] { return cached.row }
+    guard let row = try rows.account(id: id) else { throw LedgerFault("account \(id) is missing") }
+    cache(row)
+    return row
+  }
+
+  /// One of the operator's accounts, created at its first use.
+  mutating func operatorAccount(_ name: String, _ currency: Currency, at: Instant) throws -> Int64 {
+    let key = OperatorName(name: name, currency: currency)
+    if let id = operators[key] { return id }
+    if let row = try rows.operatorAccount(named: name, currency: currency) {
+      cache(row)
+      operators[key] = row.id
+      return row.id
+    }
+    let id = try create(
+      LedgerAccount(
+        id: head.nextAccount, name: name, kind: ChartOfAccounts.kind(of: name), currency: currency,
+        floor: -Credits.maximumMicros, createdAt: at), actor: "ledger", at: at)
+    operators[key] = id
+    return id
+  }
+
+  /// Inserts an account and the event that tells of it.
+  mutating func create(_ row: LedgerAccount, actor: String, at: Instant) throws -> Int64 {
+    head.nextAccount += 1
+    try rows.insert(row)
+    cache(row)
+    if row.kind.isCustomer { customers[row.name] = row.id }
+    try record(event: "create", of: row, actor: actor, at: at)
+    return row.id
+  }
+
+  private mutating func cache(_ row: LedgerAccount) {
+    accounts[row.id] = CachedAccount(row: row, storedRevision: row.revision)
+  }
+
+  mutating func change(_ id: Int64, _ body: (inout LedgerAccount) -> Void) throws {
+    guard var cached = accounts.removeValue(forKey: id) else {
+      throw LedgerFault("account \(id) was changed before it was read")
+    }
+    body(&cached.row)
+    if cached.row.revision == cached.storedRevision { cached.row.revision += 1 }
+    accounts[id] = cached
+  }
+
+  mutating func counter(_ account: Int64, day: Int64) throws -> DayCounter {
+    let key = CounterKey(account: account, day: day)
+    if let cached = counters[key] { return cached.row }
+    let row =
+      try rows.counter(account: account, day: day) ?? DayCounter(account: account, day: day, spent: 0, held: 0)
+    counters[key] = CachedCounter(row: row, isChanged: false)
+    return row
+  }
+
+  mutating func changeCounter(_ account: Int64, day: Int64, spent: Int64 = 0, held: Int64 = 0) throws {
+    guard spent != 0 || held != 0 else { return }
+    var row = try counter(account, day: day)
+    row.spent += spent
+    row.held += held
+    guard row.held >= 0 else { throw LedgerFault("day counter \(day) of account \(account) would fall below zero") }
+    counters[CounterKey(account: account, day: day)] = CachedCounter(row: row, isChanged: true)
+  }
+
+  /// The newest life of a node.
+  mutating func node(_ id: NodeID) throws -> LedgerNode? {
+    if let row = nodes[id] { return row }
+    guard let row = try rows.newestLife(of: id) else { return nil }
+    nodes[id] = row
+    return row
+  }
+
+  mutating func saveNode(_ node: LedgerNode) throws {
+    try rows.save(node)
+    nodes[node.id] = node
+  }
+
+  /// The day on the account's own calendar.
+  mutating func day(of account: LedgerAccount, at: Instant) throws -> Int64 {
+    if let zone = zones[account.zone] { return zone.dayNumber(at: at) }
+    do {
+      let zone = try CivilZone(account.zone)
+      zones[account.zone] = zone
+      return zone.dayNumber(at: at)
+    } catch {
+      throw LedgerFault("the time zone \(account.zone) of account \(account.name) is not known to this system")
+    }
+  }
+}
+
+// MARK: - Records
+
+extension LedgerBook {
+  /// Takes the next sequence number. Booking times never run backwards, whatever the clock does.
+  mutating func nextRecord(at: Instant) -> (seq: Int64, at: Instant) {
+    head.seq += 1
+    head.at = max(head.at, at)
+    return (head.seq, head.at)
+  }
+
+  mutating func record(event kind: String, of account: LedgerAccount, actor: String, at: Instant) throws {
+    let (seq, bookedAt) = nextRecord(at: at)
+    var event = AccountEvent(
+      seq: seq, account: account.id, kind: kind, settings: account.settingsText, actor: actor, at: bookedAt, hash: [])
+    event.hash = chain.hash(after: head.hash, event: event)
+    head.hash = event.hash
+    try rows.insert(event)
+  }
+
+  /// Whether `amount` can move without taking either balance out of range.
+  func canPost(debit: LedgerAccount, credit: LedgerAccount, amount: Int64) -> Bool {
+    // All three are within ±(2⁶² − 1): neither sum can wrap.
+    amount > 0 && amount <= Credits.maximumMicros && debit.posted - amount >= -Credits.maximumMicros
+      && credit.posted + amount <= Credits.maximumMicros
+  }
+
+  /// Books one transfer: two entries, two balances, one link of the hash chain.
+  mutating func post(
+    _ kind: TransferKind, debit: Int64, credit: Int64, amount: Int64, call: CallID? = nil, reverses: Int64? = nil,
+    key: String, actor: String, at: Instant, eventAt: Instant, detail: String
+  ) throws -> Int64 {
+    let debitRow = try account(debit)
+    let creditRow = try account(credit)
+    guard debitRow.currency == creditRow.currency, debit != credit else {
+      throw LedgerFault("a transfer needs two accounts of one currency, not \(debitRow.name) and \(creditRow.name)")
+    }
+    guard canPost(debit: debitRow, credit: creditRow, amount: amount) else {
+      throw LedgerFault("a transfer of \(amount) from \(debitRow.name) to \(creditRow.name) would leave the range")
+    }
+    let (seq, bookedAt) = nextRecord(at: at)
+    try change(debit) {
+      $0.posted -= amount
+      $0.version += 1
+    }
+    try change(credit) {
+      $0.posted += amount
+      $0.version += 1
+    }
+    let debitEntry = Entry(
+      account: debit, version: debitRow.version + 1, transfer: seq, amount: -amount,
+      balanceAfter: debitRow.posted - amount)
+    let creditEntry = Entry(
+      account: credit, version: creditRow.version + 1, transfer: seq, amount: amount,
+      balanceAfter: creditRow.posted + amount)
+    var transfer = Transfer(
+      seq: seq, kind: kind, debit: debit, credit: credit, amount: amount, currency: debitRow.currency, call: call,
+      reverses: reverses, key: key, actor: actor, at: bookedAt, eventAt: eventAt, detail: detail, hash: [])
+    transfer.hash = chain.hash(after: head.hash, transfer: transfer, debit: debitEntry, credit: creditEntry)
+    head.hash = transfer.hash
+    try rows.insert(transfer)
+    try rows.insert(debitEntry)
+    try rows.insert(creditEntry)
+    return seq
+  }
+
+  /// Looks the key up: the first answer if the content is the same, a conflict if not, `nil` if it is new.
+  mutating func replay(_ operation: LedgerOperation, on account: Int64, content: Int64) throws -> LedgerReceipt? {
+    guard let record = try rows.operation(account: account, key: operation.key) else { return nil }
+    guard record.requestHash == content else { return unrecorded(.conflict) }
+    return LedgerReceipt(seq: record.seq, isReplay: true, outcome: try outcome(of: record))
+  }
+
+  func outcome(of record: OperationRecord) throws -> LedgerOutcome {
+    guard let outcome = LedgerOutcome(parsing: record.outcome) else {
+      throw LedgerFault("the recorded answer to \(record.key) cannot be read")
+    }
+    return outcome
+  }
+
+  /// Keeps the answer under its key.
+  mutating func keepAnswer(
+    _ outcome: LedgerOutcome, to operation: LedgerOperation, on account: Int64, content: Int64, seq: Int64? = nil
+  ) throws -> LedgerReceipt {
+    if case .refused(let refusal) = outcome, !refusal.isSticky { return unrecorded(refusal) }
+    let (recordSeq, bookedAt) = seq.map { ($0, head.at) } ?? nextRecord(at: operation.at)
+    try rows.insert(
+      OperationRecord(
+        account: account, key: operation.key, seq: recordSeq, requestHash: content, outcome: outcome.text,
+        at: bookedAt))
+    return LedgerReceipt(seq: recordSeq, isReplay: false, outcome: outcome)
+  }
+}

@@ -1,0 +1,130 @@
+public import CallModel
+
+/// Where a hold is in its life; it is resolved exactly once.
+///
+/// ```
+///              ┌────void────▶ voided
+/// authorised ──┤
+///              └─answer─▶ answered ──settle──▶ settled
+/// ```
+/// A void also ends an answered hold whose caller hung up before the answer arrived (CANCEL crossing 200, RFC 3261 9.1).
+public enum HoldState: String, Hashable, Sendable, CaseIterable {
+  case authorised, answered, settled, voided
+
+  public var isOpen: Bool { self == .authorised || self == .answered }
+}
+
+/// Credit reserved for one call, and afterwards the record of how the call ended.
+public struct Hold: Hashable, Sendable {
+  public var account: Int64
+  public var call: CallID
+  /// Sequence number of the authorisation.
+  public var seq: Int64
+  public var state: HoldState
+  /// Micro-units reserved; after the end, what had been reserved last.
+  public var amount: Int64
+  /// Seconds from the answer that `amount` covers.
+  public var grantedSeconds: Int64
+  /// Extensions granted so far.
+  public var extensions: Int64
+  /// The longest that the call may be granted in all, in seconds.
+  public var maximumSeconds: Int64
+  public var node: NodeID
+  public var epoch: Int64
+  /// As dialled: `+46701234567` or a SIP address.
+  public var destination: String
+  public var isEmergency: Bool
+  public var snapshot: RateSnapshot
+  /// The call that this one was transferred from.
+  public var linkedCall: CallID?
+  /// Local day whose counter carries this hold: the day of its last grant.
+  public var day: Int64
+  public var authorisedAt: Instant
+  public var answeredAt: Instant?
+  public var resolvedAt: Instant?
+  /// Milliseconds from answer to end on the monotonic clock, at most what was granted.
+  public var duration: Int64?
+  /// Micro-units charged.
+  public var cost: Int64?
+  /// The `call` transfer; `nil` while open and for calls that cost nothing.
+  public var transfer: Int64?
+  /// Why the call ended, as the gateway says it: `hungUp`, `noCredit`, `recovered`.
+  public var reason: String?
+
+  public init(
+    account: Int64, call: CallID, seq: Int64, state: HoldState, amount: Int64, grantedSeconds: Int64, extensions: Int64,
+    maximumSeconds: Int64, node: NodeID, epoch: Int64, destination: String, isEmergency: Bool, snapshot: RateSnapshot,
+    linkedCall: CallID?, day: Int64, authorisedAt: Instant, answeredAt: Instant? = nil, resolvedAt: Instant? = nil,
+    duration: Int64? = nil, cost: Int64? = nil, transfer: Int64? = nil, reason: String? = nil
+  ) {
+    self.account = account
+    self.call = call
+    self.seq = seq
+    self.state = state
+    self.amount = amount
+    self.grantedSeconds = grantedSeconds
+    self.extensions = extensions
+    self.maximumSeconds = maximumSeconds
+    self.node = node
+    self.epoch = epoch
+    self.destination = destination
+    self.isEmergency = isEmergency
+    self.snapshot = snapshot
+    self.linkedCall = linkedCall
+    self.day = day
+    self.authorisedAt = authorisedAt
+    self.answeredAt = answeredAt
+    self.resolvedAt = resolvedAt
+    self.duration = duration
+    self.cost = cost
+    self.transfer = transfer
+    self.reason = reason
+  }
+
+  /// What a call of `milliseconds` costs under the snapshot: never more than the hold, whatever was measured.
+  public func settlement(milliseconds: Int64) -> (duration: Int64, cost: Int64, billedSeconds: Int64) {
+    let duration = min(max(milliseconds, 0), grantedSeconds * 1000)
+    let start = answeredAt ?? authorisedAt
+    return (
+      duration, snapshot.cost(milliseconds: duration, answeredAt: start),
+      snapshot.billedSeconds(milliseconds: duration, answeredAt: start)
+    )
+  }
+}
+
+/// One step in the growth of a hold: kept for ever, so that the available balance at any past instant can be told.
+public struct HoldGrant: Hashable, Sendable {
+  public var account: Int64
+  public var call: CallID
+  /// 0 for the authorisation, then 1, 2, ….
+  public var number: Int64
+  public var at: Instant
+  public var grantedSeconds: Int64
+  public var amount: Int64
+
+  public init(account: Int64, call: CallID, number: Int64, at: Instant, grantedSeconds: Int64, amount: Int64) {
+    self.account = account
+    self.call = call
+    self.number = number
+    self.at = at
+    self.grantedSeconds = grantedSeconds
+    self.amount = amount
+  }
+}
+
+/// What a carrier will bill for one attempt of a call, in the call's currency.
+public struct CarrierCharge: Hashable, Sendable {
+  public static let maximumPerCall = 16
+
+  public let trunk: TrunkName
+  /// Micro-units owed to the carrier in all.
+  public let amount: Int64
+  /// The part of ``amount`` for time past the customer's last grant; booked as the operator's overrun.
+  public let overrun: Int64
+
+  public init(trunk: TrunkName, amount: Int64, overrun: Int64 = 0) {
+    self.trunk = trunk
+    self.amount = amount
+    self.overrun = overrun
+  }
+}

@@ -1,0 +1,81 @@
+public import CallModel
+
+/// A name inside the ledger: 1 to 64 letters, digits and `. _ - @ +`, starting with a letter or a digit.
+///
+/// The character set is what a journal for hledger or ledger-cli can carry unquoted, and has no path or SQL meaning.
+public protocol LedgerName: Hashable, Sendable, Comparable, CustomStringConvertible, LosslessStringConvertible {
+  static var kind: String { get }
+  var text: String { get }
+  init(unchecked text: String)
+}
+
+extension LedgerName {
+  public static var maximumBytes: Int { 64 }
+
+  /// - Throws: ``InvalidValue`` with rules `name.empty`, `name.long`, `name.character`.
+  public init(validating text: some StringProtocol) throws(InvalidValue) {
+    func refuse(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
+      InvalidValue(
+        kind: Self.kind, rule: "name.\(rule)", offset: offset, problem: problem,
+        accepted: "1 to \(Self.maximumBytes) letters, digits and . _ - @ +, starting with a letter or a digit")
+    }
+    guard !text.isEmpty else { throw refuse("empty", nil, "nothing is there") }
+    guard text.utf8.count <= Self.maximumBytes else {
+      throw refuse("long", Self.maximumBytes, "more than \(Self.maximumBytes) characters")
+    }
+    for (offset, byte) in text.utf8.enumerated() {
+      let isAlphanumeric =
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      let isPunctuation = [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "+")]
+        .contains(byte)
+      guard isAlphanumeric || (isPunctuation && offset > 0) else {
+        throw refuse("character", offset, "\(InvalidValue.name(of: byte)) cannot stand here")
+      }
+    }
+    self.init(unchecked: String(text))
+  }
+
+  public init?(_ description: String) {
+    guard let value = try? Self(validating: description) else { return nil }
+    self = value
+  }
+
+  public var description: String { text }
+  public static func < (left: Self, right: Self) -> Bool { left.text < right.text }
+}
+
+/// The name of a customer's account. Unique in the ledger, never reused.
+public struct AccountName: LedgerName {
+  public static let kind = "account name"
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// The identity of one call, chosen by the gateway; the same call keeps it through every retry.
+public struct CallID: LedgerName {
+  public static let kind = "call id"
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// The identity of one running gateway.
+public struct NodeID: LedgerName {
+  public static let kind = "node name"
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// The key that makes a request repeatable: the same key with the same content gives the first answer again.
+public struct RequestKey: LedgerName {
+  public static let kind = "key"
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}
+
+/// The name of a trunk as the carrier accounts know it.
+public struct TrunkName: LedgerName {
+  public static let kind = "trunk name"
+  public let text: String
+  public init(unchecked text: String) { self.text = text }
+}

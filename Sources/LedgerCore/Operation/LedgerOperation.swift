@@ -1,0 +1,234 @@
+public import CallModel
+
+/// One keyed request to the ledger. Repeating it, with the same key and content, gives the first answer again.
+public struct LedgerOperation: Hashable, Sendable {
+  public static let maximumActorBytes = 64
+  public static let maximumDetailBytes = 200
+
+  public var request: Request
+  /// Now, by the clock of whoever asks.
+  public var at: Instant
+  /// Who asks, for the record: `cli:alice`, `node:gw-1`.
+  public var actor: String
+
+  public init(_ request: Request, at: Instant, actor: String) {
+    self.request = request
+    self.at = at
+    self.actor = actor.utf8.count <= LedgerOperation.maximumActorBytes
+      ? actor : String(decoding: actor.utf8.prefix(LedgerOperation.maximumActorBytes), as: UTF8.self)
+  }
+
+  public enum Request: Hashable, Sendable {
+    case administer(AccountAdministration)
+    case move(MoneyMovement)
+    case call(CallOperation)
+  }
+}
+
+/// A change of an account itself.
+public struct AccountAdministration: Hashable, Sendable {
+  public enum Change: Hashable, Sendable {
+    /// - Parameter creditLimit: micro-units that a postpaid account may owe.
+    case create(kind: AccountKind, currency: Currency, creditLimit: Int64, plan: String, caps: AccountCaps, zone: String)
+    case close
+    case lock
+    case unlock
+    case setPlan(String)
+    case setCaps(AccountCaps)
+    case setCreditLimit(Int64)
+    case setZone(String)
+  }
+
+  public var account: AccountName
+  public var key: RequestKey
+  public var change: Change
+
+  public init(account: AccountName, key: RequestKey, _ change: Change) {
+    self.account = account
+    self.key = key
+    self.change = change
+  }
+}
+
+/// Money that moves outside a call.
+public struct MoneyMovement: Hashable, Sendable {
+  public enum Kind: Hashable, Sendable {
+    /// A balance brought over from another system: from `equity:opening`.
+    case opening
+    /// Money that came in.
+    case topup(method: RequestKey)
+    /// Undoes a call's charge or pays a top-up back, wholly (`nil` amount) or in part.
+    case refund(of: Int64)
+    /// A correction; a negative amount takes credit away, beyond what is held only with `force`, which locks the account.
+    case adjust(force: Bool)
+    case transfer(to: AccountName)
+    /// The payer's bank took a top-up back: may pass the floor, and locks the account.
+    case chargeback(of: Int64)
+  }
+
+  public var account: AccountName
+  public var key: RequestKey
+  public var kind: Kind
+  /// `nil` stands for all that is left of the transfer being undone.
+  public var amount: Credits?
+  public var detail: String
+
+  public init(account: AccountName, key: RequestKey, _ kind: Kind, amount: Credits?, detail: String = "") {
+    self.account = account
+    self.key = key
+    self.kind = kind
+    self.amount = amount
+    self.detail = detail
+  }
+}
+
+/// A step in the billing life of one call. Keyed by the call and the phase; an extension also by its number.
+public struct CallOperation: Hashable, Sendable {
+  /// The gateway that runs the call, with its fencing token.
+  public struct Origin: Hashable, Sendable {
+    public var node: NodeID
+    public var epoch: Int64
+
+    public init(node: NodeID, epoch: Int64) {
+      self.node = node
+      self.epoch = epoch
+    }
+  }
+
+  public struct Authorisation: Hashable, Sendable {
+    /// Longest call by default, in seconds.
+    public static let defaultMaximumSeconds: Int64 = 14_400
+    /// First grant by default, in seconds.
+    public static let defaultSeconds: Int64 = 60
+
+    public enum Rating: Hashable, Sendable {
+      case rated(RateSnapshot)
+      /// No price: the refusal is recorded, so that a retry hears the same.
+      case refused(LedgerRefusal)
+    }
+
+    public var destination: String
+    /// E.164 country calling code; `nil` for anything but a phone number.
+    public var countryCode: Int?
+    public var rating: Rating
+    public var seconds: Int64
+    public var maximumSeconds: Int64
+    /// Never refused for credit, caps, or a lock.
+    public var isEmergency: Bool
+    public var linkedCall: CallID?
+
+    public init(
+      destination: String, countryCode: Int?, rating: Rating, seconds: Int64 = Authorisation.defaultSeconds,
+      maximumSeconds: Int64 = Authorisation.defaultMaximumSeconds, isEmergency: Bool = false, linkedCall: CallID? = nil
+    ) {
+      self.destination = destination
+      self.countryCode = countryCode
+      self.rating = rating
+      self.seconds = seconds
+      self.maximumSeconds = maximumSeconds
+      self.isEmergency = isEmergency
+      self.linkedCall = linkedCall
+    }
+  }
+
+  public enum Phase: Hashable, Sendable {
+    /// Before any trunk is tried: reserves the first grant.
+    case authorise(Authorisation)
+    /// 200 OK. The operation's instant is the answer's.
+    case answer
+    /// Before the grant ends: `number` is 1 for the first extension, `seconds` is by how much it shall grow.
+    case extend(number: Int64, seconds: Int64)
+    /// - Parameter milliseconds: answer to end on the monotonic clock.
+    case settle(milliseconds: Int64, reason: String, carriers: [CarrierCharge])
+    case void(reason: String, carriers: [CarrierCharge])
+    /// The node that ran the call is dead: settle at its last beat, or void what was never answered.
+    case recover
+  }
+
+  public var account: AccountName
+  public var call: CallID
+  public var origin: Origin
+  public var phase: Phase
+
+  public init(account: AccountName, call: CallID, origin: Origin, _ phase: Phase) {
+    self.account = account
+    self.call = call
+    self.origin = origin
+    self.phase = phase
+  }
+}
+
+// MARK: - Keys and content
+
+extension LedgerOperation {
+  /// The account that the operation names.
+  public var account: AccountName {
+    switch request {
+    case .administer(let administration): administration.account
+    case .move(let movement): movement.account
+    case .call(let call): call.account
+    }
+  }
+
+  /// The key inside the account. A person's keys and calls' phases cannot meet: their first letters differ.
+  public var key: String {
+    switch request {
+    case .administer(let administration): "k/\(administration.key)"
+    case .move(let movement): "k/\(movement.key)"
+    case .call(let call):
+      switch call.phase {
+      case .authorise: "c/\(call.call)/authorise"
+      case .answer: "c/\(call.call)/answer"
+      case .extend(let number, _): "c/\(call.call)/extend/\(number)"
+      // One key for all ways to end: whichever comes first is the outcome.
+      case .settle, .void, .recover: "c/\(call.call)/end"
+      }
+    }
+  }
+
+  /// Everything that must be equal in a repeat, as canonical text. Clocks and actors may differ, and so may the price
+  /// of a repeated authorisation: the first answer holds.
+  var content: String {
+    switch request {
+    case .administer(let administration): return administration.change.content
+    case .move(let movement):
+      let amount = movement.amount.map { "\($0)" } ?? "rest"
+      switch movement.kind {
+      case .opening: return "opening \(amount)"
+      case .topup(let method): return "topup \(method) \(amount)"
+      case .refund(let seq): return "refund \(seq) \(amount)"
+      case .adjust(let force): return "adjust \(force) \(amount)"
+      case .transfer(let to): return "transfer \(to) \(amount)"
+      case .chargeback(let seq): return "chargeback \(seq) \(amount)"
+      }
+    case .call(let call):
+      func text(_ carriers: [CarrierCharge]) -> String {
+        carriers.map { " \($0.trunk):\($0.amount):\($0.overrun)" }.joined()
+      }
+      switch call.phase {
+      case .authorise(let authorisation): return "authorise \(authorisation.destination)"
+      case .answer: return "answer"
+      case .extend(let number, let seconds): return "extend \(number) \(seconds)"
+      case .settle(let milliseconds, _, let carriers): return "settle \(milliseconds)\(text(carriers))"
+      case .void(_, let carriers): return "void\(text(carriers))"
+      case .recover: return "recover"
+      }
+    }
+  }
+}
+
+extension AccountAdministration.Change {
+  var content: String {
+    switch self {
+    case .create(let kind, let currency, let creditLimit, let plan, let caps, let zone):
+      "create \(kind.rawValue) \(currency) \(creditLimit) \(plan) \(caps.text) \(zone)"
+    case .close: "close"
+    case .lock: "lock"
+    case .unlock: "unlock"
+    case .setPlan(let plan): "set-plan \(plan)"
+    case .setCaps(let caps): "set-cap \(caps.text)"
+    case .setCreditLimit(let limit): "set-credit-limit \(limit)"
+    case .setZone(let zone): "set-zone \(zone)"
+    }
+  }
+}

@@ -1,0 +1,165 @@
+public import CallModel
+
+/// One consistent state of the ledger, for reports and verification.
+///
+/// Lists are pages in a stable order; a page shorter than its limit is the last.
+public protocol LedgerReading {
+  func head() throws -> LedgerHead
+  /// Accounts in the order of their numbers.
+  func accounts(after id: Int64, limit: Int) throws -> [LedgerAccount]
+  func account(id: Int64) throws -> LedgerAccount?
+  func customer(named name: String) throws -> LedgerAccount?
+
+  /// Entries of one account with their transfers, ascending by sequence number.
+  func history(of account: Int64, _ range: HistoryRange) throws -> [HistoryLine]
+  /// Transfers with both entries, ascending by sequence number.
+  func transfers(_ range: HistoryRange) throws -> [BookedTransfer]
+  func transfer(seq: Int64) throws -> BookedTransfer?
+  func events(after seq: Int64, limit: Int) throws -> [AccountEvent]
+  func latestEvent(of account: Int64) throws -> AccountEvent?
+  /// The newest entry of an account at `instant`; `nil` before its first.
+  func lastEntry(of account: Int64, before instant: Instant?) throws -> Entry?
+
+  func holds(_ filter: HoldFilter) throws -> [Hold]
+  func hold(account: Int64, call: CallID) throws -> Hold?
+  func grants(account: Int64, call: CallID) throws -> [HoldGrant]
+  /// Sum and number of an account's open holds.
+  func openHolds(of account: Int64) throws -> (amount: Int64, count: Int64)
+
+  func counters(of account: Int64) throws -> [DayCounter]
+  /// What the holds themselves say about each day: the other side of ``counters(of:)``.
+  func countersFromHolds(of account: Int64) throws -> [DayCounter]
+  func operations(afterAccount account: Int64, key: String, limit: Int) throws -> [OperationRecord]
+  func operation(account: Int64, key: String) throws -> OperationRecord?
+  /// Every life of every node, ascending by name and epoch.
+  func nodes() throws -> [LedgerNode]
+  func counts() throws -> LedgerCounts
+}
+
+/// Which part of a history is wanted.
+public struct HistoryRange: Hashable, Sendable {
+  /// Only records after this sequence number.
+  public var after: Int64
+  /// Booked at or after.
+  public var from: Instant?
+  /// Booked before.
+  public var to: Instant?
+  public var limit: Int
+  /// Take the newest `limit` records instead of the oldest; the order of the answer stays ascending.
+  public var newest: Bool
+
+  public init(after: Int64 = 0, from: Instant? = nil, to: Instant? = nil, limit: Int, newest: Bool = false) {
+    self.after = after
+    self.from = from
+    self.to = to
+    self.limit = limit
+    self.newest = newest
+  }
+}
+
+/// An entry as a person reads it: what it belongs to, and the balance it left.
+public struct HistoryLine: Hashable, Sendable {
+  public var transfer: Transfer
+  public var entry: Entry
+
+  public init(transfer: Transfer, entry: Entry) {
+    self.transfer = transfer
+    self.entry = entry
+  }
+}
+
+/// A transfer with the entries it made; an altered database may lack one.
+public struct BookedTransfer: Hashable, Sendable {
+  public var transfer: Transfer
+  public var debit: Entry?
+  public var credit: Entry?
+
+  public init(transfer: Transfer, debit: Entry?, credit: Entry?) {
+    self.transfer = transfer
+    self.debit = debit
+    self.credit = credit
+  }
+}
+
+public struct HoldFilter: Hashable, Sendable {
+  public var account: Int64?
+  public var node: NodeID?
+  public var openOnly: Bool
+  /// Only holds authorised after this sequence number.
+  public var after: Int64
+  public var limit: Int
+
+  public init(account: Int64? = nil, node: NodeID? = nil, openOnly: Bool = false, after: Int64 = 0, limit: Int) {
+    self.account = account
+    self.node = node
+    self.openOnly = openOnly
+    self.after = after
+    self.limit = limit
+  }
+}
+
+public struct LedgerCounts: Hashable, Sendable {
+  public var accounts: Int64
+  public var transfers: Int64
+  public var entries: Int64
+  public var openHolds: Int64
+
+  public init(accounts: Int64, transfers: Int64, entries: Int64, openHolds: Int64) {
+    self.accounts = accounts
+    self.transfers = transfers
+    self.entries = entries
+    self.openHolds = openHolds
+  }
+}
+
+extension LedgerReading {
+  /// Rows in one page of a scan.
+  public static var pageSize: Int { 2048 }
+
+  /// Every account, in the order of their numbers.
+  public func allAccounts() throws -> [LedgerAccount] {
+    var all: [LedgerAccount] = []
+    while true {
+      let page = try accounts(after: all.last?.id ?? 0, limit: Self.pageSize)
+      all.append(contentsOf: page)
+      if page.count < Self.pageSize { return all }
+    }
+  }
+
+  /// Visits every transfer of a range in sequence.
+  public func forEachTransfer(
+    from: Instant? = nil, to: Instant? = nil, _ body: (BookedTransfer) throws -> Void
+  ) throws {
+    var after: Int64 = 0
+    while true {
+      let page = try transfers(HistoryRange(after: after, from: from, to: to, limit: Self.pageSize))
+      for transfer in page { try body(transfer) }
+      guard let last = page.last, page.count == Self.pageSize else { return }
+      after = last.transfer.seq
+    }
+  }
+
+  /// Visits every hold that the filter lets through, in the order of authorisation.
+  public func forEachHold(_ filter: HoldFilter, _ body: (Hold) throws -> Void) throws {
+    var filter = filter
+    filter.limit = Self.pageSize
+    while true {
+      let page = try holds(filter)
+      for hold in page { try body(hold) }
+      guard let last = page.last, page.count == Self.pageSize else { return }
+      filter.after = last.seq
+    }
+  }
+
+  /// What an account had posted, held and available at a past instant.
+  public func balance(of account: LedgerAccount, at instant: Instant) throws -> (posted: Int64, held: Int64) {
+    let posted = try lastEntry(of: account.id, before: instant.advanced(byMilliseconds: 1))?.balanceAfter ?? 0
+    var held: Int64 = 0
+    try forEachHold(HoldFilter(account: account.id, limit: Self.pageSize)) { hold in
+      guard hold.authorisedAt <= instant, hold.resolvedAt.map({ instant < $0 }) ?? true else { return }
+      let grant = try grants(account: account.id, call: hold.call).last { $0.at <= instant }
+      held += grant?.amount ?? 0
+    }
+    return (posted, held)
+  }
+}

@@ -1,0 +1,224 @@
+public import CallModel
+
+/// What a transfer is for.
+public enum TransferKind: String, Hashable, Sendable, CaseIterable {
+  case opening, topup, call, termination, refund, adjust, transfer, overrun, chargeback
+}
+
+/// An amount moved from one account to another. Immutable; a correction is another transfer.
+public struct Transfer: Hashable, Sendable {
+  public var seq: Int64
+  public var kind: TransferKind
+  /// The account that the amount leaves.
+  public var debit: Int64
+  /// The account that the amount reaches.
+  public var credit: Int64
+  /// Micro-units, more than 0.
+  public var amount: Int64
+  public var currency: Currency
+  public var call: CallID?
+  /// The transfer that this one undoes, wholly or in part.
+  public var reverses: Int64?
+  public var key: String
+  public var actor: String
+  /// When the ledger booked it; never earlier than the transfer before.
+  public var at: Instant
+  /// When it happened, by the clock of whoever asked.
+  public var eventAt: Instant
+  /// For people: a number and a duration, a reason.
+  public var detail: String
+  public var hash: [UInt8]
+
+  public init(
+    seq: Int64, kind: TransferKind, debit: Int64, credit: Int64, amount: Int64, currency: Currency, call: CallID?,
+    reverses: Int64?, key: String, actor: String, at: Instant, eventAt: Instant, detail: String, hash: [UInt8]
+  ) {
+    self.seq = seq
+    self.kind = kind
+    self.debit = debit
+    self.credit = credit
+    self.amount = amount
+    self.currency = currency
+    self.call = call
+    self.reverses = reverses
+    self.key = key
+    self.actor = actor
+    self.at = at
+    self.eventAt = eventAt
+    self.detail = detail
+    self.hash = hash
+  }
+}
+
+/// One side of a transfer on one account.
+public struct Entry: Hashable, Sendable {
+  public var account: Int64
+  /// 1, 2, … without a gap on each account.
+  public var version: Int64
+  public var transfer: Int64
+  /// Micro-units: negative on the debit side, positive on the credit side.
+  public var amount: Int64
+  public var balanceAfter: Int64
+
+  public init(account: Int64, version: Int64, transfer: Int64, amount: Int64, balanceAfter: Int64) {
+    self.account = account
+    self.version = version
+    self.transfer = transfer
+    self.amount = amount
+    self.balanceAfter = balanceAfter
+  }
+}
+
+/// A change of an account's settings, in the same hash chain as the money.
+public struct AccountEvent: Hashable, Sendable {
+  public var seq: Int64
+  public var account: Int64
+  /// `create`, `lock`, `set-cap`, …
+  public var kind: String
+  /// ``LedgerAccount/settingsText`` after the change.
+  public var settings: String
+  public var actor: String
+  public var at: Instant
+  public var hash: [UInt8]
+
+  public init(seq: Int64, account: Int64, kind: String, settings: String, actor: String, at: Instant, hash: [UInt8]) {
+    self.seq = seq
+    self.account = account
+    self.kind = kind
+    self.settings = settings
+    self.actor = actor
+    self.at = at
+    self.hash = hash
+  }
+}
+
+/// The recorded answer to one keyed request.
+public struct OperationRecord: Hashable, Sendable {
+  public var account: Int64
+  public var key: String
+  public var seq: Int64
+  /// First 8 bytes of the SHA-256 of the request's content.
+  public var requestHash: Int64
+  /// ``LedgerOutcome/text``.
+  public var outcome: String
+  public var at: Instant
+
+  public init(account: Int64, key: String, seq: Int64, requestHash: Int64, outcome: String, at: Instant) {
+    self.account = account
+    self.key = key
+    self.seq = seq
+    self.requestHash = requestHash
+    self.outcome = outcome
+    self.at = at
+  }
+}
+
+/// What calls have cost, and may still cost, on one local day of an account.
+public struct DayCounter: Hashable, Sendable {
+  public var account: Int64
+  /// Days since 1970-01-01 on the account's calendar.
+  public var day: Int64
+  /// Micro-units of settled calls.
+  public var spent: Int64
+  /// Micro-units of open holds.
+  public var held: Int64
+
+  public init(account: Int64, day: Int64, spent: Int64, held: Int64) {
+    self.account = account
+    self.day = day
+    self.spent = spent
+    self.held = held
+  }
+}
+
+/// One life of one gateway process, from its start to its end or to its being declared dead.
+public struct LedgerNode: Hashable, Sendable {
+  public var id: NodeID
+  /// Fencing token: the life's number. Only the newest life of a node may write.
+  public var epoch: Int64
+  public var leaseUntil: Instant
+  public var lastBeat: Instant
+
+  public init(id: NodeID, epoch: Int64, leaseUntil: Instant, lastBeat: Instant) {
+    self.id = id
+    self.epoch = epoch
+    self.leaseUntil = leaseUntil
+    self.lastBeat = lastBeat
+  }
+}
+
+/// The newest point of the ledger: last sequence number, end of the hash chain.
+public struct LedgerHead: Hashable, Sendable {
+  public var seq: Int64
+  /// Booking time of the newest record.
+  public var at: Instant
+  /// Hash of the newest transfer or account event; 32 zero bytes in an empty ledger.
+  public var hash: [UInt8]
+  /// Identifier that the next account will get.
+  public var nextAccount: Int64
+
+  public init(seq: Int64, at: Instant, hash: [UInt8], nextAccount: Int64) {
+    self.seq = seq
+    self.at = at
+    self.hash = hash
+    self.nextAccount = nextAccount
+  }
+
+  public static let empty = LedgerHead(
+    seq: 0, at: Instant(milliseconds: 0), hash: [UInt8](repeating: 0, count: 32), nextAccount: 1)
+
+  /// The first four bytes of the hash in hexadecimal: what people compare.
+  public var shortHash: String {
+    hash.prefix(4).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
+
+/// The rows that ``LedgerBook`` needs inside one open write transaction of a store.
+///
+/// Implementations translate; they decide nothing. A throw means that the store cannot go on: the caller rolls the whole
+/// transaction back.
+public protocol LedgerRows {
+  mutating func head() throws -> LedgerHead
+  mutating func save(_ head: LedgerHead) throws
+
+  mutating func account(id: Int64) throws -> LedgerAccount?
+  /// A customer's account by its name.
+  mutating func customer(named name: String) throws -> LedgerAccount?
+  /// One of the operator's own accounts.
+  mutating func operatorAccount(named name: String, currency: Currency) throws -> LedgerAccount?
+  mutating func insert(_ account: LedgerAccount) throws
+  /// Replaces the row whose revision is `revision`.
+  /// - Returns: `false` when another writer changed the row meanwhile.
+  mutating func update(_ account: LedgerAccount, ifRevision revision: Int64) throws -> Bool
+
+  mutating func operation(account: Int64, key: String) throws -> OperationRecord?
+  mutating func insert(_ operation: OperationRecord) throws
+
+  mutating func hold(account: Int64, call: CallID) throws -> Hold?
+  mutating func insert(_ hold: Hold) throws
+  /// Replaces the mutable columns of an open hold.
+  /// - Returns: `false` when the hold is no longer open.
+  mutating func updateOpen(_ hold: Hold) throws -> Bool
+  mutating func insert(_ grant: HoldGrant) throws
+  /// Open holds of `node` whose epoch is below `epoch`, oldest first.
+  mutating func openHolds(node: NodeID, beforeEpoch epoch: Int64, limit: Int) throws -> [Hold]
+
+  mutating func insert(_ transfer: Transfer) throws
+  mutating func insert(_ entry: Entry) throws
+  mutating func insert(_ event: AccountEvent) throws
+  mutating func transfer(seq: Int64) throws -> Transfer?
+  /// Sum of the transfers that reverse `seq`.
+  mutating func reversedAmount(of seq: Int64) throws -> Int64
+
+  mutating func counter(account: Int64, day: Int64) throws -> DayCounter?
+  mutating func save(_ counter: DayCounter) throws
+
+  /// The life of the node with the highest epoch.
+  mutating func newestLife(of id: NodeID) throws -> LedgerNode?
+  mutating func life(of id: NodeID, epoch: Int64) throws -> LedgerNode?
+  mutating func save(_ node: LedgerNode) throws
+
+  /// Deletes what repeats no longer need: call operations and voided holds older than `instant`. Never money.
+  /// - Returns: rows deleted.
+  mutating func prune(before instant: Instant) throws -> Int
+}

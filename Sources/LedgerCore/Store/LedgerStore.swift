@@ -1,0 +1,74 @@
+public import CallModel
+
+/// A durable ledger: the one door through which money changes.
+///
+/// A returned receipt is on disk. A throw means that the outcome is unknown: the same operation, with the same key, may
+/// be sent again at any time, to this store or to another on the same database.
+///
+/// Cancelling the caller's task changes nothing: an operation that was handed over is carried out and recorded.
+public protocol LedgerStore: Sendable {
+  /// Applies one operation and returns its durable answer.
+  func perform(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt
+
+  /// Applies operations in order; neighbours may share one commit. One that fails does not stop the next.
+  func perform(_ operations: [LedgerOperation]) async -> [Result<LedgerReceipt, LedgerUnavailable>]
+
+  /// What ``perform(_:)`` would answer now; nothing is written.
+  func rehearse(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt
+
+  /// A node starts: its earlier lives are over, their calls await ``recover(_:at:)``.
+  func registerNode(_ id: NodeID, at: Instant) async throws(LedgerUnavailable) -> LedgerNode
+
+  /// - Returns: `false` when the node was declared dead or replaced and must drop its calls.
+  func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool
+
+  /// Declares nodes with a lapsed lease dead and settles every call that ended lives left open, in batches.
+  /// - Parameter only: one node, or `nil` for all.
+  func recover(_ only: NodeID?, at: Instant) async throws(LedgerUnavailable) -> [LedgerRecovery]
+
+  /// Deletes what repeats no longer need: call operations and voided holds older than `instant`. Never money.
+  func prune(before instant: Instant) async throws(LedgerUnavailable) -> Int
+
+  /// Reads one consistent state of the ledger, however long it takes and whatever is written meanwhile.
+  func read<Answer: Sendable>(
+    _ body: @Sendable (any LedgerReading) throws -> Answer
+  ) async throws -> Answer
+
+  /// Finishes what is queued and closes the database.
+  func close() async
+}
+
+/// Hours after which the records of calls' phases may be pruned.
+public enum LedgerRetention {
+  public static let callOperationHours: Int64 = 48
+}
+
+/// What recovery did, or would do, for one node.
+public struct LedgerRecovery: Hashable, Sendable {
+  public var node: NodeID
+  /// The newest life that had ended.
+  public var life: LedgerNode
+  public var settled: [Recovered]
+  public var voided: [CallID]
+
+  public struct Recovered: Hashable, Sendable {
+    public var account: Int64
+    public var call: CallID
+    public var milliseconds: Int64
+    public var cost: Credits
+
+    public init(account: Int64, call: CallID, milliseconds: Int64, cost: Credits) {
+      self.account = account
+      self.call = call
+      self.milliseconds = milliseconds
+      self.cost = cost
+    }
+  }
+
+  public init(node: NodeID, life: LedgerNode, settled: [Recovered], voided: [CallID]) {
+    self.node = node
+    self.life = life
+    self.settled = settled
+    self.voided = voided
+  }
+}
