@@ -256,6 +256,7 @@ extension LedgerVerifier {
     }
     require(previous ?? head.hash == head.hash, .i11, seq: head.seq, "the newest record is not the one at the head")
     guard full else { return }
+    let chargedHolds = chargedHolds
     require(charges == chargedHolds, .i8, "\(charges) charges are booked for \(chargedHolds) charged calls")
     require(seen == counts.transfers, .i2, "\(counts.transfers) transfers are stored, \(seen) were found in order")
     require(
