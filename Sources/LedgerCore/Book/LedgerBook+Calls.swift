@@ -78,8 +78,7 @@ extension LedgerBook {
         snapshot: grant.snapshot, linkedCall: request.linkedCall, day: day, authorisedAt: bookedAt))
     try rows.insert(
       HoldGrant(
-        account: account.id, call: call.call, number: 0, at: bookedAt, grantedSeconds: grant.seconds,
-        amount: grant.amount))
+        hold: seq, number: 0, at: bookedAt, grantedSeconds: grant.seconds, amount: grant.amount))
     return try keepAnswer(
       .granted(seconds: grant.seconds, amount: grant.amount, isFinal: grant.isFinal), to: operation, on: account.id,
       content: content, seq: seq)
@@ -273,8 +272,7 @@ extension LedgerBook {
     try update(extended)
     try rows.insert(
       HoldGrant(
-        account: account.id, call: hold.call, number: extended.extensions, at: bookedAt, grantedSeconds: granted,
-        amount: amount))
+        hold: hold.seq, number: extended.extensions, at: bookedAt, grantedSeconds: granted, amount: amount))
     let reachable = snapshot.secondsBought(by: budget, answeredAt: hold.answeredAt, limit: hold.maximumSeconds)
     return try keepAnswer(
       .granted(

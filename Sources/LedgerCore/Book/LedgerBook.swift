@@ -240,8 +240,9 @@ extension LedgerBook {
       account: credit, version: creditRow.version + 1, transfer: seq, amount: amount,
       balanceAfter: creditRow.posted + amount)
     var transfer = Transfer(
-      seq: seq, kind: kind, debit: debit, credit: credit, amount: amount, currency: debitRow.currency, call: call,
-      reverses: reverses, key: key, actor: actor, at: bookedAt, eventAt: eventAt, detail: detail, hash: [])
+      seq: seq, kind: kind, debit: debit, credit: credit, debitVersion: debitEntry.version,
+      creditVersion: creditEntry.version, amount: amount, currency: debitRow.currency, call: call, reverses: reverses,
+      key: key, actor: actor, at: bookedAt, eventAt: eventAt, detail: detail, hash: [])
     transfer.hash = chain.hash(after: head.hash, transfer: transfer, debit: debitEntry, credit: creditEntry)
     head.hash = transfer.hash
     try rows.insert(transfer)

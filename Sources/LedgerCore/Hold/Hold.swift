@@ -94,17 +94,16 @@ public struct Hold: Hashable, Sendable {
 
 /// One step in the growth of a hold: kept for ever, so that the available balance at any past instant can be told.
 public struct HoldGrant: Hashable, Sendable {
-  public var account: Int64
-  public var call: CallID
+  /// ``Hold/seq``.
+  public var hold: Int64
   /// 0 for the authorisation, then 1, 2, ….
   public var number: Int64
   public var at: Instant
   public var grantedSeconds: Int64
   public var amount: Int64
 
-  public init(account: Int64, call: CallID, number: Int64, at: Instant, grantedSeconds: Int64, amount: Int64) {
-    self.account = account
-    self.call = call
+  public init(hold: Int64, number: Int64, at: Instant, grantedSeconds: Int64, amount: Int64) {
+    self.hold = hold
     self.number = number
     self.at = at
     self.grantedSeconds = grantedSeconds

@@ -99,6 +99,8 @@ public struct LedgerUnavailable: Error, Hashable, Sendable, CustomStringConverti
     /// More requests are queued than the named limit allows.
     case overloaded
     case closed
+    /// The file or its folder may not be read or written by this user.
+    case notPermitted
   }
 
   public let cause: Cause

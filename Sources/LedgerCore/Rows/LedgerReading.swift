@@ -22,13 +22,15 @@ public protocol LedgerReading {
 
   func holds(_ filter: HoldFilter) throws -> [Hold]
   func hold(account: Int64, call: CallID) throws -> Hold?
-  func grants(account: Int64, call: CallID) throws -> [HoldGrant]
-  /// Sum and number of an account's open holds.
-  func openHolds(of account: Int64) throws -> (amount: Int64, count: Int64)
+  /// The steps of one hold, oldest first.
+  func grants(ofHold seq: Int64) throws -> [HoldGrant]
+  /// Sum and number of the open holds, by account.
+  func openHoldTotals() throws -> [Int64: (amount: Int64, count: Int64)]
 
-  func counters(of account: Int64) throws -> [DayCounter]
-  /// What the holds themselves say about each day: the other side of ``counters(of:)``.
-  func countersFromHolds(of account: Int64) throws -> [DayCounter]
+  /// Daily counters of one account, or of all.
+  func counters(of account: Int64?) throws -> [DayCounter]
+  /// What the holds themselves say about each day of each account: the other side of ``counters(of:)``.
+  func countersFromHolds() throws -> [DayCounter]
   func operations(afterAccount account: Int64, key: String, limit: Int) throws -> [OperationRecord]
   func operation(account: Int64, key: String) throws -> OperationRecord?
   /// Every life of every node, ascending by name and epoch.
@@ -157,7 +159,7 @@ extension LedgerReading {
     var held: Int64 = 0
     try forEachHold(HoldFilter(account: account.id, limit: Self.pageSize)) { hold in
       guard hold.authorisedAt <= instant, hold.resolvedAt.map({ instant < $0 }) ?? true else { return }
-      let grant = try grants(account: account.id, call: hold.call).last { $0.at <= instant }
+      let grant = try grants(ofHold: hold.seq).last { $0.at <= instant }
       held += grant?.amount ?? 0
     }
     return (posted, held)

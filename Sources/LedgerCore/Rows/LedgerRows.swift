@@ -13,6 +13,9 @@ public struct Transfer: Hashable, Sendable {
   public var debit: Int64
   /// The account that the amount reaches.
   public var credit: Int64
+  /// The numbers of the two entries on their accounts.
+  public var debitVersion: Int64
+  public var creditVersion: Int64
   /// Micro-units, more than 0.
   public var amount: Int64
   public var currency: Currency
@@ -30,13 +33,16 @@ public struct Transfer: Hashable, Sendable {
   public var hash: [UInt8]
 
   public init(
-    seq: Int64, kind: TransferKind, debit: Int64, credit: Int64, amount: Int64, currency: Currency, call: CallID?,
-    reverses: Int64?, key: String, actor: String, at: Instant, eventAt: Instant, detail: String, hash: [UInt8]
+    seq: Int64, kind: TransferKind, debit: Int64, credit: Int64, debitVersion: Int64, creditVersion: Int64,
+    amount: Int64, currency: Currency, call: CallID?, reverses: Int64?, key: String, actor: String, at: Instant,
+    eventAt: Instant, detail: String, hash: [UInt8]
   ) {
     self.seq = seq
     self.kind = kind
     self.debit = debit
     self.credit = credit
+    self.debitVersion = debitVersion
+    self.creditVersion = creditVersion
     self.amount = amount
     self.currency = currency
     self.call = call

@@ -1,0 +1,122 @@
+import CLandlineSQLite
+import LedgerCore
+
+/// A failure that SQLite reported.
+struct SQLiteError: Error, CustomStringConvertible {
+  /// Extended result code (sqlite.org/rescode.html).
+  let code: Int32
+  let message: String
+
+  var description: String { "SQLite: \(message) (\(code))" }
+
+  /// The same as an operator should hear it.
+  func unavailable(path: String) -> LedgerUnavailable {
+    switch code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      LedgerUnavailable(.busy, "another process keeps \(path) busy; try again")
+    case SQLITE_FULL: LedgerUnavailable(.full, "the disk that holds \(path) is full; nothing was written")
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      LedgerUnavailable(.corrupt, "\(path) is not a sound ledger: \(message); restore it from a backup")
+    case SQLITE_CONSTRAINT:
+      LedgerUnavailable(.corrupt, "a rule of the database stopped the write: \(message)")
+    case SQLITE_CANTOPEN: LedgerUnavailable(.missing, "\(path) cannot be opened: \(message)")
+    case SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY:
+      LedgerUnavailable(.notPermitted, "\(path) may not be written: \(message)")
+    default: LedgerUnavailable(.inputOutput, "\(path): \(message)")
+    }
+  }
+}
+
+/// One connection to an SQLite file, used by one thread at a time.
+final class SQLiteConnection {
+  /// Milliseconds that a statement waits for another process before it gives up as busy.
+  static let busyMilliseconds: Int32 = 5000
+  /// Kibibytes of pages that the writer keeps in memory.
+  static let cacheKibibytes = 65_536
+
+  enum Mode {
+    case readOnly
+    case readWrite
+    case create
+  }
+
+  let handle: OpaquePointer
+  /// Pages in the log after the newest commit of this connection; owned here because SQLite keeps its address.
+  private let pages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  private var statements: [String: SQLiteStatement] = [:]
+
+  init(path: String, mode: Mode) throws {
+    let flags: Int32 =
+      switch mode {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    pages.initialize(to: 0)
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard let opened, code == SQLITE_OK else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: code, message: message)
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, SQLiteConnection.busyMilliseconds)
+    guard mode != .readOnly else { return }
+    // The hook replaces SQLite's own checkpoint in the committing thread: it only notes how long the log has grown.
+    sqlite3_wal_hook(
+      handle,
+      { pages, _, _, count in
+        pages?.assumingMemoryBound(to: Int32.self).pointee = count
+        return SQLITE_OK
+      }, pages)
+  }
+
+  deinit {
+    close()
+    pages.deallocate()
+  }
+
+  var logPages: Int32 { pages.pointee }
+
+  private var isClosed = false
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for statement in statements.values { statement.finalize() }
+    statements.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  func failure(_ code: Int32) -> SQLiteError {
+    SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+  }
+
+  /// Runs one or more statements without parameters.
+  func execute(_ sql: String) throws {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code) }
+  }
+
+  /// The prepared statement of a text, kept for the life of the connection.
+  func statement(_ sql: String) throws -> SQLiteStatement {
+    if let statement = statements[sql] { return statement }
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard let prepared, code == SQLITE_OK else { throw failure(code) }
+    let statement = SQLiteStatement(prepared, connection: self)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// The first column of the first row of a statement, as a number.
+  func integer(_ sql: String) throws -> Int64 {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  /// Rows that the newest statement changed.
+  var changes: Int { Int(sqlite3_changes(handle)) }
+}

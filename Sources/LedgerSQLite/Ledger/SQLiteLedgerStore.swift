@@ -1,0 +1,181 @@
+public import CallModel
+import Dispatch
+import Foundation
+public import LedgerCore
+import Synchronization
+
+/// The ledger in one SQLite file, in write-ahead-log mode: one writer thread that commits whatever has queued in one
+/// transaction, readers that never wait for it, and checkpoints off the commit path.
+///
+/// Several processes may use one file; each commit takes the file's write lock and trusts no row it read before.
+///
+/// ```
+/// perform ──▶ queue ──▶ writer thread: BEGIN IMMEDIATE · apply each · COMMIT (flush) ──▶ receipts
+///                            │ pages in the log
+///                            ▼
+///                       checkpoint thread        read ──▶ a reader connection's snapshot
+/// ```
+public final class SQLiteLedgerStore: LedgerStore {
+  /// How hard a commit tries before it answers.
+  public enum Flush: String, Hashable, Sendable, CaseIterable {
+    /// On disk before the receipt (PRAGMA synchronous = FULL).
+    case full
+    /// Survives the end of the process, not of the power: the last moments before an outage may be lost, never torn.
+    case normal
+  }
+
+  public struct Options: Sendable {
+    /// Operations in one commit.
+    public static let defaultGroupLimit = 512
+    /// Operations that may wait; more are refused as overloaded.
+    public static let defaultQueueLimit = 65_536
+    /// Pages in the log at which a checkpoint starts.
+    public static let defaultCheckpointPages: Int32 = 1000
+    /// Pages in the log at which the writer itself finishes the checkpoint, so that the log starts anew: 64 MiB.
+    public static let defaultLogPagesLimit: Int32 = 16_384
+    public static let defaultReaders = 4
+
+    public var flush = Flush.full
+    public var groupLimit = Options.defaultGroupLimit
+    public var queueLimit = Options.defaultQueueLimit
+    public var checkpointPages = Options.defaultCheckpointPages
+    public var logPagesLimit = Options.defaultLogPagesLimit
+    public var readers = Options.defaultReaders
+    /// For tests: what may go wrong around a commit.
+    package var faults: CommitFaults?
+
+    public init(flush: Flush = .full) { self.flush = flush }
+  }
+
+  public let path: String
+  private let queue: LedgerQueue
+  private let readers: ReaderPool
+
+  /// Opens a ledger and starts its writer.
+  /// - Throws: ``LedgerUnavailable``: `missing` unless `createIfMissing`, `notPermitted`, `corrupt`, `newer`, `busy`.
+  public static func open(
+    path: String, options: Options = Options(), createIfMissing: Bool
+  ) throws(LedgerUnavailable) -> SQLiteLedgerStore {
+    do {
+      let exists = FileManager.default.fileExists(atPath: path)
+      guard exists || createIfMissing else {
+        throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
+      }
+      let connection = try SQLiteConnection(path: path, mode: exists ? .readWrite : .create)
+      try connection.execute("PRAGMA journal_mode = WAL")
+      try connection.execute("PRAGMA synchronous = \(options.flush == .full ? "FULL" : "NORMAL")")
+      try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY")
+      try connection.execute("PRAGMA cache_size = -\(SQLiteConnection.cacheKibibytes)")
+      try LedgerSchema.migrate(connection, path: path)
+      let queue = LedgerQueue(limit: options.queueLimit)
+      let checkpointer = try Checkpointer(path: path)
+      let writer = try LedgerWriter(
+        connection: connection, path: path, options: options, queue: queue, checkpointer: checkpointer)
+      writer.start()
+      return SQLiteLedgerStore(path: path, queue: queue, readers: ReaderPool(path: path, limit: options.readers))
+    } catch let error as LedgerUnavailable {
+      throw error
+    } catch let error as SQLiteError {
+      throw error.unavailable(path: path)
+    } catch {
+      throw LedgerUnavailable(.inputOutput, "\(path): \(error)")
+    }
+  }
+
+  private init(path: String, queue: LedgerQueue, readers: ReaderPool) {
+    self.path = path
+    self.queue = queue
+    self.readers = readers
+  }
+
+  deinit { queue.close {} }
+
+  // MARK: Writes
+
+  /// Hands operations over without waiting: the door for callers that are not tasks. Answers come on the writer's thread.
+  public func submit(
+    _ operations: [LedgerOperation],
+    _ completion: @escaping @Sendable ([Result<LedgerReceipt, LedgerUnavailable>]) -> Void
+  ) {
+    queue.append(.apply(operations, completion))
+  }
+
+  public func perform(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt {
+    try await perform([operation])[0].get()
+  }
+
+  public func perform(_ operations: [LedgerOperation]) async -> [Result<LedgerReceipt, LedgerUnavailable>] {
+    guard !operations.isEmpty else { return [] }
+    return await withCheckedContinuation { continuation in submit(operations) { continuation.resume(returning: $0) } }
+  }
+
+  public func rehearse(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt {
+    try await request { .rehearse(operation, $0) }
+  }
+
+  public func registerNode(_ id: NodeID, at: Instant) async throws(LedgerUnavailable) -> LedgerNode {
+    try await request { .register(id, at, $0) }
+  }
+
+  public func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool {
+    try await request { .beat(id, epoch, at, $0) }
+  }
+
+  public func prune(before instant: Instant) async throws(LedgerUnavailable) -> Int {
+    try await request { .prune(instant, $0) }
+  }
+
+  public func recover(_ only: NodeID?, at: Instant) async throws(LedgerUnavailable) -> [LedgerRecovery] {
+    let names: Set<NodeID>
+    do {
+      names = try await read { reading in Set(try reading.nodes().map(\.id)) }
+    } catch let error as LedgerUnavailable {
+      throw error
+    } catch {
+      throw LedgerUnavailable(.inputOutput, "\(error)")
+    }
+    var recoveries: [LedgerRecovery] = []
+    for name in names.sorted() where only == nil || only == name {
+      var recovery: LedgerRecovery?
+      // One transaction a batch: a large node's recovery never blocks other writes for long.
+      while let batch = try await request({ .recover(name, at, $0) }) {
+        recovery = recovery.map {
+          LedgerRecovery(
+            node: $0.node, life: $0.life, settled: $0.settled + batch.settled, voided: $0.voided + batch.voided)
+        } ?? batch
+        if batch.settled.count + batch.voided.count < NodeLease.recoveryBatch { break }
+      }
+      if let recovery { recoveries.append(recovery) }
+    }
+    return recoveries
+  }
+
+  private func request<Answer: Sendable>(
+    _ job: (@escaping @Sendable (Result<Answer, LedgerUnavailable>) -> Void) -> LedgerJob
+  ) async throws(LedgerUnavailable) -> Answer {
+    let result = await withCheckedContinuation { continuation in
+      queue.append(job { continuation.resume(returning: $0) })
+    }
+    return try result.get()
+  }
+
+  // MARK: Reads
+
+  public func read<Answer: Sendable>(
+    _ body: @Sendable (any LedgerReading) throws -> Answer
+  ) async throws -> Answer {
+    // The body runs to its end before the continuation resumes, so it never outlives this call.
+    try await withoutActuallyEscaping(body) { body in
+      try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { [readers] in
+          continuation.resume(with: Result { try readers.read(body) })
+        }
+      }
+    }
+  }
+
+  public func close() async {
+    await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
+    readers.close()
+  }
+}
