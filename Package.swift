@@ -74,6 +74,10 @@ let package = Package(
       dependencies: ["LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
     .testTarget(
+      name: "LedgerStoreTests",
+      dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+    .testTarget(
       name: "SimulationKitTests",
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
       swiftSettings: ours),

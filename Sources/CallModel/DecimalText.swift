@@ -19,7 +19,9 @@ public enum DecimalText {
   }
 
   /// The same over raw bytes: the door for streamed files.
-  package static func parse(utf8 bytes: UnsafeBufferPointer<UInt8>, scale: Int, kind: String) throws(InvalidValue) -> Int64 {
+  package static func parse(utf8 bytes: UnsafeBufferPointer<UInt8>, scale: Int, kind: String) throws(InvalidValue)
+    -> Int64
+  {
     func refuse(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
       let example = scale == 0 ? "12" : "12.50"
       return InvalidValue(

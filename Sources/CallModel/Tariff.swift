@@ -81,7 +81,8 @@ public struct Tariff: Hashable, Sendable {
     try require(
       !tiers.isEmpty && tiers.count <= Tariff.maximumTiers && tiers[0].fromSecond == 0, "tiers",
       "a tariff has one to \(Tariff.maximumTiers) tiers and the first starts at second 0", "tiers in ascending order")
-    try require((0...Tariff.maximumSeconds).contains(initial), "initial", "the initial increment is out of range", times)
+    try require(
+      (0...Tariff.maximumSeconds).contains(initial), "initial", "the initial increment is out of range", times)
     var step = initial
     var start: Int64 = 0
     for (index, tier) in tiers.enumerated() {
@@ -94,14 +95,16 @@ public struct Tariff: Hashable, Sendable {
         let length = tier.fromSecond - start - step
         try require(
           tier.fromSecond > start && tier.fromSecond <= Tariff.maximumSeconds && length >= 0
-            && length % tiers[index - 1].increment == 0, "tier", "a tier must start where an increment of the one before ends",
+            && length % tiers[index - 1].increment == 0, "tier",
+          "a tier must start where an increment of the one before ends",
           "a multiple of the increment before it")
         start = tier.fromSecond
         step = 0
       }
     }
     try require((0...Tariff.maximumPrice).contains(fee), "fee", "the connection fee is out of range", prices)
-    try require((0...Tariff.maximumPrice).contains(minimumCharge), "minimum", "the minimum charge is out of range", prices)
+    try require(
+      (0...Tariff.maximumPrice).contains(minimumCharge), "minimum", "the minimum charge is out of range", prices)
     try require((0...Tariff.maximumSeconds).contains(grace), "grace", "the grace time is out of range", times)
     try require((0...Tariff.maximumSeconds).contains(freeSeconds), "free", "the free seconds are out of range", times)
     if let maximumCost {
@@ -112,7 +115,8 @@ public struct Tariff: Hashable, Sendable {
     try require(
       (1...Tariff.maximumSeconds).contains(secondsLimit), "limit", "the longest call is out of range",
       "1 to \(Tariff.maximumSeconds) seconds")
-    try require((0...Tariff.maximumTolerance).contains(tolerance), "tolerance", "the tolerance is out of range", "0 to 999 ms")
+    try require(
+      (0...Tariff.maximumTolerance).contains(tolerance), "tolerance", "the tolerance is out of range", "0 to 999 ms")
     self.tiers = tiers
     self.initial = initial
     self.fee = fee

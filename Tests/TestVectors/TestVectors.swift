@@ -12,7 +12,8 @@ public enum TestVectors {
   }()
 
   public static let arePresent = FileManager.default.fileExists(atPath: folder.path)
-  public static let absence = "the test vectors are absent: put them in ../shared/vectors or name their folder in LANDLINE_VECTORS"
+  public static let absence =
+    "the test vectors are absent: put them in ../shared/vectors or name their folder in LANDLINE_VECTORS"
 
   public static func text(_ path: String) throws -> String {
     String(decoding: try Data(contentsOf: folder.appendingPathComponent(path)), as: UTF8.self)

@@ -102,7 +102,8 @@ public struct LedgerAccount: Hashable, Sendable {
   public var createdAt: Instant
 
   public init(
-    id: Int64, name: String, kind: AccountKind, currency: Currency, posted: Int64 = 0, held: Int64 = 0, floor: Int64 = 0,
+    id: Int64, name: String, kind: AccountKind, currency: Currency, posted: Int64 = 0, held: Int64 = 0,
+    floor: Int64 = 0,
     version: Int64 = 0, revision: Int64 = 0, status: AccountStatus = .open, plan: String = "",
     caps: AccountCaps = AccountCaps(), zone: String = "UTC", openHolds: Int64 = 0, callSecond: Int64 = 0,
     callsInSecond: Int64 = 0, createdAt: Instant

@@ -27,8 +27,10 @@ extension LedgerName {
       let isAlphanumeric =
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
         || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      let isPunctuation = [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "+")]
-        .contains(byte)
+      let isPunctuation = [
+        UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "+"),
+      ]
+      .contains(byte)
       guard isAlphanumeric || (isPunctuation && offset > 0) else {
         throw refuse("character", offset, "\(InvalidValue.name(of: byte)) cannot stand here")
       }

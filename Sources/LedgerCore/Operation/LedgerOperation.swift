@@ -14,7 +14,8 @@ public struct LedgerOperation: Hashable, Sendable {
   public init(_ request: Request, at: Instant, actor: String) {
     self.request = request
     self.at = at
-    self.actor = actor.utf8.count <= LedgerOperation.maximumActorBytes
+    self.actor =
+      actor.utf8.count <= LedgerOperation.maximumActorBytes
       ? actor : String(decoding: actor.utf8.prefix(LedgerOperation.maximumActorBytes), as: UTF8.self)
   }
 
@@ -29,7 +30,8 @@ public struct LedgerOperation: Hashable, Sendable {
 public struct AccountAdministration: Hashable, Sendable {
   public enum Change: Hashable, Sendable {
     /// - Parameter creditLimit: micro-units that a postpaid account may owe.
-    case create(kind: AccountKind, currency: Currency, creditLimit: Int64, plan: String, caps: AccountCaps, zone: String)
+    case create(
+      kind: AccountKind, currency: Currency, creditLimit: Int64, plan: String, caps: AccountCaps, zone: String)
     case close
     case lock
     case unlock

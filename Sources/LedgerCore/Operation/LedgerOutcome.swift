@@ -43,7 +43,9 @@ extension LedgerOutcome {
       guard let transfer = numbers[0], let amount = numbers[1], let balance = numbers[2] else { return nil }
       self = .posted(transfer: transfer, amount: amount, balance: balance)
     case ("granted", 4):
-      guard let seconds = numbers[0], let amount = numbers[1], words[3] == "final" || words[3] == "more" else { return nil }
+      guard let seconds = numbers[0], let amount = numbers[1], words[3] == "final" || words[3] == "more" else {
+        return nil
+      }
       self = .granted(seconds: seconds, amount: amount, isFinal: words[3] == "final")
     case ("settled", 5):
       guard let milliseconds = numbers[0], let billed = numbers[1], let cost = numbers[2],

@@ -31,7 +31,7 @@ public protocol LedgerStore: Sendable {
 
   /// Reads one consistent state of the ledger, however long it takes and whatever is written meanwhile.
   func read<Answer: Sendable>(
-    _ body: @Sendable (any LedgerReading) throws -> Answer
+    _ body: @escaping @Sendable (any LedgerReading) throws -> Answer
   ) async throws -> Answer
 
   /// Finishes what is queued and closes the database.

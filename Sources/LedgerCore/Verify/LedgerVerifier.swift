@@ -288,7 +288,8 @@ extension LedgerVerifier {
         && debit.account == transfer.debit && credit.account == transfer.credit, .i2, seq: transfer.seq,
       "the entries of transfer \(transfer.seq) are not its amount on both sides")
     require(
-      accounts[transfer.debit]?.currency == transfer.currency && accounts[transfer.credit]?.currency == transfer.currency,
+      accounts[transfer.debit]?.currency == transfer.currency
+        && accounts[transfer.credit]?.currency == transfer.currency,
       .i9, seq: transfer.seq, "transfer \(transfer.seq) crosses currencies or names an account that is missing")
     guard full else { return }
     for entry in [debit, credit] {
@@ -301,7 +302,8 @@ extension LedgerVerifier {
         "entry \(entry.version) of account \(entry.account) should be number \(state.version)")
       require(
         !overflow && entry.balanceAfter == state.posted, .i3, seq: transfer.seq,
-        "transfer \(transfer.seq) leaves \(entry.balanceAfter) on account \(entry.account), the entries say \(state.posted)")
+        "transfer \(transfer.seq) leaves \(entry.balanceAfter) on account \(entry.account), the entries say \(state.posted)"
+      )
       running[entry.account] = state
     }
   }

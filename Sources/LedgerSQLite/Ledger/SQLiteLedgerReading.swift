@@ -167,7 +167,8 @@ struct SQLiteLedgerReading: LedgerReading {
 
   func counters(of account: Int64?) throws -> [DayCounter] {
     guard let account else {
-      return try statement("SELECT account, day, spent, held FROM counter ORDER BY account, day").rows(RowCoding.counter)
+      return try statement("SELECT account, day, spent, held FROM counter ORDER BY account, day").rows(
+        RowCoding.counter)
     }
     return try statement("SELECT account, day, spent, held FROM counter WHERE account = $1 ORDER BY day")
       .bind(1, account).rows(RowCoding.counter)
@@ -183,8 +184,10 @@ struct SQLiteLedgerReading: LedgerReading {
   }
 
   func operations(afterAccount account: Int64, key: String, limit: Int) throws -> [OperationRecord] {
-    try statement("SELECT \(RowCoding.operation) FROM op WHERE (account, key) > ($1, $2) ORDER BY account, key LIMIT $3")
-      .bind(1, account).bind(2, key).bind(3, Int64(limit)).rows(RowCoding.operation)
+    try statement(
+      "SELECT \(RowCoding.operation) FROM op WHERE (account, key) > ($1, $2) ORDER BY account, key LIMIT $3"
+    )
+    .bind(1, account).bind(2, key).bind(3, Int64(limit)).rows(RowCoding.operation)
   }
 
   func operation(account: Int64, key: String) throws -> OperationRecord? {

@@ -27,7 +27,8 @@ final class SQLiteLedgerRows: LedgerRows {
     customerByName = try prepare(
       "SELECT \(RowCoding.account) FROM account WHERE name = $1 AND kind IN ('prepaid', 'postpaid')")
     operatorByName = try prepare(
-      "SELECT \(RowCoding.account) FROM account WHERE name = $1 AND currency = $2 AND kind NOT IN ('prepaid', 'postpaid')")
+      "SELECT \(RowCoding.account) FROM account WHERE name = $1 AND currency = $2 AND kind NOT IN ('prepaid', 'postpaid')"
+    )
     insertAccount = try prepare(
       """
       INSERT INTO account(\(RowCoding.account))

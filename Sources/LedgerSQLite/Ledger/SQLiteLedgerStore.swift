@@ -139,10 +139,11 @@ public final class SQLiteLedgerStore: LedgerStore {
       var recovery: LedgerRecovery?
       // One transaction a batch: a large node's recovery never blocks other writes for long.
       while let batch = try await request({ .recover(name, at, $0) }) {
-        recovery = recovery.map {
-          LedgerRecovery(
-            node: $0.node, life: $0.life, settled: $0.settled + batch.settled, voided: $0.voided + batch.voided)
-        } ?? batch
+        recovery =
+          recovery.map {
+            LedgerRecovery(
+              node: $0.node, life: $0.life, settled: $0.settled + batch.settled, voided: $0.voided + batch.voided)
+          } ?? batch
         if batch.settled.count + batch.voided.count < NodeLease.recoveryBatch { break }
       }
       if let recovery { recoveries.append(recovery) }
@@ -162,14 +163,11 @@ public final class SQLiteLedgerStore: LedgerStore {
   // MARK: Reads
 
   public func read<Answer: Sendable>(
-    _ body: @Sendable (any LedgerReading) throws -> Answer
+    _ body: @escaping @Sendable (any LedgerReading) throws -> Answer
   ) async throws -> Answer {
-    // The body runs to its end before the continuation resumes, so it never outlives this call.
-    try await withoutActuallyEscaping(body) { body in
-      try await withCheckedThrowingContinuation { continuation in
-        DispatchQueue.global().async { [readers] in
-          continuation.resume(with: Result { try readers.read(body) })
-        }
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { [readers] in
+        continuation.resume(with: Result { try readers.read(body) })
       }
     }
   }

@@ -1,0 +1,205 @@
+import CallModel
+import Foundation
+import LedgerCore
+import LedgerSQLite
+import Testing
+
+/// A store to hold to the protocol. Another store joins by adding itself here; the tests stay as they are.
+struct StoreKind: Sendable, CustomTestStringConvertible {
+  let name: String
+  let make: @Sendable (_ folder: URL) async throws -> any LedgerStore
+
+  var testDescription: String { name }
+
+  static let all: [StoreKind] = [
+    StoreKind(name: "SQLite") { folder in
+      try SQLiteLedgerStore.open(
+        path: folder.appendingPathComponent("ledger.db").path, options: .init(flush: .normal), createIfMissing: true)
+    }
+  ]
+}
+
+/// A fresh ledger with a clock that only the test moves, and words for what tests do with it.
+final class LedgerUnderTest {
+  let store: any LedgerStore
+  let folder: URL
+  var now = Instant(seconds: 1_795_000_000)
+  var epoch: Int64 = 0
+  let node = NodeID(unchecked: "gw-1")
+  private var keys = 0
+
+  /// 2026-11-18T… in UTC: a plain day without a clock change.
+  init(_ kind: StoreKind) async throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("ledger-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    store = try await kind.make(folder)
+    epoch = try await store.registerNode(node, at: now).epoch
+  }
+
+  /// Ends the ledger: every test finishes with sound books.
+  func finish(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let report = try await store.read { try LedgerVerifier.verify($0, full: true) }
+    for rule in report.rules {
+      #expect(rule.problem == nil, "\(rule.id.rawValue) \(rule.id.title)", sourceLocation: sourceLocation)
+    }
+    await store.close()
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  func advance(milliseconds: Int64) { now = now.advanced(byMilliseconds: milliseconds) }
+  func advance(seconds: Int64) { advance(milliseconds: seconds * 1000) }
+
+  func newKey() -> RequestKey {
+    keys += 1
+    return RequestKey(unchecked: "key-\(keys)")
+  }
+
+  func operation(_ request: LedgerOperation.Request) -> LedgerOperation {
+    LedgerOperation(request, at: now, actor: "test")
+  }
+
+  // MARK: Accounts and money
+
+  @discardableResult
+  func administer(
+    _ name: String, _ change: AccountAdministration.Change, key: RequestKey? = nil
+  ) async throws -> LedgerReceipt {
+    try await store.perform(
+      operation(
+        .administer(AccountAdministration(account: AccountName(unchecked: name), key: key ?? newKey(), change))))
+  }
+
+  @discardableResult
+  func create(
+    _ name: String, credit: String? = nil, currency: Currency = .eur, caps: AccountCaps = AccountCaps(),
+    kind: AccountKind = .prepaid, creditLimit: Int64 = 0, zone: String = "UTC"
+  ) async throws -> LedgerReceipt {
+    let receipt = try await administer(
+      name,
+      .create(kind: kind, currency: currency, creditLimit: creditLimit, plan: "retail", caps: caps, zone: zone))
+    if let credit { try await move(name, .topup(method: RequestKey(unchecked: "card")), credit, currency) }
+    return receipt
+  }
+
+  @discardableResult
+  func move(
+    _ name: String, _ kind: MoneyMovement.Kind, _ amount: String?, _ currency: Currency = .eur, key: RequestKey? = nil
+  ) async throws -> LedgerReceipt {
+    try await store.perform(movement(name, kind, amount, currency, key: key))
+  }
+
+  func movement(
+    _ name: String, _ kind: MoneyMovement.Kind, _ amount: String?, _ currency: Currency = .eur, key: RequestKey? = nil
+  ) throws -> LedgerOperation {
+    operation(
+      .move(
+        MoneyMovement(
+          account: AccountName(unchecked: name), key: key ?? newKey(), kind,
+          amount: try amount.map { try Credits(parsing: $0, currency) })))
+  }
+
+  @discardableResult
+  func topup(_ name: String, _ amount: String, key: RequestKey? = nil) async throws -> LedgerReceipt {
+    try await move(name, .topup(method: RequestKey(unchecked: "card")), amount, key: key)
+  }
+
+  // MARK: Calls
+
+  /// 60/1 at 0.06 a minute unless told otherwise: one micro-credit thousandth a second.
+  static func snapshot(
+    rate: Int64 = 60_000_000, initial: Int64 = 60, increment: Int64 = 1, fee: Int64 = 0, grace: Int64 = 0,
+    currency: Currency = .eur
+  ) throws -> RateSnapshot {
+    try RateSnapshot(
+      deck: "retail@1", prefix: "46", destination: "Sweden", currency: currency,
+      tariff: Tariff(ratePerMinute: rate, initial: initial, increment: increment, fee: fee, grace: grace))
+  }
+
+  func call(_ name: String, _ call: String, _ phase: CallOperation.Phase, epoch: Int64? = nil) -> LedgerOperation {
+    operation(
+      .call(
+        CallOperation(
+          account: AccountName(unchecked: name), call: CallID(unchecked: call),
+          origin: CallOperation.Origin(node: node, epoch: epoch ?? self.epoch), phase)))
+  }
+
+  func authorisation(
+    _ name: String, _ id: String, _ snapshot: RateSnapshot? = nil, seconds: Int64 = 60, maximumSeconds: Int64 = 14_400,
+    country: Int? = 46, emergency: Bool = false, refused: LedgerRefusal? = nil
+  ) throws -> LedgerOperation {
+    call(
+      name, id,
+      .authorise(
+        CallOperation.Authorisation(
+          destination: "+46701234567", countryCode: country,
+          rating: try refused.map { .refused($0) } ?? .rated(snapshot ?? LedgerUnderTest.snapshot()), seconds: seconds,
+          maximumSeconds: maximumSeconds, isEmergency: emergency)))
+  }
+
+  @discardableResult
+  func authorise(
+    _ name: String, _ id: String, _ snapshot: RateSnapshot? = nil, seconds: Int64 = 60, maximumSeconds: Int64 = 14_400,
+    country: Int? = 46, emergency: Bool = false, refused: LedgerRefusal? = nil
+  ) async throws -> LedgerReceipt {
+    try await store.perform(
+      authorisation(
+        name, id, snapshot, seconds: seconds, maximumSeconds: maximumSeconds, country: country, emergency: emergency,
+        refused: refused))
+  }
+
+  @discardableResult
+  func answer(_ name: String, _ id: String, epoch: Int64? = nil) async throws -> LedgerReceipt {
+    try await store.perform(call(name, id, .answer, epoch: epoch))
+  }
+
+  @discardableResult
+  func extend(_ name: String, _ id: String, _ number: Int64, by seconds: Int64 = 60) async throws -> LedgerReceipt {
+    try await store.perform(call(name, id, .extend(number: number, seconds: seconds)))
+  }
+
+  @discardableResult
+  func settle(
+    _ name: String, _ id: String, milliseconds: Int64, carriers: [CarrierCharge] = [], epoch: Int64? = nil
+  ) async throws -> LedgerReceipt {
+    try await store.perform(
+      call(name, id, .settle(milliseconds: milliseconds, reason: "hungUp", carriers: carriers), epoch: epoch))
+  }
+
+  @discardableResult
+  func void(_ name: String, _ id: String, reason: String = "noAnswer", carriers: [CarrierCharge] = []) async throws
+    -> LedgerReceipt
+  {
+    try await store.perform(call(name, id, .void(reason: reason, carriers: carriers)))
+  }
+
+  // MARK: Looking
+
+  struct Balance: Equatable {
+    var posted: Int64
+    var held: Int64
+    var available: Int64 { posted - held }
+  }
+
+  func account(_ name: String) async throws -> LedgerAccount {
+    try #require(try await store.read { try $0.customer(named: name) })
+  }
+
+  func balance(_ name: String) async throws -> Balance {
+    let account = try await account(name)
+    return Balance(posted: account.posted, held: account.held)
+  }
+
+  /// What one of the operator's accounts has posted, from the operator's side of the books.
+  func operatorBalance(_ name: String, _ currency: Currency = .eur) async throws -> Int64 {
+    try await store.read { reading in
+      try reading.allAccounts().first { $0.name == name && $0.currency == currency }?.posted ?? 0
+    }
+  }
+
+  func hold(_ name: String, _ id: String) async throws -> Hold? {
+    let account = try await account(name)
+    return try await store.read { try $0.hold(account: account.id, call: CallID(unchecked: id)) }
+  }
+
+  func counts() async throws -> LedgerCounts { try await store.read { try $0.counts() } }
+}
