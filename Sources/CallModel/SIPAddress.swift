@@ -60,7 +60,13 @@ public struct SIPAddress: Sendable {
     }
     comparableUser = try SIPAddress.comparableUser(bytes[..<at], base: scheme.length)
     user = String(decoding: bytes[..<at], as: UTF8.self)
-    let (hostBytes, portBytes) = SIPAddress.hostAndPort(bytes[(at + 1)...])
+    let domain = bytes[(at + 1)...]
+    let colon = UInt8(ascii: ":")
+    guard domain.first == UInt8(ascii: "[") || domain.count(where: { $0 == colon }) < 2 else {
+      throw SIPAddress.refusal(
+        "ipv6", scheme.length + at + 1, "more than one ':' stands in the domain; an IPv6 address goes in brackets")
+    }
+    let (hostBytes, portBytes) = SIPAddress.hostAndPort(domain)
     host = try SIPHost(hostBytes, base: scheme.length + at + 1)
     port = try portBytes.map { digits throws(InvalidValue) in
       try SIPAddress.port(digits, base: scheme.length + digits.startIndex)
