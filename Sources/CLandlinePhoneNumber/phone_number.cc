@@ -62,7 +62,9 @@ extern "C" struct landline_phone_number landline_phone_number_examine(const char
     std::string region;
     library.GetRegionCodeForNumber(number, &region);
     // The library writes ZZ for a number of no region.
-    if (region.size() < sizeof answer.region && region != "ZZ") std::memcpy(answer.region, region.data(), region.size());
+    if (region.size() < sizeof answer.region && region != "ZZ") {
+      std::memcpy(answer.region, region.data(), region.size());
+    }
     answer.status = LANDLINE_PHONE_NUMBER_PARSED;
   } catch (...) {
     answer = landline_phone_number{};

@@ -40,6 +40,9 @@ public struct CallFailureEvidence: Hashable, Sendable {
   /// Statuses so general that a Q.850 cause says more than they do.
   private static let generalStatuses: Set<Int> = [400, 403, 408, 480, 500, 502, 503, 504]
 
+  /// Normal clearing and "normal, unspecified" say nothing about a call that was not answered.
+  private static let generalCauses: Set<Int> = [16, 31]
+
   /// The class: what the gateway itself did comes first, then marks of the response, then a Q.850 cause where the
   /// status is general and its class does not list that cause, then the status alone.
   public var code: CallFailureCode {
@@ -58,8 +61,7 @@ public struct CallFailureEvidence: Hashable, Sendable {
     let isKnown = !byStatus.details.statuses.isEmpty
     guard let cause, CallFailureEvidence.generalStatuses.contains(status) || !isKnown,
       !byStatus.details.causes.contains(cause), let byCause = CallFailureCatalogue.code(forCause: cause),
-      // Normal clearing says nothing about a call that was not answered.
-      byCause != .cancelled
+      !CallFailureEvidence.generalCauses.contains(cause)
     else { return byStatus }
     return byCause
   }

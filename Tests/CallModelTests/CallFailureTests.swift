@@ -77,6 +77,8 @@ struct CallFailureTests {
       (CallFailureEvidence(status: 480, reasons: cause(17)), .busy),
       (CallFailureEvidence(status: 480, reasons: cause(1)), .unallocated),
       (CallFailureEvidence(status: 480, reasons: cause(16)), .unreachable),
+      (CallFailureEvidence(status: 403, reasons: cause(31)), .trunkAuth),
+      (CallFailureEvidence(status: 503, reasons: cause(16)), .congestion),
       (CallFailureEvidence(status: 500, reasons: cause(41)), .congestion),
       (CallFailureEvidence(status: 503, reasons: cause(17)), .busy),
       (CallFailureEvidence(status: 503, reasons: cause(3)), .transport),
