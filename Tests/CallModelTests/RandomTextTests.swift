@@ -6,7 +6,7 @@ import Testing
 @Suite("Random texts")
 struct RandomTextTests {
   static let seed: UInt64 = 0x4C41_4E44_4C49_4E45
-  static let rounds = 20_000
+  static let rounds = 5000
 
   /// Pieces that the grammars are made of, so that random texts come near to being right.
   static let pieces = [
