@@ -33,7 +33,9 @@ public struct CivilZone: Hashable, Sendable, CustomStringConvertible {
   /// Seconds east of UTC at `instant`.
   public func offsetSeconds(at instant: Instant) -> Int64 {
     if identifier == "UTC" { return 0 }
-    return Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant.milliseconds / 1000))))
+    // A fraction before 1970 belongs to the second below it, as in `localSeconds`.
+    let seconds = floorDivide(instant.milliseconds, 1000)
+    return Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds))))
   }
 
   /// Days since 1970-01-01 on the local calendar.

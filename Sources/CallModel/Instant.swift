@@ -4,7 +4,11 @@ public struct Instant: Hashable, Comparable, Sendable {
   public let milliseconds: Int64
 
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
-  public init(seconds: Int64) { self.milliseconds = seconds * 1000 }
+  /// Saturates where the milliseconds would not fit.
+  public init(seconds: Int64) {
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    self.milliseconds = overflow ? (seconds > 0 ? .max : .min) : product
+  }
 
   public static let distantPast = Instant(milliseconds: .min)
   public static let distantFuture = Instant(milliseconds: .max)
@@ -45,14 +49,19 @@ extension Instant: CustomStringConvertible {
 
 /// A date of the proleptic Gregorian calendar.
 public struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// Largest magnitude of a day number: the days that an ``Instant`` can name.
+  public static let maximumDayNumber: Int64 = 106_751_991_168
+
   public let year: Int64
   public let month: Int
   public let day: Int
 
   /// The date that lies `dayNumber` days after 1970-01-01.
   ///
+  /// A number past ±``maximumDayNumber`` is taken as the nearest that is not.
   /// Counts in 400-year cycles of 146,097 days that start on 1 March, so that the leap day ends a cycle's year.
   public init(dayNumber: Int64) {
+    let dayNumber = min(max(dayNumber, -CivilDate.maximumDayNumber), CivilDate.maximumDayNumber)
     let shifted = dayNumber + 719_468
     let cycle = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfCycle = shifted - cycle * 146_097

@@ -1,0 +1,35 @@
+/// Why a call is refused, or not extended, before any trunk is asked: the verdicts of routing and of the ledger.
+public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
+  case insufficientCredit
+  case noRate
+  case destinationBlocked
+  case countryNotAllowed
+  case rateTooHigh
+  case accountLocked
+  case accountClosed
+  case concurrencyCap
+  case rateCap
+  case dailyCap
+  case callCap
+  case noProfitableRoute
+  case billingUnavailable
+  case currencyMismatch
+
+  public var code: CallFailureCode {
+    switch self {
+    case .insufficientCredit: .funds
+    case .noRate: .rate
+    case .destinationBlocked, .countryNotAllowed, .rateTooHigh, .accountLocked, .accountClosed: .policy
+    case .concurrencyCap, .rateCap, .dailyCap, .callCap: .limit
+    case .noProfitableRoute: .noRoute
+    case .billingUnavailable: .billing
+    case .currencyMismatch: .currency
+    }
+  }
+
+  /// The Reason header that tells the caps apart, which share status 403: Q.850 cause 21 (call rejected) and the
+  /// refusal's name.
+  public var reason: CallFailure.Reason? {
+    code == .limit ? CallFailure.Reason(protocolName: "Q.850", cause: 21, text: rawValue) : nil
+  }
+}

@@ -1,0 +1,122 @@
+/// The headers an application may hand to the other side of a call: names that start with `x-`, within one byte budget.
+///
+/// Order and spelling are kept; names are compared without regard to case (RFC 3261 section 7.3.1). The budget also
+/// bounds how many there can be.
+public struct CustomHeaders: Hashable, Sendable {
+  public struct Field: Hashable, Sendable {
+    public let name: String
+    public let value: String
+  }
+
+  /// Most bytes of UTF-8 that all names and values may take together.
+  public static let maximumBytes = 1024
+  /// Most bytes of one name.
+  public static let maximumNameBytes = 64
+
+  private var fields: [Field] = []
+  /// Bytes of UTF-8 in all names and values.
+  public private(set) var byteCount = 0
+
+  public init() {}
+
+  /// - Throws: ``InvalidValue``, see ``append(name:value:)``.
+  public init(_ pairs: some Sequence<(name: String, value: String)>) throws(InvalidValue) {
+    for pair in pairs { try append(name: pair.name, value: pair.value) }
+  }
+
+  /// Adds one header at the end; nothing changes when it is refused.
+  ///
+  /// A value may hold any UTF-8 but control characters, the tab among them, and neither starts nor ends with a space,
+  /// which SIP would drop on the way.
+  /// - Throws: ``InvalidValue`` whose kind names the header, with rules `header.prefix`, `header.name`,
+  ///   `header.nameLong`, `header.value`, `header.blank`, `header.duplicate`, `header.budget`. The offset counts in the
+  ///   name for the rules on names and in the value for those on values.
+  public mutating func append(name: String, value: String) throws(InvalidValue) {
+    try CustomHeaders.checkName(name)
+    try CustomHeaders.checkValue(value, of: name)
+    guard self[name] == nil else {
+      throw CustomHeaders.refusal(
+        name, "duplicate", nil, "the name is already taken, upper and lower case are the same")
+    }
+    let total = byteCount + name.utf8.count + value.utf8.count
+    guard total <= CustomHeaders.maximumBytes else {
+      throw CustomHeaders.refusal(
+        name, "budget", nil, "with this header the names and values take \(total) bytes together")
+    }
+    byteCount = total
+    fields.append(Field(name: name, value: value))
+  }
+
+  /// The value of the header with this name in any case; `nil` when there is none.
+  public subscript(name: String) -> String? {
+    fields.first { CustomHeaders.areSame($0.name.utf8, name.utf8) }?.value
+  }
+
+  private static func areSame(_ left: String.UTF8View, _ right: String.UTF8View) -> Bool {
+    left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+  }
+
+  private static func checkName(_ name: String) throws(InvalidValue) {
+    let bytes = name.utf8
+    let first = bytes.first.map(lowercased)
+    guard first == UInt8(ascii: "x"), bytes.dropFirst().first == UInt8(ascii: "-") else {
+      throw refusal(name, "prefix", 0, "the name does not start with x-")
+    }
+    guard bytes.count <= maximumNameBytes else {
+      throw refusal(name, "nameLong", maximumNameBytes, "the name has more than \(maximumNameBytes) characters")
+    }
+    guard bytes.count > 2 else { throw refusal(name, "name", 2, "nothing follows x-") }
+    for (offset, byte) in bytes.enumerated() where !SIPCharacter.isToken(byte) {
+      throw refusal(name, "name", offset, "\(InvalidValue.name(of: byte)) cannot stand in a header name")
+    }
+  }
+
+  private static func checkValue(_ value: String, of name: String) throws(InvalidValue) {
+    var previous: UInt8 = 0
+    var offset = 0
+    for byte in value.utf8 {
+      // U+0080 to U+009F are control characters too; UTF-8 writes them as C2 80 to C2 9F.
+      let isHighControl = previous == 0xC2 && byte < 0xA0
+      guard byte >= 0x20, byte != 0x7F, !isHighControl else {
+        throw refusal(name, "value", offset, "\(InvalidValue.name(of: byte)) cannot stand in a header value")
+      }
+      // The budget says the rest: reading on would let a huge value cost time.
+      guard offset < maximumBytes else {
+        throw refusal(name, "budget", nil, "the value alone takes more than \(maximumBytes) bytes")
+      }
+      previous = byte
+      offset += 1
+    }
+    guard value.utf8.first != 0x20, previous != 0x20 else {
+      throw refusal(
+        name, "blank", value.utf8.first == 0x20 ? 0 : offset - 1, "the value starts or ends with a space")
+    }
+  }
+
+  private static func refusal(_ name: String, _ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
+    // The name comes from outside: at most a name's length of it, and only what is printable, goes into a message.
+    let shown = String(
+      decoding: name.utf8.prefix(maximumNameBytes).map { $0 > 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") },
+      as: UTF8.self)
+    return InvalidValue(
+      kind: "custom header \(shown.isEmpty ? "without a name" : shown)", rule: "header.\(rule)", offset: offset,
+      problem: problem,
+      accepted: "x- and a SIP token of at most \(maximumNameBytes) characters, once each; values without control "
+        + "characters; \(maximumBytes) bytes together; such as x-order: 4711")
+  }
+}
+
+extension CustomHeaders: RandomAccessCollection {
+  public var startIndex: Int { fields.startIndex }
+  public var endIndex: Int { fields.endIndex }
+  public subscript(position: Int) -> Field { fields[position] }
+}
+
+extension CustomHeaders: CustomStringConvertible {
+  /// Names only: values may be private.
+  public var description: String { "[" + fields.map(\.name).joined(separator: ", ") + "]" }
+}
