@@ -157,7 +157,7 @@ extension RateSnapshot {
 
 extension Tariff {
   /// Whether two tariffs of one tier differ in nothing but the rate a minute.
-  func differsOnlyInRate(from other: Tariff) -> Bool {
+  package func differsOnlyInRate(from other: Tariff) -> Bool {
     tiers.count == 1 && other.tiers.count == 1 && tiers[0].increment == other.tiers[0].increment
       && initial == other.initial && fee == other.fee && minimumCharge == other.minimumCharge && grace == other.grace
       && freeSeconds == other.freeSeconds && maximumCost == other.maximumCost
