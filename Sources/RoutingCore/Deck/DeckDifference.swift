@@ -41,7 +41,7 @@ public struct DeckDifference: Sequence, IteratorProtocol, Sendable {
     while waiting.isEmpty {
       let oldKey = oldPosition < old.entries.count ? old.entries[oldPosition].key : .max
       let newKey = newPosition < new.entries.count ? new.entries[newPosition].key : .max
-      let key = min(oldKey, newKey)
+      let key = Swift.min(oldKey, newKey)
       guard key != .max else { return nil }
       let oldRows = oldKey == key ? DeckDifference.takeGroup(old, &oldPosition) : oldPosition..<oldPosition
       let newRows = newKey == key ? DeckDifference.takeGroup(new, &newPosition) : newPosition..<newPosition

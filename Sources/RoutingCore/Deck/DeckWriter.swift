@@ -106,7 +106,7 @@ public struct DeckWriter: Sequence, IteratorProtocol, Sendable {
   private static func append(_ value: UInt64, width: Int, to output: inout [UInt8]) {
     var digits = 1
     while digits < 16, value >= NumberDigits.powersOfTen[digits] { digits += 1 }
-    for place in (0..<max(digits, width)).reversed() where place < 16 {
+    for place in (0..<Swift.max(digits, width)).reversed() where place < 16 {
       output.append(UInt8(ascii: "0") + UInt8(value / NumberDigits.powersOfTen[place] % 10))
     }
   }

@@ -67,6 +67,9 @@ public struct RateTerms: Hashable, Sendable {
     self.flags = flags
   }
 
+  /// Milliseconds of the years 1 to 9999: those with a text of their own.
+  static let instants: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
   /// Whether the row counts at `milliseconds`.
   func isInForce(at milliseconds: Int64) -> Bool { effectiveFrom <= milliseconds && milliseconds < effectiveUntil }
 
@@ -88,6 +91,13 @@ public struct RateTerms: Hashable, Sendable {
       return InvalidValue(
         kind: "rate", rule: "deck.window", offset: nil, problem: "the row ends before it starts",
         accepted: "effective_to after effective_from")
+    }
+    guard effectiveFrom == .min || RateTerms.instants.contains(effectiveFrom),
+      effectiveUntil == .max || RateTerms.instants.contains(effectiveUntil)
+    else {
+      return InvalidValue(
+        kind: "rate", rule: "deck.window", offset: nil, problem: "an instant is outside of the years 1 to 9999",
+        accepted: "an RFC 3339 instant such as 2026-11-01T00:00:00Z")
     }
     guard Int(timeClass) < timeClasses.names.count else {
       return InvalidValue(
