@@ -142,6 +142,11 @@ extension TimeClasses {
     public let from: Instant
     /// Index in ``TimeClasses/names``.
     public let timeClass: Int
+
+    public init(from: Instant, timeClass: Int) {
+      self.from = from
+      self.timeClass = timeClass
+    }
   }
 
   /// Index in ``names`` of the class in force at `instant`.
