@@ -109,7 +109,7 @@ struct RateVectorTests {
     for line in try TestVectors.text("rates/cgrates-hundredrates/Destinations.csv").split(whereSeparator: \.isNewline)
     where line.first != "#" {
       let cells = line.split(separator: ",")
-      prefixes[cells[0].replacing("DST_", with: "RT_")] = String(cells[1])
+      prefixes["RT_\(cells[0].dropFirst(4))"] = String(cells[1])
     }
     var text = "prefix,name,rate,fee,initial,increment,tier\n"
     var expected = 0
