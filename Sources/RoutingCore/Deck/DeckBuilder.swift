@@ -186,7 +186,14 @@ extension DeckBuilder {
       isAscending = false
       break
     }
-    if !isAscending { pending = DeckBuilder.radixSorted(pending) }
+    if !isAscending {
+      // The tables of the radix sort are worth their cost from a few thousand rows on.
+      if pending.count < 4096 {
+        pending.sort { ($0.key, $0.line) < ($1.key, $1.line) }
+      } else {
+        pending = DeckBuilder.radixSorted(pending)
+      }
+    }
     // Rows of one prefix: by time class, window, tier.
     var start = 0
     while start < pending.count {

@@ -84,9 +84,9 @@ public struct DeckReader: Sendable {
     if !carried.isEmpty { takeCarried() }
     if columns.isEmpty, headerIsUsable {
       refuse(1, 1, .prefix, "csv.header", "there is no header line", "a first line such as prefix,name,rate,increment")
-    } else if headerIsUsable, rowCount > 0, currency == nil, !hasColumn.contains(.currency) {
+    } else if headerIsUsable, rowCount > 0, currency == nil, !hasColumn.contains(.currency) || errorCount == 0 {
       refuse(
-        1, 1, .currency, "deck.currency", "no column names a currency",
+        1, 1, .currency, "deck.currency", "no row names a currency",
         "a currency column with one code such as EUR, or a currency given beside the file")
     }
     return try builder.build(currency: currency)
