@@ -116,10 +116,13 @@ extension RateSnapshot {
     var from: Int64 = 0
     for (index, segment) in segments.enumerated() where from < billed {
       let isLast = index + 1 == segments.count
-      let end =
-        isLast
-        ? billed
-        : min(billed, max(from, segments[index + 1].from.milliseconds(since: answeredAt) / 1000))
+      var end = billed
+      if !isLast {
+        // A second belongs to the class in which it starts; billed seconds start after the free ones.
+        let (whole, part) = segments[index + 1].from.milliseconds(since: answeredAt)
+          .quotientAndRemainder(dividingBy: 1000)
+        end = min(billed, max(from, whole + (part > 0 ? 1 : 0) - answered.freeSeconds))
+      }
       cost += segment.tariff.tiers[0].ratePerMinute * (end - from)
       from = end
     }
@@ -157,7 +160,7 @@ extension RateSnapshot {
 
 extension Tariff {
   /// Whether two tariffs of one tier differ in nothing but the rate a minute.
-  func differsOnlyInRate(from other: Tariff) -> Bool {
+  package func differsOnlyInRate(from other: Tariff) -> Bool {
     tiers.count == 1 && other.tiers.count == 1 && tiers[0].increment == other.tiers[0].increment
       && initial == other.initial && fee == other.fee && minimumCharge == other.minimumCharge && grace == other.grace
       && freeSeconds == other.freeSeconds && maximumCost == other.maximumCost

@@ -92,10 +92,11 @@ public struct Tariff: Hashable, Sendable {
         (1...Tariff.maximumIncrement).contains(tier.increment), "increment", "the increment is out of range",
         "1 to \(Tariff.maximumIncrement) seconds")
       if index > 0 {
-        let length = tier.fromSecond - start - step
+        // The range comes first: a difference of two values outside of it could overflow.
+        let isInRange = tier.fromSecond > start && tier.fromSecond <= Tariff.maximumSeconds
+        let length = isInRange ? tier.fromSecond - start - step : -1
         try require(
-          tier.fromSecond > start && tier.fromSecond <= Tariff.maximumSeconds && length >= 0
-            && length % tiers[index - 1].increment == 0, "tier",
+          length >= 0 && length % tiers[index - 1].increment == 0, "tier",
           "a tier must start where an increment of the one before ends",
           "a multiple of the increment before it")
         start = tier.fromSecond
@@ -204,7 +205,8 @@ extension Tariff {
 // MARK: - What an amount buys
 
 extension Tariff {
-  /// The longest call, in whole seconds, that costs at most `micros`; 0 when not even the first increment is paid for.
+  /// The longest call, in whole seconds, that costs at most `micros`; 0 when nothing beyond the grace time is paid for,
+  /// although a call within it would cost nothing.
   ///
   /// The answer s satisfies cost(s) ≤ micros < cost(s + 1), within `limit` and ``secondsLimit``.
   public func secondsBought(by micros: Int64, limit: Int64 = Tariff.maximumSeconds) -> Int64 {
@@ -221,9 +223,9 @@ extension Tariff {
       }
     }
     guard minimumCharge * 60 <= budget, fee * 60 <= budget else { return 0 }
-    let billed = billedSecondsBought(by: budget - fee * 60)
-    let seconds = min(billed + freeSeconds, cap)
-    return seconds > grace ? seconds : 0
+    // The grace time is compared before the cap: a short grant to a rich payer may lie inside it.
+    let seconds = billedSecondsBought(by: budget - fee * 60) + freeSeconds
+    return seconds > grace ? min(seconds, cap) : 0
   }
 
   /// Largest number of billed seconds whose time charge is at most `budget` sixtieths of a nano-unit.
@@ -256,11 +258,12 @@ extension Tariff {
     if basisPoints == 10_000 { return self }
     func scale(_ price: Int64) throws(InvalidValue) -> Int64 {
       let (product, overflow) = price.multipliedReportingOverflow(by: basisPoints)
-      guard !overflow, basisPoints >= 0 else {
+      guard !overflow, basisPoints >= 0, product <= Tariff.maximumPrice * 10_000 else {
         throw InvalidValue(
           kind: "tariff", rule: "tariff.multiplier", offset: nil, problem: "the multiplied price is out of range",
           accepted: "a smaller multiplier")
       }
+      // At most 10¹⁸ + 9,999.
       return (product + 9999) / 10_000
     }
     var scaledTiers: [Tier] = []

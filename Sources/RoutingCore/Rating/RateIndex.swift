@@ -1,0 +1,236 @@
+public import CallModel
+
+/// A deck made ready for lookups: disjoint intervals of numbers, each owned by the longest prefix that covers it.
+///
+/// Numbers are padded with zeros to the deck's longest prefix. A table on the first digits leads to a short stretch of
+/// interval starts, stored as 32-bit distances; every prefix knows its next shorter one, which answers when the prefix
+/// is not in force at the instant asked for, or is longer than the number.
+public struct RateIndex: Sendable {
+  private static let none = UInt32.max
+
+  public let deck: RateDeck
+  /// The deck's rows that may still be in force, in the deck's order; shared with the deck when none was dropped.
+  private let entries: [RateDeck.Entry]
+  /// By the first row of a prefix: the first row of the next shorter prefix.
+  private let parents: [UInt32]
+  /// Distance of an interval's start from the start of its bucket.
+  private let starts: [UInt32]
+  /// First row of the prefix that owns the interval.
+  private let owners: [UInt32]
+  /// First interval of each bucket, and one more for the end.
+  private let buckets: [UInt32]
+  /// Numbers, padded to fifteen digits, are divided by this to the deck's width.
+  private let widthDivisor: UInt64
+  /// Padded numbers in a bucket.
+  private let bucketSize: UInt64
+  /// Ready tariffs by terms; `nil` for later tiers and for blocked rows without a price.
+  private let tariffs: [Tariff?]
+  private let hasWindows: Bool
+  /// How many different prefixes the index knows.
+  public let prefixCount: Int
+
+  /// - Parameter instant: rows that have ended by then are left out.
+  public init(_ deck: RateDeck, at instant: Instant) {
+    self.deck = deck
+    let milliseconds = instant.milliseconds
+    let hasEnded = deck.terms.map { $0.effectiveUntil <= milliseconds }
+    entries = hasEnded.contains(true) ? deck.entries.filter { !hasEnded[Int($0.terms)] } : deck.entries
+    hasWindows = deck.terms.contains { $0.effectiveFrom != .min || $0.effectiveUntil != .max }
+    tariffs = deck.terms.map { $0.fromSecond == 0 ? try? $0.tariff() : nil }
+
+    var width = 1
+    for entry in entries { width = max(width, Int(entry.key & 15)) }
+    widthDivisor = NumberDigits.powersOfTen[NumberDigits.maximumCount - width]
+    // Small decks get a small table; wide ones enough digits for the distances to fit 32 bits.
+    let wanted = entries.count < 1000 ? 3 : entries.count < 20_000 ? 4 : entries.count < 500_000 ? 5 : 6
+    let indexed = min(width, max(wanted, width - 9))
+    bucketSize = NumberDigits.powersOfTen[width - indexed]
+
+    var parents = [UInt32](repeating: RateIndex.none, count: entries.count)
+    var starts: [UInt32] = []
+    var owners: [UInt32] = []
+    starts.reserveCapacity(entries.count * 2)
+    owners.reserveCapacity(entries.count * 2)
+    var buckets = [UInt32](repeating: 0, count: Int(NumberDigits.powersOfTen[indexed]) + 1)
+    var filledBuckets = 0
+    var lastStart = UInt64.max
+    let bucketSize = self.bucketSize
+    let limit = NumberDigits.powersOfTen[width]
+    func emit(_ start: UInt64, _ owner: UInt32) {
+      if start >= limit { return }
+      if start == lastStart {
+        owners[owners.count - 1] = owner
+        return
+      }
+      lastStart = start
+      let bucket = Int(start / bucketSize)
+      while filledBuckets <= bucket {
+        buckets[filledBuckets] = UInt32(starts.count)
+        filledBuckets += 1
+      }
+      starts.append(UInt32(start % bucketSize))
+      owners.append(owner)
+    }
+    // Prefixes whose interval is open, outermost first.
+    var open: [(end: UInt64, row: UInt32)] = []
+    var prefixCount = 0
+    var row = 0
+    while row < entries.count {
+      let key = entries[row].key
+      let start = (key >> 4) / widthDivisor
+      let end = start + NumberDigits.powersOfTen[width - Int(key & 15)]
+      while let top = open.last, top.end <= start {
+        open.removeLast()
+        emit(top.end, open.last?.row ?? RateIndex.none)
+      }
+      parents[row] = open.last?.row ?? RateIndex.none
+      open.append((end, UInt32(row)))
+      emit(start, UInt32(row))
+      prefixCount += 1
+      row += 1
+      while row < entries.count, entries[row].key == key { row += 1 }
+    }
+    while let top = open.popLast() { emit(top.end, open.last?.row ?? RateIndex.none) }
+    while filledBuckets < buckets.count {
+      buckets[filledBuckets] = UInt32(starts.count)
+      filledBuckets += 1
+    }
+    self.parents = parents
+    self.starts = Array(starts)
+    self.owners = Array(owners)
+    self.buckets = buckets
+    self.prefixCount = prefixCount
+  }
+
+  /// Bytes of everything a lookup touches: intervals, table, rows, terms, tariffs and names.
+  public var byteCount: Int {
+    let tiers = 32 + MemoryLayout<Tariff.Tier>.stride
+    return entries.count * (MemoryLayout<RateDeck.Entry>.stride + 4) + starts.count * 8 + buckets.count * 4
+      + tariffs.count * (MemoryLayout<Tariff?>.stride + tiers + MemoryLayout<RateTerms>.stride) + deck.names.byteCount
+  }
+}
+
+/// The rows that price a number at an instant. Valid with the index that made it.
+public struct RateMatch: Hashable, Sendable {
+  public let prefix: NumberDigits
+  /// First row of the prefix in the index.
+  let row: Int
+  let milliseconds: Int64
+}
+
+// MARK: - Lookup
+
+extension RateIndex {
+  /// The longest prefix of `number` with a row in force at `instant`.
+  @inline(__always)
+  public func match(_ number: NumberDigits, at instant: Instant) -> RateMatch? {
+    var row = owner(of: number)
+    let count = number.key & 15
+    while row != RateIndex.none {
+      let key = entries[Int(row)].key
+      if key & 15 <= count, !hasWindows || isInForce(Int(row), instant.milliseconds) {
+        return RateMatch(prefix: NumberDigits(key: key), row: Int(row), milliseconds: instant.milliseconds)
+      }
+      row = parents[Int(row)]
+    }
+    return nil
+  }
+
+  /// Every prefix of `number` in the deck, longest first, with whether one of its rows is in force at `instant`.
+  public func candidates(_ number: NumberDigits, at instant: Instant) -> [(match: RateMatch, isInForce: Bool)] {
+    var result: [(match: RateMatch, isInForce: Bool)] = []
+    var row = owner(of: number)
+    while row != RateIndex.none {
+      let prefix = NumberDigits(key: entries[Int(row)].key)
+      if prefix.count <= number.count {
+        result.append(
+          (
+            RateMatch(prefix: prefix, row: Int(row), milliseconds: instant.milliseconds),
+            isInForce(Int(row), instant.milliseconds)
+          ))
+      }
+      row = parents[Int(row)]
+    }
+    return result
+  }
+
+  private func owner(of number: NumberDigits) -> UInt32 {
+    let padded = (number.key >> 4) / widthDivisor
+    let (bucket, distance) = padded.quotientAndRemainder(dividingBy: bucketSize)
+    var low = Int(buckets[Int(bucket)])
+    var high = Int(buckets[Int(bucket) + 1])
+    let wanted = UInt32(truncatingIfNeeded: distance)
+    while low < high {
+      let middle = (low + high) >> 1
+      if starts[middle] <= wanted { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? RateIndex.none : owners[low - 1]
+  }
+
+  private func end(ofGroupAt row: Int) -> Int {
+    var end = row + 1
+    while end < entries.count, entries[end].key == entries[row].key { end += 1 }
+    return end
+  }
+
+  private func isInForce(_ row: Int, _ milliseconds: Int64) -> Bool {
+    for place in row..<end(ofGroupAt: row)
+    where deck.terms[Int(entries[place].terms)].isInForce(at: milliseconds) { return true }
+    return false
+  }
+
+  /// The first row in force of a match.
+  private func leadingRow(_ match: RateMatch) -> Int {
+    guard hasWindows else { return match.row }
+    for place in match.row..<end(ofGroupAt: match.row)
+    where deck.terms[Int(entries[place].terms)].isInForce(at: match.milliseconds) { return place }
+    return match.row
+  }
+
+  /// The deck's name of the destination.
+  public func name(of match: RateMatch) -> String { deck.names.text(entries[leadingRow(match)].name) }
+
+  /// Whether a row in force refuses the destination.
+  public func isBlocked(_ match: RateMatch) -> Bool { inForce(match).contains { $0.flags.contains(.blocked) } }
+
+  /// What a call that crosses a time class does.
+  public func boundaryPolicy(of match: RateMatch) -> RateSnapshot.BoundaryPolicy {
+    inForce(match).first?.flags.contains(.split) == true ? .split : .atAnswer
+  }
+
+  /// Window of the first row: what a trace shows of a prefix that is not in force.
+  func window(of match: RateMatch) -> (from: Int64, until: Int64) {
+    let terms = deck.terms[Int(entries[match.row].terms)]
+    return (terms.effectiveFrom, terms.effectiveUntil)
+  }
+
+  private func inForce(_ match: RateMatch) -> [RateTerms] {
+    (match.row..<end(ofGroupAt: match.row)).map { deck.terms[Int(entries[$0].terms)] }
+      .filter { $0.isInForce(at: match.milliseconds) }
+  }
+
+  /// The class whose row prices `timeClass`: itself, or the standard class; `nil` when neither has a row in force.
+  public func pricedClass(_ match: RateMatch, for timeClass: Int) -> Int? {
+    let rows = inForce(match)
+    if rows.contains(where: { Int($0.timeClass) == timeClass }) { return timeClass }
+    return rows.contains { $0.timeClass == 0 } ? 0 : nil
+  }
+
+  /// The tariff of a match in a time class (index in ``TimeClasses/names``), the standard one where the class has none.
+  @inline(__always)
+  public func tariff(of match: RateMatch, timeClass: Int = 0) -> Tariff? {
+    let row = match.row
+    if row + 1 == entries.count || entries[row + 1].key != entries[row].key {
+      return tariffs[Int(entries[row].terms)]
+    }
+    return composedTariff(match, timeClass)
+  }
+
+  /// Of a prefix with several rows.
+  private func composedTariff(_ match: RateMatch, _ timeClass: Int) -> Tariff? {
+    guard let priced = pricedClass(match, for: timeClass) else { return nil }
+    let tiers = inForce(match).filter { Int($0.timeClass) == priced }
+    // The deck's own check has built this tariff once already.
+    return try? tiers.first?.tariff(followedBy: tiers.dropFirst().map(\.tier))
+  }
+}

@@ -1,0 +1,39 @@
+public import CallModel
+
+/// Every step by which a number got its price or its refusal, in order: what `rate explain` prints.
+public struct RatingTrace: Hashable, Sendable {
+  public enum Step: Hashable, Sendable {
+    /// The account's currency against the plan's.
+    case currency(plan: Currency, account: Currency)
+    /// The deny ranges were asked; `nil` when none covers the number.
+    case denyRanges(prefix: NumberDigits?, reason: DestinationBlock?)
+    case deck(label: String, rows: Int)
+    /// A prefix of the number in the deck at hand, longest first.
+    case prefix(NumberDigits, name: String, PrefixOutcome)
+    /// The class that begins at an instant, and the class whose row prices it.
+    case timeClass(from: Instant, name: String, pricedAs: String)
+    /// Basis points.
+    case multiplier(Int64)
+    case tariff(timeClass: String, Tariff)
+    /// The number is free by decision of the caller.
+    case free(FreeNumber)
+  }
+
+  public enum PrefixOutcome: Hashable, Sendable {
+    case chosen
+    /// Shorter than the chosen one.
+    case shorter
+    /// No row in force; the window of its first row. `nil` is for ever.
+    case notInForce(from: Instant?, until: Instant?)
+    case blocked
+  }
+
+  public internal(set) var steps: [Step] = []
+  public internal(set) var outcome: Result<RateSnapshot, RatingRefusal>
+}
+
+/// A number that is called for nothing and never refused by a price.
+public enum FreeNumber: String, Hashable, Sendable, CaseIterable {
+  case emergency
+  case test
+}
