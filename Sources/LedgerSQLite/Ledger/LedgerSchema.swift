@@ -143,6 +143,70 @@ enum LedgerSchema {
       last_beat INTEGER NOT NULL,
       PRIMARY KEY (id, epoch)
     ) STRICT, WITHOUT ROWID;
+    CREATE TABLE deck(
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,
+      version TEXT NOT NULL,
+      currency TEXT NOT NULL,
+      zone TEXT NOT NULL,
+      time_classes TEXT NOT NULL,
+      prices INTEGER NOT NULL,
+      imported_at INTEGER NOT NULL,
+      is_complete INTEGER NOT NULL,
+      active_from INTEGER
+    ) STRICT;
+    CREATE UNIQUE INDEX deck_label ON deck(name, version) WHERE is_complete = 1;
+    CREATE TABLE deck_destination(
+      deck INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      PRIMARY KEY (deck, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE deck_terms(
+      deck INTEGER NOT NULL,
+      id INTEGER NOT NULL,
+      rate INTEGER NOT NULL,
+      fee INTEGER NOT NULL,
+      initial INTEGER NOT NULL,
+      increment INTEGER NOT NULL,
+      grace INTEGER NOT NULL,
+      minimum_charge INTEGER NOT NULL,
+      free_seconds INTEGER NOT NULL,
+      effective_from INTEGER NOT NULL,
+      effective_until INTEGER NOT NULL,
+      from_second INTEGER NOT NULL,
+      maximum_seconds INTEGER NOT NULL,
+      maximum_cost INTEGER,
+      time_class INTEGER NOT NULL,
+      flags INTEGER NOT NULL,
+      PRIMARY KEY (deck, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE rate(
+      deck INTEGER NOT NULL,
+      prefix TEXT NOT NULL,
+      position INTEGER NOT NULL,
+      destination INTEGER NOT NULL,
+      terms INTEGER NOT NULL,
+      PRIMARY KEY (deck, prefix, position)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE plan(
+      name TEXT PRIMARY KEY,
+      currency TEXT NOT NULL,
+      created_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE plan_deck(
+      plan TEXT NOT NULL,
+      position INTEGER NOT NULL,
+      deck_name TEXT NOT NULL,
+      multiplier INTEGER NOT NULL CHECK (multiplier >= 0),
+      PRIMARY KEY (plan, position)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE deny_range(
+      prefix TEXT PRIMARY KEY,
+      reason TEXT NOT NULL,
+      note TEXT NOT NULL,
+      added_at INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
     """
   ]
 
