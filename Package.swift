@@ -46,7 +46,7 @@ let package = Package(
       dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan"],
       swiftSettings: ours),
     .target(
-      name: "SimulationKit", dependencies: ["CallModel", "LedgerCore", "LedgerSQLite"],
+      name: "SimulationKit", dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite"],
       swiftSettings: ours),
     .target(
       name: "LandlineBench",
