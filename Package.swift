@@ -41,6 +41,7 @@ let package = Package(
     .target(
       name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
       swiftSettings: ours),
+    .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
       name: "LandlineConsole",
       dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan"],
@@ -76,6 +77,9 @@ let package = Package(
     .testTarget(
       name: "LedgerStoreTests",
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+    .testTarget(
+      name: "LedgerSpoolTests", dependencies: ["LedgerSpool", "LedgerSQLite", "LedgerCore", "CallModel"],
       swiftSettings: ours),
     .testTarget(
       name: "SimulationKitTests",
