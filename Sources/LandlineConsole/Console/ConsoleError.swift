@@ -51,11 +51,16 @@ package struct ConsoleError: Error, Hashable, Sendable {
       case .full: "free some disk space, then repeat the command"
       case .newer: "use the landline that made the file, or a newer one"
       case .corrupt: "landline verify --full"
+      case .notPermitted: "run as the user that owns the file"
       case .inputOutput, .closed: nil
       }
-    self.init(
-      unavailable.cause == .corrupt ? .booksBroken : .databaseUnavailable, code: unavailable.cause.rawValue,
-      unavailable.problem, at: path, fix: fix, key: key)
+    let status: ExitStatus =
+      switch unavailable.cause {
+      case .corrupt: .booksBroken
+      case .notPermitted: .notPermitted
+      case .missing, .busy, .full, .inputOutput, .newer, .overloaded, .closed: .databaseUnavailable
+      }
+    self.init(status, code: unavailable.cause.rawValue, unavailable.problem, at: path, fix: fix, key: key)
   }
 
   static let createFirst = "landline account create NAME --currency EUR"

@@ -38,7 +38,8 @@ extension Console {
     switch errno {
     case EACCES, EPERM, EROFS:
       throw ConsoleError(
-        .notPermitted, code: "permission", "the ledger may not be \(writable ? "written" : "read") by this user", at: path,
+        .notPermitted, code: "permission", "the ledger may not be \(writable ? "written" : "read") by this user",
+        at: path,
         fix: "run as the user that owns the file")
     case ENOENT, ENOTDIR:
       throw ConsoleError(

@@ -3,7 +3,8 @@ import LedgerCore
 
 /// Values out of the texts of a command line; every refusal names the argument.
 enum Arguments {
-  static func name<Name: LedgerName>(_ text: String, _ argument: String, as type: Name.Type = Name.self) throws -> Name {
+  static func name<Name: LedgerName>(_ text: String, _ argument: String, as type: Name.Type = Name.self) throws -> Name
+  {
     try value(argument) { () throws(InvalidValue) in try Name(validating: text) }
   }
 
@@ -43,7 +44,8 @@ enum Arguments {
   static func sequence(_ text: String, _ argument: String = "SEQ") throws -> Int64 {
     guard let value = Int64(text), value > 0 else {
       throw ConsoleError.usage(
-        "seq.number", "sequence number: \(text.isEmpty ? "nothing is there" : "not a positive whole number")", at: argument,
+        "seq.number", "sequence number: \(text.isEmpty ? "nothing is there" : "not a positive whole number")",
+        at: argument,
         fix: "a number from the first column of landline history")
     }
     return value
@@ -55,7 +57,8 @@ enum Arguments {
         "text.long", "text: more than \(LedgerOperation.maximumDetailBytes) bytes", at: argument, fix: "a shorter text")
     }
     guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-      throw ConsoleError.usage("text.character", "text: a control character", at: argument, fix: "one line of plain text")
+      throw ConsoleError.usage(
+        "text.character", "text: a control character", at: argument, fix: "one line of plain text")
     }
     return text
   }

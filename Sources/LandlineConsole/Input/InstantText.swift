@@ -85,7 +85,8 @@ enum InstantText {
 
     private func unexpected() -> InvalidValue {
       let what = next.map { "\(InvalidValue.name(of: $0)) cannot stand here" }
-      return InstantText.refusal("format", index, what ?? (bytes.isEmpty ? "nothing is there" : "the text ends too early"))
+      return InstantText.refusal(
+        "format", index, what ?? (bytes.isEmpty ? "nothing is there" : "the text ends too early"))
     }
 
     mutating func number(_ digits: Int) throws(InvalidValue) -> Int64 {

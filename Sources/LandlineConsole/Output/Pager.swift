@@ -8,7 +8,9 @@ enum Pager {
     if command == "cat" { return false }
     let pager = Process()
     pager.executableURL = URL(fileURLWithPath: "/bin/sh")
-    pager.arguments = ["-c", "command -v \(command.split(separator: " ").first ?? "less") >/dev/null || exit 127; exec \(command)"]
+    pager.arguments = [
+      "-c", "command -v \(command.split(separator: " ").first ?? "less") >/dev/null || exit 127; exec \(command)",
+    ]
     let pipe = Pipe()
     pager.standardInput = pipe
     // A reader who quits early closes the pipe; that is no reason to die.

@@ -18,7 +18,8 @@ struct TextStream: Sendable {
         let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
         if written < 0 {
           if errno == EINTR { continue }
-          throw ConsoleError(.failed, code: "output", "the output cannot be written: \(String(cString: strerror(errno)))")
+          throw ConsoleError(
+            .failed, code: "output", "the output cannot be written: \(String(cString: strerror(errno)))")
         }
         rest = UnsafeRawBufferPointer(rebasing: rest[written...])
       }

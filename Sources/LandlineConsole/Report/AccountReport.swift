@@ -6,7 +6,8 @@ enum AccountReport {
   static let columns = [
     Column("account"), Column("kind"), Column("currency"), Column("status"), Column("posted", .amount),
     Column("held", .amount), Column("available", .amount),
-    Column("credit_limit", title: "credit limit", .amount, for: .machines), Column("open_calls", title: "open calls", .number),
+    Column("credit_limit", title: "credit limit", .amount, for: .machines),
+    Column("open_calls", title: "open calls", .number),
     Column("plan"), Column("zone"), Column("created_at", title: "created", for: .machines),
     Column("chart", for: .machines),
   ]

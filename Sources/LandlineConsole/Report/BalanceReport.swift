@@ -49,7 +49,7 @@ struct BalanceReport {
       var open: Int64 = 0
       try reading.forEachHold(HoldFilter(account: account.id, limit: 0)) { hold in
         guard hold.authorisedAt <= at, hold.resolvedAt.map({ at < $0 }) ?? true else { return }
-        held += try reading.grants(account: account.id, call: hold.call).last { $0.at <= at }?.amount ?? 0
+        held += try reading.grants(ofHold: hold.seq).last { $0.at <= at }?.amount ?? 0
         open += 1
       }
       lines.append(

@@ -5,8 +5,10 @@ import LedgerCore
 enum CapReport {
   static let columns = [
     Column("cap_concurrent", title: "concurrent calls", .number),
-    Column("cap_per_second", title: "calls a second", .number), Column("cap_per_call", title: "cost of a call", .amount),
-    Column("cap_per_day", title: "cost of a day", .amount), Column("cap_highest_rate", title: "highest rate a minute", .rate),
+    Column("cap_per_second", title: "calls a second", .number),
+    Column("cap_per_call", title: "cost of a call", .amount),
+    Column("cap_per_day", title: "cost of a day", .amount),
+    Column("cap_highest_rate", title: "highest rate a minute", .rate),
     Column("cap_countries", title: "countries"),
   ]
 

@@ -67,7 +67,9 @@ struct HistoryReport {
     switch transfer.kind {
     case .call:
       if let hold = line.hold {
-        words = [hold.destination, describe(duration: hold.duration ?? 0), describe(step: hold.snapshot, hold.answeredAt)]
+        words = [
+          hold.destination, describe(duration: hold.duration ?? 0), describe(step: hold.snapshot, hold.answeredAt),
+        ]
       } else {
         words = [transfer.detail]
       }
@@ -123,8 +125,10 @@ struct HistoryReport {
         .text("\(currency)"), .text(line.counterpart.displayName), .text(optional: transfer.call?.text),
         .text(optional: line.hold?.destination), .integer(optional: hold?.duration),
         .integer(optional: hold.map { $0.settlement(milliseconds: $0.duration ?? 0).billedSeconds }),
-        .rate(optional: hold.map { $0.snapshot.segment(at: $0.answeredAt ?? .distantPast).tariff.tiers[0].ratePerMinute }),
-        .text(optional: hold?.reason), .integer(optional: transfer.reverses), .text(transfer.key), .text(transfer.actor),
+        .rate(
+          optional: hold.map { $0.snapshot.segment(at: $0.answeredAt ?? .distantPast).tariff.tiers[0].ratePerMinute }),
+        .text(optional: hold?.reason), .integer(optional: transfer.reverses), .text(transfer.key),
+        .text(transfer.actor),
         .text(transfer.detail),
       ])
     }

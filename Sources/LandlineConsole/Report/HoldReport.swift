@@ -5,7 +5,8 @@ import LedgerCore
 enum HoldReport {
   static let columns = [
     Column("seq", .number), Column("account"), Column("call"), Column("state"), Column("destination"),
-    Column("granted_seconds", title: "granted s", .number), Column("amount", title: "held", .amount), Column("currency"),
+    Column("granted_seconds", title: "granted s", .number), Column("amount", title: "held", .amount),
+    Column("currency"),
     Column("node"), Column("epoch", .number), Column("authorised_at", title: "authorised"),
     Column("answered_at", title: "answered", for: .machines), Column("resolved_at", title: "resolved", for: .machines),
     Column("duration_ms", .number, for: .machines), Column("cost", .amount), Column("reason"),
@@ -68,7 +69,7 @@ enum HoldReport {
       Column("number", title: "grant", .number), Column("at", title: TableText.timeTitle),
       Column("granted_seconds", title: "granted s", .number), Column("amount", title: "held", .amount),
     ])
-    for grant in try reading.grants(account: hold.account, call: call) {
+    for grant in try reading.grants(ofHold: hold.seq) {
       grants.rows.append([
         .integer(grant.number), .instant(grant.at), .integer(grant.grantedSeconds),
         .amount(try account.credits(grant.amount)),

@@ -44,7 +44,8 @@ struct LedgerLookup {
     }
     guard let account = found.first else {
       throw ConsoleError(
-        .notFound, code: "unknownAccount", "the account has no such currency", at: text, fix: "landline balance \(text)")
+        .notFound, code: "unknownAccount", "the account has no such currency", at: text, fix: "landline balance \(text)"
+      )
     }
     guard found.count == 1 else {
       throw ConsoleError.usage(

@@ -104,7 +104,8 @@ struct StatementReport {
         .text(StatementReport.minutes(total.billedSeconds)), .signed(try account.credits(total.amount)),
       ])
       try record(
-        "destination", destination.name, prefix: destination.prefix, total.count, seconds: total.billedSeconds, total.amount)
+        "destination", destination.name, prefix: destination.prefix, total.count, seconds: total.billedSeconds,
+        total.amount)
     }
     try record("balance", "closing", nil, closing)
     var answer = Answer(
