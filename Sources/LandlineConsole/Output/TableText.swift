@@ -13,7 +13,7 @@ struct TableText {
   func text(_ listing: Listing) -> String {
     let shown = listing.columns.indices.filter { listing.columns[$0].audience != .machines }
     let cells = listing.rows.map { row in shown.map { text(row[$0]) } }
-    let titles = shown.map { title(listing.columns[$0]) }
+    let titles = shown.map { title($0, listing) }
     let widths = shown.indices.map { place in
       min(
         TableText.widestPadding,
@@ -37,7 +37,7 @@ struct TableText {
   func text(record listing: Listing) -> String {
     guard let row = listing.rows.first else { return "" }
     let shown = listing.columns.indices.filter { listing.columns[$0].audience != .machines }
-    let titles = shown.map { title(listing.columns[$0]) }
+    let titles = shown.map { title($0, listing) }
     let width = titles.map(\.count).max() ?? 0
     return zip(titles, shown).map { title, place in
       let padded = title + String(repeating: " ", count: width - title.count)
@@ -47,12 +47,11 @@ struct TableText {
     }.joined()
   }
 
-  /// Titles name the zone that their times are in.
-  private func title(_ column: Column) -> String {
-    column.title == TableText.timeTitle ? "time (\(zone))" : column.title
+  /// The title of a column of times names their zone.
+  private func title(_ place: Int, _ listing: Listing) -> String {
+    let hasTimes = listing.rows.contains { if case .instant = $0[place] { true } else { false } }
+    return hasTimes ? "\(listing.columns[place].title) (\(zone))" : listing.columns[place].title
   }
-
-  static let timeTitle = "time"
 
   func text(_ cell: Cell) -> String {
     switch cell {

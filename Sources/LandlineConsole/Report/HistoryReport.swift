@@ -100,7 +100,7 @@ struct HistoryReport {
   func answer() throws -> Answer {
     let currency = account.currency
     var table = Listing([
-      Column("seq"), Column("time", title: TableText.timeTitle), Column("kind"), Column("detail"),
+      Column("seq"), Column("time"), Column("kind"), Column("detail"),
       Column("amount", title: "amount (\(currency))", .number),
       Column("balance", title: "balance (\(currency))", .number), Column("mark", title: ""),
     ])

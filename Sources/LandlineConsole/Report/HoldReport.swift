@@ -66,7 +66,7 @@ enum HoldReport {
     var record = try listing([hold]) { try lookup.account(id: $0) }
     for index in record.columns.indices { record.columns[index].audience = .everyone }
     var grants = Listing([
-      Column("number", title: "grant", .number), Column("at", title: TableText.timeTitle),
+      Column("number", title: "grant", .number), Column("at", title: "time"),
       Column("granted_seconds", title: "granted s", .number), Column("amount", title: "held", .amount),
     ])
     for grant in try reading.grants(ofHold: hold.seq) {

@@ -14,9 +14,15 @@ struct Landline: AsyncParsableCommand {
         landline history acme --from today
 
       Results go to standard output, everything else to standard error.
-      EXIT STATUS  0 ok, 1 internal fault, 2 usage, 3 not found, 4 refused, 5 conflict, 6 books broken,
-      7 database unavailable, 8 not permitted, 130 interrupted.
-      ENVIRONMENT  LANDLINE_DATABASE, NO_COLOR, PAGER; LANDLINE_NOW (RFC 3339) stands for the clock, for tests.
+
+      EXIT STATUS
+        0 ok, 1 internal fault, 2 usage, 3 not found, 4 refused, 5 conflict,
+        6 books broken, 7 database unavailable, 8 not permitted, 130 interrupted
+
+      ENVIRONMENT
+        LANDLINE_DATABASE  the ledger's file
+        NO_COLOR, PAGER    as everywhere
+        LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
       """,
     version: "landline 0.1.0",
     groupedSubcommands: [
