@@ -1,0 +1,119 @@
+package import CallModel
+package import LedgerCore
+
+/// A failure as the command line shows it: `landline: WHAT (WHERE)`, then `fix: …` where a fix is known.
+package struct ConsoleError: Error, Hashable, Sendable {
+  package var status: ExitStatus
+  /// Stable name: `unknownAccount`, `amount.scale`, `missing`.
+  package var code: String
+  package var what: String
+  /// The argument, account or file at fault.
+  package var place: String?
+  package var fix: String?
+  /// The key of the write at fault.
+  package var key: String?
+  /// The answer was given before under the same key; `nil` where no keyed write is concerned.
+  package var isReplay: Bool?
+
+  package init(
+    _ status: ExitStatus, code: String, _ what: String, at place: String? = nil, fix: String? = nil,
+    key: String? = nil, isReplay: Bool? = nil
+  ) {
+    self.status = status
+    self.code = code
+    self.what = what
+    self.place = place
+    self.fix = fix
+    self.key = key
+    self.isReplay = isReplay
+  }
+
+  /// A command line that does not say what is needed.
+  package static func usage(
+    _ code: String, _ what: String, at place: String? = nil, fix: String? = nil
+  ) -> ConsoleError {
+    ConsoleError(.usage, code: code, what, at: place, fix: fix)
+  }
+
+  /// - Parameter argument: the option or argument that carried the value, such as `--from` or `AMOUNT`.
+  package init(_ invalid: InvalidValue, in argument: String) {
+    let place = invalid.offset.map { ", character \($0 + 1)" } ?? ""
+    self.init(
+      .usage, code: invalid.rule, "\(invalid.kind): \(invalid.problem)", at: argument + place, fix: invalid.accepted)
+  }
+
+  package init(_ unavailable: LedgerUnavailable, at path: String, key: String? = nil) {
+    let fix: String? =
+      switch unavailable.cause {
+      case .missing: ConsoleError.createFirst
+      case .busy, .overloaded:
+        key.map { "repeat the command with --key \($0): it cannot take effect twice" } ?? "repeat the command"
+      case .full: "free some disk space, then repeat the command"
+      case .newer: "use the landline that made the file, or a newer one"
+      case .corrupt: "landline verify --full"
+      case .notPermitted: "run as the user that owns the file"
+      case .inputOutput, .closed: nil
+      }
+    let status: ExitStatus =
+      switch unavailable.cause {
+      case .corrupt: .booksBroken
+      case .notPermitted: .notPermitted
+      case .missing, .busy, .full, .inputOutput, .newer, .overloaded, .closed: .databaseUnavailable
+      }
+    self.init(status, code: unavailable.cause.rawValue, unavailable.problem, at: path, fix: fix, key: key)
+  }
+
+  static let createFirst = "landline account create NAME --currency EUR"
+}
+
+extension ConsoleError {
+  /// Any error as one that can be shown.
+  package init(any error: any Error, path: String) {
+    switch error {
+    case let error as ConsoleError: self = error
+    case let error as InvalidValue: self.init(error, in: error.kind)
+    case let error as LedgerUnavailable: self.init(error, at: path)
+    case let error as LedgerFault: self.init(.booksBroken, code: "fault", error.description, at: path)
+    default: self.init(.failed, code: "internal", "\(error)")
+    }
+  }
+
+  /// A refusal by the ledger, with what to do about it.
+  init(_ refusal: LedgerRefusal, account: String, key: String?, isReplay: Bool?) {
+    let status: ExitStatus =
+      switch refusal {
+      case .unknownAccount, .unknownCall, .unknownTransfer: .notFound
+      case .accountExists, .conflict, .alreadyResolved, .staleEpoch: .conflict
+      default: .refused
+      }
+    let fix: String? =
+      switch refusal {
+      case .unknownAccount: "landline account list"
+      case .unknownTransfer: "landline history \(account)"
+      case .accountExists: "landline account show \(account)"
+      case .conflict: "choose a new --key for a new request"
+      case .accountLocked: "landline account unlock \(account)"
+      case .belowFloor, .insufficientCredit: "landline topup \(account) AMOUNT"
+      case .currencyMismatch: "landline account show \(account)"
+      default: nil
+      }
+    self.init(
+      status, code: refusal.rawValue, refusal.explanation, at: account, fix: fix, key: key, isReplay: isReplay)
+  }
+
+  var json: JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("code", .text(code)), ("exit", .integer(Int64(status.rawValue))), ("message", .text(what)),
+      ("where", place.map { .text($0) } ?? .null), ("fix", fix.map { .text($0) } ?? .null),
+    ]
+    if let key { members.append(("key", .text(key))) }
+    if let isReplay { members.append(("replayed", .boolean(isReplay))) }
+    return .object([("error", .object(members))])
+  }
+
+  var text: String {
+    let place = self.place.map { " (\($0))" } ?? ""
+    let replay = isReplay == true ? "\nreplayed: this key was answered so before" : ""
+    return "landline: \(what)\(place)\(replay)\(fix.map { "\nfix: \($0)" } ?? "")"
+  }
+}

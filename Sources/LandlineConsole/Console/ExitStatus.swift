@@ -1,0 +1,18 @@
+/// What the process tells its caller. The numbers are an interface.
+package enum ExitStatus: Int32, Sendable {
+  case ok = 0
+  /// A fault of ours.
+  case failed = 1
+  /// The command line is wrong: an unknown option, a bad amount, date, name or key.
+  case usage = 2
+  case notFound = 3
+  /// The ledger said no: credit, caps, locks.
+  case refused = 4
+  /// The key was used with other content, the name is taken, the call has ended.
+  case conflict = 5
+  case booksBroken = 6
+  case databaseUnavailable = 7
+  /// The file system does not allow it.
+  case notPermitted = 8
+  case interrupted = 130
+}

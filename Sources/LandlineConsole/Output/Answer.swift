@@ -1,0 +1,68 @@
+import LedgerCore
+
+/// What a command has to say, in a shape that every output format can be made from.
+package struct Answer: Sendable {
+  enum Block: Sendable {
+    case listing(Listing)
+    case record(Listing)
+    case line(String)
+  }
+
+  /// The table format, from top to bottom.
+  var blocks: [Block]
+  /// Members of the one JSON object.
+  var members: [(String, JSONValue)]
+  /// CSV and NDJSON: one record a line.
+  var records: Listing
+  /// The state of the ledger that the answer tells of.
+  var asOf: LedgerHead?
+  /// For standard error.
+  var notes: [String] = []
+  package var status = ExitStatus.ok
+
+  init(blocks: [Block], members: [(String, JSONValue)], records: Listing, asOf: LedgerHead? = nil) {
+    self.blocks = blocks
+    self.members = members
+    self.records = records
+    self.asOf = asOf
+  }
+
+  /// A list, under a plural name in JSON.
+  init(_ name: String, _ listing: Listing, asOf: LedgerHead? = nil) {
+    self.init(blocks: [.listing(listing)], members: [(name, .array(listing.json))], records: listing, asOf: asOf)
+  }
+
+  /// One object, shown as a table of one row.
+  init(row listing: Listing, asOf: LedgerHead? = nil) {
+    self.init(
+      blocks: [.listing(listing)], members: listing.rows.first.map(listing.members) ?? [], records: listing, asOf: asOf)
+  }
+
+  /// One object, shown as a line for each of its fields.
+  init(record listing: Listing, asOf: LedgerHead? = nil) {
+    self.init(
+      blocks: [.record(listing)], members: listing.rows.first.map(listing.members) ?? [], records: listing, asOf: asOf)
+  }
+
+  /// For commands that have written their answer as a stream.
+  static func streamed(notes: [String]) -> Answer {
+    var answer = Answer(blocks: [], members: [], records: Listing([]))
+    answer.isStreamed = true
+    answer.notes = notes
+    return answer
+  }
+
+  private(set) var isStreamed = false
+}
+
+extension LedgerHead {
+  /// `as of seq 88109  2026-11-21T05:30:04.118Z  head 9f3c11ab`
+  var line: String { "as of seq \(seq)  \(at)  head \(shortHash)" }
+
+  /// All of the hash in hexadecimal.
+  var fullHash: String { hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+  var json: JSONValue {
+    .object([("seq", .integer(seq)), ("at", .text("\(at)")), ("head", .text(fullHash))])
+  }
+}

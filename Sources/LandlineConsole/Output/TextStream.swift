@@ -1,0 +1,28 @@
+import Foundation
+
+/// A file descriptor that text is written to, whole.
+struct TextStream: Sendable {
+  let descriptor: Int32
+
+  static let standardOutput = TextStream(descriptor: STDOUT_FILENO)
+  static let standardError = TextStream(descriptor: STDERR_FILENO)
+
+  /// Bytes that a caller gathers before it writes.
+  static let chunk = 65_536
+
+  func write(_ text: String) throws {
+    var text = text
+    try text.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)
+      while !rest.isEmpty {
+        let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
+        if written < 0 {
+          if errno == EINTR { continue }
+          throw ConsoleError(
+            .failed, code: "output", "the output cannot be written: \(String(cString: strerror(errno)))")
+        }
+        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import LandlineConsole
+
+/// Options that every command has.
+struct CommonOptions: ParsableArguments {
+  @Option(
+    name: .customLong("database"), help: "The ledger's file (default: LANDLINE_DATABASE, or the state directory).",
+    completion: .file())
+  var database: String?
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: "table, json, csv or ndjson.",
+    completion: .list(ConsoleSettings.Format.allCases.map(\.rawValue)))
+  var output: String?
+
+  @Flag(name: .customLong("json"), help: "One JSON object.")
+  var json = false
+
+  @Flag(name: .customLong("ndjson"), help: "One JSON object a line.")
+  var ndjson = false
+
+  @Flag(name: .customLong("csv"), help: "Comma-separated values (RFC 4180).")
+  var csv = false
+
+  @Flag(name: .customLong("human"), help: "Round amounts in tables to two decimals.")
+  var human = false
+
+  @Option(
+    name: .customLong("color"), help: "auto, always or never.",
+    completion: .list(ConsoleSettings.Color.allCases.map(\.rawValue)))
+  var color: String?
+
+  @Option(name: .customLong("tz"), help: "Time zone of times and dates, such as Europe/Stockholm (default: UTC).")
+  var timeZone: String?
+
+  func settings() throws -> ConsoleSettings {
+    var formats: Set<ConsoleSettings.Format> = []
+    if json { formats.insert(.json) }
+    if ndjson { formats.insert(.ndjson) }
+    if csv { formats.insert(.csv) }
+    if let output {
+      guard let format = ConsoleSettings.Format(rawValue: output) else {
+        throw ValidationError("\"\(output)\" is no output format; accepted: table, json, csv or ndjson")
+      }
+      formats.insert(format)
+    }
+    guard formats.count <= 1 else { throw ValidationError("only one output format can be chosen") }
+    var chosen = ConsoleSettings.Color.auto
+    if let color {
+      guard let named = ConsoleSettings.Color(rawValue: color) else {
+        throw ValidationError("\"\(color)\" is no color setting; accepted: auto, always or never")
+      }
+      chosen = named
+    }
+    return ConsoleSettings(
+      database: database, format: formats.first ?? .table, isHuman: human, color: chosen, timeZone: timeZone)
+  }
+
+  /// Runs one command of the console and ends with its status.
+  func console(_ body: (Console) async throws -> Answer) async throws {
+    let status = await Console(settings: try settings(), environment: .process()).run(body)
+    if status != .ok { throw ExitCode(status.rawValue) }
+  }
+}
+
+/// Options of every command that writes.
+struct WritingOptions: ParsableArguments {
+  @Option(
+    name: .customLong("key"), help: "Makes the command repeatable: the same key and content take effect once.")
+  var key: String?
+
+  @Flag(name: .customLong("dry-run"), help: "Say what would happen; write nothing.")
+  var dryRun = false
+
+  func options(confirmed: Bool = false) -> WriteOptions {
+    WriteOptions(key: key, isDryRun: dryRun, isConfirmed: confirmed)
+  }
+}
+
+/// `--from` and `--to`.
+struct RangeOptions: ParsableArguments {
+  @Option(
+    name: .customLong("from"), parsing: .unconditional,
+    help: "Start: RFC 3339, 2026-11, 2026-11-21, today, yesterday, or -7d for seven days before today.")
+  var from: String?
+
+  @Option(name: .customLong("to"), parsing: .unconditional, help: "End, itself not included: as --from, or now.")
+  var to: String?
+}
+
+/// `--limit` and `--after`.
+struct CursorOptions: ParsableArguments {
+  @Option(name: .customLong("limit"), help: "Lines at most.")
+  var limit = PageOptions.defaultLimit
+
+  @Option(name: .customLong("after"), help: "Only what follows this sequence number.")
+  var after: Int64?
+
+  var page: PageOptions { PageOptions(limit: limit, after: after) }
+}
+
+/// Completion of account names from the ledger itself.
+enum AccountCompletion {
+  static let names = CompletionKind.custom { arguments, _, _ in
+    var settings = ConsoleSettings()
+    for (option, value) in zip(arguments, arguments.dropFirst()) where option == "--database" {
+      settings.database = value
+    }
+    return Console(settings: settings, environment: .process()).accountNames()
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import LandlineConsole
+
+/// The command and everything below it.
+struct Landline: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "landline",
+    abstract: "Calls between apps and phones, and the books that say what they cost.",
+    discussion: """
+      EXAMPLES
+        landline account create acme --currency EUR
+        landline topup acme 10
+        landline balance
+        landline history acme --from today
+
+      Results go to standard output, everything else to standard error.
+
+      EXIT STATUS
+        0 ok, 1 internal fault, 2 usage, 3 not found, 4 refused, 5 conflict,
+        6 books broken, 7 database unavailable, 8 not permitted, 130 interrupted
+
+      ENVIRONMENT
+        LANDLINE_DATABASE  the ledger's file
+        NO_COLOR, PAGER    as everywhere
+        LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
+      """,
+    version: "landline 0.1.0",
+    groupedSubcommands: [
+      CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, CapCommand.self]),
+      CommandGroup(
+        name: "Looking",
+        subcommands: [BalanceCommand.self, HistoryCommand.self, StatementCommand.self, HoldCommand.self]),
+      CommandGroup(
+        name: "Money",
+        subcommands: [
+          TopupCommand.self, RefundCommand.self, AdjustCommand.self, TransferCommand.self, ChargebackCommand.self,
+          OpeningCommand.self,
+        ]),
+      CommandGroup(
+        name: "Books",
+        subcommands: [VerifyCommand.self, ExportCommand.self, RecoverCommand.self, NodeCommand.self]),
+      CommandGroup(name: "Tools", subcommands: [CompletionCommand.self]),
+    ])
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import LandlineConsole
+
+@main
+enum LandlineMain {
+  static func main() async {
+    let arguments = NegativeNumbers.marked(Array(CommandLine.arguments.dropFirst()))
+    do {
+      var command = try Landline.parseAsRoot(arguments)
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch let code as ExitCode {
+      exit(code.rawValue)
+    } catch {
+      refuse(error, arguments)
+    }
+  }
+
+  /// Help, versions and completions are answers; anything else is a command line that cannot be understood.
+  private static func refuse(_ error: any Error, _ arguments: [String]) -> Never {
+    if Landline.exitCode(for: error) == .success {
+      print(Landline.fullMessage(for: error))
+      exit(ExitStatus.ok.rawValue)
+    }
+    var format = ConsoleSettings.Format.table
+    if arguments.contains("--json") || arguments.contains("--ndjson") { format = .json }
+    for (option, value) in zip(arguments, arguments.dropFirst()) where option == "-o" || option == "--output" {
+      if let named = ConsoleSettings.Format(rawValue: value) { format = named }
+    }
+    let path = commandPath(arguments)
+    let words = path.words.joined(separator: " ")
+    var failure = ConsoleError.usage(
+      "usage", Landline.message(for: error), fix: "landline \(words.isEmpty ? "" : words + " ")--help")
+    if let unknown = path.unknown, !path.names.isEmpty {
+      failure.code = "unknownCommand"
+      failure.what = "there is no such command"
+      failure.place = "\(words.isEmpty ? "" : words + " ")\(unknown)"
+      if let nearest = Spelling.nearest(to: unknown, among: path.names) {
+        failure.fix = "did you mean landline \(words.isEmpty ? "" : words + " ")\(nearest)?"
+      }
+    }
+    Console(settings: ConsoleSettings(format: format), environment: .process()).report(failure)
+    exit(ExitStatus.usage.rawValue)
+  }
+
+  /// Which commands the arguments name, and the word that should have named another.
+  private static func commandPath(
+    _ arguments: [String]
+  ) -> (words: [String], unknown: String?, names: [String]) {
+    var words: [String] = []
+    var current: any ParsableCommand.Type = Landline.self
+    for argument in arguments {
+      let children = current.configuration.subcommands + current.configuration.groupedSubcommands.flatMap(\.subcommands)
+      if children.isEmpty || argument.hasPrefix("-") { return (words, nil, []) }
+      guard let next = children.first(where: { $0._commandName == argument }) else {
+        return argument == "help" && words.isEmpty
+          ? (words, nil, []) : (words, argument, children.map { $0._commandName })
+      }
+      words.append(argument)
+      current = next
+    }
+    return (words, nil, [])
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+/// The built `landline`, run in a folder of its own that holds a copy of the scenario's ledger.
+struct LandlineProcess {
+  struct Result: Sendable {
+    var output: String
+    var diagnostics: String
+    var status: Int32
+  }
+
+  let folder: URL
+
+  /// - Parameter hasLedger: whether the folder starts with the scenario's ledger.
+  init(hasLedger: Bool = true) async throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("landline-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    if hasLedger {
+      for file in try FileManager.default.contentsOfDirectory(atPath: try await ScenarioFolder.shared.url().path) {
+        try FileManager.default.copyItem(
+          at: try await ScenarioFolder.shared.url().appendingPathComponent(file),
+          to: folder.appendingPathComponent(file))
+      }
+    }
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: folder) }
+
+  /// Beside the test bundle.
+  static let executable: URL = {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("landline")
+  }()
+
+  func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
+    try await Self.run(Self.executable, arguments, in: folder, environment: environment)
+  }
+
+  static func run(
+    _ executable: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:]
+  ) async throws -> Result {
+    let process = Process()
+    process.executableURL = executable
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    var variables = ProcessInfo.processInfo.environment.filter { name, _ in
+      !["LANDLINE_DATABASE", "LANDLINE_NOW", "LANDLINE_RECORD", "NO_COLOR", "PAGER", "XDG_STATE_HOME"].contains(name)
+    }
+    variables["LANDLINE_DATABASE"] = LedgerScenario.fileName
+    variables["LANDLINE_NOW"] = LedgerScenario.now
+    variables["USER"] = "alice"
+    variables["HOME"] = folder.path
+    variables["COLUMNS"] = "80"
+    variables["LC_ALL"] = "C.UTF-8"
+    variables.merge(environment) { _, new in new }
+    process.environment = variables
+    let name = UUID().uuidString
+    let folderOfStreams = FileManager.default.temporaryDirectory
+    func stream(_ suffix: String) throws -> (URL, FileHandle) {
+      let url = folderOfStreams.appendingPathComponent("\(name).\(suffix)")
+      try Data().write(to: url)
+      return (url, try FileHandle(forWritingTo: url))
+    }
+    let (outputURL, output) = try stream("out")
+    let (diagnosticsURL, diagnostics) = try stream("err")
+    defer {
+      try? FileManager.default.removeItem(at: outputURL)
+      try? FileManager.default.removeItem(at: diagnosticsURL)
+    }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = diagnostics
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in continuation.resume() }
+      do { try process.run() } catch {
+        process.terminationHandler = nil
+        continuation.resume(throwing: error)
+      }
+    }
+    return Result(
+      output: String(decoding: try Data(contentsOf: outputURL), as: UTF8.self),
+      diagnostics: String(decoding: try Data(contentsOf: diagnosticsURL), as: UTF8.self),
+      status: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
+  }
+}
+
+/// The scenario's ledger, built once.
+actor ScenarioFolder {
+  static let shared = ScenarioFolder()
+  private var built: Task<URL, any Error>?
+
+  func url() async throws -> URL {
+    if let built { return try await built.value }
+    let task = Task {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("landline-scenario-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      try await LedgerScenario.build(in: folder)
+      return folder
+    }
+    built = task
+    return try await task.value
+  }
+}
