@@ -85,6 +85,7 @@ let package = Package(
       name: "SimulationKitTests",
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
+    .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(
       name: "LandlineConsoleTests",
       dependencies: ["LandlineConsole", "LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],

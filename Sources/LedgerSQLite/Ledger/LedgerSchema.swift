@@ -5,12 +5,12 @@ import LedgerCore
 ///
 /// Types and constraints are those that PostgreSQL has too: 64-bit integers, texts, bytes, CHECK, partial indexes.
 /// CHECKs repeat rules of the core as a second fence; they are not the only home of any.
-enum LedgerSchema {
+package enum LedgerSchema {
   /// `Lndl` in ASCII: marks a file as a ledger of ours (sqlite.org/pragma.html#pragma_application_id).
   static let applicationID: Int64 = 0x4C6E_646C
 
   /// Statements of each version, in order. A version that has shipped never changes; a new one is added.
-  static let versions: [String] = [
+  package static let versions: [String] = [
     """
     CREATE TABLE ledger_head(
       id INTEGER PRIMARY KEY CHECK (id = 1),
