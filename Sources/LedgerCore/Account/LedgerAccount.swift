@@ -42,6 +42,16 @@ public struct AccountCaps: Hashable, Sendable {
   public var countries: [Int]?
 
   public static let maximumCountries = 300
+  /// Country calling codes have one to three digits (ITU-T E.164 6.2.1).
+  public static let countryCodes = 1...999
+
+  /// Whether every cap is an amount or a count that can be kept to.
+  var isInRange: Bool {
+    [concurrentCalls, callsPerSecond, perCall, perDay, highestRate].allSatisfy { $0.map { $0 >= 0 } ?? true }
+      && (countries.map { list in
+        list.count <= AccountCaps.maximumCountries && list.allSatisfy { AccountCaps.countryCodes.contains($0) }
+      } ?? true)
+  }
 
   public init(
     concurrentCalls: Int64? = nil, callsPerSecond: Int64? = nil, perCall: Int64? = nil, perDay: Int64? = nil,
@@ -128,7 +138,7 @@ public struct LedgerAccount: Hashable, Sendable {
   }
 
   /// Micro-units that a new hold or a withdrawal may take.
-  public var available: Int64 { posted - held - floor }
+  public var available: Int64 { Int64(clamping: Int128(posted) - Int128(held) - Int128(floor)) }
 
   /// The account's place in the chart of accounts: `liabilities:prepaid:acme`, or the name itself for the operator's own.
   public var journalName: String {

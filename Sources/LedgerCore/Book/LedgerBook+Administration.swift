@@ -16,7 +16,9 @@ extension LedgerBook {
         }
         return unrecorded(.accountExists)
       }
-      guard kind.isCustomer, creditLimit >= 0, creditLimit <= Credits.maximumMicros else {
+      guard kind.isCustomer, creditLimit >= 0, creditLimit <= Credits.maximumMicros,
+        kind == .postpaid || creditLimit == 0, caps.isInRange
+      else {
         return unrecorded(.amountOutOfRange)
       }
       let id = try create(
@@ -57,6 +59,9 @@ extension LedgerBook {
       event = "set-plan"
       try change(account.id) { $0.plan = plan }
     case .setCaps(let caps):
+      guard caps.isInRange else {
+        return try keepAnswer(.refused(.amountOutOfRange), to: operation, on: account.id, content: content)
+      }
       event = "set-cap"
       try change(account.id) { $0.caps = caps }
     case .setCreditLimit(let limit):

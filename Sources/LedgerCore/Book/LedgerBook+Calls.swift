@@ -49,11 +49,11 @@ extension LedgerBook {
     _ request: CallOperation.Authorisation, _ call: CallOperation, _ operation: LedgerOperation,
     _ account: LedgerAccount, _ content: Int64
   ) throws -> LedgerReceipt {
-    guard let node = try node(call.origin.node), node.epoch == call.origin.epoch else { return unrecorded(.staleEpoch) }
     // The record of an old call may be pruned while its hold is kept.
     if let hold = try rows.hold(account: account.id, call: call.call) {
       return hold.state.isOpen ? unrecorded(.conflict) : alreadyResolved(hold)
     }
+    guard let node = try node(call.origin.node), node.epoch == call.origin.epoch else { return unrecorded(.staleEpoch) }
     let day = try self.day(of: account, at: operation.at)
     let grant: Grant
     switch try plan(request, account, day: day, at: operation.at) {
@@ -114,8 +114,10 @@ extension LedgerBook {
         Grant(
           seconds: maximumSeconds, amount: 0, isFinal: true, snapshot: snapshot, maximumSeconds: maximumSeconds))
     }
-    if case .rated(let snapshot) = request.rating, snapshot.currency != account.currency {
-      return refuse(.currencyMismatch)
+    switch request.rating {
+    case .rated(let snapshot) where snapshot.currency != account.currency: return refuse(.currencyMismatch)
+    case .refused(.currencyMismatch): return refuse(.currencyMismatch)
+    case .rated, .refused: break
     }
     switch account.status {
     case .closing, .closed: return refuse(.accountClosed)
@@ -138,12 +140,14 @@ extension LedgerBook {
     }
     if let limit = account.caps.concurrentCalls, account.openHolds >= limit { return refuse(.concurrencyCap) }
 
-    let longest = min(maximumSeconds, snapshot.secondsLimit)
-    let step = firstStep(of: snapshot, longest: longest)
+    let limit = min(maximumSeconds, snapshot.secondsLimit)
+    let step = firstStep(of: snapshot, longest: limit)
+    // A tariff whose maximum cost disconnects ends the call where the maximum is used up, however much credit is left.
+    let longest = min(limit, max(step, snapshot.secondsBought(by: .max, answeredAt: nil, limit: limit)))
     let stepCost = snapshot.coveringCost(seconds: step, answeredAt: nil)
     let counter = try self.counter(account.id, day: day)
     let callLeft = account.caps.perCall ?? .max
-    let dayLeft = account.caps.perDay.map { $0 - counter.spent - counter.held } ?? .max
+    let dayLeft = account.caps.perDay.map { counter.left(of: $0) } ?? .max
     guard stepCost <= callLeft else { return refuse(.callCap) }
     guard stepCost <= dayLeft else { return refuse(.dailyCap) }
     guard stepCost <= account.available else { return refuse(.insufficientCredit) }
@@ -227,9 +231,10 @@ extension LedgerBook {
     // A call that runs past midnight counts on the new day from its next grant on.
     let day = try self.day(of: account, at: operation.at)
     let counter = try self.counter(account.id, day: day)
-    let ownToday = day == hold.day ? hold.amount : 0
+    var others = counter
+    if day == hold.day { others.held -= hold.amount }
     let callLeft = account.caps.perCall ?? .max
-    let dayLeft = account.caps.perDay.map { $0 - counter.spent - counter.held + ownToday } ?? .max
+    let dayLeft = account.caps.perDay.map { others.left(of: $0) } ?? .max
     let own = hold.amount + max(account.available, 0)
 
     let tariff = snapshot.segment(at: hold.answeredAt ?? .distantPast).tariff
@@ -357,11 +362,10 @@ extension LedgerBook {
       guard cost <= hold.amount else { throw LedgerFault("call \(hold.call) costs more than its hold") }
       if cost > 0 {
         let revenue = try operatorAccount(ChartOfAccounts.revenue, account.currency, at: operation.at)
-        let billed = settlement.billedSeconds
         resolved.transfer = try post(
           .call, debit: account.id, credit: revenue, amount: cost, call: hold.call, key: operation.key,
           actor: operation.actor, at: operation.at, eventAt: operation.at,
-          detail: "\(hold.destination) \(DecimalText.format(settlement.duration, scale: 3))s billed \(billed)s")
+          detail: hold.chargeDetail(milliseconds: milliseconds))
       }
       resolved.duration = settlement.duration
       resolved.cost = cost

@@ -42,16 +42,19 @@ extension LedgerBook {
   private mutating func plan(
     _ movement: MoneyMovement, _ account: LedgerAccount, at: Instant
   ) throws -> Result<MoneyStep, Refusal> {
-    if let amount = movement.amount, amount.currency != account.currency { return .failure(Refusal(.currencyMismatch)) }
+    // The checks stand in the order of ``LedgerRefusal``.
     let given = movement.amount?.micros
+    let isForeign = movement.amount.map { $0.currency != account.currency } ?? false
     let isOpen = account.status == .open || account.status == .locked
-    func outOfRange() -> Result<MoneyStep, Refusal> { .failure(Refusal(.amountOutOfRange)) }
+    func refuse(_ refusal: LedgerRefusal) -> Result<MoneyStep, Refusal> { .failure(Refusal(refusal)) }
 
     switch movement.kind {
     case .opening, .topup:
-      guard let amount = given, amount > 0 else { return outOfRange() }
-      guard isOpen else { return .failure(Refusal(.accountClosed)) }
-      guard account.posted + amount <= Credits.maximumMicros else { return outOfRange() }
+      guard let amount = given, amount > 0, account.posted + amount <= Credits.maximumMicros else {
+        return refuse(.amountOutOfRange)
+      }
+      guard !isForeign else { return refuse(.currencyMismatch) }
+      guard isOpen else { return refuse(.accountClosed) }
       let source: String
       let kind: TransferKind
       if case .topup(let method) = movement.kind {
@@ -63,10 +66,12 @@ extension LedgerBook {
       return checked(MoneyStep(kind: kind, debit: debit, credit: account.id, amount: amount))
 
     case .adjust(let force):
-      guard let amount = given, amount != 0 else { return outOfRange() }
-      guard account.status != .closed else { return .failure(Refusal(.accountClosed)) }
+      guard let amount = given, amount != 0, (account.posted + amount).magnitude <= Credits.maximumMicros.magnitude
+      else { return refuse(.amountOutOfRange) }
+      guard !isForeign else { return refuse(.currencyMismatch) }
+      guard account.status != .closed else { return refuse(.accountClosed) }
       let isBelow = amount < 0 && account.available < -amount
-      guard !isBelow || force else { return .failure(Refusal(.insufficientCredit)) }
+      guard !isBelow || force else { return refuse(.insufficientCredit) }
       let other = try operatorAccount(ChartOfAccounts.adjustments, account.currency, at: at)
       return checked(
         MoneyStep(
@@ -74,30 +79,28 @@ extension LedgerBook {
           amount: abs(amount), locks: isBelow && account.status == .open))
 
     case .transfer(let name):
-      guard let amount = given, amount > 0 else { return outOfRange() }
-      guard let target = try customer(name) else { return .failure(Refusal(.unknownAccount)) }
-      guard target.id != account.id else { return outOfRange() }
-      guard target.currency == account.currency else { return .failure(Refusal(.currencyMismatch)) }
-      guard isOpen, target.status == .open || target.status == .locked else { return .failure(Refusal(.accountClosed)) }
-      guard account.status == .open else { return .failure(Refusal(.accountLocked)) }
-      guard account.available >= amount else { return .failure(Refusal(.insufficientCredit)) }
+      guard let target = try customer(name) else { return refuse(.unknownAccount) }
+      guard let amount = given, amount > 0, target.id != account.id else { return refuse(.amountOutOfRange) }
+      guard !isForeign, target.currency == account.currency else { return refuse(.currencyMismatch) }
+      guard isOpen, target.status == .open || target.status == .locked else { return refuse(.accountClosed) }
+      guard account.status == .open else { return refuse(.accountLocked) }
+      guard account.available >= amount else { return refuse(.insufficientCredit) }
       return checked(MoneyStep(kind: .transfer, debit: account.id, credit: target.id, amount: amount))
 
     case .refund(let seq), .chargeback(let seq):
       guard let original = try rows.transfer(seq: seq), original.debit == account.id || original.credit == account.id
-      else { return .failure(Refusal(.unknownTransfer)) }
+      else { return refuse(.unknownTransfer) }
       let isChargeback = if case .chargeback = movement.kind { true } else { false }
       // A charge may be given back, money that came in may be paid back; nothing else has a meaning here.
       let isCharge = original.kind == .call && original.debit == account.id && !isChargeback
       let isTopup = original.kind == .topup && original.credit == account.id
-      guard isCharge || isTopup else { return .failure(Refusal(.unknownTransfer)) }
+      guard isCharge || isTopup else { return refuse(.unknownTransfer) }
       let left = original.amount - (try rows.reversedAmount(of: seq))
       let amount = given ?? left
-      guard amount > 0, amount <= left else { return outOfRange() }
-      guard account.status != .closed || isChargeback else { return .failure(Refusal(.accountClosed)) }
-      guard isCharge || isChargeback || account.available >= amount else {
-        return .failure(Refusal(.insufficientCredit))
-      }
+      guard amount > 0, amount <= left else { return refuse(.amountOutOfRange) }
+      guard !isForeign else { return refuse(.currencyMismatch) }
+      guard account.status != .closed || isChargeback else { return refuse(.accountClosed) }
+      guard isCharge || isChargeback || account.available >= amount else { return refuse(.insufficientCredit) }
       _ = try loadAccount(original.debit)
       _ = try loadAccount(original.credit)
       return checked(

@@ -88,17 +88,15 @@ extension LedgerBook {
   mutating func customer(_ name: AccountName) throws -> LedgerAccount? {
     if let id = customers[name.text] { return try account(id) }
     guard let row = try rows.customer(named: name.text) else { return nil }
-    cache(row)
     customers[name.text] = row.id
-    return row
+    return cache(row)
   }
 
   /// An account by its number, read if this group has not met it yet.
   mutating func loadAccount(_ id: Int64) throws -> LedgerAccount {
     if let cached = accounts[id] { return cached.row }
     guard let row = try rows.account(id: id) else { throw LedgerFault("account \(id) is missing") }
-    cache(row)
-    return row
+    return cache(row)
   }
 
   /// One of the operator's accounts, created at its first use.
@@ -106,9 +104,8 @@ extension LedgerBook {
     let key = OperatorName(name: name, currency: currency)
     if let id = operators[key] { return id }
     if let row = try rows.operatorAccount(named: name, currency: currency) {
-      cache(row)
       operators[key] = row.id
-      return row.id
+      return cache(row).id
     }
     let id = try create(
       LedgerAccount(
@@ -128,8 +125,12 @@ extension LedgerBook {
     return row.id
   }
 
-  private mutating func cache(_ row: LedgerAccount) {
+  /// Keeps a row that was read, unless this group has met it by another way and may have changed it since.
+  @discardableResult
+  private mutating func cache(_ row: LedgerAccount) -> LedgerAccount {
+    if let cached = accounts[row.id] { return cached.row }
     accounts[row.id] = CachedAccount(row: row, storedRevision: row.revision)
+    return row
   }
 
   mutating func change(_ id: Int64, _ body: (inout LedgerAccount) -> Void) throws {

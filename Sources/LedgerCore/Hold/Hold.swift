@@ -83,12 +83,20 @@ public struct Hold: Hashable, Sendable {
 
   /// What a call of `milliseconds` costs under the snapshot: never more than the hold, whatever was measured.
   public func settlement(milliseconds: Int64) -> (duration: Int64, cost: Int64, billedSeconds: Int64) {
-    let duration = min(max(milliseconds, 0), grantedSeconds * 1000)
+    let duration = min(max(milliseconds, 0), Int64(clamping: Int128(grantedSeconds) * 1000))
     let start = answeredAt ?? authorisedAt
     return (
       duration, snapshot.cost(milliseconds: duration, answeredAt: start),
       snapshot.billedSeconds(milliseconds: duration, answeredAt: start)
     )
+  }
+}
+
+extension Hold {
+  /// What the charge of a call of `milliseconds` says to people: number, duration, what was billed.
+  func chargeDetail(milliseconds: Int64) -> String {
+    let settlement = settlement(milliseconds: milliseconds)
+    return "\(destination) \(DecimalText.format(settlement.duration, scale: 3))s billed \(settlement.billedSeconds)s"
   }
 }
 

@@ -135,6 +135,11 @@ public struct DayCounter: Hashable, Sendable {
     self.spent = spent
     self.held = held
   }
+
+  /// What `cap` still allows on this day; 0 once it is reached, so that calls which cost nothing go on.
+  func left(of cap: Int64) -> Int64 {
+    Int64(clamping: max(0, Int128(cap) - Int128(spent) - Int128(held)))
+  }
 }
 
 /// One life of one gateway process, from its start to its end or to its being declared dead.

@@ -71,20 +71,30 @@ public struct LedgerVerifier {
   /// - Parameter full: every record; otherwise balances, holds, floors, counters and the end of the chain.
   public static func verify(_ reading: any LedgerReading, full: Bool) throws -> VerificationReport {
     var verifier = LedgerVerifier(reading)
-    let head = try reading.head()
     let counts = try reading.counts()
-    let accounts = try reading.allAccounts()
-    try verifier.checkAccounts(accounts)
-    try verifier.checkHolds(accounts, full: full)
-    try verifier.checkRecords(accounts, head: head, counts: counts, full: full)
+    var head = LedgerHead.empty
+    // A row that cannot be read was altered: the rule that it belongs to is broken, the others are still checked.
+    try verifier.reading(.i11) { head = try $0.reading.head() }
+    var accounts: [LedgerAccount] = []
+    try verifier.reading(.i11) { accounts = try $0.reading.allAccounts() }
+    try verifier.reading(.i3) { try $0.checkAccounts(accounts) }
+    try verifier.reading(.i10) { try $0.checkHolds(accounts, head: head, full: full) }
+    try verifier.reading(.i11) { try $0.checkRecords(accounts, head: head, counts: counts, full: full) }
     if full {
       try verifier.checkCounters(accounts)
-      try verifier.checkAnswers()
+      try verifier.reading(.i11) { try $0.checkAnswers(head: head) }
     }
     let checked: [VerifiedRule.ID] = full ? VerifiedRule.ID.allCases : [.i1, .i3, .i5, .i6, .i7, .i10, .i11]
     return VerificationReport(
       head: head, counts: counts, isFull: full,
       rules: checked.map { VerifiedRule(id: $0, problem: verifier.problems[$0]) })
+  }
+
+  /// Runs one part of the verification; a row of it that cannot be read is the part's problem.
+  private mutating func reading(
+    _ id: VerifiedRule.ID, _ body: (inout LedgerVerifier) throws -> Void
+  ) throws {
+    do { try body(&self) } catch let fault as LedgerFault { report(id, fault.description) }
   }
 
   private mutating func report(_ id: VerifiedRule.ID, seq: Int64 = 0, _ detail: String) {
@@ -116,7 +126,7 @@ extension LedgerVerifier {
         "account \(account.name) counts \(account.version) entries, its last is number \(last?.version ?? 0)")
       require(
         !account.kind.isCustomer || account.status != .open || account.available >= 0, .i6,
-        "account \(account.name) is \(-account.available) micro-units below its floor")
+        "account \(account.name) is \(account.available.magnitude) micro-units below its floor")
       let event = try reading.latestEvent(of: account.id)
       require(
         event?.settings == account.settingsText, .i11, seq: event?.seq ?? 0,
@@ -133,7 +143,9 @@ extension LedgerVerifier {
     let derived = Set(try reading.countersFromHolds().filter { $0.spent != 0 || $0.held != 0 })
     if let wrong = stored.symmetricDifference(derived).min(by: { ($0.account, $0.day) < ($1.account, $1.day) }) {
       let account = names[wrong.account] ?? "\(wrong.account)"
-      report(.i12, "\(CivilDate(dayNumber: wrong.day)) of account \(account) is not what its calls add up to")
+      let days: ClosedRange<Int64> = -10_000_000...10_000_000
+      let day = days.contains(wrong.day) ? "\(CivilDate(dayNumber: wrong.day))" : "day \(wrong.day)"
+      report(.i12, "\(day) of account \(account) is not what its calls add up to")
     }
   }
 }
@@ -141,7 +153,7 @@ extension LedgerVerifier {
 // MARK: - Holds
 
 extension LedgerVerifier {
-  private mutating func checkHolds(_ accounts: [LedgerAccount], full: Bool) throws {
+  private mutating func checkHolds(_ accounts: [LedgerAccount], head: LedgerHead, full: Bool) throws {
     let totals = try reading.openHoldTotals()
     for account in accounts {
       let open = totals[account.id] ?? (amount: 0, count: 0)
@@ -151,9 +163,27 @@ extension LedgerVerifier {
           + "its open holds add up to \(open.amount) for \(open.count)")
     }
     let currencies = Dictionary(uniqueKeysWithValues: accounts.map { ($0.id, $0.currency) })
+    let lives = Set(try reading.nodes().map { CallOperation.Origin(node: $0.id, epoch: $0.epoch) })
     try reading.forEachHold(HoldFilter(openOnly: !full, limit: 0)) { hold in
+      require(hold.seq <= head.seq, .i11, seq: hold.seq, "call \(hold.call) is newer than the head")
+      require(
+        lives.contains(CallOperation.Origin(node: hold.node, epoch: hold.epoch)), .i7, seq: hold.seq,
+        "call \(hold.call) belongs to life \(hold.epoch) of node \(hold.node), which is not known")
       try checkHold(hold, currency: currencies[hold.account])
     }
+  }
+
+  /// Each step of a hold is the next one, never smaller or earlier, and within its price.
+  private func isGrowth(_ grants: [HoldGrant], of hold: Hold) -> Bool {
+    var last: HoldGrant?
+    for (number, grant) in grants.enumerated() {
+      guard grant.number == number, grant.at >= last?.at ?? hold.authorisedAt, grant.amount >= last?.amount ?? 0,
+        grant.grantedSeconds > last?.grantedSeconds ?? 0,
+        grant.amount <= hold.snapshot.coveringCost(seconds: grant.grantedSeconds, answeredAt: nil)
+      else { return false }
+      last = grant
+    }
+    return grants.first?.at == hold.authorisedAt
   }
 
   private mutating func checkHold(_ hold: Hold, currency: Currency?) throws {
@@ -162,9 +192,13 @@ extension LedgerVerifier {
     // One grant a step, and the hold equal to the last.
     let grants = try reading.grants(ofHold: hold.seq)
     require(
-      Int64(grants.count) == hold.extensions + 1 && grants.last?.amount == hold.amount
+      Int64(grants.count) == hold.extensions &+ 1 && isGrowth(grants, of: hold) && grants.last?.amount == hold.amount
         && grants.last?.grantedSeconds == hold.grantedSeconds, .i5, seq: hold.seq,
-      "the hold of call \(call) is not its last grant")
+      "the hold of call \(call) is not what was granted step by step")
+    let started = hold.answeredAt ?? hold.authorisedAt
+    require(
+      hold.authorisedAt <= started && started <= hold.resolvedAt ?? started, .i7, seq: hold.seq,
+      "call \(call) was authorised, answered and ended in another order")
     require(
       hold.grantedSeconds >= 1 && hold.grantedSeconds <= hold.maximumSeconds, .i5, seq: hold.seq,
       "call \(call) is granted \(hold.grantedSeconds) s of at most \(hold.maximumSeconds)")
@@ -183,7 +217,7 @@ extension LedgerVerifier {
         "call \(call) is open and resolved at once")
     case .voided:
       require(
-        hold.resolvedAt != nil && hold.cost == nil && hold.transfer == nil, .i7, seq: hold.seq,
+        hold.resolvedAt != nil && hold.cost == nil && hold.duration == nil && hold.transfer == nil, .i7, seq: hold.seq,
         "call \(call) is voided and charged at once")
     case .settled:
       guard let duration = hold.duration, let cost = hold.cost, hold.resolvedAt != nil, hold.answeredAt != nil else {
@@ -201,7 +235,9 @@ extension LedgerVerifier {
         let transfer = try reading.transfer(seq: seq)?.transfer
         require(
           transfer?.kind == .call && transfer?.call == call && transfer?.amount == cost
-            && transfer?.debit == hold.account, .i8, seq: seq, "the charge of call \(call) is not the call's")
+            && transfer?.debit == hold.account && transfer?.at == hold.resolvedAt
+            && transfer?.detail == hold.chargeDetail(milliseconds: duration), .i8, seq: seq,
+          "the charge of call \(call) is not the call's")
       }
     }
   }
@@ -224,6 +260,7 @@ extension LedgerVerifier {
     var chain = HashChain()
     // A quick check starts inside the chain: the first link only lends its hash.
     var previous: [UInt8]? = start == 0 ? LedgerHead.empty.hash : nil
+    var newest = LedgerHead.empty
     let reading = reading
     var transfers = Page(start) { try reading.transfers(HistoryRange(after: $0, limit: LedgerVerifier.pageSize)) }
     var events = Page(start) { try reading.events(after: $0, limit: LedgerVerifier.pageSize) }
@@ -243,6 +280,8 @@ extension LedgerVerifier {
             .i11, seq: booked.transfer.seq, "transfer \(booked.transfer.seq) was altered, or one before it is missing")
         }
         previous = booked.transfer.hash
+        newest.seq = booked.transfer.seq
+        newest.at = booked.transfer.at
       } else if let event = nextEvent {
         events.drop()
         require(byID[event.account] != nil, .i11, seq: event.seq, "event \(event.seq) names no account")
@@ -252,11 +291,18 @@ extension LedgerVerifier {
             "event \(event.seq) was altered, or a record before it is missing")
         }
         previous = event.hash
+        newest.seq = event.seq
+        newest.at = event.at
       } else {
         break
       }
     }
-    require(previous ?? head.hash == head.hash, .i11, seq: head.seq, "the newest record is not the one at the head")
+    require(
+      previous ?? head.hash == head.hash && newest.seq <= head.seq && newest.at <= head.at, .i11, seq: head.seq,
+      "the newest record is not the one at the head")
+    require(
+      head.nextAccount == (accounts.last?.id ?? 0) &+ 1, .i11,
+      "the next account would be number \(head.nextAccount), the last is \(accounts.last?.id ?? 0)")
     guard full else { return }
     let chargedHolds = chargedHolds
     require(charges == chargedHolds, .i8, "\(charges) charges are booked for \(chargedHolds) charged calls")
@@ -284,7 +330,7 @@ extension LedgerVerifier {
       return
     }
     require(
-      debit.amount == -transfer.amount && credit.amount == transfer.amount && transfer.amount > 0
+      debit.amount == 0 &- transfer.amount && credit.amount == transfer.amount && transfer.amount > 0
         && debit.account == transfer.debit && credit.account == transfer.credit, .i2, seq: transfer.seq,
       "the entries of transfer \(transfer.seq) are not its amount on both sides")
     require(
@@ -292,6 +338,17 @@ extension LedgerVerifier {
         && accounts[transfer.credit]?.currency == transfer.currency,
       .i9, seq: transfer.seq, "transfer \(transfer.seq) crosses currencies or names an account that is missing")
     guard full else { return }
+    switch transfer.kind {
+    case .call, .termination, .overrun: break
+    case .opening, .topup, .refund, .adjust, .transfer, .chargeback:
+      // A person's request is kept for ever, so that its key can never move the money twice.
+      let key = "k/\(transfer.key)"
+      let record = try reading.operation(account: transfer.credit, key: key)
+      let isKept =
+        try record?.seq == transfer.seq
+        || reading.operation(account: transfer.debit, key: key)?.seq == transfer.seq
+      require(isKept, .i11, seq: transfer.seq, "the request that booked transfer \(transfer.seq) is not recorded")
+    }
     for entry in [debit, credit] {
       var state = running[entry.account] ?? Running()
       let (posted, overflow) = state.posted.addingReportingOverflow(entry.amount)
@@ -308,36 +365,88 @@ extension LedgerVerifier {
     }
   }
 
-  /// Recorded answers that name a transfer must agree with it.
-  private mutating func checkAnswers() throws {
+  /// Recorded answers must agree with what was booked, held or changed; refusals left nothing to compare.
+  private mutating func checkAnswers(head: LedgerHead) throws {
     var account: Int64 = 0
     var key = ""
+    var call = RecordedCall()
     while true {
       let page = try reading.operations(afterAccount: account, key: key, limit: LedgerVerifier.pageSize)
       for record in page {
+        require(
+          record.seq <= head.seq && record.at <= head.at, .i11, seq: record.seq,
+          "the recorded answer to \(record.key) is newer than the head")
         guard let outcome = LedgerOutcome(parsing: record.outcome) else {
           report(.i11, seq: record.seq, "the recorded answer to \(record.key) cannot be read")
           continue
         }
-        switch outcome {
-        case .posted(let seq, let amount, let balance):
-          let booked = try reading.transfer(seq: seq)
-          let entry = booked?.debit?.account == record.account ? booked?.debit : booked?.credit
-          require(
-            entry?.account == record.account && entry?.amount == amount && entry?.balanceAfter == balance, .i11,
-            seq: record.seq, "the recorded answer to \(record.key) is not what was booked")
-        case .settled(_, _, let cost, let transfer):
-          guard let transfer else { continue }
-          let booked = try reading.transfer(seq: transfer)
-          require(
-            booked?.transfer.amount == cost && booked?.transfer.debit == record.account, .i11, seq: record.seq,
-            "the recorded answer to \(record.key) is not what was charged")
-        case .changed, .granted, .answered, .voided, .refused: break
+        let isTrue: Bool
+        if record.key.hasPrefix("c/") {
+          let parts = record.key.split(separator: "/", omittingEmptySubsequences: false)
+          guard parts.count >= 3 else {
+            report(.i11, seq: record.seq, "the key \(record.key) names no phase of a call")
+            continue
+          }
+          if call.account != record.account || call.name != parts[1] {
+            let hold = try reading.hold(account: record.account, call: CallID(unchecked: String(parts[1])))
+            call = RecordedCall(
+              account: record.account, name: String(parts[1]), hold: hold,
+              grants: try hold.map { try reading.grants(ofHold: $0.seq) } ?? [])
+          }
+          isTrue = call.agrees(with: outcome, phase: parts[2], record)
+        } else {
+          isTrue = try isBooked(outcome, record)
         }
+        require(
+          isTrue, .i11, seq: record.seq, "the recorded answer to \(record.key) is not what was done: \(outcome.text)")
       }
       guard let last = page.last, page.count == LedgerVerifier.pageSize else { return }
       account = last.account
       key = last.key
+    }
+  }
+
+  private func isBooked(_ outcome: LedgerOutcome, _ record: OperationRecord) throws -> Bool {
+    switch outcome {
+    case .posted(let seq, let amount, let balance):
+      let booked = try reading.transfer(seq: seq)
+      let entry = booked?.debit?.account == record.account ? booked?.debit : booked?.credit
+      return record.seq == seq && entry?.account == record.account && entry?.amount == amount
+        && entry?.balanceAfter == balance
+    case .changed:
+      let event = try reading.events(after: record.seq &- 1, limit: 1).first
+      return event?.seq == record.seq && event?.account == record.account
+    case .refused: return true
+    case .granted, .answered, .settled, .voided: return false
+    }
+  }
+
+  /// A call whose recorded answers are being checked; they stand side by side in the order of keys.
+  private struct RecordedCall {
+    var account: Int64 = 0
+    var name = ""
+    var hold: Hold?
+    var grants: [HoldGrant] = []
+
+    func agrees(with outcome: LedgerOutcome, phase: Substring, _ record: OperationRecord) -> Bool {
+      switch (phase, outcome) {
+      case ("authorise", .granted(let seconds, let amount, _)):
+        guard let hold, let first = grants.first else { return false }
+        return hold.seq == record.seq && first.grantedSeconds == seconds && first.amount == amount
+      case ("authorise", .refused): return hold == nil
+      case ("extend", .granted(let seconds, let amount, _)):
+        return grants.dropFirst().contains {
+          $0.grantedSeconds == seconds && $0.amount == amount && $0.at == record.at
+        }
+      case ("extend", .refused): return true
+      case ("answer", .answered): return hold?.answeredAt != nil
+      case ("end", .settled(let milliseconds, let billed, let cost, let transfer)):
+        guard let hold, hold.state == .settled else { return false }
+        return hold.duration == milliseconds && hold.cost == cost && hold.transfer == transfer
+          && hold.settlement(milliseconds: milliseconds).billedSeconds == billed && hold.resolvedAt == record.at
+      case ("end", .voided): return hold?.state == .voided && hold?.resolvedAt == record.at
+      default: return false
+      }
     }
   }
 

@@ -74,13 +74,19 @@ final class LedgerWriter: @unchecked Sendable {
   private func process(_ group: [LedgerJob]) {
     do {
       try runGroup(group)
-    } catch is LedgerFault where group.count > 1 || group[0].weight > 1 {
+    } catch  where LedgerWriter.concernsOneOperation(error) && (group.count > 1 || group[0].weight > 1) {
       // One of them met a state that the rules exclude. Alone, the others go through.
       for job in group { processAlone(job) }
     } catch {
       let failure = unavailable(error)
       for job in group { job.fail(failure) }
     }
+  }
+
+  /// Whether another operation of the same group may well succeed.
+  private static func concernsOneOperation(_ error: any Error) -> Bool {
+    if let error = error as? SQLiteError { return [SQLITE_CONSTRAINT, SQLITE_TOOBIG].contains(error.code & 0xFF) }
+    return error is LedgerFault
   }
 
   private func processAlone(_ job: LedgerJob) {

@@ -11,6 +11,7 @@ final class ReaderPool: @unchecked Sendable {
   private let slots: DispatchSemaphore
   private let lock = NSLock()
   private var idle: [SQLiteConnection] = []
+  private var isClosed = false
 
   init(path: String, limit: Int) {
     self.path = path
@@ -22,9 +23,13 @@ final class ReaderPool: @unchecked Sendable {
     slots.wait()
     defer { slots.signal() }
     do {
-      let connection = try lock.withLock { idle.popLast() } ?? SQLiteConnection(path: path, mode: .readOnly)
+      let kept = try lock.withLock {
+        guard !isClosed else { throw LedgerUnavailable(.closed, "the ledger is shutting down") }
+        return idle.popLast()
+      }
+      let connection = try kept ?? SQLiteConnection(path: path, mode: .readOnly)
       let answer = try connection.snapshot(body)
-      lock.withLock { idle.append(connection) }
+      lock.withLock { if !isClosed { idle.append(connection) } }
       return answer
     } catch let error as SQLiteError {
       throw error.unavailable(path: path)
@@ -33,6 +38,7 @@ final class ReaderPool: @unchecked Sendable {
 
   func close() {
     lock.withLock {
+      isClosed = true
       for connection in idle { connection.close() }
       idle.removeAll()
     }

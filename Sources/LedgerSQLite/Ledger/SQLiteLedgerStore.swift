@@ -41,6 +41,8 @@ public final class SQLiteLedgerStore: LedgerStore {
     public var checkpointPages = Options.defaultCheckpointPages
     public var logPagesLimit = Options.defaultLogPagesLimit
     public var readers = Options.defaultReaders
+    /// For tests: pages that the file may have, so that a full disk can be met without one.
+    package var maximumPages: Int64?
     /// For tests: what may go wrong around a commit.
     package var faults: CommitFaults?
 
@@ -62,11 +64,14 @@ public final class SQLiteLedgerStore: LedgerStore {
         throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
       }
       let connection = try SQLiteConnection(path: path, mode: exists ? .readWrite : .create)
+      // Before the first write: somebody else's database is left as it was found.
+      _ = try LedgerSchema.checkedVersion(connection, path: path)
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.execute("PRAGMA synchronous = \(options.flush == .full ? "FULL" : "NORMAL")")
       try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY")
       try connection.execute("PRAGMA cache_size = -\(SQLiteConnection.cacheKibibytes)")
       try LedgerSchema.migrate(connection, path: path)
+      if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
       let queue = LedgerQueue(limit: options.queueLimit)
       let checkpointer = try Checkpointer(path: path)
       let writer = try LedgerWriter(
