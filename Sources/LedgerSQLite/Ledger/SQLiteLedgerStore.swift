@@ -41,6 +41,8 @@ public final class SQLiteLedgerStore: LedgerStore {
     public var checkpointPages = Options.defaultCheckpointPages
     public var logPagesLimit = Options.defaultLogPagesLimit
     public var readers = Options.defaultReaders
+    /// Strict opening: refuse a ledger whose balances, holds or newest records contradict each other.
+    public var verifiesAtOpen = false
     /// For tests: pages that the file may have, so that a full disk can be met without one.
     package var maximumPages: Int64?
     /// For tests: what may go wrong around a commit.
@@ -71,6 +73,7 @@ public final class SQLiteLedgerStore: LedgerStore {
       try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY")
       try connection.execute("PRAGMA cache_size = -\(SQLiteConnection.cacheKibibytes)")
       try LedgerSchema.migrate(connection, path: path)
+      if options.verifiesAtOpen { try refuseUnsound(connection, path: path) }
       if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
       let queue = LedgerQueue(limit: options.queueLimit)
       let checkpointer = try Checkpointer(path: path)
@@ -85,6 +88,13 @@ public final class SQLiteLedgerStore: LedgerStore {
     } catch {
       throw LedgerUnavailable(.inputOutput, "\(path): \(error)")
     }
+  }
+
+  private static func refuseUnsound(_ connection: SQLiteConnection, path: String) throws {
+    let report = try connection.snapshot { try LedgerVerifier.verify($0, full: false) }
+    guard let broken = report.rules.first(where: { $0.problem != nil }), let problem = broken.problem else { return }
+    throw LedgerUnavailable(
+      .corrupt, "\(path) breaks \(broken.id.rawValue), \(broken.id.title): \(problem.detail); see landline verify --full")
   }
 
   private init(path: String, queue: LedgerQueue, readers: ReaderPool) {
