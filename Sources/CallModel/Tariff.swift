@@ -154,10 +154,10 @@ extension Tariff {
     guard seconds > grace, talk > 0 else { return 0 }
     var index = 0
     while index + 1 < tiers.count, talk > tiers[index + 1].fromSecond { index += 1 }
-    let tier = tiers[index]
-    let start = index == 0 ? initial : tier.fromSecond
+    let increment = tiers[index].increment
+    let start = index == 0 ? initial : tiers[index].fromSecond
     guard talk > start else { return start }
-    return start + (talk - start + tier.increment - 1) / tier.increment * tier.increment
+    return start + (talk - start + increment - 1) / increment * increment
   }
 
   /// The exact cost of a call of `seconds` before rounding, in sixtieths of a nano-unit.
@@ -165,9 +165,12 @@ extension Tariff {
     guard seconds > grace else { return 0 }
     let billed = billedSeconds(seconds)
     var cost = fee * 60
-    for (index, tier) in tiers.enumerated() where billed > tier.fromSecond {
+    // By position: an iterator would retain the list, which costs more than the sum itself.
+    var index = 0
+    while index < tiers.count, billed > tiers[index].fromSecond {
       let end = index + 1 < tiers.count ? min(billed, tiers[index + 1].fromSecond) : billed
-      cost += tier.ratePerMinute * (end - tier.fromSecond)
+      cost += tiers[index].ratePerMinute * (end - tiers[index].fromSecond)
+      index += 1
     }
     return clamped(cost)
   }
@@ -228,7 +231,8 @@ extension Tariff {
   private func billedSecondsBought(by budget: Int64) -> Int64 {
     var left = budget
     var billed: Int64 = 0
-    for (index, tier) in tiers.enumerated() {
+    for index in tiers.indices {
+      let tier = tiers[index]
       let end = index + 1 < tiers.count ? tiers[index + 1].fromSecond : Tariff.maximumSeconds + Tariff.maximumIncrement
       if index == 0 {
         guard tier.ratePerMinute * initial <= left else { return 0 }

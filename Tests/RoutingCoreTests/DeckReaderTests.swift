@@ -77,11 +77,13 @@ import Testing
 
   @Test func aRateOfItsOwnAfterTheInitialIncrementIsASecondTier() throws {
     let index = try DeckFixture.index(
-      "prefix,initial_rate,initial_interval,next_rate,next_interval,connect_fee,valid_from,valid_till\n46,0.6,60,0.3,1,0.1,,\n")
+      "prefix,initial_rate,initial_interval,next_rate,next_interval,connect_fee,valid_from,valid_till\n46,0.6,60,0.3,1,0.1,,\n"
+    )
     #expect(index.deck.rows.count == 2)
     let match = try #require(index.match(try NumberDigits("46701"), at: .distantPast))
     let tariff = try #require(index.tariff(of: match))
-    for (seconds, micros) in [(0, 0), (1, 700_000), (60, 700_000), (61, 705_000), (120, 1_000_000)] as [(Int64, Int64)] {
+    for (seconds, micros) in [(0, 0), (1, 700_000), (60, 700_000), (61, 705_000), (120, 1_000_000)] as [(Int64, Int64)]
+    {
       #expect(tariff.cost(seconds: seconds) == micros)
     }
   }
@@ -142,7 +144,10 @@ import Testing
     ("prefix,rate,increment\n46,1,1.5\n", ["2:7 increment seconds.character"]),
     ("prefix,rate,initial\n46,1,99999999999\n", ["2:6 initial seconds.range"]),
     ("prefix,rate,fee,max_cost\n46,1,2,1\n", ["2:8 max_cost tariff.maximum"]),
-    ("prefix,rate,currency\n46,1,EUR\n47,1,USD\n48,1,eur\n", ["3:6 currency deck.currency", "4:6 currency currency.code"]),
+    (
+      "prefix,rate,currency\n46,1,EUR\n47,1,USD\n48,1,eur\n",
+      ["3:6 currency deck.currency", "4:6 currency currency.code"]
+    ),
     ("prefix,rate,effective_from\n46,1,2026-02-30\n", ["2:6 effective_from deck.instant"]),
     ("prefix,rate,effective_from\n46,1,2026-02-20 10:00\n", ["2:16 effective_from deck.instant"]),
     ("prefix,rate,effective_from\n46,1,2026-02-20T10:00:00\n", ["2:25 effective_from deck.instant"]),
@@ -173,7 +178,10 @@ import Testing
     ),
     (
       "prefix,rate,increment\nx,1,1\n46,-1,0\n47,1,1\n47,1,1\n",
-      ["2:1 prefix deck.prefix", "3:4 rate amount.negative", "3:7 increment seconds.range", "5:1 prefix deck.duplicate"]
+      [
+        "2:1 prefix deck.prefix", "3:4 rate amount.negative", "3:7 increment seconds.range",
+        "5:1 prefix deck.duplicate",
+      ]
     ),
   ]
 
@@ -201,7 +209,8 @@ import Testing
 
   @Test func withoutACurrencyThereIsNoDeck() throws {
     #expect(try DeckFixture.refusal("prefix,rate\n46,1\n", currency: nil)?.errors.first?.rule == "deck.currency")
-    #expect(try DeckFixture.refusal("prefix,rate,currency\n46,1,\n", currency: nil)?.errors.first?.rule == "deck.currency")
+    #expect(
+      try DeckFixture.refusal("prefix,rate,currency\n46,1,\n", currency: nil)?.errors.first?.rule == "deck.currency")
     #expect(try DeckFixture.read("prefix,rate,currency\n46,1,USD\n47,1,\n", currency: nil).currency == .usd)
   }
 
@@ -253,7 +262,8 @@ import Testing
         case 0: bytes[place] = byte
         case 1: bytes.insert(byte, at: place)
         case 2: bytes.remove(at: place)
-        default: bytes.replaceSubrange(place..<min(place + 9, bytes.count), with: good[..<min(place, good.count)].suffix(30))
+        default:
+          bytes.replaceSubrange(place..<min(place + 9, bytes.count), with: good[..<min(place, good.count)].suffix(30))
         }
       }
       do {

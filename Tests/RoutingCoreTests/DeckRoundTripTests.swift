@@ -18,7 +18,8 @@ import Testing
         flags: RateFlags(rawValue: UInt8.random(in: 0...15, using: &generator)))
       terms.effectiveFrom = generator.oneIn(2) ? .min : Int64.random(in: 0...4_000_000_000_000, using: &generator)
       terms.effectiveUntil = generator.oneIn(2) ? .max : 4_000_000_000_001
-      let name = ["", "plain", " spaced ", "a,b", "say \"x\"", "semi;colon", "Åland", "tab"]
+      let name =
+        ["", "plain", " spaced ", "a,b", "say \"x\"", "semi;colon", "Åland", "tab"]
         .randomElement(using: &generator) ?? ""
       builder.append(RateRow(prefix: prefix, name: name, terms: terms))
       if generator.oneIn(4), !terms.flags.contains(.split) {
@@ -39,7 +40,8 @@ import Testing
     var generator = SeededGenerator(seed: 5)
     let zone = try CivilZone("Europe/Stockholm")
     let settings = try DeckSettings(
-      name: "d", version: "1", currency: .eur, timeClasses: try TimeClasses(parsing: "peak=Mon 08:00-09:00", zone: zone))
+      name: "d", version: "1", currency: .eur, timeClasses: try TimeClasses(parsing: "peak=Mon 08:00-09:00", zone: zone)
+    )
     let deck = try Self.randomDeck(&generator, settings: settings)
     let bytes = Array(DeckWriter(deck).joined())
     let back = try DeckFixture.read(bytes, settings: settings)
@@ -68,7 +70,8 @@ import Testing
     for (terms, rule) in [
       (RateTerms(ratePerMinute: -1), "tariff.rate"), (RateTerms(ratePerMinute: 1, initial: -1), "tariff.initial"),
       (RateTerms(ratePerMinute: 1, increment: 0), "tariff.increment"),
-      (RateTerms(ratePerMinute: 1, fee: .min), "tariff.fee"), (RateTerms(ratePerMinute: 1, timeClass: 1), "deck.time-class"),
+      (RateTerms(ratePerMinute: 1, fee: .min), "tariff.fee"),
+      (RateTerms(ratePerMinute: 1, timeClass: 1), "deck.time-class"),
       (RateTerms(ratePerMinute: 1, fromSecond: .min), "tariff.tier"),
       (RateTerms(ratePerMinute: 1, fromSecond: 60), "deck.first-tier"),
       (RateTerms(ratePerMinute: 1, effectiveFrom: .max), "deck.window"),
@@ -95,11 +98,13 @@ import Testing
     let new = try DeckFixture.read(
       "prefix,name,rate,increment\n46,Sweden,1.5,1\n4670,Mobile,1.9,6\n47,Norge,3,1\n45,Denmark,1,1\n358,Finland,1,1\n")
     let changes = Array(DeckDifference(from: old, to: new))
-    #expect(changes.map { "\($0.prefix) \($0.kind.rawValue) \($0.columns.map(\.rawValue).joined(separator: "+"))" } == [
-      "45 added ", "46 raised rate", "4670 lowered rate+initial+increment", "47 other name", "49 removed ",
-    ])
+    #expect(
+      changes.map { "\($0.prefix) \($0.kind.rawValue) \($0.columns.map(\.rawValue).joined(separator: "+"))" } == [
+        "45 added ", "46 raised rate", "4670 lowered rate+initial+increment", "47 other name", "49 removed ",
+      ])
     #expect(changes[1].old?.terms.ratePerMinute == 1_000_000_000)
     #expect(changes[1].new?.terms.ratePerMinute == 1_500_000_000)
-    #expect(DeckDifference(from: old, to: new).counts() == [.added: 1, .raised: 1, .lowered: 1, .other: 1, .removed: 1])
+    #expect(
+      DeckDifference(from: old, to: new).counts() == [.added: 1, .raised: 1, .lowered: 1, .other: 1, .removed: 1])
   }
 }

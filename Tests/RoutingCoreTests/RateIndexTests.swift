@@ -10,7 +10,9 @@ import Testing
   #endif
 
   /// Random prefixes that share their beginnings, with a window or none.
-  private static func rows(_ count: Int, windows: Bool, longest: Int, _ generator: inout SeededGenerator) throws -> [RateRow] {
+  private static func rows(_ count: Int, windows: Bool, longest: Int, _ generator: inout SeededGenerator) throws
+    -> [RateRow]
+  {
     var seen: Set<NumberDigits> = []
     var rows: [RateRow] = []
     var texts: [String] = []
@@ -88,7 +90,8 @@ import Testing
     let deck = try DeckFixture.read("prefix,rate,effective_to\n46,1,\n4670,2,2026-01-01\n")
     let index = RateIndex(deck, at: try DeckFixture.instant("2026-01-01"))
     #expect(index.prefixCount == 1)
-    #expect(index.match(try NumberDigits("46701"), at: try DeckFixture.instant("2026-02-01"))?.prefix.description == "46")
+    #expect(
+      index.match(try NumberDigits("46701"), at: try DeckFixture.instant("2026-02-01"))?.prefix.description == "46")
   }
 
   @Test func digitsKeepLeadingZerosAndOrder() throws {

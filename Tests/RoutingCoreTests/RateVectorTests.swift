@@ -118,7 +118,8 @@ struct RateVectorTests {
       expected += 1
       for tier in tariff.tiers {
         let fee = tier.fromSecond == 0 ? DecimalText.format(tariff.fee, scale: 9) : ""
-        text += "\(prefix),\(name),\(DecimalText.format(tier.ratePerMinute, scale: 9)),\(fee),0,\(tier.increment),\(tier.fromSecond)\n"
+        text +=
+          "\(prefix),\(name),\(DecimalText.format(tier.ratePerMinute, scale: 9)),\(fee),0,\(tier.increment),\(tier.fromSecond)\n"
       }
     }
     #expect(expected >= 50)

@@ -45,7 +45,9 @@ import Testing
     #expect(stored.destination == "Sweden | all;50%")
     #expect(stored.deck == "deck@1")
     #expect(stored.prefix == "46")
-    #expect(stored.cost(milliseconds: 61_000, answeredAt: Self.now) == snapshot.cost(milliseconds: 61_000, answeredAt: Self.now))
+    #expect(
+      stored.cost(milliseconds: 61_000, answeredAt: Self.now)
+        == snapshot.cost(milliseconds: 61_000, answeredAt: Self.now))
   }
 
   @Test("3.3 row 19: a call over a peak boundary is priced at its answer or split, and the hold covers the dearer")
@@ -89,7 +91,8 @@ import Testing
       ])
     let answer = try DeckFixture.instant("2026-10-25", hour: 0, minute: 59)
     #expect(snapshot.cost(milliseconds: 60_000, answeredAt: answer) == 600_000)
-    #expect(snapshot.cost(milliseconds: 60_000, answeredAt: try DeckFixture.instant("2026-10-25", hour: 1)) == 1_200_000)
+    #expect(
+      snapshot.cost(milliseconds: 60_000, answeredAt: try DeckFixture.instant("2026-10-25", hour: 1)) == 1_200_000)
   }
 
   @Test("3.3 row 40: decks of two currencies make no plan, and an account of another currency gets no price")
@@ -195,13 +198,16 @@ import Testing
     #expect(snapshot.cost(milliseconds: 90_000, answeredAt: Self.now) == 1_200_000)
   }
 
-  @Test("3.3 row 49: milliseconds round up to seconds once the tolerance is passed", arguments: [
-    (0, 59_990, 60), (0, 60_000, 60), (0, 60_001, 61), (0, 60_010, 61), (10, 60_010, 60), (10, 60_011, 61),
-    (999, 60_999, 60), (999, 61_000, 61), (999, 1, 1), (0, 1, 1), (0, 0, 0), (0, -5, 0),
-  ] as [(Int64, Int64, Int64)])
+  @Test(
+    "3.3 row 49: milliseconds round up to seconds once the tolerance is passed",
+    arguments: [
+      (0, 59_990, 60), (0, 60_000, 60), (0, 60_001, 61), (0, 60_010, 61), (10, 60_010, 60), (10, 60_011, 61),
+      (999, 60_999, 60), (999, 61_000, 61), (999, 1, 1), (0, 1, 1), (0, 0, 0), (0, -5, 0),
+    ] as [(Int64, Int64, Int64)])
   func subSecondEnds(tolerance: Int64, milliseconds: Int64, seconds: Int64) throws {
     let tariff = try Tariff(
-      tiers: [Tariff.Tier(fromSecond: 0, ratePerMinute: 60_000_000_000, increment: 1)], initial: 1, tolerance: tolerance)
+      tiers: [Tariff.Tier(fromSecond: 0, ratePerMinute: 60_000_000_000, increment: 1)], initial: 1, tolerance: tolerance
+    )
     #expect(tariff.seconds(ofMilliseconds: milliseconds) == seconds)
     #expect(tariff.cost(milliseconds: milliseconds) == seconds * 1_000_000)
   }
@@ -226,9 +232,13 @@ import Testing
     let trace = Rating.explain(
       try NumberDigits("469005"), plan: plan, account: .eur, denyRanges: denied, at: Self.now)
     #expect(trace.steps == [.denyRanges(prefix: try NumberDigits("46900"), reason: .premium)])
-    _ = try Rating.quote(try NumberDigits("4690"), plan: try DeckFixture.plan("prefix,rate\n46,1\n"), account: .eur, denyRanges: denied, at: Self.now)
+    _ = try Rating.quote(
+      try NumberDigits("4690"), plan: try DeckFixture.plan("prefix,rate\n46,1\n"), account: .eur, denyRanges: denied,
+      at: Self.now)
     let error = #expect(throws: InvalidValue.self) {
-      try DenyRanges([(prefix: try NumberDigits("1"), reason: .other), (prefix: try NumberDigits("1"), reason: .premium)])
+      try DenyRanges([
+        (prefix: try NumberDigits("1"), reason: .other), (prefix: try NumberDigits("1"), reason: .premium),
+      ])
     }
     #expect(error?.rule == "deny.duplicate")
   }
@@ -313,6 +323,8 @@ import Testing
     #expect(snapshot.segments.map(\.timeClass) == ["day", "night", "day"])
     let short = try Rating.quote(try NumberDigits("46701"), plan: plan, account: .eur, at: noon, horizon: 0)
     #expect(short.segments.map(\.timeClass) == ["day"])
-    #expect(try DeckFixture.refusal("prefix,rate,time_class\n46,2,day\n", timeClasses: classes)?.errors.first?.rule == "deck.class-gap")
+    #expect(
+      try DeckFixture.refusal("prefix,rate,time_class\n46,2,day\n", timeClasses: classes)?.errors.first?.rule
+        == "deck.class-gap")
   }
 }

@@ -60,7 +60,8 @@ import Testing
     var tiers: [Tariff.Tier] = []
     var start: Int64 = 0
     for index in 0..<(generator.oneIn(3) ? Int.random(in: 2...4, using: &generator) : 1) {
-      let increment = [1, 6, 10, 30, 60, Int64.random(in: 1...100, using: &generator)]
+      let increment =
+        [1, 6, 10, 30, 60, Int64.random(in: 1...100, using: &generator)]
         .randomElement(using: &generator) ?? 1
       if index > 0, let last = tiers.last {
         let base = index == 1 ? initial : start

@@ -121,7 +121,7 @@ public struct DeckBuilder: Sendable {
     return RateDeck(
       name: settings.name, version: settings.version, currency: currency, timeClasses: settings.timeClasses,
       entries: pending.map { RateDeck.Entry(key: $0.key, name: $0.name, terms: $0.terms) }, names: names,
-      terms: terms.all)
+      terms: terms.all, tariffs: terms.tariffs)
   }
 
   static func nameProblem(_ bytes: UnsafeBufferPointer<UInt8>) -> (
@@ -254,7 +254,9 @@ extension DeckBuilder {
     }
   }
 
-  private mutating func refuse(_ row: Pending, _ column: DeckColumn, _ rule: String, _ problem: String, _ accepted: String) {
+  private mutating func refuse(
+    _ row: Pending, _ column: DeckColumn, _ rule: String, _ problem: String, _ accepted: String
+  ) {
     errors.add(
       DeckError(
         line: Int(row.line), column: Int(row.column), columnName: column.rawValue, rule: rule,
@@ -299,7 +301,9 @@ extension DeckBuilder {
           row, .effectiveFrom, "deck.overlap", "the window overlaps that of line \(latest.line)",
           "windows of one prefix and time class that follow each other: set effective_to on the earlier row")
       }
-      if latestEnd == nil || latestEnd?.timeClass != terms.timeClass || (latestEnd?.until ?? .min) < terms.effectiveUntil {
+      if latestEnd == nil || latestEnd?.timeClass != terms.timeClass
+        || (latestEnd?.until ?? .min) < terms.effectiveUntil
+      {
         latestEnd = (terms.timeClass, terms.effectiveUntil, row.line)
       }
       if terms.fromSecond > 0 {

@@ -118,7 +118,8 @@ public struct DeckReader: Sendable {
     if columns.isEmpty { headerIsUsable = false }
     refuse(
       line, DeckReader.maximumLineBytes + 1, .prefix, "csv.line-length",
-      "the line is longer than \(DeckReader.maximumLineBytes) bytes", "at most \(DeckReader.maximumLineBytes) bytes a line")
+      "the line is longer than \(DeckReader.maximumLineBytes) bytes",
+      "at most \(DeckReader.maximumLineBytes) bytes a line")
   }
 
   private mutating func takeCarried() {
@@ -262,14 +263,16 @@ extension DeckReader {
         headerIsUsable = false
         let hint = DeckColumn.suggestion(for: text).map { "; did you mean \($0.rawValue)?" } ?? ""
         refuse(
-          line, place, shown, "deck.column", text.isEmpty ? "a column has no name" : "the column \(shown) is not known\(hint)",
+          line, place, shown, "deck.column",
+          text.isEmpty ? "a column has no name" : "the column \(shown) is not known\(hint)",
           DeckColumn.allCases.map(\.rawValue).joined(separator: ", "))
         continue
       }
       if hasColumn.contains(column) {
         headerIsUsable = false
         refuse(
-          line, place, column, "deck.column-twice", "the column \(shown) means \(column.rawValue), which is there already",
+          line, place, column, "deck.column-twice",
+          "the column \(shown) means \(column.rawValue), which is there already",
           "each column once")
       }
       hasColumn.insert(column)
@@ -546,8 +549,10 @@ extension DeckReader {
     if index == field.end, range.contains(value) { return value }
     let isCharacter = index < field.end && index - field.start < 9
     refuse(
-      line, character(bytes, isCharacter ? index : field.start), column, isCharacter ? "seconds.character" : "seconds.range",
-      isCharacter ? "\(InvalidValue.name(of: bytes[index])) is not part of a whole number" : "the number is out of range",
+      line, character(bytes, isCharacter ? index : field.start), column,
+      isCharacter ? "seconds.character" : "seconds.range",
+      isCharacter
+        ? "\(InvalidValue.name(of: bytes[index])) is not part of a whole number" : "the number is out of range",
       "a whole number of seconds from \(range.lowerBound) to \(range.upperBound)")
     return nil
   }
@@ -671,7 +676,8 @@ extension DeckReader {
     _ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ column: DeckColumn, _ offset: Int
   ) -> Int64? {
     refuse(
-      line, character(bytes, field.start + offset), column, "deck.instant", "the date or time cannot be read from here on",
+      line, character(bytes, field.start + offset), column, "deck.instant",
+      "the date or time cannot be read from here on",
       "YYYY-MM-DD or an RFC 3339 instant such as 2026-11-01T00:00:00Z")
     return nil
   }

@@ -107,7 +107,9 @@ public struct TimeClasses: Hashable, Sendable {
           week[place] = UInt8(index)
         }
       }
-      let dayText = days.count == 1 ? TimeClasses.dayNames[firstDay] : "\(TimeClasses.dayNames[firstDay])-\(TimeClasses.dayNames[lastDay])"
+      let dayText =
+        days.count == 1
+        ? TimeClasses.dayNames[firstDay] : "\(TimeClasses.dayNames[firstDay])-\(TimeClasses.dayNames[lastDay])"
       normalised.append("\(name)=\(dayText) \(TimeClasses.clock(start))-\(TimeClasses.clock(end))")
     }
     var changes = [Change(minute: 0, timeClass: Int(week[0]))]
@@ -196,7 +198,8 @@ extension TimeClasses {
     let minute = zone.minuteOfWeek(at: instant)
     let following = changes.first { $0.minute > minute }?.minute ?? TimeClasses.minutesAWeek
     let offset = zone.offsetSeconds(at: instant)
-    let inMinute = floorRemainder(floorRemainder(instant.milliseconds, 60_000) + floorRemainder(offset, 60) * 1000, 60_000)
+    let inMinute = floorRemainder(
+      floorRemainder(instant.milliseconds, 60_000) + floorRemainder(offset, 60) * 1000, 60_000)
     return Int64(following - minute) * 60_000 - inMinute
   }
 
@@ -233,7 +236,8 @@ extension TimeClasses {
 
   private static func minute(_ text: Substring) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+    guard parts.count == 2,
+      parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
       let hour = Int(parts[0]), let minute = Int(parts[1]), minute < 60, hour < 24 || (hour == 24 && minute == 0)
     else { return nil }
     return hour * 60 + minute
