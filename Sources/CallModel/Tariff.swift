@@ -46,6 +46,9 @@ public struct Tariff: Hashable, Sendable {
   public static let maximumTolerance: Int64 = 999
 
   public let tiers: [Tier]
+  /// A copy beside the other fields: most tariffs have one tier and are priced without touching the list.
+  private let firstTier: Tier
+  private let tierCount: Int
   /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
   public let initial: Int64
   /// Nano-units, once a call.
@@ -115,6 +118,8 @@ public struct Tariff: Hashable, Sendable {
       "1 to \(Tariff.maximumSeconds) seconds")
     try require((0...Tariff.maximumTolerance).contains(tolerance), "tolerance", "the tolerance is out of range", "0 to 999 ms")
     self.tiers = tiers
+    firstTier = tiers[0]
+    tierCount = tiers.count
     self.initial = initial
     self.fee = fee
     self.minimumCharge = minimumCharge
@@ -153,8 +158,8 @@ extension Tariff {
     let talk = min(max(seconds, 0), Tariff.maximumSeconds) - freeSeconds
     guard seconds > grace, talk > 0 else { return 0 }
     var index = 0
-    while index + 1 < tiers.count, talk > tiers[index + 1].fromSecond { index += 1 }
-    let increment = tiers[index].increment
+    while index + 1 < tierCount, talk > tiers[index + 1].fromSecond { index += 1 }
+    let increment = index == 0 ? firstTier.increment : tiers[index].increment
     let start = index == 0 ? initial : tiers[index].fromSecond
     guard talk > start else { return start }
     return start + (talk - start + increment - 1) / increment * increment
@@ -165,6 +170,7 @@ extension Tariff {
     guard seconds > grace else { return 0 }
     let billed = billedSeconds(seconds)
     var cost = fee * 60
+    if tierCount == 1 { return clamped(cost + firstTier.ratePerMinute * billed) }
     // By position: an iterator would retain the list, which costs more than the sum itself.
     var index = 0
     while index < tiers.count, billed > tiers[index].fromSecond {
