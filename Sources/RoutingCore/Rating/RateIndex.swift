@@ -202,6 +202,9 @@ extension RateIndex {
     return (terms.effectiveFrom, terms.effectiveUntil)
   }
 
+  /// Whether a time class has a price of its own.
+  func hasNamedClass(_ match: RateMatch) -> Bool { inForce(match).contains { $0.timeClass != 0 } }
+
   private func inForce(_ match: RateMatch) -> [RateTerms] {
     (match.row..<end(ofGroupAt: match.row)).map { deck.terms[Int(entries[$0].terms)] }
       .filter { $0.isInForce(at: match.milliseconds) }
