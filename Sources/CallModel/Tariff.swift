@@ -46,6 +46,9 @@ public struct Tariff: Hashable, Sendable {
   public static let maximumTolerance: Int64 = 999
 
   public let tiers: [Tier]
+  /// A copy beside the other fields: most tariffs have one tier and are priced without touching the list.
+  private let firstTier: Tier
+  private let tierCount: Int
   /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
   public let initial: Int64
   /// Nano-units, once a call.
@@ -119,6 +122,8 @@ public struct Tariff: Hashable, Sendable {
     try require(
       (0...Tariff.maximumTolerance).contains(tolerance), "tolerance", "the tolerance is out of range", "0 to 999 ms")
     self.tiers = tiers
+    firstTier = tiers[0]
+    tierCount = tiers.count
     self.initial = initial
     self.fee = fee
     self.minimumCharge = minimumCharge
@@ -157,11 +162,11 @@ extension Tariff {
     let talk = min(max(seconds, 0), Tariff.maximumSeconds) - freeSeconds
     guard seconds > grace, talk > 0 else { return 0 }
     var index = 0
-    while index + 1 < tiers.count, talk > tiers[index + 1].fromSecond { index += 1 }
-    let tier = tiers[index]
-    let start = index == 0 ? initial : tier.fromSecond
+    while index + 1 < tierCount, talk > tiers[index + 1].fromSecond { index += 1 }
+    let increment = index == 0 ? firstTier.increment : tiers[index].increment
+    let start = index == 0 ? initial : tiers[index].fromSecond
     guard talk > start else { return start }
-    return start + (talk - start + tier.increment - 1) / tier.increment * tier.increment
+    return start + (talk - start + increment - 1) / increment * increment
   }
 
   /// The exact cost of a call of `seconds` before rounding, in sixtieths of a nano-unit.
@@ -169,9 +174,13 @@ extension Tariff {
     guard seconds > grace else { return 0 }
     let billed = billedSeconds(seconds)
     var cost = fee * 60
-    for (index, tier) in tiers.enumerated() where billed > tier.fromSecond {
+    if tierCount == 1 { return clamped(cost + firstTier.ratePerMinute * billed) }
+    // By position: an iterator would retain the list, which costs more than the sum itself.
+    var index = 0
+    while index < tiers.count, billed > tiers[index].fromSecond {
       let end = index + 1 < tiers.count ? min(billed, tiers[index + 1].fromSecond) : billed
-      cost += tier.ratePerMinute * (end - tier.fromSecond)
+      cost += tiers[index].ratePerMinute * (end - tiers[index].fromSecond)
+      index += 1
     }
     return clamped(cost)
   }
@@ -232,7 +241,8 @@ extension Tariff {
   private func billedSecondsBought(by budget: Int64) -> Int64 {
     var left = budget
     var billed: Int64 = 0
-    for (index, tier) in tiers.enumerated() {
+    for index in tiers.indices {
+      let tier = tiers[index]
       let end = index + 1 < tiers.count ? tiers[index + 1].fromSecond : Tariff.maximumSeconds + Tariff.maximumIncrement
       if index == 0 {
         guard tier.ratePerMinute * initial <= left else { return 0 }

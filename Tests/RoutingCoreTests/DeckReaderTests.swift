@@ -3,6 +3,12 @@ import RoutingCore
 import Testing
 
 @Suite struct DeckReaderTests {
+  #if DEBUG
+    static let mutations = 1000
+  #else
+    static let mutations = 10_000
+  #endif
+
   @Test func everyColumnIsRead() throws {
     let classes = try TimeClasses(parsing: "peak=Mon-Fri 08:00-20:00", zone: try CivilZone("Europe/Stockholm"))
     let deck = try DeckFixture.read(
@@ -247,7 +253,7 @@ import Testing
       """.utf8)
     let alphabet = Array("0123456789.,;\"\r\n\t+-xTZ: \u{FF}".utf8) + [0, 0x80, 0xFF]
     var accepted = 0
-    for _ in 0..<10_000 {
+    for _ in 0..<Self.mutations {
       var bytes = good
       for _ in 0...Int.random(in: 0..<4, using: &generator) {
         let place = Int.random(in: 0..<bytes.count, using: &generator)
@@ -272,6 +278,6 @@ import Testing
         #expect(refusal.total > 0)
       }
     }
-    #expect(accepted > 100)
+    #expect(accepted > 10)
   }
 }

@@ -315,6 +315,18 @@ import Testing
     #expect(try trace.outcome.get() == Rating.quote(try NumberDigits("46701"), plan: plan, account: .eur, at: Self.now))
   }
 
+  @Test func aPriceForEveryClassIsOneSegmentReadOrNot() throws {
+    let classes = try TimeClasses(parsing: "peak=Mon-Fri 08:00-20:00", zone: try CivilZone("Europe/Stockholm"))
+    let plan = try DeckFixture.plan("prefix,rate,time_class\n46,2,\n47,2,\n47,3,peak\n", timeClasses: classes)
+    let noon = try DeckFixture.instant("2026-11-23", hour: 12)
+    for (number, segments) in [("46701", 1), ("47701", 3)] {
+      let digits = try NumberDigits(number)
+      let snapshot = try Rating.quote(digits, plan: plan, account: .eur, at: noon)
+      #expect(snapshot.segments.count == segments)
+      #expect(try Rating.explain(digits, plan: plan, account: .eur, at: noon).outcome.get() == snapshot)
+    }
+  }
+
   @Test func namedClassesPriceAWeekWithoutAStandardRow() throws {
     let classes = try TimeClasses(parsing: "day=Mon-Sun 08:00-20:00; night=Mon-Sun 20:00-08:00", zone: .utc)
     let plan = try DeckFixture.plan("prefix,rate,time_class\n46,2,day\n46,1,night\n", timeClasses: classes)

@@ -121,7 +121,7 @@ public struct DeckBuilder: Sendable {
     return RateDeck(
       name: settings.name, version: settings.version, currency: currency, timeClasses: settings.timeClasses,
       entries: pending.map { RateDeck.Entry(key: $0.key, name: $0.name, terms: $0.terms) }, names: names,
-      terms: terms.all)
+      terms: terms.all, tariffs: terms.tariffs)
   }
 
   static func nameProblem(_ bytes: UnsafeBufferPointer<UInt8>) -> (

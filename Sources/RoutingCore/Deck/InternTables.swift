@@ -71,6 +71,8 @@ struct TermsTable: Sendable {
   private(set) var all: [RateTerms] = []
   /// What is wrong with each of them by itself.
   private(set) var problems: [InvalidValue?] = []
+  /// The tariff of each by itself; complete as long as there is no problem.
+  private(set) var tariffs: [Tariff] = []
   private var slots = [UInt32](repeating: .max, count: 64)
 
   private static func hash(_ terms: RateTerms) -> Int {
@@ -97,7 +99,12 @@ struct TermsTable: Sendable {
     }
     let index = UInt32(all.count)
     all.append(terms)
-    problems.append(terms.check(timeClasses: timeClasses))
+    do throws(InvalidValue) {
+      tariffs.append(try terms.checked(timeClasses: timeClasses))
+      problems.append(nil)
+    } catch {
+      problems.append(error)
+    }
     slots[slot] = index
     if all.count * 2 > slots.count {
       slots = [UInt32](repeating: .max, count: slots.count * 2)

@@ -54,10 +54,12 @@ public struct RateDeck: Sendable {
   let entries: [Entry]
   let names: NameTable
   let terms: [RateTerms]
+  /// The tariff of each terms as a first tier.
+  let tariffs: [Tariff]
 
   init(
     name: String, version: String, currency: Currency, timeClasses: TimeClasses, entries: [Entry], names: NameTable,
-    terms: [RateTerms]
+    terms: [RateTerms], tariffs: [Tariff]
   ) {
     self.name = name
     self.version = version
@@ -66,6 +68,7 @@ public struct RateDeck: Sendable {
     self.entries = entries
     self.names = names
     self.terms = terms
+    self.tariffs = tariffs
   }
 
   /// `name@version`: what snapshots carry.
@@ -74,9 +77,13 @@ public struct RateDeck: Sendable {
   /// The rows in canonical order: by prefix, time class, window, tier.
   public var rows: Rows { Rows(deck: self) }
 
-  /// Bytes of the rows, the names and the terms.
-  public var byteCount: Int {
-    entries.capacity * MemoryLayout<Entry>.stride + names.byteCount + terms.capacity * MemoryLayout<RateTerms>.stride
+  /// Bytes of the rows, the names, the terms and their tariffs.
+  public var byteCount: Int { entries.count * MemoryLayout<Entry>.stride + sharedByteCount }
+
+  /// Bytes that do not grow with the rows: names, terms and tariffs, with 32 for the header of each list of tiers.
+  var sharedByteCount: Int {
+    let tariff = MemoryLayout<Tariff>.stride + 32 + MemoryLayout<Tariff.Tier>.stride
+    return names.byteCount + terms.count * (MemoryLayout<RateTerms>.stride + tariff)
   }
 
   /// A deck's rows, made one by one from the compact storage.

@@ -85,45 +85,38 @@ public struct RateTerms: Hashable, Sendable {
       rounding: flags.contains(.halfEven) ? .halfEven : .up)
   }
 
-  /// What is wrong with the row by itself.
-  func check(timeClasses: TimeClasses) -> InvalidValue? {
+  /// The tariff of the row by itself, as if it were a first tier.
+  /// - Throws: ``InvalidValue`` with a `deck.…` or `tariff.…` rule.
+  func checked(timeClasses: TimeClasses) throws(InvalidValue) -> Tariff {
     guard effectiveFrom < effectiveUntil else {
-      return InvalidValue(
+      throw InvalidValue(
         kind: "rate", rule: "deck.window", offset: nil, problem: "the row ends before it starts",
         accepted: "effective_to after effective_from")
     }
     guard effectiveFrom == .min || RateTerms.instants.contains(effectiveFrom),
       effectiveUntil == .max || RateTerms.instants.contains(effectiveUntil)
     else {
-      return InvalidValue(
+      throw InvalidValue(
         kind: "rate", rule: "deck.window", offset: nil, problem: "an instant is outside of the years 1 to 9999",
         accepted: "an RFC 3339 instant such as 2026-11-01T00:00:00Z")
     }
     guard Int(timeClass) < timeClasses.names.count else {
-      return InvalidValue(
+      throw InvalidValue(
         kind: "rate", rule: "deck.time-class", offset: nil, problem: "the time class is not defined",
         accepted: "one of \(timeClasses.names.joined(separator: ", "))")
     }
     guard flags.isSubset(of: .all) else {
-      return InvalidValue(
+      throw InvalidValue(
         kind: "rate", rule: "deck.flags", offset: nil, problem: "a flag is not known",
         accepted: RateFlags.texts.map(\.text).joined(separator: ", "))
     }
     guard (0...Tariff.maximumSeconds).contains(fromSecond) else {
-      return InvalidValue(
+      throw InvalidValue(
         kind: "rate", rule: "tariff.tier", offset: nil, problem: "the first second of the tier is out of range",
         accepted: "0 to \(Tariff.maximumSeconds) seconds")
     }
     var alone = self
-    if fromSecond > 0 {
-      // The fields of a later tier that do not count are checked all the same, except against the tier's start.
-      alone.fromSecond = 0
-    }
-    do {
-      _ = try alone.tariff()
-      return nil
-    } catch {
-      return error
-    }
+    alone.fromSecond = 0
+    return try alone.tariff()
   }
 }

@@ -8,23 +8,26 @@ public import CallModel
 public struct RateIndex: Sendable {
   private static let none = UInt32.max
 
+  /// Eight bytes side by side: a search reads both halves in one go.
+  private struct Interval: Sendable {
+    /// Distance of the start from the start of the bucket.
+    let start: UInt32
+    /// First row of the prefix that owns the interval.
+    var owner: UInt32
+  }
+
   public let deck: RateDeck
   /// The deck's rows that may still be in force, in the deck's order; shared with the deck when none was dropped.
   private let entries: [RateDeck.Entry]
   /// By the first row of a prefix: the first row of the next shorter prefix.
   private let parents: [UInt32]
-  /// Distance of an interval's start from the start of its bucket.
-  private let starts: [UInt32]
-  /// First row of the prefix that owns the interval.
-  private let owners: [UInt32]
+  private let intervals: [Interval]
   /// First interval of each bucket, and one more for the end.
   private let buckets: [UInt32]
   /// Numbers, padded to fifteen digits, are divided by this to the deck's width.
   private let widthDivisor: UInt64
   /// Padded numbers in a bucket.
   private let bucketSize: UInt64
-  /// Ready tariffs by terms; `nil` for later tiers and for blocked rows without a price.
-  private let tariffs: [Tariff?]
   private let hasWindows: Bool
   /// How many different prefixes the index knows.
   public let prefixCount: Int
@@ -36,21 +39,18 @@ public struct RateIndex: Sendable {
     let hasEnded = deck.terms.map { $0.effectiveUntil <= milliseconds }
     entries = hasEnded.contains(true) ? deck.entries.filter { !hasEnded[Int($0.terms)] } : deck.entries
     hasWindows = deck.terms.contains { $0.effectiveFrom != .min || $0.effectiveUntil != .max }
-    tariffs = deck.terms.map { $0.fromSecond == 0 ? try? $0.tariff() : nil }
 
     var width = 1
     for entry in entries { width = max(width, Int(entry.key & 15)) }
     widthDivisor = NumberDigits.powersOfTen[NumberDigits.maximumCount - width]
     // Small decks get a small table; wide ones enough digits for the distances to fit 32 bits.
-    let wanted = entries.count < 1000 ? 3 : entries.count < 20_000 ? 4 : entries.count < 500_000 ? 5 : 6
+    let wanted = entries.count < 1000 ? 3 : entries.count < 20_000 ? 4 : 5
     let indexed = min(width, max(wanted, width - 9))
     bucketSize = NumberDigits.powersOfTen[width - indexed]
 
     var parents = [UInt32](repeating: RateIndex.none, count: entries.count)
-    var starts: [UInt32] = []
-    var owners: [UInt32] = []
-    starts.reserveCapacity(entries.count * 2)
-    owners.reserveCapacity(entries.count * 2)
+    var intervals: [Interval] = []
+    intervals.reserveCapacity(entries.count * 2)
     var buckets = [UInt32](repeating: 0, count: Int(NumberDigits.powersOfTen[indexed]) + 1)
     var filledBuckets = 0
     var lastStart = UInt64.max
@@ -59,17 +59,16 @@ public struct RateIndex: Sendable {
     func emit(_ start: UInt64, _ owner: UInt32) {
       if start >= limit { return }
       if start == lastStart {
-        owners[owners.count - 1] = owner
+        intervals[intervals.count - 1].owner = owner
         return
       }
       lastStart = start
       let bucket = Int(start / bucketSize)
       while filledBuckets <= bucket {
-        buckets[filledBuckets] = UInt32(starts.count)
+        buckets[filledBuckets] = UInt32(intervals.count)
         filledBuckets += 1
       }
-      starts.append(UInt32(start % bucketSize))
-      owners.append(owner)
+      intervals.append(Interval(start: UInt32(start % bucketSize), owner: owner))
     }
     // Prefixes whose interval is open, outermost first.
     var open: [(end: UInt64, row: UInt32)] = []
@@ -92,21 +91,20 @@ public struct RateIndex: Sendable {
     }
     while let top = open.popLast() { emit(top.end, open.last?.row ?? RateIndex.none) }
     while filledBuckets < buckets.count {
-      buckets[filledBuckets] = UInt32(starts.count)
+      buckets[filledBuckets] = UInt32(intervals.count)
       filledBuckets += 1
     }
     self.parents = parents
-    self.starts = Array(starts)
-    self.owners = Array(owners)
+    // Without the room that was reserved for the worst case.
+    self.intervals = intervals.withUnsafeBufferPointer { Array($0) }
     self.buckets = buckets
     self.prefixCount = prefixCount
   }
 
   /// Bytes of everything a lookup touches: intervals, table, rows, terms, tariffs and names.
   public var byteCount: Int {
-    let tiers = 32 + MemoryLayout<Tariff.Tier>.stride
-    return entries.count * (MemoryLayout<RateDeck.Entry>.stride + 4) + starts.count * 8 + buckets.count * 4
-      + tariffs.count * (MemoryLayout<Tariff?>.stride + tiers + MemoryLayout<RateTerms>.stride) + deck.names.byteCount
+    entries.count * (MemoryLayout<RateDeck.Entry>.stride + 4) + intervals.count * MemoryLayout<Interval>.stride
+      + buckets.count * 4 + deck.sharedByteCount
   }
 }
 
@@ -162,9 +160,9 @@ extension RateIndex {
     let wanted = UInt32(truncatingIfNeeded: distance)
     while low < high {
       let middle = (low + high) >> 1
-      if starts[middle] <= wanted { low = middle + 1 } else { high = middle }
+      if intervals[middle].start <= wanted { low = middle + 1 } else { high = middle }
     }
-    return low == 0 ? RateIndex.none : owners[low - 1]
+    return low == 0 ? RateIndex.none : intervals[low - 1].owner
   }
 
   private func end(ofGroupAt row: Int) -> Int {
@@ -204,6 +202,9 @@ extension RateIndex {
     return (terms.effectiveFrom, terms.effectiveUntil)
   }
 
+  /// Whether a time class has a price of its own.
+  func hasNamedClass(_ match: RateMatch) -> Bool { inForce(match).contains { $0.timeClass != 0 } }
+
   private func inForce(_ match: RateMatch) -> [RateTerms] {
     (match.row..<end(ofGroupAt: match.row)).map { deck.terms[Int(entries[$0].terms)] }
       .filter { $0.isInForce(at: match.milliseconds) }
@@ -216,12 +217,21 @@ extension RateIndex {
     return rows.contains { $0.timeClass == 0 } ? 0 : nil
   }
 
+  /// Micro-units for `seconds` of a match in its standard class; `nil` when that has no price.
+  public func cost(of match: RateMatch, seconds: Int64) -> Int64? {
+    let row = match.row
+    if row + 1 == entries.count || entries[row + 1].key != entries[row].key {
+      return deck.tariffs[Int(entries[row].terms)].cost(seconds: seconds)
+    }
+    return composedTariff(match, 0)?.cost(seconds: seconds)
+  }
+
   /// The tariff of a match in a time class (index in ``TimeClasses/names``), the standard one where the class has none.
   @inline(__always)
   public func tariff(of match: RateMatch, timeClass: Int = 0) -> Tariff? {
     let row = match.row
     if row + 1 == entries.count || entries[row + 1].key != entries[row].key {
-      return tariffs[Int(entries[row].terms)]
+      return deck.tariffs[Int(entries[row].terms)]
     }
     return composedTariff(match, timeClass)
   }

@@ -118,7 +118,11 @@ public enum Rating {
     do throws(InvalidValue) {
       var segments: [RateSnapshot.Segment] = []
       var lastPriced: Int?
-      for boundary in classes.boundaries(from: instant, until: end) {
+      // One price for every class needs no look at the zone, unless somebody reads the steps.
+      let boundaries =
+        steps == nil && !index.hasNamedClass(match)
+        ? [TimeClasses.Boundary(from: instant, timeClass: 0)] : classes.boundaries(from: instant, until: end)
+      for boundary in boundaries {
         guard let priced = index.pricedClass(match, for: boundary.timeClass),
           let tariff = index.tariff(of: match, timeClass: priced)
         else { throw unpriced(classes.names[boundary.timeClass]) }
