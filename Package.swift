@@ -44,7 +44,7 @@ let package = Package(
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
       name: "LandlineConsole",
-      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan"],
+      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SimulationKit"],
       swiftSettings: ours),
     .target(
       name: "SimulationKit", dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite"],

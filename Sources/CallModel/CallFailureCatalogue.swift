@@ -159,11 +159,13 @@ public enum CallFailureCatalogue {
       ],
       remedies: ["change the rule", "unlock the account"]),
     CallFailureClass(
-      .limit, .gateway, "cap reached", refusals: [.concurrencyCap, .rateCap, .dailyCap, .callCap], sipStatus: 403,
+      .limit, .gateway, "cap reached", refusals: [.concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap],
+      sipStatus: 403,
       .error, .later,
       "The account has reached one of its caps; the Reason header names it.",
       likely: [
         "too many calls at once", "too many new calls a second", "the spending cap of the day", "the cap of one call",
+        "the longest duration of a call",
       ],
       remedies: ["end a call or wait", "raise the cap"]),
     CallFailureClass(

@@ -11,6 +11,7 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
   case rateCap
   case dailyCap
   case callCap
+  case durationCap
   case noProfitableRoute
   case billingUnavailable
   case currencyMismatch
@@ -20,7 +21,7 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case .insufficientCredit: .funds
     case .noRate: .rate
     case .destinationBlocked, .countryNotAllowed, .rateTooHigh, .accountLocked, .accountClosed: .policy
-    case .concurrencyCap, .rateCap, .dailyCap, .callCap: .limit
+    case .concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap: .limit
     case .noProfitableRoute: .noRoute
     case .billingUnavailable: .billing
     case .currencyMismatch: .currency

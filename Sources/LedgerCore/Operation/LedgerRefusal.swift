@@ -1,3 +1,5 @@
+public import CallModel
+
 /// Why the ledger said no. The order of the cases is the precedence: when several apply, the first is the answer.
 public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
   /// No account has that name.
@@ -41,18 +43,26 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
   case dailyCap
   case insufficientCredit
 
-  /// The SIP-style status that an app is told (RFC 3261 21); 0 where no call is concerned.
-  public var status: Int {
+  /// What the app of a refused call is told; `nil` where no call is concerned. The catalogue holds status and remedies.
+  public var callRefusal: CallRefusal? {
     switch self {
-    case .insufficientCredit, .belowFloor: 402
-    case .noRate, .destinationBlocked, .accountLocked, .accountClosed, .countryNotAllowed, .rateTooHigh, .rateCap,
-      .concurrencyCap, .durationCap, .callCap, .dailyCap:
-      403
-    case .noProfitableRoute: 503
-    case .currencyMismatch: 500
+    case .currencyMismatch: .currencyMismatch
+    case .accountClosed: .accountClosed
+    case .accountLocked: .accountLocked
+    case .destinationBlocked: .destinationBlocked
+    case .noRate: .noRate
+    case .noProfitableRoute: .noProfitableRoute
+    case .countryNotAllowed: .countryNotAllowed
+    case .rateTooHigh: .rateTooHigh
+    case .rateCap: .rateCap
+    case .concurrencyCap: .concurrencyCap
+    case .durationCap: .durationCap
+    case .callCap: .callCap
+    case .dailyCap: .dailyCap
+    case .insufficientCredit: .insufficientCredit
     case .unknownAccount, .accountExists, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved, .staleEpoch,
-      .notAnswered, .amountOutOfRange:
-      0
+      .notAnswered, .amountOutOfRange, .belowFloor:
+      nil
     }
   }
 

@@ -94,7 +94,8 @@ public final class SQLiteLedgerStore: LedgerStore {
     let report = try connection.snapshot { try LedgerVerifier.verify($0, full: false) }
     guard let broken = report.rules.first(where: { $0.problem != nil }), let problem = broken.problem else { return }
     throw LedgerUnavailable(
-      .corrupt, "\(path) breaks \(broken.id.rawValue), \(broken.id.title): \(problem.detail); see landline verify --full")
+      .corrupt,
+      "\(path) breaks \(broken.id.rawValue), \(broken.id.title): \(problem.detail); see landline verify --full")
   }
 
   private init(path: String, queue: LedgerQueue, readers: ReaderPool) {

@@ -39,6 +39,6 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Books",
         subcommands: [VerifyCommand.self, ExportCommand.self, RecoverCommand.self, NodeCommand.self]),
-      CommandGroup(name: "Tools", subcommands: [CompletionCommand.self]),
+      CommandGroup(name: "Tools", subcommands: [SimulateCommand.self, CompletionCommand.self]),
     ])
 }
