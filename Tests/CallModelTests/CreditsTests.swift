@@ -64,6 +64,6 @@ struct CreditsTests {
     #expect(euro != dollar)
     #expect(Credits.zero(.eur).micros == 0)
     #expect(CreditsError.currencyMismatch(.eur, .usd).description == "EUR and USD cannot be added")
-    #expect(CreditsError.outOfRange.description.hasSuffix("4611686018427.387904"))
+    #expect(CreditsError.outOfRange.description.hasSuffix("4611686018427.387903"))
   }
 }
