@@ -179,7 +179,8 @@ struct LedgerModel {
       }
       return
     case .unrecorded(let refusal, let resolved):
-      guard !receipt.isReplay, receipt.seq == 0, receipt.outcome == .refused(refusal), receipt.resolved == resolved else {
+      guard !receipt.isReplay, receipt.seq == 0, receipt.outcome == .refused(refusal), receipt.resolved == resolved
+      else {
         throw refuse("an unrecorded refusal, \(refusal.rawValue)\(resolved.map { " after \($0.text)" } ?? "")")
       }
       return

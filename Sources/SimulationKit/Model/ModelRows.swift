@@ -111,7 +111,11 @@ struct ModelLife {
 
 /// A posting that the model expects.
 struct ModelPosting {
-  enum Reason { case topup, adjust, transfer, refund(Int64), chargeback(Int64) }
+  enum Reason {
+    case topup, adjust, transfer
+    case refund(Int64)
+    case chargeback(Int64)
+  }
   let reason: Reason
   let debit: String
   let credit: String

@@ -145,10 +145,9 @@ final class SimulationRun {
   }
 
   private func takeTurn() async throws {
-    switch random.weighted([
-      1000 - 2 * options.faultsPerThousand - options.crashesPerThousand, options.faultsPerThousand,
-      options.faultsPerThousand, options.crashesPerThousand,
-    ]) {
+    let faults = min(options.faultsPerThousand, 400)
+    let crashes = min(options.crashesPerThousand, 200)
+    switch random.weighted([1000 - 2 * faults - crashes, faults, faults, crashes]) {
     case 1: try await submit(try batch(), .loseCommit)
     case 2: try await submit(try batch(), .loseAnswer)
     case 3: try await crash()
@@ -160,7 +159,7 @@ final class SimulationRun {
 
   private func batch() throws -> [LedgerOperation] {
     let size: Int
-    switch random.weighted([20, 30, 50]) {
+    switch random.weighted([20, 40, 40]) {
     case 0: size = 1
     case 1: size = 1 + random.index(16)
     default: size = 1 + random.index(SimulationOptions.maximumBatch)
@@ -238,7 +237,8 @@ final class SimulationRun {
     guard !batch.isEmpty else { return }
     report.batches += 1
     fault.arm(armed)
-    let results = armed == nil && batch.count > 1 && random.chance(200) ? await spread(batch) : await store.perform(batch)
+    let results =
+      armed == nil && batch.count > 1 && random.chance(200) ? await spread(batch) : await store.perform(batch)
     guard let armed else {
       for (operation, result) in zip(batch, results) {
         switch result {
@@ -370,7 +370,8 @@ final class SimulationRun {
       if let known = model.record(name, operation.key) {
         try require(
           record?.seq == known.seq && record?.outcome == known.outcome.text, name,
-          "\(operation.key) of \(name) was recorded as \"\(known.outcome.text)\" and now is \(record?.outcome ?? "gone")")
+          "\(operation.key) of \(name) was recorded as \"\(known.outcome.text)\" and now is \(record?.outcome ?? "gone")"
+        )
         continue
       }
       guard wasCommitted else {
@@ -454,7 +455,7 @@ final class SimulationRun {
     for index in maker.gateways.indices {
       let gateway = maker.gateways[index]
       if gateway.isBeating {
-        if random.chance(4) {
+        if random.chance(8) {
           report.nodeDeaths += 1
           maker.gateways[index].isBeating = false
         } else if random.chance(300) {
@@ -470,7 +471,7 @@ final class SimulationRun {
         }
       }
     }
-    if random.chance(25) {
+    if random.chance(40) {
       for index in maker.gateways.indices where maker.gateways[index].isBeating && !random.chance(60) {
         try await beat(index)
       }
@@ -604,7 +605,9 @@ final class SimulationRun {
       }
       customers += 1
       names[row.id] = row.name
-      guard let account = model.accounts[row.name] else { throw violation(row.name, "account \(row.name) came from nowhere") }
+      guard let account = model.accounts[row.name] else {
+        throw violation(row.name, "account \(row.name) came from nowhere")
+      }
       try require(
         row.posted == account.posted && row.held == account.held && row.available == account.available
           && row.openHolds == account.openCalls && row.status == account.status && row.caps == account.caps
@@ -631,7 +634,8 @@ final class SimulationRun {
       let life = model.lives[row.id]?.first { $0.epoch == row.epoch }
       try require(
         life?.lastBeat == row.lastBeat && (life?.leaseUntil ?? row.lastBeat) == row.leaseUntil,
-        "life \(row.epoch) of \(row.id) last beat at \(row.lastBeat), by the model \(life?.lastBeat.description ?? "never")")
+        "life \(row.epoch) of \(row.id) last beat at \(row.lastBeat), by the model \(life?.lastBeat.description ?? "never")"
+      )
     }
     let lives = model.lives.values.reduce(0) { $0 + $1.count }
     try require(lives == books.nodes.count, "there are \(books.nodes.count) lives of nodes, the model has \(lives)")
@@ -659,7 +663,8 @@ final class SimulationRun {
       let known = model.holds[ModelCallKey(account: name, call: row.call.text)]
       try require(
         known != nil && known?.end == nil && known?.amount == row.amount && known?.seconds == row.grantedSeconds
-          && known?.day == row.day && known?.answeredAt == row.answeredAt && known?.maximumSeconds == row.maximumSeconds,
+          && known?.day == row.day && known?.answeredAt == row.answeredAt
+          && known?.maximumSeconds == row.maximumSeconds,
         name, "the open hold of call \(row.call) differs from the model's")
     }
     let open = model.holds.values.count { $0.end == nil }

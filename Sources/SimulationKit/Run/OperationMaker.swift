@@ -31,6 +31,7 @@ struct OperationMaker {
     let name: AccountName
     let currency: Currency
     var isClosing = false
+    var isLocked = false
   }
 
   private struct Call {
@@ -88,10 +89,17 @@ struct OperationMaker {
     case (.call(let call), .settled(_, _, let cost, let seq?)): remember(call.account, seq, isCharge: true, cost)
     case (.call(let call), .granted(let seconds, _, _)):
       if let index = active.lastIndex(where: { $0.id == call.call }) { active[index].seconds = seconds }
-    case (.call(let call), .refused):
-      if case .authorise = call.phase, let index = active.lastIndex(where: { $0.id == call.call }) {
-        end(at: index)
-      }
+    case (.call(let call), .refused(let refusal)):
+      guard case .authorise = call.phase else { return }
+      if let index = active.lastIndex(where: { $0.id == call.call }) { end(at: index) }
+      guard let index = customers.lastIndex(where: { $0.name == call.account }) else { return }
+      if refusal == .accountLocked { customers[index].isLocked = true }
+      if refusal == .accountClosed { customers[index].isClosing = true }
+    case (.administer(let administration), .changed):
+      guard administration.change == .unlock,
+        let index = customers.lastIndex(where: { $0.name == administration.account })
+      else { return }
+      customers[index].isLocked = false
     default: break
     }
   }
@@ -238,7 +246,8 @@ struct OperationMaker {
     return wrap(
       .move(
         MoneyMovement(
-          account: customers[customer].name, key: newKey(), kind, amount: try micros.map { try Credits(micros: $0, currency) },
+          account: customers[customer].name, key: newKey(), kind,
+          amount: try micros.map { try Credits(micros: $0, currency) },
           detail: random.chance(100) ? "ticket \(serial)" : "")), at)
   }
 
@@ -252,7 +261,9 @@ struct OperationMaker {
     let kind: MoneyMovement.Kind =
       random.chance(60)
       ? .opening : .topup(method: RequestKey(unchecked: random.one("card", "voucher", "bank")))
-    return try move(customer, kind, random.chance(15) ? random.number(-2...0) : random.number(1...(random.chance(100) ? 4_000_000 : 500_000)), at: at)
+    return try move(
+      customer, kind,
+      random.chance(15) ? random.number(-2...0) : random.number(1...(random.chance(100) ? 4_000_000 : 500_000)), at: at)
   }
 
   private mutating func reversal(isChargeback: Bool, at: Instant) throws -> LedgerOperation {
@@ -287,6 +298,12 @@ struct OperationMaker {
   private mutating func authorise(at: Instant) throws -> LedgerOperation {
     let index = randomCustomer()
     let customer = customers[index]
+    // Mostly somebody helps a customer who cannot call.
+    if customer.isClosing, random.chance(300) { return newCustomer(at: at) }
+    if customer.isLocked, random.chance(700) {
+      guard random.chance(500) else { return try topup(index, at: at) }
+      return wrap(.administer(AccountAdministration(account: customer.name, key: newKey(), .unlock)), at)
+    }
     let id = CallID(unchecked: "\(prefix)c\(nextSerial())")
     let isEmergency = random.chance(12)
     let rating: CallOperation.Authorisation.Rating =

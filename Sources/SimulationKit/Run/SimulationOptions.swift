@@ -1,5 +1,5 @@
-public import LedgerSQLite
 import Foundation
+public import LedgerSQLite
 
 /// How a simulation runs.
 public struct SimulationOptions: Sendable {
@@ -13,9 +13,9 @@ public struct SimulationOptions: Sendable {
   public var flush = SQLiteLedgerStore.Flush.normal
   public var checkInterval = SimulationOptions.defaultCheckInterval
   /// Lost commits and lost answers, each in thousandths of all batches.
-  public var faultsPerThousand: UInt64 = 15
+  public var faultsPerThousand: UInt64 = 30
   /// Crashes in thousandths of all batches.
-  public var crashesPerThousand: UInt64 = 6
+  public var crashesPerThousand: UInt64 = 15
   /// Leaves the ledger's file in place when a rule was broken.
   public var keepsBrokenLedger = false
   /// For tests of the checks: what is broken on purpose.
