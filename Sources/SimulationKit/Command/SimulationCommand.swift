@@ -107,6 +107,21 @@ public enum SimulationCommand {
     }
   }
 
+  /// The worker's side of ``kill(executable:kills:seed:directory:json:output:errors:)``: works until it is killed.
+  /// - Returns: the exit status, once the ledger or the parent is gone.
+  public static func work(path: String, seed: UInt64, errors: (String) -> Void) async -> Int32 {
+    do {
+      try await KillTrial.worker(path: path, seed: seed)
+      return Status.success
+    } catch let error as LedgerUnavailable {
+      errors("\(error)\n")
+      return Status.databaseUnavailable
+    } catch {
+      errors("\(error)\n")
+      return Status.internalError
+    }
+  }
+
   /// The command that does one run once more.
   public static func replayCommand(seed: UInt64, operations: Int) -> String {
     "landline simulate --ops \(operations) --seed \(seed) --chunk \(operations)"

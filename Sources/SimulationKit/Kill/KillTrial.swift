@@ -7,6 +7,8 @@ import LedgerSQLite
 /// The test with the real thing: a process that writes to a ledger with full flush is killed (SIGKILL) in mid-work, again
 /// and again on one file, and whatever it had acknowledged must be there afterwards.
 public enum KillTrial {
+  /// Kills that one trial may be asked for.
+  public static let maximumKills = 100_000
   /// Most acknowledged lines after which a worker is killed.
   public static let maximumLines: Int64 = 150
   /// Most milliseconds after its first line until a worker is killed, whichever comes first.
@@ -53,7 +55,8 @@ public enum KillTrial {
     var report = Report()
     var all: [Acknowledgement] = []
     var lastHead: Int64 = 0
-    for kill in 1...max(kills, 1) {
+    let kills = min(max(kills, 1), maximumKills)
+    for kill in 1...kills {
       let worker = WorkerProcess(
         executable: executable, arguments: arguments(path, random.next() >> 1),
         lines: Int(random.number(1...maximumLines)), milliseconds: random.number(1...maximumMilliseconds))

@@ -2,7 +2,8 @@ import CallModel
 import LedgerCore
 
 extension LedgerModel {
-  static func second(_ at: Instant) -> Int64 { Int64((Double(at.milliseconds) / 1000).rounded(.down)) }
+  /// The clock's second; those before 1970 count down.
+  static func second(_ at: Instant) -> Int64 { (at.milliseconds - (at.milliseconds < 0 ? 999 : 0)) / 1000 }
 
   /// The price that a call carries: an emergency call is free whatever the deck says.
   static func snapshot(_ request: CallOperation.Authorisation, _ currency: Currency) -> RateSnapshot? {
@@ -93,10 +94,10 @@ extension LedgerModel {
     let price = snapshot.coveringCost(seconds: step, answeredAt: nil)
     let today = days[ModelDayKey(account: name, day: day(name, at))] ?? ModelDay()
     if let perCall = caps.perCall, price > perCall { return refused(.callCap) }
-    if let perDay = caps.perDay, price + today.spent + today.held > perDay { return refused(.dailyCap) }
+    let dayLeft = caps.perDay.map { max(0, $0 - today.spent - today.held) } ?? .max
+    if price > dayLeft { return refused(.dailyCap) }
     if price > account.available { return refused(.insufficientCredit) }
-    let budget = min(
-      account.available, caps.perCall ?? .max, caps.perDay.map { $0 - today.spent - today.held } ?? .max)
+    let budget = min(account.available, caps.perCall ?? .max, dayLeft)
     let wanted = min(max(request.seconds, 1), longest)
     let isCovered = snapshot.coveringCost(seconds: wanted, answeredAt: nil) <= budget
     return .granted(
@@ -125,9 +126,10 @@ extension LedgerModel {
     // The account's credit with this call's own hold given back; a call may always keep what it has.
     let own = hold.amount + max(account.available, 0)
     if let perCall = caps.perCall, price(next) > perCall { return refused(.callCap) }
-    if let perDay = caps.perDay, price(next) + today.spent + today.held > perDay { return refused(.dailyCap) }
+    let dayLeft = caps.perDay.map { max(0, $0 - today.spent - today.held) } ?? .max
+    if price(next) > dayLeft { return refused(.dailyCap) }
     if price(next) > own { return refused(.insufficientCredit) }
-    let budget = min(own, caps.perCall ?? .max, caps.perDay.map { $0 - today.spent - today.held } ?? .max)
+    let budget = min(own, caps.perCall ?? .max, dayLeft)
     let wanted = max(next, min(hold.maximumSeconds, hold.seconds + min(max(seconds, 1), Tariff.maximumSeconds)))
     return .granted(
       seconds: (price(wanted) <= budget ? wanted : next)...hold.maximumSeconds, budget: budget, base: hold.amount,

@@ -98,7 +98,7 @@ struct LedgerModel {
 
   private func moving(_ movement: MoneyMovement, _ name: String, _ account: ModelAccount) -> Expectation {
     func refused(_ refusal: LedgerRefusal) -> Expectation { .recorded(.refused(refusal)) }
-    if let amount = movement.amount, amount.currency != account.currency { return refused(.currencyMismatch) }
+    let isForeign = movement.amount.map { $0.currency != account.currency } ?? false
     let amount = movement.amount?.micros ?? 0
     let takesMoney = account.status == .open || account.status == .locked
     let locked = account.status == .locked
@@ -116,16 +116,20 @@ struct LedgerModel {
     func operatorName(_ name: String) -> String { LedgerModel.operatorKey(name, account.currency) }
 
     switch movement.kind {
-    case .opening:
-      guard amount > 0 else { return refused(.amountOutOfRange) }
+    case .opening, .topup:
+      guard amount > 0, account.posted + amount <= Credits.maximumMicros else { return refused(.amountOutOfRange) }
+      if isForeign { return refused(.currencyMismatch) }
       guard takesMoney else { return refused(.accountClosed) }
+      if case .topup(let method) = movement.kind {
+        return posting(.topup, from: operatorName(ChartOfAccounts.payments(method)), to: name, amount)
+      }
       return posting(.adjust, from: operatorName(ChartOfAccounts.opening), to: name, amount)
-    case .topup(let method):
-      guard amount > 0 else { return refused(.amountOutOfRange) }
-      guard takesMoney else { return refused(.accountClosed) }
-      return posting(.topup, from: operatorName(ChartOfAccounts.payments(method)), to: name, amount)
     case .adjust(let force):
-      guard amount != 0 else { return refused(.amountOutOfRange) }
+      let after = account.posted + amount
+      guard amount != 0, -Credits.maximumMicros...Credits.maximumMicros ~= after else {
+        return refused(.amountOutOfRange)
+      }
+      if isForeign { return refused(.currencyMismatch) }
       guard account.status != .closed else { return refused(.accountClosed) }
       let other = operatorName(ChartOfAccounts.adjustments)
       if amount > 0 { return posting(.adjust, from: other, to: name, amount) }
@@ -133,31 +137,28 @@ struct LedgerModel {
       if tooMuch && !force { return refused(.insufficientCredit) }
       return posting(.adjust, from: name, to: other, -amount, locks: tooMuch && account.status == .open)
     case .transfer(let target):
-      guard amount > 0 else { return refused(.amountOutOfRange) }
       guard let receiver = accounts[target.text] else { return .unrecorded(.unknownAccount, nil) }
-      guard target.text != name else { return refused(.amountOutOfRange) }
-      guard receiver.currency == account.currency else { return refused(.currencyMismatch) }
+      guard amount > 0, target.text != name else { return refused(.amountOutOfRange) }
+      guard !isForeign, receiver.currency == account.currency else { return refused(.currencyMismatch) }
       guard takesMoney, receiver.status == .open || receiver.status == .locked else { return refused(.accountClosed) }
       guard !locked else { return refused(.accountLocked) }
       guard amount <= account.available else { return refused(.insufficientCredit) }
       return posting(.transfer, from: name, to: target.text, amount)
-    case .refund(let seq):
+    case .refund(let seq), .chargeback(let seq):
       guard let original = transfers[seq], original.customer == name else { return .unrecorded(.unknownTransfer, nil) }
+      let isChargeback = if case .chargeback = movement.kind { true } else { false }
+      if isChargeback, original.isCharge { return .unrecorded(.unknownTransfer, nil) }
       let left = original.amount - original.reversed
       let wanted = movement.amount == nil ? left : amount
       guard wanted > 0, wanted <= left else { return refused(.amountOutOfRange) }
+      if isForeign { return refused(.currencyMismatch) }
+      if isChargeback {
+        return posting(.chargeback(seq), from: name, to: original.other, wanted, locks: account.status == .open)
+      }
       guard account.status != .closed else { return refused(.accountClosed) }
       if original.isCharge { return posting(.refund(seq), from: original.other, to: name, wanted) }
       guard wanted <= account.available else { return refused(.insufficientCredit) }
       return posting(.refund(seq), from: name, to: original.other, wanted)
-    case .chargeback(let seq):
-      guard let original = transfers[seq], original.customer == name, !original.isCharge else {
-        return .unrecorded(.unknownTransfer, nil)
-      }
-      let left = original.amount - original.reversed
-      let wanted = movement.amount == nil ? left : amount
-      guard wanted > 0, wanted <= left else { return refused(.amountOutOfRange) }
-      return posting(.chargeback(seq), from: name, to: original.other, wanted, locks: account.status == .open)
     }
   }
 
