@@ -1,0 +1,33 @@
+import LedgerCore
+import LedgerSQLite
+import Synchronization
+
+/// What goes wrong at the store's next commit; set by the simulation, asked on the writer's thread.
+final class FaultSwitch: Sendable {
+  enum Fault: Hashable {
+    case loseCommit
+    case loseAnswer
+    /// The process is dead: nothing is answered any more; `commits` tells whether the first commit still reached the disk.
+    case die(commits: Bool)
+  }
+
+  private let armed = Mutex<Fault?>(nil)
+
+  func arm(_ fault: Fault?) { armed.withLock { $0 = fault } }
+
+  var faults: CommitFaults {
+    CommitFaults { [self] point, _ in
+      armed.withLock { fault -> LedgerUnavailable? in
+        switch (fault, point) {
+        case (.loseCommit, .beforeCommit), (.loseAnswer, .afterCommit): fault = nil
+        case (.die(commits: false), .beforeCommit): break
+        case (.die(commits: true), .afterCommit): fault = .die(commits: false)
+        default: return nil
+        }
+        return LedgerUnavailable(.inputOutput, FaultSwitch.problem)
+      }
+    }
+  }
+
+  static let problem = "a fault of the simulation"
+}
