@@ -84,8 +84,8 @@ struct GoldenTests {
       commands: [
         "history acme --csv", "refund acme 27 0.01 --key rf_1 --json", "refund acme 27 --key rf_2",
         "refund acme 27 --key rf_3", "refund acme 9999 --key rf_4", "refund acme 7 --key rf_5",
-        "topup acme 5 --key cb_1 --json", "chargeback acme 16 --key cb_2", "chargeback acme 16 --yes --key cb_3",
-        "chargeback acme 16 --yes --key cb_3 --json", "account show acme", "verify --full",
+        "topup acme 5 --key cb_1 --json", "chargeback acme 56 --key cb_2", "chargeback acme 56 99 --yes --key cb_2b", "chargeback acme 56 --yes --key cb_3",
+        "chargeback acme 56 --yes --key cb_3 --json", "account show acme", "verify --full",
       ]),
     GoldenTranscript(
       name: "books",
