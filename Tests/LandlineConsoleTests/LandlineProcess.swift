@@ -92,7 +92,8 @@ actor ScenarioFolder {
   func url() async throws -> URL {
     if let built { return try await built.value }
     let task = Task {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent("landline-scenario-\(UUID().uuidString)")
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "landline-scenario-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       try await LedgerScenario.build(in: folder)
       return folder

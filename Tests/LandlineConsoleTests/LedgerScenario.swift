@@ -83,7 +83,8 @@ enum LedgerScenario {
             account: AccountName(unchecked: name), call: CallID(unchecked: id), origin: origin, phase)))
     }
 
-    mutating func authorise(_ name: String, _ id: String, _ destination: String, _ snapshot: RateSnapshot) async throws {
+    mutating func authorise(_ name: String, _ id: String, _ destination: String, _ snapshot: RateSnapshot) async throws
+    {
       _ = try await call(
         name, id, .authorise(.init(destination: destination, countryCode: 46, rating: .rated(snapshot))))
     }

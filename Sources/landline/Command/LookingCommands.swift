@@ -6,7 +6,8 @@ struct BalanceCommand: AsyncParsableCommand {
     commandName: "balance", abstract: "What accounts have booked, held and available.",
     discussion: "landline balance acme --at 2026-11-01")
 
-  @Argument(help: "Accounts by name, or a place in the chart such as revenues:calls.", completion: AccountCompletion.names)
+  @Argument(
+    help: "Accounts by name, or a place in the chart such as revenues:calls.", completion: AccountCompletion.names)
   var accounts: [String] = []
 
   @Flag(help: "The operator's own accounts too.")
