@@ -89,6 +89,7 @@ let package = Package(
     .testTarget(
       name: "LandlineConsoleTests",
       dependencies: ["LandlineConsole", "LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
+      exclude: ["Golden"],
       swiftSettings: ours),
   ],
   cxxLanguageStandard: .cxx17

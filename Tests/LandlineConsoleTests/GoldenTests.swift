@@ -7,8 +7,9 @@ struct GoldenTests {
       name: "first-steps", hasLedger: false,
       commands: [
         "balance", "verify", "account list --json", "topup acme 10",
-        "account create acme --currency EUR --dry-run --key first", "account create acme --currency EUR",
-        "topup acme 10", "balance", "balance --human",
+        "account create acme --currency EUR --dry-run --key first", "account create acme --currency EUR --key k1",
+        "topup acme 10 --key k2", "balance", "balance --human", "history acme", "topup acme 10", "topup acme 10 --json",
+        "account lock acme",
       ]),
     GoldenTranscript(
       name: "balance",
@@ -71,9 +72,8 @@ struct GoldenTests {
       commands: [
         "topup acme 10 --key pay_1 --note 'first one'", "topup acme 10 --key pay_1 --json", "topup acme 11 --key pay_1",
         "topup acme 11 --key pay_1 --json", "topup acme 2.5 --method wire --key pay_2 --csv",
-        "topup acme 1 --key pay_3 --dry-run", "topup acme 1 --key pay_3 --dry-run --ndjson", "topup acme 1",
-        "topup acme 1 --json", "adjust acme -5 --reason 'too much' --key adj_1",
-        "adjust acme 1.25 --reason more --key adj_2",
+        "topup acme 1 --key pay_3 --dry-run", "topup acme 1 --key pay_3 --dry-run --ndjson",
+        "adjust acme -5 --reason 'too much' --key adj_1", "adjust acme 1.25 --reason more --key adj_2",
         "adjust acme --amount -0.25 --reason less --key adj_3 --json", "adjust acme -500 --reason big --key adj_4",
         "adjust acme -500 --reason big --key adj_4 --json", "adjust acme -500 --reason big --force --key adj_5",
         "adjust acme -30 --reason big --force --yes --key adj_6", "account show acme --json",
@@ -87,8 +87,9 @@ struct GoldenTests {
       commands: [
         "history acme --csv", "refund acme 27 0.01 --key rf_1 --json", "refund acme 27 --key rf_2",
         "refund acme 27 --key rf_3", "refund acme 9999 --key rf_4", "refund acme 7 --key rf_5",
-        "topup acme 5 --key cb_1 --json", "chargeback acme 16 --key cb_2", "chargeback acme 16 --yes --key cb_3",
-        "chargeback acme 16 --yes --key cb_3 --json", "account show acme", "verify --full",
+        "topup acme 5 --key cb_1 --json", "chargeback acme 56 --key cb_2", "chargeback acme 56 99 --yes --key cb_2b",
+        "chargeback acme 56 --yes --key cb_3",
+        "chargeback acme 56 --yes --key cb_3 --json", "account show acme", "verify --full",
       ]),
     GoldenTranscript(
       name: "books",
@@ -108,6 +109,69 @@ struct GoldenTests {
         "export hledger --output-dir books --month 2026-11", "export hledger --account nobody", "export xml",
       ]),
     GoldenTranscript(
+      name: "rates", files: decks,
+      commands: [
+        "deck list", "plan list", "deny list", "rate lookup +46701234567",
+        "deck import retail.csv --name retail-eu --version 2026-11-01 --currency EUR --activate-from 2026-11-01 --dry-run",
+        "deck import retail.csv --name retail-eu --version 2026-11-01 --currency EUR --activate-from 2026-11-01",
+        "deck import retail.csv --name retail-eu --version 2026-11-01 --currency EUR",
+        "deck import next.csv --name retail-eu --version 2026-12-01",
+        "deck import peak.csv --name peak --version v1 --currency EUR --zone Europe/Stockholm "
+          + "--time-classes 'peak=Mon-Fri 08:00-20:00' --activate-from now --json",
+        "deck import bad.csv --name bad --version v1 --currency EUR",
+        "deck import bad.csv --name bad --version v1 --json", "deck import none.csv --name bad --version v1",
+        "deck import retail.csv --name 'a b' --version v1",
+        "deck import retail.csv --name us --version v1 --currency USD",
+        "deck list", "deck list --json", "deck list --csv", "deck activate retail-eu",
+        "deck activate retail-eu@v9", "deck activate retail-eu@2026-12-01 --from 2026-12-01 --dry-run",
+        "deck activate retail-eu@2026-12-01 --from 2026-12-01", "deck activate us@v1 --json", "deck list",
+        "deck export retail-eu", "deck export retail-eu@2026-12-01", "deck export nodeck",
+        "rate diff retail-eu retail-eu@2026-12-01", "rate diff retail-eu retail-eu@2026-12-01 --json",
+        "rate diff retail-eu@2026-11-01 retail-eu@2026-11-01", "rate diff retail-eu nodeck",
+        "plan create eu-retail retail-eu --dry-run", "plan create eu-retail retail-eu",
+        "plan create eu-retail retail-eu", "plan create eu-gold peak=0.9 retail-eu=1.15 --json",
+        "plan create mixed retail-eu us", "plan create none nodeck", "plan create much retail-eu=99",
+        "plan create much retail-eu=x", "plan set eu-retail retail-eu=1.05", "plan set eu-retail retail-eu",
+        "plan set nothing retail-eu", "plan list", "plan list --json", "plan show eu-gold", "plan show eu-gold --json",
+        "plan show nothing", "account set-plan acme eu-retail --key p1", "account set-plan acme nothing --key p2",
+        "account set-plan delta-us eu-retail --key p3", "account set-plan beta eu-gold --key p4",
+        "account create gamma --currency EUR --plan eu-retail --key p5",
+        "account create zeta --currency USD --plan eu-retail --key p6",
+      ]),
+    GoldenTranscript(
+      name: "rate-questions", files: decks,
+      commands: [
+        "deck import retail.csv --name retail-eu --version 2026-11-01 --currency EUR --activate-from 2026-11-01",
+        "deck import peak.csv --name peak --version v1 --currency EUR --zone Europe/Stockholm "
+          + "--time-classes 'peak=Mon-Fri 08:00-20:00' --activate-from now",
+        "plan create eu-retail retail-eu", "plan create eu-gold peak=0.9 retail-eu=1.15",
+        "rate explain +46701234567 --account acme", "account set-plan acme eu-retail --key p1",
+        "account set-plan beta eu-gold --key p2", "rate lookup +46701234567", "rate lookup +46701234567 --json",
+        "rate lookup 46701234567 --account acme --csv", "rate lookup +4790000000 --plan eu-gold",
+        "rate lookup +4790000000 --deck retail-eu", "rate lookup +99", "rate lookup +46701234567 --deck nodeck",
+        "rate lookup +46701234567 --deck a --plan b", "rate lookup 46x",
+        "rate explain +46701234567 --account acme --seconds 63.412",
+        "rate explain +46701234567 --account acme --seconds 63.412 --json",
+        "rate explain +46701234567 --account acme --seconds 63.412 --csv",
+        "rate explain +46731234567 --account acme --seconds 5",
+        "rate explain +46731234567 --account acme --seconds 100",
+        "rate explain +4690123456 --account acme --seconds 10", "rate explain +4670 --account acme --seconds 86401",
+        "rate explain +4670 --account acme --seconds 1.2345", "rate explain +4790000000 --account beta --seconds 600",
+        "rate explain +46761234567 --account acme --seconds 30.5",
+        "rate explain +4790000000 --account beta --seconds 600 --at 2026-11-23T07:30:00Z",
+        "rate explain +4490000000 --account acme", "rate explain +1 --account nobody",
+        "deny add 4690 --reason premium --note 'pay lines' --dry-run",
+        "deny add +4690 --reason premium --note 'pay lines'",
+        "deny add 8816 --reason satellite --json", "deny add 1 --reason deck", "deny add 4x --reason other",
+        "deny list", "deny list --csv", "rate explain +46901234567 --account acme",
+        "rate explain +88161234567 --account acme", "deny remove 4690 --dry-run", "deny remove 4690",
+        "deny remove 4690", "deny list --ndjson", "account lock acme --key l1",
+        "rate explain +46701234567 --account acme", "plan delete eu-retail", "plan delete eu-retail --yes",
+        "plan create spare retail-eu", "plan delete spare --yes --dry-run", "plan delete spare --yes",
+        "plan delete spare --yes --json", "number parse +46701234567", "number parse +46701234567 --json",
+        "number parse +46000000000", "number parse +4670", "number parse 0701234567", "number parse '+46 70'",
+      ]),
+    GoldenTranscript(
       name: "usage",
       commands: [
         "balnce", "account shw", "account show", "balance --jsn", "balance --json --csv", "balance -o xml",
@@ -116,6 +180,42 @@ struct GoldenTests {
         "history acme --limit x", "history acme --after -1", "history acme --from 2026-11 --to 2026-10", "account",
         "--version", "topup --help", "frobnicate --json", "completion tcsh", "help balance",
       ]),
+  ]
+
+  /// Prices as an operator keeps them.
+  static let decks = [
+    "retail.csv": """
+    prefix,name,rate,fee,initial,increment,grace,min_charge,flags
+    46,Sweden,0.006,,1,1,,,
+    4670,Sweden mobile,0.0145,,60,1,,,
+    4673,Sweden mobile 73,0.02,0.01,30,6,5,0.05,
+    4676,"Sweden ""M2M"", data",0.0000001,,1,1,,,half-even
+    4690,Sweden premium,1,,60,60,,,blocked
+
+    """,
+    "next.csv": """
+    prefix;name;currency;rate;initial;increment
+    46;Sweden;EUR;0.006;1;1
+    4670;Sweden mobile;EUR;0.015;60;1
+    4673;Sweden mobile 73;EUR;0.02;60;1
+    47;Norway;EUR;0.01;1;1
+
+    """,
+    "peak.csv": """
+    prefix,name,rate,initial,increment,time_class
+    47,Norway,0.01,1,1,
+    47,Norway,0.03,1,1,peak
+
+    """,
+    "bad.csv": """
+    prefix,name,rate,initial
+    46,Sweden,abc,1
+    4a,Nowhere,1,1
+    47,Norway,0.0123456789,1
+    47,Norway,-1,1
+    48,Poland,1,99999999
+
+    """,
   ]
 
   @Test("transcript", arguments: transcripts)

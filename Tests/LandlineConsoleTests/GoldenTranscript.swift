@@ -7,6 +7,8 @@ struct GoldenTranscript: Sendable, CustomTestStringConvertible {
   let name: String
   var hasLedger = true
   var environment: [String: String] = [:]
+  /// Files that lie beside the ledger.
+  var files: [String: String] = [:]
   /// Command lines without the leading `landline`; single quotes group words.
   let commands: [String]
 
@@ -17,6 +19,9 @@ struct GoldenTranscript: Sendable, CustomTestStringConvertible {
   func play() async throws -> String {
     let process = try await LandlineProcess(hasLedger: hasLedger)
     defer { process.remove() }
+    for (name, content) in files {
+      try Data(content.utf8).write(to: process.folder.appendingPathComponent(name))
+    }
     var text = ""
     for command in commands {
       let result = try await process.run(Self.words(command), environment: environment)

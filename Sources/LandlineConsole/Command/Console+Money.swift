@@ -97,9 +97,13 @@ extension Console {
       let receipt: LedgerReceipt
       do {
         receipt = try await send(.move(movement), write)
-      } catch var error as ConsoleError where error.code == LedgerRefusal.amountOutOfRange.rawValue && amount != nil {
-        if case .refund(let seq) = kind { error.what = "more than is left of transfer \(seq)" }
-        if case .chargeback(let seq) = kind { error.what = "more than is left of transfer \(seq)" }
+      } catch var error as ConsoleError where error.code == LedgerRefusal.amountOutOfRange.rawValue {
+        switch kind {
+        case .refund(let seq), .chargeback(let seq):
+          error.what = "\(amount == nil ? "nothing" : "less than that") is left of transfer \(seq)"
+          error.fix = "landline history \(account.name)"
+        case .opening, .topup, .adjust, .transfer: break
+        }
         throw error
       }
       guard case .posted(let seq, let moved, let balance) = receipt.outcome else {

@@ -49,7 +49,7 @@ extension Console {
     if options.isConfirmed || options.isDryRun { return }
     guard environment.canAsk else {
       throw ConsoleError.usage(
-        "confirmation", "\(question) needs a confirmation, and there is no terminal to ask on", fix: "add --yes")
+        "confirmation", "needs a confirmation, and there is no terminal to ask on: \(question)", fix: "add --yes")
     }
     try TextStream.standardError.write("\(question)? [y/N] ")
     guard let answer = readLine()?.lowercased(), answer == "y" || answer == "yes" else {

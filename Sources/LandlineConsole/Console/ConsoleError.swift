@@ -1,5 +1,6 @@
 package import CallModel
 package import LedgerCore
+import LedgerSQLite
 
 /// A failure as the command line shows it: `landline: WHAT (WHERE)`, then `fix: …` where a fix is known.
 package struct ConsoleError: Error, Hashable, Sendable {
@@ -14,6 +15,8 @@ package struct ConsoleError: Error, Hashable, Sendable {
   package var key: String?
   /// The answer was given before under the same key; `nil` where no keyed write is concerned.
   package var isReplay: Bool?
+  /// One line for each of several faults, such as those of a file.
+  package var details: [String] = []
 
   package init(
     _ status: ExitStatus, code: String, _ what: String, at place: String? = nil, fix: String? = nil,
@@ -73,9 +76,30 @@ extension ConsoleError {
     case let error as ConsoleError: self = error
     case let error as InvalidValue: self.init(error, in: error.kind)
     case let error as LedgerUnavailable: self.init(error, at: path)
+    case let error as RateStoreRefusal: self.init(error)
     case let error as LedgerFault: self.init(.booksBroken, code: "fault", error.description, at: path)
     default: self.init(.failed, code: "internal", "\(error)")
     }
+  }
+
+  /// A refusal by the store of decks, plans and deny ranges.
+  private init(_ refusal: RateStoreRefusal) {
+    let (status, code, fix): (ExitStatus, String, String?) =
+      switch refusal {
+      case .unknownDeck: (.notFound, "unknownDeck", "landline deck list")
+      case .deckExists: (.conflict, "deckExists", "landline deck list")
+      case .noActiveVersion: (.refused, "noActiveVersion", "landline deck activate NAME@VERSION")
+      case .noMatchingRow: (.notFound, "noRate", nil)
+      case .unknownPlan: (.notFound, "unknownPlan", "landline plan list")
+      case .planExists: (.conflict, "planExists", "landline plan set NAME DECK to change it")
+      case .planInUse: (.refused, "planInUse", "landline account set-plan ACCOUNT none")
+      case .currencyMismatch: (.refused, "currencyMismatch", "decks, plans and accounts of one currency")
+      case .unknownDenyRange: (.notFound, "unknownDenyRange", "landline deny list")
+      case .invalid(let value): (.usage, value.rule, value.accepted)
+      }
+    var what = refusal.description
+    if case .invalid(let value) = refusal { what = "\(value.kind): \(value.problem)" }
+    self.init(status, code: code, what, fix: fix)
   }
 
   /// A refusal by the ledger, with what to do about it.
@@ -108,12 +132,14 @@ extension ConsoleError {
     ]
     if let key { members.append(("key", .text(key))) }
     if let isReplay { members.append(("replayed", .boolean(isReplay))) }
+    if !details.isEmpty { members.append(("details", .array(details.map { .text($0) }))) }
     return .object([("error", .object(members))])
   }
 
   var text: String {
     let place = self.place.map { " (\($0))" } ?? ""
     let replay = isReplay == true ? "\nreplayed: this key was answered so before" : ""
-    return "landline: \(what)\(place)\(replay)\(fix.map { "\nfix: \($0)" } ?? "")"
+    let faults = details.map { "\n\($0)" }.joined()
+    return "landline: \(what)\(place)\(faults)\(replay)\(fix.map { "\nfix: \($0)" } ?? "")"
   }
 }

@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 import LedgerCore
+import LedgerSQLite
 
 /// Opening the ledger: the only place that knows where and how it is stored.
 extension Console {
@@ -29,6 +30,13 @@ extension Console {
       await store.close()
       throw error
     }
+  }
+
+  /// Opens the decks, plans and deny ranges beside the ledger.
+  func rates<Value>(writable: Bool = false, _ body: (SQLiteRateStore) throws -> Value) throws -> Value {
+    let path = databasePath
+    try requireDatabase(path, writable: writable)
+    return try LedgerDoor.rates(path, writable: writable, body)
   }
 
   func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || errno == EACCES }

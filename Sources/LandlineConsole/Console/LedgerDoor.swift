@@ -10,4 +10,10 @@ enum LedgerDoor {
   static func open(_ path: String, create: Bool) throws -> any LedgerStore {
     try SQLiteLedgerStore.open(path: path, createIfMissing: create)
   }
+
+  static func rates<Value>(_ path: String, writable: Bool, _ body: (SQLiteRateStore) throws -> Value) throws -> Value {
+    let store = try SQLiteRateStore.open(path: path, writable: writable)
+    defer { store.close() }
+    return try body(store)
+  }
 }

@@ -36,7 +36,7 @@ struct HledgerJournal {
   /// Writes a part in pieces of any size.
   mutating func write(_ part: Part, now: Instant, to out: (String) throws -> Void) throws {
     lastDate = part.period.from.map { zone.date(at: $0) }
-    try out(header(part))
+    try out(try header(part))
     if let from = part.period.from {
       try out(try balances(part, before: from, on: zone.date(at: from), code: "OPEN", "opening balances", sign: -1))
     }
@@ -67,18 +67,33 @@ struct HledgerJournal {
 // MARK: - Head
 
 extension HledgerJournal {
-  private func header(_ part: Part) -> String {
+  private func header(_ part: Part) throws -> String {
     var text = "; landline export, booked in \(zone) time"
     if let account = part.account { text += ", account \(account.name) only" }
     if let from = part.period.from, let to = part.period.to { text += ", from \(from) to before \(to)" }
     text += "\n; as of seq \(head.seq)  \(head.at)\n; head \(head.fullHash)\n\ndecimal-mark .\n"
-    let shown = part.account.map { only in accounts.filter { $0.currency == only.currency } } ?? accounts
+    let shown = try part.account.map { try partners(of: $0, part.period) } ?? accounts
     for currency in Set(shown.map(\.currency)).sorted() { text += "commodity \(currency) 1000.000000\n" }
     var names = Set(shown.map(\.journalName))
     if part.account != nil { names.insert(ChartOfAccounts.opening) }
     for account in shown where account.kind.isCustomer && account.openHolds > 0 { names.insert(heldName(account)) }
     for name in names.sorted() { text += "account \(name)\n" }
     return text
+  }
+
+  /// The account and those on the other side of its transfers; no other customer is named.
+  private func partners(of account: LedgerAccount, _ period: Period) throws -> [LedgerAccount] {
+    var ids: Set<Int64> = [account.id]
+    var after: Int64 = 0
+    while true {
+      let page = try reading.history(
+        of: account.id,
+        HistoryRange(after: after, from: period.from, to: period.to, limit: HledgerJournal.pageSize))
+      for line in page { ids.formUnion([line.transfer.debit, line.transfer.credit]) }
+      guard let last = page.last, page.count == HledgerJournal.pageSize else { break }
+      after = last.transfer.seq
+    }
+    return accounts.filter { ids.contains($0.id) }
   }
 
   private func heldName(_ account: LedgerAccount) -> String { "liabilities:held:\(account.name)" }
@@ -161,7 +176,10 @@ extension HledgerJournal {
       tag("billed", String(settlement.billedSeconds))
       tags.append("rate:\(JournalText.rate(tariff.tiers[0].ratePerMinute))")
     }
-    if transfer.call == nil { tag("key", transfer.key) }
+    switch transfer.kind {
+    case .call, .termination, .overrun: break
+    case .opening, .topup, .refund, .adjust, .transfer, .chargeback: tag("key", transfer.key)
+    }
     if !transfer.detail.isEmpty, transfer.kind != .call { tag("note", transfer.detail) }
     var text =
       "\n\(date(transfer.at)) * (\(transfer.seq)) \(JournalText.description(title))  ; \(tags.joined(separator: ", "))\n"

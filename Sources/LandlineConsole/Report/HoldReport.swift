@@ -9,8 +9,9 @@ enum HoldReport {
     Column("currency"),
     Column("node"), Column("epoch", .number), Column("authorised_at", title: "authorised"),
     Column("answered_at", title: "answered", for: .machines), Column("resolved_at", title: "resolved", for: .machines),
-    Column("duration_ms", .number, for: .machines), Column("cost", .amount), Column("reason"),
-    Column("prefix", for: .machines), Column("deck", for: .machines), Column("rate", .rate, for: .machines),
+    Column("duration_ms", title: "duration ms", .number, for: .machines), Column("cost", .amount), Column("reason"),
+    Column("prefix", for: .machines), Column("deck", for: .machines),
+    Column("rate", title: "rate a minute", .rate, for: .machines),
   ]
 
   static func listing(_ holds: [Hold], account: (Int64) throws -> LedgerAccount) throws -> Listing {

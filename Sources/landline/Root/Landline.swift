@@ -39,6 +39,9 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Books",
         subcommands: [VerifyCommand.self, ExportCommand.self, RecoverCommand.self, NodeCommand.self]),
+      CommandGroup(
+        name: "Prices",
+        subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self, NumberCommand.self]),
       CommandGroup(name: "Tools", subcommands: [SimulateCommand.self, CompletionCommand.self]),
     ])
 }

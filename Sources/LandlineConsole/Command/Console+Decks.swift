@@ -1,0 +1,191 @@
+import CallModel
+import Foundation
+import LedgerCore
+import LedgerSQLite
+import RoutingCore
+
+/// Rate decks.
+extension Console {
+  package struct DeckImport: Sendable {
+    package var file: String
+    package var name: String
+    package var version: String
+    package var currency: String?
+    package var zone: String
+    package var timeClasses: String?
+    /// From when the version shall price calls; `nil` leaves it inactive.
+    package var activeFrom: String?
+    package var isDryRun: Bool
+
+    package init(
+      file: String, name: String, version: String, currency: String?, zone: String, timeClasses: String?,
+      activeFrom: String?, isDryRun: Bool
+    ) {
+      self.file = file
+      self.name = name
+      self.version = version
+      self.currency = currency
+      self.zone = zone
+      self.timeClasses = timeClasses
+      self.activeFrom = activeFrom
+      self.isDryRun = isDryRun
+    }
+  }
+
+  /// Reads a deck from CSV, all of it or nothing.
+  package func deckImport(_ request: DeckImport) async throws -> Answer {
+    let now = try now()
+    let zone = try Arguments.value("--zone") { () throws(InvalidValue) in try CivilZone(request.zone) }
+    let classes = try request.timeClasses.map { text in
+      try Arguments.value("--time-classes") { () throws(InvalidValue) in try TimeClasses(parsing: text, zone: zone) }
+    }
+    let from = try request.activeFrom.map { text in
+      try Arguments.value("--activate-from") { () throws(InvalidValue) in
+        try InstantText.parse(text, now: now, zone: zone)
+      }
+    }
+    let currency = try request.currency.map { try Arguments.currency($0) }
+    for (text, argument) in [(request.name, "--name"), (request.version, "--version")] {
+      _ = try planName(text, argument)
+    }
+    let settings = try DeckSettings(
+      name: request.name, version: request.version, currency: currency, zone: zone, timeClasses: classes)
+    let deck = try readDeck(request.file, settings)
+    let listing = Listing(
+      [
+        Column("deck"), Column("version"), Column("currency"), Column("rows", .number),
+        Column("active_from", title: "active from"),
+      ],
+      rows: [
+        [
+          .text(deck.name), .text(deck.version), .text("\(deck.currency)"), .integer(Int64(deck.rows.count)),
+          .instant(optional: from),
+        ]
+      ])
+    return try rates(writable: true) { store in
+      if request.isDryRun {
+        if try store.decks().contains(where: { $0.label == deck.label }) {
+          throw RateStoreRefusal.deckExists(deck.label)
+        }
+        return dryRun(listing)
+      }
+      let total = deck.rows.count
+      try store.store(deck, at: now) { done in
+        if environment.canAsk, done < total { try TextStream.standardError.write("\r\(done) of \(total) rows") }
+      }
+      if environment.canAsk, total > SQLiteRateStore.importBatch { try TextStream.standardError.write("\r\u{1B}[K") }
+      if let from { try store.activate(deck.name, version: deck.version, from: from) }
+      var answer = Answer(row: listing)
+      if from == nil, self.settings.format == .table {
+        answer.notes.append("next: landline deck activate \(deck.label)")
+      }
+      return answer
+    }
+  }
+
+  /// Bytes read from a file at a time.
+  private static let readBytes = 1 << 20
+
+  private func readDeck(_ file: String, _ settings: DeckSettings) throws -> RateDeck {
+    let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY)
+    guard descriptor >= 0 else {
+      let status: ExitStatus = errno == EACCES ? .notPermitted : errno == ENOENT ? .notFound : .failed
+      throw ConsoleError(
+        status, code: "file", "the file cannot be read: \(String(cString: strerror(errno)))", at: file)
+    }
+    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+    var reader = DeckReader(settings: settings)
+    var buffer = [UInt8](repeating: 0, count: Console.readBytes)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw ConsoleError(
+          .failed, code: "file", "the file cannot be read: \(String(cString: strerror(errno)))", at: file)
+      }
+      if count == 0 { break }
+      buffer.withUnsafeBytes { reader.feed(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+    do throws(DeckRefusal) {
+      return try reader.finish()
+    } catch {
+      let count = error.total == 1 ? "1 fault" : "\(TableText.grouped(Int64(error.total))) faults"
+      var failure = ConsoleError.usage(
+        error.errors.first?.rule ?? "deck", "the deck has \(count), and nothing of it was stored", at: file)
+      failure.details = error.errors.map {
+        "\(file):\($0.line):\($0.column) \($0.columnName): \($0.problem) (\($0.rule)); accepted: \($0.accepted)"
+      }
+      if error.total > error.errors.count { failure.details.append("and \(error.total - error.errors.count) more") }
+      throw failure
+    }
+  }
+
+  package func deckList() async throws -> Answer {
+    let now = try now()
+    let decks = try rates { try $0.decks() }
+    // Of the versions that have begun, the latest prices calls.
+    var current: [String: StoredDeck] = [:]
+    for deck in decks {
+      guard let from = deck.activeFrom, from <= now else { continue }
+      if let other = current[deck.name]?.activeFrom, other > from { continue }
+      current[deck.name] = deck
+    }
+    return Answer(
+      "decks",
+      Listing(
+        [
+          Column("deck"), Column("version"), Column("currency"), Column("rows", .number), Column("zone"),
+          Column("state"), Column("active_from", title: "active from"), Column("imported_at", title: "imported"),
+          Column("time_classes", for: .machines),
+        ],
+        rows: decks.map { deck in
+          let state =
+            current[deck.name]?.label == deck.label
+            ? "active" : deck.activeFrom.map { $0 > now ? "scheduled" : "superseded" } ?? "inactive"
+          return [
+            .text(deck.name), .text(deck.version), .text("\(deck.currency)"), .integer(Int64(deck.prices)),
+            .text(deck.zone), .text(state), .instant(optional: deck.activeFrom), .instant(deck.importedAt),
+            .text(deck.timeClasses),
+          ]
+        }))
+  }
+
+  package func deckActivate(_ label: String, from: String?, isDryRun: Bool) async throws -> Answer {
+    let now = try now()
+    let (name, version) = try deckLabel(label)
+    guard let version else {
+      throw ConsoleError.usage("deck.version", "the version is missing", at: label, fix: "\(label)@VERSION")
+    }
+    let zone = try zone()
+    let from =
+      try from.map { text in
+        try Arguments.value("--from") { () throws(InvalidValue) in try InstantText.parse(text, now: now, zone: zone) }
+      } ?? now
+    let listing = Listing(
+      [Column("deck"), Column("version"), Column("active_from", title: "active from")],
+      rows: [[.text(name), .text(version), .instant(from)]])
+    return try rates(writable: true) { store in
+      _ = try store.deck(name, version: version, at: now)
+      if isDryRun { return dryRun(listing) }
+      try store.activate(name, version: version, from: from)
+      return Answer(row: listing)
+    }
+  }
+
+  /// The deck as canonical CSV on standard output.
+  package func deckExport(_ label: String) async throws -> Answer {
+    let now = try now()
+    let (name, version) = try deckLabel(label)
+    let deck = try rates { try $0.load(name, version: version, at: now) }
+    for chunk in DeckWriter(deck) {
+      try TextStream.standardOutput.write(String(decoding: chunk, as: UTF8.self))
+    }
+    return .streamed(notes: [deck.label])
+  }
+
+  /// `NAME@VERSION`, or `NAME` for the version that is active.
+  func deckLabel(_ label: String) throws -> (name: String, version: String?) {
+    guard let sign = label.lastIndex(of: "@"), sign != label.startIndex else { return (label, nil) }
+    return (String(label[..<sign]), String(label[label.index(after: sign)...]))
+  }
+}
