@@ -13,7 +13,7 @@ extension LedgerBook {
     if case .authorise(let authorisation) = call.phase {
       return try authorise(authorisation, call, operation, account, content)
     }
-    guard let hold = try rows.hold(account: account.id, call: call.call) else { return unrecorded(.unknownCall) }
+    guard let hold = try hold(of: account.id, call.call) else { return unrecorded(.unknownCall) }
     guard hold.state.isOpen else { return alreadyResolved(hold) }
     guard try isCurrent(call.origin, of: hold) else { return unrecorded(.staleEpoch) }
     switch call.phase {
@@ -50,7 +50,7 @@ extension LedgerBook {
     _ account: LedgerAccount, _ content: Int64
   ) throws -> LedgerReceipt {
     // The record of an old call may be pruned while its hold is kept.
-    if let hold = try rows.hold(account: account.id, call: call.call) {
+    if let hold = try hold(of: account.id, call.call) {
       return hold.state.isOpen ? unrecorded(.conflict) : alreadyResolved(hold)
     }
     guard let node = try node(call.origin.node), node.epoch == call.origin.epoch else { return unrecorded(.staleEpoch) }
@@ -70,12 +70,13 @@ extension LedgerBook {
       $0.callSecond = second
     }
     try changeCounter(account.id, day: day, held: grant.amount)
-    try rows.insert(
-      Hold(
-        account: account.id, call: call.call, seq: seq, state: .authorised, amount: grant.amount,
-        grantedSeconds: grant.seconds, extensions: 0, maximumSeconds: grant.maximumSeconds, node: call.origin.node,
-        epoch: call.origin.epoch, destination: request.destination, isEmergency: request.isEmergency,
-        snapshot: grant.snapshot, linkedCall: request.linkedCall, day: day, authorisedAt: bookedAt))
+    let hold = Hold(
+      account: account.id, call: call.call, seq: seq, state: .authorised, amount: grant.amount,
+      grantedSeconds: grant.seconds, extensions: 0, maximumSeconds: grant.maximumSeconds, node: call.origin.node,
+      epoch: call.origin.epoch, destination: request.destination, isEmergency: request.isEmergency,
+      snapshot: grant.snapshot, linkedCall: request.linkedCall, day: day, authorisedAt: bookedAt)
+    try rows.insert(hold)
+    keep(hold)
     try rows.insert(
       HoldGrant(
         hold: seq, number: 0, at: bookedAt, grantedSeconds: grant.seconds, amount: grant.amount))
@@ -207,7 +208,7 @@ extension LedgerBook {
     answered.state = .answered
     // Never before the authorisation: a clock that stepped back must not choose another time class.
     answered.answeredAt = max(operation.at, hold.authorisedAt)
-    try update(answered)
+    try confirm(rows.answer(answered), answered)
     return try keepAnswer(.answered, to: operation, on: account.id, content: content)
   }
 
@@ -274,7 +275,7 @@ extension LedgerBook {
     extended.grantedSeconds = granted
     extended.extensions += 1
     extended.day = day
-    try update(extended)
+    try confirm(rows.extend(extended), extended)
     try rows.insert(
       HoldGrant(
         hold: hold.seq, number: extended.extensions, at: bookedAt, grantedSeconds: granted, amount: amount))
@@ -285,8 +286,10 @@ extension LedgerBook {
       to: operation, on: account.id, content: content, seq: seq)
   }
 
-  private mutating func update(_ hold: Hold) throws {
-    guard try rows.updateOpen(hold) else { throw LedgerFault("hold of call \(hold.call) is no longer open") }
+  /// Takes a changed hold over once its row was found open and changed.
+  private mutating func confirm(_ wasOpen: Bool, _ hold: Hold) throws {
+    guard wasOpen else { throw LedgerFault("hold of call \(hold.call) is no longer open") }
+    keep(hold)
   }
 }
 
@@ -296,7 +299,7 @@ extension LedgerBook {
   private mutating func end(
     _ call: CallOperation, _ operation: LedgerOperation, _ account: LedgerAccount, _ content: Int64
   ) throws -> LedgerReceipt {
-    guard let hold = try rows.hold(account: account.id, call: call.call) else { return unrecorded(.unknownCall) }
+    guard let hold = try hold(of: account.id, call.call) else { return unrecorded(.unknownCall) }
     if !hold.state.isOpen {
       guard let record = try rows.operation(account: account.id, key: operation.key) else {
         return alreadyResolved(hold)
@@ -377,7 +380,7 @@ extension LedgerBook {
     for carrier in carriers { try book(carrier, of: hold, account.currency, operation) }
     let (seq, bookedAt) = nextRecord(at: operation.at)
     resolved.resolvedAt = bookedAt
-    try update(resolved)
+    try confirm(rows.resolve(resolved), resolved)
     let after = try self.account(account.id)
     if after.status == .closing, after.openHolds == 0 {
       try change(account.id) { $0.status = .closed }

@@ -3,7 +3,8 @@ import CallModel
 /// The rules of the ledger: applies operations to the rows of one open write transaction.
 ///
 /// Pure decisions over rows; no clock, no input or output of its own. A store calls ``begin()``, then ``apply(_:)`` for
-/// each queued operation, then ``finish()``, and commits; every balance touched is read once and written once a group.
+/// each queued operation, then ``finish()``, and commits; every balance touched is written once a group, and read once
+/// as long as nobody else writes.
 /// An operation checks everything before it changes anything, so a refusal leaves no trace but its own record. After a
 /// throw the store rolls back and the book must ``begin()`` anew.
 public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
@@ -16,12 +17,16 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
   private var operators: [OperatorName: Int64] = [:]
   private var counters: [CounterKey: CachedCounter] = [:]
   private var nodes: [NodeID: LedgerNode] = [:]
+  /// Open holds.
+  private var holds: [HoldKey: Hold] = [:]
+  private var changedAccounts: [Int64] = []
+  private var changedCounters: [CounterKey] = []
   /// Zones outlive a group: their names are values, not rows.
   private var zones: [String: CivilZone] = [:]
 
   private struct CachedAccount {
     var row: LedgerAccount
-    let storedRevision: Int64
+    var storedRevision: Int64
   }
 
   private struct OperatorName: Hashable {
@@ -34,30 +39,57 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
     let day: Int64
   }
 
+  private struct HoldKey: Hashable {
+    let account: Int64
+    let call: CallID
+  }
+
   private struct CachedCounter {
     var row: DayCounter
     var isChanged: Bool
   }
 
-  public init(rows: Rows) { self.rows = rows }
+  /// Rows of one kind that may be kept from group to group.
+  public static var defaultRowsLimit: Int { 16_384 }
 
-  /// Forgets every cached row: another process may have written since.
-  public mutating func begin() throws {
+  private let rowsLimit: Int
+
+  public init(rows: Rows, rowsLimit: Int = defaultRowsLimit) {
+    self.rows = rows
+    self.rowsLimit = rowsLimit
+  }
+
+  /// Starts a group of operations inside an open write transaction.
+  /// - Parameter isUnchanged: since this book last finished a group, and that was committed, nobody else has written.
+  ///   Otherwise every row known is forgotten.
+  public mutating func begin(isUnchanged: Bool = false) throws {
+    let isKept = isUnchanged && max(accounts.count, counters.count, holds.count, customers.count) <= rowsLimit
+    changedAccounts.removeAll(keepingCapacity: true)
+    changedCounters.removeAll(keepingCapacity: true)
+    guard !isKept else { return }
     accounts.removeAll(keepingCapacity: true)
     customers.removeAll(keepingCapacity: true)
     operators.removeAll(keepingCapacity: true)
     counters.removeAll(keepingCapacity: true)
     nodes.removeAll(keepingCapacity: true)
+    holds.removeAll(keepingCapacity: true)
     head = try rows.head()
   }
 
   /// Writes every balance and counter that changed, and the head.
   /// - Throws: ``LedgerWriteConflict`` when another writer came between.
   public mutating func finish() throws {
-    for cached in accounts.values where cached.row.revision != cached.storedRevision {
+    for id in changedAccounts {
+      guard var cached = accounts.removeValue(forKey: id) else { continue }
       guard try rows.update(cached.row, ifRevision: cached.storedRevision) else { throw LedgerWriteConflict() }
+      cached.storedRevision = cached.row.revision
+      accounts[id] = cached
     }
-    for cached in counters.values where cached.isChanged { try rows.save(cached.row) }
+    for key in changedCounters {
+      guard let cached = counters[key] else { continue }
+      try rows.save(cached.row)
+      counters[key] = CachedCounter(row: cached.row, isChanged: false)
+    }
     try rows.save(head)
   }
 
@@ -138,7 +170,10 @@ extension LedgerBook {
       throw LedgerFault("account \(id) was changed before it was read")
     }
     body(&cached.row)
-    if cached.row.revision == cached.storedRevision { cached.row.revision += 1 }
+    if cached.row.revision == cached.storedRevision {
+      cached.row.revision += 1
+      changedAccounts.append(id)
+    }
     accounts[id] = cached
   }
 
@@ -157,7 +192,23 @@ extension LedgerBook {
     row.spent += spent
     row.held += held
     guard row.held >= 0 else { throw LedgerFault("day counter \(day) of account \(account) would fall below zero") }
-    counters[CounterKey(account: account, day: day)] = CachedCounter(row: row, isChanged: true)
+    let key = CounterKey(account: account, day: day)
+    if counters.updateValue(CachedCounter(row: row, isChanged: true), forKey: key)?.isChanged != true {
+      changedCounters.append(key)
+    }
+  }
+
+  /// The hold of a call, open or resolved.
+  mutating func hold(of account: Int64, _ call: CallID) throws -> Hold? {
+    if let row = holds[HoldKey(account: account, call: call)] { return row }
+    guard let row = try rows.hold(account: account, call: call) else { return nil }
+    keep(row)
+    return row
+  }
+
+  /// Remembers an open hold as it is now, and forgets a resolved one.
+  mutating func keep(_ hold: Hold) {
+    holds[HoldKey(account: hold.account, call: hold.call)] = hold.state.isOpen ? hold : nil
   }
 
   /// The newest life of a node.

@@ -207,9 +207,15 @@ public protocol LedgerRows {
 
   mutating func hold(account: Int64, call: CallID) throws -> Hold?
   mutating func insert(_ hold: Hold) throws
-  /// Replaces the mutable columns of an open hold.
+  /// Writes the state and the instant of the answer to an open hold.
   /// - Returns: `false` when the hold is no longer open.
-  mutating func updateOpen(_ hold: Hold) throws -> Bool
+  mutating func answer(_ hold: Hold) throws -> Bool
+  /// Writes the amount, the granted seconds, the number of extensions and the day to an open hold.
+  /// - Returns: `false` when the hold is no longer open.
+  mutating func extend(_ hold: Hold) throws -> Bool
+  /// Writes the state and everything about the end to an open hold, which is then open no more.
+  /// - Returns: `false` when the hold was no longer open.
+  mutating func resolve(_ hold: Hold) throws -> Bool
   mutating func insert(_ grant: HoldGrant) throws
   /// Open holds of `node` whose epoch is below `epoch`, oldest first.
   mutating func openHolds(node: NodeID, beforeEpoch epoch: Int64, limit: Int) throws -> [Hold]

@@ -31,6 +31,10 @@ final class LedgerWriter: @unchecked Sendable {
   private let checkpointer: Checkpointer
   private var book: LedgerBook<SQLiteLedgerRows>
   private let begin, commit, rollback: SQLiteStatement
+  /// ``SQLiteLedgerRows/foreignChanges()`` at the newest commit; `nil` once the book may know what was rolled back.
+  private var committedAt: Int64?
+  /// Pages in the log when a checkpoint was last asked for.
+  private var requestedPages: Int32 = 0
 
   init(
     connection: SQLiteConnection, path: String, options: SQLiteLedgerStore.Options, queue: LedgerQueue,
@@ -56,17 +60,26 @@ final class LedgerWriter: @unchecked Sendable {
   private func run() {
     while let group = queue.take(groupLimit: options.groupLimit) {
       process(group)
-      let pages = connection.logPages
-      if pages >= options.logPagesLimit {
-        // Readers and the checkpoint thread have left the log too long: finish it here, so that it starts anew.
-        connection.checkpoint()
-      } else if pages >= options.checkpointPages {
-        checkpointer.request()
-      }
+      checkpointIfNeeded()
     }
     checkpointer.close()
     connection.close()
     queue.finish()
+  }
+
+  /// Keeps the log short: what is rewritten stays in the processor's caches, and a log that does not grow needs no
+  /// change to the file's size at each flush.
+  private func checkpointIfNeeded() {
+    let pages = connection.logPages
+    if pages < requestedPages { requestedPages = 0 }
+    if pages >= options.logPagesLimit {
+      // While commits follow one another the other thread never reaches the log's end: finish here, where nothing can
+      // come between, so that the log starts anew. Little is left to do.
+      connection.checkpoint()
+    } else if pages - requestedPages >= options.checkpointPages {
+      requestedPages = pages
+      checkpointer.request()
+    }
   }
 
   // MARK: Groups
@@ -191,13 +204,18 @@ final class LedgerWriter: @unchecked Sendable {
   private func attemptTransaction<Value>(weight: Int, commits: Bool, _ body: () throws -> Value) throws -> Value {
     try begin.run()
     let value: Value
+    let known = committedAt
+    committedAt = nil
     do {
-      try book.begin()
+      // Within the write lock nobody else can commit, so what is unchanged now stays so.
+      let changes = try book.rows.foreignChanges()
+      try book.begin(isUnchanged: changes == known)
       value = try body()
       if commits {
         try book.finish()
         if let fault = options.faults?.fault(.beforeCommit, weight) { throw fault }
         try commit.run()
+        committedAt = changes
       } else {
         try rollback.run()
       }

@@ -8,10 +8,10 @@ import LedgerCore
 final class SQLiteLedgerRows: LedgerRows {
   let connection: SQLiteConnection
 
-  private let readHead, saveHead: SQLiteStatement
+  private let readDataVersion, readHead, saveHead: SQLiteStatement
   private let accountByID, customerByName, operatorByName, insertAccount, updateAccount: SQLiteStatement
   private let readOperation, insertOperation: SQLiteStatement
-  private let readHold, insertHold, updateHold, insertGrant, orphanHolds: SQLiteStatement
+  private let readHold, insertHold, answerHold, extendHold, resolveHold, insertGrant, orphanHolds: SQLiteStatement
   private let insertTransfer, insertEntry, insertEvent, readTransfer, reversed: SQLiteStatement
   private let readCounter, saveCounter: SQLiteStatement
   private let newestNode, readNode, saveNode: SQLiteStatement
@@ -20,6 +20,7 @@ final class SQLiteLedgerRows: LedgerRows {
   init(_ connection: SQLiteConnection) throws {
     self.connection = connection
     func prepare(_ sql: String) throws -> SQLiteStatement { try connection.statement(sql) }
+    readDataVersion = try prepare("PRAGMA data_version")
     readHead = try prepare("SELECT seq, at, hash, next_account FROM ledger_head WHERE id = 1")
     saveHead = try prepare("UPDATE ledger_head SET seq = $1, at = $2, hash = $3, next_account = $4 WHERE id = 1")
 
@@ -51,11 +52,17 @@ final class SQLiteLedgerRows: LedgerRows {
       INSERT INTO hold(\(RowCoding.hold))
       VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
       """)
-    updateHold = try prepare(
+    // One statement for each step: columns that it does not name keep their index entries untouched.
+    answerHold = try prepare("UPDATE hold SET state = $1, answered_at = $2 WHERE seq = $3 AND resolved_at IS NULL")
+    extendHold = try prepare(
       """
-      UPDATE hold SET state = $1, amount = $2, granted_seconds = $3, extensions = $4, day = $5, answered_at = $6,
-        resolved_at = $7, duration_ms = $8, cost = $9, transfer = $10, reason = $11
-      WHERE seq = $12 AND resolved_at IS NULL
+      UPDATE hold SET amount = $1, granted_seconds = $2, extensions = $3, day = $4
+      WHERE seq = $5 AND resolved_at IS NULL
+      """)
+    resolveHold = try prepare(
+      """
+      UPDATE hold SET state = $1, resolved_at = $2, duration_ms = $3, cost = $4, transfer = $5, reason = $6
+      WHERE seq = $7 AND resolved_at IS NULL
       """)
     insertGrant = try prepare(
       "INSERT INTO hold_grant(hold, number, at, granted_seconds, amount) VALUES($1, $2, $3, $4, $5)")
@@ -98,6 +105,10 @@ final class SQLiteLedgerRows: LedgerRows {
       "DELETE FROM hold_grant WHERE hold IN (SELECT seq FROM hold WHERE state = 'voided' AND resolved_at < $1)")
     pruneHolds = try prepare("DELETE FROM hold WHERE state = 'voided' AND resolved_at < $1")
   }
+
+  /// A number that changes when another connection, of this process or another, has committed
+  /// (sqlite.org/pragma.html#pragma_data_version).
+  func foreignChanges() throws -> Int64 { try readDataVersion.first { $0.int64(0) } ?? 0 }
 
   func head() throws -> LedgerHead {
     guard let head = try readHead.first(RowCoding.head) else { throw LedgerFault("the ledger has lost its head row") }
@@ -170,12 +181,20 @@ final class SQLiteLedgerRows: LedgerRows {
       .bind(22, hold.reason).run()
   }
 
-  func updateOpen(_ hold: Hold) throws -> Bool {
-    try updateHold
-      .bind(1, hold.state.rawValue).bind(2, hold.amount).bind(3, hold.grantedSeconds).bind(4, hold.extensions)
-      .bind(5, hold.day).bind(6, hold.answeredAt?.milliseconds).bind(7, hold.resolvedAt?.milliseconds)
-      .bind(8, hold.duration).bind(9, hold.cost).bind(10, hold.transfer).bind(11, hold.reason).bind(12, hold.seq)
-      .run()
+  func answer(_ hold: Hold) throws -> Bool {
+    try answerHold.bind(1, hold.state.rawValue).bind(2, hold.answeredAt?.milliseconds).bind(3, hold.seq).run()
+    return connection.changes == 1
+  }
+
+  func extend(_ hold: Hold) throws -> Bool {
+    try extendHold.bind(1, hold.amount).bind(2, hold.grantedSeconds).bind(3, hold.extensions).bind(4, hold.day)
+      .bind(5, hold.seq).run()
+    return connection.changes == 1
+  }
+
+  func resolve(_ hold: Hold) throws -> Bool {
+    try resolveHold.bind(1, hold.state.rawValue).bind(2, hold.resolvedAt?.milliseconds).bind(3, hold.duration)
+      .bind(4, hold.cost).bind(5, hold.transfer).bind(6, hold.reason).bind(7, hold.seq).run()
     return connection.changes == 1
   }
 

@@ -31,8 +31,8 @@ public final class SQLiteLedgerStore: LedgerStore {
     public static let defaultQueueLimit = 65_536
     /// Pages in the log at which a checkpoint starts.
     public static let defaultCheckpointPages: Int32 = 1000
-    /// Pages in the log at which the writer itself finishes the checkpoint, so that the log starts anew: 64 MiB.
-    public static let defaultLogPagesLimit: Int32 = 16_384
+    /// Pages in the log at which the writer itself finishes the checkpoint, so that the log starts anew: 16 MiB.
+    public static let defaultLogPagesLimit: Int32 = 4096
     public static let defaultReaders = 4
 
     public var flush = Flush.full
@@ -70,7 +70,8 @@ public final class SQLiteLedgerStore: LedgerStore {
       _ = try LedgerSchema.checkedVersion(connection, path: path)
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.execute("PRAGMA synchronous = \(options.flush == .full ? "FULL" : "NORMAL")")
-      try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY")
+      // No PRAGMA wal_autocheckpoint: it would take the connection's own hook away, and with it every checkpoint.
+      try connection.execute("PRAGMA temp_store = MEMORY")
       try connection.execute("PRAGMA cache_size = -\(SQLiteConnection.cacheKibibytes)")
       try LedgerSchema.migrate(connection, path: path)
       if options.verifiesAtOpen { try refuseUnsound(connection, path: path) }
