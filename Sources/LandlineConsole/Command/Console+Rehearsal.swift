@@ -5,17 +5,24 @@ import SimulationKit
 
 extension Console {
   /// Runs overlapping calls through the ledger and the account's plan in virtual time, starting now.
-  package func rehearse(account: String, calls: Int, seed: UInt64, window: Int64) async throws -> Answer {
+  package func rehearse(account: String, calls: Int, seed: UInt64, window: Int64, unanswered: Int)
+    async throws -> Answer
+  {
     let account = try Arguments.name(account, "--account", as: AccountName.self)
     guard (1...CallRehearsal.Options.maximumCalls).contains(calls) else {
       throw ConsoleError.usage(
         "calls.range", "calls: \(calls) is out of range", at: "--calls",
         fix: "1 to \(CallRehearsal.Options.maximumCalls)")
     }
+    guard (0...100).contains(unanswered) else {
+      throw ConsoleError.usage(
+        "calls.unanswered", "percentage: \(unanswered) is out of range", at: "--unanswered", fix: "0 to 100")
+    }
     var options = CallRehearsal.Options(account: account, start: try now())
     options.calls = calls
     options.seed = seed
     options.window = window
+    options.unansweredPercent = unanswered
     let path = databasePath
     let rates = try SQLiteRateStore.open(path: path, writable: false)
     defer { rates.close() }

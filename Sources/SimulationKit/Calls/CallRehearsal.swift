@@ -19,6 +19,8 @@ public struct CallRehearsal {
     public var start: Instant
     /// Seconds within which all calls start: short, so that they overlap.
     public var window: Int64 = 60
+    /// Calls in a hundred that ring and are never answered.
+    public var unansweredPercent = 0
 
     public init(account: AccountName, start: Instant) {
       self.account = account
@@ -94,6 +96,8 @@ public struct CallRehearsal {
 
   /// Seconds before the end of a grant at which the next is asked for.
   private static let guardSeconds: Int64 = 5
+  /// Numbers tried until one can be called.
+  private static let maximumDraws = 50
 
   /// - Throws: ``Failure``, ``LedgerUnavailable``, ``RateStoreRefusal``.
   public static func run(store: any LedgerStore, rates: SQLiteRateStore, _ options: Options) async throws -> Report {
@@ -126,21 +130,33 @@ public struct CallRehearsal {
     var generator = SeededGenerator(seed: options.seed)
     let decks = plan.entries.map { $0.index.deck.rows }
     for index in 0..<min(max(options.calls, 0), Options.maximumCalls) {
-      let rows = decks[generator.index(decks.count)]
-      let prefix = rows[generator.index(rows.count)].prefix.description
-      var digits = prefix
-      while digits.utf8.count < 11 { digits += String(generator.below(10)) }
-      guard let number = try? NumberDigits(digits) else { continue }
+      guard let number = priced(decks, &generator) else { continue }
       calls.append(
         Call(
           id: CallID(unchecked: "rehearsal-\(options.seed)-\(origin.epoch)-\(index + 1)"), number: number,
-          ring: generator.number(500...20_000),
-          talk: generator.number(1000...300_000),
-          isAnswered: !generator.chance(100)))
+          ring: generator.number(500...20_000), talk: generator.number(1000...300_000),
+          isAnswered: generator.number(0...99) >= Int64(options.unansweredPercent)))
       let offset = generator.number(0...min(max(options.window, 0), 86_400) * 1000)
       events.append(
         Event(at: options.start.advanced(byMilliseconds: offset), call: calls.count - 1, step: .authorise))
     }
+  }
+
+  /// A number that the plan prices: drawn from the decks' own prefixes, and again when the one drawn is blocked.
+  private func priced(_ decks: [RateDeck.Rows], _ generator: inout SeededGenerator) -> NumberDigits? {
+    var drawn: NumberDigits?
+    for _ in 0..<CallRehearsal.maximumDraws {
+      let rows = decks[generator.index(decks.count)]
+      var digits = rows[generator.index(rows.count)].prefix.description
+      while digits.utf8.count < 11 { digits += String(generator.below(10)) }
+      guard let number = try? NumberDigits(digits) else { continue }
+      drawn = number
+      if (try? Rating.quote(number, plan: plan, account: currency, denyRanges: denyRanges, at: options.start)) != nil {
+        return number
+      }
+    }
+    // A plan that blocks nearly everything: let the ledger hear of the refusal.
+    return drawn
   }
 
   private mutating func run() async throws -> Report {

@@ -28,12 +28,15 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "Seconds within which all calls start.")
     var window: Int64 = 60
 
+    @Option(help: "Calls in a hundred that nobody answers.")
+    var unanswered = 0
+
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.rehearse(account: account, calls: calls, seed: seed, window: window)
+        try await $0.rehearse(account: account, calls: calls, seed: seed, window: window, unanswered: unanswered)
       }
     }
   }
