@@ -63,12 +63,14 @@ public final class SQLiteLedgerStore: LedgerStore {
       guard exists || createIfMissing else {
         throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
       }
+      try LedgerSchema.checkSize(path: path)
       let connection = try SQLiteConnection(path: path, mode: exists ? .readWrite : .create)
       // Before the first write: somebody else's database is left as it was found.
       _ = try LedgerSchema.checkedVersion(connection, path: path)
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.execute("PRAGMA synchronous = \(options.flush == .full ? "FULL" : "NORMAL")")
-      try connection.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY")
+      // PRAGMA wal_autocheckpoint stays away: it would take the hook that counts the log's pages off again.
+      try connection.execute("PRAGMA temp_store = MEMORY")
       try connection.execute("PRAGMA cache_size = -\(SQLiteConnection.cacheKibibytes)")
       try LedgerSchema.migrate(connection, path: path)
       if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
@@ -178,7 +180,8 @@ public final class SQLiteLedgerStore: LedgerStore {
   }
 
   public func close() async {
-    await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
+    // The writer is the last to leave: only a connection that may write can fold the log into the file.
     readers.close()
+    await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
   }
 }
