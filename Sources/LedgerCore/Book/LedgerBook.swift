@@ -74,6 +74,9 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
     nodes.removeAll(keepingCapacity: true)
     holds.removeAll(keepingCapacity: true)
     head = try rows.head()
+    guard (0...LedgerHead.maximumSeq).contains(head.seq), (1...LedgerHead.maximumSeq).contains(head.nextAccount) else {
+      throw LedgerFault("the head of the ledger is at \(head.seq), with account \(head.nextAccount) next")
+    }
   }
 
   /// Writes every balance and counter that changed, and the head.

@@ -175,6 +175,9 @@ public struct LedgerHead: Hashable, Sendable {
     self.nextAccount = nextAccount
   }
 
+  /// Largest sequence number: a head beyond it was not counted up to, but written.
+  public static let maximumSeq: Int64 = 1 << 62
+
   public static let empty = LedgerHead(
     seq: 0, at: Instant(milliseconds: 0), hash: [UInt8](repeating: 0, count: 32), nextAccount: 1)
 

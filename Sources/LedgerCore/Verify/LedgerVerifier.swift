@@ -200,7 +200,8 @@ extension LedgerVerifier {
       hold.authorisedAt <= started && started <= hold.resolvedAt ?? started, .i7, seq: hold.seq,
       "call \(call) was authorised, answered and ended in another order")
     require(
-      hold.grantedSeconds >= 1 && hold.grantedSeconds <= hold.maximumSeconds, .i5, seq: hold.seq,
+      hold.grantedSeconds >= 1 && hold.grantedSeconds <= hold.maximumSeconds
+        && hold.maximumSeconds <= Tariff.maximumSeconds, .i5, seq: hold.seq,
       "call \(call) is granted \(hold.grantedSeconds) s of at most \(hold.maximumSeconds)")
     // Before the answer the dearest class is covered; afterwards at least the answer's.
     let covered = hold.snapshot.coveringCost(
@@ -254,7 +255,7 @@ extension LedgerVerifier {
   private mutating func checkRecords(
     _ accounts: [LedgerAccount], head: LedgerHead, counts: LedgerCounts, full: Bool
   ) throws {
-    let start = full ? 0 : max(0, head.seq - LedgerVerifier.quickChainLength)
+    let start = full ? 0 : max(0, max(0, head.seq) - LedgerVerifier.quickChainLength)
     let byID = Dictionary(uniqueKeysWithValues: accounts.map { ($0.id, $0) })
     var running: [Int64: Running] = [:]
     var chain = HashChain()
@@ -298,7 +299,8 @@ extension LedgerVerifier {
       }
     }
     require(
-      previous ?? head.hash == head.hash && newest.seq <= head.seq && newest.at <= head.at, .i11, seq: head.seq,
+      previous ?? head.hash == head.hash && newest.seq <= head.seq && newest.at <= head.at
+        && head.seq <= LedgerHead.maximumSeq, .i11, seq: head.seq,
       "the newest record is not the one at the head")
     require(
       head.nextAccount == (accounts.last?.id ?? 0) &+ 1, .i11,
@@ -374,7 +376,7 @@ extension LedgerVerifier {
       let page = try reading.operations(afterAccount: account, key: key, limit: LedgerVerifier.pageSize)
       for record in page {
         require(
-          record.seq <= head.seq && record.at <= head.at, .i11, seq: record.seq,
+          record.seq > 0 && record.seq <= head.seq && record.at <= head.at, .i11, seq: record.seq,
           "the recorded answer to \(record.key) is newer than the head")
         guard let outcome = LedgerOutcome(parsing: record.outcome) else {
           report(.i11, seq: record.seq, "the recorded answer to \(record.key) cannot be read")

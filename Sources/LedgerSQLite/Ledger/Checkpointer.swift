@@ -17,7 +17,10 @@ final class Checkpointer: Sendable {
   private let finished = DispatchSemaphore(value: 0)
 
   init(path: String) throws {
-    let connection = CheckpointConnection(try SQLiteConnection(path: path, mode: .readWrite))
+    let opened = try SQLiteConnection(path: path, mode: .readWrite)
+    // A connection that has read nothing yet does not know of the log and would checkpoint nothing.
+    _ = try opened.integer("SELECT count(*) FROM sqlite_schema")
+    let connection = CheckpointConnection(opened)
     let thread = Thread { [self] in
       while next() { connection.value.checkpoint() }
       connection.value.close()

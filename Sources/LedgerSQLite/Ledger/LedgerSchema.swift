@@ -1,4 +1,5 @@
 import CallModel
+import Foundation
 import LedgerCore
 
 /// The tables, and the steps from one version of them to the next.
@@ -231,6 +232,19 @@ package enum LedgerSchema {
     } catch {
       try? connection.execute("ROLLBACK")
       throw error
+    }
+  }
+
+  /// Bytes of the smallest SQLite file, one page of the smallest size (sqlite.org/fileformat.html 1.3.2).
+  private static let smallestFile = 512
+
+  /// Refuses a file that is not empty and too short for a database: SQLite itself would take one of a few bytes for
+  /// empty and write over it. Asks for the size only: to open and close the file here would drop the locks that other
+  /// connections of this process have on it.
+  static func checkSize(path: String) throws {
+    let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
+    guard size == 0 || size >= smallestFile else {
+      throw LedgerUnavailable(.corrupt, "\(path) is not a ledger; name another file")
     }
   }
 

@@ -65,6 +65,7 @@ public struct SQLiteLedgerReader {
       throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
     }
     do {
+      try LedgerSchema.checkSize(path: path)
       let connection = try SQLiteConnection(path: path, mode: .readOnly)
       guard try LedgerSchema.checkedVersion(connection, path: path) == LedgerSchema.versions.count else {
         throw LedgerUnavailable(.corrupt, "\(path) holds no ledger of this version; any writing command upgrades it")
