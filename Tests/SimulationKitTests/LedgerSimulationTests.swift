@@ -51,7 +51,8 @@ struct LedgerSimulationTests {
     ]
     for outcome in expected { #expect(outcomes[outcome] != nil, "no seed led to \"\(outcome)\"") }
     #expect(sum.lostCommits > 0 && sum.lostAnswers > 0 && sum.crashes > 0 && sum.nodeDeaths > 0)
-    #expect(sum.prunedRows > 0 && sum.rehearsals > 0 && sum.clockSteps > 0 && sum.recoveredCalls > 0)
+    #expect(sum.prunedRows > 0 && sum.recoveredCalls > 0)
+    #expect(sum.rehearsals > 0 && sum.clockSteps > 0)
   }
 
   @Test("one seed is one sequence", arguments: [7, 4711, UInt64.max])

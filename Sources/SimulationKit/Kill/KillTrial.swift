@@ -48,7 +48,7 @@ public enum KillTrial {
     let started = ContinuousClock.now
     let parent = directory.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? FileManager.default.temporaryDirectory
     let folder = parent.appendingPathComponent("landline-kill-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: folder) }
     let path = folder.appendingPathComponent("ledger.db").path
     var random = SeededGenerator(seed: seed)

@@ -477,9 +477,9 @@ final class SimulationRun {
       }
       try await recover()
     }
-    if random.chance(12) {
-      let instant = clock.now.advanced(
-        byMilliseconds: -random.number(0...LedgerRetention.callOperationHours) * 3_600_000)
+    if random.chance(25) {
+      let hours = random.chance(400) ? 1 : LedgerRetention.callOperationHours
+      let instant = clock.now.advanced(byMilliseconds: -random.number(0...hours * 3_600_000))
       fault.arm(nil)
       let deleted = try await store.prune(before: instant)
       let expected = model.prune(before: instant)

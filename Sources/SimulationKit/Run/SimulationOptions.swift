@@ -36,7 +36,8 @@ public struct SimulationOptions: Sendable {
       parent = FileManager.default.temporaryDirectory
     }
     let folder = parent.appendingPathComponent("\(name)-\(UUID().uuidString)", isDirectory: true)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    // Not the folders above it: one that is not there was mistyped.
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     return folder
   }
 }
