@@ -38,6 +38,7 @@ struct GoldenTests {
         "statement acme --month 2026-11 --csv", "statement beta --month 2026-10",
         "statement beta --month 2026-10 --tz UTC", "statement beta --month 2026-11 --ndjson",
         "statement acme --month 2026-13", "statement acme --month november", "statement acme",
+        "statement revenues:calls --currency EUR --month 2026-11",
       ]),
     GoldenTranscript(
       name: "holds",
@@ -120,6 +121,7 @@ struct GoldenTests {
           + "--time-classes 'peak=Mon-Fri 08:00-20:00' --activate-from now --json",
         "deck import bad.csv --name bad --version v1 --currency EUR",
         "deck import bad.csv --name bad --version v1 --json", "deck import none.csv --name bad --version v1",
+        "deck import . --name bad --version v1", "deck import retail.csv --name a@b --version v1",
         "deck import retail.csv --name 'a b' --version v1",
         "deck import retail.csv --name us --version v1 --currency USD",
         "deck list", "deck list --json", "deck list --csv", "deck activate retail-eu",
@@ -174,7 +176,9 @@ struct GoldenTests {
     GoldenTranscript(
       name: "usage",
       commands: [
-        "balnce", "account shw", "account show", "balance --jsn", "balance --json --csv", "balance -o xml",
+        "--json balance acme", "-o csv --database ledger.db balance acme", "--database=nowhere.db balance", "--json",
+        "balance --database .", "balnce", "account shw", "account show", "balance --jsn", "balance --json --csv",
+        "balance -o xml",
         "balance --color blue", "balance --tz Mars/Olympus", "balance --tz Mars/Olympus --json",
         "history acme --limit 0",
         "history acme --limit x", "history acme --after -1", "history acme --from 2026-11 --to 2026-10", "account",
