@@ -25,7 +25,9 @@ struct GoldenTests {
         "history acme", "history acme --json", "history acme --csv", "history acme --ndjson",
         "history acme --from 2026-11-21 --limit 2", "history acme --after 0 --limit 2",
         "history acme --after 0 --limit 2 --json", "history acme --to 2026-11", "history acme --from -60d --to -30d",
-        "history acme --from today", "history acme --from yesterday --to today", "history acme --reason noCredit",
+        "history acme --from today", "history acme --from yesterday --to today", "history acme --from -1h",
+        "history acme --from 2026-11-21T06:05:00+01:00 --to 2026-11-21T05:07:00.5Z",
+        "history beta --from 2026-11-01 --to 2026-11-02 --tz Europe/Stockholm", "history acme --reason noCredit",
         "history beta --tz Europe/Stockholm --from 2026-11", "history delta-us",
         "history revenues:calls --currency EUR",
         "history liabilities:carriers:telia", "history expenses:overrun", "history assets:payments:card",
@@ -38,6 +40,7 @@ struct GoldenTests {
         "statement acme --month 2026-11 --csv", "statement beta --month 2026-10",
         "statement beta --month 2026-10 --tz UTC", "statement beta --month 2026-11 --ndjson",
         "statement acme --month 2026-13", "statement acme --month november", "statement acme",
+        "statement revenues:calls --currency EUR --month 2026-11",
       ]),
     GoldenTranscript(
       name: "holds",
@@ -120,6 +123,7 @@ struct GoldenTests {
           + "--time-classes 'peak=Mon-Fri 08:00-20:00' --activate-from now --json",
         "deck import bad.csv --name bad --version v1 --currency EUR",
         "deck import bad.csv --name bad --version v1 --json", "deck import none.csv --name bad --version v1",
+        "deck import . --name bad --version v1", "deck import retail.csv --name a@b --version v1",
         "deck import retail.csv --name 'a b' --version v1",
         "deck import retail.csv --name us --version v1 --currency USD",
         "deck list", "deck list --json", "deck list --csv", "deck activate retail-eu",
@@ -172,14 +176,54 @@ struct GoldenTests {
         "number parse +46000000000", "number parse +4670", "number parse 0701234567", "number parse '+46 70'",
       ]),
     GoldenTranscript(
+      name: "formats", files: decks,
+      commands: setup
+        + [
+          "balance --all", "history beta", "statement beta --month 2026-11", "hold list", "hold show b-3",
+          "account list", "account show beta", "cap show acme", "node list", "recover --dry-run", "verify", "deck list",
+          "plan list", "plan show eu-retail", "deny list", "rate lookup +4670123",
+          "rate explain +4670123 --account acme",
+          "rate diff retail-eu retail-eu@2026-12-01", "number parse +46701234567", "topup acme 1 --key f1",
+          "opening acme 1 --key f2", "refund acme 40 0.01 --key f3", "adjust acme -0.01 --reason r --key f4",
+          "transfer acme beta 0.5 --key f5", "chargeback acme 27 1 --yes --key f6", "account unlock acme --key f7",
+          "account set-cap acme --per-day 9 --key f8", "account lock beta --key f9",
+          "account set-plan acme none --key f10",
+          "deck activate retail-eu@2026-12-01 --from 2026-12-02", "plan set eu-retail retail-eu=1.1",
+          "deny add 4691 --reason other", "balance nobody", "topup acme 1,5 --key f11", "nonsense",
+        ].flatMap { command in ["json", "csv", "ndjson"].map { "\(command) -o \($0)" } }
+    ),
+    GoldenTranscript(
+      name: "rehearsals", files: decks,
+      commands: setup
+        + [
+          "account create gamma --currency EUR --key d1", "account close acme --key d2", "account lock acme --key d3",
+          "account unlock delta-us --key d4", "account set-plan acme none --key d5",
+          "account set-cap acme --concurrent 1 --key d6", "account set-zone acme Asia/Tokyo --key d7",
+          "topup acme 1 --key d8", "opening acme 1 --key d9", "refund acme 40 --key d10",
+          "adjust acme -1 --reason r --key d11", "adjust acme -100 --reason r --key d12",
+          "transfer acme beta 1 --key d13", "chargeback acme 27 --key d14", "recover",
+          "deck import next.csv --name other --version v1", "deck activate retail-eu@2026-12-01",
+          "plan create second retail-eu", "plan set eu-retail retail-eu=2", "plan delete eu-retail",
+          "deny add 4692 --reason other", "deny remove 4690",
+        ].map { "\($0) --dry-run" } + ["balance", "account list", "deck list", "plan list", "deny list"]),
+    GoldenTranscript(
       name: "usage",
       commands: [
-        "balnce", "account shw", "account show", "balance --jsn", "balance --json --csv", "balance -o xml",
+        "--json balance acme", "-o csv --database ledger.db balance acme", "--database=nowhere.db balance", "--json",
+        "balance --database .", "balnce", "account shw", "account show", "balance --jsn", "balance --json --csv",
+        "balance -o xml",
         "balance --color blue", "balance --tz Mars/Olympus", "balance --tz Mars/Olympus --json",
         "history acme --limit 0",
         "history acme --limit x", "history acme --after -1", "history acme --from 2026-11 --to 2026-10", "account",
         "--version", "topup --help", "frobnicate --json", "completion tcsh", "help balance",
       ]),
+  ]
+
+  /// Decks, a plan and a deny range in place.
+  static let setup = [
+    "deck import retail.csv --name retail-eu --version 2026-11-01 --currency EUR --activate-from 2026-11-01",
+    "deck import next.csv --name retail-eu --version 2026-12-01", "plan create eu-retail retail-eu",
+    "deny add 4690 --reason premium", "account set-plan acme eu-retail --key s1",
   ]
 
   /// Prices as an operator keeps them.

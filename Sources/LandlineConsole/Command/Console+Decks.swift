@@ -45,9 +45,8 @@ extension Console {
       }
     }
     let currency = try request.currency.map { try Arguments.currency($0) }
-    for (text, argument) in [(request.name, "--name"), (request.version, "--version")] {
-      _ = try planName(text, argument)
-    }
+    try checkLabel(request.name, "--name")
+    try checkLabel(request.version, "--version")
     let settings = try DeckSettings(
       name: request.name, version: request.version, currency: currency, zone: zone, timeClasses: classes)
     let deck = try readDeck(request.file, settings)
@@ -100,6 +99,10 @@ extension Console {
       let count = buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {
         if errno == EINTR { continue }
+        if errno == EISDIR {
+          throw ConsoleError.usage(
+            "file.directory", "a directory is no deck", at: file, fix: "a CSV file, or - for standard input")
+        }
         throw ConsoleError(
           .failed, code: "file", "the file cannot be read: \(String(cString: strerror(errno)))", at: file)
       }
@@ -181,6 +184,23 @@ extension Console {
       try TextStream.standardOutput.write(String(decoding: chunk, as: UTF8.self))
     }
     return .streamed(notes: [deck.label])
+  }
+
+  /// A deck's name or version: what `NAME@VERSION` and `DECK=1.15` can be taken apart into again.
+  private func checkLabel(_ text: String, _ argument: String) throws {
+    do throws(InvalidValue) {
+      _ = try RequestKey(validating: text)
+    } catch {
+      throw ConsoleError(
+        InvalidValue(
+          kind: "deck label", rule: error.rule, offset: error.offset, problem: error.problem,
+          accepted: "1 to 64 letters, digits and . _ - +, starting with a letter or a digit"), in: argument)
+    }
+    guard !text.contains("@") else {
+      throw ConsoleError.usage(
+        "name.character", "deck label: '@' cannot stand here", at: argument,
+        fix: "1 to 64 letters, digits and . _ - +, starting with a letter or a digit")
+    }
   }
 
   /// `NAME@VERSION`, or `NAME` for the version that is active.

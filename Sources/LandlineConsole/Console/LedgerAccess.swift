@@ -42,7 +42,15 @@ extension Console {
   func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || errno == EACCES }
 
   private func requireDatabase(_ path: String, writable: Bool) throws {
-    if access(path, writable ? R_OK | W_OK : R_OK) == 0 { return }
+    if access(path, writable ? R_OK | W_OK : R_OK) == 0 {
+      var isDirectory: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue else {
+        return
+      }
+      throw ConsoleError(
+        .databaseUnavailable, code: "missing", "a directory is no ledger", at: path,
+        fix: "the file in it, with --database")
+    }
     switch errno {
     case EACCES, EPERM, EROFS:
       throw ConsoleError(

@@ -40,11 +40,11 @@ struct HistoryReport {
         of: account.id,
         HistoryRange(after: after, from: period.from, to: period.to, limit: limit, newest: newest))
       for line in found {
+        let other = line.transfer.debit == account.id ? line.transfer.credit : line.transfer.debit
         let hold = try line.transfer.call.flatMap { call in
-          try reading.hold(account: account.id, call: call)
+          try reading.hold(account: account.kind.isCustomer ? account.id : other, call: call)
         }
         if let reason, hold?.reason != reason { continue }
-        let other = line.transfer.debit == account.id ? line.transfer.credit : line.transfer.debit
         lines.append(Line(history: line, counterpart: try lookup.account(id: other), hold: hold))
         if lines.count > page.limit { break scan }
       }

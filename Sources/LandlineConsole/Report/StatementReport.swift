@@ -49,8 +49,9 @@ struct StatementReport {
       for line in page {
         totals[line.transfer.kind, default: Total()].count += 1
         totals[line.transfer.kind, default: Total()].amount += line.entry.amount
+        // The payer of a call is on its debit side.
         guard line.transfer.kind == .call, let call = line.transfer.call,
-          let hold = try reading.hold(account: account.id, call: call)
+          let hold = try reading.hold(account: line.transfer.debit, call: call)
         else { continue }
         let destination = Destination(name: hold.snapshot.destination, prefix: hold.snapshot.prefix)
         calls[destination, default: Calls()].count += 1

@@ -5,7 +5,7 @@ import LandlineConsole
 @main
 enum LandlineMain {
   static func main() async {
-    let arguments = NegativeNumbers.marked(Array(CommandLine.arguments.dropFirst()))
+    let arguments = NegativeNumbers.marked(LeadingOptions.moved(Array(CommandLine.arguments.dropFirst())))
     do {
       var command = try Landline.parseAsRoot(arguments)
       if var command = command as? any AsyncParsableCommand {
