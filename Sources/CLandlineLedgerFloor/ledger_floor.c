@@ -149,7 +149,8 @@ static void finalize_all(struct floor *floor) {
 static int64_t revenue_account(const struct floor *floor) { return floor->settings->accounts + 1; }
 
 static int open_database(struct floor *floor) {
-  if (sqlite3_open(floor->settings->path, &floor->database) != SQLITE_OK) return failed(floor, "open");
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  if (sqlite3_open_v2(floor->settings->path, &floor->database, flags, NULL) != SQLITE_OK) return failed(floor, "open");
   const char *pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;"
                         " PRAGMA cache_size = -65536";
   if (sqlite3_exec(floor->database, pragmas, NULL, NULL, NULL) != SQLITE_OK) return failed(floor, "pragmas");

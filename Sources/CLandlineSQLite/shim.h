@@ -21,4 +21,10 @@ static inline int landline_sqlite3_bind_blob_copied(
   return sqlite3_bind_blob(statement, index, bytes, length, SQLITE_TRANSIENT);
 }
 
+// sqlite3_config takes variable arguments, which Swift cannot pass. Without the count of memory in use, which nobody reads,
+// an allocation takes no lock. To be called before the first connection is opened.
+static inline int landline_sqlite3_disable_memory_statistics(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 #endif

@@ -27,6 +27,8 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
   private struct CachedAccount {
     var row: LedgerAccount
     var storedRevision: Int64
+    /// Something besides balances and counts has changed.
+    var hasNewSettings = false
   }
 
   private struct OperatorName: Hashable {
@@ -84,8 +86,13 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
   public mutating func finish() throws {
     for id in changedAccounts {
       guard var cached = accounts.removeValue(forKey: id) else { continue }
-      guard try rows.update(cached.row, ifRevision: cached.storedRevision) else { throw LedgerWriteConflict() }
+      let isWritten =
+        cached.hasNewSettings
+        ? try rows.update(cached.row, ifRevision: cached.storedRevision)
+        : try rows.updateBalance(cached.row, ifRevision: cached.storedRevision)
+      guard isWritten else { throw LedgerWriteConflict() }
       cached.storedRevision = cached.row.revision
+      cached.hasNewSettings = false
       accounts[id] = cached
     }
     for key in changedCounters {
@@ -105,6 +112,11 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
     case .call(let call): try advance(call, operation)
     }
   }
+}
+
+extension LedgerAccount {
+  /// What only an administrator, or the end of the account, changes.
+  fileprivate var settings: (AccountStatus, Int64, String, AccountCaps, String) { (status, floor, plan, caps, zone) }
 }
 
 // MARK: - Rows, read once a group
@@ -172,7 +184,9 @@ extension LedgerBook {
     guard var cached = accounts.removeValue(forKey: id) else {
       throw LedgerFault("account \(id) was changed before it was read")
     }
+    let (status, floor, plan, caps, zone) = cached.row.settings
     body(&cached.row)
+    if cached.row.settings != (status, floor, plan, caps, zone) { cached.hasNewSettings = true }
     if cached.row.revision == cached.storedRevision {
       cached.row.revision += 1
       changedAccounts.append(id)

@@ -179,11 +179,11 @@ extension LedgerOperation {
     case .move(let movement): "k/\(movement.key)"
     case .call(let call):
       switch call.phase {
-      case .authorise: "c/\(call.call)/authorise"
-      case .answer: "c/\(call.call)/answer"
+      case .authorise: "c/" + call.call.text + "/authorise"
+      case .answer: "c/" + call.call.text + "/answer"
       case .extend(let number, _): "c/\(call.call)/extend/\(number)"
       // One key for all ways to end: whichever comes first is the outcome.
-      case .settle, .void, .recover: "c/\(call.call)/end"
+      case .settle, .void, .recover: "c/" + call.call.text + "/end"
       }
     }
   }
@@ -208,7 +208,7 @@ extension LedgerOperation {
         carriers.map { " \($0.trunk):\($0.amount):\($0.overrun)" }.joined()
       }
       switch call.phase {
-      case .authorise(let authorisation): return "authorise \(authorisation.destination)"
+      case .authorise(let authorisation): return "authorise " + authorisation.destination
       case .answer: return "answer"
       case .extend(let number, let seconds): return "extend \(number) \(seconds)"
       case .settle(let milliseconds, _, let carriers): return "settle \(milliseconds)\(text(carriers))"

@@ -204,6 +204,8 @@ public protocol LedgerRows {
   /// Replaces the row whose revision is `revision`.
   /// - Returns: `false` when another writer changed the row meanwhile.
   mutating func update(_ account: LedgerAccount, ifRevision revision: Int64) throws -> Bool
+  /// The same for a row in which nothing but balances, versions and counts of calls has changed.
+  mutating func updateBalance(_ account: LedgerAccount, ifRevision revision: Int64) throws -> Bool
 
   mutating func operation(account: Int64, key: String) throws -> OperationRecord?
   mutating func insert(_ operation: OperationRecord) throws

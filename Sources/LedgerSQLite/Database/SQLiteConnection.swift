@@ -40,6 +40,9 @@ final class SQLiteConnection {
     case create
   }
 
+  /// Once in a process; refused without harm when something else in it has used SQLite before.
+  private static let isConfigured = landline_sqlite3_disable_memory_statistics() == SQLITE_OK
+
   let handle: OpaquePointer
   /// Pages in the log after the newest commit of this connection; owned here because SQLite keeps its address.
   private let pages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
@@ -52,6 +55,7 @@ final class SQLiteConnection {
       case .readWrite: SQLITE_OPEN_READWRITE
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
+    _ = SQLiteConnection.isConfigured
     pages.initialize(to: 0)
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)

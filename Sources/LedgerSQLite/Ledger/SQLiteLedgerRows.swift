@@ -9,7 +9,7 @@ final class SQLiteLedgerRows: LedgerRows {
   let connection: SQLiteConnection
 
   private let readDataVersion, readHead, saveHead: SQLiteStatement
-  private let accountByID, customerByName, operatorByName, insertAccount, updateAccount: SQLiteStatement
+  private let accountByID, customerByName, operatorByName, insertAccount, updateAccount, updateBalance: SQLiteStatement
   private let readOperation, insertOperation: SQLiteStatement
   private let readHold, insertHold, answerHold, extendHold, resolveHold, insertGrant, orphanHolds: SQLiteStatement
   private let insertTransfer, insertEntry, insertEvent, readTransfer, reversed: SQLiteStatement
@@ -41,6 +41,12 @@ final class SQLiteLedgerRows: LedgerRows {
         cap_concurrent = $8, cap_second = $9, cap_call = $10, cap_day = $11, cap_rate = $12, cap_countries = $13,
         zone = $14, open_holds = $15, call_second = $16, calls_in_second = $17
       WHERE id = $18 AND revision = $19
+      """)
+    updateBalance = try prepare(
+      """
+      UPDATE account SET posted = $1, held = $2, version = $3, revision = $4, open_holds = $5, call_second = $6,
+        calls_in_second = $7
+      WHERE id = $8 AND revision = $9
       """)
 
     readOperation = try prepare("SELECT \(RowCoding.operation) FROM op WHERE account = $1 AND key = $2")
@@ -150,6 +156,14 @@ final class SQLiteLedgerRows: LedgerRows {
       .bind(9, caps.callsPerSecond).bind(10, caps.perCall).bind(11, caps.perDay).bind(12, caps.highestRate)
       .bind(13, caps.countriesText).bind(14, account.zone).bind(15, account.openHolds).bind(16, account.callSecond)
       .bind(17, account.callsInSecond).bind(18, account.id).bind(19, revision).run()
+    return connection.changes == 1
+  }
+
+  func updateBalance(_ account: LedgerAccount, ifRevision revision: Int64) throws -> Bool {
+    try updateBalance
+      .bind(1, account.posted).bind(2, account.held).bind(3, account.version).bind(4, account.revision)
+      .bind(5, account.openHolds).bind(6, account.callSecond).bind(7, account.callsInSecond).bind(8, account.id)
+      .bind(9, revision).run()
     return connection.changes == 1
   }
 
