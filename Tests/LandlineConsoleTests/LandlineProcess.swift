@@ -11,16 +11,18 @@ struct LandlineProcess {
 
   let folder: URL
 
+  /// In memory where the system offers it: hundreds of commands need not wait for a disk.
+  static let temporary =
+    FileManager.default.isWritableFile(atPath: "/dev/shm")
+    ? URL(fileURLWithPath: "/dev/shm") : FileManager.default.temporaryDirectory
+
   /// - Parameter hasLedger: whether the folder starts with the scenario's ledger.
   init(hasLedger: Bool = true) async throws {
-    folder = FileManager.default.temporaryDirectory.appendingPathComponent("landline-\(UUID().uuidString)")
+    folder = Self.temporary.appendingPathComponent("landline-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    if hasLedger {
-      for file in try FileManager.default.contentsOfDirectory(atPath: try await ScenarioFolder.shared.url().path) {
-        try FileManager.default.copyItem(
-          at: try await ScenarioFolder.shared.url().appendingPathComponent(file),
-          to: folder.appendingPathComponent(file))
-      }
+    guard hasLedger else { return }
+    for (name, content) in try await ScenarioFiles.shared.contents() {
+      try content.write(to: folder.appendingPathComponent(name))
     }
   }
 
@@ -55,7 +57,7 @@ struct LandlineProcess {
     variables.merge(environment) { _, new in new }
     process.environment = variables
     let name = UUID().uuidString
-    let folderOfStreams = FileManager.default.temporaryDirectory
+    let folderOfStreams = temporary
     func stream(_ suffix: String) throws -> (URL, FileHandle) {
       let url = folderOfStreams.appendingPathComponent("\(name).\(suffix)")
       try Data().write(to: url)
@@ -84,19 +86,23 @@ struct LandlineProcess {
   }
 }
 
-/// The scenario's ledger, built once.
-actor ScenarioFolder {
-  static let shared = ScenarioFolder()
-  private var built: Task<URL, any Error>?
+/// The scenario's ledger, built once and kept in memory.
+actor ScenarioFiles {
+  static let shared = ScenarioFiles()
+  private var built: Task<[String: Data], any Error>?
 
-  func url() async throws -> URL {
+  func contents() async throws -> [String: Data] {
     if let built { return try await built.value }
     let task = Task {
-      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "landline-scenario-\(UUID().uuidString)")
+      let folder = LandlineProcess.temporary.appendingPathComponent("landline-scenario-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
       try await LedgerScenario.build(in: folder)
-      return folder
+      var contents: [String: Data] = [:]
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        contents[name] = try Data(contentsOf: folder.appendingPathComponent(name))
+      }
+      return contents
     }
     built = task
     return try await task.value
