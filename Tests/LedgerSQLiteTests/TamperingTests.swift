@@ -161,6 +161,9 @@ struct TamperingTests {
       "UPDATE op SET outcome = 'granted 600 65000 more' WHERE key = 'c/talking/authorise'"),
     .init(
       "answer to an extension", .i11,
+      "UPDATE op SET outcome = 'granted 600 605000 more' WHERE key = 'c/talking/extend/1'"),
+    .init(
+      "grant denied", .i11,
       "UPDATE op SET outcome = 'refused insufficientCredit' WHERE key = 'c/talking/authorise'"),
     .init("answer to an answer", .i11, "UPDATE op SET outcome = 'voided' WHERE key = 'c/talking/answer'"),
     .init("answer to a void", .i11, "UPDATE op SET outcome = 'settled 0 0 0 -' WHERE key = 'c/voided/end'"),
