@@ -5,6 +5,7 @@ import LandlineConsole
 @main
 enum LandlineMain {
   static func main() async {
+    endOnInterrupt()
     let arguments = NegativeNumbers.marked(LeadingOptions.moved(Array(CommandLine.arguments.dropFirst())))
     do {
       var command = try Landline.parseAsRoot(arguments)
@@ -17,6 +18,16 @@ enum LandlineMain {
       exit(code.rawValue)
     } catch {
       refuse(error, arguments)
+    }
+  }
+
+  /// An interrupt ends the process at once, with the status that scripts expect. Whatever was not committed is not in
+  /// the ledger, and an unfinished import is invisible.
+  private static func endOnInterrupt() {
+    signal(SIGINT) { _ in
+      let text: StaticString = "landline: interrupted\n"
+      _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+      _exit(ExitStatus.interrupted.rawValue)
     }
   }
 
