@@ -10,8 +10,8 @@ import Synchronization
 final class OpenLoop: Sendable {
   /// Calls between an authorisation and its answer, and again to its settlement.
   static let callsBetweenPhases = 32
-  /// Longest sleep between looks at the schedule, in microseconds.
-  static let tickMicroseconds: UInt32 = 200
+  /// Shortest sleep between looks at the schedule, in seconds: what falls due meanwhile is handed over together.
+  static let shortestSleep = 0.0001
 
   struct Result {
     /// Answer minus due instant of each operation in seconds, ascending.
@@ -83,7 +83,8 @@ final class OpenLoop: Sendable {
         store.submit([operations[next]]) { self.complete($0[0], due: due) }
         next += 1
       }
-      usleep(OpenLoop.tickMicroseconds)
+      let untilNext = start + Double(next) * interval - ProcessClock.monotonicSeconds()
+      if next < operations.count { usleep(useconds_t(max(untilNext, OpenLoop.shortestSleep) * 1e6)) }
     }
   }
 

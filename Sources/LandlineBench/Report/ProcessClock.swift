@@ -39,6 +39,14 @@ enum ProcessMemory {
   /// The most bytes ever resident.
   static func peakResidentBytes() -> Int64? { kibibytes("VmHWM:").map { $0 * 1024 } }
 
+  /// Forgets the peak so far (proc(5), /proc/self/clear_refs).
+  /// - Returns: bytes resident now, which the peak starts from; `nil` where the kernel cannot forget.
+  static func startPeak() -> Int64? {
+    guard let file = fopen("/proc/self/clear_refs", "w") else { return nil }
+    let isWritten = fputs("5", file) >= 0
+    return fclose(file) == 0 && isWritten ? residentBytes() : nil
+  }
+
   private static func kibibytes(_ field: String) -> Int64? {
     guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
     for line in status.split(separator: "\n") where line.hasPrefix(field) {

@@ -1,0 +1,21 @@
+/// What ``BalanceBench`` measured.
+public struct BalanceBenchReport: BenchReport, Hashable {
+  public let postings: Int
+  public let fileBytes: Int64
+  /// Seconds to make the ledger; 0 when it was there already.
+  public let buildSeconds: Double
+  public let command: [String]
+  public let rounds: Int
+  /// From the start of the process to its end.
+  public let milliseconds: Spread
+
+  public var table: String {
+    var table = BenchTable(["balance, \(postings) postings", "value"])
+    table.append(["ledger, MiB", BenchTable.number(Double(fileBytes) / 1_048_576, decimals: 1)])
+    table.append(["building it, s", BenchTable.number(buildSeconds, decimals: 1)])
+    table.append(["whole process, median ms", BenchTable.number(milliseconds.median, decimals: 1)])
+    table.append(["whole process, lowest ms", BenchTable.number(milliseconds.lowest, decimals: 1)])
+    table.append(["whole process, highest ms", BenchTable.number(milliseconds.highest, decimals: 1)])
+    return table.text
+  }
+}
