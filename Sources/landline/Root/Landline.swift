@@ -42,6 +42,6 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Prices",
         subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self, NumberCommand.self]),
-      CommandGroup(name: "Tools", subcommands: [SimulateCommand.self, CompletionCommand.self]),
+      CommandGroup(name: "Tools", subcommands: [SimulateCommand.self, BenchCommand.self, CompletionCommand.self]),
     ])
 }

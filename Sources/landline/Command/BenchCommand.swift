@@ -1,0 +1,103 @@
+import ArgumentParser
+import Foundation
+import LandlineBench
+import LandlineConsole
+
+struct BenchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bench", abstract: "How fast the books are on this machine, beside the least that could do the job.",
+    subcommands: [LedgerPart.self, RatingPart.self, BalancePart.self])
+
+  struct LedgerPart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "ledger",
+      abstract: "Holds and settlements a second, beside a bare SQLite loop in the same run; delays at fixed rates.")
+
+    @Option(name: .customLong("dir"), help: "Folder on the disk to measure.", completion: .directory)
+    var folder: String?
+
+    @Option(help: "Seconds of each measurement.")
+    var seconds = 2.0
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func validate() throws {
+      guard seconds > 0, seconds <= 3600 else { throw ValidationError("--seconds accepts more than 0, at most 3600") }
+    }
+
+    func run() async throws {
+      var options = LedgerBench.Options()
+      options.folder = folder
+      options.seconds = seconds
+      options.progress = BenchCommand.progress
+      let chosen = options
+      try await BenchCommand.show(json: json) { try await LedgerBench.run(chosen) }
+    }
+  }
+
+  struct RatingPart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "rating", abstract: "Import, memory and lookups of a large deck.")
+
+    @Option(help: "Prefixes in the deck.")
+    var prefixes = 1_000_000
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func validate() throws {
+      guard (1000...2_000_000).contains(prefixes) else { throw ValidationError("--prefixes accepts 1000 to 2000000") }
+    }
+
+    func run() async throws {
+      var options = RatingBench.Options()
+      options.prefixes = prefixes
+      options.progress = BenchCommand.progress
+      let chosen = options
+      try await BenchCommand.show(json: json) { try RatingBench.run(chosen) }
+    }
+  }
+
+  struct BalancePart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "balance", abstract: "landline balance as a whole process, on a large ledger.")
+
+    @Option(help: "Postings in the ledger.")
+    var postings = 1_000_000
+
+    @Option(name: .customLong("dir"), help: "Folder that keeps the ledger for the next time.", completion: .directory)
+    var folder: String?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func validate() throws {
+      guard (1000...10_000_000).contains(postings) else { throw ValidationError("--postings accepts 1000 to 10000000") }
+    }
+
+    func run() async throws {
+      var options = BalanceBench.Options()
+      options.postings = postings
+      options.folder = folder
+      options.progress = BenchCommand.progress
+      let chosen = options
+      try await BenchCommand.show(json: json) { try await BalanceBench.run(chosen) }
+    }
+  }
+
+  private static func show(json: Bool, _ measure: () async throws -> some BenchReport) async throws {
+    do {
+      let report = try await measure()
+      FileHandle.standardOutput.write(Data(((json ? report.json : report.table) + "\n").utf8))
+    } catch {
+      let failure = ConsoleError(any: error, path: "the benchmark's ledger")
+      Console(settings: ConsoleSettings(format: json ? .json : .table), environment: .process()).report(failure)
+      throw ExitCode(failure.status.rawValue)
+    }
+  }
+
+  @Sendable private static func progress(_ text: String) {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+  }
+}
