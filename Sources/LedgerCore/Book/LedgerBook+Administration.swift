@@ -16,6 +16,8 @@ extension LedgerBook {
         }
         return unrecorded(.accountExists)
       }
+      // An account whose days nobody can count could never make a call.
+      guard isKnown(zone: zone) else { return unrecorded(.unknownZone) }
       guard kind.isCustomer, creditLimit >= 0, creditLimit <= Credits.maximumMicros,
         kind == .postpaid || creditLimit == 0, caps.isInRange
       else {
@@ -74,10 +76,13 @@ extension LedgerBook {
       event = "set-credit-limit"
       try change(account.id) { $0.floor = -limit }
     case .setZone(let zone):
+      guard isKnown(zone: zone) else { return unrecorded(.unknownZone) }
       event = "set-zone"
       try change(account.id) { $0.zone = zone }
     }
     try record(event: event, of: try self.account(account.id), actor: operation.actor, at: operation.at)
     return try keepAnswer(.changed, to: operation, on: account.id, content: content, seq: head.seq)
   }
+
+  private func isKnown(zone: String) -> Bool { (try? CivilZone(zone)) != nil }
 }

@@ -6,6 +6,8 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
   case unknownAccount
   /// The account name is taken.
   case accountExists
+  /// The system does not know the time zone.
+  case unknownZone
   /// The key was used before with other content; nothing changed.
   case conflict
   /// No hold is known for the call.
@@ -60,8 +62,8 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
     case .callCap: .callCap
     case .dailyCap: .dailyCap
     case .insufficientCredit: .insufficientCredit
-    case .unknownAccount, .accountExists, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved, .staleEpoch,
-      .notAnswered, .amountOutOfRange, .belowFloor:
+    case .unknownAccount, .accountExists, .unknownZone, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved,
+      .staleEpoch, .notAnswered, .amountOutOfRange, .belowFloor:
       nil
     }
   }
@@ -71,6 +73,7 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .unknownAccount: "no account has that name"
     case .accountExists: "an account of that name exists already"
+    case .unknownZone: "the time zone is not known to this system"
     case .conflict: "the key was used before with other content; nothing was changed"
     case .unknownCall: "no hold is known for that call"
     case .unknownTransfer: "no transfer of that account has that number, or it cannot be reversed"
@@ -99,8 +102,8 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
   /// Whether the answer is kept under the request's key. The others follow from rows that cannot change back.
   var isSticky: Bool {
     switch self {
-    case .unknownAccount, .accountExists, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved, .staleEpoch,
-      .notAnswered:
+    case .unknownAccount, .accountExists, .unknownZone, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved,
+      .staleEpoch, .notAnswered:
       false
     default: true
     }

@@ -87,12 +87,16 @@ final class LedgerWriter: @unchecked Sendable {
   private func process(_ group: [LedgerJob]) {
     do {
       try runGroup(group)
-    } catch  where LedgerWriter.concernsOneOperation(error) && (group.count > 1 || group[0].weight > 1) {
-      // One of them met a state that the rules exclude. Alone, the others go through.
-      for job in group { processAlone(job) }
     } catch {
-      let failure = unavailable(error)
-      for job in group { job.fail(failure) }
+      let isOurs = LedgerWriter.concernsOneOperation(error)
+      if isOurs { options.onFault?("\(error)") }
+      if isOurs, group.count > 1 || group[0].weight > 1 {
+        // One of them met a state that the rules exclude. Alone, the others go through.
+        for job in group { processAlone(job) }
+      } else {
+        let failure = unavailable(error)
+        for job in group { job.fail(failure) }
+      }
     }
   }
 

@@ -41,6 +41,9 @@ public final class SQLiteLedgerStore: LedgerStore {
     public var checkpointPages = Options.defaultCheckpointPages
     public var logPagesLimit = Options.defaultLogPagesLimit
     public var readers = Options.defaultReaders
+    /// Told, on the writer's thread, of each write that met a state which the ledger's own rules exclude. The write was
+    /// undone and its neighbours went on: log it, for it is a fault of ours or an altered file.
+    public var onFault: (@Sendable (String) -> Void)?
     /// Strict opening: refuse a ledger whose balances, holds or newest records contradict each other.
     public var verifiesAtOpen = false
     /// For tests: pages that the file may have, so that a full disk can be met without one.

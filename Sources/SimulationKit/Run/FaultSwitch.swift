@@ -13,6 +13,13 @@ final class FaultSwitch: Sendable {
 
   private let armed = Mutex<Fault?>(nil)
 
+  /// The first write that the ledger itself undid as impossible. Its neighbours go through, so nothing else would tell.
+  private let noticed = Mutex<String?>(nil)
+
+  var impossibleWrite: String? { noticed.withLock { $0 } }
+
+  func notice(_ fault: String) { noticed.withLock { $0 = $0 ?? fault } }
+
   func arm(_ fault: Fault?) { armed.withLock { $0 = fault } }
 
   var faults: CommitFaults {

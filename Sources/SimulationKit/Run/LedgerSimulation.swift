@@ -91,6 +91,7 @@ final class SimulationRun {
   ) throws -> SQLiteLedgerStore {
     var storeOptions = SQLiteLedgerStore.Options(flush: options.flush)
     storeOptions.faults = fault.faults
+    storeOptions.onFault = { fault.notice($0) }
     return try SQLiteLedgerStore.open(path: path, options: storeOptions, createIfMissing: true)
   }
 
@@ -562,6 +563,7 @@ final class SimulationRun {
   }
 
   private func verify(full: Bool) async throws {
+    if let problem = fault.impossibleWrite { throw violation(nil, "a write was undone as impossible: \(problem)") }
     let started = ContinuousClock.now
     let books = try await store.read { reading in
       var answers: [OperationRecord] = []
