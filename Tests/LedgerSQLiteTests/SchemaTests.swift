@@ -25,7 +25,11 @@ struct SchemaTests {
     await store.close()
     #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 1)
     #expect(try SQLiteDoor.integer("PRAGMA application_id", path: file.path) == 0x4C6E_646C)
-    #expect(try SQLiteDoor.integer("SELECT count(*) FROM sqlite_schema WHERE type = 'table'", path: file.path) == 10)
+    let tables = """
+      SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('ledger_head', 'account', 'hold',
+        'hold_grant', 'transfer', 'entry', 'account_event', 'op', 'counter', 'node')
+      """
+    #expect(try SQLiteDoor.integer(tables, path: file.path) == 10)
     #expect(try file.verify().isSound)
     // Opened again, nothing is migrated.
     let again = try file.open()

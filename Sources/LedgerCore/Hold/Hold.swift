@@ -100,7 +100,8 @@ extension Hold {
   }
 }
 
-/// One step in the growth of a hold: kept for ever, so that the available balance at any past instant can be told.
+/// One step in the growth of a hold: kept as long as the hold, so that the available balance at a past instant can be
+/// told. Voided holds are pruned with their steps (``LedgerStore/prune(before:)``).
 public struct HoldGrant: Hashable, Sendable {
   /// ``Hold/seq``.
   public var hold: Int64

@@ -1,4 +1,5 @@
 import CLandlineSQLite
+import Foundation
 import LedgerCore
 
 /// A failure that SQLite reported.
@@ -21,7 +22,7 @@ struct SQLiteError: Error, CustomStringConvertible {
       LedgerUnavailable(.corrupt, "a rule of the database stopped the write: \(message)")
     case SQLITE_CANTOPEN: LedgerUnavailable(.missing, "\(path) cannot be opened: \(message)")
     case SQLITE_PERM, SQLITE_AUTH, SQLITE_READONLY:
-      LedgerUnavailable(.notPermitted, "\(path) may not be written: \(message)")
+      LedgerUnavailable(.notPermitted, "\(path) may not be read or written by this user: \(message)")
     default: LedgerUnavailable(.inputOutput, "\(path): \(message)")
     }
   }
@@ -61,8 +62,18 @@ final class SQLiteConnection {
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened, code == SQLITE_OK else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      // SQLite tries again for reading only, so the system's last error may hide that the folder forbids a new file.
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      let files = FileManager.default
+      let isForbidden =
+        opened.map { [EACCES, EPERM, EROFS].contains(sqlite3_system_errno($0)) } ?? false
+        || (mode == .create && files.fileExists(atPath: folder) && !files.isWritableFile(atPath: folder))
       sqlite3_close_v2(opened)
-      throw SQLiteError(code: code, message: message)
+      throw SQLiteError(code: isForbidden ? SQLITE_PERM : code, message: message)
+    }
+    guard mode == .readOnly || sqlite3_db_readonly(opened, "main") == 0 else {
+      sqlite3_close_v2(opened)
+      throw SQLiteError(code: SQLITE_PERM, message: "the file is read-only")
     }
     handle = opened
     sqlite3_busy_timeout(handle, SQLiteConnection.busyMilliseconds)

@@ -68,6 +68,7 @@ public final class SQLiteLedgerStore: LedgerStore {
       guard exists || createIfMissing else {
         throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
       }
+      try LedgerSchema.checkSize(path: path)
       let connection = try SQLiteConnection(path: path, mode: exists ? .readWrite : .create)
       // Before the first write: somebody else's database is left as it was found.
       _ = try LedgerSchema.checkedVersion(connection, path: path)
@@ -193,7 +194,8 @@ public final class SQLiteLedgerStore: LedgerStore {
   }
 
   public func close() async {
-    await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
+    // The writer is the last to leave: only a connection that may write can fold the log into the file.
     readers.close()
+    await withCheckedContinuation { continuation in queue.close { continuation.resume() } }
   }
 }
