@@ -49,8 +49,8 @@ extension LedgerModel {
   ) -> Expectation {
     let hold = holds[ModelCallKey(account: name, call: call.call.text)]
     if case .authorise(let request) = call.phase {
-      guard isCurrent(call.origin) else { return .unrecorded(.staleEpoch, nil) }
       if let hold { return hold.end.map { .unrecorded(.alreadyResolved, $0.outcome) } ?? .unrecorded(.conflict, nil) }
+      guard isCurrent(call.origin) else { return .unrecorded(.staleEpoch, nil) }
       return authorisation(request, name, account, at: operation.at)
     }
     guard let hold else { return .unrecorded(.unknownCall, nil) }
