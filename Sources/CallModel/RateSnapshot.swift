@@ -123,7 +123,7 @@ extension RateSnapshot {
           .quotientAndRemainder(dividingBy: 1000)
         end = min(billed, max(from, whole + (part > 0 ? 1 : 0) - answered.freeSeconds))
       }
-      cost += segment.tariff.tiers[0].ratePerMinute * (end - from)
+      cost += segment.tariff.firstTier.ratePerMinute * (end - from)
       from = end
     }
     return answered.rounded(answered.clamped(cost))
@@ -149,9 +149,7 @@ extension RateSnapshot {
 
   /// The dearest rate a minute in nano-units, over all segments and tiers: what a "highest rate" cap looks at.
   public var highestRatePerMinute: Int64 {
-    segments.reduce(0) { highest, segment in
-      segment.tariff.tiers.reduce(highest) { max($0, $1.ratePerMinute) }
-    }
+    segments.reduce(0) { max($0, $1.tariff.highestRatePerMinute) }
   }
 
   /// The longest call that any class allows.
@@ -161,7 +159,7 @@ extension RateSnapshot {
 extension Tariff {
   /// Whether two tariffs of one tier differ in nothing but the rate a minute.
   package func differsOnlyInRate(from other: Tariff) -> Bool {
-    tiers.count == 1 && other.tiers.count == 1 && tiers[0].increment == other.tiers[0].increment
+    tierCount == 1 && other.tierCount == 1 && firstTier.increment == other.firstTier.increment
       && initial == other.initial && fee == other.fee && minimumCharge == other.minimumCharge && grace == other.grace
       && freeSeconds == other.freeSeconds && maximumCost == other.maximumCost
       && maximumCostStrategy == other.maximumCostStrategy && secondsLimit == other.secondsLimit

@@ -45,10 +45,10 @@ public struct Tariff: Hashable, Sendable {
   public static let maximumIncrement: Int64 = 3600
   public static let maximumTolerance: Int64 = 999
 
-  public let tiers: [Tier]
-  /// A copy beside the other fields: most tariffs have one tier and are priced without touching the list.
-  private let firstTier: Tier
-  private let tierCount: Int
+  // Plain bytes side by side, no list: copying a tariff counts no references. What prices an ordinary call comes first,
+  // in as few cache lines as possible.
+  let tierCount: Int
+  let firstTier: Tier
   /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
   public let initial: Int64
   /// Nano-units, once a call.
@@ -61,12 +61,13 @@ public struct Tariff: Hashable, Sendable {
   public let freeSeconds: Int64
   /// Nano-units: the most that a call costs; `nil` for no limit.
   public let maximumCost: Int64?
+  public let rounding: Rounding
   public let maximumCostStrategy: MaximumCostStrategy
   /// Longest call under this tariff, in seconds.
   public let secondsLimit: Int64
   /// Milliseconds by which a duration may pass a whole second before the next one counts, 0 to 999.
   public let tolerance: Int64
-  public let rounding: Rounding
+  private let secondTier, thirdTier, fourthTier: Tier
 
   /// - Throws: ``InvalidValue`` with a `tariff.…` rule that names the field outside its limits.
   public init(
@@ -121,8 +122,13 @@ public struct Tariff: Hashable, Sendable {
       "1 to \(Tariff.maximumSeconds) seconds")
     try require(
       (0...Tariff.maximumTolerance).contains(tolerance), "tolerance", "the tolerance is out of range", "0 to 999 ms")
-    self.tiers = tiers
-    firstTier = tiers[0]
+    func tier(_ index: Int) -> Tier {
+      index < tiers.count ? tiers[index] : Tier(fromSecond: 0, ratePerMinute: 0, increment: 1)
+    }
+    firstTier = tier(0)
+    secondTier = tier(1)
+    thirdTier = tier(2)
+    fourthTier = tier(3)
     tierCount = tiers.count
     self.initial = initial
     self.fee = fee
@@ -134,6 +140,25 @@ public struct Tariff: Hashable, Sendable {
     self.secondsLimit = secondsLimit
     self.tolerance = tolerance
     self.rounding = rounding
+  }
+
+  /// The tiers in ascending order.
+  public var tiers: [Tier] { (0..<tierCount).map(tier) }
+
+  /// Nano-units a minute of the dearest tier.
+  public var highestRatePerMinute: Int64 {
+    var highest = firstTier.ratePerMinute
+    for index in 0..<tierCount { highest = max(highest, tier(index).ratePerMinute) }
+    return highest
+  }
+
+  private func tier(_ index: Int) -> Tier {
+    switch index {
+    case 0: firstTier
+    case 1: secondTier
+    case 2: thirdTier
+    default: fourthTier
+    }
   }
 
   /// A tariff of one tier.
@@ -162,9 +187,9 @@ extension Tariff {
     let talk = min(max(seconds, 0), Tariff.maximumSeconds) - freeSeconds
     guard seconds > grace, talk > 0 else { return 0 }
     var index = 0
-    while index + 1 < tierCount, talk > tiers[index + 1].fromSecond { index += 1 }
-    let increment = index == 0 ? firstTier.increment : tiers[index].increment
-    let start = index == 0 ? initial : tiers[index].fromSecond
+    while index + 1 < tierCount, talk > tier(index + 1).fromSecond { index += 1 }
+    let increment = tier(index).increment
+    let start = index == 0 ? initial : tier(index).fromSecond
     guard talk > start else { return start }
     return start + (talk - start + increment - 1) / increment * increment
   }
@@ -174,12 +199,10 @@ extension Tariff {
     guard seconds > grace else { return 0 }
     let billed = billedSeconds(seconds)
     var cost = fee * 60
-    if tierCount == 1 { return clamped(cost + firstTier.ratePerMinute * billed) }
-    // By position: an iterator would retain the list, which costs more than the sum itself.
     var index = 0
-    while index < tiers.count, billed > tiers[index].fromSecond {
-      let end = index + 1 < tiers.count ? min(billed, tiers[index + 1].fromSecond) : billed
-      cost += tiers[index].ratePerMinute * (end - tiers[index].fromSecond)
+    while index < tierCount, billed > tier(index).fromSecond {
+      let end = index + 1 < tierCount ? min(billed, tier(index + 1).fromSecond) : billed
+      cost += tier(index).ratePerMinute * (end - tier(index).fromSecond)
       index += 1
     }
     return clamped(cost)
@@ -241,20 +264,20 @@ extension Tariff {
   private func billedSecondsBought(by budget: Int64) -> Int64 {
     var left = budget
     var billed: Int64 = 0
-    for index in tiers.indices {
-      let tier = tiers[index]
-      let end = index + 1 < tiers.count ? tiers[index + 1].fromSecond : Tariff.maximumSeconds + Tariff.maximumIncrement
+    for index in 0..<tierCount {
+      let current = tier(index)
+      let end = index + 1 < tierCount ? tier(index + 1).fromSecond : Tariff.maximumSeconds + Tariff.maximumIncrement
       if index == 0 {
-        guard tier.ratePerMinute * initial <= left else { return 0 }
-        left -= tier.ratePerMinute * initial
+        guard current.ratePerMinute * initial <= left else { return 0 }
+        left -= current.ratePerMinute * initial
         billed = initial
       }
       guard end > billed else { continue }
-      let steps = (end - billed) / tier.increment
-      let stepPrice = tier.ratePerMinute * tier.increment
+      let steps = (end - billed) / current.increment
+      let stepPrice = current.ratePerMinute * current.increment
       let bought = stepPrice == 0 ? steps : min(steps, left / stepPrice)
       left -= bought * stepPrice
-      billed += bought * tier.increment
+      billed += bought * current.increment
       if bought < steps { return billed }
     }
     return billed

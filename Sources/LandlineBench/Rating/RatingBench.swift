@@ -83,8 +83,8 @@ public enum RatingBench {
       let matched = ProcessClock.now()
       var cost: Int64 = 0
       for number in numbers {
-        if let match = index.match(number, at: instant), let tariff = index.tariff(of: match) {
-          cost &+= tariff.cost(seconds: callSeconds)
+        if let match = index.match(number, at: instant), let price = index.cost(of: match, seconds: callSeconds) {
+          cost &+= price
         }
       }
       let priced = ProcessClock.now()

@@ -16,11 +16,27 @@ public struct RateIndex: Sendable {
     var owner: UInt32
   }
 
+  /// The first row of a prefix in 32 bits: digits of the prefix, whether it has more rows, number of the terms.
+  private struct Lead: Sendable {
+    private let bits: UInt32
+
+    /// Terms are at most as many as the rows of a deck, which 27 bits count.
+    init(digits: UInt64, isGroup: Bool, terms: UInt32) {
+      bits = UInt32(truncatingIfNeeded: digits) | (isGroup ? 16 : 0) | terms << 5
+    }
+
+    var digits: UInt64 { UInt64(bits & 15) }
+    var isGroup: Bool { bits & 16 != 0 }
+    var terms: Int { Int(bits >> 5) }
+  }
+
   public let deck: RateDeck
   /// The deck's rows that may still be in force, in the deck's order; shared with the deck when none was dropped.
   private let entries: [RateDeck.Entry]
   /// By the first row of a prefix: the first row of the next shorter prefix.
   private let parents: [UInt32]
+  /// What an ordinary lookup needs of a row, in a quarter of its bytes: a lookup's cost is the memory that it misses.
+  private let leads: [Lead]
   private let intervals: [Interval]
   /// First interval of each bucket, and one more for the end.
   private let buckets: [UInt32]
@@ -95,6 +111,11 @@ public struct RateIndex: Sendable {
       filledBuckets += 1
     }
     self.parents = parents
+    leads = entries.indices.map { [entries] row in
+      Lead(
+        digits: entries[row].key & 15,
+        isGroup: row + 1 < entries.count && entries[row + 1].key == entries[row].key, terms: entries[row].terms)
+    }
     // Without the room that was reserved for the worst case.
     self.intervals = intervals.withUnsafeBufferPointer { Array($0) }
     self.buckets = buckets
@@ -103,17 +124,21 @@ public struct RateIndex: Sendable {
 
   /// Bytes of everything a lookup touches: intervals, table, rows, terms, tariffs and names.
   public var byteCount: Int {
-    entries.count * (MemoryLayout<RateDeck.Entry>.stride + 4) + intervals.count * MemoryLayout<Interval>.stride
+    entries.count * (MemoryLayout<RateDeck.Entry>.stride + 8) + intervals.count * MemoryLayout<Interval>.stride
       + buckets.count * 4 + deck.sharedByteCount
   }
 }
 
 /// The rows that price a number at an instant. Valid with the index that made it.
 public struct RateMatch: Hashable, Sendable {
-  public let prefix: NumberDigits
+  /// The number that was looked up.
+  let number: NumberDigits
+  let digits: Int
   /// First row of the prefix in the index.
   let row: Int
   let milliseconds: Int64
+
+  public var prefix: NumberDigits { number.prefix(digits) ?? number }
 }
 
 // MARK: - Lookup
@@ -125,9 +150,9 @@ extension RateIndex {
     var row = owner(of: number)
     let count = number.key & 15
     while row != RateIndex.none {
-      let key = entries[Int(row)].key
-      if key & 15 <= count, !hasWindows || isInForce(Int(row), instant.milliseconds) {
-        return RateMatch(prefix: NumberDigits(key: key), row: Int(row), milliseconds: instant.milliseconds)
+      let digits = leads[Int(row)].digits
+      if digits <= count, !hasWindows || isInForce(Int(row), instant.milliseconds) {
+        return RateMatch(number: number, digits: Int(digits), row: Int(row), milliseconds: instant.milliseconds)
       }
       row = parents[Int(row)]
     }
@@ -139,11 +164,11 @@ extension RateIndex {
     var result: [(match: RateMatch, isInForce: Bool)] = []
     var row = owner(of: number)
     while row != RateIndex.none {
-      let prefix = NumberDigits(key: entries[Int(row)].key)
-      if prefix.count <= number.count {
+      let digits = Int(leads[Int(row)].digits)
+      if digits <= number.count {
         result.append(
           (
-            RateMatch(prefix: prefix, row: Int(row), milliseconds: instant.milliseconds),
+            RateMatch(number: number, digits: digits, row: Int(row), milliseconds: instant.milliseconds),
             isInForce(Int(row), instant.milliseconds)
           ))
       }
@@ -155,14 +180,21 @@ extension RateIndex {
   private func owner(of number: NumberDigits) -> UInt32 {
     let padded = (number.key >> 4) / widthDivisor
     let (bucket, distance) = padded.quotientAndRemainder(dividingBy: bucketSize)
-    var low = Int(buckets[Int(bucket)])
-    var high = Int(buckets[Int(bucket) + 1])
+    let first = Int(buckets[Int(bucket)])
+    var count = Int(buckets[Int(bucket) + 1]) - first
     let wanted = UInt32(truncatingIfNeeded: distance)
-    while low < high {
-      let middle = (low + high) >> 1
-      if intervals[middle].start <= wanted { low = middle + 1 } else { high = middle }
+    // Nothing in this bucket starts early enough: the last interval of the buckets before reaches into it.
+    guard count > 0, intervals[first].start <= wanted else {
+      return first == 0 ? RateIndex.none : intervals[first - 1].owner
     }
-    return low == 0 ? RateIndex.none : intervals[low - 1].owner
+    // Halves by arithmetic instead of by a jump: which way a random number goes cannot be predicted.
+    var place = first
+    while count > 1 {
+      let half = count / 2
+      place += intervals[place + half].start <= wanted ? half : 0
+      count -= half
+    }
+    return intervals[place].owner
   }
 
   private func end(ofGroupAt row: Int) -> Int {
@@ -219,20 +251,16 @@ extension RateIndex {
 
   /// Micro-units for `seconds` of a match in its standard class; `nil` when that has no price.
   public func cost(of match: RateMatch, seconds: Int64) -> Int64? {
-    let row = match.row
-    if row + 1 == entries.count || entries[row + 1].key != entries[row].key {
-      return deck.tariffs[Int(entries[row].terms)].cost(seconds: seconds)
-    }
+    let lead = leads[match.row]
+    if !lead.isGroup { return deck.tariffs[lead.terms].cost(seconds: seconds) }
     return composedTariff(match, 0)?.cost(seconds: seconds)
   }
 
   /// The tariff of a match in a time class (index in ``TimeClasses/names``), the standard one where the class has none.
   @inline(__always)
   public func tariff(of match: RateMatch, timeClass: Int = 0) -> Tariff? {
-    let row = match.row
-    if row + 1 == entries.count || entries[row + 1].key != entries[row].key {
-      return deck.tariffs[Int(entries[row].terms)]
-    }
+    let lead = leads[match.row]
+    if !lead.isGroup { return deck.tariffs[lead.terms] }
     return composedTariff(match, timeClass)
   }
 
