@@ -11,7 +11,8 @@ struct SessionDescriptionLine {
 
   /// The parts between spaces. RFC 8866 wants one space each; phones that write more, or a tab, are understood.
   func fields(atMost limit: Int) -> [ArraySlice<UInt8>] {
-    value.split(maxSplits: limit, omittingEmptySubsequences: true) { $0 == 0x20 || $0 == 0x09 }
+    let end = value.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { $0 + 1 } ?? value.startIndex
+    return value[..<end].split(maxSplits: limit, omittingEmptySubsequences: true) { $0 == 0x20 || $0 == 0x09 }
   }
 
   func refusal(

@@ -133,10 +133,10 @@ private struct SessionDescriptionReader {
     case UInt8(ascii: "r"): try readRepeat(line)
     case UInt8(ascii: "z"): try readTimeZones(line)
     case UInt8(ascii: "s"):
-      try onlyOnce(line, sessionName)
+      try onlyOnce(line, sessionName != nil)
       sessionName = line.value.isEmpty ? "-" : line.text
     case UInt8(ascii: "u"):
-      try onlyOnce(line, session.uri)
+      try onlyOnce(line, session.uri != nil)
       session.uri = line.text
     case UInt8(ascii: "e"):
       try sessionLevel(line)
@@ -159,19 +159,19 @@ private struct SessionDescriptionReader {
   }
 
   /// The line may stand once, above the first `m=`: two would let two readers see two sessions.
-  private func onlyOnce(_ line: Line, _ present: Any?) throws(InvalidSessionDescription) {
+  private func onlyOnce(_ line: Line, _ isPresent: Bool) throws(InvalidSessionDescription) {
     try sessionLevel(line)
-    try single(line, present)
+    try single(line, isPresent)
   }
 
-  private func single(_ line: Line, _ present: Any?) throws(InvalidSessionDescription) {
-    guard present == nil else {
+  private func single(_ line: Line, _ isPresent: Bool) throws(InvalidSessionDescription) {
+    guard !isPresent else {
       throw line.refusal("line.repeated", at: line.start, "the line stands twice", accepted: "the line once")
     }
   }
 
   private mutating func readOrigin(_ line: Line) throws(InvalidSessionDescription) {
-    try onlyOnce(line, origin)
+    try onlyOnce(line, origin != nil)
     let accepted = "o=- 2890844526 1 IN IP4 192.0.2.1"
     let fields = line.fields(atMost: 6)
     guard fields.count == 6 else {
@@ -189,10 +189,10 @@ private struct SessionDescriptionReader {
 
   private mutating func readInformation(_ line: Line) throws(InvalidSessionDescription) {
     if section != nil {
-      try single(line, section?.information)
+      try single(line, section?.information != nil)
       section?.information = line.text
     } else {
-      try single(line, session.information)
+      try single(line, session.information != nil)
       session.information = line.text
     }
   }
@@ -220,7 +220,7 @@ private struct SessionDescriptionReader {
     if section != nil {
       section?.connections.append(connection)
     } else {
-      try single(line, session.connection)
+      try single(line, session.connection != nil)
       session.connection = connection
     }
   }
@@ -263,7 +263,7 @@ private struct SessionDescriptionReader {
   }
 
   private mutating func readTimeZones(_ line: Line) throws(InvalidSessionDescription) {
-    try onlyOnce(line, session.timeZones)
+    try onlyOnce(line, session.timeZones != nil)
     guard !session.times.isEmpty else {
       throw line.refusal("line.order", at: line.start, "z= stands before t=", accepted: "z= after the t= lines")
     }
@@ -282,10 +282,10 @@ private struct SessionDescriptionReader {
       throw line.refusal("key", "the method or the value of the key is empty", accepted: "k=prompt")
     }
     if section != nil {
-      try single(line, section?.key)
+      try single(line, section?.key != nil)
       section?.key = line.text
     } else {
-      try single(line, session.key)
+      try single(line, session.key != nil)
       session.key = line.text
     }
   }
