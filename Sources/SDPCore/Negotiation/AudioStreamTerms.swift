@@ -6,9 +6,12 @@ struct AudioStreamTerms {
   /// The section that carries the transport of a bundle (RFC 9143 section 7.2), mostly `section` itself.
   let transport: MediaSection
   let policy: MediaPolicy
+  /// Of the section; an answer may leave an encoding out that the offer gave, and it is put back here.
+  var formats: [RTPFormat]
 
   init(_ section: MediaSection, in description: SessionDescription, sections: [MediaSection], policy: MediaPolicy) {
     self.section = section
+    formats = section.formats
     self.policy = policy
     var transport = section
     if section.isBundled, section.iceUserFragment == nil, let mid = section.mid,
@@ -24,7 +27,7 @@ struct AudioStreamTerms {
 
   /// Formats whose codec the policy lists, in the order of the section.
   var usableFormats: [(format: RTPFormat, payloadType: PayloadType, codec: AudioCodec)] {
-    section.formats.compactMap { format in
+    formats.compactMap { format in
       guard let payloadType = format.payloadType, let codec = format.codec, policy.codecs.contains(codec),
         !(multiplexesRTCP && payloadType.isMistakenForRTCP)
       else { return nil }
@@ -34,7 +37,7 @@ struct AudioStreamTerms {
 
   /// The event formats to use beside a codec, best first: its own clock, then 8000, which is all some browsers offer.
   func eventFormats(beside codec: AudioCodec) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
-    let all = section.formats.compactMap { format -> (format: RTPFormat, payloadType: PayloadType, clockRate: Int)? in
+    let all = formats.compactMap { format -> (format: RTPFormat, payloadType: PayloadType, clockRate: Int)? in
       guard format.isTelephoneEvent, let payloadType = format.payloadType, let encoding = format.encoding,
         !(multiplexesRTCP && payloadType.isMistakenForRTCP)
       else { return nil }
@@ -93,12 +96,10 @@ struct AudioStreamTerms {
     for line in section.crypto {
       switch line.verdict {
       case .usable(let tag, let suite, let key):
-        guard policy.suites.contains(suite), let name = line.suiteName else {
-          reasons.append(.suite)
-          continue
-        }
-        return (name, tag, suite, key)
-      case .skipped(let reason): reasons.append(reason)
+        if policy.suites.contains(suite), let name = line.suiteName { return (name, tag, suite, key) }
+        if !reasons.contains(.suite) { reasons.append(.suite) }
+      case .skipped(let reason):
+        if !reasons.contains(reason) { reasons.append(reason) }
       }
     }
     throw .keys(reasons)

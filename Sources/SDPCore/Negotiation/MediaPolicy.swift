@@ -53,7 +53,8 @@ public struct MediaPolicy: Hashable, Sendable {
 
   public init(
     codecs: [AudioCodec], preference: Preference = .peer, opus: OpusParameters = OpusParameters(),
-    telephoneEvents: TelephoneEvents? = .keys, protection: Protection, suites: [CryptoSuite] = MediaPolicy.standardSuites,
+    telephoneEvents: TelephoneEvents? = .keys, protection: Protection,
+    suites: [CryptoSuite] = MediaPolicy.standardSuites,
     packetTime: Int = 20, multiplexesRTCP: Bool = false, reducedSizeRTCP: Bool = false, ice: ICE = .off,
     opensDTLS: Bool = false
   ) {
