@@ -8,6 +8,12 @@ struct FactsTests {
   /// A media line without port and protocol: nothing could be answered in its place.
   static let refusedOnPurpose: Set<String> = ["sip/sofia-sip-test_soa-022.sdp"]
 
+  /// Facts that are read otherwise on purpose, as file and column → ours.
+  static let readOtherwise: [String: String] = [
+    // The table counts candidate lines; one has letters for its priority and is no candidate.
+    "sip/siphon-rtp-sdp-028.sdp candidates": "2"
+  ]
+
   @Test func factsOfEveryFile() throws {
     let rows = try TestVectors.table("sdp/facts.tsv")
     var counts: [String: Int] = [:]
@@ -20,8 +26,9 @@ struct FactsTests {
       switch (verdict.prefix(6), result) {
       case ("accept", .success(let description)), ("see sd", .success(let description)):
         counts["equal", default: 0] += 1
-        for (name, value) in FactsTests.facts(description) where row[name] ?? "" != value {
-          wrong.append("\(file): \(name) is \(value), expected \(row[name] ?? "")")
+        for (name, value) in FactsTests.facts(description) {
+          let expected = FactsTests.readOtherwise["\(file) \(name)"] ?? row[name] ?? ""
+          if value != expected { wrong.append("\(file): \(name) is \(value), expected \(expected)") }
         }
         let again = try? SessionDescription(parsing: description.text)
         if again != description { wrong.append("\(file): does not read back equal") }

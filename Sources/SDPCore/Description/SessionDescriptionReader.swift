@@ -208,7 +208,7 @@ private struct SessionDescriptionReader {
     let addressType = String(decoding: fields[1], as: UTF8.self)
     let allowed = ["IP4": 2, "IP6": 1][addressType.uppercased()]
     if let allowed {
-      guard suffixes.count <= allowed, suffixes.allSatisfy({ Line.isDecimal($0, digits: 5) }), parts.first != [] else {
+      guard suffixes.count <= allowed, suffixes.allSatisfy({ Line.isDecimal($0, digits: 10) }), parts.first != [] else {
         throw line.refusal(
           "connection.suffix", at: fields[2].startIndex, "the address has a suffix that is no time to live or count",
           accepted: "c=IN IP4 233.252.0.1/127/3, c=IN IP6 ff15::101/3")
@@ -292,7 +292,9 @@ private struct SessionDescriptionReader {
 
   private mutating func readAttribute(_ line: Line) throws(InvalidSessionDescription) {
     let parts = line.value.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
-    guard let name = parts.first, parts.allSatisfy({ !$0.isEmpty }) else {
+    // Some phones write a crypto line with nothing in it beside their real ones.
+    let mayBeEmpty = parts.first?.elementsEqual("crypto".utf8) ?? false
+    guard let name = parts.first, mayBeEmpty || parts.allSatisfy({ !$0.isEmpty }) else {
       throw line.refusal(
         "attribute", "the name or the value of the attribute is empty", accepted: "a=rtcp-mux, a=ptime:20")
     }

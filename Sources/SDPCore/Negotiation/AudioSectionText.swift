@@ -50,7 +50,7 @@ struct AudioSectionText {
   }
 
   mutating func addDTLS(_ local: LocalMedia, _ setup: DTLSSetup) throws(NegotiationRefusal) {
-    guard let fingerprint = local.fingerprint, fingerprint.hash.isAcceptable else {
+    guard let fingerprint = local.fingerprint, fingerprint.isAcceptable else {
       throw .localMedia("certificate fingerprint")
     }
     add("fingerprint", fingerprint.description)

@@ -38,10 +38,10 @@ struct AudioStreamTerms {
   /// The event formats to use beside a codec, best first: its own clock, then 8000, which is all some browsers offer.
   func eventFormats(beside codec: AudioCodec) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
     let all = formats.compactMap { format -> (format: RTPFormat, payloadType: PayloadType, clockRate: Int)? in
-      guard format.isTelephoneEvent, let payloadType = format.payloadType, let encoding = format.encoding,
+      guard format.isTelephoneEvent, let payloadType = format.payloadType, let clockRate = format.encoding?.clockRate,
         !(multiplexesRTCP && payloadType.isMistakenForRTCP)
       else { return nil }
-      return (format, payloadType, encoding.clockRate)
+      return (format, payloadType, clockRate)
     }
     return all.filter { $0.clockRate == codec.clockRate }
       + all.filter { $0.clockRate == 8_000 && $0.clockRate != codec.clockRate }

@@ -12,7 +12,7 @@ public enum NegotiationRefusal: Error, Hashable, Sendable {
   case protectionNotAllowed
   /// No `crypto` line can be used; why, line by line.
   case keys([CryptoAttribute.SkipReason])
-  /// No certificate hash of SHA-256 or better.
+  /// No whole certificate hash of SHA-256 or better.
   case fingerprint
   /// The peer wants to be the DTLS server, and so do we.
   case dtlsRole
@@ -67,7 +67,7 @@ extension NegotiationRefusal: CustomStringConvertible {
     case .keys(let reasons):
       reasons.isEmpty
         ? "there is no crypto line" : "no crypto line is usable (\(reasons.map(\.rawValue).joined(separator: "; ")))"
-    case .fingerprint: "there is no certificate fingerprint of SHA-256 or better"
+    case .fingerprint: "there is no whole certificate fingerprint of SHA-256 or better"
     case .dtlsRole: "setup must be active or actpass"
     case .ice: "ICE is required"
     case .answerShape: "the answer does not fit the offer"

@@ -53,8 +53,8 @@ public struct MediaSection: Hashable, Sendable {
   /// Values of the `extmap` lines (RFC 8285).
   public let extensions: [String]
 
-  /// Hashes strong enough to trust.
-  public var acceptableFingerprints: [CertificateFingerprint] { fingerprints.filter(\.hash.isAcceptable) }
+  /// Those that can name a peer.
+  public var acceptableFingerprints: [CertificateFingerprint] { fingerprints.filter(\.isAcceptable) }
   public var isAudio: Bool { kind == "audio" }
 
   public init(_ media: MediaDescription, index: Int = 0, of session: SessionDescription) {

@@ -2,25 +2,33 @@
 public struct RTPEncoding: Hashable, Sendable, CustomStringConvertible {
   /// As written; names compare without case.
   public let name: String
-  public let clockRate: Int
+  /// Ticks a second; `nil` when the line does not say, against the grammar.
+  public let clockRate: Int?
   /// `nil` when the line does not say.
   public let channels: Int?
 
-  public init(name: String, clockRate: Int, channels: Int?) {
+  public init(name: String, clockRate: Int?, channels: Int?) {
     self.name = name
     self.clockRate = clockRate
     self.channels = channels
   }
 
   /// `opus/48000/2`.
-  public var description: String { "\(name)/\(clockRate)" + (channels.map { "/\($0)" } ?? "") }
+  public var description: String {
+    name + (clockRate.map { "/\($0)" } ?? "") + (channels.map { "/\($0)" } ?? "")
+  }
 
   /// Reads `opus/48000/2`.
   init?(_ text: Substring) {
     let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-    guard (2...3).contains(parts.count), !parts[0].isEmpty,
-      let clockRate = SessionDescriptionLine.number(parts[1].utf8, upTo: 999_999_999), clockRate > 0
-    else { return nil }
+    guard (1...3).contains(parts.count), !parts[0].isEmpty else { return nil }
+    guard parts.count > 1 else {
+      self.init(name: String(parts[0]), clockRate: nil, channels: nil)
+      return
+    }
+    guard let clockRate = SessionDescriptionLine.number(parts[1].utf8, upTo: 999_999_999), clockRate > 0 else {
+      return nil
+    }
     var channels: Int?
     if parts.count == 3 {
       guard let count = SessionDescriptionLine.number(parts[2].utf8, upTo: 255), count > 0 else { return nil }

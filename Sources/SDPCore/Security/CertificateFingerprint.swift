@@ -20,12 +20,16 @@ public struct CertificateFingerprint: Hashable, Sendable {
       }
     }
 
-    /// Strong enough to name a peer by: SHA-256 or better.
-    public var isAcceptable: Bool { self == .sha256 || self == .sha384 || self == .sha512 }
+    /// SHA-256 or better.
+    public var isStrong: Bool { self == .sha256 || self == .sha384 || self == .sha512 }
   }
 
   public let hash: Hash
+  /// One that was read may have another length than the hash: then it matches no certificate.
   public let bytes: [UInt8]
+
+  /// Good enough to name a peer by: whole, and SHA-256 or better.
+  public var isAcceptable: Bool { hash.isStrong && bytes.count == hash.byteCount }
 
   /// `nil` when the number of bytes is not the hash's.
   public init?(hash: Hash, bytes: [UInt8]) {
@@ -34,7 +38,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Reads `sha-256 4A:AD:…`; `nil` for an unknown hash, a wrong length or anything that is not such hex.
+  /// Reads `sha-256 4A:AD:…`; `nil` for an unknown hash or anything that is not such hex.
   init?(_ text: String) {
     let fields = text.split(separator: " ", maxSplits: 2)
     guard fields.count == 2, let hash = Hash(rawValue: fields[0].lowercased()) else { return nil }
@@ -46,7 +50,8 @@ public struct CertificateFingerprint: Hashable, Sendable {
       else { return nil }
       bytes.append(byte)
     }
-    self.init(hash: hash, bytes: bytes)
+    self.hash = hash
+    self.bytes = bytes
   }
 }
 
