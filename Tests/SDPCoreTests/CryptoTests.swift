@@ -143,7 +143,7 @@ struct CryptoTests {
 
   /// "all lines unusable" and its kin: never plain RTP.
   @Test(arguments: [
-    ("RTP/SAVP", ["a=crypto:1 F8_128_HMAC_SHA1_80 inline:\(key)"], MediaPolicy.Protection([.none, .sdes])),
+    ("RTP/SAVP", ["a=crypto:1 F8_128_HMAC_SHA1_80 inline:\(key)"], [.none, .sdes]),
     ("RTP/SAVP", [], [.none, .sdes]),
     ("RTP/SAVP", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)"], .none),
     ("RTP/SAVPF", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:AAAA"], [.none, .sdes, .dtls]),
@@ -151,7 +151,7 @@ struct CryptoTests {
     ("UDP/TLS/RTP/SAVPF", ["a=fingerprint:sha-256 \(SDPFixtures.fingerprint)"], [.none, .sdes]),
     ("RTP/AVP", [], .sdes),
     ("RTP/AVP", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:AAAA"], .sdes),
-  ])
+  ] as [(String, [String], MediaPolicy.Protection)])
   func neverInTheClear(profile: String, lines: [String], protection: MediaPolicy.Protection) throws {
     let offer = try SessionDescription(parsing: SDPFixtures.text(["m=audio 4000 \(profile) 0"] + lines))
     var end = SDPFixtures.end(.trunk(protection))
