@@ -26,11 +26,13 @@ struct CryptoTests {
     print("sdes.tsv:", counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
   }
 
-  @Test(.enabled(if: TestVectors.arePresent, Comment(rawValue: TestVectors.absence)), arguments: [
-    ("aes256-32", "keyLength"), ("duplicate-tags", "keyLength tagRepeated"), ("invalid-base64", "keyEncoding"),
-    ("large-tag", "keyLength"), ("leading-zero-tag", "keyLength"), ("missing-components", "incomplete"),
-    ("missing-method", "keyMethod"), ("session-params", "keyLength"), ("short-key", "keyLength"),
-  ])
+  @Test(
+    .enabled(if: TestVectors.arePresent, Comment(rawValue: TestVectors.absence)),
+    arguments: [
+      ("aes256-32", "keyLength"), ("duplicate-tags", "keyLength tagRepeated"), ("invalid-base64", "keyEncoding"),
+      ("large-tag", "keyLength"), ("leading-zero-tag", "keyLength"), ("missing-components", "incomplete"),
+      ("missing-method", "keyMethod"), ("session-params", "keyLength"), ("short-key", "keyLength"),
+    ])
   func everySeedIsRefusedForItsReason(name: String, reasons: String) throws {
     let offer = try SessionDescription(parsing: SDPFixtures.bytes("sdes/pj-seed-crypto-\(name).sdp"))
     let skipped = try #require(offer.sections.first).crypto.map { attribute in
@@ -45,30 +47,31 @@ struct CryptoTests {
 
   static let key = "cJOJ7kxQjhFBp2fP6AYjs3vKw7CeBdWZCj0isbJv"
 
-  @Test(arguments: [
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)", nil),
-    ("000000001 aes_cm_128_hmac_sha1_80 INLINE:\(key) WSH=64 -X KDR=0", nil),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|1:4", nil),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|1|255:1", nil),
-    ("", CryptoAttribute.SkipReason.tag),
-    ("1234567890 AES_CM_128_HMAC_SHA1_80 inline:\(key)", .tag),
-    ("-1 AES_CM_128_HMAC_SHA1_80 inline:\(key)", .tag),
-    ("1 AES_CM_128_HMAC_SHA1_80", .incomplete),
-    ("1 NULL_HMAC_SHA1_80 inline:\(key)", .suite),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key);inline:\(key)", .severalKeys),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline", .keyMethod),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)=", .keyEncoding),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:", .keyLength),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)AAAA", .keyLength),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|0", .lifetime),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|2^", .lifetime),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|281474976710657", .lifetime),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|256:1", .identifier),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|1:1|2:1", .identifier),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|2^9|2^9", .keyParameter),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key) UNENCRYPTED_SRTP", .sessionParameter),
-    ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key) KDR=1", .sessionParameter),
-  ] as [(String, CryptoAttribute.SkipReason?)])
+  @Test(
+    arguments: [
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)", nil),
+      ("000000001 aes_cm_128_hmac_sha1_80 INLINE:\(key) WSH=64 -X KDR=0", nil),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|1:4", nil),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|1|255:1", nil),
+      ("", CryptoAttribute.SkipReason.tag),
+      ("1234567890 AES_CM_128_HMAC_SHA1_80 inline:\(key)", .tag),
+      ("-1 AES_CM_128_HMAC_SHA1_80 inline:\(key)", .tag),
+      ("1 AES_CM_128_HMAC_SHA1_80", .incomplete),
+      ("1 NULL_HMAC_SHA1_80 inline:\(key)", .suite),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key);inline:\(key)", .severalKeys),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline", .keyMethod),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)=", .keyEncoding),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:", .keyLength),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)AAAA", .keyLength),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|0", .lifetime),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|2^", .lifetime),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|281474976710657", .lifetime),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|256:1", .identifier),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|1:1|2:1", .identifier),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key)|2^9|2^9", .keyParameter),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key) UNENCRYPTED_SRTP", .sessionParameter),
+      ("1 AES_CM_128_HMAC_SHA1_80 inline:\(key) KDR=1", .sessionParameter),
+    ] as [(String, CryptoAttribute.SkipReason?)])
   func linesAtTheEdge(line: String, reason: CryptoAttribute.SkipReason?) {
     switch CryptoAttribute(line).verdict {
     case .usable: #expect(reason == nil)
@@ -142,16 +145,17 @@ struct CryptoTests {
   }
 
   /// "all lines unusable" and its kin: never plain RTP.
-  @Test(arguments: [
-    ("RTP/SAVP", ["a=crypto:1 F8_128_HMAC_SHA1_80 inline:\(key)"], [.none, .sdes]),
-    ("RTP/SAVP", [], [.none, .sdes]),
-    ("RTP/SAVP", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)"], .none),
-    ("RTP/SAVPF", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:AAAA"], [.none, .sdes, .dtls]),
-    ("UDP/TLS/RTP/SAVPF", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)"], [.none, .sdes, .dtls]),
-    ("UDP/TLS/RTP/SAVPF", ["a=fingerprint:sha-256 \(SDPFixtures.fingerprint)"], [.none, .sdes]),
-    ("RTP/AVP", [], .sdes),
-    ("RTP/AVP", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:AAAA"], .sdes),
-  ] as [(String, [String], MediaPolicy.Protection)])
+  @Test(
+    arguments: [
+      ("RTP/SAVP", ["a=crypto:1 F8_128_HMAC_SHA1_80 inline:\(key)"], [.none, .sdes]),
+      ("RTP/SAVP", [], [.none, .sdes]),
+      ("RTP/SAVP", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)"], .none),
+      ("RTP/SAVPF", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:AAAA"], [.none, .sdes, .dtls]),
+      ("UDP/TLS/RTP/SAVPF", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)"], [.none, .sdes, .dtls]),
+      ("UDP/TLS/RTP/SAVPF", ["a=fingerprint:sha-256 \(SDPFixtures.fingerprint)"], [.none, .sdes]),
+      ("RTP/AVP", [], .sdes),
+      ("RTP/AVP", ["a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:AAAA"], .sdes),
+    ] as [(String, [String], MediaPolicy.Protection)])
   func neverInTheClear(profile: String, lines: [String], protection: MediaPolicy.Protection) throws {
     let offer = try SessionDescription(parsing: SDPFixtures.text(["m=audio 4000 \(profile) 0"] + lines))
     var end = SDPFixtures.end(.trunk(protection))

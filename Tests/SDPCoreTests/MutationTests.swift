@@ -8,12 +8,14 @@ import Testing
 struct MutationTests {
   static let seed: UInt64 = 0x5D9_C0DE
 
-  static let words: [[UInt8]] = [
-    "4294967296", "-1", "0", "65535", "65536", "127", "128", "999999999", "18446744073709551616", "\0", "\r", "\n",
-    "\r\n", "=", ":", "/", " ", "  ", "a=", "m=audio 1 RTP/AVP 0\r\n", "inline:", "|2^48|1:128", "IN IP6 ::", "0.0.0.0",
-    "a=crypto:1 ", "a=fingerprint:sha-256 ", "telephone-event/8000", "opus/48000/2", "a=group:BUNDLE 0 1 2\r\n",
-    "0-255", "sendonly", "\u{FFFD}", "\u{301}",
-  ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0xF0, 0x9F]]
+  static let words: [[UInt8]] =
+    [
+      "4294967296", "-1", "0", "65535", "65536", "127", "128", "999999999", "18446744073709551616", "\0", "\r", "\n",
+      "\r\n", "=", ":", "/", " ", "  ", "a=", "m=audio 1 RTP/AVP 0\r\n", "inline:", "|2^48|1:128", "IN IP6 ::",
+      "0.0.0.0",
+      "a=crypto:1 ", "a=fingerprint:sha-256 ", "telephone-event/8000", "opus/48000/2", "a=group:BUNDLE 0 1 2\r\n",
+      "0-255", "sendonly", "\u{FFFD}", "\u{301}",
+    ].map { Array($0.utf8) } + [[0xFF], [0xC3], [0xF0, 0x9F]]
 
   static func mutate(_ bytes: [UInt8], among corpus: [[UInt8]], _ random: inout SeededGenerator) -> [UInt8] {
     var bytes = bytes

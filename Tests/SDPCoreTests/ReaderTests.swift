@@ -101,7 +101,8 @@ struct ReaderTests {
     func text(_ count: Int) -> String {
       switch name {
       case "bytes":
-        let lines = ReaderTests.head + String(repeating: "i=\(String(repeating: "x", count: 1_000))\nm=a 1 b\n", count: 14)
+        let lines =
+          ReaderTests.head + String(repeating: "i=\(String(repeating: "x", count: 1_000))\nm=a 1 b\n", count: 15)
         return lines + "i=" + String(repeating: "y", count: count - lines.utf8.count - 2)
       case "lines":
         return ReaderTests.head + String(repeating: "e=a\n", count: count - 5) + "m=audio 1 RTP/AVP 0\n"

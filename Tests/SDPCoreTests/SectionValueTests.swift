@@ -26,11 +26,12 @@ struct SectionValueTests {
     #expect(OpusParameters().parameters.text == "")
   }
 
-  @Test(arguments: [
-    ("opus", 48_000, 2, AudioCodec.opus), ("OPUS", 48_000, 2, .opus), ("opus", 48_000, nil, nil),
-    ("opus", 16_000, 2, nil), ("pcmu", 8_000, 1, .pcmu), ("PCMA", 8_000, nil, .pcma), ("PCMA", 8_000, 2, nil),
-    ("G722", 8_000, nil, .g722), ("G722", 16_000, nil, nil), ("G729", 8_000, nil, nil), ("PCMU", nil, nil, nil),
-  ] as [(String, Int?, Int?, AudioCodec?)])
+  @Test(
+    arguments: [
+      ("opus", 48_000, 2, AudioCodec.opus), ("OPUS", 48_000, 2, .opus), ("opus", 48_000, nil, nil),
+      ("opus", 16_000, 2, nil), ("pcmu", 8_000, 1, .pcmu), ("PCMA", 8_000, nil, .pcma), ("PCMA", 8_000, 2, nil),
+      ("G722", 8_000, nil, .g722), ("G722", 16_000, nil, nil), ("G729", 8_000, nil, nil), ("PCMU", nil, nil, nil),
+    ] as [(String, Int?, Int?, AudioCodec?)])
   func codecs(name: String, clockRate: Int?, channels: Int?, codec: AudioCodec?) {
     #expect(AudioCodec(RTPEncoding(name: name, clockRate: clockRate, channels: channels)) == codec)
   }
@@ -77,21 +78,24 @@ struct SectionValueTests {
     if isAcceptable { #expect(section.fingerprints.first?.description == "sha-256 \(SDPFixtures.fingerprint)") }
   }
 
-  @Test(arguments: [
-    ("20", 20_000), ("0.125", 125), ("2.5", 2_500), ("0", nil), ("-20", nil), ("99999999999999999999", nil),
-    ("20.", nil), (".5", nil), ("20ms", nil), ("1.0000000001", nil),
-  ] as [(String, Int?)])
+  @Test(
+    arguments: [
+      ("20", 20_000), ("0.125", 125), ("2.5", 2_500), ("0", nil), ("-20", nil), ("99999999999999999999", nil),
+      ("20.", nil), (".5", nil), ("20ms", nil), ("1.0000000001", nil),
+    ] as [(String, Int?)])
   func packetTime(text: String, microseconds: Int?) throws {
     let section = try SDPFixtures.description("m=audio 9 RTP/AVP 0", "a=ptime:\(text)").sections.first
     #expect(section?.packetTime == microseconds)
   }
 
-  @Test(arguments: [
-    ("IN IP4 192.0.2.1", "192.0.2.1", false), ("IN IP4 0.0.0.0", nil, true), ("IN IP6 ::", nil, true),
-    ("IN IP4 224.2.1.1/127", nil, false), ("IN IP6 FF15::101", nil, false), ("IN IP6 2001:DB8::1", "2001:db8::1", false),
-    ("IN IP4 2001:db8::1", "2001:db8::1", false), ("IN IP4 Host.Example.com", "host.example.com", false),
-    ("TN RFC2543 +1-201-406-4090", nil, false), ("IN IP4 256.1.1.1", nil, false), ("IN IP6 [::1]", nil, false),
-  ] as [(String, String?, Bool)])
+  @Test(
+    arguments: [
+      ("IN IP4 192.0.2.1", "192.0.2.1", false), ("IN IP4 0.0.0.0", nil, true), ("IN IP6 ::", nil, true),
+      ("IN IP4 224.2.1.1/127", nil, false), ("IN IP6 FF15::101", nil, false),
+      ("IN IP6 2001:DB8::1", "2001:db8::1", false),
+      ("IN IP4 2001:db8::1", "2001:db8::1", false), ("IN IP4 Host.Example.com", "host.example.com", false),
+      ("TN RFC2543 +1-201-406-4090", nil, false), ("IN IP4 256.1.1.1", nil, false), ("IN IP6 [::1]", nil, false),
+    ] as [(String, String?, Bool)])
   func connections(line: String, host: String?, isUnspecified: Bool) throws {
     let connection = try #require(
       SDPFixtures.description("m=audio 9 RTP/AVP 0", connection: "c=\(line)").sections.first?.connection)
