@@ -192,7 +192,8 @@ struct AnswerTests {
 
   @Test(
     arguments: [
-      ("a=setup:actpass", nil), ("a=setup:active", nil), ("a=x", nil), ("a=setup:passive", NegotiationRefusal.dtlsRole),
+      ("a=setup:actpass", nil), ("a=setup:active", nil), ("a=x", nil), ("a=setup", nil),
+      ("a=setup:passive", NegotiationRefusal.dtlsRole),
       ("a=setup:holdconn", .dtlsRole),
     ] as [(String, NegotiationRefusal?)])
   func dtlsRole(line: String, refusal: NegotiationRefusal?) throws {
@@ -232,6 +233,17 @@ struct AnswerTests {
     #expect(throws: NegotiationRefusal.localMedia("ICE credentials")) {
       try end.answer(AnswerTests.offer(AnswerTests.chrome), from: local)
     }
+  }
+
+  @Test func flagsWhereValuesBelongCountAsAbsent() throws {
+    let offer = try AnswerTests.offer([
+      "a=group", "m=audio 4000 RTP/AVP 0", "a=mid", "a=ptime", "a=rtcp", "a=ice-ufrag", "a=ice-pwd", "a=rtpmap",
+      "a=fmtp", "a=crypto", "a=candidate", "a=fingerprint", "a=ssrc",
+    ])
+    var end = SDPFixtures.end(SDPFixtures.open)
+    let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
+    #expect(plan.mid == nil && plan.ice == nil && plan.protection == .none)
+    #expect(try SessionDescription(parsing: answer.text) == answer)
   }
 
   /// Numbers that look like RTCP cannot share its port.

@@ -47,7 +47,7 @@ struct MutationTests {
       bytes: 100_000, lines: 2_000, lineBytes: 20_000, mediaSections: 64, formats: 128, attributes: 1_000)
     let base = SDPFixtures.end(SDPFixtures.open)
     let offering = try {
-      var end = base
+      var end = SDPFixtures.end(.trunk([.none, .sdes]))
       _ = try end.offer(from: SDPFixtures.local)
       return end
     }()

@@ -24,9 +24,10 @@ struct OfferTests {
     #expect(throws: NegotiationRefusal.offerPending) { try end.answer(offer, from: SDPFixtures.local) }
   }
 
-  @Test(arguments: [
-    (.none, "RTP/AVP"), (.sdes, "RTP/SAVP"), ([.none, .sdes], "RTP/AVP"), (.dtls, "UDP/TLS/RTP/SAVPF"),
-  ] as [(MediaPolicy.Protection, String)])
+  @Test(
+    arguments: [
+      (.none, "RTP/AVP"), (.sdes, "RTP/SAVP"), ([.none, .sdes], "RTP/AVP"), (.dtls, "UDP/TLS/RTP/SAVPF"),
+    ] as [(MediaPolicy.Protection, String)])
   func profileOfAnOffer(protection: MediaPolicy.Protection, profile: String) throws {
     var end = SDPFixtures.end(.trunk(protection))
     let offer = try end.offer(from: SDPFixtures.local)

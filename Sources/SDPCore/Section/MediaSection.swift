@@ -193,7 +193,8 @@ private struct AttributeIndex {
     }
   }
 
-  subscript(name: String) -> String? { values[name]?.first }
+  /// The first value; a flag has none.
+  subscript(name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
   func has(_ name: String) -> Bool { values[name] != nil }
   func all(_ name: String) -> [String] { values[name] ?? [] }
 }
