@@ -222,6 +222,26 @@ struct AnswerTests {
       Issue.record("\(plan.protection)")
       return
     }
+    // The association stands, so a later offer that leaves the choice does not turn it round.
+    let later = try AnswerTests.offer([
+      "m=audio 4000 UDP/TLS/RTP/SAVP 0", "a=fingerprint:sha-256 \(SDPFixtures.fingerprint)", "a=setup:actpass",
+    ])
+    #expect(try end.answer(later, from: SDPFixtures.local).plan.changes(since: plan) == [])
+  }
+
+  @Test func secretsDoNotPrint() throws {
+    var policy = MediaPolicy.trunk(.sdes)
+    policy.ice = .lite
+    var end = SDPFixtures.end(policy)
+    let offer = try end.offer(from: SDPFixtures.local)
+    var other = SDPFixtures.end(policy)
+    let (answer, plan) = try other.answer(SessionDescription(parsing: offer.text), from: SDPFixtures.local)
+    let printed = "\(offer) \(answer) \(offer.media) \(offer.sections) \(end) \(other) \(plan) \(SDPFixtures.local)"
+    for secret in ["gatewayPassword", "inline:"] {
+      #expect(offer.text.contains(secret))
+      #expect(!printed.contains(secret))
+    }
+    #expect("\(offer)".contains("a=crypto:<redacted>\r\n"))
   }
 
   @Test func withoutICEThereIsNoAppLeg() throws {

@@ -12,6 +12,13 @@ public struct SessionAttribute: Hashable, Sendable {
 }
 
 extension SessionAttribute: CustomStringConvertible {
+  /// Attributes whose value is a secret.
+  static let secrets: Set<String> = ["crypto", "ice-pwd", "key-mgmt"]
+
   /// The value of the line.
-  public var description: String { value.map { "\(name):\($0)" } ?? name }
+  public var text: String { value.map { "\(name):\($0)" } ?? name }
+  /// ``text`` for a log: keys and passwords are hidden.
+  public var description: String {
+    value != nil && SessionAttribute.secrets.contains(name) ? "\(name):<redacted>" : text
+  }
 }

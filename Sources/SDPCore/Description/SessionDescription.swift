@@ -45,8 +45,10 @@ public struct SessionDescription: Hashable, Sendable {
 }
 
 extension SessionDescription {
-  /// The description with CRLF line ends, in the order of RFC 8866 section 9.
-  public var text: String {
+  /// The description with CRLF line ends, in the order of RFC 8866 section 9. Holds keys and passwords.
+  public var text: String { printed { $0.text } }
+
+  private func printed(_ attributeText: (SessionAttribute) -> String) -> String {
     var printed = SessionDescriptionText()
     printed.line("v", "0")
     printed.line("o", origin.description)
@@ -63,9 +65,19 @@ extension SessionDescription {
     }
     printed.line("z", timeZones)
     printed.line("k", key)
-    for attribute in attributes { printed.line("a", attribute.description) }
-    for section in media { printed.media(section) }
+    for attribute in attributes { printed.line("a", attributeText(attribute)) }
+    for section in media { printed.media(section, attributeText) }
     return printed.text
+  }
+}
+
+extension SessionDescription: CustomStringConvertible {
+  /// ``text`` for a log: keys and passwords are hidden.
+  public var description: String {
+    var hidden = self
+    if key != nil { hidden.key = "<redacted>" }
+    for index in media.indices where media[index].key != nil { hidden.media[index].key = "<redacted>" }
+    return hidden.printed { $0.description }
   }
 }
 
@@ -81,13 +93,13 @@ private struct SessionDescriptionText {
     text += "\r\n"
   }
 
-  mutating func media(_ section: MediaDescription) {
+  mutating func media(_ section: MediaDescription, _ attributeText: (SessionAttribute) -> String) {
     let count = section.portCount.map { "/\($0)" } ?? ""
     line("m", (["\(section.kind) \(section.port)\(count) \(section.profile)"] + section.formats).joined(separator: " "))
     line("i", section.information)
     for connection in section.connections { line("c", connection.description) }
     for bandwidth in section.bandwidths { line("b", "\(bandwidth.modifier):\(bandwidth.value)") }
     line("k", section.key)
-    for attribute in section.attributes { line("a", attribute.description) }
+    for attribute in section.attributes { line("a", attributeText(attribute)) }
   }
 }

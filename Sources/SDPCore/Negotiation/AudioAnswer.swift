@@ -5,9 +5,12 @@ struct AudioAnswer {
   let media: MediaDescription
   let plan: MediaPlan
 
-  /// - Parameter written: The profile as the offer spells it.
+  /// - Parameters:
+  ///   - written: The profile as the offer spells it.
+  ///   - former: The agreement in force.
   init(
-    _ terms: AudioStreamTerms, profile written: String, _ wanted: MediaDirection, _ local: LocalMedia
+    _ terms: AudioStreamTerms, profile written: String, _ wanted: MediaDirection, _ local: LocalMedia,
+    former: MediaPlan?
   ) throws(NegotiationRefusal) {
     let policy = terms.policy
     guard let profile = terms.section.profile else { throw .profile }
@@ -23,7 +26,7 @@ struct AudioAnswer {
     let reducedSize = policy.reducedSizeRTCP && terms.section.reducedSizeRTCP
     text.addRTCP(local, multiplexed: terms.multiplexesRTCP, reducedSize: reducedSize)
     if let mid = terms.section.mid { text.add("mid", mid) }
-    let protection = try AudioAnswer.protect(terms, profile, local, &text)
+    let protection = try AudioAnswer.protect(terms, profile, local, former, &text)
     let ice = try terms.ice()
     if ice != nil { try text.addICE(local) }
     text.addSource(local)
@@ -67,14 +70,15 @@ struct AudioAnswer {
 
   /// Chooses exactly one protection and writes its lines. What was offered as secure is never answered in the clear.
   private static func protect(
-    _ terms: AudioStreamTerms, _ profile: TransportProfile, _ local: LocalMedia, _ text: inout AudioSectionText
+    _ terms: AudioStreamTerms, _ profile: TransportProfile, _ local: LocalMedia, _ former: MediaPlan?,
+    _ text: inout AudioSectionText
   ) throws(NegotiationRefusal) -> MediaPlan.Protection {
     let allowed = terms.policy.protection
     var refusal: NegotiationRefusal?
     if allowed.contains(.dtls) {
       let fingerprints = terms.transport.acceptableFingerprints
       if !fingerprints.isEmpty {
-        if let setup = setup(answering: terms.transport.setup, terms.policy) {
+        if let setup = setup(answering: terms.transport.setup, terms.policy, former) {
           try text.addDTLS(local, setup)
           return .dtls(MediaPlan.DTLS(role: setup == .active ? .client : .server, fingerprints: fingerprints))
         }
@@ -100,8 +104,12 @@ struct AudioAnswer {
   }
 
   /// We wait for the peer to open the association; an offer without `setup` means to open it (RFC 4145 section 4).
-  private static func setup(answering offered: DTLSSetup?, _ policy: MediaPolicy) -> DTLSSetup? {
-    switch offered {
+  /// An association that stands keeps its roles (RFC 8842).
+  private static func setup(
+    answering offered: DTLSSetup?, _ policy: MediaPolicy, _ former: MediaPlan?
+  ) -> DTLSSetup? {
+    if offered == .actpass, case .dtls(let standing) = former?.protection, standing.role == .client { return .active }
+    return switch offered {
     case .active, .actpass, nil: .passive
     case .passive: policy.opensDTLS ? .active : nil
     case .holdconn: nil

@@ -50,7 +50,7 @@ public struct OfferAnswer: Hashable, Sendable {
     for section in sections where section.isAudio && (section.port != 0 || section.isBundleOnly && section.isBundled) {
       let terms = AudioStreamTerms(section, in: offer, sections: sections, policy: policy)
       do throws(NegotiationRefusal) {
-        let answer = try AudioAnswer(terms, profile: offer.media[section.index].profile, direction, local)
+        let answer = try AudioAnswer(terms, profile: offer.media[section.index].profile, direction, local, former: plan)
         return (stamped(described(answer, among: offer.media, terms, local)), conclude(answer.plan, terms))
       } catch {
         if case .localMedia = error { throw error }
@@ -147,6 +147,13 @@ public struct OfferAnswer: Hashable, Sendable {
     description.origin.sessionVersion = String(version)
     localDescription = description
     return description
+  }
+}
+
+extension OfferAnswer: CustomStringConvertible {
+  /// Where the exchange stands, without the descriptions and their keys.
+  public var description: String {
+    "session \(origin.sessionID) version \(version), \(isOfferPending ? "offer pending" : "stable")"
   }
 }
 
