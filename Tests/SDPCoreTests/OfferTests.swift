@@ -220,6 +220,31 @@ struct OfferTests {
     #expect(try end.answer(restart, from: SDPFixtures.local).plan.changes(since: first) == .ice)
   }
 
+  @Test func restartOfICEInABundle() throws {
+    func offer(_ userFragment: String) throws -> SessionDescription {
+      try AnswerTests.offer([
+        "a=group:BUNDLE v a", "m=video 9 UDP/TLS/RTP/SAVPF 96", "a=mid:v", "a=ice-ufrag:\(userFragment)",
+        "a=ice-pwd:peerPassword0123456789012", "a=fingerprint:sha-256 \(SDPFixtures.fingerprint)", "a=rtcp-mux",
+        "m=audio 0 UDP/TLS/RTP/SAVPF 0", "a=mid:a", "a=bundle-only",
+      ])
+    }
+    var end = SDPFixtures.end(.app)
+    _ = try end.answer(offer("peer"), from: SDPFixtures.local)
+    #expect(try !end.restartsICE(offer("peer")))
+    #expect(try end.restartsICE(offer("anew")))
+  }
+
+  @Test(arguments: [0, -1, 65_536])
+  func aPortThatIsNone(port: Int) throws {
+    var local = SDPFixtures.local
+    local.port = port
+    var end = SDPFixtures.end(.trunk(.none))
+    #expect(throws: NegotiationRefusal.localMedia("port")) { try end.offer(from: local) }
+    #expect(throws: NegotiationRefusal.localMedia("port")) {
+      try end.answer(AnswerTests.offer(["m=audio 4000 RTP/AVP 0"]), from: local)
+    }
+  }
+
   /// Two of our own ends always agree, whatever their policies have in common.
   @Test func twoEndsOfOurs() throws {
     let protections: [MediaPolicy.Protection] = [

@@ -30,7 +30,7 @@ struct AudioAnswer {
     let ice = try terms.ice()
     if ice != nil { try text.addICE(local) }
     text.addSource(local)
-    media = text.section(port: local.port, profile: written)
+    media = try text.section(local, profile: written)
     plan = MediaPlan(
       index: terms.section.index, mid: terms.section.mid, direction: direction,
       send: MediaPlan.Format(

@@ -61,8 +61,8 @@ struct AudioOffer: Hashable, Sendable {
     if usesICE { try text.addICE(local) }
     text.addSource(local)
     let profile = AudioOffer.profile(policy, usesDTLS: usesDTLS)
-    media = text.section(
-      port: local.port, profile: plan == nil ? profile.rawValue : former?.profile ?? profile.rawValue)
+    media = try text.section(
+      local, profile: plan == nil ? profile.rawValue : former?.profile ?? profile.rawValue)
   }
 
   private static func profile(_ policy: MediaPolicy, usesDTLS: Bool) -> TransportProfile {

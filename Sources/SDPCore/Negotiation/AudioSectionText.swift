@@ -65,8 +65,11 @@ struct AudioSectionText {
     if let source = local.source { add("ssrc", "\(source) cname:\(local.canonicalName)") }
   }
 
-  func section(port: Int, profile: String) -> MediaDescription {
-    MediaDescription(kind: "audio", port: port, profile: profile, formats: formats, attributes: attributes)
+  /// - Throws: `localMedia` for a port that would refuse the stream or is none.
+  func section(_ local: LocalMedia, profile: String) throws(NegotiationRefusal) -> MediaDescription {
+    guard (1...65_535).contains(local.port) else { throw .localMedia("port") }
+    return MediaDescription(
+      kind: "audio", port: local.port, profile: profile, formats: formats, attributes: attributes)
   }
 
   /// The section that refuses one of an offer (RFC 3264 section 6): port 0, the rest kept.
