@@ -32,6 +32,7 @@ let package = Package(
     // Values and cores: no clock, socket, file or random source inside.
     .target(name: "CallModel", swiftSettings: ours),
     .target(name: "LandlineDigest", dependencies: ["CLandlineCrypto"], swiftSettings: ours),
+    .target(name: "SDPCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(name: "RoutingCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(name: "LedgerCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
 
@@ -66,6 +67,7 @@ let package = Package(
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(

@@ -1,0 +1,31 @@
+public import CallModel
+
+/// The user fragment and password of one end (RFC 8839 section 5.4).
+public struct ICECredentials: Hashable, Sendable {
+  /// 4 to 256 characters.
+  public static let userFragmentLength = 4...256
+  /// 22 to 256 characters.
+  public static let passwordLength = 22...256
+
+  public let userFragment: String
+  public let password: Redacted<String>
+
+  /// `nil` when a length is out of range or a character is not one of `A-Z a-z 0-9 + /`.
+  public init?(userFragment: String, password: String) {
+    guard ICECredentials.userFragmentLength.contains(userFragment.utf8.count),
+      ICECredentials.passwordLength.contains(password.utf8.count),
+      (userFragment + password).utf8.allSatisfy(ICECredentials.isICECharacter)
+    else { return nil }
+    self.userFragment = userFragment
+    self.password = Redacted(password)
+  }
+
+  private static func isICECharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"): true
+    // Outside the grammar, seen from conference servers, harmless in a STUN user name.
+    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "="): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/// One `b=` line (RFC 8866 section 5.8), kept and printed, never obeyed.
+public struct Bandwidth: Hashable, Sendable {
+  /// `AS`, `CT`, `TIAS`, …
+  public var modifier: String
+  /// Decimal digits in the modifier's unit.
+  public var value: String
+
+  public init(modifier: String, value: String) {
+    self.modifier = modifier
+    self.value = value
+  }
+}
+
+/// One `t=` line with its `r=` lines (RFC 8866 sections 5.9 and 5.10), kept and printed, never obeyed.
+public struct SessionTime: Hashable, Sendable {
+  /// Two decimal numbers: seconds since 1900, or 0.
+  public var start: String
+  public var stop: String
+  /// The values of the `r=` lines.
+  public var repeats: [String]
+
+  public init(start: String = "0", stop: String = "0", repeats: [String] = []) {
+    self.start = start
+    self.stop = stop
+    self.repeats = repeats
+  }
+}

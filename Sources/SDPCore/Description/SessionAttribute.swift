@@ -1,0 +1,24 @@
+/// One `a=` line (RFC 8866 section 5.13): a flag (`rtcp-mux`) or a name with a value (`ptime:20`).
+///
+/// Unknown ones are kept as they are, so that a description can be printed again.
+public struct SessionAttribute: Hashable, Sendable {
+  public var name: String
+  public var value: String?
+
+  public init(_ name: String, _ value: String? = nil) {
+    self.name = name
+    self.value = value
+  }
+}
+
+extension SessionAttribute: CustomStringConvertible {
+  /// Attributes whose value is a secret.
+  static let secrets: Set<String> = ["crypto", "ice-pwd", "key-mgmt"]
+
+  /// The value of the line.
+  public var text: String { value.map { "\(name):\($0)" } ?? name }
+  /// ``text`` for a log: keys and passwords are hidden.
+  public var description: String {
+    value != nil && SessionAttribute.secrets.contains(name) ? "\(name):<redacted>" : text
+  }
+}

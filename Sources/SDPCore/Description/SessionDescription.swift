@@ -1,0 +1,105 @@
+/// A session description (RFC 8866), as written: what it says is kept, line by line, known or not.
+///
+/// ``text`` prints it with the lines in the order of the RFC and CRLF after each; reading that gives an equal value.
+/// A missing `s=` reads as `-` and a missing `t=` as `0 0`.
+public struct SessionDescription: Hashable, Sendable {
+  public var origin: SessionOrigin
+  /// `s=`.
+  public var name: String
+  public var information: String?
+  public var uri: String?
+  public var emails: [String]
+  public var phones: [String]
+  /// For every media section without a connection of its own.
+  public var connection: ConnectionData?
+  public var bandwidths: [Bandwidth]
+  /// Never empty in a description that was read.
+  public var times: [SessionTime]
+  /// The value of the `z=` line.
+  public var timeZones: String?
+  /// The obsolete `k=` line: kept, never used.
+  public var key: String?
+  public var attributes: [SessionAttribute]
+  public var media: [MediaDescription]
+
+  public init(
+    origin: SessionOrigin, name: String = "-", information: String? = nil, uri: String? = nil, emails: [String] = [],
+    phones: [String] = [], connection: ConnectionData? = nil, bandwidths: [Bandwidth] = [],
+    times: [SessionTime] = [SessionTime()], timeZones: String? = nil, key: String? = nil,
+    attributes: [SessionAttribute] = [], media: [MediaDescription] = []
+  ) {
+    self.origin = origin
+    self.name = name
+    self.information = information
+    self.uri = uri
+    self.emails = emails
+    self.phones = phones
+    self.connection = connection
+    self.bandwidths = bandwidths
+    self.times = times
+    self.timeZones = timeZones
+    self.key = key
+    self.attributes = attributes
+    self.media = media
+  }
+}
+
+extension SessionDescription {
+  /// The description with CRLF line ends, in the order of RFC 8866 section 9. Holds keys and passwords.
+  public var text: String { printed { $0.text } }
+
+  private func printed(_ attributeText: (SessionAttribute) -> String) -> String {
+    var printed = SessionDescriptionText()
+    printed.line("v", "0")
+    printed.line("o", origin.description)
+    printed.line("s", name)
+    printed.line("i", information)
+    printed.line("u", uri)
+    for email in emails { printed.line("e", email) }
+    for phone in phones { printed.line("p", phone) }
+    printed.line("c", connection?.description)
+    for bandwidth in bandwidths { printed.line("b", "\(bandwidth.modifier):\(bandwidth.value)") }
+    for time in times {
+      printed.line("t", "\(time.start) \(time.stop)")
+      for value in time.repeats { printed.line("r", value) }
+    }
+    printed.line("z", timeZones)
+    printed.line("k", key)
+    for attribute in attributes { printed.line("a", attributeText(attribute)) }
+    for section in media { printed.media(section, attributeText) }
+    return printed.text
+  }
+}
+
+extension SessionDescription: CustomStringConvertible {
+  /// ``text`` for a log: keys and passwords are hidden.
+  public var description: String {
+    var hidden = self
+    if key != nil { hidden.key = "<redacted>" }
+    for index in media.indices where media[index].key != nil { hidden.media[index].key = "<redacted>" }
+    return hidden.printed { $0.description }
+  }
+}
+
+/// Appends lines. A line break inside a value would start a line of someone else's choosing, so it ends the value.
+private struct SessionDescriptionText {
+  var text = ""
+
+  mutating func line(_ type: Character, _ value: String?) {
+    guard let value else { return }
+    text.append(type)
+    text.append("=")
+    text.unicodeScalars.append(contentsOf: value.unicodeScalars.prefix { $0 != "\r" && $0 != "\n" && $0 != "\0" })
+    text += "\r\n"
+  }
+
+  mutating func media(_ section: MediaDescription, _ attributeText: (SessionAttribute) -> String) {
+    let count = section.portCount.map { "/\($0)" } ?? ""
+    line("m", (["\(section.kind) \(section.port)\(count) \(section.profile)"] + section.formats).joined(separator: " "))
+    line("i", section.information)
+    for connection in section.connections { line("c", connection.description) }
+    for bandwidth in section.bandwidths { line("b", "\(bandwidth.modifier):\(bandwidth.value)") }
+    line("k", section.key)
+    for attribute in section.attributes { line("a", attributeText(attribute)) }
+  }
+}

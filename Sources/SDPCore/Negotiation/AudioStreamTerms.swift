@@ -1,0 +1,107 @@
+import CallModel
+
+/// What an offer and an answer have in common: how one section, with the policy, turns into parts of a plan.
+struct AudioStreamTerms {
+  let section: MediaSection
+  /// The section that carries the transport of a bundle (RFC 9143 section 7.2), mostly `section` itself.
+  let transport: MediaSection
+  let policy: MediaPolicy
+  /// Of the section; an answer may leave an encoding out that the offer gave, and it is put back here.
+  var formats: [RTPFormat]
+
+  init(_ section: MediaSection, in description: SessionDescription, sections: [MediaSection], policy: MediaPolicy) {
+    self.section = section
+    formats = section.formats
+    self.policy = policy
+    var transport = section
+    if section.isBundled, section.iceUserFragment == nil, let mid = section.mid,
+      let tag = description.bundleGroups.first(where: { $0.contains(mid) })?.first,
+      let tagged = sections.first(where: { $0.mid == tag })
+    {
+      transport = tagged
+    }
+    self.transport = transport
+  }
+
+  var multiplexesRTCP: Bool { policy.multiplexesRTCP && transport.multiplexesRTCP }
+
+  /// Formats whose codec the policy lists, in the order of the section.
+  var usableFormats: [(format: RTPFormat, payloadType: PayloadType, codec: AudioCodec)] {
+    formats.compactMap { format in
+      guard let payloadType = format.payloadType, let codec = format.codec, policy.codecs.contains(codec),
+        !(multiplexesRTCP && payloadType.isMistakenForRTCP)
+      else { return nil }
+      return (format, payloadType, codec)
+    }
+  }
+
+  /// The event formats to use beside a codec, best first: its own clock, then 8000, which is all some browsers offer.
+  func eventFormats(beside codec: AudioCodec) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
+    let all = formats.compactMap { format -> (format: RTPFormat, payloadType: PayloadType, clockRate: Int)? in
+      guard format.isTelephoneEvent, let payloadType = format.payloadType, let clockRate = format.encoding?.clockRate,
+        !(multiplexesRTCP && payloadType.isMistakenForRTCP)
+      else { return nil }
+      return (format, payloadType, clockRate)
+    }
+    return all.filter { $0.clockRate == codec.clockRate }
+      + all.filter { $0.clockRate == 8_000 && $0.clockRate != codec.clockRate }
+  }
+
+  /// The peer's direction. An unspecified address without ICE is the hold of old phones: it takes nothing.
+  var peerDirection: MediaDirection {
+    let isNowhere = (transport.connection?.isUnspecified ?? false) && transport.iceUserFragment == nil
+    return isNowhere ? section.direction.limited(to: .sendOnly) : section.direction
+  }
+
+  var remote: MediaPlan.Remote {
+    let host = transport.connection?.unicastHost
+    if multiplexesRTCP {
+      return MediaPlan.Remote(host: host, port: transport.port, rtcpHost: host, rtcpPort: transport.port)
+    }
+    let next = (1..<65_535).contains(transport.port) ? transport.port + 1 : nil
+    let rtcpHost = transport.rtcp?.connection == nil ? host : transport.rtcp?.unicastHost
+    let port = transport.rtcp?.port ?? next
+    return MediaPlan.Remote(
+      host: host, port: transport.port, rtcpHost: rtcpHost, rtcpPort: port.flatMap { $0 == 0 ? nil : $0 })
+  }
+
+  /// - Throws: `ice` when the policy demands what the peer does not have.
+  func ice() throws(NegotiationRefusal) -> MediaPlan.RemoteICE? {
+    guard policy.ice != .off else { return nil }
+    guard let credentials = transport.iceCredentials else {
+      if policy.ice == .required { throw .ice }
+      return nil
+    }
+    return MediaPlan.RemoteICE(
+      credentials: credentials, isLite: transport.isICELite, candidates: transport.candidates,
+      endOfCandidates: transport.endOfCandidates)
+  }
+
+  /// Milliseconds of sound in what we send: the peer's wish where it can be met.
+  func packetTime(for codec: AudioCodec, parameters: FormatParameters) -> Int {
+    let steps = codec == .opus ? [10, 20, 40, 60] : [10, 20, 30, 40, 50, 60]
+    let wish = section.packetTime.map { $0 / 1_000 }.flatMap { MediaPolicy.packetTimes.contains($0) ? $0 : nil }
+    var time = steps.last { $0 <= wish ?? policy.packetTime } ?? 10
+    if codec == .opus {
+      let minimum = OpusParameters(parameters).minimumPacketTime
+      if time < minimum { time = steps.first { $0 >= minimum } ?? 60 }
+    }
+    if let maximum = section.maximumPacketTime { time = min(time, steps.last { $0 * 1_000 <= maximum } ?? 10) }
+    return time
+  }
+
+  /// The first `crypto` line with a suite of the policy.
+  func usableKey() throws(NegotiationRefusal) -> (name: String, tag: Int, suite: CryptoSuite, key: SRTPMasterKey) {
+    var reasons: [CryptoAttribute.SkipReason] = []
+    for line in section.crypto {
+      switch line.verdict {
+      case .usable(let tag, let suite, let key):
+        if policy.suites.contains(suite), let name = line.suiteName { return (name, tag, suite, key) }
+        if !reasons.contains(.suite) { reasons.append(.suite) }
+      case .skipped(let reason):
+        if !reasons.contains(reason) { reasons.append(reason) }
+      }
+    }
+    throw .keys(reasons)
+  }
+}

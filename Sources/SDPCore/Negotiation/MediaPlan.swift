@@ -1,0 +1,131 @@
+public import CallModel
+
+/// What both ends agreed on for the one audio stream of a leg: all that the media side needs to know.
+///
+/// Only payload types that were negotiated stand in it.
+public struct MediaPlan: Hashable, Sendable {
+  /// A codec with the payload type that names it in one direction.
+  public struct Format: Hashable, Sendable {
+    public let codec: AudioCodec
+    public let payloadType: PayloadType
+    /// What the receiver of this direction asked for; ``OpusParameters`` reads it for Opus.
+    public let parameters: FormatParameters
+  }
+
+  /// Touch tones (RFC 4733).
+  public struct Events: Hashable, Sendable {
+    /// Ticks a second: the codec's clock, unless the peer offered events at 8000 only.
+    public let clockRate: Int
+    public let sendPayloadType: PayloadType
+    public let receivePayloadType: PayloadType
+    /// Events the peer understands.
+    public let send: TelephoneEvents
+    /// Events we said we understand.
+    public let receive: TelephoneEvents
+  }
+
+  /// Where the peer wants its packets, as the description says. With ICE, checks decide instead.
+  public struct Remote: Hashable, Sendable {
+    /// `nil`: nowhere (on hold, multicast, or no address given).
+    public let host: SIPHost?
+    public let port: Int
+    public let rtcpHost: SIPHost?
+    /// Equal to ``port`` when RTCP shares it; `nil` when there is none.
+    public let rtcpPort: Int?
+  }
+
+  public struct RemoteICE: Hashable, Sendable {
+    public let credentials: ICECredentials
+    public let isLite: Bool
+    public let candidates: [ICECandidate]
+    public let endOfCandidates: Bool
+  }
+
+  public enum Protection: Hashable, Sendable {
+    case none
+    case sdes(SDES)
+    case dtls(DTLS)
+  }
+
+  public struct SDES: Hashable, Sendable {
+    public let tag: Int
+    public let suite: CryptoSuite
+    /// Ours: protects what we send.
+    public let send: SRTPMasterKey
+    /// The peer's: opens what we receive.
+    public let receive: SRTPMasterKey
+  }
+
+  public struct DTLS: Hashable, Sendable {
+    public enum Role: String, Hashable, Sendable {
+      case server, client
+    }
+    public let role: Role
+    /// The peer's certificate must match one of them. All are SHA-256 or better.
+    public let fingerprints: [CertificateFingerprint]
+  }
+
+  /// Position of the stream among the `m=` lines, from 0.
+  public let index: Int
+  public let mid: String?
+  /// Seen from us.
+  public let direction: MediaDirection
+  public let send: Format
+  /// What the peer may send; the first is the likely one.
+  public let receive: [Format]
+  public let events: Events?
+  /// Milliseconds of sound in each packet we send.
+  public let packetTime: Int
+  public let remote: Remote
+  public let multiplexesRTCP: Bool
+  public let reducedSizeRTCP: Bool
+  public let protection: Protection
+  public let ice: RemoteICE?
+
+  /// Every payload type that may arrive.
+  public var receivedPayloadTypes: [PayloadType] {
+    receive.map(\.payloadType) + (events.map { [$0.receivePayloadType] } ?? [])
+  }
+}
+
+extension MediaPlan {
+  /// What a later plan of the same leg asks the media side to do.
+  public struct Changes: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Codecs, payload types, events or packet time.
+    public static let formats = Changes(rawValue: 1)
+    public static let direction = Changes(rawValue: 2)
+    /// Addresses or ports.
+    public static let remote = Changes(rawValue: 4)
+    /// Our key. Without it, our roll-over counter and sequence numbers go on.
+    public static let sendKey = Changes(rawValue: 8)
+    /// The peer's key. The former one stays valid for packets on their way.
+    public static let receiveKey = Changes(rawValue: 16)
+    /// Another certificate or role: a new DTLS association.
+    public static let association = Changes(rawValue: 32)
+    /// Other ICE credentials: new checks (RFC 8445 section 9).
+    public static let ice = Changes(rawValue: 64)
+  }
+
+  public func changes(since former: MediaPlan) -> Changes {
+    var changes: Changes = []
+    if send != former.send || receive != former.receive || events != former.events || packetTime != former.packetTime {
+      changes.insert(.formats)
+    }
+    if direction != former.direction { changes.insert(.direction) }
+    if remote != former.remote || multiplexesRTCP != former.multiplexesRTCP { changes.insert(.remote) }
+    if ice?.credentials != former.ice?.credentials { changes.insert(.ice) }
+    switch (protection, former.protection) {
+    case (.none, .none): break
+    case (.sdes(let new), .sdes(let old)):
+      if new.suite != old.suite || new.send != old.send { changes.insert(.sendKey) }
+      if new.suite != old.suite || new.receive != old.receive { changes.insert(.receiveKey) }
+    case (.dtls(let new), .dtls(let old)):
+      if new != old { changes.insert(.association) }
+    default: changes.formUnion([.sendKey, .receiveKey, .association])
+    }
+    return changes
+  }
+}

@@ -1,0 +1,88 @@
+/// What one leg of a call may agree to.
+public struct MediaPolicy: Hashable, Sendable {
+  /// Ways to protect media that are allowed. The order of preference is DTLS, SDES, none.
+  public struct Protection: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// RTP in the clear.
+    public static let none = Protection(rawValue: 1)
+    /// SRTP with keys in the description (RFC 4568), so only as private as the signalling.
+    public static let sdes = Protection(rawValue: 2)
+    /// SRTP with keys from DTLS (RFC 5764).
+    public static let dtls = Protection(rawValue: 4)
+  }
+
+  /// Whose order of codecs counts when an offer is answered.
+  public enum Preference: String, Hashable, Sendable {
+    /// The first format of the offer that ``codecs`` lists (RFC 3264 section 6.1 asks for it).
+    case peer
+    /// The first of ``codecs`` that the offer lists: spares transcoding.
+    case own
+  }
+
+  public enum ICE: String, Hashable, Sendable {
+    case off
+    /// Used when the peer offers it.
+    case lite
+    /// Without it there is no call: nothing may be sent to an address that no check has proved.
+    case required
+  }
+
+  /// Milliseconds of sound that a packet may carry, in steps of 10.
+  public static let packetTimes = 10...60
+
+  /// Codecs that may be used; an offer of ours lists them in this order.
+  public var codecs: [AudioCodec]
+  public var preference: Preference
+  /// What we ask of a peer that sends us Opus.
+  public var opus: OpusParameters
+  /// Events we understand; `nil`: touch tones are neither offered nor answered.
+  public var telephoneEvents: TelephoneEvents?
+  public var protection: Protection
+  /// SDES suites that may be used; an offer of ours lists them in this order.
+  public var suites: [CryptoSuite]
+  /// Milliseconds of sound in a packet, when the peer has no wish. Read within ``packetTimes``.
+  public var packetTime: Int
+  public var multiplexesRTCP: Bool
+  public var reducedSizeRTCP: Bool
+  public var ice: ICE
+  /// We may open the DTLS association when the peer insists on waiting for it. The gateway's own legs never do: no byte
+  /// of DTLS leaves or is read before the peer's address is proved.
+  public var opensDTLS: Bool
+
+  public init(
+    codecs: [AudioCodec], preference: Preference = .peer, opus: OpusParameters = OpusParameters(),
+    telephoneEvents: TelephoneEvents? = .keys, protection: Protection,
+    suites: [CryptoSuite] = MediaPolicy.standardSuites,
+    packetTime: Int = 20, multiplexesRTCP: Bool = false, reducedSizeRTCP: Bool = false, ice: ICE = .off,
+    opensDTLS: Bool = false
+  ) {
+    self.codecs = codecs
+    self.preference = preference
+    self.opus = opus
+    self.telephoneEvents = telephoneEvents
+    self.protection = protection
+    self.suites = suites
+    self.packetTime = packetTime
+    self.multiplexesRTCP = multiplexesRTCP
+    self.reducedSizeRTCP = reducedSizeRTCP
+    self.ice = ice
+    self.opensDTLS = opensDTLS
+  }
+
+  /// Authenticated encryption first, then the suite every SRTP trunk knows; short tags last.
+  public static let standardSuites: [CryptoSuite] = [
+    .aesGCM128, .aesGCM256, .aesCM128HMAC80, .aesCM256HMAC80, .aesCM192HMAC80, .aesCM128HMAC32, .aesCM256HMAC32,
+    .aesCM192HMAC32,
+  ]
+
+  /// A leg to a browser or an app: Opus first, DTLS, ICE-lite, one port.
+  public static let app = MediaPolicy(
+    codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .required)
+
+  /// A leg to a trunk; `protection` is the trunk's: off is `.none`, optional `[.none, .sdes]`, required `.sdes`.
+  public static func trunk(_ protection: Protection) -> MediaPolicy {
+    MediaPolicy(codecs: [.pcma, .pcmu, .g722, .opus], protection: protection)
+  }
+}

@@ -1,0 +1,200 @@
+/// What a media section says, with what it takes over from the session: the typed reading of a ``MediaDescription``.
+///
+/// An attribute that cannot be read counts as absent (RFC 8866 section 5.13), so a section can always be made; keys that
+/// cannot be used say why in ``crypto``. The time taken is linear in the attributes.
+public struct MediaSection: Hashable, Sendable {
+  /// Candidates that are kept; more are passed over.
+  public static let maximumCandidates = 64
+  /// Other lists (fingerprints, sources, extensions) hold at most this many.
+  public static let maximumListed = 32
+
+  /// Position among the `m=` lines, from 0.
+  public let index: Int
+  public let kind: String
+  public let port: Int
+  public let portCount: Int?
+  /// `nil` for a transport that does not carry RTP over UDP.
+  public let profile: TransportProfile?
+  /// Of the section, else of the session.
+  public let connection: ConnectionData?
+  public let direction: MediaDirection
+  /// In the order of the `m=` line; empty unless the profile carries RTP or is unknown.
+  public let formats: [RTPFormat]
+  /// Microseconds of sound in a packet, from `ptime`; `nil` also for text that is no positive number.
+  public let packetTime: Int?
+  /// As ``packetTime``, from `maxptime`.
+  public let maximumPacketTime: Int?
+
+  public let rtcp: RTCPAddress?
+  public let multiplexesRTCP: Bool
+  /// RFC 5506.
+  public let reducedSizeRTCP: Bool
+
+  public let iceUserFragment: String?
+  /// `nil` when user fragment or password is missing or not as RFC 8839 wants them.
+  public let iceCredentials: ICECredentials?
+  public let iceOptions: [String]
+  public let isICELite: Bool
+  public let candidates: [ICECandidate]
+  /// No more candidates will follow (RFC 8840 section 8.2).
+  public let endOfCandidates: Bool
+
+  public let fingerprints: [CertificateFingerprint]
+  public let setup: DTLSSetup?
+  public let crypto: [CryptoAttribute]
+
+  public let mid: String?
+  /// The section is in a BUNDLE group of the session (RFC 9143).
+  public let isBundled: Bool
+  /// The port is 0 because another section of the group carries the transport.
+  public let isBundleOnly: Bool
+  /// Synchronization sources named by `ssrc` (RFC 5576), each once.
+  public let sources: [UInt32]
+  /// Values of the `extmap` lines (RFC 8285).
+  public let extensions: [String]
+
+  /// Those that can name a peer.
+  public var acceptableFingerprints: [CertificateFingerprint] { fingerprints.filter(\.isAcceptable) }
+  public var isAudio: Bool { kind == "audio" }
+
+  public init(_ media: MediaDescription, index: Int = 0, of session: SessionDescription) {
+    self.init(media, index: index, session: SessionLevel(session))
+  }
+
+  fileprivate init(_ media: MediaDescription, index: Int, session: SessionLevel) {
+    let own = AttributeIndex(media.attributes)
+    let level = session.attributes
+    func inherited(_ name: String) -> String? { own[name] ?? level[name] }
+    self.index = index
+    kind = media.kind
+    port = media.port
+    portCount = media.portCount
+    profile = TransportProfile(rawValue: media.profile.uppercased())
+    connection = media.connections.first ?? session.connection
+    direction = own.direction ?? level.direction ?? .sendAndReceive
+    formats = MediaSection.formats(media.formats, own)
+    packetTime = own["ptime"].flatMap(MediaSection.microseconds)
+    maximumPacketTime = own["maxptime"].flatMap(MediaSection.microseconds)
+
+    rtcp = own["rtcp"].flatMap(RTCPAddress.init)
+    multiplexesRTCP = own.has("rtcp-mux")
+    reducedSizeRTCP = own.has("rtcp-rsize")
+
+    let userFragment = inherited("ice-ufrag")
+    iceUserFragment = userFragment
+    if let userFragment, let password = inherited("ice-pwd") {
+      iceCredentials = ICECredentials(userFragment: userFragment, password: password)
+    } else {
+      iceCredentials = nil
+    }
+    iceOptions = inherited("ice-options")?.split(separator: " ", maxSplits: 16).map(String.init) ?? []
+    isICELite = level.has("ice-lite")
+    candidates = own.all("candidate").prefix(MediaSection.maximumCandidates).compactMap(ICECandidate.init)
+    endOfCandidates = own.has("end-of-candidates")
+
+    let hashes = own.all("fingerprint").isEmpty ? level.all("fingerprint") : own.all("fingerprint")
+    fingerprints = hashes.prefix(MediaSection.maximumListed).compactMap(CertificateFingerprint.init)
+    setup = inherited("setup").flatMap { DTLSSetup(rawValue: $0.lowercased()) }
+    crypto = CryptoAttribute.list(own.all("crypto"))
+
+    mid = own["mid"]
+    isBundled = own["mid"].map(session.bundled.contains) ?? false
+    isBundleOnly = own.has("bundle-only") && media.port == 0
+    var sources: [UInt32] = []
+    for value in own.all("ssrc") where sources.count < MediaSection.maximumListed {
+      // Lines of one source follow each other.
+      if let source = UInt32(value.prefix { $0 != " " }), sources.last != source { sources.append(source) }
+    }
+    self.sources = sources
+    extensions = Array(own.all("extmap").prefix(MediaSection.maximumListed))
+  }
+
+  private static func formats(_ tokens: [String], _ attributes: AttributeIndex) -> [RTPFormat] {
+    let encodings = byFormat(attributes.all("rtpmap"))
+    let parameters = byFormat(attributes.all("fmtp"))
+    return tokens.map { token in
+      let payloadType = PayloadType(token)
+      let encoding: RTPEncoding? =
+        if let written = encodings[token] {
+          RTPEncoding(written)
+        } else {
+          payloadType.flatMap { RTPEncoding.unwritten[$0.number] }
+        }
+      return RTPFormat(
+        token: token, payloadType: payloadType, encoding: encoding,
+        parameters: FormatParameters(parameters[token].map(String.init) ?? ""))
+    }
+  }
+
+  /// Values such as `96 opus/48000/2` by their first word; the first line of a format wins.
+  private static func byFormat(_ values: [String]) -> [String: Substring] {
+    var result: [String: Substring] = [:]
+    for value in values {
+      let parts = value.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2 else { continue }
+      let key = String(parts[0])
+      if result[key] == nil { result[key] = parts[1] }
+    }
+    return result
+  }
+
+  /// `20` or `0.125` milliseconds, up to 9999, in microseconds.
+  private static func microseconds(_ text: String) -> Int? {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let whole = parts.first.flatMap({ SessionDescriptionLine.number($0.utf8, upTo: 9_999) }) else { return nil }
+    guard parts.count == 2 else { return whole > 0 ? whole * 1_000 : nil }
+    let digits = parts[1].utf8.prefix(3)
+    guard SessionDescriptionLine.isDecimal(parts[1].utf8, digits: 9),
+      let fraction = SessionDescriptionLine.number(digits, upTo: 999)
+    else { return nil }
+    let value = whole * 1_000 + fraction * [100, 10, 1][digits.count - 1]
+    return value > 0 ? value : nil
+  }
+}
+
+extension SessionDescription {
+  /// The typed reading of every media section.
+  public var sections: [MediaSection] {
+    let level = SessionLevel(self)
+    return media.enumerated().map { MediaSection($1, index: $0, session: level) }
+  }
+
+  /// The `mid`s of each BUNDLE group, in order.
+  public var bundleGroups: [[String]] {
+    attributes.lazy.filter { $0.name == "group" }.compactMap { attribute in
+      let words = attribute.value?.split(separator: " ", maxSplits: 33).map(String.init) ?? []
+      return words.first == "BUNDLE" ? Array(words.dropFirst()) : nil
+    }
+  }
+}
+
+/// What sections take over from their session, looked up once.
+private struct SessionLevel {
+  let connection: ConnectionData?
+  let attributes: AttributeIndex
+  let bundled: Set<String>
+
+  init(_ session: SessionDescription) {
+    connection = session.connection
+    attributes = AttributeIndex(session.attributes)
+    bundled = Set(session.bundleGroups.joined())
+  }
+}
+
+/// The values of attributes by name, each list in order.
+private struct AttributeIndex {
+  private var values: [String: [String]] = [:]
+  private(set) var direction: MediaDirection?
+
+  init(_ attributes: [SessionAttribute]) {
+    for attribute in attributes {
+      values[attribute.name, default: []].append(attribute.value ?? "")
+      if direction == nil, attribute.value == nil { direction = MediaDirection(rawValue: attribute.name) }
+    }
+  }
+
+  /// The first value; a flag has none.
+  subscript(name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
+  func has(_ name: String) -> Bool { values[name] != nil }
+  func all(_ name: String) -> [String] { values[name] ?? [] }
+}

@@ -1,0 +1,70 @@
+/// What an `rtpmap` line says of a payload type (RFC 8866 section 6.6).
+public struct RTPEncoding: Hashable, Sendable, CustomStringConvertible {
+  /// As written; names compare without case.
+  public let name: String
+  /// Ticks a second; `nil` when the line does not say, against the grammar.
+  public let clockRate: Int?
+  /// `nil` when the line does not say.
+  public let channels: Int?
+
+  public init(name: String, clockRate: Int?, channels: Int?) {
+    self.name = name
+    self.clockRate = clockRate
+    self.channels = channels
+  }
+
+  /// `opus/48000/2`.
+  public var description: String {
+    name + (clockRate.map { "/\($0)" } ?? "") + (channels.map { "/\($0)" } ?? "")
+  }
+
+  /// Reads `opus/48000/2`.
+  init?(_ text: Substring) {
+    let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count), !parts[0].isEmpty else { return nil }
+    guard parts.count > 1 else {
+      self.init(name: String(parts[0]), clockRate: nil, channels: nil)
+      return
+    }
+    guard let clockRate = SessionDescriptionLine.number(parts[1].utf8, upTo: 999_999_999), clockRate > 0 else {
+      return nil
+    }
+    var channels: Int?
+    if parts.count == 3 {
+      guard let count = SessionDescriptionLine.number(parts[2].utf8, upTo: 255), count > 0 else { return nil }
+      channels = count
+    }
+    self.init(name: String(parts[0]), clockRate: clockRate, channels: channels)
+  }
+
+  /// The voice formats of RFC 3551 section 6 that need no `rtpmap` line.
+  static let unwritten: [Int: RTPEncoding] = [
+    0: RTPEncoding(name: "PCMU", clockRate: 8000, channels: nil),
+    3: RTPEncoding(name: "GSM", clockRate: 8000, channels: nil),
+    4: RTPEncoding(name: "G723", clockRate: 8000, channels: nil),
+    8: RTPEncoding(name: "PCMA", clockRate: 8000, channels: nil),
+    9: RTPEncoding(name: "G722", clockRate: 8000, channels: nil),
+    13: RTPEncoding(name: "CN", clockRate: 8000, channels: nil),
+    18: RTPEncoding(name: "G729", clockRate: 8000, channels: nil),
+  ]
+}
+
+/// One format of an `m=` line with what is said about it.
+public struct RTPFormat: Hashable, Sendable {
+  /// As it stands in the `m=` line.
+  public let token: String
+  /// `nil` when the token is no payload type of 0 to 127: such a format cannot be sent.
+  public let payloadType: PayloadType?
+  /// From the `rtpmap` line, else from RFC 3551's table; `nil` when neither names it.
+  public let encoding: RTPEncoding?
+  /// The value of the `fmtp` line without the payload type.
+  public let parameters: FormatParameters
+
+  /// The codec, if it is one this gateway speaks and its payload type can be sent.
+  public var codec: AudioCodec? { payloadType == nil ? nil : encoding.flatMap(AudioCodec.init) }
+
+  /// Touch tones and other events (RFC 4733).
+  public var isTelephoneEvent: Bool {
+    payloadType != nil && encoding?.name.lowercased() == "telephone-event" && (encoding?.channels ?? 1) == 1
+  }
+}
