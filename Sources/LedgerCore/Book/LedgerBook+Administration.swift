@@ -26,7 +26,8 @@ extension LedgerBook {
       let id = try create(
         LedgerAccount(
           id: head.nextAccount, name: administration.account.text, kind: kind, currency: currency, floor: -creditLimit,
-          plan: plan, caps: caps, zone: zone, createdAt: max(head.at, operation.at)), actor: operation.actor,
+          plan: LedgerOperation.cut(plan, to: LedgerOperation.maximumPlanBytes), caps: caps, zone: zone,
+          createdAt: max(head.at, operation.at)), actor: operation.actor,
         at: operation.at)
       return try keepAnswer(.changed, to: operation, on: id, content: content, seq: head.seq)
     }
@@ -59,7 +60,7 @@ extension LedgerBook {
       try change(account.id) { $0.status = .open }
     case .setPlan(let plan):
       event = "set-plan"
-      try change(account.id) { $0.plan = plan }
+      try change(account.id) { $0.plan = LedgerOperation.cut(plan, to: LedgerOperation.maximumPlanBytes) }
     case .setCaps(let caps):
       guard caps.isInRange else {
         return try keepAnswer(.refused(.amountOutOfRange), to: operation, on: account.id, content: content)

@@ -352,7 +352,7 @@ extension LedgerBook {
 
     var resolved = hold
     resolved.state = milliseconds == nil ? .voided : .settled
-    resolved.reason = String(decoding: reason.utf8.prefix(LedgerOperation.maximumActorBytes), as: UTF8.self)
+    resolved.reason = LedgerOperation.cut(reason, to: LedgerOperation.maximumActorBytes)
     var outcome = LedgerOutcome.voided
     try change(account.id) {
       $0.held -= hold.amount

@@ -16,7 +16,7 @@ extension LedgerBook {
     let seq = try post(
       step.kind, debit: step.debit, credit: step.credit, amount: step.amount, call: step.call, reverses: step.reverses,
       key: movement.key.text, actor: operation.actor, at: operation.at, eventAt: operation.at,
-      detail: String(decoding: movement.detail.utf8.prefix(LedgerOperation.maximumDetailBytes), as: UTF8.self))
+      detail: LedgerOperation.cut(movement.detail, to: LedgerOperation.maximumDetailBytes))
     if step.locks {
       try change(account.id) { $0.status = .locked }
       try record(event: "lock", of: try self.account(account.id), actor: operation.actor, at: operation.at)

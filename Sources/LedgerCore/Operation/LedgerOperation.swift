@@ -4,6 +4,8 @@ public import CallModel
 public struct LedgerOperation: Hashable, Sendable {
   public static let maximumActorBytes = 64
   public static let maximumDetailBytes = 200
+  /// Longest name of a rate plan; what is longer names no plan.
+  public static let maximumPlanBytes = 128
 
   public var request: Request
   /// Now, by the clock of whoever asks.
@@ -14,9 +16,12 @@ public struct LedgerOperation: Hashable, Sendable {
   public init(_ request: Request, at: Instant, actor: String) {
     self.request = request
     self.at = at
-    self.actor =
-      actor.utf8.count <= LedgerOperation.maximumActorBytes
-      ? actor : String(decoding: actor.utf8.prefix(LedgerOperation.maximumActorBytes), as: UTF8.self)
+    self.actor = LedgerOperation.cut(actor, to: LedgerOperation.maximumActorBytes)
+  }
+
+  /// The text, or as many of its first bytes as a record holds.
+  static func cut(_ text: String, to limit: Int) -> String {
+    text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self)
   }
 
   public enum Request: Hashable, Sendable {
@@ -100,6 +105,8 @@ public struct CallOperation: Hashable, Sendable {
   public struct Authorisation: Hashable, Sendable {
     /// Longest call by default, in seconds.
     public static let defaultMaximumSeconds: Int64 = 14_400
+    /// The longest SIP address that is accepted anywhere; what is longer is cut for the record.
+    public static let maximumDestinationBytes = 255
     /// First grant by default, in seconds.
     public static let defaultSeconds: Int64 = 60
 
@@ -123,7 +130,7 @@ public struct CallOperation: Hashable, Sendable {
       destination: String, countryCode: Int?, rating: Rating, seconds: Int64 = Authorisation.defaultSeconds,
       maximumSeconds: Int64 = Authorisation.defaultMaximumSeconds, isEmergency: Bool = false, linkedCall: CallID? = nil
     ) {
-      self.destination = destination
+      self.destination = LedgerOperation.cut(destination, to: Authorisation.maximumDestinationBytes)
       self.countryCode = countryCode
       self.rating = rating
       self.seconds = seconds
