@@ -154,6 +154,7 @@ struct GoldenTests {
         "rate lookup 46701234567 --account acme --csv", "rate lookup +4790000000 --plan eu-gold",
         "rate lookup +4790000000 --deck retail-eu", "rate lookup +99", "rate lookup +46701234567 --deck nodeck",
         "rate lookup +46701234567 --deck a --plan b", "rate lookup 46x",
+        "rate explain +46000000000 --account acme --seconds 5", "rate explain 112 --account acme --seconds 5 --json",
         "rate explain +46701234567 --account acme --seconds 63.412",
         "rate explain +46701234567 --account acme --seconds 63.412 --json",
         "rate explain +46701234567 --account acme --seconds 63.412 --csv",

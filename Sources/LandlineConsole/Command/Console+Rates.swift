@@ -9,6 +9,7 @@ extension Console {
   package func rateLookup(_ number: String, deck: String?, plan: String?, account: String?, at: String?) async throws
     -> Answer
   {
+    let free = FreeNumber(dialled: number)
     let number = try digits(number, "NUMBER")
     let at = try instant(at)
     guard [deck, plan, account].count(where: { $0 != nil }) <= 1 else {
@@ -39,12 +40,15 @@ extension Console {
         throw ConsoleError(
           .notFound, code: "noRate", "no rate begins that number", at: "\(number)", fix: "landline deck list")
       }
-      return Answer("rates", listing)
+      var answer = Answer("rates", listing)
+      if let free { answer.notes.append("note: \(number) is free as \(free.article) number, whatever a deck says") }
+      return answer
     }
   }
 
   /// How a call of an account would be priced, step by step.
   package func rateExplain(_ number: String, account: String, seconds: String, at: String?) async throws -> Answer {
+    let free = FreeNumber(dialled: number)
     let number = try digits(number, "NUMBER")
     let milliseconds = try Arguments.value("--seconds") { () throws(InvalidValue) in
       try DecimalText.parse(seconds, scale: 3, kind: "duration")
@@ -55,6 +59,12 @@ extension Console {
     }
     let at = try instant(at)
     let (customer, head) = try reading { (try LedgerLookup($0).customer(account), try $0.head()) }
+    if let free {
+      return try RateExplanation(
+        number: number, account: customer, plan: customer.plan,
+        trace: Rating.explainFree(number, as: free, account: customer.currency), milliseconds: milliseconds, at: at
+      ).answer(asOf: head)
+    }
     let planName = try plan(of: customer)
     let (plan, denied) = try rates { store in
       (
@@ -107,4 +117,8 @@ extension Console {
       return RateReport.difference(from: try load(old), to: try load(new))
     }
   }
+}
+
+extension FreeNumber {
+  var article: String { self == .emergency ? "an emergency" : "a test" }
 }

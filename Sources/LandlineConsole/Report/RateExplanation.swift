@@ -82,7 +82,8 @@ struct RateExplanation {
             + "\(from != nil && until != nil ? " " : "")\(until.map { "until \($0)" } ?? "")")
       case .prefix(_, _, .shorter), .denyRanges(nil, _), .currency, .timeClass, .tariff: break
       case .multiplier(let basisPoints): notes.append("prices × \(DecimalText.format(basisPoints, scale: 4))")
-      case .free(let kind): steps.append("free as a number of kind \(kind.rawValue)")
+      // Such a number is matched before any plan is asked.
+      case .free(let kind): return ["\(number) → free as \(kind.article) number"]
       }
     }
     return [steps.joined(separator: " → ")] + notes
@@ -167,6 +168,7 @@ struct RateExplanation {
 
   /// A refusal that the price itself does not bring.
   private func capRefusal(_ snapshot: RateSnapshot) -> LedgerRefusal? {
+    if trace.steps == [.free(.emergency)] { return account.status == .closed ? .accountClosed : nil }
     switch account.status {
     case .closing, .closed: return .accountClosed
     case .locked: return .accountLocked

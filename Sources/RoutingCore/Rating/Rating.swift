@@ -62,6 +62,19 @@ public enum Rating {
     }
   }
 
+  /// The same with its one step written down.
+  public static func explainFree(
+    _ number: NumberDigits, as kind: FreeNumber, account: Currency, limit: Int64? = nil
+  ) -> RatingTrace {
+    let outcome: Result<RateSnapshot, RatingRefusal>
+    do throws(RatingRefusal) {
+      outcome = .success(try free(number, as: kind, account: account, limit: limit))
+    } catch {
+      outcome = .failure(error)
+    }
+    return RatingTrace(steps: [.free(kind)], outcome: outcome)
+  }
+
   private static func quote(
     _ number: NumberDigits, plan: RatePlan, account: Currency, denyRanges: DenyRanges, at instant: Instant,
     horizon: Int64, steps: inout [RatingTrace.Step]?

@@ -31,9 +31,3 @@ public struct RatingTrace: Hashable, Sendable {
   public internal(set) var steps: [Step] = []
   public internal(set) var outcome: Result<RateSnapshot, RatingRefusal>
 }
-
-/// A number that is called for nothing and never refused by a price.
-public enum FreeNumber: String, Hashable, Sendable, CaseIterable {
-  case emergency
-  case test
-}
