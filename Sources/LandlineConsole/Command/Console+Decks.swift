@@ -8,8 +8,10 @@ import RoutingCore
 extension Console {
   package struct DeckImport: Sendable {
     package var file: String
-    package var name: String
-    package var version: String
+    /// `nil` for the file's own name.
+    package var name: String?
+    /// `nil` for today's date.
+    package var version: String?
     package var currency: String?
     package var zone: String
     package var timeClasses: String?
@@ -18,7 +20,7 @@ extension Console {
     package var isDryRun: Bool
 
     package init(
-      file: String, name: String, version: String, currency: String?, zone: String, timeClasses: String?,
+      file: String, name: String?, version: String?, currency: String?, zone: String, timeClasses: String?,
       activeFrom: String?, isDryRun: Bool
     ) {
       self.file = file
@@ -45,10 +47,12 @@ extension Console {
       }
     }
     let currency = try request.currency.map { try Arguments.currency($0) }
-    try checkLabel(request.name, "--name")
-    try checkLabel(request.version, "--version")
+    let name = try request.name ?? Console.deckName(ofFile: request.file)
+    let version = request.version ?? "\(zone.date(at: now))"
+    try checkLabel(name, "--name")
+    try checkLabel(version, "--version")
     let settings = try DeckSettings(
-      name: request.name, version: request.version, currency: currency, zone: zone, timeClasses: classes)
+      name: name, version: version, currency: currency, zone: zone, timeClasses: classes)
     let deck = try readDeck(request.file, settings)
     let listing = Listing(
       [
@@ -61,13 +65,15 @@ extension Console {
           .instant(optional: from),
         ]
       ])
-    return try rates(writable: true) { store in
+    if request.isDryRun, !exists(databasePath) { return dryRun(listing) }
+    return try rates(writable: true, create: true) { store in
       if request.isDryRun {
         if try store.decks().contains(where: { $0.label == deck.label }) {
           throw RateStoreRefusal.deckExists(deck.label)
         }
         return dryRun(listing)
       }
+      try store.removeUnfinishedImports(at: now)
       let total = deck.rows.count
       try store.store(deck, at: now) { done in
         if environment.canAsk, done < total { try TextStream.standardError.write("\r\(done) of \(total) rows") }
@@ -80,6 +86,15 @@ extension Console {
       }
       return answer
     }
+  }
+
+  /// `retail-eu` out of `rates/retail-eu.csv`.
+  private static func deckName(ofFile file: String) throws -> String {
+    guard file != "-" else {
+      throw ConsoleError.usage(
+        "deck.name", "a deck from standard input needs a name", at: "--name", fix: "--name retail-eu")
+    }
+    return URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
   }
 
   /// Bytes read from a file at a time.
@@ -155,10 +170,16 @@ extension Console {
 
   package func deckActivate(_ label: String, from: String?, isDryRun: Bool) async throws -> Answer {
     let now = try now()
-    let (name, version) = try deckLabel(label)
-    guard let version else {
-      throw ConsoleError.usage("deck.version", "the version is missing", at: label, fix: "\(label)@VERSION")
-    }
+    let (name, named) = try deckLabel(label)
+    // Without a version, the one that was imported last is meant.
+    let version =
+      try named
+      ?? rates { store in
+        guard let newest = try store.decks().last(where: { $0.name == name }) else {
+          throw RateStoreRefusal.unknownDeck(name)
+        }
+        return newest.version
+      }
     let zone = try zone()
     let from =
       try from.map { text in

@@ -33,9 +33,16 @@ extension Console {
   }
 
   /// Opens the decks, plans and deny ranges beside the ledger.
-  func rates<Value>(writable: Bool = false, _ body: (SQLiteRateStore) throws -> Value) throws -> Value {
+  /// - Parameter create: whether a ledger that does not exist is made.
+  func rates<Value>(
+    writable: Bool = false, create: Bool = false, _ body: (SQLiteRateStore) throws -> Value
+  ) throws -> Value {
     let path = databasePath
-    try requireDatabase(path, writable: writable)
+    if create, !exists(path) {
+      try makeDirectory(for: path)
+    } else {
+      try requireDatabase(path, writable: writable)
+    }
     return try LedgerDoor.rates(path, writable: writable, body)
   }
 

@@ -93,11 +93,13 @@ struct DeckCommand: AsyncParsableCommand {
     @Argument(help: "The file, or - for standard input.", completion: .file(extensions: ["csv"]))
     var file: String
 
-    @Option(help: "The deck's name.")
-    var name: String
+    @Option(help: "The deck's name (default: the file's).")
+    var name: String?
 
-    @Option(name: .customLong("version"), help: "The version's label, such as 2026-11-01; never used twice.")
-    var label: String
+    @Option(
+      name: .customLong("version"),
+      help: "The version's label, such as 2026-11-01; never used twice (default: today's date).")
+    var label: String?
 
     @Option(help: "Currency of every price, unless the file has a column for it.")
     var currency: String?
@@ -141,7 +143,7 @@ struct DeckCommand: AsyncParsableCommand {
       abstract: "Let a version price calls from an instant on.",
       discussion: "landline deck activate retail-eu@2026-12-01 --from 2026-12-01")
 
-    @Argument(help: "NAME@VERSION.")
+    @Argument(help: "NAME@VERSION, or NAME for the version imported last.")
     var deck: String
 
     @Option(parsing: .unconditional, help: "Default: now.")
