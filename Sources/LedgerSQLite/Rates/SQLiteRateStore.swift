@@ -100,41 +100,33 @@ public final class SQLiteRateStore {
 
   private func storeRows(of deck: RateDeck, id: Int64, progress: (Int) throws -> Void) throws {
     let destination = try connection.statement("INSERT INTO deck_destination(deck, id, name) VALUES($1, $2, $3)")
+    let names = deck.distinctNames
+    try inBatches(names.count) { try destination.bind(1, id).bind(2, Int64($0)).bind(3, names[$0]).run() }
     let terms = try connection.statement(
       """
       INSERT INTO deck_terms(deck, id, rate, fee, initial, increment, grace, minimum_charge, free_seconds,
         effective_from, effective_until, from_second, maximum_seconds, maximum_cost, time_class, flags)
       VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
       """)
+    let distinct = deck.distinctTerms
+    try inBatches(distinct.count) { try insert(distinct[$0], terms, deck: id, Int64($0)) }
     let rate = try connection.statement(
       "INSERT INTO rate(deck, prefix, position, destination, terms) VALUES($1, $2, $3, $4, $5)")
-    var destinations: [String: Int64] = [:]
-    var knownTerms: [RateTerms: Int64] = [:]
-    let rows = deck.rows
+    try inBatches(deck.rows.count, progress: progress) { position in
+      let row = deck.numbers(ofRow: position)
+      try rate.bind(1, id).bind(2, row.prefix.description).bind(3, Int64(position)).bind(4, Int64(row.name))
+        .bind(5, Int64(row.terms)).run()
+    }
+  }
+
+  /// Writes `count` rows in transactions short enough for the ledger's writer to wait for.
+  private func inBatches(
+    _ count: Int, progress: (Int) throws -> Void = { _ in }, _ write: (Int) throws -> Void
+  ) throws {
     var position = 0
-    while position < rows.count {
-      let end = min(position + SQLiteRateStore.importBatch, rows.count)
-      try transaction {
-        for index in position..<end {
-          let row = rows[index]
-          var destinationID = destinations[row.name]
-          if destinationID == nil {
-            let new = Int64(destinations.count)
-            try destination.bind(1, id).bind(2, new).bind(3, row.name).run()
-            destinations[row.name] = new
-            destinationID = new
-          }
-          var termsID = knownTerms[row.terms]
-          if termsID == nil {
-            let new = Int64(knownTerms.count)
-            try insert(row.terms, terms, deck: id, new)
-            knownTerms[row.terms] = new
-            termsID = new
-          }
-          try rate.bind(1, id).bind(2, row.prefix.description).bind(3, Int64(index)).bind(4, destinationID)
-            .bind(5, termsID).run()
-        }
-      }
+    while position < count {
+      let end = min(position + SQLiteRateStore.importBatch, count)
+      try transaction { for index in position..<end { try write(index) } }
       position = end
       try progress(position)
     }

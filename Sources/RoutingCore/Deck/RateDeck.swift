@@ -80,10 +80,19 @@ public struct RateDeck: Sendable {
   /// Bytes of the rows, the names, the terms and their tariffs.
   public var byteCount: Int { entries.count * MemoryLayout<Entry>.stride + sharedByteCount }
 
-  /// Bytes that do not grow with the rows: names, terms and tariffs, with 32 for the header of each list of tiers.
+  /// Bytes that do not grow with the rows: names, terms and tariffs.
   var sharedByteCount: Int {
-    let tariff = MemoryLayout<Tariff>.stride + 32 + MemoryLayout<Tariff.Tier>.stride
-    return names.byteCount + terms.count * (MemoryLayout<RateTerms>.stride + tariff)
+    names.byteCount + terms.count * (MemoryLayout<RateTerms>.stride + MemoryLayout<Tariff>.stride)
+  }
+
+  /// Each different name and each different terms once, for a store that keeps rows by their numbers.
+  package var distinctNames: [String] { (0..<UInt32(names.count)).map { names.text($0) } }
+  package var distinctTerms: [RateTerms] { terms }
+
+  /// A row by the numbers of its name and its terms.
+  package func numbers(ofRow position: Int) -> (prefix: NumberDigits, name: Int, terms: Int) {
+    let entry = entries[position]
+    return (NumberDigits(key: entry.key), Int(entry.name), Int(entry.terms))
   }
 
   /// A deck's rows, made one by one from the compact storage.
