@@ -116,7 +116,7 @@ public struct CallFailure: Error, Hashable, Sendable {
   }
 
   /// Cuts a text at ``maximumTextBytes`` on a character boundary and replaces control characters.
-  static func shortened(_ text: String) -> String {
+  package static func shortened(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     var bytes = 0
     for scalar in text.unicodeScalars {
