@@ -8,6 +8,7 @@ public struct WarningHeader: Hashable, Sendable {
     public let code: Int
     /// Who warns: a host with its port, or a made-up name.
     public let agent: String
+    /// Cut and cleaned as the texts of a `CallFailure`.
     public let text: String
 
     /// What the code says by itself; `nil` for one that is not registered.
@@ -43,7 +44,7 @@ public struct WarningHeader: Hashable, Sendable {
   private init(_ values: [Value]) { self.values = Array(values.prefix(WarningHeader.maximumValues)) }
 
   /// Reads one field value, unfolded, without the header's name.
-  /// - Throws: `InvalidValue` with rules `warning.long`, `warning.many`, `warning.code`, `warning.agent`,
+  /// - Throws: `InvalidValue` with rules `warning.long`, `warning.many`, `warning.code`, `warning.space`, `warning.agent`,
   ///   `warning.quote`, `warning.character`, `warning.end`.
   public init(parsing value: some StringProtocol) throws(InvalidValue) {
     let (values, fault) = WarningHeader.read(value)
@@ -94,13 +95,17 @@ public struct WarningHeader: Hashable, Sendable {
     }
     let afterCode = reader.offset
     reader.skipSpace()
+    guard reader.offset > afterCode || reader.isAtEnd else {
+      throw reader.invalid("space", "\(reader.nextName) stands right after the code")
+    }
     let agent = reader.run { byte in
       byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: ",")
     }
-    guard reader.offset > afterCode, !agent.isEmpty else {
+    guard !agent.isEmpty else {
       throw reader.invalid("agent", "\(reader.nextName) stands where the warning's agent begins")
     }
     reader.skipSpace()
-    return Value(code: code, agent: agent, text: try reader.quotedString())
+    return Value(
+      code: code, agent: CallFailure.shortened(agent), text: CallFailure.shortened(try reader.quotedString()))
   }
 }
