@@ -39,6 +39,7 @@ struct FailureHeaderTests {
       ("Q.850;cause=16;text=Terminated", [q850(16, "Terminated")]),
       ("Q.850;cause=16;text=\"a\\\"b\\\\c,;d\"", [q850(16, "a\"b\\c,;d")]),
       ("Q.850;cause=16;text=\"\u{F6}\u{1F4DE}\"", [q850(16, "\u{F6}\u{1F4DE}")]),
+      ("Q.850;cause=16;text=\"a\\\"\u{301}b\"", [q850(16, "a\"\u{301}b")]),
       ("Q.850;cause=16;text=\"\"", [q850(16, "")]), ("Q.850;cause=16;text=\"a\u{1}b\"", [q850(16, "a?b")]),
       ("Q.850;cause=16;text=\"\(longText)\"", [q850(16, longText)]),
       ("Q.850;cause=16;text=\"\(longText)x\"", [q850(16, longText)]),

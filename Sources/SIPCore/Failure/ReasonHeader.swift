@@ -101,11 +101,21 @@ extension ReasonHeader {
       var value = reason.protocolName
       if let cause = reason.cause { value += ";cause=\(cause)" }
       if let text = reason.text {
-        value += ";text=\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        value += ";text=\"\(ReasonHeader.escaped(text))\""
       }
       if let location = reason.location { value += ";location=\(location.rawValue)" }
       return value
     }
     return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+
+  /// By scalars: a quote with a combining mark after it is another character than a quote.
+  private static func escaped(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { result.append("\\") }
+      result.append(scalar)
+    }
+    return String(result)
   }
 }
