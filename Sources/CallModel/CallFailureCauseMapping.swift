@@ -95,7 +95,7 @@ public enum CallFailureCauseMapping {
     StatusRow(485, 1, .rfc3398),
     StatusRow(486, 17, .rfc3398),
     StatusRow(487, 16, .ownChoice, "the caller gave up; a call that rang out has 19 by its class"),
-    StatusRow(488, 88, .ownChoice, "the media do not fit; agrees with the way back"),
+    StatusRow(488, 88, .ownChoice, "the media do not fit; 88 comes back as 488"),
     StatusRow(489, 127, .ownChoice, "a SIP matter that has no counterpart in the telephone network"),
     StatusRow(491, 41, .ownChoice, "two requests met; the same request passes a moment later"),
     StatusRow(493, 127, .ownChoice, "a SIP matter that has no counterpart in the telephone network"),

@@ -17,7 +17,7 @@ extension Console {
   private static func unexplained(_ text: String) -> ConsoleError {
     let name = CallFailure.shortened(text)
     func error(_ what: String, _ fix: String) -> ConsoleError {
-      ConsoleError(.notFound, code: "unknownCode", what, at: name, fix: fix)
+      ConsoleError(.notFound, code: "unknownCode", what, at: name.isEmpty ? nil : name, fix: fix)
     }
     if let number = Int(text) {
       if CauseCatalogue.cause(number) != nil {

@@ -16,7 +16,11 @@ struct CodeExplanation {
 
   func answer() -> Answer {
     var lines = [title, meaning, ""]
-    lines += field("class", ["\(failure.code.rawValue), \(failure.name): \(failure.meaning)"])
+    if case .code = subject {
+      lines += field("ends as", [failure.endCause.rawValue])
+    } else {
+      lines += field("class", ["\(failure.code.rawValue), \(failure.name): \(failure.meaning)"])
+    }
     lines += field("or", otherClasses.map { "\($0.code.rawValue), \($0.name), where the rest of the answer says so" })
     lines += field("likely", likelyCauses)
     lines += field("remedy", failure.remedies)
