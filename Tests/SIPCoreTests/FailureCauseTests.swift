@@ -150,6 +150,19 @@ struct FailureCauseTests {
     #expect(CallFailure(evidence, trunk: nil).causeOrMapped == cause)
   }
 
+  @Test("header fields become evidence, and those that cannot be read are left out")
+  func fields() {
+    let read = CallFailureEvidence(
+      status: 503, phrase: "No circuit", reasonFields: ["SIP;cause=503", "Q.850;cause=17;location=LN"],
+      retryAfterField: "30 (soon)", hasRung: true)
+    #expect(read.reasons.map(\.protocolName) == ["SIP", "Q.850"])
+    #expect(read.cause == 17 && read.retryAfterSeconds == 30 && read.hasRung && read.code == .busy)
+    let unread = CallFailureEvidence(
+      status: 480, phrase: "", reasonFields: ["\"", "Q.850;cause=abc"], retryAfterField: "soon")
+    #expect(unread.cause == nil && unread.retryAfterSeconds == nil && unread.code == .unreachable)
+    #expect(unread.causeOrMapped == 18)
+  }
+
   @Test("a refusal of the gateway has a cause for the telephone network too")
   func refusals() {
     let expected: [CallFailureCode: Int?] = [

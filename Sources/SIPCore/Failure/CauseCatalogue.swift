@@ -94,7 +94,7 @@ extension CauseCatalogue {
 
       A failure whose context chose its class has the class's cause: 19 for a phone that rang out, 16 for a caller who gave
       up, 34 for 480 with Retry-After. A status that is not listed falls by its hundreds: 3xx becomes 23, 4xx 31, 5xx 41,
-      6xx 21.
+      6xx 21. RFC 3398 gives 31 to every status that it does not list; the rows of our own choice say more than that.
 
       | Status | Phrase | Cause | Name | Basis |
       |---|---|---|---|---|

@@ -11,7 +11,7 @@ public struct WarningHeader: Hashable, Sendable {
     /// Cut and cleaned as the texts of a `CallFailure`.
     public let text: String
 
-    /// What the code says by itself; `nil` for one that is not registered.
+    /// What the code says by itself; `nil` for one that is not in ``WarningHeader/meanings``.
     public var meaning: String? { WarningHeader.meanings[code] }
   }
 
@@ -20,7 +20,7 @@ public struct WarningHeader: Hashable, Sendable {
   /// Most warnings of one message.
   public static let maximumValues = 4
 
-  /// Registered codes of 3xx: keywords of the session description (RFC 3261), and `sips` (RFC 5630).
+  /// The codes of RFC 3261 section 20.43 and of RFC 5630 (SIPS).
   public static let meanings: [Int: String] = [
     300: "a network protocol of the description is not available",
     301: "a network address format of the description is not available",
