@@ -36,6 +36,8 @@ let package = Package(
     .target(name: "RoutingCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(name: "LedgerCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
 
+    .target(name: "SIPCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
+
     // Shells.
     .target(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
@@ -45,7 +47,7 @@ let package = Package(
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
       name: "LandlineConsole",
-      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SimulationKit"],
+      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SimulationKit"],
       swiftSettings: ours),
     .target(
       name: "SimulationKit", dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite"],
@@ -70,6 +72,7 @@ let package = Package(
     .testTarget(name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(

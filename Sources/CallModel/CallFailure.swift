@@ -9,12 +9,28 @@ public struct CallFailure: Error, Hashable, Sendable {
     /// `nil` when absent, not a number or out of the protocol's range.
     public let cause: Int?
     public let text: String?
+    /// Who cleared the call, for a Q.850 cause.
+    public let location: Location?
 
-    public init(protocolName: String, cause: Int?, text: String? = nil) {
+    public init(protocolName: String, cause: Int?, text: String? = nil, location: Location? = nil) {
       self.protocolName = CallFailure.shortened(protocolName)
       let isQ850 = protocolName.lowercased() == "q.850"
       self.cause = cause.flatMap { (isQ850 ? 0...127 : 0...999).contains($0) ? $0 : nil }
       self.text = text.map(CallFailure.shortened)
+      self.location = isQ850 ? location : nil
+    }
+
+    /// Where in the telephone network a cause arose (RFC 8606), by the names of Q.850.
+    public enum Location: String, Hashable, Sendable, CaseIterable {
+      /// The called or calling person's own equipment.
+      case user = "U"
+      case privateNetworkServingLocalUser = "LPN"
+      case publicNetworkServingLocalUser = "LN"
+      case transitNetwork = "TN"
+      case publicNetworkServingRemoteUser = "RLN"
+      case privateNetworkServingRemoteUser = "RPN"
+      case internationalNetwork = "INTL"
+      case networkBeyondInterworkingPoint = "BI"
     }
 
     public var isQ850: Bool { protocolName.lowercased() == "q.850" }
@@ -93,8 +109,14 @@ public struct CallFailure: Error, Hashable, Sendable {
   /// The Q.850 cause of the first Reason header that has one.
   public var cause: Int? { reasons.lazy.filter(\.isQ850).compactMap(\.cause).first }
 
+  /// The Q.850 cause to pass on and to record: the one received, else the one that ``CallFailureCauseMapping`` gives;
+  /// `nil` where SIP had no part.
+  public var causeOrMapped: Int? {
+    cause ?? sipStatus.flatMap { CallFailureCauseMapping.cause(forStatus: $0, code: code) }
+  }
+
   /// Cuts a text at ``maximumTextBytes`` on a character boundary and replaces control characters.
-  static func shortened(_ text: String) -> String {
+  package static func shortened(_ text: String) -> String {
     var result = String.UnicodeScalarView()
     var bytes = 0
     for scalar in text.unicodeScalars {

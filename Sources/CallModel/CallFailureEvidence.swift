@@ -31,6 +31,12 @@ public struct CallFailureEvidence: Hashable, Sendable {
     reasons.lazy.filter { $0.isQ850 }.compactMap(\.cause).first
   }
 
+  /// The Q.850 cause to pass on: the one received, else the one that ``CallFailureCauseMapping`` gives the status and
+  /// its context; `nil` where the status is no final failure. It has no say in the class, which needs what came back.
+  public var causeOrMapped: Int? {
+    cause ?? CallFailureCauseMapping.cause(forStatus: status, code: code)
+  }
+
   /// A 603 sent by call analytics rather than by a person (ATIS-1000099): marked in the phrase or a Reason text.
   private var isBlockedByAnalytics: Bool {
     phrase.lowercased() == "network blocked"

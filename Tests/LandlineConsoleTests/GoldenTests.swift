@@ -208,6 +208,19 @@ struct GoldenTests {
           "deny add 4692 --reason other", "deny remove 4690",
         ].map { "\($0) --dry-run" } + ["balance", "account list", "deck list", "plan list", "deny list"]),
     GoldenTranscript(
+      name: "explain", hasLedger: false,
+      commands: [
+        "explain 488", "explain 488 --json", "explain 487", "explain sip:302 --csv", "explain 477",
+        "explain 699 --json",
+        "explain q850:65", "explain cause 65 --json", "explain Q.850:21", "explain 'cause=16'", "explain cause 77",
+        "explain q850:0 --ndjson", "explain sip.media", "explain sip.media --json", "explain gw.funds",
+        "explain gw.limit --csv", "explain network.lost", "explain insufficientCredit",
+        "explain insufficientCredit --json", "explain concurrencycap", "explain 65", "explain 200", "explain 700",
+        "explain cause 128", "explain cause x", "explain sip.meda", "explain media", "explain insuficientCredit",
+        "explain busy here", "explain user busy --json", "explain nonsense", "explain nonsense --json", "explain ''",
+        "explain",
+      ]),
+    GoldenTranscript(
       name: "usage",
       commands: [
         "--json balance acme", "-o csv --database ledger.db balance acme", "--database=nowhere.db balance", "--json",

@@ -42,6 +42,8 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Prices",
         subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self, NumberCommand.self]),
-      CommandGroup(name: "Tools", subcommands: [SimulateCommand.self, BenchCommand.self, CompletionCommand.self]),
+      CommandGroup(
+        name: "Tools",
+        subcommands: [ExplainCommand.self, SimulateCommand.self, BenchCommand.self, CompletionCommand.self]),
     ])
 }
