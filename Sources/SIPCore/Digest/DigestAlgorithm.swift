@@ -38,7 +38,9 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   public var responseLength: Int { messageDigest.byteCount * 2 }
 
   /// Whether this machine's libcrypto can compute it; a FIPS provider has no MD5.
-  public var isAvailable: Bool { hash([]) != nil }
+  public var isAvailable: Bool { DigestAlgorithm.available.contains(self) }
+
+  private static let available = Set(allCases.filter { $0.hash([]) != nil })
 
   private var messageDigest: MessageDigest.Algorithm {
     switch self {

@@ -13,7 +13,9 @@ enum Hexadecimal {
   }
 
   /// Eight digits with leading zeros, as the nonce count is written.
-  static func text(_ number: UInt32) -> String { text((0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - $0 * 8)) }) }
+  static func text(_ number: UInt32) -> String {
+    text((0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - $0 * 8)) })
+  }
 
   static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
