@@ -13,19 +13,19 @@ public struct MessageDigest: ~Copyable {
     /// FIPS 180-4.
     case sha256
     /// SHA-512/256 of FIPS 180-4 section 5.3.6.2: initial values of its own, not a shortened SHA-512.
-    case sha512_256
+    case sha512t256
 
     /// Bytes of a result.
     public var byteCount: Int {
       switch self {
       case .md5: 16
       case .sha1: 20
-      case .sha256, .sha512_256: 32
+      case .sha256, .sha512t256: 32
       }
     }
 
     /// Bytes of a block, the unit of HMAC (RFC 2104).
-    var blockByteCount: Int { self == .sha512_256 ? 128 : 64 }
+    var blockByteCount: Int { self == .sha512t256 ? 128 : 64 }
 
     /// libcrypto's name.
     fileprivate var name: String {
@@ -33,7 +33,7 @@ public struct MessageDigest: ~Copyable {
       case .md5: "MD5"
       case .sha1: "SHA1"
       case .sha256: "SHA256"
-      case .sha512_256: "SHA512-256"
+      case .sha512t256: "SHA512-256"
       }
     }
   }

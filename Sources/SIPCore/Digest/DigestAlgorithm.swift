@@ -6,8 +6,8 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   case md5Session = "MD5-sess"
   case sha256 = "SHA-256"
   case sha256Session = "SHA-256-sess"
-  case sha512_256 = "SHA-512-256"
-  case sha512_256Session = "SHA-512-256-sess"
+  case sha512t256 = "SHA-512-256"
+  case sha512t256Session = "SHA-512-256-sess"
 
   /// Reads the `algorithm` parameter without regard to case.
   /// - Returns: `nil` for an algorithm this code does not know.
@@ -20,8 +20,8 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   /// A `-sess` variant, where the first nonces of a session enter the key.
   public var isSession: Bool {
     switch self {
-    case .md5Session, .sha256Session, .sha512_256Session: true
-    case .md5, .sha256, .sha512_256: false
+    case .md5Session, .sha256Session, .sha512t256Session: true
+    case .md5, .sha256, .sha512t256: false
     }
   }
 
@@ -30,7 +30,7 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .md5, .md5Session: 1
     case .sha256, .sha256Session: 2
-    case .sha512_256, .sha512_256Session: 3
+    case .sha512t256, .sha512t256Session: 3
     }
   }
 
@@ -46,7 +46,7 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .md5, .md5Session: .md5
     case .sha256, .sha256Session: .sha256
-    case .sha512_256, .sha512_256Session: .sha512_256
+    case .sha512t256, .sha512t256Session: .sha512t256
     }
   }
 
