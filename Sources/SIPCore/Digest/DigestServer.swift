@@ -93,7 +93,7 @@ public struct DigestServer: Sendable {
     guard request.canBeChallenged else { return .notChallenged }
     var problem: InvalidValue?
     var found: DigestCredentials?
-    for field in fields.prefix(limits.credentials) {
+    for field in fields.prefix(max(0, limits.credentials)) {
       do {
         let credentials = try DigestCredentials(parsing: field, limits: limits)
         guard credentials.realm.utf8.elementsEqual(realm.utf8) else { continue }
