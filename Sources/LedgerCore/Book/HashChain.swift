@@ -4,7 +4,7 @@ import LandlineDigest
 /// The bytes that tie each transfer and each account event to everything before it:
 /// hash = SHA-256(previous hash ‖ record). Integers are 8 bytes little-endian, texts are length-prefixed UTF-8.
 struct HashChain: ~Copyable {
-  private let digest = SHA256Digest()
+  private let digest = MessageDigest.sha256()
   private var bytes: [UInt8] = []
 
   init() { bytes.reserveCapacity(512) }

@@ -1,0 +1,26 @@
+public import CallModel
+
+/// The value of an Authentication-Info field (RFC 3261 section 20.6, RFC 7616 section 3.5).
+public struct DigestInformation: Hashable, Sendable {
+  /// The nonce of the next request.
+  public var nextNonce: String?
+  /// The server's proof that it knows the password, hexadecimal digits.
+  public var responseAuthentication: String?
+  public var quality: QualityOfProtection?
+  public var cnonce: String?
+  public var nonceCount: UInt32?
+
+  /// Reads a field value; unknown parameters are passed over.
+  /// - Throws: ``InvalidValue`` with the rules of ``DigestChallenge/init(parsing:limits:)`` but no scheme, and
+  ///   `digest.nc`, `digest.nextnonce`.
+  public init(parsing text: some StringProtocol, limits: DigestLimits = .standard) throws(InvalidValue) {
+    var parameters = try DigestParameters(
+      parsing: Array(text.utf8), kind: "authentication information", scheme: nil, limits: limits)
+    nextNonce = parameters.take("nextnonce")
+    guard nextNonce != "" else { throw parameters.refusal("nextnonce", "the next nonce is empty") }
+    responseAuthentication = parameters.take("rspauth")
+    quality = parameters.take("qop").flatMap { QualityOfProtection(token: $0) }
+    cnonce = parameters.take("cnonce")
+    nonceCount = try parameters.takeNonceCount()
+  }
+}
