@@ -72,6 +72,7 @@ let package = Package(
     .testTarget(name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),
     .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
