@@ -64,7 +64,7 @@ public enum ErrorResponse {
   private static func append(
     _ via: ScannedVia, of message: ScannedMessage, from source: PacketSource, to response: inout [UInt8]
   ) {
-    response += "Via: SIP/2.0/\(via.transport) \(via.host)".utf8
+    response += "Via: SIP/\(via.version)/\(via.transport) \(via.host)".utf8
     if let port = via.port { response += ":\(port)".utf8 }
     for parameter in via.parameters {
       response.append(MessageCharacter.semicolon)

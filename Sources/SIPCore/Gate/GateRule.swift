@@ -54,7 +54,6 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
   case date = "semantic.date"
   case number = "semantic.number"
   case contentType = "semantic.contentType"
-  case tag = "semantic.tag"
 
   /// The status a request earns that breaks the rule.
   public var status: Int {
@@ -113,7 +112,6 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
     case .date: "Bad Request: Date"
     case .number: "Bad Request: Number of Seconds"
     case .contentType: "Bad Request: Content-Type"
-    case .tag: "Bad Request: From or To Tag"
     }
   }
 }

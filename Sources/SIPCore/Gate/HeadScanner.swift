@@ -12,6 +12,8 @@ struct HeadScanner {
   private(set) var headers: [HeaderField] = []
   /// Whether the empty line was reached.
   private(set) var isComplete = false
+  /// Whether the bytes ended before the empty line.
+  private var isUnterminated = false
   /// Whether a line is no header field: it may have been meant as any.
   private(set) var hasUnreadableName = false
   private var lines = 0
@@ -47,7 +49,24 @@ struct HeadScanner {
       guard lines < limits.lineCount else { return note(.lineCount, position) }
       scanHeader()
     }
-    note(.headUnterminated, bytes.count)
+    isUnterminated = true
+  }
+
+  /// The first fault, a missing empty line being the last one.
+  var firstFault: (rule: GateRule, offset: Int?)? {
+    fault ?? (isUnterminated ? (.headUnterminated, bytes.count) : nil)
+  }
+
+  /// Puts the empty line behind a datagram that ends with its last header field. Such messages are common in the field,
+  /// and the end of the datagram leaves no doubt about where the head ends.
+  mutating func completeHead() {
+    guard isUnterminated, bytes.suffix(2) == [MessageCharacter.cr, MessageCharacter.lf], !headers.isEmpty else {
+      return
+    }
+    bytes += [MessageCharacter.cr, MessageCharacter.lf]
+    position = bytes.count
+    isUnterminated = false
+    isComplete = true
   }
 
   // MARK: Start line
@@ -76,7 +95,6 @@ struct HeadScanner {
     }
     if end == bytes.count {
       position = end
-      note(.headUnterminated, end)
     }
     if end > limits.lineBytes { note(.requestURIBytes, limits.lineBytes) }
     lines = 1

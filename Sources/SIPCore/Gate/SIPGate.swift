@@ -46,6 +46,7 @@ public enum SIPGate {
     var scanner = HeadScanner(first == 0 ? received : Array(received[first...]), limits: limits)
     if count > received.count { scanner.note(.messageBytes, limits.messageBytes(transport)) }
     scanner.scan()
+    if !transport.isStream { scanner.completeHead() }
     let (body, trailing) = takeBody(&scanner, transport, limits)
     guard let startLine = scanner.startLine else {
       return .failure(GateRefusal(.notSIP, at: 0, in: nil))
@@ -54,7 +55,7 @@ public enum SIPGate {
     let message = ScannedMessage(
       bytes: trailing == 0 ? whole : Array(whole[..<body.upperBound]), startLine: startLine, version: scanner.version,
       headers: scanner.headers, body: body, trailingBytes: trailing)
-    if let fault = scanner.fault { return .failure(GateRefusal(fault.rule, at: fault.offset, in: message)) }
+    if let fault = scanner.firstFault { return .failure(GateRefusal(fault.rule, at: fault.offset, in: message)) }
     return .success(message)
   }
 
@@ -68,6 +69,12 @@ public enum SIPGate {
     let lengths = scanner.headers.filter { $0.kind == .contentLength }
     guard let length = lengths.first else {
       if transport.isStream { scanner.note(.contentLengthMissing, nil) }
+      // Empty lines behind a message without a length are no body.
+      if !transport.isStream,
+        scanner.bytes[everything].allSatisfy({ $0 == MessageCharacter.cr || $0 == MessageCharacter.lf })
+      {
+        return (start..<start, rest)
+      }
       if rest > limits.bodyBytes { scanner.note(.bodyBytes, start + limits.bodyBytes) }
       return (everything, 0)
     }
@@ -76,8 +83,8 @@ public enum SIPGate {
     case .malformed: scanner.note(.contentLength, length.value.lowerBound)
     case .tooLarge: scanner.note(.bodyShort, length.value.lowerBound)
     case .value(let number):
-      if number > limits.bodyBytes { scanner.note(.bodyBytes, length.value.lowerBound) }
       if number > rest { scanner.note(.bodyShort, length.value.lowerBound) }
+      if number > limits.bodyBytes { scanner.note(.bodyBytes, length.value.lowerBound) }
       guard number < rest else { break }
       if transport.isStream { scanner.note(.bytesBehind, start + Int(number)) }
       return (start..<start + Int(number), rest - Int(number))

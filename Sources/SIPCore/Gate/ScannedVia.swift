@@ -2,6 +2,8 @@
 public struct ScannedVia: Hashable, Sendable {
   /// Where the element stands in ``ScannedMessage/bytes``, without the commas and white space around it.
   public let range: Range<Int>
+  /// `2.0`; another one is malformed, and still goes back in a response as it came.
+  let version: String
   /// `UDP`, `TCP`, `TLS`, `SCTP` or any token, as written.
   public let transport: String
   /// Host as written; IPv6 with its brackets.
@@ -22,12 +24,12 @@ public struct ScannedVia: Hashable, Sendable {
     let name = cursor.run(while: MessageCharacter.isToken)
     guard cursor.equals(name, "sip"), cursor.take(UInt8(ascii: "/")) else { return nil }
     let version = cursor.run(while: MessageCharacter.isToken)
-    guard cursor.equals(version, "2.0"), cursor.take(UInt8(ascii: "/")) else { return nil }
+    guard !version.isEmpty, cursor.take(UInt8(ascii: "/")) else { return nil }
     let transport = cursor.run(while: MessageCharacter.isToken)
     guard !transport.isEmpty, let blank = cursor.peek, MessageCharacter.isBlank(blank) else { return nil }
     cursor.skipBlanks()
     guard let host = ScannedHost.host(&cursor) else { return nil }
-    var isWellFormed = true
+    var isWellFormed = cursor.equals(version, "2.0")
     var port: UInt16?
     if cursor.take(MessageCharacter.colon) {
       let digits = cursor.run(while: MessageCharacter.isDigit)
@@ -53,6 +55,7 @@ public struct ScannedVia: Hashable, Sendable {
     isWellFormed = isWellFormed && areWellFormed
     if let next = cursor.peek, next != MessageCharacter.comma { isWellFormed = false }
     range = start..<cursor.position
+    self.version = String(decoding: cursor.bytes[version], as: UTF8.self)
     self.transport = String(decoding: cursor.bytes[transport], as: UTF8.self)
     self.host = String(decoding: cursor.bytes[host], as: UTF8.self)
     self.port = port

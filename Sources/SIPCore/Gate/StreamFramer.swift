@@ -20,7 +20,11 @@ public struct StreamFramer: Sendable {
     case refusal(GateRefusal)
   }
 
-  private enum Phase { case between, head, body(total: Int), closed }
+  private enum Phase {
+    case between, head
+    case body(total: Int)
+    case closed
+  }
 
   public let role: Role
   private let transport: SIPTransport
@@ -127,7 +131,7 @@ public struct StreamFramer: Sendable {
     guard scanner.startLine != nil else { return close(.notSIP, at: 0, into: &events) }
     // Any other fault leaves the length readable: the gate refuses that message alone, and the connection lives on.
     if !scanner.isComplete || scanner.hasUnreadableName {
-      return close(scanner.fault?.rule ?? .headerName, at: scanner.fault?.offset, into: &events)
+      return close(scanner.firstFault?.rule ?? .headerName, at: scanner.firstFault?.offset, into: &events)
     }
     let lengths = scanner.headers.filter { $0.kind == .contentLength }
     guard let field = lengths.first else { return close(.contentLengthMissing, at: nil, into: &events) }
