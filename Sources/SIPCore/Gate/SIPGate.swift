@@ -54,7 +54,8 @@ public enum SIPGate {
     let whole = scanner.bytes
     let message = ScannedMessage(
       bytes: trailing == 0 ? whole : Array(whole[..<body.upperBound]), startLine: startLine, version: scanner.version,
-      headers: scanner.headers, body: body, trailingBytes: trailing)
+      headers: scanner.headers, body: body, trailingBytes: trailing,
+      maximumVias: limits.vias)
     if let fault = scanner.firstFault { return .failure(GateRefusal(fault.rule, at: fault.offset, in: message)) }
     return .success(message)
   }

@@ -20,7 +20,7 @@ public struct ScannedMessage: Sendable {
   /// Bytes of the datagram behind the body, cut off (RFC 3261 section 18.3).
   public let trailingBytes: Int
 
-  /// All Via elements from the top that can be read.
+  /// All Via elements from the top that can be read; none when there are more than ``GateLimits/vias``.
   public let vias: [ScannedVia]
   /// Whether an element of the Via list cannot be read or is malformed.
   public let hasMalformedVia: Bool
@@ -31,7 +31,8 @@ public struct ScannedMessage: Sendable {
   public let contentLength: ScannedNumber?
 
   init(
-    bytes: [UInt8], startLine: StartLine, version: String, headers: [HeaderField], body: Range<Int>, trailingBytes: Int
+    bytes: [UInt8], startLine: StartLine, version: String, headers: [HeaderField], body: Range<Int>, trailingBytes: Int,
+    maximumVias: Int
   ) {
     self.bytes = bytes
     self.startLine = startLine
@@ -42,7 +43,7 @@ public struct ScannedMessage: Sendable {
     var vias: [ScannedVia] = []
     var hasMalformedVia = false
     var first: [HeaderField?] = Array(repeating: nil, count: HeaderKind.allCases.count)
-    for header in headers {
+    scan: for header in headers {
       if first[Int(header.kind.rawValue)] == nil { first[Int(header.kind.rawValue)] = header }
       guard header.kind == .via else { continue }
       var cursor = ValueCursor(bytes, header.value)
@@ -52,13 +53,15 @@ public struct ScannedMessage: Sendable {
           break
         }
         vias.append(via)
+        if vias.count > maximumVias { break scan }
         if !via.isWellFormed {
           hasMalformedVia = true
           break
         }
       } while cursor.take(MessageCharacter.comma)
     }
-    self.vias = vias
+    // An answer with half of the list would go astray, and the whole one is too much work.
+    self.vias = vias.count > maximumVias ? [] : vias
     self.hasMalformedVia = hasMalformedVia
     func only(_ kind: HeaderKind) -> ScannedAddress? {
       guard let value = first[Int(kind.rawValue)]?.value else { return nil }

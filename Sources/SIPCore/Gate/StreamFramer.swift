@@ -163,7 +163,7 @@ public struct StreamFramer: Sendable {
     let message = scanner.startLine.map {
       ScannedMessage(
         bytes: scanner.bytes, startLine: $0, version: scanner.version, headers: scanner.headers, body: end..<end,
-        trailingBytes: 0)
+        trailingBytes: 0, maximumVias: limits.vias)
     }
     buffer = []
     events.append(.refusal(GateRefusal(rule, at: offset, in: message)))

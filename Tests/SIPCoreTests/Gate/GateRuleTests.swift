@@ -36,7 +36,11 @@ struct GateRuleTests {
     add(.escapedNUL, adding("P-Asserted-Identity: <sip:+46%00@127.0.0.1>"))
     add(.headUnterminated, Array(lines.joined(separator: "\r\n").utf8))
     add(.messageBytes, GateFixtures.message(lines, body: String(repeating: "a", count: 16_384)))
-    add(.bodyBytes, replacing("Content-Length", "Content-Length: 32769"), .tcp)
+    add(
+      .bodyBytes,
+      GateFixtures.message(
+        lines.dropLast() + ["Content-Length: 32769", "Content-Type: a/b"], body: String(repeating: "a", count: 32_769)),
+      .tcp)
     add(.lineBytes, adding("X: \(long)"))
     add(.lineCount, GateFixtures.message(lines + ["X: a" + String(repeating: "\r\n b", count: 300)]))
     add(.headerCount, GateFixtures.message(lines + numbered(128, "X: ")))

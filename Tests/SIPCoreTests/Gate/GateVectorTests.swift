@@ -37,6 +37,9 @@ struct GateVectorTests {
     return nil
   }
 
+  /// Rules that an answer to a refused message may break by what it copies.
+  static let echoed: Set<GateRule> = [.lineBytes, .escapedNUL, .semicolons, .commas, .repeats]
+
   /// An answer can be built for what is to be answered, and passes the gate itself.
   static func answerFault(_ refusal: GateRefusal) -> String? {
     guard case .answer(let status, let reason) = refusal.action else { return nil }
@@ -44,8 +47,12 @@ struct GateVectorTests {
       let answer = ErrorResponse.bytes(
         to: message, status: status, reason: reason, tag: "gate", source: GateFixtures.source)
     else { return "no answer can be built" }
-    guard case .success(let read) = SIPGate.inspect(answer, transport: .tcp) else { return "the answer is refused" }
-    return read.status == status ? nil : "the answer has another status"
+    switch SIPGate.inspect(answer, transport: .tcp) {
+    case .success(let read): return read.status == status ? nil : "the answer has another status"
+    case .failure(let refusal):
+      // What is copied may be too much or be escaped; a byte that could be misread may not.
+      return echoed.contains(refusal.rule) ? nil : "the answer is refused: \(refusal)"
+    }
   }
 
   @Test(arguments: ["rfc4475", "rfc5118"])
@@ -133,10 +140,13 @@ struct GateVectorTests {
     #expect(accounts.allSatisfy { spaced.bytes[$0.name.upperBound] == UInt8(ascii: ":") })
   }
 
-  /// The same lines ended by CRLF.
+  /// The same lines ended by CRLF; a bare CR or LF ends one too.
   static func normalised(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
-    for byte in bytes where byte != 0x0D { result += byte == 0x0A ? [0x0D, 0x0A] : [byte] }
+    for (index, byte) in bytes.enumerated() {
+      let isSecond = byte == 0x0A && index > 0 && bytes[index - 1] == 0x0D
+      if byte != 0x0D, byte != 0x0A { result.append(byte) } else if !isSecond { result += [0x0D, 0x0A] }
+    }
     return result
   }
 
@@ -157,7 +167,7 @@ struct GateVectorTests {
         switch refusal.rule {
         case .bareLineFeed:
           counts["accept: refused for a bare LF", default: 0] += 1
-          if let again = GateVectorTests.refusal(GateVectorTests.normalised(bytes)), again.rule != .bodyShort {
+          if let again = GateVectorTests.refusal(GateVectorTests.normalised(bytes)) {
             wrong.append("\(name) with CRLF: \(again)")
           }
         case .scheme: counts["accept: 416", default: 0] += 1
@@ -194,7 +204,7 @@ struct GateVectorTests {
     var forwarded = 0
     for round in 0..<50_000 {
       var bytes = messages[Int.random(in: 0..<messages.count, using: &random)]
-      for _ in 0...Int.random(in: 0..<6, using: &random) {
+      for _ in 0...Int.random(in: 0..<3, using: &random) {
         let place = Int.random(in: 0...bytes.count, using: &random)
         let end = min(bytes.count, place + Int.random(in: 1..<24, using: &random))
         switch Int.random(in: 0..<5, using: &random) {

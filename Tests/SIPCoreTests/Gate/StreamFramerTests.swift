@@ -93,7 +93,7 @@ struct StreamFramerTests {
       var framer = StreamFramer(role: .accepted)
       var events: [StreamFramer.Event] = []
       var most = 0
-      for _ in 0..<40_000 {
+      for _ in 0..<70_000 {
         framer.receive(Array(piece.utf8), into: &events)
         most = max(most, framer.bufferedBytes)
       }
