@@ -148,6 +148,9 @@ struct GateRuleTests {
       GateFixtures.replacing("INVITE", with: "INVITE tel:+46000000000 sip/2.0"),
       GateFixtures.replacing("INVITE ", with: "SIP/2.0 100 "),
       GateFixtures.replacing("Contact", with: "m: *"),
+      GateFixtures.message(
+        ["SIP/2.0 200 OK"] + GateFixtures.lines.dropFirst() + ["Date: today", "Expires: 99999999999"]),
+      GateFixtures.message(GateFixtures.lines + GateRuleTests.numbered(33, "v: SIP/2.0/TCP sip")),
       GateFixtures.replacing(
         "Via", with: "v: SIP / 2.0 / UDP first.example.com: 4000;ttl=16 ;maddr=224.2.0.1 , SIP/2.0/TCP b"),
     ]
