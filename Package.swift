@@ -47,7 +47,9 @@ let package = Package(
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
       name: "LandlineConsole",
-      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SimulationKit"],
+      dependencies: [
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SimulationKit",
+      ],
       swiftSettings: ours),
     .target(
       name: "SimulationKit", dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite"],

@@ -26,7 +26,10 @@ struct MonthTests {
     for day in 1...Self.days {
       try await run(["topup", "acme", "60", "--key", "day-\(day)"], day: day)
       try await run(
-        ["simulate", "calls", "--account", "acme", "--calls", "\(Self.callsADay)", "--seed", "\(day)", "--unanswered", "10"],
+        [
+          "simulate", "calls", "--account", "acme", "--calls", "\(Self.callsADay)", "--seed", "\(day)", "--unanswered",
+          "10",
+        ],
         day: day)
     }
     return process
