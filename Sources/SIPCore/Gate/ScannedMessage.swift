@@ -84,16 +84,22 @@ public struct ScannedMessage: Sendable {
     return String(decoding: bytes[range], as: UTF8.self)
   }
 
+  // Not inlined: Swift 6.3's optimiser ends the borrow of a message that a caller reads several times too early.
+  @inline(never)
   public var method: String? {
     if case .request(let method, _) = startLine { return method }
     return nil
   }
 
+  // Not inlined, for the same reason as the method.
+  @inline(never)
   public var status: Int? {
     if case .response(let status) = startLine { return status }
     return nil
   }
 
+  // Not inlined, for the same reason as the method.
+  @inline(never)
   public var requestURI: Range<Int>? {
     if case .request(_, let uri) = startLine { return uri }
     return nil

@@ -64,5 +64,10 @@ struct SimulateBooksCommand: AsyncParsableCommand {
   }
 
   @Sendable private static func output(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
-  @Sendable private static func errors(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+
+  /// Progress overwrites its own line; where nobody watches, it is left out.
+  @Sendable private static func errors(_ text: String) {
+    if text.hasSuffix("\r"), isatty(STDERR_FILENO) == 0 { return }
+    FileHandle.standardError.write(Data(text.utf8))
+  }
 }
