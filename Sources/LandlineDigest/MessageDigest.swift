@@ -38,13 +38,16 @@ public struct MessageDigest: ~Copyable {
     }
   }
 
+  /// Once in a process, before libcrypto is used for anything.
+  private static let isReady = landline_crypto_init() == 1
+
   public let algorithm: Algorithm
   private let context: OpaquePointer
   private let implementation: OpaquePointer
 
   /// - Returns: `nil` where the libcrypto of this machine does not offer the algorithm: a FIPS provider has no MD5.
   public init?(_ algorithm: Algorithm) {
-    guard let implementation = EVP_MD_fetch(nil, algorithm.name, nil) else { return nil }
+    guard MessageDigest.isReady, let implementation = EVP_MD_fetch(nil, algorithm.name, nil) else { return nil }
     guard let context = EVP_MD_CTX_new() else {
       EVP_MD_free(implementation)
       return nil
