@@ -52,7 +52,14 @@ final class LedgerWriter: @unchecked Sendable {
   }
 
   func start() {
-    let thread = Thread { self.run() }
+    let queue = queue
+    let handover = WriterHandover(self)
+    let thread = Thread {
+      // The thread alone owns the writer, so everything it holds is gone before anyone hears that it is done: the
+      // process may exit then.
+      do { handover.take()?.run() }
+      queue.finish()
+    }
     thread.name = "ledger-writer"
     thread.start()
   }
@@ -64,7 +71,6 @@ final class LedgerWriter: @unchecked Sendable {
     }
     checkpointer.close()
     connection.close()
-    queue.finish()
   }
 
   /// Keeps the log short: what is rewritten stays in the processor's caches, and a log that does not grow needs no
@@ -240,6 +246,18 @@ final class LedgerWriter: @unchecked Sendable {
     case is LedgerWriteConflict: LedgerUnavailable(.busy, "other writers kept changing the same rows; try again")
     default: LedgerUnavailable(.inputOutput, "\(error)")
     }
+  }
+}
+
+/// Unchecked: filled before the writer's thread starts and emptied by it.
+private final class WriterHandover: @unchecked Sendable {
+  private var writer: LedgerWriter?
+
+  init(_ writer: LedgerWriter) { self.writer = writer }
+
+  func take() -> LedgerWriter? {
+    defer { writer = nil }
+    return writer
   }
 }
 
