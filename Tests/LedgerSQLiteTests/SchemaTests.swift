@@ -65,6 +65,18 @@ struct SchemaTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: file.folder.path) == ["ledger.db"])
   }
 
+  @Test("3.3 row 62: strict opening refuses books that contradict themselves, and no others")
+  func strictOpening() async throws {
+    let file = try await LedgerFile.varied()
+    var options = SQLiteLedgerStore.Options(flush: .normal)
+    options.verifiesAtOpen = true
+    await (try file.open(options)).close()
+    try SQLiteDoor.execute("UPDATE account SET posted = posted + 1 WHERE kind = 'prepaid'", path: file.path)
+    #expect(Self.cause { _ = try file.open(options) } == .corrupt)
+    // Without it the file opens: an operator must be able to look.
+    await (try file.open()).close()
+  }
+
   @Test("a ledger of a newer version is refused by name")
   func newer() async throws {
     let file = try LedgerFile()

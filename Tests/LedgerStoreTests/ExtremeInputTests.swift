@@ -187,4 +187,16 @@ struct ExtremeInputTests {
       }
     }
   }
+
+  @Test("a time zone that nobody knows is refused before an account depends on it", arguments: StoreKind.all)
+  func unknownZone(_ kind: StoreKind) async throws {
+    let ledger = try await LedgerUnderTest(kind)
+    #expect(try await ledger.create("lost", zone: "Mars/Olympus").refusal == .unknownZone)
+    #expect(try await ledger.store.read { try $0.customer(named: "lost") } == nil)
+    try await ledger.create("acme", credit: "1")
+    #expect(try await ledger.administer("acme", .setZone("Mars/Olympus")).refusal == .unknownZone)
+    #expect(try await ledger.account("acme").zone == "UTC")
+    #expect(try await ledger.authorise("acme", "c1").refusal == nil)
+    try await ledger.finish()
+  }
 }

@@ -70,7 +70,7 @@ struct DigestParameters {
   /// A value that must be a token, as it is printed without quotes.
   mutating func takeToken(_ name: String) throws(InvalidValue) -> String? {
     guard let value = take(name) else { return nil }
-    guard !value.isEmpty, value.utf8.allSatisfy(Reader.isToken) else {
+    guard !value.isEmpty, value.utf8.allSatisfy(MessageCharacter.isToken) else {
       throw refusal(name, "the value of \(name) is not a token")
     }
     return value
@@ -114,15 +114,6 @@ struct DigestParameters {
       self.limits = limits
     }
 
-    static func isToken(_ byte: UInt8) -> Bool {
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "A")...UInt8(ascii: "Z"):
-        true
-      default: "-.!%*_+`'~".utf8.contains(byte)
-      }
-    }
-
     /// The byte at hand for a message.
     var here: String { index < bytes.count ? InvalidValue.name(of: bytes[index]) : "the end" }
 
@@ -155,7 +146,7 @@ struct DigestParameters {
 
     mutating func token() -> String {
       let start = index
-      while index < bytes.count, Reader.isToken(bytes[index]) { index += 1 }
+      while index < bytes.count, MessageCharacter.isToken(bytes[index]) { index += 1 }
       return String(decoding: bytes[start..<index], as: UTF8.self)
     }
 

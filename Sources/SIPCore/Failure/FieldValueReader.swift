@@ -69,25 +69,18 @@ struct FieldValueReader {
     return String(decoding: bytes[start..<offset], as: UTF8.self)
   }
 
-  /// A byte of `token`.
-  static func isToken(_ byte: UInt8) -> Bool {
-    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "-.!%*_+`'~".utf8.contains(byte)
-  }
-
-  static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
   /// `token`; empty where none is.
-  mutating func token() -> String { run(where: FieldValueReader.isToken) }
+  mutating func token() -> String { run(where: MessageCharacter.isToken) }
 
   /// The digits that follow, as a number; `nil` where there are none or it is above `maximum`.
   mutating func number(through maximum: Int) -> Int? {
-    let digits = run(where: FieldValueReader.isDigit)
+    let digits = run(where: MessageCharacter.isDigit)
     return FieldValueReader.number(digits, through: maximum)
   }
 
   /// Digits alone, as a number up to `maximum`.
   static func number(_ text: String, through maximum: Int) -> Int? {
-    guard !text.isEmpty, text.utf8.allSatisfy(FieldValueReader.isDigit), let value = Int(text), value <= maximum else {
+    guard !text.isEmpty, text.utf8.allSatisfy(MessageCharacter.isDigit), let value = Int(text), value <= maximum else {
       return nil
     }
     return value
@@ -127,7 +120,7 @@ struct FieldValueReader {
     guard takeSeparator("=") else { return (name, nil) }
     if next == UInt8(ascii: "\"") { return (name, try quotedString()) }
     let value = run { byte in
-      FieldValueReader.isToken(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
+      MessageCharacter.isToken(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
         || byte == UInt8(ascii: ":")
     }
     guard !value.isEmpty else { throw invalid("parameter", "\(nextName) stands where a parameter's value begins") }

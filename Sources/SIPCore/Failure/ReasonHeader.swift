@@ -96,7 +96,7 @@ extension ReasonHeader {
   /// out, because no message can hold it.
   public var fieldValue: String? {
     let values = reasons.filter { reason in
-      !reason.protocolName.isEmpty && reason.protocolName.utf8.allSatisfy(FieldValueReader.isToken)
+      !reason.protocolName.isEmpty && reason.protocolName.utf8.allSatisfy(MessageCharacter.isToken)
     }.map { reason in
       var value = reason.protocolName
       if let cause = reason.cause { value += ";cause=\(cause)" }

@@ -1,4 +1,4 @@
-/// Byte classes of RFC 3261 section 25.1 that the gate needs.
+/// Byte classes of RFC 3261 section 25.1.
 enum MessageCharacter {
   static let space = UInt8(ascii: " ")
   static let tab = UInt8(ascii: "\t")
