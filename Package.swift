@@ -23,10 +23,14 @@ let package = Package(
     // C libraries, one module each, one importer each.
     .systemLibrary(name: "CLandlineSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLandlineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLandlineCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     .target(
       name: "CLandlinePhoneNumber",
       cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("phonenumber")]),
+    .target(
+      name: "CLandlineOSIP", cSettings: [.define("OSIP_MT"), .unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      linkerSettings: [.linkedLibrary("osip2"), .linkedLibrary("osipparser2")]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Values and cores: no clock, socket, file or random source inside.
@@ -36,11 +40,12 @@ let package = Package(
     .target(name: "RoutingCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(name: "LedgerCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
 
-    .target(name: "SIPCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
+    .target(name: "SIPCore", dependencies: ["CallModel", "LandlineDigest", "CLandlineOSIP"], swiftSettings: ours),
 
     // Shells.
     .target(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
+    .target(name: "LandlineResolver", dependencies: ["CallModel", "SIPCore", "CLandlineCares"], swiftSettings: ours),
     .target(
       name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
       swiftSettings: ours),
@@ -76,6 +81,8 @@ let package = Package(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),
     .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "LandlineResolverTests", dependencies: ["LandlineResolver", "SIPCore", "CallModel"], swiftSettings: ours),
     .testTarget(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(

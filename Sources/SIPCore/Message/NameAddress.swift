@@ -1,0 +1,17 @@
+/// An address with a display name and header parameters: From, To, Contact, Route, P-Asserted-Identity
+/// (RFC 3261 section 20.10).
+public struct NameAddress: Hashable, Sendable {
+  /// Without quotes and escapes.
+  public var displayName: String?
+  public var uri: SIPURI
+  /// Parameters of the header field, not of the URI.
+  public var parameters: [SIPParameter]
+
+  public init(_ uri: SIPURI, displayName: String? = nil, parameters: [SIPParameter] = []) {
+    self.displayName = displayName
+    self.uri = uri
+    self.parameters = parameters
+  }
+
+  public var tag: String? { parameters["tag"]?.value }
+}

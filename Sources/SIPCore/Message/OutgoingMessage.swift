@@ -1,0 +1,90 @@
+public import CallModel
+
+/// A header field of ours that has no typed place: checked when it is made, so that no value can end its line.
+public struct OutgoingField: Hashable, Sendable {
+  /// Most bytes of a value.
+  public static let maximumValueBytes = 4096
+
+  public let name: String
+  public let value: String
+
+  /// - Throws: ``InvalidValue`` with rules `field.name` (a token that the builder does not write itself) and
+  ///   `field.value` (no control bytes, at most ``maximumValueBytes``).
+  public init(_ name: String, _ value: String) throws(InvalidValue) {
+    func refusal(_ rule: String, _ problem: String) -> InvalidValue {
+      InvalidValue(
+        kind: "header field", rule: "field.\(rule)", offset: nil, problem: problem,
+        accepted: "a token and a value of at most \(OutgoingField.maximumValueBytes) bytes without control bytes")
+    }
+    guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy(MessageCharacter.isToken) else {
+      throw refusal("name", "the name is no token of at most 64 bytes")
+    }
+    guard value.utf8.count <= OutgoingField.maximumValueBytes else {
+      throw refusal("value", "the value of \(name) has \(value.utf8.count) bytes")
+    }
+    guard !value.utf8.contains(where: MessageCharacter.isControl) else {
+      throw refusal("value", "the value of \(name) holds a control byte")
+    }
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A request to be sent, without its Via: the transaction adds that, with a fresh branch for every attempt.
+public struct OutgoingRequest: Hashable, Sendable {
+  public var method: SIPMethod
+  public var uri: SIPURI
+  public var routes: [NameAddress]
+  public var from: NameAddress
+  public var to: NameAddress
+  public var callID: String
+  public var cseq: UInt32
+  public var contact: NameAddress?
+  public var maxForwards: UInt8
+  public var fields: [OutgoingField]
+  public var body: MessageBody?
+
+  public init(
+    _ method: SIPMethod, uri: SIPURI, routes: [NameAddress] = [], from: NameAddress, to: NameAddress, callID: String,
+    cseq: UInt32, contact: NameAddress? = nil, maxForwards: UInt8 = 70, fields: [OutgoingField] = [],
+    body: MessageBody? = nil
+  ) {
+    self.method = method
+    self.uri = uri
+    self.routes = routes
+    self.from = from
+    self.to = to
+    self.callID = callID
+    self.cseq = cseq
+    self.contact = contact
+    self.maxForwards = maxForwards
+    self.fields = fields
+    self.body = body
+  }
+}
+
+/// A response to be sent: Via, From, To, Call-ID, CSeq and, where RFC 3261 section 12.1.1 asks for it, Record-Route are
+/// copied from the request.
+public struct OutgoingResponse: Hashable, Sendable {
+  /// 100 to 699.
+  public var status: Int
+  /// `nil` for the registered phrase.
+  public var phrase: String?
+  /// Added to To where it has none; a 100 never gets one.
+  public var toTag: String?
+  public var contact: NameAddress?
+  public var fields: [OutgoingField]
+  public var body: MessageBody?
+
+  public init(
+    _ status: Int, phrase: String? = nil, toTag: String? = nil, contact: NameAddress? = nil,
+    fields: [OutgoingField] = [], body: MessageBody? = nil
+  ) {
+    self.status = status
+    self.phrase = phrase
+    self.toTag = toTag
+    self.contact = contact
+    self.fields = fields
+    self.body = body
+  }
+}

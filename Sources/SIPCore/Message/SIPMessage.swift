@@ -1,0 +1,75 @@
+/// A message that passed the gate and the parser, as plain values. What the core and everything above it reads.
+public struct SIPMessage: Sendable {
+  public enum StartLine: Hashable, Sendable {
+    case request(SIPMethod, SIPURI)
+    case response(status: Int, phrase: String)
+  }
+
+  /// A header field that has no place of its own below.
+  public struct Field: Hashable, Sendable {
+    /// As written, compact forms spelled out.
+    public let name: String
+    public let value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  public let startLine: StartLine
+  /// Top first; at least one.
+  public let vias: [Via]
+  public let from: NameAddress
+  public let to: NameAddress
+  public let callID: String
+  public let cseq: CSeq
+  public let contacts: [NameAddress]
+  /// Top first.
+  public let routes: [NameAddress]
+  /// Top first.
+  public let recordRoutes: [NameAddress]
+  /// Every other field in the order of the message.
+  public let fields: [Field]
+  public let body: MessageBody?
+
+  public init(
+    startLine: StartLine, vias: [Via], from: NameAddress, to: NameAddress, callID: String, cseq: CSeq,
+    contacts: [NameAddress], routes: [NameAddress], recordRoutes: [NameAddress], fields: [Field], body: MessageBody?
+  ) {
+    self.startLine = startLine
+    self.vias = vias
+    self.from = from
+    self.to = to
+    self.callID = callID
+    self.cseq = cseq
+    self.contacts = contacts
+    self.routes = routes
+    self.recordRoutes = recordRoutes
+    self.fields = fields
+    self.body = body
+  }
+
+  /// The first value of a field, its name in any case.
+  public func value(_ name: String) -> String? { values(name).first }
+
+  /// All values of a field in order, one for each line, its name in any case.
+  public func values(_ name: String) -> [String] {
+    fields.compactMap { field in
+      field.name.utf8.count == name.utf8.count
+        && zip(field.name.utf8, name.utf8).allSatisfy({
+          MessageCharacter.lowercase($0) == MessageCharacter.lowercase($1)
+        }) ? field.value : nil
+    }
+  }
+
+  public var method: SIPMethod? {
+    if case .request(let method, _) = startLine { return method }
+    return nil
+  }
+
+  public var status: Int? {
+    if case .response(let status, _) = startLine { return status }
+    return nil
+  }
+}

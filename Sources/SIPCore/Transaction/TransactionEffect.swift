@@ -1,0 +1,34 @@
+/// A transaction, unique in the life of a ``TransactionLayer``.
+public struct TransactionID: Hashable, Sendable {
+  public let number: UInt64
+  public init(_ number: UInt64) { self.number = number }
+}
+
+/// Why a transaction ended without what it waited for.
+public enum TransactionFailure: Hashable, Sendable {
+  /// No final response in 64 × T1: timers B and F.
+  case timeout
+  /// The shell could not send, or the connection broke before a final response.
+  case transport
+  /// A failure response of ours was never acknowledged: timer H.
+  case missingAcknowledgement
+}
+
+/// What the transaction layer wants done or known, in order.
+public enum TransactionEffect: Sendable {
+  /// Bytes for the shell. What cannot be sent is reported with the transaction, where there is one.
+  case send([UInt8], SIPPath, TransactionID?)
+  /// A new request, which wants exactly one final response.
+  case request(TransactionID, SIPMessage, from: SIPPath)
+  /// An ACK that belongs to no transaction: the one to a 2xx (RFC 3261 section 13.3.1.4).
+  case acknowledgement(SIPMessage, from: SIPPath)
+  /// A response of a client transaction: every provisional one, the first final one.
+  case response(TransactionID, SIPMessage, from: SIPPath)
+  /// A 2xx to an INVITE whose transaction is over: repeated, or from another fork (RFC 6026 section 7.2).
+  case lateSuccess(SIPMessage, from: SIPPath)
+  /// A CANCEL matched this INVITE, and has its 200 already; the INVITE wants its 487.
+  case cancelled(TransactionID, SIPMessage)
+  case failed(TransactionID, TransactionFailure)
+  /// The last event of a transaction.
+  case ended(TransactionID)
+}

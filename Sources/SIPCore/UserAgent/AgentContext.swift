@@ -1,0 +1,39 @@
+public import CallModel
+
+/// What a machine inside the agent may do while it handles one input. The agent is the only one that implements it
+/// outside of tests.
+protocol AgentContext: AnyObject {
+  var now: MonotonicInstant { get }
+  var identifiers: IdentifierSource { get }
+  var limits: UserAgentLimits { get }
+
+  /// Sends a request in a new client transaction; its outcome comes back to `owner`. A message that cannot be built
+  /// fails like one that cannot be sent, after this returns.
+  func send(_ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner) -> TransactionID
+  /// Sends an ACK to a 2xx: no transaction, no answer.
+  func acknowledge(_ request: OutgoingRequest, to path: SIPPath)
+  /// Sends CANCEL for an INVITE transaction of ours, as soon as it has a provisional response (RFC 3261 section 9.1).
+  func cancel(_ transaction: TransactionID, reasons: [OutgoingField])
+  /// Answers a server transaction.
+  func respond(_ transaction: TransactionID, _ response: OutgoingResponse)
+  /// Sends the last response of an INVITE server transaction's dialog again: repeated 2xx (RFC 3261 section 13.3.1.4).
+  func repeatResponse(_ bytes: RepeatableResponse)
+  func emit(_ event: UserAgentEvent)
+  func nextExchange() -> ExchangeID
+}
+
+/// A 2xx that was sent and is repeated until its ACK comes.
+struct RepeatableResponse: Sendable {
+  let bytes: [UInt8]
+  let path: SIPPath
+}
+
+/// Who hears what becomes of a client transaction.
+enum TransactionOwner: Hashable, Sendable {
+  /// The INVITE of a call of ours.
+  case call(CallHandle)
+  /// A request inside a dialog.
+  case dialog(DialogID)
+  case query(QueryID)
+  case registration(QueryID)
+}

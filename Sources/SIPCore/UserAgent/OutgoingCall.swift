@@ -1,0 +1,137 @@
+public import CallModel
+
+/// Everything an INVITE of ours is made of.
+public struct OutgoingCall: Sendable {
+  /// How provisional responses are made reliable (RFC 3262).
+  public enum Reliability: Hashable, Sendable {
+    case off, supported, required
+  }
+
+  /// Request-URI and To.
+  public var target: SIPURI
+  /// A route set known beforehand, such as an outbound proxy; top first.
+  public var routes: [SIPURI]
+  /// Where to send it, in the order to try (RFC 3263 section 4.3): the next one after a transport failure, a timeout or
+  /// a 503. Empty: the agent asks where the next hop lives.
+  public var paths: [SIPPath]
+  public var identity: OutgoingIdentity
+  public var headers: CustomHeaders
+  /// `nil` asks the peer for an offer, which is answered in the ACK.
+  public var offer: MessageBody?
+  /// `nil` leaves challenges unanswered.
+  public var account: DigestAccount?
+  public var sessionTimer: SessionTimerPolicy
+  public var reliability: Reliability
+  /// Whether REFER from the peer is reported; otherwise it gets 603.
+  public var allowsTransfer: Bool
+  /// Redirections followed in one call; 0 reports 3xx as a failure.
+  public var maximumRedirections: Int
+  /// Without a final response this long after the first provisional one, or after the start, the call is cancelled.
+  public var ringTimeoutMilliseconds: Int64
+
+  public init(
+    target: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], identity: OutgoingIdentity,
+    headers: CustomHeaders = CustomHeaders(), offer: MessageBody?, account: DigestAccount? = nil,
+    sessionTimer: SessionTimerPolicy = .standard, reliability: Reliability = .supported, allowsTransfer: Bool = false,
+    maximumRedirections: Int = 0, ringTimeoutMilliseconds: Int64 = 180_000
+  ) {
+    self.target = target
+    self.routes = routes
+    self.paths = paths
+    self.identity = identity
+    self.headers = headers
+    self.offer = offer
+    self.account = account
+    self.sessionTimer = sessionTimer
+    self.reliability = reliability
+    self.allowsTransfer = allowsTransfer
+    self.maximumRedirections = maximumRedirections
+    self.ringTimeoutMilliseconds = ringTimeoutMilliseconds
+  }
+}
+
+/// Who calls, as the INVITE says it: the result of a trunk's ``CallerIdentityPolicy``.
+public struct OutgoingIdentity: Hashable, Sendable {
+  /// From, without tag.
+  public var from: NameAddress
+  /// P-Asserted-Identity (RFC 3325), at most one sip(s) and one tel URI.
+  public var asserted: [NameAddress]
+  /// P-Preferred-Identity (RFC 3325).
+  public var preferred: NameAddress?
+  /// The values of Privacy (RFC 3323); empty for no header.
+  public var privacy: [String]
+
+  public init(
+    from: NameAddress, asserted: [NameAddress] = [], preferred: NameAddress? = nil, privacy: [String] = []
+  ) {
+    self.from = from
+    self.asserted = asserted
+    self.preferred = preferred
+    self.privacy = privacy
+  }
+}
+
+/// What is wanted of session timers (RFC 4028).
+public struct SessionTimerPolicy: Hashable, Sendable {
+  /// Seconds asked for; `nil` for no timer of ours.
+  public var interval: UInt32?
+  /// Least seconds agreed to; never under 90 (RFC 4028 section 4).
+  public var minimum: UInt32
+
+  public init(interval: UInt32?, minimum: UInt32 = 90) {
+    self.interval = interval
+    self.minimum = max(90, minimum)
+  }
+
+  /// 1800 seconds, at least 90.
+  public static let standard = SessionTimerPolicy(interval: 1800)
+}
+
+/// A request outside of calls.
+public struct OutgoingQuery: Sendable {
+  public var target: SIPURI
+  public var routes: [SIPURI]
+  /// As in ``OutgoingCall/paths``.
+  public var paths: [SIPPath]
+  public var from: NameAddress
+  public var account: DigestAccount?
+
+  public init(
+    target: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], from: NameAddress, account: DigestAccount? = nil
+  ) {
+    self.target = target
+    self.routes = routes
+    self.paths = paths
+    self.from = from
+    self.account = account
+  }
+}
+
+/// A registration of ours with a trunk (RFC 3261 section 10).
+public struct OutgoingRegistration: Sendable {
+  /// The registrar's domain as the Request-URI.
+  public var registrar: SIPURI
+  public var routes: [SIPURI]
+  /// As in ``OutgoingCall/paths``.
+  public var paths: [SIPPath]
+  /// To and From: the address of record.
+  public var address: NameAddress
+  /// User part of the Contact.
+  public var contactUser: String
+  public var account: DigestAccount?
+  /// Seconds asked for.
+  public var expires: UInt32
+
+  public init(
+    registrar: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], address: NameAddress, contactUser: String,
+    account: DigestAccount?, expires: UInt32 = 3600
+  ) {
+    self.registrar = registrar
+    self.routes = routes
+    self.paths = paths
+    self.address = address
+    self.contactUser = contactUser
+    self.account = account
+    self.expires = expires
+  }
+}

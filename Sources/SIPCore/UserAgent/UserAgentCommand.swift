@@ -1,0 +1,80 @@
+public import CallModel
+
+/// What the layer above wants of the agent. A command about a call that is over, or in a state that has no use for it,
+/// changes nothing: it crossed the end of the call.
+public enum UserAgentCommand: Sendable {
+  /// Places a call; the handle is chosen by whoever asks and never used again.
+  case placeCall(CallHandle, OutgoingCall)
+  /// Ends a call in any state: CANCEL, BYE, or a failure response to a call that came in.
+  case hangUp(CallHandle, HangUp)
+
+  /// A provisional response to a call that came in: 180, 183 with or without a session description.
+  case ring(CallHandle, status: Int, body: MessageBody?, headers: CustomHeaders)
+  /// 200. With a body it is the answer, or the offer where the INVITE had none.
+  case accept(CallHandle, body: MessageBody?, headers: CustomHeaders)
+  /// A failure response, 300 to 699; contacts only with 3xx.
+  case reject(CallHandle, Rejection)
+
+  /// Answers an offer that was reported.
+  case answer(ExchangeID, MessageBody)
+  /// Refuses an offer that was reported: 488 and the like. The session stays as it was.
+  case refuse(ExchangeID, status: Int, warning: String?)
+  /// Makes an offer inside a call: hold, resume, another codec. UPDATE before the answer, re-INVITE after.
+  case offer(CallHandle, ExchangeID, MessageBody)
+
+  case sendInfo(CallHandle, MessageBody)
+  /// Asks the peer to call somebody else (RFC 3515).
+  case transfer(CallHandle, to: NameAddress)
+  /// Accepts a REFER that was reported: 202, then a NOTIFY for each report until a final status.
+  case acceptTransfer(CallHandle)
+  case refuseTransfer(CallHandle, status: Int)
+  /// How the transfer that was asked of us goes on: a status of 100 to 699.
+  case reportTransfer(CallHandle, status: Int)
+
+  /// OPTIONS to a peer, outside of calls.
+  case ping(QueryID, OutgoingQuery)
+  /// Registers and keeps registered until ``unregister(_:)``.
+  case register(QueryID, OutgoingRegistration)
+  case unregister(QueryID)
+
+  /// Where a URI lives, in the order to try; empty where it could not be found.
+  case located(LocationID, [SIPPath])
+}
+
+/// What goes with the end of a call.
+public struct HangUp: Hashable, Sendable {
+  /// Goes out as Reason headers of CANCEL and BYE.
+  public var reasons: [CallFailure.Reason]
+  /// Go out with BYE and with a failure response; CANCEL carries none (RFC 3261 section 9.1).
+  public var headers: CustomHeaders
+
+  public init(reasons: [CallFailure.Reason] = [], headers: CustomHeaders = CustomHeaders()) {
+    self.reasons = reasons
+    self.headers = headers
+  }
+}
+
+/// A failure response to a call that came in.
+public struct Rejection: Hashable, Sendable {
+  /// 300 to 699.
+  public var status: Int
+  public var phrase: String?
+  public var contacts: [NameAddress]
+  public var reasons: [CallFailure.Reason]
+  public var warning: String?
+  public var retryAfterSeconds: Int?
+  public var headers: CustomHeaders
+
+  public init(
+    _ status: Int, phrase: String? = nil, contacts: [NameAddress] = [], reasons: [CallFailure.Reason] = [],
+    warning: String? = nil, retryAfterSeconds: Int? = nil, headers: CustomHeaders = CustomHeaders()
+  ) {
+    self.status = status
+    self.phrase = phrase
+    self.contacts = contacts
+    self.reasons = reasons
+    self.warning = warning
+    self.retryAfterSeconds = retryAfterSeconds
+    self.headers = headers
+  }
+}

@@ -1,0 +1,221 @@
+public import CallModel
+
+/// What the agent wants done or known, in order.
+public enum UserAgentEffect: Sendable {
+  /// Bytes for the shell. What cannot be sent is reported with the transaction, where there is one.
+  case send([UInt8], SIPPath, TransactionID?)
+  /// A question for RFC 3263: answered with ``UserAgentCommand/located(_:_:)``.
+  case locate(LocationID, SIPURI)
+  case event(UserAgentEvent)
+}
+
+/// What happened to a call, a query or a registration.
+public enum UserAgentEvent: Sendable {
+  /// The peer answers at all: 100 or any other response.
+  case trying(CallHandle)
+  /// A provisional response of 180 to 199. Its session description, when there is one, is an answer to be used for early
+  /// media; the last one counts until the call is answered.
+  case progress(CallHandle, Progress)
+  /// The call is up; `answer` is the session description of the dialog that won, where it was not given before or is not
+  /// the same. An offer in the 200 comes as ``offered(_:_:_:)`` after this.
+  case established(CallHandle, Answer)
+  /// The call is over. The last event of its handle.
+  case ended(CallHandle, CallEnd)
+
+  /// A call came in; wants ring, accept or reject.
+  case incoming(CallHandle, IncomingCall)
+
+  /// The peer offers inside a call, by re-INVITE, UPDATE or PRACK, or in the 200 to an INVITE without offer: wants answer or
+  /// refuse. A body of `nil` means that the peer asks for an offer: answer with one.
+  case offered(CallHandle, ExchangeID, MessageBody?)
+  /// The peer answered an offer of ours.
+  case answered(CallHandle, ExchangeID, MessageBody)
+  /// The peer refused an offer of ours; the session is as it was.
+  case offerRefused(CallHandle, ExchangeID, status: Int)
+
+  case info(CallHandle, MessageBody)
+  /// The peer asks us to call somebody else: wants acceptTransfer or refuseTransfer.
+  case transferRequested(CallHandle, to: NameAddress, replaces: String?)
+  /// How a transfer that we asked for goes on, from 202 and the NOTIFYs; a status of 200 or more is the last.
+  case transferProgress(CallHandle, status: Int)
+
+  case queryAnswered(QueryID, QueryOutcome)
+  case registration(QueryID, RegistrationState)
+}
+
+/// A provisional response.
+public struct Progress: Hashable, Sendable {
+  public var status: Int
+  public var phrase: String
+  public var body: MessageBody?
+  public var headers: CustomHeaders
+  public var isReliable: Bool
+
+  public init(status: Int, phrase: String, body: MessageBody?, headers: CustomHeaders, isReliable: Bool) {
+    self.status = status
+    self.phrase = phrase
+    self.body = body
+    self.headers = headers
+    self.isReliable = isReliable
+  }
+}
+
+/// A 2xx to an INVITE of ours, or the moment our own was acknowledged.
+public struct Answer: Hashable, Sendable {
+  public var body: MessageBody?
+  public var headers: CustomHeaders
+  /// The network's own idea of the connected party: the first P-Asserted-Identity.
+  public var connectedIdentity: NameAddress?
+
+  public init(body: MessageBody?, headers: CustomHeaders, connectedIdentity: NameAddress? = nil) {
+    self.body = body
+    self.headers = headers
+    self.connectedIdentity = connectedIdentity
+  }
+}
+
+/// How a call ended.
+public struct CallEnd: Sendable {
+  public enum Cause: Hashable, Sendable {
+    /// We hung up.
+    case local
+    /// The peer hung up: BYE, or CANCEL before the answer.
+    case remote
+    /// The call never came up, or broke.
+    case failed
+  }
+
+  public var cause: Cause
+  /// Set where the cause is `failed`.
+  public var failure: CallFailure?
+  /// Reason headers that came with the end.
+  public var reasons: [CallFailure.Reason]
+  /// Custom headers that came with the end: of BYE, or of the failure response.
+  public var headers: CustomHeaders
+  /// Whether it had been established.
+  public var wasEstablished: Bool
+
+  public init(
+    cause: Cause, failure: CallFailure? = nil, reasons: [CallFailure.Reason] = [],
+    headers: CustomHeaders = CustomHeaders(), wasEstablished: Bool
+  ) {
+    self.cause = cause
+    self.failure = failure
+    self.reasons = reasons
+    self.headers = headers
+    self.wasEstablished = wasEstablished
+  }
+}
+
+/// An INVITE that came in and starts a call.
+public struct IncomingCall: Sendable {
+  public var target: SIPURI
+  public var to: NameAddress
+  public var caller: PresentedCaller
+  public var headers: CustomHeaders
+  /// `nil` when the peer wants our offer.
+  public var offer: MessageBody?
+  public var path: SIPPath
+  public var callID: String
+
+  public init(
+    target: SIPURI, to: NameAddress, caller: PresentedCaller, headers: CustomHeaders, offer: MessageBody?,
+    path: SIPPath,
+    callID: String
+  ) {
+    self.target = target
+    self.to = to
+    self.caller = caller
+    self.headers = headers
+    self.offer = offer
+    self.path = path
+    self.callID = callID
+  }
+}
+
+/// Who an incoming call says it is from, after the trunk's identity rules.
+public struct PresentedCaller: Hashable, Sendable {
+  /// What the callee may see; `nil` for anonymous.
+  public var presented: NameAddress?
+  /// What the network vouches for, kept for records and the trunk even when the caller is anonymous.
+  public var network: NameAddress?
+  /// Where the call was redirected from, by Diversion or History-Info.
+  public var redirectedFrom: NameAddress?
+  public var isAnonymous: Bool
+
+  public init(
+    presented: NameAddress?, network: NameAddress? = nil, redirectedFrom: NameAddress? = nil, isAnonymous: Bool
+  ) {
+    self.presented = presented
+    self.network = network
+    self.redirectedFrom = redirectedFrom
+    self.isAnonymous = isAnonymous
+  }
+}
+
+/// What became of a request outside of calls.
+public struct QueryOutcome: Sendable {
+  /// `nil` when nothing answered.
+  public var status: Int?
+  public var phrase: String
+  /// Methods of Allow, where there is one.
+  public var allow: [String]
+  public var failure: TransactionFailure?
+  /// From sending to the final response.
+  public var roundTripMilliseconds: Int64
+  /// The path that answered, or the last one tried.
+  public var path: SIPPath?
+  /// Whether credentials were asked for and sent.
+  public var wasChallenged: Bool
+
+  public init(
+    status: Int?, phrase: String, allow: [String], failure: TransactionFailure?, roundTripMilliseconds: Int64,
+    path: SIPPath?, wasChallenged: Bool
+  ) {
+    self.status = status
+    self.phrase = phrase
+    self.allow = allow
+    self.failure = failure
+    self.roundTripMilliseconds = roundTripMilliseconds
+    self.path = path
+    self.wasChallenged = wasChallenged
+  }
+}
+
+/// Where a registration stands.
+public enum RegistrationState: Hashable, Sendable {
+  case registering
+  case registered(expiresInSeconds: UInt32)
+  /// Tried again after this time.
+  case retrying(RegistrationFailure, afterMilliseconds: Int64)
+  /// Not tried again until the configuration changes.
+  case failed(RegistrationFailure)
+  case unregistered
+}
+
+/// Why a REGISTER failed, by what can be done about it.
+public struct RegistrationFailure: Hashable, Sendable {
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// Nothing answered, or no connection: tried again.
+    case unreachable
+    /// 5xx, 408 and the like: tried again, after Retry-After where given.
+    case temporary
+    /// Wrong credentials, or no challenge that can be answered: tried again would lock the account.
+    case credentials
+    /// 403, 404, 6xx: the registrar does not want this address.
+    case refused
+    /// A response that makes no sense: no Contact, an impossible Min-Expires.
+    case malformed
+  }
+
+  public var kind: Kind
+  /// `nil` when nothing answered.
+  public var status: Int?
+  public var phrase: String
+
+  public init(kind: Kind, status: Int?, phrase: String) {
+    self.kind = kind
+    self.status = status
+    self.phrase = phrase
+  }
+}

@@ -1,0 +1,27 @@
+/// Bounds of everything that a peer could make grow.
+public struct UserAgentLimits: Hashable, Sendable {
+  /// Calls at a time, both directions; an INVITE above gets 503 with Retry-After.
+  public var calls = 20_000
+  /// INVITEs a second that start a call; above: 503 with Retry-After.
+  public var incomingCallsPerSecond = 500
+  /// Live transactions; a request above is answered 503 without one.
+  public var transactions = 100_000
+  /// Early dialogs of one INVITE of ours: forks above get an ACK and a BYE when they answer, nothing else.
+  public var forks = 10
+  /// Unanswered reliable provisional responses of a call.
+  public var reliableProvisionals = 16
+  /// Times that one request is sent again for challenges.
+  public var challenges = 2
+  /// Times that one request is sent again for 422.
+  public var sessionIntervals = 3
+  /// Redirection targets remembered in one call.
+  public var redirectionTargets = 10
+  /// Re-INVITEs tried again after 491.
+  public var glareRetries = 5
+  /// Seconds of Retry-After with our own 503.
+  public var retryAfterSeconds = 5
+
+  public init() {}
+
+  public static let standard = UserAgentLimits()
+}
