@@ -1,4 +1,4 @@
-public import CallModel
+import CallModel
 
 /// What a machine inside the agent may do while it handles one input. The agent is the only one that implements it
 /// outside of tests.
