@@ -17,7 +17,8 @@ let package = Package(
     .executable(name: "landline", targets: ["landline"])
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
   ],
   targets: [
     // C libraries, one module each, one importer each.
@@ -50,6 +51,10 @@ let package = Package(
       name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
       swiftSettings: ours),
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
+    .target(
+      name: "LandlineConfiguration",
+      dependencies: ["CallModel", "SIPCore", "RoutingCore", .product(name: "Yams", package: "Yams")],
+      swiftSettings: ours),
     .target(
       name: "LandlineConsole",
       dependencies: [
@@ -100,6 +105,9 @@ let package = Package(
       name: "SimulationKitTests",
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
+    .testTarget(
+      name: "LandlineConfigurationTests", dependencies: ["LandlineConfiguration", "SIPCore", "CallModel"],
+      swiftSettings: ours),
     .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(
       name: "LandlineConsoleTests",
@@ -109,3 +117,19 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx17
 )
+
+// Fuzzing needs a runtime of its own as main program, so these targets exist only where it is asked for
+// (Deploy/fuzz): an ordinary build could not link them.
+if Context.environment["LANDLINE_FUZZ"] != nil {
+  let fuzzing: [SwiftSetting] = ours + [.unsafeFlags(["-parse-as-library"])]
+  package.targets += [
+    .executableTarget(
+      name: "FuzzSIP", dependencies: ["FuzzBound", "SIPCore", "CallModel"], path: "Tests/Fuzz/SIP",
+      swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
+      swiftSettings: fuzzing),
+    .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
+    .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
+  ]
+}
