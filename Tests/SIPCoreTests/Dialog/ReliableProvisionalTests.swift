@@ -21,14 +21,16 @@ import Testing
   @Test func `responses are taken in order and each once`() {
     var receiver = ReliableProvisionalReceiver(invite: 7)
     let table: [(UInt32, ReliableProvisionalReceiver.Verdict)] = [
-      (100, .acknowledge("100 7 INVITE")), (100, .duplicate), (102, .gap), (101, .acknowledge("101 7 INVITE")),
-      (100, .duplicate), (102, .acknowledge("102 7 INVITE")), (.max, .gap), (1, .duplicate),
+      (100, .acknowledge(RAck(response: 100, cseq: CSeq(7, .invite)))), (100, .duplicate), (102, .gap),
+      (101, .acknowledge(RAck(response: 101, cseq: CSeq(7, .invite)))),
+      (100, .duplicate), (102, .acknowledge(RAck(response: 102, cseq: CSeq(7, .invite)))), (.max, .gap),
+      (1, .duplicate),
     ]
-    for (sequence, verdict) in table { #expect(receiver.receive(sequence) == verdict, "RSeq \(sequence)") }
+    for (sequence, verdict) in table { #expect(receiver.receive(RSeq(sequence)) == verdict, "RSeq \(sequence)") }
   }
 
   @Test func `the first number lies between 1 and 2³¹ − 1`() {
-    for (draw, first): (UInt64, UInt32) in [(0, 1), (0x7FFF_FFFE, 0x7FFF_FFFF), (0x7FFF_FFFF, 1), (.max, 2)] {
+    for (draw, first): (UInt64, UInt32) in [(0, 1), (0x7FFF_FFFE, 0x7FFF_FFFF), (0x7FFF_FFFF, 1), (.max, 4)] {
       var sender = sender(draw: draw)
       guard case .send(let response) = sender.send(OutgoingResponse(180), at: .zero) else {
         Issue.record("refused")
@@ -72,10 +74,11 @@ import Testing
       (41, 7, .invite), (43, 7, .invite), (42, 8, .invite), (42, 7, .update),
     ]
     for (number, invite, method) in strangers {
-      #expect(sender.acknowledge(sequence: number, invite: invite, method: method, at: .zero) == .unknown)
+      #expect(sender.acknowledge(RAck(response: number, cseq: CSeq(invite, method)), at: .zero) == .unknown)
     }
     guard
-      case .accepted(let second?) = sender.acknowledge(sequence: 42, invite: 7, method: .invite, at: Self.instant(100))
+      case .accepted(let second?) = sender.acknowledge(
+        RAck(response: 42, cseq: CSeq(7, .invite)), at: Self.instant(100))
     else {
       Issue.record("not matched")
       return
@@ -84,9 +87,9 @@ import Testing
     #expect(sequence(second) == 43)
     #expect(sender.nextDeadline == Self.instant(600))
     #expect(sender.holdsSuccess)
-    #expect(sender.acknowledge(sequence: 42, invite: 7, method: .invite, at: Self.instant(200)) == .unknown)
+    #expect(sender.acknowledge(RAck(response: 42, cseq: CSeq(7, .invite)), at: Self.instant(200)) == .unknown)
     guard
-      case .accepted(let third?) = sender.acknowledge(sequence: 43, invite: 7, method: .invite, at: Self.instant(300))
+      case .accepted(let third?) = sender.acknowledge(RAck(response: 43, cseq: CSeq(7, .invite)), at: Self.instant(300))
     else {
       Issue.record("not matched")
       return
@@ -98,6 +101,7 @@ import Testing
     sender.finish()
     #expect(sender.nextDeadline == nil)
     #expect(sender.advance(to: Self.instant(50_000)) == nil)
-    #expect(sender.acknowledge(sequence: 44, invite: 7, method: .invite, at: Self.instant(400)) == .accepted(next: nil))
+    #expect(
+      sender.acknowledge(RAck(response: 44, cseq: CSeq(7, .invite)), at: Self.instant(400)) == .accepted(next: nil))
   }
 }

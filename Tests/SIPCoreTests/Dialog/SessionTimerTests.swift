@@ -11,21 +11,21 @@ import Testing
 
   /// As a client that asked for 1800 s; the row is the 2xx, then who refreshes and when what is due.
   @Test(arguments: [
-    (SessionTimerFields(interval: 1800, refresher: .uac), 1800 as UInt32, true, 900.0, SessionTimer.Action.refresh),
-    (SessionTimerFields(interval: 1800, refresher: .uas), 1800, false, 1768, .expire),
-    (SessionTimerFields(interval: 90, refresher: .uas), 90, false, 60, .expire),
-    (SessionTimerFields(interval: 600), 600, true, 300, .refresh),
+    (SessionTimerHeaders(interval: 1800, refresher: .uac), 1800 as UInt32, true, 900.0, SessionTimer.Action.refresh),
+    (SessionTimerHeaders(interval: 1800, refresher: .uas), 1800, false, 1768, .expire),
+    (SessionTimerHeaders(interval: 90, refresher: .uas), 90, false, 60, .expire),
+    (SessionTimerHeaders(interval: 600), 600, true, 300, .refresh),
     // Without a timer at the peer we refresh alone.
-    (SessionTimerFields(), 1800, true, 900, .refresh),
+    (SessionTimerHeaders(), 1800, true, 900, .refresh),
     // Less than anybody may ask for counts as the least.
-    (SessionTimerFields(interval: 0, refresher: .uac), 90, true, 45, .refresh),
-    (SessionTimerFields(interval: .max, refresher: .uas), 86_400, false, 86_368, .expire),
+    (SessionTimerHeaders(interval: 0, refresher: .uac), 90, true, 45, .refresh),
+    (SessionTimerHeaders(interval: .max, refresher: .uas), 86_400, false, 86_368, .expire),
   ])
   func `what a 2xx decides`(
-    _ response: SessionTimerFields, _ interval: UInt32, _ here: Bool, _ due: Double, _ action: SessionTimer.Action
+    _ response: SessionTimerHeaders, _ interval: UInt32, _ here: Bool, _ due: Double, _ action: SessionTimer.Action
   ) {
     var timer = SessionTimer(.standard)
-    #expect(timer.request() == SessionTimerFields(interval: 1800, supportsTimer: true))
+    #expect(timer.request() == SessionTimerHeaders(interval: 1800, supportsTimer: true))
     timer.accepted(response, at: .zero)
     #expect(timer.interval == interval)
     #expect(timer.refreshesHere == here)
@@ -38,48 +38,48 @@ import Testing
   /// As a server with a policy of 1800 s, at least 90: the request, then the verdict.
   @Test(arguments: [
     (
-      SessionTimerFields(interval: 1800, supportsTimer: true),
+      SessionTimerHeaders(interval: 1800, supportsTimer: true),
       SessionTimer.Verdict.accept(.init(interval: 1800, refresher: .uas))
     ),
     (
-      SessionTimerFields(interval: 1800, refresher: .uac, supportsTimer: true),
+      SessionTimerHeaders(interval: 1800, refresher: .uac, supportsTimer: true),
       .accept(.init(interval: 1800, refresher: .uac, requiresTimer: true))
     ),
     (
-      SessionTimerFields(interval: 1800, refresher: .uas, supportsTimer: true),
+      SessionTimerHeaders(interval: 1800, refresher: .uas, supportsTimer: true),
       .accept(.init(interval: 1800, refresher: .uas))
     ),
-    (SessionTimerFields(interval: 30, supportsTimer: true), .intervalTooSmall(minimum: 90)),
-    (SessionTimerFields(interval: 0, supportsTimer: true), .intervalTooSmall(minimum: 90)),
+    (SessionTimerHeaders(interval: 30, supportsTimer: true), .intervalTooSmall(minimum: 90)),
+    (SessionTimerHeaders(interval: 0, supportsTimer: true), .intervalTooSmall(minimum: 90)),
     // Cannot understand a 422: raised for it.
-    (SessionTimerFields(interval: 30), .accept(.init(interval: 90, refresher: .uas))),
-    (SessionTimerFields(interval: 120, minimum: 300, supportsTimer: true), .intervalTooSmall(minimum: 300)),
-    (SessionTimerFields(interval: 7200, supportsTimer: true), .accept(.init(interval: 1800, refresher: .uas))),
+    (SessionTimerHeaders(interval: 30), .accept(.init(interval: 90, refresher: .uas))),
+    (SessionTimerHeaders(interval: 120, minimum: 300, supportsTimer: true), .intervalTooSmall(minimum: 300)),
+    (SessionTimerHeaders(interval: 7200, supportsTimer: true), .accept(.init(interval: 1800, refresher: .uas))),
     (
-      SessionTimerFields(interval: 7200, minimum: 3600, supportsTimer: true),
+      SessionTimerHeaders(interval: 7200, minimum: 3600, supportsTimer: true),
       .accept(.init(interval: 3600, refresher: .uas))
     ),
-    (SessionTimerFields(supportsTimer: true), .accept(.init(interval: 1800, refresher: .uas))),
-    (SessionTimerFields(), .accept(.init(interval: 1800, refresher: .uas))),
+    (SessionTimerHeaders(supportsTimer: true), .accept(.init(interval: 1800, refresher: .uas))),
+    (SessionTimerHeaders(), .accept(.init(interval: 1800, refresher: .uas))),
   ])
-  func `what a request gets`(_ request: SessionTimerFields, _ verdict: SessionTimer.Verdict) {
+  func `what a request gets`(_ request: SessionTimerHeaders, _ verdict: SessionTimer.Verdict) {
     var timer = SessionTimer(.standard)
     #expect(timer.judge(request) == verdict)
   }
 
   @Test func `without a policy of ours only the peer's wish starts a timer`() {
     var timer = SessionTimer(SessionTimerPolicy(interval: nil))
-    #expect(timer.request() == SessionTimerFields(supportsTimer: true))
-    timer.accepted(SessionTimerFields(), at: .zero)
+    #expect(timer.request() == SessionTimerHeaders(supportsTimer: true))
+    timer.accepted(SessionTimerHeaders(), at: .zero)
     #expect(timer.nextDeadline == nil)
-    #expect(timer.judge(SessionTimerFields(supportsTimer: true)) == .accept(SessionTimerFields()))
-    guard case .accept(let answer) = timer.judge(SessionTimerFields(interval: 600, supportsTimer: true)) else {
+    #expect(timer.judge(SessionTimerHeaders(supportsTimer: true)) == .accept(SessionTimerHeaders()))
+    guard case .accept(let answer) = timer.judge(SessionTimerHeaders(interval: 600, supportsTimer: true)) else {
       Issue.record("refused")
       return
     }
     timer.answered(answer, at: .zero)
     #expect(timer.nextDeadline == Self.seconds(300))
-    timer.answered(SessionTimerFields(), at: Self.seconds(10))
+    timer.answered(SessionTimerHeaders(), at: Self.seconds(10))
     #expect(timer.nextDeadline == nil)
   }
 
@@ -89,7 +89,7 @@ import Testing
       #expect(timer.refused(minimum: useless) == false, "\(useless ?? 0)")
     }
     #expect(timer.refused(minimum: 600) == true)
-    #expect(timer.request() == SessionTimerFields(interval: 600, minimum: 600, supportsTimer: true))
+    #expect(timer.request() == SessionTimerHeaders(interval: 600, minimum: 600, supportsTimer: true))
     // The same again is no progress.
     #expect(timer.refused(minimum: 600) == false)
     #expect(timer.request().fields.map { "\($0.name): \($0.value)" } == ["Session-Expires: 600", "Min-SE: 600"])
@@ -97,10 +97,10 @@ import Testing
 
   @Test func `a refresh restarts the interval and names the one who refreshes`() {
     var timer = SessionTimer(.standard)
-    timer.accepted(SessionTimerFields(interval: 1800, refresher: .uac), at: .zero)
+    timer.accepted(SessionTimerHeaders(interval: 1800, refresher: .uac), at: .zero)
     #expect(timer.advance(to: Self.seconds(900)) == .refresh)
     #expect(timer.request().refresher == .uac)
-    timer.accepted(SessionTimerFields(interval: 1800, refresher: .uac), at: Self.seconds(901))
+    timer.accepted(SessionTimerHeaders(interval: 1800, refresher: .uac), at: Self.seconds(901))
     #expect(timer.nextDeadline == Self.seconds(1801))
     // The peer's re-INVITE counts as well, and may take over.
     guard case .accept(let answer) = timer.judge(.init(interval: 1800, refresher: .uac, supportsTimer: true)) else {
@@ -120,7 +120,7 @@ import Testing
   ])
   func `a refresh that fails`(_ status: Int?, _ failure: SessionTimer.RefreshFailure, _ due: Double?) {
     var timer = SessionTimer(SessionTimerPolicy(interval: 90))
-    timer.accepted(SessionTimerFields(), at: .zero)
+    timer.accepted(SessionTimerHeaders(), at: .zero)
     #expect(timer.advance(to: Self.seconds(45)) == .refresh)
     #expect(timer.refreshFailed(status: status, at: Self.seconds(45)) == failure)
     #expect(timer.nextDeadline == due.map(Self.seconds))
@@ -140,7 +140,7 @@ import Testing
       var timer = SessionTimer(.standard)
       switch name {
       case "t03":
-        timer.accepted(SessionTimerFields(), at: .zero)
+        timer.accepted(SessionTimerHeaders(), at: .zero)
         #expect(timer.refreshesHere)
       case "t04":
         var short = SessionTimer(SessionTimerPolicy(interval: 90))
