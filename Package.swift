@@ -19,6 +19,8 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     // C libraries, one module each, one importer each.
@@ -48,12 +50,24 @@ let package = Package(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
     .target(name: "LandlineResolver", dependencies: ["CallModel", "SIPCore", "CLandlineCares"], swiftSettings: ours),
     .target(
+      name: "LandlineGateway",
+      dependencies: [
+        "CallModel", "LandlineDigest", "SIPCore",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: ours),
+    .target(
       name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
       swiftSettings: ours),
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
       name: "LandlineConfiguration",
-      dependencies: ["CallModel", "SIPCore", "RoutingCore", .product(name: "Yams", package: "Yams")],
+      dependencies: [
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LandlineGateway", .product(name: "Yams", package: "Yams"),
+      ],
       swiftSettings: ours),
     .target(
       name: "LandlineConsole",
@@ -89,6 +103,16 @@ let package = Package(
     .testTarget(
       name: "LandlineResolverTests", dependencies: ["LandlineResolver", "SIPCore", "CallModel"], swiftSettings: ours),
     .testTarget(
+      name: "LandlineGatewayTests",
+      dependencies: [
+        "LandlineGateway", "LandlineDigest", "SIPCore", "CallModel",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: ours),
+    .testTarget(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "LedgerSQLiteTests",
@@ -106,7 +130,8 @@ let package = Package(
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
     .testTarget(
-      name: "LandlineConfigurationTests", dependencies: ["LandlineConfiguration", "SIPCore", "CallModel"],
+      name: "LandlineConfigurationTests",
+      dependencies: ["LandlineConfiguration", "LandlineGateway", "SIPCore", "CallModel"],
       swiftSettings: ours),
     .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(
