@@ -11,8 +11,8 @@ package import CallModel
 ///
 ///     stop: registered or in doubt ──REGISTER, Expires 0──▶ unregistering ──▶ ended
 ///
-/// At most one REGISTER is under way (section 10.2). A registrar that refused the credentials is never asked again: most
-/// lock the account or the address of who tries too often.
+/// At most one REGISTER is under way (section 10.2). A registrar that refused the credentials is never asked again:
+/// most lock the account or the address of who tries too often.
 package struct RegistrationMachine: Sendable {
   package enum Action: Sendable {
     case send(OutgoingRequest)
@@ -255,9 +255,17 @@ package struct RegistrationMachine: Sendable {
     }
     return OutgoingRequest(
       .register, uri: registration.registrar,
-      // A route of the configuration is a proxy of ours: loose, as every proxy of RFC 3261 is.
-      routes: registration.routes.map { NameAddress($0) }, from: from, to: registration.address, callID: callID,
+      routes: registration.routes.map(RegistrationMachine.looseRoute), from: from, to: registration.address,
+      callID: callID,
       cseq: attempt.sequence, contact: contact, fields: fields)
+  }
+
+  /// A proxy of the configuration speaks RFC 3261, said or not: without `lr` the next one would take it for a strict
+  /// router.
+  private static func looseRoute(_ uri: SIPURI) -> NameAddress {
+    var uri = uri
+    if uri.scheme != .tel, uri.parameters["lr"] == nil { uri.parameters.append(SIPParameter("lr")) }
+    return NameAddress(uri)
   }
 
   // MARK: Responses

@@ -64,6 +64,10 @@ import Testing
     #expect(first.to.tag == nil && first.from.tag != nil && first.contact == Self.contact)
     #expect(field("Expires", first) == "3600")
     #expect(field("Authorization", first) == nil)
+    let via = Via(
+      transport: "UDP", host: .ipv4(0xC000_0201), port: 5060, parameters: [SIPParameter("branch", "z9hG4bK1")])
+    let text = String(decoding: try first.encoded(via: via), as: UTF8.self)
+    #expect(text.hasPrefix("REGISTER sip:trunk.example SIP/2.0\r\n") && text.contains("\r\nExpires: 3600\r\n"))
 
     (requests, states) = split(machine.respond(challenge("a"), to: 1, at: .zero))
     #expect(states.isEmpty && requests.map(\.cseq) == [2])
