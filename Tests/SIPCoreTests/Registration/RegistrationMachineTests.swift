@@ -75,6 +75,7 @@ import Testing
     #expect(field("Authorization", requests.first)?.contains("nc=00000001") == true)
     // A late copy of the first answer changes nothing.
     #expect(machine.respond(challenge("b"), to: 1, at: .zero).isEmpty)
+    #expect(machine.respond(RegistrationResponse(status: 100), to: 2, at: .zero).isEmpty)
 
     (requests, states) = split(machine.respond(success(600), to: 2, at: .zero))
     #expect(requests.isEmpty && states == [.registered(expiresInSeconds: 600)])
