@@ -1,8 +1,8 @@
-import CallModel
-import SIPCore
+package import CallModel
+package import SIPCore
 
 /// Answers by question, for as long as they hold. Bounded: the ones that would be forgotten first make room.
-struct DNSCache {
+package struct DNSCache {
   private struct Entry {
     let answer: DNSAnswer
     var expires: MonotonicInstant
@@ -18,16 +18,16 @@ struct DNSCache {
   }
 
   /// How long a stale answer is used before the servers are asked again (RFC 8767 section 5).
-  static let staleSeconds: Int64 = 30
+  package static let staleSeconds: Int64 = 30
 
   private let configuration: ResolverConfiguration
   private var entries: [DNSQuestion: Entry] = [:]
 
-  init(_ configuration: ResolverConfiguration) { self.configuration = configuration }
+  package init(_ configuration: ResolverConfiguration) { self.configuration = configuration }
 
-  var count: Int { entries.count }
+  package var count: Int { entries.count }
 
-  func answer(to question: DNSQuestion, at now: MonotonicInstant) -> DNSAnswer? {
+  package func answer(to question: DNSQuestion, at now: MonotonicInstant) -> DNSAnswer? {
     guard let entry = entries[question], now < entry.expires else { return nil }
     return entry.answer
   }
@@ -35,7 +35,7 @@ struct DNSCache {
   /// Remembers an answer.
   /// - Parameter seconds: Its time to live; `nil` where it says none.
   /// - Returns: What to answer with: an older answer in place of a failure, where one may still be used.
-  mutating func remember(
+  package mutating func remember(
     _ answer: DNSAnswer, to question: DNSQuestion, seconds: Int64?, at now: MonotonicInstant
   ) -> DNSAnswer {
     var kept: Int64
