@@ -78,24 +78,7 @@ static void on_transport_error(int type, osip_transaction_t *transaction, int er
   record(transaction, LANDLINE_MACHINE_TRANSPORT_ERROR, type);
 }
 
-static void no_trace(const char *file, int line, osip_trace_level_t level, const char *format, va_list arguments) {
-  (void)file;
-  (void)line;
-  (void)level;
-  (void)format;
-  (void)arguments;
-}
-
 // The shared part.
-
-void landline_machines_prepare(void) {
-  landline_osip_prepare();
-  // The first trace call of each level writes a table that all threads read, unless a function stands in it.
-  osip_trace_initialize_func(TRACE_LEVEL0, no_trace);
-  // The first context runs the parser's initialisers again, and counts itself.
-  osip_t *first = NULL;
-  if (osip_init(&first) == OSIP_SUCCESS) osip_release(first);
-}
 
 landline_machines *landline_machines_new(void) {
   struct landline_machines *machines = calloc(1, sizeof *machines);

@@ -43,9 +43,7 @@ typedef struct landline_machine_event {
 typedef struct landline_machines landline_machines;
 typedef struct landline_machine landline_machine;
 
-/// Runs the initialisers that write library globals, silent trace included; once, before anything else.
-void landline_machines_prepare(void);
-/// NULL without memory.
+/// NULL without memory. landline_osip_prepare comes first.
 landline_machines *landline_machines_new(void);
 /// Every machine must be gone.
 void landline_machines_free(landline_machines *machines);
