@@ -44,7 +44,8 @@ struct DeadlineHeap {
     var parent = start
     while true {
       var smallest = parent
-      for child in (2 * parent + 1)...(2 * parent + 2) where child < entries.count && entries[child] < entries[smallest] {
+      for child in (2 * parent + 1)...(2 * parent + 2) where child < entries.count && entries[child] < entries[smallest]
+      {
         smallest = child
       }
       guard smallest != parent else { return }

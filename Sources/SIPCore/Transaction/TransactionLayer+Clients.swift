@@ -30,7 +30,7 @@ extension TransactionLayer {
         "datagramBytes", "the request has \(bytes.count) bytes",
         accepted: "at most \(maximumDatagramBytes) bytes in a datagram, more on a stream")
     }
-    remember(SentBy(host: address.host.description.lowercased(), port: address.port))
+    remember(SentBy(via))
     let id = nextID()
     guard
       run(
@@ -61,14 +61,22 @@ extension TransactionLayer {
     _ message: ScannedMessage, _ status: Int, from path: SIPPath, into effects: inout [TransactionEffect]
   ) {
     // Another Via above or below ours: not for this node (RFC 3261 section 8.1.3.3).
-    guard message.vias.count == 1, let via = message.vias.first, let branch = via.branch, let cseq = message.cseq,
-      isOurs(via)
+    guard message.vias.count == 1, let via = message.vias.first, let branch = via.branch, let cseq = message.cseq
     else {
       counters.strayResponses += 1
       return
     }
+    let sentBy = SentBy(host: via.host.lowercased(), port: via.port)
     guard let client = clientIndex[ClientTransactionKey(branch: branch, method: cseq.method)] else {
-      passLateSuccess(message, status, from: path, into: &effects)
+      if isOurs(sentBy) {
+        passLateSuccess(message, status, from: path, into: &effects)
+      } else {
+        counters.strayResponses += 1
+      }
+      return
+    }
+    guard SentBy(client.via) == sentBy else {
+      counters.strayResponses += 1
       return
     }
     guard !client.hasFinal else {
@@ -113,7 +121,7 @@ extension TransactionLayer {
   func sendCancel(for client: ClientTransaction, into effects: inout [TransactionEffect]) {
     guard case .wanted(let fields) = client.cancellation, let request = client.request else { return }
     client.cancellation = .sent(until: now + Self.giveUpAfter)
-    let cancel = request.cancellation(fields: fields)
+    let cancel = request.cancellation(fields)
     guard let bytes = try? cancel.encoded(via: client.via) else { return }
     // Beyond the limit too: there is one for an INVITE at most.
     _ = run(

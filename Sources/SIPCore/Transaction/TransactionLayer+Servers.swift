@@ -111,12 +111,21 @@ extension TransactionLayer {
     guard let request = server.request, let machine = server.machine else {
       throw Self.unanswerable("the request has its final response")
     }
-    let (bytes, path) = try response.encoded(to: request, receivedFrom: server.path)
-    let sent = RepeatableResponse(bytes: bytes, path: path)
+    let bytes = try response.encoded(to: request, receivedFrom: server.path)
+    let sent = RepeatableResponse(bytes: bytes, path: Self.responsePath(request.vias.first, from: server.path))
     server.answer(response.status, tag: response.toTag, with: sent)
     perform(machine.respond(response.status), for: server, into: &effects)
     settle(server, into: &effects)
     return sent
+  }
+
+  /// Back where the request came from: over its connection, or to its source with the port that the sender listens on
+  /// (RFC 3261 section 18.2.2, RFC 3581 section 4). `maddr` is ignored: a response never goes to a third party.
+  private static func responsePath(_ via: Via?, from path: SIPPath) -> SIPPath {
+    guard let via, !path.remote.transport.isStream, via.parameters["rport"] == nil else { return path }
+    var path = path
+    path.remote = TransportAddress(path.remote.transport, path.remote.host, port: via.port ?? 5060)
+    return path
   }
 
   func fire(_ server: ServerTransaction, into effects: inout [TransactionEffect]) {

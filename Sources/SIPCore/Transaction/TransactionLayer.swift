@@ -13,7 +13,7 @@ public final class TransactionLayer {
   public static let giveUpAfter: Int64 = 32_000
   /// Largest request that goes into a datagram unasked (RFC 3261 section 18.1.1).
   public static let maximumDatagramBytes = 1300
-  /// Names in Via that responses are taken for: those of the latest addresses that requests went out as.
+  /// Most sent-bys of ours that are remembered for responses behind the end of their transactions.
   public static let maximumSentBys = 256
 
   public let maximumTransactions: Int
@@ -39,6 +39,13 @@ public final class TransactionLayer {
     /// In lower case.
     let host: String
     let port: UInt16?
+
+    init(host: String, port: UInt16?) {
+      self.host = host
+      self.port = port
+    }
+
+    init(_ via: Via) { self.init(host: via.host.description.lowercased(), port: via.port) }
   }
 
   /// - Parameters:
@@ -158,6 +165,9 @@ public final class TransactionLayer {
     dropStaleDeadlines()
   }
 
+  /// How often libosip2 drew a random number on this thread: never, for identifiers come from the source alone.
+  package static var libraryRandomDraws: UInt64 { TransactionMachines.randomDraws }
+
   // MARK: Shared by clients and servers
 
   private func enter(_ now: MonotonicInstant) {
@@ -194,7 +204,7 @@ public final class TransactionLayer {
     sentBys.insert(sentBy)
   }
 
-  func isOurs(_ via: ScannedVia) -> Bool { sentBys.contains(SentBy(host: via.host.lowercased(), port: via.port)) }
+  func isOurs(_ sentBy: SentBy) -> Bool { sentBys.contains(sentBy) }
 
   /// A tag that is the same for every copy of a request (RFC 3261 section 8.2.7).
   func statelessTag(_ message: ScannedMessage) -> String {

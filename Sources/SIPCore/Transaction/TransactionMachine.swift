@@ -31,7 +31,7 @@ final class TransactionMachine {
     case transportFailed
     case ended
 
-    fileprivate init?(_ event: landline_machine_event) {
+    init?(_ event: landline_machine_event) {
       switch event.source {
       case LANDLINE_MACHINE_SENDS_REQUEST: self = .sendRequest
       case LANDLINE_MACHINE_SENDS_ACK: self = .sendAcknowledgement

@@ -17,7 +17,7 @@ final class TransactionMachines {
   func setNow(_ now: Int64) { landline_machines_set_now(now) }
 
   /// How often libosip2 asked for a random number on this thread: no identifier may come from it.
-  package static var randomDraws: UInt64 { landline_machines_random_draws() }
+  static var randomDraws: UInt64 { landline_machines_random_draws() }
 
   /// What the last call did, in order.
   func events() -> [TransactionMachine.Event] {
