@@ -128,6 +128,11 @@ struct TransactionTimerTests {
         "0 request OPTIONS", "500 send 100", "600 send 100", "900 send 404", "1000 send 404", "32900 ended",
       ]),
     Row(
+      name: "left unanswered", transport: .udp, steps: [(500, .answer(100)), (600, .again)],
+      expected: [
+        "0 request OPTIONS", "500 send 100", "600 send 100", "32000 failed timeout", "32000 ended",
+      ]),
+    Row(
       name: "J is zero", transport: .tcp, steps: [(900, .answer(200))],
       expected: ["0 request OPTIONS", "900 send 200", "900 ended"]),
   ]
