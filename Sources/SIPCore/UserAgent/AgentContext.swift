@@ -23,9 +23,9 @@ protocol AgentContext: AnyObject {
 }
 
 /// A 2xx that was sent and is repeated until its ACK comes.
-struct RepeatableResponse: Sendable {
-  let bytes: [UInt8]
-  let path: SIPPath
+public struct RepeatableResponse: Sendable {
+  public let bytes: [UInt8]
+  public let path: SIPPath
 }
 
 /// Who hears what becomes of a client transaction.
