@@ -15,14 +15,19 @@ protocol AgentContext: AnyObject {
   /// Sends CANCEL for an INVITE transaction of ours, as soon as it has a provisional response (RFC 3261 section 9.1).
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField])
   /// Answers a server transaction.
-  func respond(_ transaction: TransactionID, _ response: OutgoingResponse)
-  /// Sends the last response of an INVITE server transaction's dialog again: repeated 2xx (RFC 3261 section 13.3.1.4).
+  /// - Returns: What to repeat where the dialog layer repeats it: a 2xx to an INVITE (RFC 3261 section 13.3.1.4), a
+  ///   reliable provisional response (RFC 3262 section 3). `nil` where the response could not be built, or its
+  ///   transaction is over.
+  @discardableResult
+  func respond(_ transaction: TransactionID, _ response: OutgoingResponse) -> RepeatableResponse?
+  /// Sends such a response again.
   func repeatResponse(_ bytes: RepeatableResponse)
   func emit(_ event: UserAgentEvent)
-  func nextExchange() -> ExchangeID
+  /// A new exchange of this call: the agent leads its answer or refusal to the call.
+  func nextExchange(for call: CallHandle) -> ExchangeID
 }
 
-/// A 2xx that was sent and is repeated until its ACK comes.
+/// A response that was sent and is repeated until its ACK or PRACK comes.
 struct RepeatableResponse: Sendable {
   let bytes: [UInt8]
   let path: SIPPath
