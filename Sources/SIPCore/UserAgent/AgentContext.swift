@@ -1,11 +1,15 @@
 import CallModel
 
-/// What a machine inside the agent may do while it handles one input. The agent is the only one that implements it
-/// outside of tests.
+/// What a machine inside the agent may do while it handles one input. It holds no machine, so machines may hold it.
 protocol AgentContext: AnyObject {
   var now: MonotonicInstant { get }
   var identifiers: IdentifierSource { get }
   var limits: UserAgentLimits { get }
+  var configuration: UserAgent.Configuration { get }
+
+  /// How we name ourselves towards this path in Contact, with `transport` where it is not UDP; `nil` for a path of a
+  /// listener that is not configured.
+  func contact(user: String?, scheme: SIPURI.Scheme, for path: SIPPath) -> NameAddress?
 
   /// Sends a request in a new client transaction; its outcome comes back to `owner`. A message that cannot be built
   /// fails like one that cannot be sent, after this returns.
@@ -25,6 +29,11 @@ protocol AgentContext: AnyObject {
   func emit(_ event: UserAgentEvent)
   /// A new exchange of this call: the agent leads its answer or refusal to the call.
   func nextExchange(for call: CallHandle) -> ExchangeID
+
+  /// From now on the requests and transactions of this dialog are led to the call.
+  func open(_ dialog: DialogID, of call: CallHandle)
+  /// Nothing is led to the call any more for this dialog. A dialog that ended closes itself once.
+  func close(_ dialog: DialogID)
 }
 
 /// A response that was sent and is repeated until its ACK or PRACK comes.
