@@ -1,16 +1,24 @@
 import CallModel
 
 /// What is due when, for any number of things with one deadline each: setting one costs the logarithm of the number,
-/// reading the next one nothing. A deadline that was replaced stays in the heap until it surfaces or too many have
-/// gathered.
+/// reading the next one nothing. Of equal deadlines the one set first comes first. A deadline that was replaced stays in
+/// the heap until it surfaces or too many have gathered.
 struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
-  private struct Entry: Sendable {
+  private struct Entry: Comparable, Sendable {
     let deadline: MonotonicInstant
+    /// Tells a deadline from those that it replaced.
+    let order: UInt64
     let key: Key
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      (left.deadline, left.order) < (right.deadline, right.order)
+    }
+    static func == (left: Entry, right: Entry) -> Bool { left.order == right.order }
   }
 
   private var heap: [Entry] = []
-  private var current: [Key: MonotonicInstant] = [:]
+  private var current: [Key: Entry] = [:]
+  private var lastOrder: UInt64 = 0
 
   init() {}
 
@@ -21,11 +29,17 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   var next: MonotonicInstant? { heap.first?.deadline }
 
   mutating func set(_ key: Key, _ deadline: MonotonicInstant?) {
-    guard current[key] != deadline else { return }
-    current[key] = deadline
-    if let deadline { push(Entry(deadline: deadline, key: key)) }
+    guard current[key]?.deadline != deadline else { return }
+    if let deadline {
+      lastOrder += 1
+      let entry = Entry(deadline: deadline, order: lastOrder, key: key)
+      current[key] = entry
+      push(entry)
+    } else {
+      current[key] = nil
+    }
     dropReplaced()
-    if heap.count > 64, heap.count / 4 > current.count { rebuild() }
+    if heap.count > 64, heap.count / 4 > current.count { heap = current.values.sorted() }
   }
 
   /// Takes one thing whose time has come; it has no deadline then.
@@ -37,11 +51,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   private mutating func dropReplaced() {
-    while let top = heap.first, current[top.key] != top.deadline { popTop() }
-  }
-
-  private mutating func rebuild() {
-    heap = current.map { Entry(deadline: $0.value, key: $0.key) }.sorted { $0.deadline < $1.deadline }
+    while let top = heap.first, current[top.key] != top { popTop() }
   }
 
   private mutating func push(_ entry: Entry) {
@@ -49,7 +59,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     var child = heap.count - 1
     while child > 0 {
       let parent = (child - 1) / 2
-      guard heap[child].deadline < heap[parent].deadline else { return }
+      guard heap[child] < heap[parent] else { return }
       heap.swapAt(child, parent)
       child = parent
     }
@@ -61,8 +71,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     var parent = 0
     while true {
       var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2]
-      where child < heap.count && heap[child].deadline < heap[least].deadline {
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[least] {
         least = child
       }
       guard least != parent else { return }
