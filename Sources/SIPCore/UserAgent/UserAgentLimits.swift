@@ -18,6 +18,10 @@ public struct UserAgentLimits: Hashable, Sendable {
   public var redirectionTargets = 10
   /// Re-INVITEs tried again after 491.
   public var glareRetries = 5
+  /// Requests of ours in one dialog that wait for their final response; above: not sent.
+  public var dialogRequests = 16
+  /// Transfers that one peer may have open in one dialog; a REFER above gets 403.
+  public var transfers = 2
   /// Seconds of Retry-After with our own 503.
   public var retryAfterSeconds = 5
 
