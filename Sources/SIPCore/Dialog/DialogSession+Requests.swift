@@ -116,14 +116,14 @@ extension DialogSession {
   /// INFO with a body for the application (RFC 6086, in its legacy use without packages).
   func sendInfo(_ body: MessageBody) {
     guard isLive else { return }
-    send(request(.info, fields: DialogFields.field("Info-Package", "").filter { _ in false }, body: body), .information)
+    send(request(.info, body: body), .information)
   }
 
   // MARK: - The end
 
   /// Hangs up. Until there was an answer, a call that came in is refused with its INVITE instead.
   func hangUp(_ hangUp: HangUp) {
-    let fields = DialogFields.reasons(hangUp.reasons) + DialogFields.custom(hangUp.headers)
+    let fields = OutgoingField.reason(hangUp.reasons) + DialogFields.custom(hangUp.headers)
     end(CallEnd(cause: .local, wasEstablished: isEstablished), fields)
   }
 
@@ -137,7 +137,7 @@ extension DialogSession {
       return
     }
     let reason = CallFailure.Reason(protocolName: "SIP", cause: failure.sipStatus)
-    self.end(end, DialogFields.reasons([reason]))
+    self.end(end, OutgoingField.reason([reason]))
   }
 
   /// The dialog goes without a word to anybody: its call goes on elsewhere or was refused.
@@ -179,7 +179,7 @@ extension DialogSession {
     settle()
     tell(
       CallEnd(
-        cause: .remote, reasons: request.reasons, headers: request.customHeaders, wasEstablished: isEstablished))
+        cause: .remote, reasons: request.reasons, headers: CustomHeaders(of: request), wasEstablished: isEstablished))
     finish()
   }
 
@@ -227,7 +227,7 @@ extension DialogRequest {
 extension OutgoingRequest {
   /// What of it enters a digest.
   var digest: DigestRequest {
-    DigestRequest(method: method.rawValue, uri: uri.description, body: body?.bytes ?? [])
+    DigestRequest(method: method.rawValue, uri: (try? uri.encoded()) ?? "", body: body?.bytes ?? [])
   }
 }
 

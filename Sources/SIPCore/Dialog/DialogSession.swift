@@ -170,7 +170,7 @@ final class DialogSession {
       .acknowledgement, description: acknowledgement.sessionDescription != nil, context.identifiers)
     if success.isFirst {
       isEstablished = true
-      context.emit(.established(call, Answer(body: nil, headers: acknowledgement.customHeaders)))
+      context.emit(.established(call, Answer(body: nil, headers: CustomHeaders(of: acknowledgement))))
     }
     if let offer = success.offer {
       if let answer = acknowledgement.sessionDescription {
@@ -209,10 +209,8 @@ final class DialogSession {
       receiveBye(request, transaction)
       return
     }
-    let unknown = request.unknownRequirements
-    guard unknown.isEmpty else {
-      let fields = DialogFields.field("Unsupported", unknown.joined(separator: ", "))
-      context.respond(transaction, OutgoingResponse(420, fields: fields))
+    if let refusal = request.requirementRefusal {
+      context.respond(transaction, refusal)
       return
     }
     learn(from: request)
@@ -224,7 +222,7 @@ final class DialogSession {
     case .refer: receiveRefer(request, transaction)
     case .notify: receiveNotify(request, transaction)
     case .options:
-      let fields = allow + DialogFields.supported + DialogFields.field("Accept", DialogFields.acceptedTypes)
+      let fields = allow + DialogFields.supported + DialogFields.field("Accept", "application/sdp, application/dtmf-relay, application/dtmf")
       context.respond(transaction, OutgoingResponse(200, fields: fields))
     default: context.respond(transaction, OutgoingResponse(405, fields: allow))
     }
@@ -256,8 +254,7 @@ final class DialogSession {
   }
 
   func learn(from message: SIPMessage) {
-    let methods = message.tokens("Allow")
-    if !methods.isEmpty { peerMethods = Set(methods) }
+    if let methods = message.tokens("Allow") { peerMethods = Set(methods.tokens) }
   }
 
   // MARK: - Time
