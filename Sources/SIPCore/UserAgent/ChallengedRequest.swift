@@ -58,6 +58,6 @@ struct ChallengedRequest: Sendable {
     }
   }
 
-  /// A new request, which is challenged by itself.
-  mutating func reset() { rounds = 0 }
+  /// The request was not sent after all, and goes another way as it is.
+  mutating func keep() { isFresh = authorization != nil }
 }
