@@ -34,22 +34,22 @@ public final class UserAgent {
   }
 
   /// What has a deadline besides transactions.
-  private enum Timed: Hashable {
+  enum Timed: Hashable {
     case call(CallHandle)
     case query(QueryID)
     case registration(QueryID)
   }
 
   public var configuration: Configuration { context.configuration }
-  private let context: UserAgentContext
+  let context: UserAgentContext
   private var calls: [CallHandle: any CallMachine] = [:]
   /// Calls that have not ended: what caps count.
   private var live: Set<CallHandle> = []
   /// Calls of ours by the Call-ID of their INVITE, while forks may still answer.
   private var invitations: [String: CallHandle] = [:]
-  private var queries: [QueryID: Query] = [:]
-  private var registrations: [QueryID: Registration] = [:]
-  private var deadlines = DeadlineQueue<Timed>()
+  var queries: [QueryID: Query] = [:]
+  var registrations: [QueryID: Registration] = [:]
+  var deadlines = DeadlineQueue<Timed>()
   private var incomingRate: RateCap
   /// Handles of calls that come in count down, so that they meet none of those that others choose.
   private var lastIncoming: UInt64 = .max
@@ -128,8 +128,8 @@ public final class UserAgent {
       while let timed = deadlines.popDue(at: now) {
         switch timed {
         case .call(let call): with(call) { $0.advance() }
-        case .query(let id): advanceQuery(id)
-        case .registration(let id): advanceRegistration(id)
+        case .query(let id): with(query: id) { $0.advance() }
+        case .registration(let id): with(registration: id) { $0.advance() }
         }
         drain()
       }
@@ -181,8 +181,8 @@ public final class UserAgent {
     case .dialog(let dialog):
       guard let call = context.dialogs[dialog] else { return }
       with(call) { $0.receive(response, of: transaction, from: path) }
-    case .query(let id): receive(response, query: id, from: path)
-    case .registration(let id): receive(response, registration: id, from: path)
+    case .query(let id): with(query: id) { $0.receive(response, of: transaction, from: path) }
+    case .registration(let id): with(registration: id) { $0.receive(response, of: transaction) }
     case nil: break
     }
   }
@@ -193,8 +193,8 @@ public final class UserAgent {
     case .dialog(let dialog):
       guard let call = context.dialogs[dialog] else { return }
       with(call) { $0.failed(transaction, failure, in: dialog) }
-    case .query(let id): fail(query: id, failure)
-    case .registration(let id): fail(registration: id, failure)
+    case .query(let id): with(query: id) { $0.failed(transaction, failure) }
+    case .registration(let id): with(registration: id) { $0.failed(transaction) }
     case nil:
       if let call = context.served[transaction] { with(call) { $0.failed(transaction, failure) } }
     }
@@ -336,8 +336,8 @@ public final class UserAgent {
   private func located(_ location: LocationID, _ paths: [SIPPath]) {
     switch context.take(location) {
     case .call(let call): with(call) { ($0 as? OutgoingCallMachine)?.located(paths) }
-    case .query(let id): located(query: id, paths)
-    case .registration(let id): located(registration: id, paths)
+    case .query(let id): with(query: id) { $0.located(paths) }
+    case .registration(let id): with(registration: id) { $0.located(paths) }
     case .dialog, nil: break
     }
   }

@@ -241,5 +241,13 @@ final class UserAgentContext: AgentContext {
     effects.append(.locate(LocationID(lastLocation), uri))
   }
 
+  /// How much of each kind is held.
+  var holdings: [String: Int] {
+    [
+      "owners": owners.count, "served": served.count, "dialogs": dialogs.count, "exchanges": exchanges.count,
+      "exchangesOfCalls": exchangesOfCalls.count, "locations": locations.count, "transactions": transactions.count,
+    ]
+  }
+
   func take(_ location: LocationID) -> TransactionOwner? { locations.removeValue(forKey: location) }
 }
