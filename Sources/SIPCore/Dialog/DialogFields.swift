@@ -71,15 +71,3 @@ extension SIPMessage {
     return OutgoingResponse(415, fields: DialogFields.field("Accept", DialogFields.sessionDescriptionType))
   }
 }
-
-extension SessionTimerFields {
-  /// What a message says of session timers; a field that cannot be read counts as absent.
-  init(_ message: SIPMessage) {
-    let expires = message.value("Session-Expires").flatMap { try? SessionExpires(parsing: $0) }
-    self.init(
-      interval: expires?.seconds, refresher: expires?.refresher.map { $0 == .uac ? .uac : .uas },
-      minimum: message.value("Min-SE").flatMap { try? MinSE(parsing: $0) }?.seconds,
-      supportsTimer: message.tokens("Supported")?.contains("timer") == true,
-      requiresTimer: message.tokens("Require")?.contains("timer") == true)
-  }
-}

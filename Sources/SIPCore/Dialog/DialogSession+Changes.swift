@@ -91,7 +91,7 @@ extension DialogSession {
       var change = sent.change
       change.intervalRaises += 1
       if change.intervalRaises <= context.limits.sessionIntervals,
-        timer.refused(minimum: SessionTimerFields(response).minimum)
+        timer.refused(minimum: SessionTimerHeaders(response).minimum)
       {
         ownChange = .waiting(change, until: nil)
       } else {
@@ -117,7 +117,7 @@ extension DialogSession {
   ) {
     wantsRefresh = false
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
-    if isConfirmed { timer.accepted(SessionTimerFields(response), at: context.now) }
+    if isConfirmed { timer.accepted(SessionTimerHeaders(response), at: context.now) }
     guard let body = pending.request.body else { return }
     let hasChanged = remoteDescription != answer
     switch (sent.change.purpose, answer) {

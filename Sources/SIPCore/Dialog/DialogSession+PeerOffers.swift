@@ -28,10 +28,10 @@ extension DialogSession {
   /// What keeps a request for a change from being looked at.
   private func refusal(of request: SIPMessage) -> OutgoingResponse? {
     if let refusal = request.bodyRefusal { return refusal }
-    guard isConfirmed, case .intervalTooSmall(let minimum) = timer.judge(SessionTimerFields(request)) else {
+    guard isConfirmed, case .intervalTooSmall(let minimum) = timer.judge(SessionTimerHeaders(request)) else {
       return nil
     }
-    return OutgoingResponse(422, fields: SessionTimerFields(minimum: minimum).fields)
+    return OutgoingResponse(422, fields: SessionTimerHeaders(minimum: minimum).fields)
   }
 
   func take(_ request: SIPMessage, _ transaction: TransactionID, _ kind: OfferAnswerState.Request) {
@@ -78,7 +78,7 @@ extension DialogSession {
       remoteDescription = offer.request.sessionDescription
     }
     guard offer.kind == .invite else { return }
-    await(
+    expect(
       acknowledgementOf: response, sequence: offer.request.cseq.number,
       offer: isOffer ? ResponseOffer(exchange: offer.exchange, body: body) : nil, isFirst: false)
   }
@@ -91,7 +91,7 @@ extension DialogSession {
     // A refused request refreshes no target (RFC 6141 section 4.6).
     if let contact = request.contacts.first { dialog.remoteTarget = contact.uri }
     var fields = allow + DialogFields.supported
-    if isConfirmed, case .accept(let terms) = timer.judge(SessionTimerFields(request)) {
+    if isConfirmed, case .accept(let terms) = timer.judge(SessionTimerHeaders(request)) {
       fields += terms.fields
       timer.answered(terms, at: context.now)
       wantsRefresh = false

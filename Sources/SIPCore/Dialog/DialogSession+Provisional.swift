@@ -37,10 +37,7 @@ extension DialogSession {
       context.respond(transaction, OutgoingResponse(400, phrase: "Bad RAck"))
       return
     }
-    let verdict = provisionals?.acknowledge(
-      sequence: acknowledgement.response, invite: acknowledgement.cseq.number, method: acknowledgement.cseq.method,
-      at: context.now)
-    guard case .accepted(let next)? = verdict else {
+    guard case .accepted(let next)? = provisionals?.acknowledge(acknowledgement, at: context.now) else {
       context.respond(transaction, OutgoingResponse(481))
       return
     }

@@ -14,10 +14,23 @@ extension DialogSession {
       dialog.localSequence &+= 1
       number = dialog.localSequence
     }
-    let hop = RouteSet(dialog.routeSet).address(dialog.remoteTarget)
+    let hop = nextHop
     return OutgoingRequest(
       method, uri: hop.uri, routes: hop.routes, from: dialog.local, to: dialog.remote, callID: dialog.id.callID,
       cseq: number, contact: method.carriesContact ? dialog.contact : nil, fields: fields, body: body)
+  }
+
+  /// Request-URI and Route of our requests (RFC 3261 section 12.2.1.1): a strict router on top takes the place of the
+  /// target, which goes to the end.
+  private var nextHop: (uri: SIPURI, routes: [NameAddress]) {
+    guard let first = dialog.routeSet.first, first.uri.parameters["lr"] == nil else {
+      return (dialog.remoteTarget, dialog.routeSet)
+    }
+    var uri = first.uri
+    // What a Request-URI may not hold (section 19.1.1).
+    uri.headers = []
+    uri.parameters.removeAll { $0.name == "method" }
+    return (uri, dialog.routeSet.dropFirst() + [NameAddress(dialog.remoteTarget)])
   }
 
   /// Sends a request, with credentials where the peer asked for some before.
@@ -109,14 +122,6 @@ extension DialogSession {
       else { continue }
       settings.digest?.accept(information, scope: scope, for: authorization, body: response.body?.bytes ?? [])
     }
-  }
-
-  // MARK: - Commands
-
-  /// INFO with a body for the application (RFC 6086, in its legacy use without packages).
-  func sendInfo(_ body: MessageBody) {
-    guard isLive else { return }
-    send(request(.info, body: body), .information)
   }
 
   // MARK: - The end

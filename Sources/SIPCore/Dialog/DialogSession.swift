@@ -39,6 +39,8 @@ final class DialogSession {
   var life: Life = .early
   /// Hears the end in place of the event: for the owner of a dialog that is not the call itself, such as a fork.
   var onEnd: ((CallEnd) -> Void)?
+  /// Hears each PRACK: a 2xx may have waited for it.
+  var onProvisionalAcknowledged: (() -> Void)?
   /// Whether the layer above heard ``UserAgentEvent/established(_:_:)``.
   var isEstablished = false
   var hasEnded = false
@@ -117,7 +119,7 @@ final class DialogSession {
     dialog.isEarly = false
     invitation = nil
     provisionals?.finish()
-    await(acknowledgementOf: response, sequence: sequence, offer: offer, isFirst: true)
+    expect(acknowledgementOf: response, sequence: sequence, offer: offer, isFirst: true)
   }
 
   /// The same 2xx to an INVITE of ours again: the ACK was lost.
@@ -136,7 +138,7 @@ final class DialogSession {
     learn(from: response)
     remoteDescription = response.sessionDescription ?? remoteDescription
     _ = offers.receive(.success, to: .invite, description: response.sessionDescription != nil)
-    timer.accepted(SessionTimerFields(response), at: context.now)
+    timer.accepted(SessionTimerHeaders(response), at: context.now)
     return request(.ack, sequence: response.cseq.number, fields: credentials)
   }
 
@@ -149,7 +151,7 @@ final class DialogSession {
   }
 
   /// Waits for the ACK to a 2xx of ours.
-  func await(
+  func expect(
     acknowledgementOf response: RepeatableResponse?, sequence: UInt32, offer: ResponseOffer?, isFirst: Bool
   ) {
     unacknowledged = UnacknowledgedSuccess(
