@@ -38,6 +38,8 @@ extension SIPMessage {
   /// What its Reason headers say.
   var reasons: [CallFailure.Reason] { ReasonHeader(fields: values("Reason")).reasons }
 
+  var customHeaders: CustomHeaders { CustomHeaders(of: self) }
+
   /// Whether Supported or Require list an option.
   func supports(_ option: String) -> Bool {
     tokens("Supported")?.contains(option) == true || tokens("Require")?.contains(option) == true

@@ -137,6 +137,7 @@ extension DialogSession {
   func fail(_ failure: CallFailure, bye: Bool) {
     let end = CallEnd(cause: .failed, failure: failure, wasEstablished: isEstablished)
     guard bye else {
+      settle()
       tell(end)
       finish()
       return
@@ -159,7 +160,10 @@ extension DialogSession {
       unansweredSuccess = nil
       acknowledge(success.acknowledgement, body: nil)
     }
-    if unacknowledged != nil {
+    if case .early = life, !isCaller {
+      // The INVITE was refused just now; a callee sends no BYE before the answer (RFC 3261 section 15).
+      finish()
+    } else if unacknowledged != nil {
       life = .leaving(fields)
     } else {
       sendBye(fields)
@@ -184,14 +188,14 @@ extension DialogSession {
     settle()
     tell(
       CallEnd(
-        cause: .remote, reasons: request.reasons, headers: CustomHeaders(of: request), wasEstablished: isEstablished))
+        cause: .remote, reasons: request.reasons, headers: request.customHeaders, wasEstablished: isEstablished))
     finish()
   }
 
   /// Answers what the peer still waits for: no request may be left without a final response (RFC 3261 section 15.1.2).
   private func settle() {
     if let invitation {
-      context.respond(invitation, OutgoingResponse(487))
+      context.respond(invitation, OutgoingResponse(487, toTag: dialog.id.localTag))
       self.invitation = nil
     }
     if let offer = peerOffer {

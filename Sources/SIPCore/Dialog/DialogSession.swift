@@ -39,8 +39,6 @@ final class DialogSession {
   var life: Life = .early
   /// Hears the end in place of the event: for the owner of a dialog that is not the call itself, such as a fork.
   var onEnd: ((CallEnd) -> Void)?
-  /// Hears each PRACK: a 2xx may have waited for it.
-  var onProvisionalAcknowledged: (() -> Void)?
   /// Whether the layer above heard ``UserAgentEvent/established(_:_:)``.
   var isEstablished = false
   var hasEnded = false
@@ -172,7 +170,7 @@ final class DialogSession {
       .acknowledgement, description: acknowledgement.sessionDescription != nil, context.identifiers)
     if success.isFirst {
       isEstablished = true
-      context.emit(.established(call, Answer(body: nil, headers: CustomHeaders(of: acknowledgement))))
+      context.emit(.established(call, Answer(body: nil, headers: acknowledgement.customHeaders)))
     }
     if let offer = success.offer {
       if let answer = acknowledgement.sessionDescription {
