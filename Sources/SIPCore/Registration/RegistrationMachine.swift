@@ -58,16 +58,15 @@ package struct RegistrationMachine: Sendable {
   private var mayBeBound = false
   private var stopsNext = false
 
-  /// - Parameters:
-  ///   - contact: Our Contact, without `expires`.
-  ///   - digestURI: The registrar as the request line will say it.
+  /// - Parameter contact: Our Contact, without `expires`.
+  /// - Throws: ``InvalidValue`` where the registrar's URI cannot be written.
   package init(
-    _ registration: OutgoingRegistration, contact: NameAddress, digestURI: String, identifiers: IdentifierSource,
+    _ registration: OutgoingRegistration, contact: NameAddress, identifiers: IdentifierSource,
     limits: RegistrationLimits = .standard
-  ) {
+  ) throws(InvalidValue) {
     self.registration = registration
     self.contact = contact
-    self.digestURI = digestURI
+    digestURI = try registration.registrar.encoded()
     self.identifiers = identifiers
     self.limits = limits
     callID = identifiers.token()
