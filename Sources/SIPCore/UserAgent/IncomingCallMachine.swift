@@ -64,6 +64,11 @@ final class IncomingCallMachine {
   /// Reports the call, or refuses it where it cannot be served; a refused one is over without an event.
   func start() {
     guard case .arrived = state else { return }
+    guard let caller = try? PresentedCaller(invite, isTrusted: context.configuration.trustsCallers) else {
+      // Privacy that is critical and cannot be given (RFC 3323 section 4.2).
+      refuse(OutgoingResponse(500))
+      return
+    }
     guard let dialog else {
       refuse(OutgoingResponse(invite.from.tag == nil || invite.contacts.count != 1 ? 400 : 500))
       return
@@ -101,7 +106,7 @@ final class IncomingCallMachine {
       .incoming(
         call,
         IncomingCall(
-          target: dialog.local.uri, to: invite.to, caller: PresentedCaller(of: invite),
+          target: dialog.local.uri, to: invite.to, caller: caller,
           headers: invite.customHeaders, offer: invite.sessionDescription, path: path, callID: invite.callID)))
   }
 
@@ -115,7 +120,7 @@ final class IncomingCallMachine {
     local.parameters.append(SIPParameter("tag", localTag))
     return Dialog(
       id: DialogID(callID: invite.callID, localTag: localTag, remoteTag: remoteTag), local: local, remote: invite.from,
-      remoteTarget: target, routeSet: invite.recordRoutes, contact: contact, localSequence: 0,
+      remoteTarget: target, routeSet: RouteSet.ofCallee(invite.recordRoutes), contact: contact, localSequence: 0,
       remoteSequence: invite.cseq.number, path: path, isEarly: true)
   }
 
