@@ -1,0 +1,73 @@
+import CallModel
+
+/// Header fields that requests and responses inside calls share.
+enum DialogFields {
+  /// Option tags that a peer may require (RFC 3261 section 20.32).
+  static let supportedOptions = TokenList(["timer", "100rel"])
+  static let sessionDescriptionType = "application/sdp"
+
+  static func allow(transfer: Bool) -> [OutgoingField] {
+    let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "UPDATE", "INFO", "PRACK", "NOTIFY"]
+    return field("Allow", TokenList(methods + (transfer ? ["REFER"] : [])).fieldValue)
+  }
+
+  static var supported: [OutgoingField] { field("Supported", supportedOptions.fieldValue) }
+
+  static func retryAfter(_ seconds: Int) -> [OutgoingField] { OutgoingField.retryAfter(seconds).map { [$0] } ?? [] }
+
+  /// Headers of the application; none where one of them cannot be sent: the message matters more than they do.
+  static func custom(_ headers: CustomHeaders) -> [OutgoingField] { (try? OutgoingField.fields(of: headers)) ?? [] }
+
+  /// A warning without a code of its own.
+  static func warning(_ text: String?, from address: NameAddress) -> [OutgoingField] {
+    guard let text, let host = address.uri.host else { return [] }
+    return OutgoingField.warning(399, agent: host, text: text)
+  }
+
+  static func credentials(_ authorization: DigestAuthorization?) -> [OutgoingField] {
+    authorization.map { $0.fields.flatMap { field($0.scope.credentialsFieldName, $0.value) } } ?? []
+  }
+
+  /// None where the value cannot stand in a header: what would carry it goes without.
+  static func field(_ name: String, _ value: String) -> [OutgoingField] {
+    (try? OutgoingField(name, value)).map { [$0] } ?? []
+  }
+}
+
+extension SIPMessage {
+  /// What its Reason headers say.
+  var reasons: [CallFailure.Reason] { ReasonHeader(fields: values("Reason")).reasons }
+
+  /// Whether Supported or Require list an option.
+  func supports(_ option: String) -> Bool {
+    tokens("Supported")?.contains(option) == true || tokens("Require")?.contains(option) == true
+  }
+
+  /// The response to a request that requires what this node does not know (RFC 3261 section 8.2.2.3); `nil` where it
+  /// requires nothing of the kind.
+  var requirementRefusal: OutgoingResponse? {
+    guard !values("Require").isEmpty else { return nil }
+    guard let required = tokens("Require") else { return OutgoingResponse(400, phrase: "Bad Require") }
+    let unknown = required.tokens.filter { !DialogFields.supportedOptions.contains($0) }
+    guard !unknown.isEmpty else { return nil }
+    return OutgoingResponse(420, fields: DialogFields.field("Unsupported", TokenList(unknown).fieldValue))
+  }
+
+  /// The session description; `nil` where there is none.
+  var sessionDescription: MessageBody? {
+    body.flatMap { !$0.bytes.isEmpty && $0.isType(DialogFields.sessionDescriptionType) ? $0 : nil }
+  }
+
+  /// Why the body cannot be taken as a session description (RFC 3261 section 8.2.3); `nil` where it can, where there is
+  /// none, or where its handling is optional.
+  var bodyRefusal: OutgoingResponse? {
+    guard let body, !body.bytes.isEmpty else { return nil }
+    if let encoding = value("Content-Encoding"), encoding.lowercased() != "identity" {
+      return OutgoingResponse(415, fields: DialogFields.field("Accept-Encoding", "identity"))
+    }
+    guard !body.isType(DialogFields.sessionDescriptionType),
+      value("Content-Disposition")?.lowercased().contains("handling=optional") != true
+    else { return nil }
+    return OutgoingResponse(415, fields: DialogFields.field("Accept", DialogFields.sessionDescriptionType))
+  }
+}
