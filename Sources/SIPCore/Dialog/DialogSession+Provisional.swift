@@ -47,7 +47,6 @@ extension DialogSession {
       take(request, transaction, .prack)
     }
     if let next, let invitation { context.respond(invitation, next) }
-    onProvisionalAcknowledged?()
   }
 
   /// The answer to our offer in a reliable provisional response came with its PRACK.
@@ -67,14 +66,14 @@ extension DialogSession {
     case .fail:
       // Section 3: the INVITE is rejected with a 5xx.
       self.invitation = nil
-      context.respond(invitation, OutgoingResponse(504))
+      context.respond(invitation, OutgoingResponse(504, toTag: dialog.id.localTag))
       fail(failure(504), bye: false)
     }
   }
 
   /// Acknowledges a reliable provisional response of the peer, once for each: whoever calls has put them in order.
   /// - Parameter answer: The answer, where the response held an offer.
-  func prack(for response: SIPMessage, answer: MessageBody?) {
+  package func prack(for response: SIPMessage, answer: MessageBody?) {
     guard isLive, let number = response.value("RSeq").flatMap({ try? RSeq(parsing: $0) }) else { return }
     learn(from: response)
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
