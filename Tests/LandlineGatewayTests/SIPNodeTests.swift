@@ -121,6 +121,24 @@ extension SocketTests {
       try await there.shutdown()
     }
 
+    @Test func advertisesWhatItIsToldOrWhatItIsBoundTo() async throws {
+      let node = try await TestNode().start(
+        SIPNode.Configuration(listeners: [
+          SIPListener(
+            id: ListenerID(1), transport: .udp, host: .ipv4(0), port: 0, advertisedHost: .name("sip.example.test"),
+            advertisedPort: 5070),
+          SIPListener(id: ListenerID(2), transport: .tcp, host: .loopback, port: 0),
+        ]))
+      let bound = try #require(node.addresses[ListenerID(2)])
+      #expect(
+        node.advertisedAddresses == [
+          AdvertisedAddress(
+            listener: ListenerID(1), transport: .udp, host: .name("sip.example.test"), port: 5070),
+          AdvertisedAddress(listener: ListenerID(2), transport: .tcp, host: .loopback, port: bound.port),
+        ])
+      try await node.shutdown()
+    }
+
     @Test func refusesConfigurationsThatCannotWork() async throws {
       let files = TLSIdentityFiles(certificateChain: "/nowhere.pem", privateKey: "/nowhere.key")
       let table: [([SIPListener], String)] = [
