@@ -105,11 +105,9 @@ let package = Package(
     .testTarget(
       name: "LandlineGatewayTests",
       dependencies: [
-        "LandlineGateway", "LandlineDigest", "SIPCore", "CallModel",
+        "LandlineGateway", "SIPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: ours),
     .testTarget(
