@@ -160,7 +160,7 @@ struct IncomingCallTests {
       },
       expected: [
         "respond 1 180 Require=100rel RSeq=4", "respond 1 180 Require=100rel RSeq=4", "later",
-        "respond 1 504", "event ended failed sip.server", "close",
+        "respond 1 504", "event ended failed sip.congestion", "close",
       ]),
     Row(
       name: "our offer in a reliable 183, answered in the PRACK",
@@ -180,7 +180,8 @@ struct IncomingCallTests {
           .reject(
             TestPeer.call,
             Rejection(
-              486, reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 17)], warning: "no", retryAfterSeconds: 9))
+              486, reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 17)], warning: "no", retryAfterSeconds: 9)
+          )
         )
       },
       expected: [

@@ -151,7 +151,9 @@ struct TestPeer {
   ) -> SIPMessage {
     return SIPMessage(
       startLine: startLine,
-      vias: [Via(transport: "UDP", host: .name("peer.example"), port: nil, parameters: [SIPParameter("branch", "z9hG4bK1")])],
+      vias: [
+        Via(transport: "UDP", host: .name("peer.example"), port: nil, parameters: [SIPParameter("branch", "z9hG4bK1")])
+      ],
       from: NameAddress(uri(from), parameters: [SIPParameter("tag", fromTag)]),
       to: NameAddress(uri(to), parameters: toTag.map { [SIPParameter("tag", $0)] } ?? []), callID: "c1", cseq: cseq,
       contacts: contact.map { [NameAddress(uri($0))] } ?? [], routes: [], recordRoutes: [],
