@@ -12,7 +12,7 @@ enum CallLoad {
     let calleePort = try PeerProgram.freePort()
     try Scenarios.callee.write(toFile: folder.file("callee.xml"), atomically: true, encoding: .utf8)
     let callee = try PeerProgram(
-      options.sipp, ["-sf", "callee.xml", "-i", "127.0.0.1", "-p", "\(calleePort)", "-nostdin"], in: folder.path)
+      options.sipp, ["-sf", folder.file("callee.xml"), "-i", "127.0.0.1", "-p", "\(calleePort)", "-nostdin"])
     defer { callee.end() }
     try PeerProgram.waitForPort(calleePort, seconds: 30)
 

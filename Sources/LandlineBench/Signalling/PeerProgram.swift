@@ -1,23 +1,28 @@
 import Foundation
 
 /// A program that plays a part in a benchmark: started here, ended here.
+///
+/// Not Foundation's Process: that one learns of an end by a socket the program inherits, and Kamailio closes what it
+/// inherits.
 final class PeerProgram {
-  private let process = Process()
+  private let identifier: pid_t
+  /// Set once the program was waited for.
+  private var exitCode: Int32?
 
   /// - Throws: ``BenchProblem`` when it cannot be started.
-  init(_ name: String, _ arguments: [String], in folder: String) throws(BenchProblem) {
+  init(_ name: String, _ arguments: [String]) throws(BenchProblem) {
     guard let path = PeerProgram.path(name) else { throw BenchProblem("\(name) is not installed") }
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(fileURLWithPath: folder)
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    do {
-      try process.run()
-    } catch {
-      throw BenchProblem("\(name) does not start: \(error.localizedDescription)")
-    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for descriptor in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(descriptor), "/dev/null", O_RDWR, 0) }
+    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    var identifier: pid_t = 0
+    let result = posix_spawn(&identifier, path, &actions, nil, words, environ)
+    guard result == 0 else { throw BenchProblem("\(name) does not start: \(String(cString: strerror(result)))") }
+    self.identifier = identifier
   }
 
   deinit { end() }
@@ -32,22 +37,27 @@ final class PeerProgram {
   }
 
   /// Waits for its end.
-  /// - Returns: Its exit code.
+  /// - Returns: Its exit code; 128 and more for a signal.
+  @discardableResult
   func wait() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationStatus
+    if let exitCode { return exitCode }
+    var status: Int32 = 0
+    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    exitCode = code
+    return code
   }
 
   /// - Parameter signal: Kamailio ends its children when asked politely; SIPp would finish its calls first.
   func end(_ signal: Int32 = SIGKILL) {
-    guard process.isRunning else { return }
-    kill(process.processIdentifier, signal)
-    process.waitUntilExit()
+    guard exitCode == nil else { return }
+    kill(identifier, signal)
+    wait()
   }
 
   /// Processor seconds of the program and its children so far (proc(5), stat fields 14 and 15).
   var processorSeconds: Double {
-    let own = process.processIdentifier
+    let own = identifier
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     var ticks = 0
     for pid in all.compactMap({ Int32($0) }) {
