@@ -131,7 +131,11 @@ extension SignallingScene {
       command(leg, .ring(handle, status: status, body: body, headers: CustomHeaders()))
     case .decide: decide(leg, call)
     case .hangUp:
-      if leg.end == nil { leg.hungUpAt = leg.hungUpAt ?? now }
+      if leg.end == nil {
+        leg.hungUpAt = leg.hungUpAt ?? now
+        // The ACK goes out without the answer that it owes.
+        if leg.isCaller, !call.script.hasOffer, leg.isNegotiating { call.isUncooperative = true }
+      }
       command(leg, .hangUp(handle, HangUp()))
     case .offer:
       guard leg.end == nil else { return }

@@ -50,6 +50,8 @@ final class SignallingScene {
   private var lastDescription = 0
   private var lastInformation = 0
   var planted = 0
+  /// What an agent says to a damaged message repeats fields of it, damage and all.
+  private var isHearingDamage = false
 
   init(seed: UInt64, calls count: Int, options: SignallingOptions, isTraced: Bool) {
     self.seed = seed
@@ -106,7 +108,9 @@ final class SignallingScene {
     switch happening {
     case .arrival(let bytes, let sender, let isDamaged):
       let path = SimulatedParty.path(to: SimulatedParty.address(sender))
+      isHearingDamage = isDamaged
       let events = input(1 - sender) { agent, effects in agent.receive(bytes, from: path, at: now, into: &effects) }
+      isHearingDamage = false
       if isDamaged, events > 0 { fail(nil, "a damaged message led to an event") }
     case .place(let number): place(calls[number - 1])
     case .located(let party, let location, let paths): command(party, .located(location, paths))
@@ -166,6 +170,7 @@ final class SignallingScene {
     guard case .success(let scanned) = SIPGate.admit(bytes, transport: .udp),
       case .success(let message) = MessageParser.values(of: scanned)
     else {
+      if isHearingDamage { return relay(bytes, from: party, nil, "refusal") }
       return fail(nil, "an agent sent what no agent accepts: \(String(decoding: bytes.prefix(300), as: UTF8.self))")
     }
     let call = self.call(of: message)
@@ -181,11 +186,14 @@ final class SignallingScene {
       return note(call?.number) { "\(party) sends   \(name()), to nobody" }
     }
     if isSwallowed(message) { return note(call?.number) { "\(party) sends   \(name()), swallowed" } }
-    bytes = tampered(bytes, message)
+    let description = message.body?.isType("application/sdp") == true ? " sdp" : ""
+    relay(tampered(bytes, message), from: party, call, name() + description)
+  }
+
+  private func relay(_ bytes: [UInt8], from party: Int, _ call: SimulatedCall?, _ name: String) {
     let deliveries = network.deliveries(from: party, at: now)
     if deliveries.isEmpty { call?.losses += 1 }
-    let fate = deliveries.isEmpty ? ", lost" : ""
-    var delays = ""
+    var fate = deliveries.isEmpty ? ", lost" : ""
     for delivery in deliveries {
       var arriving = bytes
       if delivery.isDamaged {
@@ -194,14 +202,12 @@ final class SignallingScene {
         // What makes sense in spite of its damage would be another message; a checksum keeps it from us.
         if SignallingScene.isReadable(arriving) { continue }
       }
-      delays += delivery.isDamaged ? " damaged" : " +\(delivery.afterMilliseconds)"
+      fate += delivery.isDamaged ? " damaged" : " +\(delivery.afterMilliseconds)"
       schedule.add(
         .arrival(arriving, sender: party, isDamaged: delivery.isDamaged),
         at: now.advanced(byMilliseconds: delivery.afterMilliseconds))
     }
-    note(call?.number) {
-      "\(party) sends   \(name())\(message.body?.isType("application/sdp") == true ? " sdp" : "")\(fate)\(delays)"
-    }
+    note(call?.number) { "\(party) sends   \(name)\(fate)" }
   }
 
   private static func isReadable(_ bytes: [UInt8]) -> Bool {
@@ -297,7 +303,7 @@ final class SignallingScene {
     let lines = (trace ?? []).filter { violation.call == nil || $0.call == nil || $0.call == violation.call }
     return SignallingViolation(
       seed: seed, calls: calls.count, atMilliseconds: now.milliseconds, call: violation.call, detail: violation.detail,
-      trace: lines.suffix(400).map { violation.call == nil ? "[\($0.call ?? 0)] \($0.line)" : $0.line })
+      trace: lines.suffix(2000).map { violation.call == nil ? "[\($0.call ?? 0)] \($0.line)" : $0.line })
   }
 
   private var stillOpen: String {
