@@ -20,7 +20,8 @@ struct DNSCacheTests {
     ] as [(DNSAnswer, Int64?, Int64)])
   func times(answer: DNSAnswer, seconds: Int64?, expected: Int64) {
     var cache = DNSCache(.standard)
-    #expect(cache.remember(answer, to: DNSCacheTests.question, seconds: seconds, at: .zero) == answer)
+    let remembered = cache.remember(answer, to: DNSCacheTests.question, seconds: seconds, at: .zero)
+    #expect(remembered == answer)
     let end = expected * 1000
     #expect(
       cache.answer(to: DNSCacheTests.question, at: MonotonicInstant(milliseconds: end - 1)) == answer)
@@ -40,7 +41,8 @@ struct DNSCacheTests {
     #expect(cache.answer(to: DNSCacheTests.question, at: DNSCacheTests.at(90)) == DNSCacheTests.address)
     #expect(cache.answer(to: DNSCacheTests.question, at: DNSCacheTests.at(91)) == nil)
     let late = DNSCacheTests.at(60 + 86_400)
-    #expect(cache.remember(.timedOut, to: DNSCacheTests.question, seconds: nil, at: late) == .timedOut)
+    let remembered = cache.remember(.timedOut, to: DNSCacheTests.question, seconds: nil, at: late)
+    #expect(remembered == .timedOut)
   }
 
   @Test("That a name is gone is believed")
@@ -48,8 +50,10 @@ struct DNSCacheTests {
     var cache = DNSCache(.standard)
     _ = cache.remember(DNSCacheTests.address, to: DNSCacheTests.question, seconds: 60, at: .zero)
     let now = DNSCacheTests.at(61)
-    #expect(cache.remember(.notFound, to: DNSCacheTests.question, seconds: 10, at: now) == .notFound)
-    #expect(cache.remember(.timedOut, to: DNSCacheTests.question, seconds: nil, at: now) == .timedOut)
+    let remembered = cache.remember(.notFound, to: DNSCacheTests.question, seconds: 10, at: now)
+    #expect(remembered == .notFound)
+    let failed = cache.remember(.timedOut, to: DNSCacheTests.question, seconds: nil, at: now)
+    #expect(failed == .timedOut)
   }
 
   @Test("No more answers are kept than named, and the freshest of them")

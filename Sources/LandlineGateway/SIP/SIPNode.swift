@@ -13,20 +13,18 @@ public final class SIPNode: Sendable {
     public var agent: UserAgent.Configuration
     public var tlsClients: TLSClientPolicies
     public var limits: TransportLimits
-    public var gate: GateLimits
     /// Unique among the nodes of a process.
     public var shard: UInt16
 
     public init(
       listeners: [SIPListener], agent: UserAgent.Configuration = UserAgent.Configuration(addresses: []),
       tlsClients: TLSClientPolicies = TLSClientPolicies(), limits: TransportLimits = .standard,
-      gate: GateLimits = .standard, shard: UInt16 = 0
+      shard: UInt16 = 0
     ) {
       self.listeners = listeners
       self.agent = agent
       self.tlsClients = tlsClients
       self.limits = limits
-      self.gate = gate
       self.shard = shard
     }
   }
@@ -35,15 +33,18 @@ public final class SIPNode: Sendable {
   public let eventLoop: any EventLoop
   /// What each listener is bound to, with the port that the system chose where 0 was asked for.
   public let addresses: [ListenerID: TransportAddress]
+  /// What peers are told in Via and Contact, one for each listener.
+  public let advertisedAddresses: [AdvertisedAddress]
   private let shard: NIOLoopBound<SIPShard>
 
   private init(
     _ configuration: Configuration, _ eventLoop: any EventLoop, _ addresses: [ListenerID: TransportAddress],
-    _ shard: NIOLoopBound<SIPShard>
+    _ advertised: [AdvertisedAddress], _ shard: NIOLoopBound<SIPShard>
   ) {
     self.configuration = configuration
     self.eventLoop = eventLoop
     self.addresses = addresses
+    advertisedAddresses = advertised
     self.shard = shard
   }
 
@@ -59,14 +60,16 @@ public final class SIPNode: Sendable {
     let contexts = try TLSContexts(listeners: configuration.listeners, policies: configuration.tlsClients)
     return try await eventLoop.flatSubmit {
       let transports = SIPTransports(
-        configuration.listeners, contexts: contexts, limits: configuration.limits, gate: configuration.gate,
-        identifiers: identifiers, shard: configuration.shard, on: eventLoop)
+        configuration.listeners, contexts: contexts, limits: configuration.limits, identifiers: identifiers,
+        shard: configuration.shard, on: eventLoop)
       let bound = NIOLoopBound(transports, eventLoop: eventLoop)
       return transports.open().map {
         let transports = bound.value
-        let shard = SIPShard(configuration, transports, identifiers: identifiers, locator: locator)
+        var agent = configuration.agent
+        agent.addresses = configuration.listeners.map { $0.advertised(bound: transports.addresses[$0.id]) }
+        let shard = SIPShard(agent, transports, identifiers: identifiers, locator: locator)
         let node = SIPNode(
-          configuration, eventLoop, transports.addresses, NIOLoopBound(shard, eventLoop: eventLoop))
+          configuration, eventLoop, transports.addresses, agent.addresses, NIOLoopBound(shard, eventLoop: eventLoop))
         shard.start(node, makeDelegate(node))
         return node
       }.flatMapError { error in

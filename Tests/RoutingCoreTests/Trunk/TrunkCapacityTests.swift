@@ -6,17 +6,27 @@ import Testing
 struct TrunkCapacityTests {
   static func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(milliseconds: milliseconds) }
 
+  func expectRefusal(_ capacity: inout TrunkCapacity, _ refusal: TrunkCapacity.Refusal) {
+    let result = capacity.reserve(at: .zero)
+    #expect(result == .failure(refusal))
+  }
+
+  func expectRelease(_ capacity: inout TrunkCapacity, _ reservation: TrunkCapacity.Reservation, _ wasHeld: Bool) {
+    let result = capacity.release(reservation)
+    #expect(result == wasHeld)
+  }
+
   @Test("A place is given back once")
   func release() throws {
     var capacity = TrunkCapacity(TrunkCapacity.Limits(concurrentCalls: 2))
     let first = try capacity.reserve(at: .zero).get()
     _ = try capacity.reserve(at: .zero).get()
-    #expect(capacity.reserve(at: .zero) == .failure(.concurrentCalls(limit: 2)))
-    #expect(capacity.release(first))
-    #expect(!capacity.release(first))
+    expectRefusal(&capacity, .concurrentCalls(limit: 2))
+    expectRelease(&capacity, first, true)
+    expectRelease(&capacity, first, false)
     #expect(capacity.liveCalls == 1)
     _ = try capacity.reserve(at: .zero).get()
-    #expect(capacity.reserve(at: .zero) == .failure(.concurrentCalls(limit: 2)))
+    expectRefusal(&capacity, .concurrentCalls(limit: 2))
   }
 
   @Test(
@@ -58,15 +68,15 @@ struct TrunkCapacityTests {
   func precedence() throws {
     var capacity = TrunkCapacity(TrunkCapacity.Limits(concurrentCalls: 1, callsPerSecond: 2))
     let first = try capacity.reserve(at: .zero).get()
-    for _ in 0..<10 { #expect(capacity.reserve(at: .zero) == .failure(.concurrentCalls(limit: 1))) }
+    for _ in 0..<10 { expectRefusal(&capacity, .concurrentCalls(limit: 1)) }
     capacity.release(first)
     let second = try capacity.reserve(at: .zero).get()
     capacity.isDraining = true
-    #expect(capacity.reserve(at: .zero) == .failure(.draining))
+    expectRefusal(&capacity, .draining)
     #expect(capacity.liveCalls == 1)
-    #expect(capacity.release(second))
+    expectRelease(&capacity, second, true)
     capacity.isDraining = false
-    #expect(capacity.reserve(at: .zero) == .failure(.callsPerSecond(limit: 2, retryAfterMilliseconds: 500)))
+    expectRefusal(&capacity, .callsPerSecond(limit: 2, retryAfterMilliseconds: 500))
   }
 
   @Test("Lowered limits hold for new calls; extreme times do not break the count")
@@ -75,7 +85,7 @@ struct TrunkCapacityTests {
     _ = try capacity.reserve(at: TrunkCapacityTests.at(.min)).get()
     _ = try capacity.reserve(at: TrunkCapacityTests.at(.max)).get()
     capacity.limits = TrunkCapacity.Limits(concurrentCalls: 1)
-    #expect(capacity.reserve(at: .zero) == .failure(.concurrentCalls(limit: 1)))
+    expectRefusal(&capacity, .concurrentCalls(limit: 1))
     #expect(capacity.liveCalls == 2)
     #expect(
       "\(TrunkCapacity.Refusal.callsPerSecond(limit: 3, retryAfterMilliseconds: 334))"
