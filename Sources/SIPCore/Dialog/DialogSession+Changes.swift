@@ -27,6 +27,7 @@ extension DialogSession {
   /// Sends what waited, where nothing stands against it any more.
   func proceed() {
     guard isLive else { return }
+    sendHeldInformation()
     if wantsRefresh, isConfirmed, case .none = ownChange {
       ownChange = .waiting(change(.refresh, body: nil), until: nil)
     }
@@ -41,7 +42,11 @@ extension DialogSession {
   /// `nil` where it cannot be sent now.
   private func kind(of change: SessionChange) -> OfferAnswerState.Request? {
     let allowsUpdate = peerMethods?.contains(SIPMethod.update.rawValue) == true
-    guard isConfirmed else { return allowsUpdate && offers.mayOffer(in: .update) ? .update : nil }
+    guard isConfirmed else {
+      // RFC 3311 section 5.1: only once the first exchange is acknowledged by PRACK. UPDATE must not overtake that.
+      let isSettled = isKnownToPeer && !holdsSuccess && !requests.values.contains(where: \.isPrack)
+      return isSettled && allowsUpdate && offers.mayOffer(in: .update) ? .update : nil
+    }
     // Nothing to repeat means that no re-INVITE could leave the session as it is.
     if change.purpose == .refresh, allowsUpdate || settings.localDescription == nil { return .update }
     return offers.maySendInvite ? .invite : nil

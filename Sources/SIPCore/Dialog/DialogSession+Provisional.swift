@@ -47,6 +47,7 @@ extension DialogSession {
       take(request, transaction, .prack)
     }
     if let next, let invitation { context.respond(invitation, next) }
+    proceed()
   }
 
   /// The answer to our offer in a reliable provisional response came with its PRACK.

@@ -357,13 +357,20 @@ final class OutgoingCallMachine: CallMachine {
       answerDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
       return context.emit(.offered(call, exchange, offer))
     }
-    // The description of the 2xx counts. Some peers leave out what they sent in a provisional response before.
-    let answer = plan.offer == nil ? nil : response.sessionDescription ?? fork?.description
+    let answer = plan.offer == nil ? nil : self.answer(in: response, fork)
     guard plan.offer == nil || answer != nil else { return refuse(response, fork: fork, from: way) }
     state = .up(session)
     session.onEnd = nil
     session.confirm(with: response, ackBody: nil, credentials: challenge.sent)
     context.emit(.established(call, Answer(body: answer, headers: headers, connectedIdentity: connected)))
+  }
+
+  /// The description of the 2xx counts. Some peers leave out what they sent in a provisional response before; one that
+  /// was acknowledged and comes again says nothing of what UPDATE has changed since (RFC 6337 section 3.1.1).
+  private func answer(in response: SIPMessage, _ fork: Fork?) -> MessageBody? {
+    let repeated = response.sessionDescription ?? fork?.description
+    guard let fork, fork.isNegotiated, repeated == fork.description else { return repeated }
+    return fork.session.remoteDescription ?? repeated
   }
 
   /// The name that a certificate must carry stays with its address.

@@ -74,15 +74,19 @@ struct CallScript {
     sessionInterval = random.one(nil, 90, 90, 120, 1800)
     ringTimeout = random.one(180_000, 180_000, random.number(1...60_000))
     maximumRedirections = random.index(3)
-    way = [Way.direct, .direct, .direct, .located, .located, .deadThenDirect, .nowhere][
-      random.weighted([20, 20, 20, 10, 10, 5, 2])]
+    way =
+      [Way.direct, .direct, .direct, .located, .located, .deadThenDirect, .nowhere][
+        random.weighted([20, 20, 20, 10, 10, 5, 2])]
     callerGivesUpAfter = random.chance(250) ? random.one(0, random.number(0...400), random.number(0...20_000)) : nil
     ringings = []
     for _ in 0..<random.weighted([20, 50, 20, 10]) {
+      let status = random.one(180, 180, 183, 183, 181, 182, 199)
+      let hasDescription = random.chance(500)
+      // 199 says that a fork is over, and nothing of a session (RFC 6228 section 4).
       ringings.append(
         Ringing(
-          after: random.one(0, random.number(0...500), random.number(0...10_000)),
-          status: random.one(180, 180, 183, 183, 181, 182, 199), hasDescription: random.chance(500)))
+          after: random.one(0, random.number(0...500), random.number(0...10_000)), status: status,
+          hasDescription: hasDescription && status != 199))
     }
     switch random.weighted([65, 12, 6, 5, 12]) {
     case 0: verdict = .accept

@@ -6,8 +6,10 @@ import SIPCore
 extension SignallingScene {
   /// While both sides are up and negotiate nothing, each believes what the other does.
   func compareDescriptions(_ call: SimulatedCall) {
+    guard call.damages == 0 else { return }
     let up = call.callees.filter(\.isUp)
-    guard call.caller.isUp, up.count == 1, let callee = up.first, !call.caller.isNegotiating, !callee.isNegotiating else {
+    guard call.caller.isUp, up.count == 1, let callee = up.first, !call.caller.isNegotiating, !callee.isNegotiating
+    else {
       return
     }
     guard call.caller.local != callee.remote || call.caller.remote != callee.local else {
@@ -118,7 +120,8 @@ extension SignallingScene {
       }
     }
     if caller.establishedAt != nil {
-      guard let callee = call.callees.first(where: { $0.acceptedAt != nil }), let mine = caller.end, let his = callee.end
+      guard let callee = call.callees.first(where: { $0.acceptedAt != nil }), let mine = caller.end,
+        let his = callee.end
       else { return }
       // One side hangs up and the other hears of it, or both hang up at once.
       let causes = (mine.cause, his.cause)

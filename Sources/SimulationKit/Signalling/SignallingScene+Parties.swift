@@ -148,14 +148,15 @@ extension SignallingScene {
       guard leg.end == nil, leg.refused(exchange) else { return }
       // An offer in answer to an INVITE without one cannot be refused but by the end.
       if !call.script.hasOffer { call.isUncooperative = true }
-      command(leg, .refuse(exchange, status: call.random.one(488, 606, 480), warning: nil))
+      command(leg, .refuse(exchange, status: call.random.one(488, 415, 480), warning: nil))
     case .inform:
       guard leg.end == nil else { return }
       let body = information()
       leg.sentInformations.insert(body.bytes)
       command(leg, .sendInfo(handle, body))
     case .transfer:
-      command(leg, .transfer(handle, to: NameAddress(SIPURI(scheme: .sip, user: "elsewhere", host: .ipv4(0xC000_0201)))))
+      command(
+        leg, .transfer(handle, to: NameAddress(SIPURI(scheme: .sip, user: "elsewhere", host: .ipv4(0xC000_0201)))))
     case .answerTransfer(let accepts):
       guard accepts else { return command(leg, .refuseTransfer(handle, status: 603)) }
       command(leg, .acceptTransfer(handle))

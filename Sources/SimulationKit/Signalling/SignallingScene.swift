@@ -151,7 +151,9 @@ final class SignallingScene {
   }
 
   private func locate(_ location: LocationID, _ uri: SIPURI, for party: Int) {
-    let call = uri.user.flatMap { Int($0.drop { !$0.isNumber }) }.flatMap { calls.indices.contains($0 - 1) ? calls[$0 - 1] : nil }
+    let call = uri.user.flatMap { Int($0.drop { !$0.isNumber }) }.flatMap {
+      calls.indices.contains($0 - 1) ? calls[$0 - 1] : nil
+    }
     guard let call else { return fail(nil, "a question where \(uri.user ?? "nobody") lives") }
     let isLost: Bool
     if case .nowhere = call.script.way { isLost = true } else { isLost = false }
@@ -166,7 +168,9 @@ final class SignallingScene {
   private func send(_ bytes: [UInt8], to path: SIPPath, from party: Int) {
     var bytes = bytes
     counts.sent += 1
-    if options.planted == .unreadableMessage, counts.sent % 10 == 0, let last = bytes.indices.last { bytes[last / 2] = 0 }
+    if options.planted == .unreadableMessage, counts.sent % 10 == 0, let last = bytes.indices.last {
+      bytes[last / 2] = 0
+    }
     guard case .success(let scanned) = SIPGate.admit(bytes, transport: .udp),
       case .success(let message) = MessageParser.values(of: scanned)
     else {
@@ -198,6 +202,7 @@ final class SignallingScene {
       var arriving = bytes
       if delivery.isDamaged {
         call?.losses += 1
+        call?.damages += 1
         arriving = network.damage(bytes)
         // What makes sense in spite of its damage would be another message; a checksum keeps it from us.
         if SignallingScene.isReadable(arriving) { continue }

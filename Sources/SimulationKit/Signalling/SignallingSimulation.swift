@@ -16,8 +16,9 @@ public enum SignallingSimulation {
       // The same again, this time writing down what happens.
       let again = SignallingScene(seed: seed, calls: calls, options: options, isTraced: true)
       again.run()
-      throw again.finding ?? scene.finding ?? SignallingViolation(
-        seed: seed, calls: calls, atMilliseconds: 0, call: nil, detail: "a run that cannot be repeated", trace: [])
+      throw again.finding ?? scene.finding
+        ?? SignallingViolation(
+          seed: seed, calls: calls, atMilliseconds: 0, call: nil, detail: "a run that cannot be repeated", trace: [])
     }
     var report = scene.report
     let elapsed = start.duration(to: .now).components

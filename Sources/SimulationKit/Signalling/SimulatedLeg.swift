@@ -169,6 +169,8 @@ final class SimulatedCall {
   var identifiers: Set<String> = []
   /// Datagrams of it that the network lost or damaged.
   var losses = 0
+  /// Damaged ones alone: the peer may refuse a request that it has accepted already.
+  var damages = 0
   /// Offers that were left without an answer on purpose, or that could not be refused but by the end of the call.
   var isUncooperative = false
   var isUnlocatable = false
