@@ -66,7 +66,8 @@ extension DialogSession {
     let deadline = context.now.advanced(byMilliseconds: DialogSession.changeMilliseconds)
     ownChange = .sent(
       OwnChange.Sent(
-        change: change, kind: kind, transaction: transaction, deadline: kind == .invite ? deadline : nil))
+        change: change, kind: kind, transaction: transaction, deadline: kind == .invite ? deadline : nil,
+        isEarly: !isConfirmed))
   }
 
   func changeAnswered(
@@ -122,7 +123,9 @@ extension DialogSession {
   ) {
     wantsRefresh = false
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
-    if isConfirmed { timer.accepted(SessionTimerHeaders(response), at: context.now) }
+    let headers = SessionTimerHeaders(response)
+    // The timer of the INVITE, which was answered meanwhile, goes on.
+    if isConfirmed, !sent.isEarly || headers.interval != nil { timer.accepted(headers, at: context.now) }
     guard let body = pending.request.body else { return }
     let hasChanged = remoteDescription != answer
     switch (sent.change.purpose, answer) {

@@ -115,6 +115,10 @@ extension SignallingScene {
   private func checkUndisturbed(_ call: SimulatedCall, _ sides: String) {
     let caller = call.caller
     for callee in call.callees where callee.acceptedAt != nil && callee.establishedAt == nil {
+      // A request of the callee's that met the end of the caller's side.
+      if callee.end?.failure?.sipStatus == 481, let gone = caller.endedAt, let end = callee.endedAt, gone <= end {
+        continue
+      }
       guard callee.end?.cause != .failed else {
         return fail(call.number, "accepted, and its ACK never came though nothing was lost: \(sides)")
       }
