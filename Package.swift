@@ -76,7 +76,7 @@ let package = Package(
       ],
       swiftSettings: ours),
     .target(
-      name: "SimulationKit", dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite"],
+      name: "SimulationKit", dependencies: ["CallModel", "SIPCore", "RoutingCore", "LedgerCore", "LedgerSQLite"],
       swiftSettings: ours),
     .target(
       name: "LandlineBench",

@@ -51,6 +51,8 @@ enum OwnChange: Sendable {
     /// When a re-INVITE is cancelled, and when it is given up after that.
     var deadline: MonotonicInstant?
     var isCancelled = false
+    /// Whether it was sent before the answer, and so without a word about the session timer.
+    var isEarly: Bool
   }
 
   case none
@@ -71,6 +73,8 @@ struct PeerOffer: Sendable {
   /// The re-INVITE, UPDATE or PRACK that carried it.
   var request: SIPMessage
   var kind: OfferAnswerState.Request
+  /// Whether it came before the answer.
+  var isEarly: Bool
   /// When it is refused for want of an answer.
   var deadline: MonotonicInstant
 }

@@ -27,6 +27,7 @@ extension DialogSession {
   /// Sends what waited, where nothing stands against it any more.
   func proceed() {
     guard isLive else { return }
+    sendHeldInformation()
     if wantsRefresh, isConfirmed, case .none = ownChange {
       ownChange = .waiting(change(.refresh, body: nil), until: nil)
     }
@@ -41,7 +42,11 @@ extension DialogSession {
   /// `nil` where it cannot be sent now.
   private func kind(of change: SessionChange) -> OfferAnswerState.Request? {
     let allowsUpdate = peerMethods?.contains(SIPMethod.update.rawValue) == true
-    guard isConfirmed else { return allowsUpdate && offers.mayOffer(in: .update) ? .update : nil }
+    guard isConfirmed else {
+      // RFC 3311 section 5.1: only once the first exchange is acknowledged by PRACK. UPDATE must not overtake that.
+      let isSettled = isKnownToPeer && !holdsSuccess && !requests.values.contains(where: \.isPrack)
+      return isSettled && allowsUpdate && offers.mayOffer(in: .update) ? .update : nil
+    }
     // Nothing to repeat means that no re-INVITE could leave the session as it is.
     if change.purpose == .refresh, allowsUpdate || settings.localDescription == nil { return .update }
     return offers.maySendInvite ? .invite : nil
@@ -61,7 +66,8 @@ extension DialogSession {
     let deadline = context.now.advanced(byMilliseconds: DialogSession.changeMilliseconds)
     ownChange = .sent(
       OwnChange.Sent(
-        change: change, kind: kind, transaction: transaction, deadline: kind == .invite ? deadline : nil))
+        change: change, kind: kind, transaction: transaction, deadline: kind == .invite ? deadline : nil,
+        isEarly: !isConfirmed))
   }
 
   func changeAnswered(
@@ -117,7 +123,9 @@ extension DialogSession {
   ) {
     wantsRefresh = false
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
-    if isConfirmed { timer.accepted(SessionTimerHeaders(response), at: context.now) }
+    let headers = SessionTimerHeaders(response)
+    // The timer of the INVITE, which was answered meanwhile, goes on.
+    if isConfirmed, !sent.isEarly || headers.interval != nil { timer.accepted(headers, at: context.now) }
     guard let body = pending.request.body else { return }
     let hasChanged = remoteDescription != answer
     switch (sent.change.purpose, answer) {

@@ -3,9 +3,19 @@ import CallModel
 // MARK: - INFO
 
 extension DialogSession {
-  /// INFO with a body for the other side, in its use without packages (RFC 6086 section 2).
+  /// INFO with a body for the other side, in its use without packages (RFC 6086 section 2). One after the other: what is
+  /// overtaken on the way gets 500.
   func sendInfo(_ body: MessageBody) {
-    guard isLive else { return }
+    guard isLive, heldInformation.count < context.limits.dialogRequests else { return }
+    heldInformation.append(body)
+    sendHeldInformation()
+  }
+
+  func sendHeldInformation() {
+    guard let body = heldInformation.first, isKnownToPeer,
+      !requests.values.contains(where: { $0.isPrack || $0.isInformation })
+    else { return }
+    heldInformation.removeFirst()
     send(request(.info, body: body), .information)
   }
 

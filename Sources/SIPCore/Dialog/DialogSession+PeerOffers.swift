@@ -25,6 +25,9 @@ extension DialogSession {
     take(request, transaction, .update)
   }
 
+  /// Whether the peer may have sent its request before it heard our answer.
+  private var isBeforeAcknowledgement: Bool { !isConfirmed || unacknowledged?.isFirst == true }
+
   /// What keeps a request for a change from being looked at.
   private func refusal(of request: SIPMessage) -> OutgoingResponse? {
     if let refusal = request.bodyRefusal { return refusal }
@@ -43,7 +46,7 @@ extension DialogSession {
     case .proceed(.offer), .proceed(.offerWanted):
       let exchange = context.nextExchange(for: call)
       peerOffer = PeerOffer(
-        transaction: transaction, exchange: exchange, request: request, kind: kind,
+        transaction: transaction, exchange: exchange, request: request, kind: kind, isEarly: isBeforeAcknowledgement,
         deadline: context.now.advanced(byMilliseconds: DialogSession.answerMilliseconds))
       context.emit(.offered(call, exchange, description))
     case .proceed(.answer):
@@ -51,7 +54,7 @@ extension DialogSession {
       provisionalAnswered(description)
     case .proceed(.nothing), .proceed(.preview), .proceed(.misplaced), .proceed(.missing):
       _ = offers.send(.success, to: kind, description: false)
-      context.respond(transaction, success(to: request, kind, body: nil))
+      context.respond(transaction, success(to: request, kind, body: nil, isEarly: isBeforeAcknowledgement))
     }
   }
 
@@ -71,7 +74,8 @@ extension DialogSession {
 
   private func answer(_ offer: PeerOffer, _ body: MessageBody) {
     let meaning = offers.send(.success, to: offer.kind, description: true)
-    let response = context.respond(offer.transaction, success(to: offer.request, offer.kind, body: body))
+    let response = context.respond(
+      offer.transaction, success(to: offer.request, offer.kind, body: body, isEarly: offer.isEarly))
     let isOffer = meaning == .offer
     if !isOffer {
       settings.localDescription = body
@@ -85,13 +89,15 @@ extension DialogSession {
 
   /// The 2xx to a change of the peer; its Contact and its session timer count from here.
   private func success(
-    to request: SIPMessage, _ kind: OfferAnswerState.Request, body: MessageBody?
+    to request: SIPMessage, _ kind: OfferAnswerState.Request, body: MessageBody?, isEarly: Bool
   ) -> OutgoingResponse {
     guard kind != .prack else { return OutgoingResponse(200, body: body) }
     // A refused request refreshes no target (RFC 6141 section 4.6).
     if let contact = request.contacts.first { dialog.remoteTarget = contact.uri }
     var fields = allow + DialogFields.supported
-    if isConfirmed, case .accept(let terms) = timer.judge(SessionTimerHeaders(request)) {
+    let headers = SessionTimerHeaders(request)
+    // One that came before the answer and says nothing of a timer leaves that of the INVITE as it is.
+    if isConfirmed, !isEarly || headers.interval != nil, case .accept(let terms) = timer.judge(headers) {
       fields += terms.fields
       timer.answered(terms, at: context.now)
       wantsRefresh = false

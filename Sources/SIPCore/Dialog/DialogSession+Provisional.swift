@@ -47,6 +47,7 @@ extension DialogSession {
       take(request, transaction, .prack)
     }
     if let next, let invitation { context.respond(invitation, next) }
+    proceed()
   }
 
   /// The answer to our offer in a reliable provisional response came with its PRACK.
@@ -78,8 +79,9 @@ extension DialogSession {
     learn(from: response)
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
     let description = response.sessionDescription
-    if let description { remoteDescription = description }
-    _ = offers.receive(.reliableProvisional, to: .invite, description: description != nil)
+    let received = offers.receive(.reliableProvisional, to: .invite, description: description != nil)
+    // A repeated answer says nothing of what UPDATE has changed since.
+    if let description, received != .preview { remoteDescription = description }
     let meaning = offers.send(.prack, description: answer != nil)
     if meaning == .answer, let answer { settings.localDescription = answer }
     let fields = DialogFields.field("RAck", RAck(response: number.number, cseq: response.cseq).fieldValue)

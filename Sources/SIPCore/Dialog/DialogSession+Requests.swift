@@ -215,7 +215,12 @@ extension DialogSession {
   func finish() {
     if case .ended = life { return }
     life = .ended
+    // Its final response may be lost, and nobody repeats it after the end: CANCEL gives its transaction a limit.
+    if let change = ownChange.sent, change.kind == .invite, requests[change.transaction] != nil {
+      context.cancel(change.transaction, reasons: [])
+    }
     requests = [:]
+    heldInformation = []
     ownChange = .none
     peerOffer = nil
     unacknowledged = nil
@@ -226,6 +231,8 @@ extension DialogSession {
 }
 
 extension DialogRequest {
+  var isPrack: Bool { if case .acknowledgeProvisional = purpose { true } else { false } }
+  var isInformation: Bool { if case .information = purpose { true } else { false } }
   fileprivate var isBye: Bool { if case .bye = purpose { true } else { false } }
   fileprivate var isChange: Bool { if case .change = purpose { true } else { false } }
 }

@@ -55,6 +55,11 @@ package final class DialogSession {
   /// The peer's INVITE that opened the dialog, until its final response.
   var invitation: TransactionID?
   var provisionals: ReliableProvisionalSender?
+  /// Whether the peer is known to have this dialog. A callee knows by the first request in it, PRACK or ACK: until then
+  /// the responses that open it may be lost, and a request of ours would get 481.
+  var isKnownToPeer: Bool
+  /// INFO that waits: for that, for a PRACK of ours, or for the INFO before; at most ``UserAgentLimits/dialogRequests``.
+  var heldInformation: [MessageBody] = []
   /// Our offer in a reliable provisional response, answered in its PRACK.
   var provisionalOffer: ResponseOffer?
   var timer: SessionTimer
@@ -90,6 +95,7 @@ package final class DialogSession {
     self.dialog = dialog
     self.call = call
     self.isCaller = isCaller
+    isKnownToPeer = isCaller
     self.context = context
     self.settings = settings
     offers = settings.offers
@@ -141,8 +147,8 @@ package final class DialogSession {
     dialog.routeSet = RouteSet.ofCaller(response.recordRoutes)
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
     learn(from: response)
-    remoteDescription = response.sessionDescription ?? remoteDescription
-    _ = offers.receive(.success, to: .invite, description: response.sessionDescription != nil)
+    let meaning = offers.receive(.success, to: .invite, description: response.sessionDescription != nil)
+    if meaning != .preview { remoteDescription = response.sessionDescription ?? remoteDescription }
     timer.accepted(SessionTimerHeaders(response), at: context.now)
     return request(.ack, sequence: response.cseq.number, fields: credentials)
   }
@@ -165,6 +171,7 @@ package final class DialogSession {
   }
 
   package func receive(acknowledgement: SIPMessage) {
+    isKnownToPeer = true
     // An ACK comes once for each 2xx that we repeated: all but the first find nothing.
     guard let success = unacknowledged, success.sequence == acknowledgement.cseq.number else { return }
     unacknowledged = nil
@@ -211,6 +218,7 @@ package final class DialogSession {
       return
     }
     dialog.remoteSequence = request.cseq.number
+    isKnownToPeer = true
     follow(path)
     if method == .bye {
       receiveBye(request, transaction)

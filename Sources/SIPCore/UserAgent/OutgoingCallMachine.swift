@@ -74,6 +74,8 @@ final class OutgoingCallMachine: CallMachine {
   /// The UDP paths in whose place a stream was tried.
   private var triedStreams: Set<SIPPath> = []
   private var forks: [String: Fork] = [:]
+  /// The highest CSeq number of requests in forks that are closed: a late 2xx may open their dialogs again.
+  private var forkSequence: UInt32 = 0
   private var hasTried = false
   private var hasProvisional = false
   private var hasRung = false
@@ -337,6 +339,7 @@ final class OutgoingCallMachine: CallMachine {
     // The dialogs of other forks are over with the first 2xx for us, and each may still bring one of its own.
     let fork = forks.removeValue(forKey: tag)
     closeForks()
+    if let fork { forkSequence = max(forkSequence, fork.session.dialog.localSequence) }
     windowEnd = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
     abandonPendingOffer()
     challenge.accept(response)
@@ -357,13 +360,21 @@ final class OutgoingCallMachine: CallMachine {
       answerDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
       return context.emit(.offered(call, exchange, offer))
     }
-    // The description of the 2xx counts. Some peers leave out what they sent in a provisional response before.
-    let answer = plan.offer == nil ? nil : response.sessionDescription ?? fork?.description
+    let answer = plan.offer == nil ? nil : self.answer(in: response, fork)
     guard plan.offer == nil || answer != nil else { return refuse(response, fork: fork, from: way) }
     state = .up(session)
     session.onEnd = nil
     session.confirm(with: response, ackBody: nil, credentials: challenge.sent)
     context.emit(.established(call, Answer(body: answer, headers: headers, connectedIdentity: connected)))
+  }
+
+  /// The description of the 2xx counts. Some peers leave out what they sent in a provisional response before; one that
+  /// was acknowledged and comes again says nothing of what UPDATE has changed since (RFC 6337 section 3.1.1).
+  private func answer(in response: SIPMessage, _ fork: Fork?) -> MessageBody? {
+    let repeated = response.sessionDescription ?? fork?.description
+    guard let fork, fork.isNegotiated, let current = fork.session.remoteDescription, current != fork.description
+    else { return repeated }
+    return current
   }
 
   /// The name that a certificate must carry stays with its address.
@@ -485,7 +496,8 @@ final class OutgoingCallMachine: CallMachine {
     let dialog = Dialog(
       id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
       remoteTarget: response.contacts.first?.uri ?? redirection.current,
-      routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: sequence, remoteSequence: nil,
+      routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: max(sequence, forkSequence),
+      remoteSequence: nil,
       path: follow(way), isEarly: isEarly)
     var policy = plan.sessionTimer
     if let interval = timer.request().interval { policy.interval = interval }
@@ -508,7 +520,10 @@ final class OutgoingCallMachine: CallMachine {
   }
 
   private func closeForks() {
-    for fork in forks.values { fork.session.abandon() }
+    for fork in forks.values {
+      forkSequence = max(forkSequence, fork.session.dialog.localSequence)
+      fork.session.abandon()
+    }
     forks.removeAll()
   }
 

@@ -4,7 +4,8 @@ import LandlineConsole
 struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate", abstract: "Calls and faults that never happened, on a ledger that is real.",
-    subcommands: [SimulateBooksCommand.self, Calls.self], defaultSubcommand: SimulateBooksCommand.self)
+    subcommands: [SimulateBooksCommand.self, Calls.self, SimulateSIPCommand.self],
+    defaultSubcommand: SimulateBooksCommand.self)
 
   struct Calls: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
