@@ -73,6 +73,9 @@ let package = Package(
 
     // Tests, one target for each target under test.
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
+    .target(name: "PeerKit", path: "Tests/PeerKit", swiftSettings: ours),
+    .testTarget(
+      name: "ForeignPeerTests", dependencies: ["PeerKit"], exclude: ["Scenarios"], swiftSettings: ours),
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),

@@ -1,0 +1,73 @@
+public import Foundation
+
+/// One run of SIPp: one call, one scenario, and its verdict.
+public final class SIPpPeer: Sendable {
+  public enum Role: Sendable {
+    /// Waits for a call.
+    case server
+    /// Calls this port on loopback.
+    case client(target: UInt16)
+  }
+
+  public enum Transport: String, Sendable {
+    case udp = "u1"
+    case tcp = "t1"
+  }
+
+  public struct Options: Sendable {
+    public var transport = Transport.udp
+    /// 127.0.0.1 or ::1.
+    public var host = "127.0.0.1"
+    /// The user part that a client calls.
+    public var user = "service"
+    /// Values of `[name]` in the scenario.
+    public var keys: [String: String] = [:]
+    public var account: (user: String, password: String)?
+    /// How long SIPp waits for any one message.
+    public var patienceMilliseconds = 8000
+    public init() {}
+  }
+
+  public let port: UInt16
+  private let process: PeerProcess
+  private let scenario: String
+
+  /// Starts it; a server is ready when this returns.
+  public init(_ scenario: URL, as role: Role, _ options: Options = Options()) async throws {
+    let folder = try TemporaryFolder("sipp")
+    self.scenario = scenario.deletingPathExtension().lastPathComponent
+    port = try FreePort.next()
+    var arguments = ["-sf", scenario.path, "-m", "1", "-l", "1", "-i", options.host, "-p", String(port)]
+    arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
+    arguments += ["-t", options.transport.rawValue, "-nostdin", "-skip_rlimit", "-s", options.user]
+    arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
+    arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
+    if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
+    for (name, value) in options.keys.sorted(by: { $0.key < $1.key }) { arguments += ["-key", name, value] }
+    if case .client(let target) = role {
+      arguments.append(options.host.contains(":") ? "[\(options.host)]:\(target)" : "\(options.host):\(target)")
+    }
+    process = try PeerProcess(.sipp, arguments, in: folder)
+    if case .server = role { try await process.listens(on: port) }
+  }
+
+  /// Waits for the end of the run.
+  /// - Throws: ``PeerFailure`` with the last lines of SIPp's error log unless the scenario went through.
+  public func succeeds(within seconds: Double = 20) async throws {
+    let status: Int32
+    do { status = try await process.exited(within: seconds) } catch {
+      throw PeerFailure("\(scenario): SIPp still waits after \(seconds) s; last messages: \(transcript.lastLines(30))")
+    }
+    guard status == 0 else {
+      throw PeerFailure("\(scenario): SIPp says \(status): \(errors.lastLines(12))")
+    }
+  }
+
+  /// Every message that SIPp sent and received.
+  public var transcript: String { process.folder.text("messages.log") }
+
+  private var errors: String {
+    let log = process.folder.text("errors.log")
+    return log.isEmpty ? process.diagnostics : log
+  }
+}
