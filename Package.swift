@@ -17,7 +17,9 @@ let package = Package(
     .executable(name: "landline", targets: ["landline"])
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     // C libraries, one module each, one importer each.
@@ -46,6 +48,16 @@ let package = Package(
     .target(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
     .target(name: "LandlineResolver", dependencies: ["CallModel", "SIPCore", "CLandlineCares"], swiftSettings: ours),
+    .target(
+      name: "LandlineGateway",
+      dependencies: [
+        "CallModel", "LandlineDigest", "SIPCore",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: ours),
     .target(
       name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
       swiftSettings: ours),
@@ -86,6 +98,16 @@ let package = Package(
     .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "LandlineResolverTests", dependencies: ["LandlineResolver", "SIPCore", "CallModel"], swiftSettings: ours),
+    .testTarget(
+      name: "LandlineGatewayTests",
+      dependencies: [
+        "LandlineGateway", "LandlineDigest", "SIPCore", "CallModel",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: ours),
     .testTarget(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(

@@ -1,0 +1,74 @@
+import CallModel
+import Glibc
+import NIOCore
+import NIOPosix
+import SIPCore
+
+/// One UDP socket. Reads come from the event loop in batches; writes go straight to the socket, because the loop's own
+/// datagram writer closes the whole socket over one destination that the kernel refuses.
+final class DatagramListener: ChannelInboundHandler {
+  typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+  enum SendResult: Hashable {
+    case sent
+    /// No room in the kernel: lost, like on any wire.
+    case dropped
+    case failed(errno: CInt)
+  }
+
+  let listener: SIPListener
+  private weak var transports: SIPTransports?
+  private var channel: (any Channel)?
+
+  init(_ listener: SIPListener, of transports: SIPTransports) {
+    self.listener = listener
+    self.transports = transports
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
+  func handlerRemoved(context: ChannelHandlerContext) { channel = nil }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let envelope = unwrapInboundIn(data)
+    guard let remote = envelope.remoteAddress.transportAddress(.udp) else { return }
+    transports?.receivedDatagram(
+      Array(envelope.data.readableBytesView), from: SIPPath(listener: listener.id, remote: remote))
+  }
+
+  /// A broken read says nothing about other peers: the socket stays.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    transports?.report(.listener, listener.id, "reading a datagram failed: \(error)")
+  }
+
+  func send(_ bytes: [UInt8], to remote: TransportAddress) -> SendResult {
+    let result = try? channel?.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      DatagramListener.send(bytes, to: remote, on: $0)
+    }
+    return result ?? .failed(errno: EBADF)
+  }
+
+  private static func send(_ bytes: [UInt8], to remote: TransportAddress, on socket: CInt) -> SendResult {
+    func send<Address>(_ address: Address) -> SendResult {
+      withUnsafePointer(to: address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+          bytes.withUnsafeBytes { bytes in
+            let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
+            // An interrupted call is made again, but not for ever.
+            for _ in 0..<4 {
+              let length = socklen_t(MemoryLayout<Address>.size)
+              if sendto(socket, bytes.baseAddress, bytes.count, flags, address, length) >= 0 { return .sent }
+              guard errno == EINTR else { break }
+            }
+            let code = errno
+            return code == EAGAIN || code == EINTR || code == ENOBUFS ? .dropped : .failed(errno: code)
+          }
+        }
+      }
+    }
+    return switch remote.host {
+    case .name: .failed(errno: EAFNOSUPPORT)
+    case .ipv4(let address): send(sockaddr_in(address, port: remote.port))
+    case .ipv6(let high, let low): send(sockaddr_in6(high: high, low: low, port: remote.port))
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import CallModel
+public import NIOCore
+public import SIPCore
+
+/// One shard of SIP: one event loop with its sockets, its timer and its ``UserAgent``.
+///
+/// Everything happens on the loop: a datagram, a message of a stream, a command or a due timer goes into the agent, and
+/// the effects that come out are performed in order before the next input. The node may be used from any thread.
+public final class SIPNode: Sendable {
+  public struct Configuration: Sendable {
+    public var listeners: [SIPListener]
+    /// ``UserAgent/Configuration/addresses`` are filled in from the listeners.
+    public var agent: UserAgent.Configuration
+    public var tlsClients: TLSClientPolicies
+    public var limits: TransportLimits
+    public var gate: GateLimits
+    /// Unique among the nodes of a process.
+    public var shard: UInt16
+
+    public init(
+      listeners: [SIPListener], agent: UserAgent.Configuration = UserAgent.Configuration(addresses: []),
+      tlsClients: TLSClientPolicies = TLSClientPolicies(), limits: TransportLimits = .standard,
+      gate: GateLimits = .standard, shard: UInt16 = 0
+    ) {
+      self.listeners = listeners
+      self.agent = agent
+      self.tlsClients = tlsClients
+      self.limits = limits
+      self.gate = gate
+      self.shard = shard
+    }
+  }
+
+  public let configuration: Configuration
+  public let eventLoop: any EventLoop
+  /// What each listener is bound to, with the port that the system chose where 0 was asked for.
+  public let addresses: [ListenerID: TransportAddress]
+  private let shard: NIOLoopBound<SIPShard>
+
+  private init(
+    _ configuration: Configuration, _ eventLoop: any EventLoop, _ addresses: [ListenerID: TransportAddress],
+    _ shard: NIOLoopBound<SIPShard>
+  ) {
+    self.configuration = configuration
+    self.eventLoop = eventLoop
+    self.addresses = addresses
+    self.shard = shard
+  }
+
+  /// Reads certificates and opens all listeners. Blocks for files: call it before calls are running.
+  /// - Parameter makeDelegate: Called once, on the loop, before the first event.
+  /// - Throws: ``InvalidValue`` with the rules of listeners (`listener.…`) and certificates (`tls.…`).
+  public static func start(
+    _ configuration: Configuration, on eventLoop: any EventLoop, identifiers: IdentifierSource = .system,
+    locator: any SIPLocator = LiteralLocator(),
+    makeDelegate: @escaping @Sendable (SIPNode) -> any SIPNodeDelegate
+  ) async throws -> SIPNode {
+    try SIPListener.validate(configuration.listeners)
+    let contexts = try TLSContexts(listeners: configuration.listeners, policies: configuration.tlsClients)
+    return try await eventLoop.flatSubmit {
+      let transports = SIPTransports(
+        configuration.listeners, contexts: contexts, limits: configuration.limits, gate: configuration.gate,
+        identifiers: identifiers, shard: configuration.shard, on: eventLoop)
+      let bound = NIOLoopBound(transports, eventLoop: eventLoop)
+      return transports.open().map {
+        let transports = bound.value
+        let shard = SIPShard(configuration, transports, identifiers: identifiers, locator: locator)
+        let node = SIPNode(
+          configuration, eventLoop, transports.addresses, NIOLoopBound(shard, eventLoop: eventLoop))
+        shard.start(node, makeDelegate(node))
+        return node
+      }.flatMapError { error in
+        bound.value.shutdown().flatMapThrowing { throw error }
+      }
+    }.get()
+  }
+
+  /// Hands a command to the agent. On the loop, and not from inside a call of the delegate, its effects are performed
+  /// when this returns.
+  public func execute(_ command: UserAgentCommand) {
+    if eventLoop.inEventLoop {
+      shard.value.handle(command)
+    } else {
+      eventLoop.execute { self.shard.value.handle(command) }
+    }
+  }
+
+  /// Reads all certificate files again. Handshakes from now on use the new ones; open connections stay as they are. When
+  /// a file cannot be used, everything stays as it was.
+  /// - Parameter tlsClients: Takes the place of the policies where given.
+  /// - Throws: ``InvalidValue`` with rules `tls.…`.
+  public func reloadCertificates(tlsClients: TLSClientPolicies? = nil) async throws {
+    let policies = try await eventLoop.submit { self.shard.value.transports.policies }.get()
+    let contexts = try TLSContexts(listeners: configuration.listeners, policies: tlsClients ?? policies)
+    try await eventLoop.submit { self.shard.value.transports.install(contexts) }.get()
+  }
+
+  public func statistics() async throws -> TransportStatistics {
+    try await eventLoop.submit { self.shard.value.transports.statistics }.get()
+  }
+
+  /// Closes every socket and stops the timer; calls that are up are not ended. Done when the last socket is closed.
+  public func shutdown() async throws {
+    try await eventLoop.flatSubmit { self.shard.value.shutdown() }.get()
+  }
+}

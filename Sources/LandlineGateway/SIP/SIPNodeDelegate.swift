@@ -1,0 +1,9 @@
+public import SIPCore
+
+/// Who uses a node. Made and called on the node's loop only, so it may keep state without locks; what it asks of the
+/// node with ``SIPNode/execute(_:)`` from there is done right after what is being done.
+public protocol SIPNodeDelegate: AnyObject {
+  func node(_ node: SIPNode, happened event: UserAgentEvent)
+  /// For logs and counters.
+  func node(_ node: SIPNode, met problem: TransportProblem)
+}

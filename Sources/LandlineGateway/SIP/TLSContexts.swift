@@ -1,0 +1,143 @@
+import CallModel
+import Glibc
+import LandlineDigest
+import NIOCore
+import NIOSSL
+import SIPCore
+
+/// Everything that was read from certificate files, ready for handshakes. Replaced as a whole on reload: connections
+/// that are open keep what they were made with.
+struct TLSContexts: Sendable {
+  let servers: [ListenerID: NIOSSLContext]
+  let policies: TLSClientPolicies
+  let clients: [TLSClientPolicy: NIOSSLContext]
+
+  /// Reads all files. Blocks: never on an event loop.
+  /// - Throws: ``InvalidValue`` with rules `tls.certificateFile`, `tls.keyFile`, `tls.keyMismatch`,
+  ///   `tls.authorityFile`, `tls.fingerprint`, `tls.systemAuthorities`.
+  init(listeners: [SIPListener], policies: TLSClientPolicies) throws(InvalidValue) {
+    var servers: [ListenerID: NIOSSLContext] = [:]
+    for listener in listeners {
+      if let settings = listener.tls { servers[listener.id] = try TLSContexts.server(settings) }
+    }
+    var clients: [TLSClientPolicy: NIOSSLContext] = [:]
+    // Without a TLS listener there is nothing to connect from.
+    for policy in servers.isEmpty ? [] : policies.all { clients[policy] = try TLSContexts.client(policy) }
+    self.servers = servers
+    self.policies = policies
+    self.clients = clients
+  }
+
+  /// Forward secrecy and authenticated encryption only; TLS 1.3 has nothing else.
+  private static let cipherSuites: [NIOTLSCipher] = [
+    .TLS_AES_128_GCM_SHA256, .TLS_AES_256_GCM_SHA384, .TLS_CHACHA20_POLY1305_SHA256,
+    .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+  ]
+  /// How long a peer may take to answer the end of the stream.
+  private static let shutdownTimeout = TimeAmount.seconds(1)
+
+  private static func server(_ settings: TLSServerSettings) throws(InvalidValue) -> NIOSSLContext {
+    let identity = try read(settings.identity)
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: identity.chain.map { .certificate($0) }, privateKey: .privateKey(identity.key))
+    configuration.minimumTLSVersion = settings.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
+    configuration.cipherSuiteValues = cipherSuites
+    configuration.shutdownTimeout = shutdownTimeout
+    if !settings.clientAuthorities.isEmpty {
+      configuration.certificateVerification = .noHostnameVerification
+      configuration.trustRoots = .certificates(try authorities(settings.clientAuthorities))
+      configuration.sendCANameList = true
+    }
+    return try context(configuration, settings.identity)
+  }
+
+  private static func client(_ policy: TLSClientPolicy) throws(InvalidValue) -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = policy.minimumVersion == .tls13 ? .tlsv13 : .tlsv12
+    configuration.cipherSuiteValues = cipherSuites
+    configuration.shutdownTimeout = shutdownTimeout
+    // Names are judged by PeerIdentity, which knows the rules of SIP.
+    configuration.certificateVerification = .noHostnameVerification
+    switch policy.trust {
+    case .system: configuration.trustRoots = .default
+    case .authorities(let files): configuration.trustRoots = .certificates(try authorities(files))
+    case .fingerprints(let fingerprints):
+      let length = MessageDigest.Algorithm.sha256.byteCount
+      guard !fingerprints.isEmpty, fingerprints.allSatisfy({ $0.count == length }) else {
+        throw refusal(
+          "fingerprint", "there is none, or one has not \(length) bytes",
+          accepted: "the SHA-256 digest of the certificate: openssl x509 -noout -fingerprint -sha256")
+      }
+      configuration.trustRoots = .certificates([])
+    }
+    if let files = policy.identity {
+      let identity = try read(files)
+      configuration.certificateChain = identity.chain.map { .certificate($0) }
+      configuration.privateKey = .privateKey(identity.key)
+    }
+    return try context(configuration, policy.identity)
+  }
+
+  private static func context(
+    _ configuration: TLSConfiguration, _ identity: TLSIdentityFiles?
+  ) throws(InvalidValue) -> NIOSSLContext {
+    do {
+      return try NIOSSLContext(configuration: configuration)
+    } catch NIOSSLError.failedToLoadPrivateKey {
+      throw refusal(
+        "keyMismatch", "\(identity?.privateKey ?? "the key") is not the key of \(identity?.certificateChain ?? "-")",
+        accepted: "the private key that the first certificate of the chain was made for")
+    } catch {
+      throw refusal(
+        "context", "the TLS library refuses the settings: \(error)",
+        accepted: "certificates with RSA keys of at least 2048 bits or keys on P-256, P-384 or P-521")
+    }
+  }
+
+  private static func read(
+    _ files: TLSIdentityFiles
+  ) throws(InvalidValue) -> (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey) {
+    let chain = try certificates(files.certificateChain, rule: "certificateFile")
+    do {
+      return (chain, try NIOSSLPrivateKey(file: files.privateKey, format: .pem))
+    } catch {
+      throw refusal(
+        "keyFile", "\(files.privateKey) cannot be read as a private key: \(reason(error))",
+        accepted: "a PEM file with one unencrypted private key")
+    }
+  }
+
+  private static func authorities(_ files: [String]) throws(InvalidValue) -> [NIOSSLCertificate] {
+    var all: [NIOSSLCertificate] = []
+    for file in files { all += try certificates(file, rule: "authorityFile") }
+    guard !all.isEmpty else {
+      throw refusal("authorityFile", "no file is named", accepted: "at least one PEM file with certificates")
+    }
+    return all
+  }
+
+  private static func certificates(_ file: String, rule: String) throws(InvalidValue) -> [NIOSSLCertificate] {
+    let found: [NIOSSLCertificate]
+    do {
+      found = try NIOSSLCertificate.fromPEMFile(file)
+    } catch {
+      throw refusal(
+        rule, "\(file) cannot be read as certificates: \(reason(error))",
+        accepted: "a PEM file with one or more BEGIN CERTIFICATE blocks")
+    }
+    guard !found.isEmpty else {
+      throw refusal(rule, "\(file) holds no certificate", accepted: "a PEM file with BEGIN CERTIFICATE blocks")
+    }
+    return found
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+  }
+
+  private static func refusal(_ rule: String, _ problem: String, accepted: String) -> InvalidValue {
+    InvalidValue(kind: "TLS setting", rule: "tls.\(rule)", offset: nil, problem: problem, accepted: accepted)
+  }
+}
