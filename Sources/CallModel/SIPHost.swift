@@ -18,6 +18,11 @@ public enum SIPHost: Hashable, Sendable {
   /// - Parameter base: Added to every offset, for a host inside a longer text.
   /// - Throws: ``InvalidValue`` with rules `sip.host`, `sip.label`, `sip.hostLong`, `sip.ipv4`, `sip.ipv6`.
   init(_ bytes: ArraySlice<UInt8>, base: Int) throws(InvalidValue) {
+    try self.init(bytes, base: base, isSignalled: false)
+  }
+
+  /// - Parameter isSignalled: Whether names may be as those in messages of others, see ``init(signalled:base:)``.
+  init(_ bytes: ArraySlice<UInt8>, base: Int, isSignalled: Bool) throws(InvalidValue) {
     guard let first = bytes.first else { throw SIPAddress.refusal("host", base, "the domain is missing") }
     if first == UInt8(ascii: "[") {
       guard bytes.last == UInt8(ascii: "]"), bytes.count > 2 else {
@@ -36,10 +41,12 @@ public enum SIPHost: Hashable, Sendable {
       self = .ipv4(address)
       return
     }
-    self = .name(try SIPHost.name(bytes, base: base))
+    self = .name(try SIPHost.name(bytes, base: base, isSignalled: isSignalled))
   }
 
-  private static func name(_ written: ArraySlice<UInt8>, base: Int) throws(InvalidValue) -> String {
+  private static func name(
+    _ written: ArraySlice<UInt8>, base: Int, isSignalled: Bool
+  ) throws(InvalidValue) -> String {
     // One final dot marks the name as absolute and adds nothing.
     let bytes = written.last == UInt8(ascii: ".") ? written.dropLast() : written
     guard bytes.count <= maximumNameLength else {
@@ -51,7 +58,8 @@ public enum SIPHost: Hashable, Sendable {
       let offset = base + index - bytes.startIndex
       guard index == bytes.endIndex || bytes[index] == UInt8(ascii: ".") else {
         let byte = bytes[index]
-        guard SIPCharacter.isAlphanumeric(byte) || byte == UInt8(ascii: "-") else {
+        let isTolerated = isSignalled && byte == UInt8(ascii: "_")
+        guard SIPCharacter.isAlphanumeric(byte) || byte == UInt8(ascii: "-") || isTolerated else {
           throw SIPAddress.refusal("host", offset, "\(InvalidValue.name(of: byte)) cannot stand in a host name")
         }
         continue
@@ -65,7 +73,9 @@ public enum SIPHost: Hashable, Sendable {
         throw SIPAddress.refusal("label", offset, "a label begins or ends with '-'")
       }
       // RFC 3261 wants the last label to begin with a letter: it tells names from IPv4 addresses.
-      if index == bytes.endIndex, let first = label.first, SIPCharacter.isDigit(first) {
+      if index == bytes.endIndex, let first = label.first, SIPCharacter.isDigit(first),
+        !isSignalled || SIPHost.isNumber(label)
+      {
         throw SIPAddress.refusal(
           "label", base + labelStart - bytes.startIndex, "the last label of the host name begins with a digit")
       }
@@ -73,6 +83,14 @@ public enum SIPHost: Hashable, Sendable {
     }
     return String(
       decoding: bytes.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
+  /// Digits, or `0x` with hexadecimal ones: some resolvers take a name that ends so for an IPv4 address.
+  private static func isNumber(_ label: ArraySlice<UInt8>) -> Bool {
+    if label.allSatisfy(SIPCharacter.isDigit) { return true }
+    let start = label.prefix(2).map { $0 | 0x20 }
+    return start == Array("0x".utf8).map { $0 | 0x20 }
+      && label.dropFirst(2).allSatisfy { SIPCharacter.hexadecimal($0) != nil }
   }
 
   private static func ipv4(_ bytes: ArraySlice<UInt8>) -> UInt32? {

@@ -12,6 +12,8 @@
 #include <osip2/osip_fifo.h>
 #include <osipparser2/osip_parser.h>
 
+#include "message_access.h"
+
 /// Runs libosip2's global initialisers once: parser tables, a silent trace. Call before anything else.
 void landline_osip_prepare(void);
 

@@ -55,6 +55,11 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
   case number = "semantic.number"
   case contentType = "semantic.contentType"
 
+  // What the parser behind the gate says.
+  case fieldValue = "parser.fieldValue"
+  case unparsable = "parser.unparsable"
+  case disagreement = "parser.disagreement"
+
   /// The status a request earns that breaks the rule.
   public var status: Int {
     switch self {
@@ -112,6 +117,9 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
     case .date: "Bad Request: Date"
     case .number: "Bad Request: Number of Seconds"
     case .contentType: "Bad Request: Content-Type"
+    case .fieldValue: "Bad Request: Header Field Value"
+    case .unparsable: "Bad Request: Syntax"
+    case .disagreement: "Bad Request: Ambiguous Syntax"
     }
   }
 }

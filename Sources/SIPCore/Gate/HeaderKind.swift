@@ -15,6 +15,15 @@ public enum HeaderKind: UInt8, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Whether a field of this kind may be given as text: the others the builder writes from typed values.
+  var isFree: Bool {
+    switch self {
+    case .via, .from, .to, .callID, .cseq, .maxForwards, .contentLength, .contentType, .contact, .route, .recordRoute:
+      false
+    default: true
+    }
+  }
+
   /// Whether its value holds a URI that somebody will unescape.
   var holdsURI: Bool {
     switch self {

@@ -1,3 +1,5 @@
+import CallModel
+
 /// Walks once through the value of a header field.
 struct ValueCursor {
   let bytes: [UInt8]
@@ -9,6 +11,8 @@ struct ValueCursor {
     position = range.lowerBound
     end = range.upperBound
   }
+
+  init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
 
   var peek: UInt8? { position < end ? bytes[position] : nil }
 
@@ -78,5 +82,29 @@ struct ValueCursor {
     return lowercase.withUTF8Buffer { expected in
       zip(range, expected).allSatisfy { MessageCharacter.lowercase(bytes[$0]) == $1 }
     }
+  }
+
+  /// The bytes of a range as text; what is no UTF-8 becomes U+FFFD.
+  func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  /// What stands at the cursor, for a message.
+  var nextName: String { peek.map(InvalidValue.name(of:)) ?? "the end" }
+
+  /// The text of a quoted string without quotes and escapes, or of anything else as it is.
+  func unquoted(_ range: Range<Int>) -> String {
+    guard range.count >= 2, bytes[range.lowerBound] == MessageCharacter.quote else { return text(range) }
+    let inner = range.lowerBound + 1..<range.upperBound - 1
+    guard bytes[inner].contains(MessageCharacter.backslash) else { return text(inner) }
+    var result: [UInt8] = []
+    var isEscaped = false
+    for byte in bytes[inner] {
+      if byte == MessageCharacter.backslash, !isEscaped {
+        isEscaped = true
+      } else {
+        result.append(byte)
+        isEscaped = false
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 }

@@ -3,7 +3,7 @@ public import CallModel
 /// A header field of ours that has no typed place: checked when it is made, so that no value can end its line.
 public struct OutgoingField: Hashable, Sendable {
   /// Most bytes of a value.
-  public static let maximumValueBytes = 4096
+  public static let maximumValueBytes = 4000
 
   public let name: String
   public let value: String
@@ -18,6 +18,9 @@ public struct OutgoingField: Hashable, Sendable {
     }
     guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy(MessageCharacter.isToken) else {
       throw refusal("name", "the name is no token of at most 64 bytes")
+    }
+    guard HeaderKind(Array(name.utf8)[...]).isFree else {
+      throw refusal("name", "\(name) is written by the builder itself")
     }
     guard value.utf8.count <= OutgoingField.maximumValueBytes else {
       throw refusal("value", "the value of \(name) has \(value.utf8.count) bytes")
@@ -73,17 +76,20 @@ public struct OutgoingResponse: Hashable, Sendable {
   /// Added to To where it has none; a 100 never gets one.
   public var toTag: String?
   public var contact: NameAddress?
+  /// More targets of a redirection.
+  public var otherContacts: [NameAddress]
   public var fields: [OutgoingField]
   public var body: MessageBody?
 
   public init(
     _ status: Int, phrase: String? = nil, toTag: String? = nil, contact: NameAddress? = nil,
-    fields: [OutgoingField] = [], body: MessageBody? = nil
+    otherContacts: [NameAddress] = [], fields: [OutgoingField] = [], body: MessageBody? = nil
   ) {
     self.status = status
     self.phrase = phrase
     self.toTag = toTag
     self.contact = contact
+    self.otherContacts = otherContacts
     self.fields = fields
     self.body = body
   }

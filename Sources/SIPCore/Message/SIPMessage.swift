@@ -24,7 +24,10 @@ public struct SIPMessage: Sendable {
   public let to: NameAddress
   public let callID: String
   public let cseq: CSeq
+  /// Those with a sip, sips or tel URI; other schemes cannot be reached from here and are left out.
   public let contacts: [NameAddress]
+  /// `Contact: *`, which a REGISTER may say to remove all bindings (RFC 3261 section 10.2.2).
+  public let hasWildcardContact: Bool
   /// Top first.
   public let routes: [NameAddress]
   /// Top first.
@@ -32,10 +35,24 @@ public struct SIPMessage: Sendable {
   /// Every other field in the order of the message.
   public let fields: [Field]
   public let body: MessageBody?
+  /// The bytes it was read from: what a response copies. `nil` for one that was made here.
+  package let scanned: ScannedMessage?
 
   public init(
     startLine: StartLine, vias: [Via], from: NameAddress, to: NameAddress, callID: String, cseq: CSeq,
-    contacts: [NameAddress], routes: [NameAddress], recordRoutes: [NameAddress], fields: [Field], body: MessageBody?
+    contacts: [NameAddress], routes: [NameAddress], recordRoutes: [NameAddress], fields: [Field], body: MessageBody?,
+    hasWildcardContact: Bool = false
+  ) {
+    self.init(
+      startLine: startLine, vias: vias, from: from, to: to, callID: callID, cseq: cseq, contacts: contacts,
+      routes: routes, recordRoutes: recordRoutes, fields: fields, body: body, hasWildcardContact: hasWildcardContact,
+      scanned: nil)
+  }
+
+  init(
+    startLine: StartLine, vias: [Via], from: NameAddress, to: NameAddress, callID: String, cseq: CSeq,
+    contacts: [NameAddress], routes: [NameAddress], recordRoutes: [NameAddress], fields: [Field], body: MessageBody?,
+    hasWildcardContact: Bool, scanned: ScannedMessage?
   ) {
     self.startLine = startLine
     self.vias = vias
@@ -48,6 +65,8 @@ public struct SIPMessage: Sendable {
     self.recordRoutes = recordRoutes
     self.fields = fields
     self.body = body
+    self.hasWildcardContact = hasWildcardContact
+    self.scanned = scanned
   }
 
   /// The first value of a field, its name in any case.

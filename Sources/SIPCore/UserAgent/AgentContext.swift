@@ -1,11 +1,15 @@
 import CallModel
 
-/// What a machine inside the agent may do while it handles one input. The agent is the only one that implements it
-/// outside of tests.
+/// What a machine inside the agent may do while it handles one input. It holds no machine, so machines may hold it.
 protocol AgentContext: AnyObject {
   var now: MonotonicInstant { get }
   var identifiers: IdentifierSource { get }
   var limits: UserAgentLimits { get }
+  var configuration: UserAgent.Configuration { get }
+
+  /// How we name ourselves towards this path in Contact, with `transport` where it is not UDP; `nil` for a path of a
+  /// listener that is not configured.
+  func contact(user: String?, scheme: SIPURI.Scheme, for path: SIPPath) -> NameAddress?
 
   /// Sends a request in a new client transaction; its outcome comes back to `owner`. A message that cannot be built
   /// fails like one that cannot be sent, after this returns.
@@ -15,14 +19,24 @@ protocol AgentContext: AnyObject {
   /// Sends CANCEL for an INVITE transaction of ours, as soon as it has a provisional response (RFC 3261 section 9.1).
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField])
   /// Answers a server transaction.
-  func respond(_ transaction: TransactionID, _ response: OutgoingResponse)
-  /// Sends the last response of an INVITE server transaction's dialog again: repeated 2xx (RFC 3261 section 13.3.1.4).
+  /// - Returns: What to repeat where the dialog layer repeats it: a 2xx to an INVITE (RFC 3261 section 13.3.1.4), a
+  ///   reliable provisional response (RFC 3262 section 3). `nil` where the response could not be built, or its
+  ///   transaction is over.
+  @discardableResult
+  func respond(_ transaction: TransactionID, _ response: OutgoingResponse) -> RepeatableResponse?
+  /// Sends such a response again.
   func repeatResponse(_ bytes: RepeatableResponse)
   func emit(_ event: UserAgentEvent)
-  func nextExchange() -> ExchangeID
+  /// A new exchange of this call: the agent leads its answer or refusal to the call.
+  func nextExchange(for call: CallHandle) -> ExchangeID
+
+  /// From now on the requests and transactions of this dialog are led to the call.
+  func open(_ dialog: DialogID, of call: CallHandle)
+  /// Nothing is led to the call any more for this dialog. A dialog that ended closes itself once.
+  func close(_ dialog: DialogID)
 }
 
-/// A 2xx that was sent and is repeated until its ACK comes.
+/// A response that was sent and is repeated until its ACK or PRACK comes.
 struct RepeatableResponse: Sendable {
   let bytes: [UInt8]
   let path: SIPPath

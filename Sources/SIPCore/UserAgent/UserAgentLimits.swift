@@ -18,6 +18,13 @@ public struct UserAgentLimits: Hashable, Sendable {
   public var redirectionTargets = 10
   /// Re-INVITEs tried again after 491.
   public var glareRetries = 5
+  /// Without any response to a request this long after it was sent, the next path is tried where there is one. The
+  /// transaction itself gives up after 32 s (RFC 3261 section 17.1.1.2), which is the most that counts.
+  public var firstResponseMilliseconds: Int64 = 32_000
+  /// Bytes of a request from which on a stream is tried before UDP (RFC 3261 section 18.1.1).
+  public var datagramRequestBytes = 1_300
+  /// Paths tried in one call or query.
+  public var paths = 8
   /// Seconds of Retry-After with our own 503.
   public var retryAfterSeconds = 5
 

@@ -1,0 +1,82 @@
+import CallModel
+
+/// What is due when, for any number of things with one deadline each: setting one costs the logarithm of the number,
+/// reading the next one nothing. Of equal deadlines the one set first comes first. A deadline that was replaced stays in
+/// the heap until it surfaces or too many have gathered.
+struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+  private struct Entry: Comparable, Sendable {
+    let deadline: MonotonicInstant
+    /// Tells a deadline from those that it replaced.
+    let order: UInt64
+    let key: Key
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      (left.deadline, left.order) < (right.deadline, right.order)
+    }
+    static func == (left: Entry, right: Entry) -> Bool { left.order == right.order }
+  }
+
+  private var heap: [Entry] = []
+  private var current: [Key: Entry] = [:]
+  private var lastOrder: UInt64 = 0
+
+  init() {}
+
+  /// Things with a deadline.
+  var count: Int { current.count }
+
+  /// The earliest deadline. The top of the heap is always one that counts.
+  var next: MonotonicInstant? { heap.first?.deadline }
+
+  mutating func set(_ key: Key, _ deadline: MonotonicInstant?) {
+    guard current[key]?.deadline != deadline else { return }
+    if let deadline {
+      lastOrder += 1
+      let entry = Entry(deadline: deadline, order: lastOrder, key: key)
+      current[key] = entry
+      push(entry)
+    } else {
+      current[key] = nil
+    }
+    dropReplaced()
+    if heap.count > 64, heap.count / 4 > current.count { heap = current.values.sorted() }
+  }
+
+  /// Takes one thing whose time has come; it has no deadline then.
+  mutating func popDue(at now: MonotonicInstant) -> Key? {
+    guard let top = heap.first, top.deadline <= now else { return nil }
+    current[top.key] = nil
+    dropReplaced()
+    return top.key
+  }
+
+  private mutating func dropReplaced() {
+    while let top = heap.first, current[top.key] != top { popTop() }
+  }
+
+  private mutating func push(_ entry: Entry) {
+    heap.append(entry)
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[child] < heap[parent] else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func popTop() {
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[least] {
+        least = child
+      }
+      guard least != parent else { return }
+      heap.swapAt(parent, least)
+      parent = least
+    }
+  }
+}

@@ -1,0 +1,720 @@
+import CallModel
+
+/// A call that we place: its INVITE, tried along paths, challenges and redirections, the early dialogs of its forks, and
+/// the dialog that wins (RFC 3261 section 13.2).
+///
+/// ```
+/// locating ──▶ calling ──▶ up ──▶ over
+///    │            │ ▲ next path, challenge, 422, 420, 3xx
+///    │            ▼
+///    └──────▶ cancelling ──▶ over
+/// ```
+/// It stays for 64 × T1 after the first 2xx, for the 2xx of other forks: each of them is acknowledged and ended
+/// (RFC 3261 section 13.2.2.4). Then the session goes on alone.
+final class OutgoingCallMachine: CallMachine {
+  private enum State {
+    /// The question where the next hop lives is open.
+    case locating
+    case calling(TransactionID)
+    /// CANCEL is on its way, or waits for a provisional response.
+    case cancelling(TransactionID)
+    case up(DialogSession)
+    case over
+  }
+
+  /// Why a call is cancelled.
+  private enum Cancellation {
+    case local(HangUp)
+    case noAnswer
+  }
+
+  /// An early dialog of one fork.
+  private struct Fork {
+    let session: DialogSession
+    var provisionals: ReliableProvisionalReceiver
+    /// The last session description that came, reliable or not.
+    var description: MessageBody?
+    /// Whether offer and answer are complete: one of them came in a reliable response.
+    var isNegotiated = false
+  }
+
+  /// An offer of the peer that waits for the layer above.
+  private enum PendingOffer {
+    /// In the 2xx: the answer goes in the ACK.
+    case success(ExchangeID, SIPMessage)
+    /// In a reliable provisional response: the answer goes in the PRACK.
+    case provisional(ExchangeID, SIPMessage, tag: String)
+
+    var exchange: ExchangeID {
+      switch self {
+      case .success(let exchange, _), .provisional(let exchange, _, _): exchange
+      }
+    }
+  }
+
+  /// 64 × T1: how long other forks may answer, an INVITE without any answer lives, and an answer of ours is awaited.
+  private static let windowMilliseconds: Int64 = 32_000
+
+  let call: CallHandle
+  private let context: UserAgentContext
+  private let plan: OutgoingCall
+  private let callID: String
+  private let localTag: String
+  private var sequence: UInt32 = 0
+  private var state = State.locating
+  private(set) var hasEnded = false
+
+  // What the next INVITE is made of.
+  private var redirection: Redirection
+  private var route: PathList
+  private var challenge: ChallengedRequest
+  private var timer: SessionTimer
+  private var sessionIntervals = 0
+  /// Option tags that a 420 told to leave out.
+  private var refusedOptions: Set<String> = []
+  private var lastFailure: SIPMessage?
+
+  // What came of the INVITE.
+  private var invite: OutgoingRequest?
+  private var path: SIPPath?
+  private var forks: [String: Fork] = [:]
+  private var hasTried = false
+  private var hasProvisional = false
+  private var hasRung = false
+  private var cancellation: Cancellation?
+  private var pendingOffer: PendingOffer?
+  /// INVITEs that were given up for the next path and not answered finally.
+  private var abandoned: Set<TransactionID> = []
+  /// Dialogs that lost or came too late, by the tag of the peer.
+  private var dismissed: [String: DialogSession] = [:]
+
+  // What is due.
+  private var ringDeadline: MonotonicInstant?
+  private var responseDeadline: MonotonicInstant?
+  private var answerDeadline: MonotonicInstant?
+  private var cancelDeadline: MonotonicInstant?
+  private var windowEnd: MonotonicInstant?
+
+  init(_ plan: OutgoingCall, call: CallHandle, context: UserAgentContext) {
+    self.call = call
+    self.context = context
+    self.plan = plan
+    callID = context.identifiers.token()
+    localTag = context.identifiers.token()
+    redirection = Redirection(plan.target, maximum: plan.maximumRedirections, targets: context.limits.redirectionTargets)
+    route = PathList(plan.paths, maximum: context.limits.paths)
+    challenge = ChallengedRequest(plan.account, maximum: context.limits.challenges)
+    timer = SessionTimer(plan.sessionTimer)
+  }
+
+  /// Of the INVITE: 2xx responses that no transaction takes are led here by it.
+  var identifier: String { callID }
+
+  var nextDeadline: MonotonicInstant? {
+    var next = [ringDeadline, responseDeadline, answerDeadline, cancelDeadline, windowEnd].compactMap { $0 }.min()
+    func consider(_ deadline: MonotonicInstant?) {
+      guard let deadline else { return }
+      next = next.map { min($0, deadline) } ?? deadline
+    }
+    if case .up(let session) = state { consider(session.nextDeadline) }
+    for fork in forks.values { consider(fork.session.nextDeadline) }
+    for session in dismissed.values { consider(session.nextDeadline) }
+    return next
+  }
+
+  var isFinished: Bool { hasEnded && hasSettled }
+
+  var successor: (any CallMachine)? {
+    guard case .up(let session) = state, hasSettled, pendingOffer == nil else { return nil }
+    return session
+  }
+
+  private var hasSettled: Bool { windowEnd == nil && abandoned.isEmpty && dismissed.isEmpty }
+
+  // MARK: - Sending the INVITE
+
+  func start() {
+    ringDeadline = context.now.advanced(byMilliseconds: max(1, plan.ringTimeoutMilliseconds))
+    proceed()
+  }
+
+  /// Sends the INVITE on the path at hand, or asks where it lives.
+  private func proceed() {
+    guard let current = route.current else {
+      guard route.wantsLocation, let uri = nextHop, uri.host != nil else { return failUnreached() }
+      state = .locating
+      return context.locate(uri, for: .call(call))
+    }
+    guard sequence < UInt32(Int32.max) else { return failUnreached() }
+    sequence += 1
+    guard let contact = context.contact(user: contactUser, scheme: redirection.current.scheme, for: current) else {
+      return next(after: .transport)
+    }
+    var request = OutgoingRequest(
+      .invite, uri: redirection.current, routes: plan.routes.map { NameAddress($0) }, from: from,
+      to: NameAddress(plan.target), callID: callID, cseq: sequence, contact: contact, fields: fields, body: plan.offer)
+    request.fields += challenge.credentials(for: request, context.identifiers)
+    route.preferStream(for: request, context)
+    let way = route.current ?? current
+    if way != current, let contact = context.contact(user: contactUser, scheme: redirection.current.scheme, for: way) {
+      request.contact = contact
+    }
+    let transaction = context.send(request, to: way, for: .call(call))
+    invite = request
+    path = way
+    hasProvisional = false
+    state = .calling(transaction)
+    let patience = context.limits.firstResponseMilliseconds
+    responseDeadline =
+      patience < OutgoingCallMachine.windowMilliseconds && route.hasMore
+      ? context.now.advanced(byMilliseconds: max(1, patience)) : nil
+  }
+
+  private var nextHop: SIPURI? { plan.routes.first ?? redirection.current }
+
+  private var from: NameAddress {
+    var from = plan.identity.from
+    from.parameters.removeAll { $0.name == "tag" }
+    from.parameters.append(SIPParameter("tag", localTag))
+    return from
+  }
+
+  /// A Contact must not tell what From hides.
+  private var contactUser: String? {
+    let hides = plan.identity.privacy.contains { $0 != "none" }
+    return hides ? nil : plan.identity.from.uri.user
+  }
+
+  private var fields: [OutgoingField] {
+    var fields: [OutgoingField] = []
+    for address in plan.identity.asserted.prefix(2) {
+      fields += DialogFields.field("P-Asserted-Identity", address.description)
+    }
+    if let preferred = plan.identity.preferred {
+      fields += DialogFields.field("P-Preferred-Identity", preferred.description)
+    }
+    if !plan.identity.privacy.isEmpty {
+      fields += DialogFields.field("Privacy", plan.identity.privacy.joined(separator: ";"))
+    }
+    fields += DialogFields.allow(transfer: plan.allowsTransfer)
+    fields += DialogFields.field("Accept", DialogFields.sessionDescriptionType)
+    var supported: [String] = []
+    if !refusedOptions.contains("timer") {
+      supported.append("timer")
+      fields += timer.request().fields
+    }
+    if plan.reliability != .off, !refusedOptions.contains("100rel") {
+      if plan.reliability == .required {
+        fields += DialogFields.field("Require", "100rel")
+      } else {
+        supported.append("100rel")
+      }
+    }
+    if !supported.isEmpty { fields += DialogFields.field("Supported", supported.joined(separator: ", ")) }
+    fields += DialogFields.custom(plan.headers)
+    return fields
+  }
+
+  /// The question where the next hop lives has its answer.
+  func located(_ paths: [SIPPath]) {
+    guard case .locating = state, !hasEnded else { return }
+    route.located(paths)
+    guard route.current != nil else { return next(after: .transport) }
+    proceed()
+  }
+
+  /// The next path, or the next redirection target, or the end.
+  private func next(after failure: TransactionFailure) {
+    responseDeadline = nil
+    if route.advance() { return proceed() }
+    if redirect() { return }
+    failUnreached()
+  }
+
+  private func failUnreached() {
+    if let lastFailure { return fail(with: lastFailure) }
+    end(
+      CallEnd(
+        cause: .failed, failure: CallFailure(.transport, leg: .trunk, correlationID: callID), wasEstablished: false))
+  }
+
+  // MARK: - Responses
+
+  func receive(_ response: SIPMessage, of transaction: TransactionID, from way: SIPPath) {
+    guard response.cseq.method == .invite else {
+      return receive(dialogResponse: response, of: transaction, from: way)
+    }
+    guard let status = response.status else { return }
+    switch state {
+    case .calling(transaction):
+      if status < 200 { return receive(provisional: response, from: way) }
+      responseDeadline = nil
+      if status < 300 { return receive(success: response, from: way) }
+      receive(failure: response, status: status)
+    case .cancelling(transaction):
+      if status < 200 {
+        if cancelDeadline == nil { startCancelDeadline() }
+        return
+      }
+      if status < 300 { dismiss(response, from: way) }
+      endCancelled(with: status < 300 ? nil : response)
+    case .locating, .calling, .cancelling, .up, .over:
+      // A path that was given up answers after all: CANCEL was asked for and waits for a provisional response.
+      if abandoned.contains(transaction) {
+        guard status >= 200 else { return }
+        abandoned.remove(transaction)
+        if status < 300 { dismiss(response, from: way) }
+        return
+      }
+      receive(dialogResponse: response, of: transaction, from: way)
+    }
+  }
+
+  private func receive(provisional response: SIPMessage, from way: SIPPath) {
+    responseDeadline = nil
+    if !hasProvisional {
+      hasProvisional = true
+      ringDeadline = context.now.advanced(byMilliseconds: max(1, plan.ringTimeoutMilliseconds))
+    }
+    if !hasTried {
+      hasTried = true
+      context.emit(.trying(call))
+    }
+    guard case .response(let status, let phrase) = response.startLine, status > 100 else { return }
+    if status == 180 { hasRung = true }
+    let tag = response.to.tag
+    if let tag, forks[tag] == nil, forks.count < context.limits.forks {
+      forks[tag] = makeFork(response, tag, from: way)
+    }
+    let sequence = response.value("RSeq").flatMap { UInt32($0) }
+    let isReliable =
+      sequence != nil && response.tokens("Require").contains { $0.lowercased() == "100rel" }
+      && plan.reliability != .off
+    let body = response.sessionDescription
+    if isReliable, let sequence {
+      // Without a dialog there is nothing to send PRACK in; the fork is past the limit.
+      guard let tag, forks[tag] != nil else { return }
+      switch forks[tag]?.provisionals.receive(sequence) {
+      case .acknowledge: break
+      case .duplicate, .gap, nil: return
+      }
+      if plan.offer == nil, let body, forks[tag]?.isNegotiated == false, pendingOffer == nil {
+        let exchange = context.nextExchange(for: call)
+        pendingOffer = .provisional(exchange, response, tag: tag)
+        answerDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+        report(status, phrase, response, body: nil, isReliable: true)
+        return context.emit(.offered(call, exchange, body))
+      }
+      if body != nil { forks[tag]?.isNegotiated = true }
+      forks[tag]?.session.prack(for: response, answer: nil)
+    }
+    if let tag, let body { forks[tag]?.description = body }
+    // Without an offer of ours a description that is not reliable is no answer to anything.
+    report(status, phrase, response, body: plan.offer == nil ? nil : body, isReliable: isReliable)
+  }
+
+  private func report(_ status: Int, _ phrase: String, _ response: SIPMessage, body: MessageBody?, isReliable: Bool) {
+    // 199 says that one fork is over (RFC 6228); the call goes on.
+    guard status != 199 else { return }
+    context.emit(
+      .progress(
+        call,
+        Progress(
+          status: status, phrase: phrase, body: body, headers: response.customHeaders, isReliable: isReliable)))
+  }
+
+  private func receive(success response: SIPMessage, from way: SIPPath) {
+    let tag = response.to.tag ?? ""
+    responseDeadline = nil
+    ringDeadline = nil
+    hasTried = true
+    // The dialogs of other forks are over with the first 2xx for us, and each may still bring one of its own.
+    let fork = forks.removeValue(forKey: tag)
+    closeForks()
+    windowEnd = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+    guard !response.contacts.isEmpty else { return refuse(response, fork: fork, from: way) }
+    let session = fork?.session ?? makeSession(response, tag, from: way, isEarly: false)
+    if fork == nil { context.open(session.dialog.id, of: call) }
+    let isNegotiated = fork?.isNegotiated ?? false
+    let headers = response.customHeaders
+    let connected = response.values("P-Asserted-Identity").lazy.compactMap { NameAddress(firstOf: $0) }.first
+    if plan.offer == nil, !isNegotiated {
+      guard let offer = response.sessionDescription else { return refuse(response, fork: fork, from: way) }
+      state = .up(session)
+      abandonPendingProvisional()
+      context.emit(.established(call, Answer(body: nil, headers: headers, connectedIdentity: connected)))
+      let exchange = context.nextExchange(for: call)
+      pendingOffer = .success(exchange, response)
+      answerDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+      return context.emit(.offered(call, exchange, offer))
+    }
+    // The description of the 2xx counts. Some peers leave out what they sent in a provisional response before.
+    let answer = plan.offer == nil ? nil : response.sessionDescription ?? fork?.description
+    guard plan.offer == nil || answer != nil else { return refuse(response, fork: fork, from: way) }
+    state = .up(session)
+    session.confirm(with: response, ackBody: nil)
+    context.emit(.established(call, Answer(body: answer, headers: headers, connectedIdentity: connected)))
+  }
+
+  /// A 2xx that cannot be used: acknowledged, ended, and the call has failed.
+  private func refuse(_ response: SIPMessage, fork: Fork?, from way: SIPPath) {
+    if let fork { context.close(fork.session.dialog.id) }
+    dismiss(response, from: way)
+    guard case .response(let status, let phrase) = response.startLine else { return }
+    end(
+      CallEnd(
+        cause: .failed,
+        failure: CallFailure(
+          .protocolBroken, sipStatus: status, phrase: phrase, leg: .trunk, correlationID: callID),
+        headers: response.customHeaders, wasEstablished: false))
+  }
+
+  /// The layer above answers an offer in the provisional response of a call that was answered since: nobody waits.
+  private func abandonPendingProvisional() {
+    if case .provisional(let exchange, _, _) = pendingOffer { _ = context.take(exchange) }
+    pendingOffer = nil
+  }
+
+  private func receive(failure response: SIPMessage, status: Int) {
+    closeForks()
+    abandonPendingProvisional()
+    answerDeadline = nil
+    switch status {
+    case 401, 407:
+      if let invite, challenge.answer(response, to: invite, context.identifiers) { return proceed() }
+    case 420:
+      let refused = response.tokens("Unsupported").map { $0.lowercased() }
+      let removable = refused.filter { option in
+        !refusedOptions.contains(option) && (option == "timer" || option == "100rel" && plan.reliability != .required)
+      }
+      // Once: a peer that refuses another option each time would keep us busy.
+      if refusedOptions.isEmpty, !removable.isEmpty {
+        refusedOptions.formUnion(removable)
+        return proceed()
+      }
+    case 422:
+      let minimum = response.value("Min-SE").flatMap { value in
+        UInt32(value.prefix { $0 != ";" }.filter { $0 != " " })
+      }
+      if sessionIntervals < context.limits.sessionIntervals, timer.refused(minimum: minimum) {
+        sessionIntervals += 1
+        return proceed()
+      }
+    case 503:
+      lastFailure = response
+      if route.advance() { return proceed() }
+    case 300...399:
+      lastFailure = response
+      if redirection.add(response.contacts), redirect() { return }
+      return fail(with: response)
+    default: break
+    }
+    lastFailure = response
+    // RFC 3261 section 8.1.3.4: the next target on a failure of this one, but 6xx speaks for all.
+    if status < 600, status != 401, status != 407, redirect() { return }
+    fail(with: response)
+  }
+
+  /// Goes on with the next target of a redirection, where one is left.
+  private func redirect() -> Bool {
+    guard redirection.advance() else { return false }
+    // An outbound proxy, and whoever knows where telephone numbers live, is where it was.
+    let keepsPaths = !plan.routes.isEmpty || redirection.current.host == nil
+    route = PathList(keepsPaths ? plan.paths : [], maximum: context.limits.paths)
+    proceed()
+    return true
+  }
+
+  private func fail(with response: SIPMessage, hasRingTimerFired: Bool = false) {
+    guard case .response(let status, let phrase) = response.startLine else { return }
+    let evidence = CallFailureEvidence(
+      status: status, phrase: phrase, reasonFields: response.values("Reason"),
+      retryAfterField: response.value("Retry-After"), hasRung: hasRung, hasRingTimerFired: hasRingTimerFired)
+    let failure = CallFailure(
+      evidence, warning: WarningHeader(fields: response.values("Warning")).summary, trunk: nil, correlationID: callID)
+    end(
+      CallEnd(
+        cause: .failed, failure: failure, reasons: response.reasons, headers: response.customHeaders,
+        wasEstablished: false))
+  }
+
+  func receive(lateSuccess response: SIPMessage, from way: SIPPath) {
+    let tag = response.to.tag ?? ""
+    if case .up(let session) = state, session.dialog.id.remoteTag == tag {
+      // The ACK to an offer in the 2xx waits for our answer.
+      if case .success = pendingOffer { return }
+      return session.receive(lateSuccess: response, from: way)
+    }
+    dismiss(response, from: way)
+  }
+
+  func failed(_ transaction: TransactionID, _ failure: TransactionFailure) {
+    if abandoned.remove(transaction) != nil { return }
+    switch state {
+    case .calling(transaction):
+      // A call that rings is not placed again elsewhere.
+      guard !hasProvisional else { return failUnreached() }
+      next(after: failure)
+    case .cancelling(transaction): endCancelled(with: nil)
+    case .up(let session): session.failed(transaction, failure)
+    case .locating, .calling, .cancelling, .over: break
+    }
+  }
+
+  // MARK: - Dialogs
+
+  private func makeSession(
+    _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, for listener: (any AgentContext)? = nil
+  ) -> DialogSession {
+    let contact = invite?.contact ?? plan.identity.from
+    let dialog = Dialog(
+      id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
+      remoteTarget: response.contacts.first?.uri ?? redirection.current,
+      routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: sequence, remoteSequence: nil,
+      path: way, isEarly: isEarly)
+    let settings = DialogSettings(
+      digest: challenge.client, sessionTimer: plan.sessionTimer, allowsTransfer: plan.allowsTransfer,
+      firstExchange: plan.offer == nil ? .invited : .offered, localDescription: plan.offer)
+    return DialogSession(
+      dialog: dialog, call: call, isCaller: true, context: listener ?? context, settings: settings)
+  }
+
+  private func makeFork(_ response: SIPMessage, _ tag: String, from way: SIPPath) -> Fork {
+    let session = makeSession(response, tag, from: way, isEarly: true)
+    context.open(session.dialog.id, of: call)
+    return Fork(session: session, provisionals: ReliableProvisionalReceiver(invite: sequence))
+  }
+
+  private func closeForks() {
+    for fork in forks.values { context.close(fork.session.dialog.id) }
+    forks.removeAll()
+  }
+
+  /// Acknowledges a 2xx that nobody waits for and ends its dialog; once for each fork, the ACK every time.
+  private func dismiss(_ response: SIPMessage, from way: SIPPath) {
+    let tag = response.to.tag ?? ""
+    if let session = dismissed[tag] { return session.receive(lateSuccess: response, from: way) }
+    guard dismissed.count < context.limits.forks else { return }
+    context.counters.dialogsDismissed += 1
+    let session = makeSession(response, tag, from: way, isEarly: false, for: SilencedContext(context))
+    dismissed[tag] = session
+    context.open(session.dialog.id, of: call)
+    windowEnd = windowEnd ?? context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+    session.confirm(with: response, ackBody: nil)
+    session.hangUp(HangUp())
+  }
+
+  private func session(_ tag: String) -> DialogSession? {
+    if case .up(let session) = state, session.dialog.id.remoteTag == tag { return session }
+    return forks[tag]?.session ?? dismissed[tag]
+  }
+
+  func receive(_ request: SIPMessage, _ transaction: TransactionID, from way: SIPPath) {
+    guard let session = session(request.from.tag ?? "") else {
+      context.respond(transaction, OutgoingResponse(481))
+      return
+    }
+    session.receive(request, transaction, from: way)
+    settle()
+  }
+
+  func receive(acknowledgement: SIPMessage) {
+    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement)
+    settle()
+  }
+
+  private func receive(dialogResponse response: SIPMessage, of transaction: TransactionID, from way: SIPPath) {
+    session(response.to.tag ?? "")?.receive(response, of: transaction, from: way)
+    settle()
+  }
+
+  /// The outcome of a request inside one of the dialogs.
+  func failed(_ transaction: TransactionID, _ failure: TransactionFailure, in dialog: DialogID) {
+    session(dialog.remoteTag)?.failed(transaction, failure)
+    settle()
+  }
+
+  /// Takes over what became of the sessions.
+  private func settle() {
+    guard case .up(let session) = state, session.hasEnded else { return }
+    hasEnded = true
+    pendingOffer = nil
+    answerDeadline = nil
+    if session.isFinished { state = .over }
+  }
+
+  // MARK: - Commands
+
+  func handle(_ command: UserAgentCommand) {
+    guard !hasEnded else { return }
+    if case .up(let session) = state {
+      if case .hangUp(_, let hangUp) = command, case .success(let exchange, let response) = pendingOffer {
+        // BYE must not come before the ACK.
+        _ = context.take(exchange)
+        pendingOffer = nil
+        answerDeadline = nil
+        session.confirm(with: response, ackBody: nil)
+        session.hangUp(hangUp)
+      } else {
+        session.handle(command)
+      }
+      return settle()
+    }
+    switch command {
+    case .hangUp(_, let hangUp): cancel(.local(hangUp))
+    case .offer(_, let exchange, let body):
+      // UPDATE needs one early dialog whose first exchange is complete (RFC 3311 section 5.1).
+      if forks.count == 1, let fork = forks.first?.value, fork.isNegotiated {
+        fork.session.handle(command)
+      } else {
+        _ = body
+        context.emit(.offerRefused(call, exchange, status: 491))
+      }
+    default: break
+    }
+  }
+
+  private func cancel(_ cause: Cancellation) {
+    guard cancellation == nil else { return }
+    cancellation = cause
+    ringDeadline = nil
+    responseDeadline = nil
+    abandonPendingProvisional()
+    answerDeadline = nil
+    guard case .calling(let transaction) = state else { return endCancelled(with: nil) }
+    state = .cancelling(transaction)
+    closeForks()
+    if hasProvisional { startCancelDeadline() }
+    let reasons: [CallFailure.Reason] =
+      switch cause {
+      case .local(let hangUp): hangUp.reasons
+      case .noAnswer: [CallFailure.Reason(protocolName: "Q.850", cause: 19)]
+      }
+    context.cancel(transaction, reasons: DialogFields.reasons(reasons))
+  }
+
+  /// A cancelled INVITE that is not answered in 64 × T1 is over (RFC 3261 section 9.1).
+  private func startCancelDeadline() {
+    cancelDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+  }
+
+  private func endCancelled(with response: SIPMessage?) {
+    cancelDeadline = nil
+    switch cancellation {
+    case .noAnswer:
+      if let response { return fail(with: response, hasRingTimerFired: true) }
+      end(
+        CallEnd(
+          cause: .failed, failure: CallFailure(.noAnswer, leg: .trunk, correlationID: callID), wasEstablished: false))
+    case .local, nil:
+      end(
+        CallEnd(
+          cause: .local, reasons: response?.reasons ?? [], headers: response?.customHeaders ?? CustomHeaders(),
+          wasEstablished: false))
+    }
+  }
+
+  func answer(_ exchange: ExchangeID, _ body: MessageBody) {
+    guard let pending = pendingOffer, pending.exchange == exchange else {
+      if case .up(let session) = state {
+        session.answer(exchange, body)
+      } else {
+        for fork in forks.values { fork.session.answer(exchange, body) }
+      }
+      return settle()
+    }
+    pendingOffer = nil
+    answerDeadline = nil
+    switch pending {
+    case .success(_, let response):
+      guard case .up(let session) = state else { return }
+      session.confirm(with: response, ackBody: body)
+    case .provisional(_, let response, let tag):
+      forks[tag]?.isNegotiated = true
+      forks[tag]?.session.prack(for: response, answer: body)
+    }
+  }
+
+  func refuse(_ exchange: ExchangeID, status: Int, warning: String?) {
+    guard let pending = pendingOffer, pending.exchange == exchange else {
+      if case .up(let session) = state {
+        session.refuse(exchange, status: status, warning: warning)
+      } else {
+        for fork in forks.values { fork.session.refuse(exchange, status: status, warning: warning) }
+      }
+      return settle()
+    }
+    refusePending(pending, status: status, warning: warning)
+  }
+
+  /// An offer in a 2xx cannot be refused but by the end of the call (RFC 3261 section 13.2.2.4).
+  private func refusePending(_ pending: PendingOffer, status: Int, warning: String?) {
+    pendingOffer = nil
+    answerDeadline = nil
+    let failure = CallFailure(.media, sipStatus: status, warning: warning, leg: .trunk, correlationID: callID)
+    guard case .success(_, let response) = pending, case .up(let session) = state else {
+      // Nothing was agreed on and nothing can be: the call is cancelled.
+      cancel(.local(HangUp(reasons: [CallFailure.Reason(protocolName: "SIP", cause: status)])))
+      return
+    }
+    state = .over
+    context.close(session.dialog.id)
+    dismiss(response, from: session.dialog.path)
+    end(CallEnd(cause: .failed, failure: failure, wasEstablished: true))
+  }
+
+  // MARK: - Time
+
+  func advance() {
+    let now = context.now
+    func isDue(_ deadline: MonotonicInstant?) -> Bool { deadline.map { $0 <= now } ?? false }
+    if case .up(let session) = state, isDue(session.nextDeadline) { session.advance() }
+    for fork in forks.values where isDue(fork.session.nextDeadline) { fork.session.advance() }
+    for session in dismissed.values where isDue(session.nextDeadline) { session.advance() }
+    if isDue(responseDeadline), case .calling(let transaction) = state {
+      abandoned.insert(transaction)
+      context.cancel(transaction, reasons: [])
+      windowEnd = now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+      next(after: .timeout)
+    }
+    if isDue(ringDeadline) {
+      ringDeadline = nil
+      cancel(.noAnswer)
+    }
+    if isDue(answerDeadline), let pending = pendingOffer {
+      _ = context.take(pending.exchange)
+      refusePending(pending, status: 488, warning: nil)
+    }
+    if isDue(cancelDeadline), case .cancelling(let transaction) = state {
+      context.abandon(transaction)
+      endCancelled(with: nil)
+    }
+    if isDue(windowEnd) { closeWindow() }
+    settle()
+  }
+
+  private func closeWindow() {
+    windowEnd = nil
+    for transaction in abandoned { context.abandon(transaction) }
+    abandoned.removeAll()
+    for session in dismissed.values { context.close(session.dialog.id) }
+    dismissed.removeAll()
+    if hasEnded { state = .over }
+  }
+
+  private func end(_ end: CallEnd) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    closeForks()
+    pendingOffer = nil
+    ringDeadline = nil
+    responseDeadline = nil
+    answerDeadline = nil
+    cancelDeadline = nil
+    switch state {
+    case .up: break
+    case .locating, .calling, .cancelling, .over: state = .over
+    }
+    context.emit(.ended(call, end))
+  }
+}

@@ -1,0 +1,228 @@
+import CallModel
+
+/// What the machines of a ``UserAgent`` act through: the transaction layer, the identifiers, the time of the input
+/// that is being handled, and the effects it has so far. It knows which call a dialog, a transaction or an exchange
+/// belongs to, and holds no call.
+final class UserAgentContext: AgentContext {
+  let configuration: UserAgent.Configuration
+  let identifiers: IdentifierSource
+  let transactions: TransactionLayer
+  var limits: UserAgentLimits { configuration.limits }
+
+  var now: MonotonicInstant = .zero
+  /// Of the input that is being handled.
+  var effects: [UserAgentEffect] = []
+  /// What the transaction layer told and nobody has heard yet.
+  private var pending: [TransactionEffect] = []
+  private var nextPending = 0
+
+  private(set) var owners: [TransactionID: TransactionOwner] = [:]
+  /// INVITEs of peers, for CANCEL and for a failure response that nobody acknowledges.
+  private(set) var served: [TransactionID: CallHandle] = [:]
+  private(set) var dialogs: [DialogID: CallHandle] = [:]
+  private var exchanges: [ExchangeID: CallHandle] = [:]
+  private var exchangesOfCalls: [CallHandle: [ExchangeID]] = [:]
+  private var locations: [LocationID: TransactionOwner] = [:]
+  private var lastExchange: UInt64 = 0
+  private var lastLocation: UInt64 = 0
+  private var lastFailed: UInt64 = .max
+  private let addresses: [ListenerID: AdvertisedAddress]
+  var counters = UserAgentCounters()
+
+  /// Unanswered offers of one call that are remembered; the oldest goes first.
+  private static let maximumExchanges = 8
+
+  init(_ configuration: UserAgent.Configuration, identifiers: IdentifierSource) {
+    self.configuration = configuration
+    self.identifiers = identifiers
+    transactions = TransactionLayer(
+      identifiers: identifiers, maximumTransactions: configuration.limits.transactions)
+    addresses = Dictionary(configuration.addresses.map { ($0.listener, $0) }) { first, _ in first }
+  }
+
+  // MARK: - Transactions
+
+  func address(of path: SIPPath) -> AdvertisedAddress? { addresses[path.listener] }
+
+  func send(_ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner) -> TransactionID {
+    var sent: [TransactionEffect] = []
+    var request = request
+    request.fields += product("User-Agent", unlessIn: request.fields)
+    if let address = address(of: path),
+      let transaction = try? transactions.send(request, to: path, as: address, at: now, into: &sent)
+    {
+      owners[transaction] = owner
+      absorb(sent)
+      return transaction
+    }
+    counters.unbuildable += 1
+    // Counted down from the top, where the layer's own numbers never get.
+    let transaction = TransactionID(lastFailed)
+    lastFailed -= 1
+    owners[transaction] = owner
+    pending.append(.failed(transaction, .transport))
+    pending.append(.ended(transaction))
+    return transaction
+  }
+
+  func acknowledge(_ request: OutgoingRequest, to path: SIPPath) {
+    var sent: [TransactionEffect] = []
+    guard let address = address(of: path),
+      (try? transactions.acknowledge(request, to: path, as: address, at: now, into: &sent)) != nil
+    else {
+      counters.unbuildable += 1
+      return
+    }
+    absorb(sent)
+  }
+
+  func cancel(_ transaction: TransactionID, reasons: [OutgoingField]) {
+    var sent: [TransactionEffect] = []
+    transactions.cancel(transaction, reasons: reasons, at: now, into: &sent)
+    absorb(sent)
+  }
+
+  @discardableResult
+  func respond(_ transaction: TransactionID, _ response: OutgoingResponse) -> RepeatableResponse? {
+    var sent: [TransactionEffect] = []
+    var response = response
+    if response.status > 100 { response.fields += product("Server", unlessIn: response.fields) }
+    do {
+      try transactions.respond(transaction, response, at: now, into: &sent)
+    } catch {
+      counters.unbuildable += 1
+      // Better a bare answer than none, which would leave the peer to its timer.
+      sent.removeAll()
+      guard response.status >= 300,
+        (try? transactions.respond(
+          transaction, OutgoingResponse(response.status, toTag: identifiers.token()), at: now, into: &sent)) != nil
+      else { return nil }
+    }
+    var last: RepeatableResponse?
+    for case .send(let bytes, let path, _) in sent { last = RepeatableResponse(bytes: bytes, path: path) }
+    absorb(sent)
+    return last
+  }
+
+  func repeatResponse(_ response: RepeatableResponse) { send(response.bytes, response.path, nil) }
+
+  private func product(_ name: String, unlessIn fields: [OutgoingField]) -> [OutgoingField] {
+    guard !configuration.productName.isEmpty, !fields.contains(where: { $0.name == name }) else { return [] }
+    return DialogFields.field(name, configuration.productName)
+  }
+
+  /// Lets go of an INVITE of ours that nothing is expected of any more.
+  func abandon(_ transaction: TransactionID) {
+    owners[transaction] = nil
+    var sent: [TransactionEffect] = []
+    transactions.abandon(transaction, at: now, into: &sent)
+    absorb(sent)
+  }
+
+  /// What is to be sent goes out at once, in the order of actions; what was heard waits its turn.
+  private func absorb(_ told: [TransactionEffect]) {
+    for effect in told {
+      if case .send(let bytes, let path, let transaction) = effect {
+        send(bytes, path, transaction)
+      } else {
+        pending.append(effect)
+      }
+    }
+  }
+
+  func send(_ bytes: [UInt8], _ path: SIPPath, _ transaction: TransactionID?) {
+    counters.sent += 1
+    effects.append(.send(bytes, path, transaction))
+  }
+
+  /// What an input brought from the layer itself, in its order.
+  func enqueue(_ told: [TransactionEffect]) { pending += told }
+
+  func nextTold() -> TransactionEffect? {
+    guard nextPending < pending.count else {
+      pending.removeAll(keepingCapacity: pending.capacity <= 256)
+      nextPending = 0
+      return nil
+    }
+    defer { nextPending += 1 }
+    return pending[nextPending]
+  }
+
+  func serve(_ transaction: TransactionID, for call: CallHandle) { served[transaction] = call }
+
+  func forget(_ transaction: TransactionID) {
+    owners[transaction] = nil
+    served[transaction] = nil
+  }
+
+  // MARK: - Names
+
+  func contact(user: String?, scheme: SIPURI.Scheme, for path: SIPPath) -> NameAddress? {
+    guard let address = address(of: path) else { return nil }
+    var parameters: [SIPParameter] = []
+    // A sips Contact says TLS by itself (RFC 5630 section 3.1.4).
+    if address.transport != .udp, scheme != .sips {
+      parameters.append(SIPParameter("transport", address.transport.rawValue))
+    }
+    return NameAddress(
+      SIPURI(
+        scheme: scheme == .sips ? .sips : .sip, user: user, host: address.host, port: address.port,
+        parameters: parameters))
+  }
+
+  /// The TCP way to the same host and port, for a request too large for UDP (RFC 3261 section 18.1.1).
+  func stream(insteadOf path: SIPPath) -> SIPPath? {
+    guard path.remote.transport == .udp,
+      let address = configuration.addresses.first(where: {
+        $0.transport == .tcp && UserAgentContext.areSameFamily($0.host, path.remote.host)
+      })
+    else { return nil }
+    return SIPPath(
+      listener: address.listener, remote: TransportAddress(.tcp, path.remote.host, port: path.remote.port))
+  }
+
+  private static func areSameFamily(_ left: SIPHost, _ right: SIPHost) -> Bool {
+    switch (left, right) {
+    case (.ipv4, .ipv6), (.ipv6, .ipv4): false
+    default: true
+    }
+  }
+
+  // MARK: - What belongs to whom
+
+  func emit(_ event: UserAgentEvent) { effects.append(.event(event)) }
+
+  func nextExchange(for call: CallHandle) -> ExchangeID {
+    lastExchange += 1
+    let exchange = ExchangeID(lastExchange)
+    exchanges[exchange] = call
+    var open = exchangesOfCalls[call, default: []]
+    open.append(exchange)
+    if open.count > UserAgentContext.maximumExchanges { exchanges[open.removeFirst()] = nil }
+    exchangesOfCalls[call] = open
+    return exchange
+  }
+
+  /// The call of an offer that was reported, once.
+  func take(_ exchange: ExchangeID) -> CallHandle? {
+    guard let call = exchanges.removeValue(forKey: exchange) else { return nil }
+    exchangesOfCalls[call]?.removeAll { $0 == exchange }
+    if exchangesOfCalls[call]?.isEmpty == true { exchangesOfCalls[call] = nil }
+    return call
+  }
+
+  func forgetExchanges(of call: CallHandle) {
+    for exchange in exchangesOfCalls.removeValue(forKey: call) ?? [] { exchanges[exchange] = nil }
+  }
+
+  func open(_ dialog: DialogID, of call: CallHandle) { dialogs[dialog] = call }
+  func close(_ dialog: DialogID) { dialogs[dialog] = nil }
+
+  func locate(_ uri: SIPURI, for owner: TransactionOwner) {
+    lastLocation += 1
+    locations[LocationID(lastLocation)] = owner
+    effects.append(.locate(LocationID(lastLocation), uri))
+  }
+
+  func take(_ location: LocationID) -> TransactionOwner? { locations.removeValue(forKey: location) }
+}
