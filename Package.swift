@@ -87,7 +87,14 @@ let package = Package(
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
     .target(name: "PeerKit", path: "Tests/PeerKit", swiftSettings: ours),
     .testTarget(
-      name: "ForeignPeerTests", dependencies: ["PeerKit"], exclude: ["Scenarios"], swiftSettings: ours),
+      name: "ForeignPeerTests",
+      dependencies: [
+        "PeerKit", "LandlineGateway", "SIPCore", "CallModel",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      exclude: ["Scenarios"],
+      swiftSettings: ours),
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),

@@ -24,6 +24,17 @@ public struct PeerResult: Sendable {
 public enum PeerResults {
   private static let file = Mutex(ProcessInfo.processInfo.environment["LANDLINE_PEER_RESULTS"])
 
+  /// Keeps what a failed case exchanged, beside the results.
+  public static func keep(_ transcript: String, of name: String) {
+    file.withLock { path in
+      guard let path else { return }
+      let folder = URL(fileURLWithPath: path + ".failed")
+      try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let plain = name.map { $0.isLetter || $0.isNumber ? String($0) : "-" }.joined()
+      try? Data(transcript.utf8).write(to: folder.appendingPathComponent("\(plain).txt"))
+    }
+  }
+
   public static func append(_ result: PeerResult) {
     let cells = [
       result.peer, result.transport, result.name, result.expected, result.happened, result.isGood ? "ok" : "NOT OK",

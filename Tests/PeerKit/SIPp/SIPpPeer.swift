@@ -20,7 +20,7 @@ public final class SIPpPeer: Sendable {
     public var host = "127.0.0.1"
     /// The user part that a client calls.
     public var user = "service"
-    /// Values of `[name]` in the scenario.
+    /// What stands for `[name]` in the scenario.
     public var keys: [String: String] = [:]
     public var account: (user: String, password: String)?
     /// How long SIPp waits for any one message.
@@ -37,13 +37,16 @@ public final class SIPpPeer: Sendable {
     let folder = try TemporaryFolder("sipp")
     self.scenario = scenario.deletingPathExtension().lastPathComponent
     port = try FreePort.next()
-    var arguments = ["-sf", scenario.path, "-m", "1", "-l", "1", "-i", options.host, "-p", String(port)]
+    // SIPp's own keys do not reach into status lines.
+    var text = String(decoding: try Data(contentsOf: scenario), as: UTF8.self)
+    for (name, value) in options.keys { text = text.replacing("[\(name)]", with: value) }
+    let file = try folder.write(text, to: scenario.lastPathComponent)
+    var arguments = ["-sf", file.path, "-m", "1", "-l", "1", "-i", options.host, "-p", String(port)]
     arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
     arguments += ["-t", options.transport.rawValue, "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
     if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
-    for (name, value) in options.keys.sorted(by: { $0.key < $1.key }) { arguments += ["-key", name, value] }
     if case .client(let target) = role {
       arguments.append(options.host.contains(":") ? "[\(options.host)]:\(target)" : "\(options.host):\(target)")
     }
@@ -59,12 +62,15 @@ public final class SIPpPeer: Sendable {
       throw PeerFailure("\(scenario): SIPp still waits after \(seconds) s; last messages: \(transcript.lastLines(30))")
     }
     guard status == 0 else {
-      throw PeerFailure("\(scenario): SIPp says \(status): \(errors.lastLines(12))")
+      throw PeerFailure("\(scenario): SIPp says \(status): \(complaint)")
     }
   }
 
   /// Every message that SIPp sent and received.
   public var transcript: String { process.folder.text("messages.log") }
+
+  /// The end of SIPp's error log, on one line.
+  public var complaint: String { errors.lastLines(12) }
 
   private var errors: String {
     let log = process.folder.text("errors.log")
