@@ -68,9 +68,10 @@ package final class SIPTransports {
   package internal(set) var statistics = TransportStatistics()
 
   /// - Parameter shard: Makes connection numbers unique among the loops of a process.
-  init(
-    _ listeners: [SIPListener], contexts: TLSContexts, limits: TransportLimits, gate: GateLimits,
-    identifiers: IdentifierSource, shard: UInt16, on eventLoop: any EventLoop
+  package init(
+    _ listeners: [SIPListener], contexts: TLSContexts, limits: TransportLimits = .standard,
+    gate: GateLimits = .standard, identifiers: IdentifierSource = .system, shard: UInt16 = 0,
+    on eventLoop: any EventLoop
   ) {
     self.listeners = Dictionary(listeners.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     self.contexts = contexts
@@ -90,7 +91,7 @@ package final class SIPTransports {
   func wallClockSeconds() -> Int { time(nil) }
 
   /// New handshakes use what was read again; open connections go on as they are.
-  func install(_ contexts: TLSContexts) { self.contexts = contexts }
+  package func install(_ contexts: TLSContexts) { self.contexts = contexts }
 
   var policies: TLSClientPolicies { contexts.policies }
 

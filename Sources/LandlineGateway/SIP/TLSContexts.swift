@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 import Glibc
 import LandlineDigest
 import NIOCore
@@ -7,7 +7,7 @@ import SIPCore
 
 /// Everything that was read from certificate files, ready for handshakes. Replaced as a whole on reload: connections
 /// that are open keep what they were made with.
-struct TLSContexts: Sendable {
+package struct TLSContexts: Sendable {
   let servers: [ListenerID: NIOSSLContext]
   let policies: TLSClientPolicies
   let clients: [TLSClientPolicy: NIOSSLContext]
@@ -15,7 +15,7 @@ struct TLSContexts: Sendable {
   /// Reads all files. Blocks: never on an event loop.
   /// - Throws: ``InvalidValue`` with rules `tls.certificateFile`, `tls.keyFile`, `tls.keyMismatch`,
   ///   `tls.authorityFile`, `tls.fingerprint`, `tls.systemAuthorities`.
-  init(listeners: [SIPListener], policies: TLSClientPolicies) throws(InvalidValue) {
+  package init(listeners: [SIPListener], policies: TLSClientPolicies) throws(InvalidValue) {
     var servers: [ListenerID: NIOSSLContext] = [:]
     for listener in listeners {
       if let settings = listener.tls { servers[listener.id] = try TLSContexts.server(settings) }
