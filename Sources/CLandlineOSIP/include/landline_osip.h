@@ -13,6 +13,7 @@
 #include <osipparser2/osip_parser.h>
 
 #include "message_access.h"
+#include "transactions.h"
 
 /// Runs libosip2's global initialisers once: parser tables, a silent trace. Call before anything else.
 void landline_osip_prepare(void);

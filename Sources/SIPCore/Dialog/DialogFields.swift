@@ -3,35 +3,26 @@ import CallModel
 /// Header fields that requests and responses inside calls share.
 enum DialogFields {
   /// Option tags that a peer may require (RFC 3261 section 20.32).
-  static let supportedOptions = ["timer", "100rel"]
-  /// Media types of a session description.
+  static let supportedOptions = TokenList(["timer", "100rel"])
   static let sessionDescriptionType = "application/sdp"
 
   static func allow(transfer: Bool) -> [OutgoingField] {
-    let methods = "INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, INFO, PRACK, NOTIFY" + (transfer ? ", REFER" : "")
-    return field("Allow", methods)
+    let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "UPDATE", "INFO", "PRACK", "NOTIFY"]
+    return field("Allow", TokenList(methods + (transfer ? ["REFER"] : [])).fieldValue)
   }
 
-  static var supported: [OutgoingField] { field("Supported", "timer, 100rel") }
+  static var supported: [OutgoingField] { field("Supported", supportedOptions.fieldValue) }
 
-  static func retryAfter(_ seconds: Int) -> [OutgoingField] { field("Retry-After", String(max(0, seconds))) }
+  static func retryAfter(_ seconds: Int) -> [OutgoingField] { OutgoingField.retryAfter(seconds).map { [$0] } ?? [] }
 
-  static func reasons(_ reasons: [CallFailure.Reason]) -> [OutgoingField] {
-    ReasonHeader(reasons).fieldValue.map { field("Reason", $0) } ?? []
+  /// Headers of the application; none where one of them cannot be sent: the message matters more than they do.
+  static func custom(_ headers: CustomHeaders) -> [OutgoingField] { (try? OutgoingField.fields(of: headers)) ?? [] }
+
+  /// A warning without a code of its own.
+  static func warning(_ text: String?, from address: NameAddress) -> [OutgoingField] {
+    guard let text, let host = address.uri.host else { return [] }
+    return OutgoingField.warning(399, agent: host, text: text)
   }
-
-  /// One warning of ours, code 399: its text is cut and cleaned.
-  static func warning(_ text: String?) -> [OutgoingField] {
-    guard let text else { return [] }
-    var quoted = String.UnicodeScalarView()
-    for scalar in CallFailure.shortened(text).unicodeScalars {
-      if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
-      quoted.append(scalar)
-    }
-    return field("Warning", "399 landline \"\(String(quoted))\"")
-  }
-
-  static func custom(_ headers: CustomHeaders) -> [OutgoingField] { headers.flatMap { field($0.name, $0.value) } }
 
   static func credentials(_ authorization: DigestAuthorization?) -> [OutgoingField] {
     authorization.map { $0.fields.flatMap { field($0.scope.credentialsFieldName, $0.value) } } ?? []
@@ -44,38 +35,22 @@ enum DialogFields {
 }
 
 extension SIPMessage {
-  /// The custom headers of the message, as many as their budget holds; one that breaks a rule is left out.
-  var customHeaders: CustomHeaders {
-    var headers = CustomHeaders()
-    for field in fields {
-      var name = field.name.utf8.makeIterator()
-      guard name.next().map(MessageCharacter.lowercase) == UInt8(ascii: "x"), name.next() == UInt8(ascii: "-") else {
-        continue
-      }
-      try? headers.append(name: field.name, value: field.value)
-    }
-    return headers
-  }
-
   /// What its Reason headers say.
   var reasons: [CallFailure.Reason] { ReasonHeader(fields: values("Reason")).reasons }
 
-  /// The elements of a field whose values are lists of tokens: Allow, Supported, Require. In order, at most 64.
-  func tokens(_ name: String) -> [String] {
-    var tokens: [String] = []
-    for value in values(name) {
-      for part in value.utf8.split(separator: UInt8(ascii: ",")) {
-        guard tokens.count < 64 else { return tokens }
-        let token = part.drop { $0 == 0x20 || $0 == 0x09 }.prefix { $0 != 0x20 && $0 != 0x09 }
-        if !token.isEmpty { tokens.append(String(Substring(token))) }
-      }
-    }
-    return tokens
+  /// Whether Supported or Require list an option.
+  func supports(_ option: String) -> Bool {
+    tokens("Supported")?.contains(option) == true || tokens("Require")?.contains(option) == true
   }
 
-  /// Options in Require that this node does not know, in lower case as option tags are compared.
-  var unknownRequirements: [String] {
-    tokens("Require").filter { !DialogFields.supportedOptions.contains($0.lowercased()) }
+  /// The response to a request that requires what this node does not know (RFC 3261 section 8.2.2.3); `nil` where it
+  /// requires nothing of the kind.
+  var requirementRefusal: OutgoingResponse? {
+    guard !values("Require").isEmpty else { return nil }
+    guard let required = tokens("Require") else { return OutgoingResponse(400, phrase: "Bad Require") }
+    let unknown = required.tokens.filter { !DialogFields.supportedOptions.contains($0) }
+    guard !unknown.isEmpty else { return nil }
+    return OutgoingResponse(420, fields: DialogFields.field("Unsupported", TokenList(unknown).fieldValue))
   }
 
   /// The session description; `nil` where there is none.
@@ -90,11 +65,9 @@ extension SIPMessage {
     if let encoding = value("Content-Encoding"), encoding.lowercased() != "identity" {
       return OutgoingResponse(415, fields: DialogFields.field("Accept-Encoding", "identity"))
     }
-    let disposition = value("Content-Disposition")?.lowercased() ?? "session"
-    if disposition.contains("handling=optional") { return nil }
-    guard body.isType(DialogFields.sessionDescriptionType) else {
-      return OutgoingResponse(415, fields: DialogFields.field("Accept", DialogFields.sessionDescriptionType))
-    }
-    return nil
+    guard !body.isType(DialogFields.sessionDescriptionType),
+      value("Content-Disposition")?.lowercased().contains("handling=optional") != true
+    else { return nil }
+    return OutgoingResponse(415, fields: DialogFields.field("Accept", DialogFields.sessionDescriptionType))
   }
 }

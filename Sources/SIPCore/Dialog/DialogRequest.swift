@@ -1,3 +1,5 @@
+import CallModel
+
 /// A request of ours inside a dialog that awaits its final response.
 struct DialogRequest: Sendable {
   enum Purpose: Sendable {

@@ -14,10 +14,23 @@ extension DialogSession {
       dialog.localSequence &+= 1
       number = dialog.localSequence
     }
-    let hop = RouteSet(dialog.routeSet).address(dialog.remoteTarget)
+    let hop = nextHop
     return OutgoingRequest(
       method, uri: hop.uri, routes: hop.routes, from: dialog.local, to: dialog.remote, callID: dialog.id.callID,
       cseq: number, contact: method.carriesContact ? dialog.contact : nil, fields: fields, body: body)
+  }
+
+  /// Request-URI and Route of our requests (RFC 3261 section 12.2.1.1): a strict router on top takes the place of the
+  /// target, which goes to the end.
+  private var nextHop: (uri: SIPURI, routes: [NameAddress]) {
+    guard let first = dialog.routeSet.first, first.uri.parameters["lr"] == nil else {
+      return (dialog.remoteTarget, dialog.routeSet)
+    }
+    var uri = first.uri
+    // What a Request-URI may not hold (section 19.1.1).
+    uri.headers = []
+    uri.parameters.removeAll { $0.name == "method" }
+    return (uri, dialog.routeSet.dropFirst() + [NameAddress(dialog.remoteTarget)])
   }
 
   /// Sends a request, with credentials where the peer asked for some before.
@@ -111,19 +124,11 @@ extension DialogSession {
     }
   }
 
-  // MARK: - Commands
-
-  /// INFO with a body for the application (RFC 6086, in its legacy use without packages).
-  func sendInfo(_ body: MessageBody) {
-    guard isLive else { return }
-    send(request(.info, fields: DialogFields.field("Info-Package", "").filter { _ in false }, body: body), .information)
-  }
-
   // MARK: - The end
 
   /// Hangs up. Until there was an answer, a call that came in is refused with its INVITE instead.
   func hangUp(_ hangUp: HangUp) {
-    let fields = DialogFields.reasons(hangUp.reasons) + DialogFields.custom(hangUp.headers)
+    let fields = OutgoingField.reason(hangUp.reasons) + DialogFields.custom(hangUp.headers)
     end(CallEnd(cause: .local, wasEstablished: isEstablished), fields)
   }
 
@@ -137,7 +142,7 @@ extension DialogSession {
       return
     }
     let reason = CallFailure.Reason(protocolName: "SIP", cause: failure.sipStatus)
-    self.end(end, DialogFields.reasons([reason]))
+    self.end(end, OutgoingField.reason([reason]))
   }
 
   /// The dialog goes without a word to anybody: its call goes on elsewhere or was refused.
@@ -179,7 +184,7 @@ extension DialogSession {
     settle()
     tell(
       CallEnd(
-        cause: .remote, reasons: request.reasons, headers: request.customHeaders, wasEstablished: isEstablished))
+        cause: .remote, reasons: request.reasons, headers: CustomHeaders(of: request), wasEstablished: isEstablished))
     finish()
   }
 
@@ -227,7 +232,7 @@ extension DialogRequest {
 extension OutgoingRequest {
   /// What of it enters a digest.
   var digest: DigestRequest {
-    DigestRequest(method: method.rawValue, uri: uri.description, body: body?.bytes ?? [])
+    DigestRequest(method: method.rawValue, uri: (try? uri.encoded()) ?? "", body: body?.bytes ?? [])
   }
 }
 

@@ -39,6 +39,8 @@ final class DialogSession {
   var life: Life = .early
   /// Hears the end in place of the event: for the owner of a dialog that is not the call itself, such as a fork.
   var onEnd: ((CallEnd) -> Void)?
+  /// Hears each PRACK: a 2xx may have waited for it.
+  var onProvisionalAcknowledged: (() -> Void)?
   /// Whether the layer above heard ``UserAgentEvent/established(_:_:)``.
   var isEstablished = false
   var hasEnded = false
@@ -117,7 +119,7 @@ final class DialogSession {
     dialog.isEarly = false
     invitation = nil
     provisionals?.finish()
-    await(acknowledgementOf: response, sequence: sequence, offer: offer, isFirst: true)
+    expect(acknowledgementOf: response, sequence: sequence, offer: offer, isFirst: true)
   }
 
   /// The same 2xx to an INVITE of ours again: the ACK was lost.
@@ -136,7 +138,7 @@ final class DialogSession {
     learn(from: response)
     remoteDescription = response.sessionDescription ?? remoteDescription
     _ = offers.receive(.success, to: .invite, description: response.sessionDescription != nil)
-    timer.accepted(SessionTimerFields(response), at: context.now)
+    timer.accepted(SessionTimerHeaders(response), at: context.now)
     return request(.ack, sequence: response.cseq.number, fields: credentials)
   }
 
@@ -149,7 +151,7 @@ final class DialogSession {
   }
 
   /// Waits for the ACK to a 2xx of ours.
-  func await(
+  func expect(
     acknowledgementOf response: RepeatableResponse?, sequence: UInt32, offer: ResponseOffer?, isFirst: Bool
   ) {
     unacknowledged = UnacknowledgedSuccess(
@@ -170,7 +172,7 @@ final class DialogSession {
       .acknowledgement, description: acknowledgement.sessionDescription != nil, context.identifiers)
     if success.isFirst {
       isEstablished = true
-      context.emit(.established(call, Answer(body: nil, headers: acknowledgement.customHeaders)))
+      context.emit(.established(call, Answer(body: nil, headers: CustomHeaders(of: acknowledgement))))
     }
     if let offer = success.offer {
       if let answer = acknowledgement.sessionDescription {
@@ -209,10 +211,8 @@ final class DialogSession {
       receiveBye(request, transaction)
       return
     }
-    let unknown = request.unknownRequirements
-    guard unknown.isEmpty else {
-      let fields = DialogFields.field("Unsupported", unknown.joined(separator: ", "))
-      context.respond(transaction, OutgoingResponse(420, fields: fields))
+    if let refusal = request.requirementRefusal {
+      context.respond(transaction, refusal)
       return
     }
     learn(from: request)
@@ -224,7 +224,7 @@ final class DialogSession {
     case .refer: receiveRefer(request, transaction)
     case .notify: receiveNotify(request, transaction)
     case .options:
-      let fields = allow + DialogFields.supported + DialogFields.field("Accept", DialogFields.acceptedTypes)
+      let fields = allow + DialogFields.supported + DialogFields.field("Accept", "application/sdp, application/dtmf-relay, application/dtmf")
       context.respond(transaction, OutgoingResponse(200, fields: fields))
     default: context.respond(transaction, OutgoingResponse(405, fields: allow))
     }
@@ -256,8 +256,7 @@ final class DialogSession {
   }
 
   func learn(from message: SIPMessage) {
-    let methods = message.tokens("Allow")
-    if !methods.isEmpty { peerMethods = Set(methods) }
+    if let methods = message.tokens("Allow") { peerMethods = Set(methods.tokens) }
   }
 
   // MARK: - Time

@@ -73,10 +73,9 @@ package struct ReliableProvisionalSender: Hashable, Sendable {
   }
 
   /// A PRACK with this RAck.
-  package mutating func acknowledge(
-    sequence: UInt32, invite: UInt32, method: SIPMethod, at now: MonotonicInstant
-  ) -> Acknowledgement {
-    guard let current = outstanding, current.sequence == sequence, invite == self.invite, method == .invite else {
+  package mutating func acknowledge(_ acknowledged: RAck, at now: MonotonicInstant) -> Acknowledgement {
+    guard let current = outstanding, acknowledged == RAck(response: current.sequence, cseq: CSeq(invite, .invite))
+    else {
       return .unknown
     }
     outstanding = nil

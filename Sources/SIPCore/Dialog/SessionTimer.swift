@@ -27,7 +27,7 @@ package struct SessionTimer: Hashable, Sendable {
   /// What a request of the peer's gets.
   package enum Verdict: Hashable, Sendable {
     /// 2xx with these fields; give them to ``answered(_:at:)`` when it goes out.
-    case accept(SessionTimerFields)
+    case accept(SessionTimerHeaders)
     /// 422 with this Min-SE.
     case intervalTooSmall(minimum: UInt32)
   }
@@ -68,9 +68,9 @@ package struct SessionTimer: Hashable, Sendable {
 
   /// What our INVITE or UPDATE says: first without a refresher, so that the peer chooses; inside a session the one that
   /// refreshes now (section 7.4).
-  package func request() -> SessionTimerFields {
-    guard let interval = running?.interval ?? asked else { return SessionTimerFields(supportsTimer: true) }
-    return SessionTimerFields(
+  package func request() -> SessionTimerHeaders {
+    guard let interval = running?.interval ?? asked else { return SessionTimerHeaders(supportsTimer: true) }
+    return SessionTimerHeaders(
       interval: max(interval, minimum), refresher: running.map { $0.refreshesHere ? .uac : .uas },
       minimum: minimum > SessionTimer.leastInterval ? minimum : nil, supportsTimer: true)
   }
@@ -78,7 +78,7 @@ package struct SessionTimer: Hashable, Sendable {
   /// A 2xx to an INVITE or UPDATE of ours.
   ///
   /// Without Session-Expires the peer has no timer: we refresh alone where we wanted one (section 7.2).
-  package mutating func accepted(_ response: SessionTimerFields, at now: MonotonicInstant) {
+  package mutating func accepted(_ response: SessionTimerHeaders, at now: MonotonicInstant) {
     if let interval = response.interval {
       // Who does not say who refreshes does not refresh.
       run(interval, refreshesHere: response.refresher != .uas, from: now)
@@ -114,26 +114,26 @@ package struct SessionTimer: Hashable, Sendable {
   }
 
   /// An INVITE or UPDATE of the peer's (section 9).
-  package mutating func judge(_ request: SessionTimerFields) -> Verdict {
+  package mutating func judge(_ request: SessionTimerHeaders) -> Verdict {
     let lower = min(max(minimum, request.minimum ?? 0), SessionTimer.longestInterval)
     // An explicit uac can only come from a client that knows timers.
     let knowsTimer = request.supportsTimer || request.refresher == .uac
     guard let wanted = request.interval else {
       minimum = lower
-      guard let asked else { return .accept(SessionTimerFields()) }
-      return .accept(SessionTimerFields(interval: max(asked, lower), refresher: .uas))
+      guard let asked else { return .accept(SessionTimerHeaders()) }
+      return .accept(SessionTimerHeaders(interval: max(asked, lower), refresher: .uas))
     }
     if wanted < lower, knowsTimer { return .intervalTooSmall(minimum: lower) }
     minimum = lower
     let interval = max(lower, min(wanted, asked ?? SessionTimer.longestInterval))
     // Left to us, we refresh: a peer that forgets to would lose its call.
-    let refresher = request.refresher == .uac ? SessionTimerFields.Refresher.uac : .uas
+    let refresher = request.refresher == .uac ? SessionTimerHeaders.Refresher.uac : .uas
     return .accept(
-      SessionTimerFields(interval: interval, refresher: refresher, requiresTimer: refresher == .uac))
+      SessionTimerHeaders(interval: interval, refresher: refresher, requiresTimer: refresher == .uac))
   }
 
   /// Our 2xx went out with these fields, as ``judge(_:)`` gave them.
-  package mutating func answered(_ response: SessionTimerFields, at now: MonotonicInstant) {
+  package mutating func answered(_ response: SessionTimerHeaders, at now: MonotonicInstant) {
     guard let interval = response.interval else {
       running = nil
       return

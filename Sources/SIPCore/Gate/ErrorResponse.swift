@@ -10,10 +10,12 @@ public enum ErrorResponse {
   /// - Parameters:
   ///   - status: 400 to 699.
   ///   - tag: Added to To when it has none; a token.
+  ///   - fields: More header fields: Retry-After.
   /// - Returns: `nil` for a response, for an ACK, without a readable Via or CSeq, when a field to be copied holds
   ///   control bytes, and when an argument is none of the above.
   public static func bytes(
-    to message: ScannedMessage, status: Int, reason: String, tag: String, source: PacketSource
+    to message: ScannedMessage, status: Int, reason: String, tag: String, source: PacketSource,
+    fields: [OutgoingField] = []
   ) -> [UInt8]? {
     guard canAnswer(message), (400...699).contains(status), let top = message.vias.first else { return nil }
     guard reason.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
@@ -33,6 +35,7 @@ public enum ErrorResponse {
         response += ";tag=\(tag)\r\n".utf8
       }
     }
+    for field in fields { response += "\(field.name): \(field.value)\r\n".utf8 }
     response += "Content-Length: 0\r\n\r\n".utf8
     return response
   }

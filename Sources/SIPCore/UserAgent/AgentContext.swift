@@ -36,10 +36,10 @@ protocol AgentContext: AnyObject {
   func close(_ dialog: DialogID)
 }
 
-/// A response that was sent and is repeated until its ACK or PRACK comes.
-struct RepeatableResponse: Sendable {
-  let bytes: [UInt8]
-  let path: SIPPath
+/// A 2xx that was sent and is repeated until its ACK comes.
+public struct RepeatableResponse: Sendable {
+  public let bytes: [UInt8]
+  public let path: SIPPath
 }
 
 /// Who hears what becomes of a client transaction.

@@ -21,6 +21,8 @@ protocol CallMachine: AnyObject {
   func receive(lateSuccess response: SIPMessage, from path: SIPPath)
   /// A transaction of ours found no answer, or a response of ours no ACK.
   func failed(_ transaction: TransactionID, _ failure: TransactionFailure)
+  /// The same where the dialog is known that the transaction was sent in.
+  func failed(_ transaction: TransactionID, _ failure: TransactionFailure, in dialog: DialogID)
   /// The peer cancelled this INVITE of his; it has no final response yet.
   func cancelled(_ transaction: TransactionID, _ request: SIPMessage)
 
@@ -34,5 +36,8 @@ protocol CallMachine: AnyObject {
 
 extension CallMachine {
   var successor: (any CallMachine)? { nil }
+  func failed(_ transaction: TransactionID, _ failure: TransactionFailure, in dialog: DialogID) {
+    failed(transaction, failure)
+  }
   func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {}
 }

@@ -26,6 +26,7 @@ final class OutgoingCallMachine: CallMachine {
   private enum Cancellation {
     case local(HangUp)
     case noAnswer
+    case failure(CallFailure)
   }
 
   /// An early dialog of one fork.
@@ -39,17 +40,11 @@ final class OutgoingCallMachine: CallMachine {
   }
 
   /// An offer of the peer that waits for the layer above.
-  private enum PendingOffer {
-    /// In the 2xx: the answer goes in the ACK.
-    case success(ExchangeID, SIPMessage)
-    /// In a reliable provisional response: the answer goes in the PRACK.
-    case provisional(ExchangeID, SIPMessage, tag: String)
-
-    var exchange: ExchangeID {
-      switch self {
-      case .success(let exchange, _), .provisional(let exchange, _, _): exchange
-      }
-    }
+  private struct PendingOffer {
+    let exchange: ExchangeID
+    /// The reliable provisional response it came in, whose PRACK takes the answer; `nil` where it came in the 2xx: then
+    /// the answer goes in the ACK, through the session.
+    let response: SIPMessage?
   }
 
   /// 64 × T1: how long other forks may answer, an INVITE without any answer lives, and an answer of ours is awaited.
@@ -76,7 +71,8 @@ final class OutgoingCallMachine: CallMachine {
 
   // What came of the INVITE.
   private var invite: OutgoingRequest?
-  private var path: SIPPath?
+  /// The UDP paths in whose place a stream was tried.
+  private var triedStreams: Set<SIPPath> = []
   private var forks: [String: Fork] = [:]
   private var hasTried = false
   private var hasProvisional = false
@@ -92,7 +88,6 @@ final class OutgoingCallMachine: CallMachine {
   private var ringDeadline: MonotonicInstant?
   private var responseDeadline: MonotonicInstant?
   private var answerDeadline: MonotonicInstant?
-  private var cancelDeadline: MonotonicInstant?
   private var windowEnd: MonotonicInstant?
 
   init(_ plan: OutgoingCall, call: CallHandle, context: UserAgentContext) {
@@ -111,7 +106,7 @@ final class OutgoingCallMachine: CallMachine {
   var identifier: String { callID }
 
   var nextDeadline: MonotonicInstant? {
-    var next = [ringDeadline, responseDeadline, answerDeadline, cancelDeadline, windowEnd].compactMap { $0 }.min()
+    var next = [ringDeadline, responseDeadline, answerDeadline, windowEnd].compactMap { $0 }.min()
     func consider(_ deadline: MonotonicInstant?) {
       guard let deadline else { return }
       next = next.map { min($0, deadline) } ?? deadline
@@ -122,7 +117,11 @@ final class OutgoingCallMachine: CallMachine {
     return next
   }
 
-  var isFinished: Bool { hasEnded && hasSettled }
+  var isFinished: Bool {
+    guard hasEnded, hasSettled else { return false }
+    if case .up(let session) = state { return session.isFinished }
+    return true
+  }
 
   var successor: (any CallMachine)? {
     guard case .up(let session) = state, hasSettled, pendingOffer == nil else { return nil }
@@ -153,15 +152,24 @@ final class OutgoingCallMachine: CallMachine {
     var request = OutgoingRequest(
       .invite, uri: redirection.current, routes: plan.routes.map { NameAddress($0) }, from: from,
       to: NameAddress(plan.target), callID: callID, cseq: sequence, contact: contact, fields: fields, body: plan.offer)
-    request.fields += challenge.credentials(for: request, context.identifiers)
-    route.preferStream(for: request, context)
-    let way = route.current ?? current
-    if way != current, let contact = context.contact(user: contactUser, scheme: redirection.current.scheme, for: way) {
-      request.contact = contact
+    let credentials = challenge.credentials(for: request, context.identifiers)
+    request.fields += credentials
+    guard let transaction = context.send(request, to: current, for: .call(call), unlessLargerThanDatagram: true) else {
+      // Too large for UDP: a stream to the same host first, and UDP where that one fails (RFC 3261 section 18.1.1).
+      if let stream = route.stream(to: current) ?? context.stream(insteadOf: current), !triedStreams.contains(current) {
+        triedStreams.insert(current)
+        route.insert(stream)
+        challenge.keep()
+        return proceed()
+      }
+      sent(request, context.send(request, to: current, for: .call(call)), on: current)
+      return
     }
-    let transaction = context.send(request, to: way, for: .call(call))
+    sent(request, transaction, on: current)
+  }
+
+  private func sent(_ request: OutgoingRequest, _ transaction: TransactionID, on way: SIPPath) {
     invite = request
-    path = way
     hasProvisional = false
     state = .calling(transaction)
     let patience = context.limits.firstResponseMilliseconds
@@ -188,10 +196,10 @@ final class OutgoingCallMachine: CallMachine {
   private var fields: [OutgoingField] {
     var fields: [OutgoingField] = []
     for address in plan.identity.asserted.prefix(2) {
-      fields += DialogFields.field("P-Asserted-Identity", address.description)
+      fields += (try? OutgoingField.address("P-Asserted-Identity", address)).map { [$0] } ?? []
     }
     if let preferred = plan.identity.preferred {
-      fields += DialogFields.field("P-Preferred-Identity", preferred.description)
+      fields += (try? OutgoingField.address("P-Preferred-Identity", preferred)).map { [$0] } ?? []
     }
     if !plan.identity.privacy.isEmpty {
       fields += DialogFields.field("Privacy", plan.identity.privacy.joined(separator: ";"))
@@ -252,10 +260,7 @@ final class OutgoingCallMachine: CallMachine {
       if status < 300 { return receive(success: response, from: way) }
       receive(failure: response, status: status)
     case .cancelling(transaction):
-      if status < 200 {
-        if cancelDeadline == nil { startCancelDeadline() }
-        return
-      }
+      if status < 200 { return }
       if status < 300 { dismiss(response, from: way) }
       endCancelled(with: status < 300 ? nil : response)
     case .locating, .calling, .cancelling, .up, .over:
@@ -286,10 +291,8 @@ final class OutgoingCallMachine: CallMachine {
     if let tag, forks[tag] == nil, forks.count < context.limits.forks {
       forks[tag] = makeFork(response, tag, from: way)
     }
-    let sequence = response.value("RSeq").flatMap { UInt32($0) }
-    let isReliable =
-      sequence != nil && response.tokens("Require").contains { $0.lowercased() == "100rel" }
-      && plan.reliability != .off
+    let sequence = response.value("RSeq").flatMap { try? RSeq(parsing: $0) }?.number
+    let isReliable = response.tokens("Require")?.contains("100rel") == true && plan.reliability != .off && sequence != nil
     let body = response.sessionDescription
     if isReliable, let sequence {
       // Without a dialog there is nothing to send PRACK in; the fork is past the limit.
@@ -300,7 +303,7 @@ final class OutgoingCallMachine: CallMachine {
       }
       if plan.offer == nil, let body, forks[tag]?.isNegotiated == false, pendingOffer == nil {
         let exchange = context.nextExchange(for: call)
-        pendingOffer = .provisional(exchange, response, tag: tag)
+        pendingOffer = PendingOffer(exchange: exchange, response: response)
         answerDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
         report(status, phrase, response, body: nil, isReliable: true)
         return context.emit(.offered(call, exchange, body))
@@ -332,19 +335,22 @@ final class OutgoingCallMachine: CallMachine {
     let fork = forks.removeValue(forKey: tag)
     closeForks()
     windowEnd = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+    abandonPendingOffer()
+    challenge.accept(response)
     guard !response.contacts.isEmpty else { return refuse(response, fork: fork, from: way) }
-    let session = fork?.session ?? makeSession(response, tag, from: way, isEarly: false)
-    if fork == nil { context.open(session.dialog.id, of: call) }
-    let isNegotiated = fork?.isNegotiated ?? false
+    let early = fork.flatMap { $0.session.isLive ? $0.session : nil }
+    let session = early ?? makeSession(response, tag, from: way, isEarly: true)
+    session.dialog.path = follow(way)
     let headers = response.customHeaders
-    let connected = response.values("P-Asserted-Identity").lazy.compactMap { NameAddress(firstOf: $0) }.first
-    if plan.offer == nil, !isNegotiated {
+    let connected = response.values("P-Asserted-Identity").lazy.compactMap { try? NameAddress(parsing: $0) }.first
+    if plan.offer == nil, fork?.isNegotiated != true {
       guard let offer = response.sessionDescription else { return refuse(response, fork: fork, from: way) }
-      state = .up(session)
-      abandonPendingProvisional()
-      context.emit(.established(call, Answer(body: nil, headers: headers, connectedIdentity: connected)))
       let exchange = context.nextExchange(for: call)
-      pendingOffer = .success(exchange, response)
+      state = .up(session)
+      session.onEnd = nil
+      session.confirm(withOffer: response, exchange: exchange, credentials: challenge.sent)
+      context.emit(.established(call, Answer(body: nil, headers: headers, connectedIdentity: connected)))
+      pendingOffer = PendingOffer(exchange: exchange, response: nil)
       answerDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
       return context.emit(.offered(call, exchange, offer))
     }
@@ -352,13 +358,21 @@ final class OutgoingCallMachine: CallMachine {
     let answer = plan.offer == nil ? nil : response.sessionDescription ?? fork?.description
     guard plan.offer == nil || answer != nil else { return refuse(response, fork: fork, from: way) }
     state = .up(session)
-    session.confirm(with: response, ackBody: nil)
+    session.onEnd = nil
+    session.confirm(with: response, ackBody: nil, credentials: challenge.sent)
     context.emit(.established(call, Answer(body: answer, headers: headers, connectedIdentity: connected)))
+  }
+
+  /// The name that a certificate must carry stays with its address.
+  private func follow(_ way: SIPPath) -> SIPPath {
+    var way = way
+    if way.serverName == nil, way.remote == route.current?.remote { way.serverName = route.current?.serverName }
+    return way
   }
 
   /// A 2xx that cannot be used: acknowledged, ended, and the call has failed.
   private func refuse(_ response: SIPMessage, fork: Fork?, from way: SIPPath) {
-    if let fork { context.close(fork.session.dialog.id) }
+    fork?.session.abandon()
     dismiss(response, from: way)
     guard case .response(let status, let phrase) = response.startLine else { return }
     end(
@@ -369,21 +383,21 @@ final class OutgoingCallMachine: CallMachine {
         headers: response.customHeaders, wasEstablished: false))
   }
 
-  /// The layer above answers an offer in the provisional response of a call that was answered since: nobody waits.
-  private func abandonPendingProvisional() {
-    if case .provisional(let exchange, _, _) = pendingOffer { _ = context.take(exchange) }
+  /// An offer in a provisional response whose INVITE has its final response waits for nothing any more.
+  private func abandonPendingOffer() {
+    if let pendingOffer { _ = context.take(pendingOffer.exchange) }
     pendingOffer = nil
+    answerDeadline = nil
   }
 
   private func receive(failure response: SIPMessage, status: Int) {
     closeForks()
-    abandonPendingProvisional()
-    answerDeadline = nil
+    abandonPendingOffer()
     switch status {
     case 401, 407:
       if let invite, challenge.answer(response, to: invite, context.identifiers) { return proceed() }
     case 420:
-      let refused = response.tokens("Unsupported").map { $0.lowercased() }
+      let refused = (response.tokens("Unsupported")?.tokens ?? []).map { $0.lowercased() }
       let removable = refused.filter { option in
         !refusedOptions.contains(option) && (option == "timer" || option == "100rel" && plan.reliability != .required)
       }
@@ -393,9 +407,7 @@ final class OutgoingCallMachine: CallMachine {
         return proceed()
       }
     case 422:
-      let minimum = response.value("Min-SE").flatMap { value in
-        UInt32(value.prefix { $0 != ";" }.filter { $0 != " " })
-      }
+      let minimum = response.value("Min-SE").flatMap { try? MinSE(parsing: $0) }?.seconds
       if sessionIntervals < context.limits.sessionIntervals, timer.refused(minimum: minimum) {
         sessionIntervals += 1
         return proceed()
@@ -441,9 +453,7 @@ final class OutgoingCallMachine: CallMachine {
   func receive(lateSuccess response: SIPMessage, from way: SIPPath) {
     let tag = response.to.tag ?? ""
     if case .up(let session) = state, session.dialog.id.remoteTag == tag {
-      // The ACK to an offer in the 2xx waits for our answer.
-      if case .success = pendingOffer { return }
-      return session.receive(lateSuccess: response, from: way)
+      return session.repeatedSuccess(response)
     }
     dismiss(response, from: way)
   }
@@ -464,43 +474,49 @@ final class OutgoingCallMachine: CallMachine {
   // MARK: - Dialogs
 
   private func makeSession(
-    _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, for listener: (any AgentContext)? = nil
+    _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, silently: Bool = false
   ) -> DialogSession {
     let contact = invite?.contact ?? plan.identity.from
     let dialog = Dialog(
       id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
       remoteTarget: response.contacts.first?.uri ?? redirection.current,
       routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: sequence, remoteSequence: nil,
-      path: way, isEarly: isEarly)
+      path: follow(way), isEarly: isEarly)
+    var policy = plan.sessionTimer
+    if let interval = timer.request().interval { policy.interval = interval }
+    var offers = OfferAnswerState()
+    _ = offers.send(.invite, description: plan.offer != nil)
     let settings = DialogSettings(
-      digest: challenge.client, sessionTimer: plan.sessionTimer, allowsTransfer: plan.allowsTransfer,
-      firstExchange: plan.offer == nil ? .invited : .offered, localDescription: plan.offer)
-    return DialogSession(
-      dialog: dialog, call: call, isCaller: true, context: listener ?? context, settings: settings)
+      digest: challenge.client, sessionTimer: policy, allowsTransfer: plan.allowsTransfer,
+      offers: offers, localDescription: plan.offer)
+    let session = DialogSession(
+      dialog: dialog, call: call, isCaller: true, context: silently ? SilencedContext(context) : context,
+      settings: settings)
+    // The end of a fork is not the end of the call; the dialog that wins is told to report it.
+    session.onEnd = { _ in }
+    return session
   }
 
   private func makeFork(_ response: SIPMessage, _ tag: String, from way: SIPPath) -> Fork {
     let session = makeSession(response, tag, from: way, isEarly: true)
-    context.open(session.dialog.id, of: call)
     return Fork(session: session, provisionals: ReliableProvisionalReceiver(invite: sequence))
   }
 
   private func closeForks() {
-    for fork in forks.values { context.close(fork.session.dialog.id) }
+    for fork in forks.values { fork.session.abandon() }
     forks.removeAll()
   }
 
   /// Acknowledges a 2xx that nobody waits for and ends its dialog; once for each fork, the ACK every time.
   private func dismiss(_ response: SIPMessage, from way: SIPPath) {
     let tag = response.to.tag ?? ""
-    if let session = dismissed[tag] { return session.receive(lateSuccess: response, from: way) }
+    if let session = dismissed[tag] { return session.repeatedSuccess(response) }
     guard dismissed.count < context.limits.forks else { return }
     context.counters.dialogsDismissed += 1
-    let session = makeSession(response, tag, from: way, isEarly: false, for: SilencedContext(context))
+    let session = makeSession(response, tag, from: way, isEarly: true, silently: true)
     dismissed[tag] = session
-    context.open(session.dialog.id, of: call)
     windowEnd = windowEnd ?? context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
-    session.confirm(with: response, ackBody: nil)
+    session.confirm(with: response, ackBody: nil, credentials: challenge.sent)
     session.hangUp(HangUp())
   }
 
@@ -538,9 +554,8 @@ final class OutgoingCallMachine: CallMachine {
   private func settle() {
     guard case .up(let session) = state, session.hasEnded else { return }
     hasEnded = true
-    pendingOffer = nil
-    answerDeadline = nil
-    if session.isFinished { state = .over }
+    abandonPendingOffer()
+    ringDeadline = nil
   }
 
   // MARK: - Commands
@@ -548,26 +563,16 @@ final class OutgoingCallMachine: CallMachine {
   func handle(_ command: UserAgentCommand) {
     guard !hasEnded else { return }
     if case .up(let session) = state {
-      if case .hangUp(_, let hangUp) = command, case .success(let exchange, let response) = pendingOffer {
-        // BYE must not come before the ACK.
-        _ = context.take(exchange)
-        pendingOffer = nil
-        answerDeadline = nil
-        session.confirm(with: response, ackBody: nil)
-        session.hangUp(hangUp)
-      } else {
-        session.handle(command)
-      }
+      session.handle(command)
       return settle()
     }
     switch command {
     case .hangUp(_, let hangUp): cancel(.local(hangUp))
-    case .offer(_, let exchange, let body):
+    case .offer(_, let exchange, _):
       // UPDATE needs one early dialog whose first exchange is complete (RFC 3311 section 5.1).
       if forks.count == 1, let fork = forks.first?.value, fork.isNegotiated {
         fork.session.handle(command)
       } else {
-        _ = body
         context.emit(.offerRefused(call, exchange, status: 491))
       }
     default: break
@@ -579,33 +584,27 @@ final class OutgoingCallMachine: CallMachine {
     cancellation = cause
     ringDeadline = nil
     responseDeadline = nil
-    abandonPendingProvisional()
-    answerDeadline = nil
+    abandonPendingOffer()
     guard case .calling(let transaction) = state else { return endCancelled(with: nil) }
     state = .cancelling(transaction)
     closeForks()
-    if hasProvisional { startCancelDeadline() }
     let reasons: [CallFailure.Reason] =
       switch cause {
       case .local(let hangUp): hangUp.reasons
       case .noAnswer: [CallFailure.Reason(protocolName: "Q.850", cause: 19)]
+      case .failure(let failure): [CallFailure.Reason(protocolName: "SIP", cause: failure.sipStatus)]
       }
-    context.cancel(transaction, reasons: DialogFields.reasons(reasons))
-  }
-
-  /// A cancelled INVITE that is not answered in 64 × T1 is over (RFC 3261 section 9.1).
-  private func startCancelDeadline() {
-    cancelDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
+    context.cancel(transaction, reasons: OutgoingField.reason(reasons))
   }
 
   private func endCancelled(with response: SIPMessage?) {
-    cancelDeadline = nil
     switch cancellation {
     case .noAnswer:
       if let response { return fail(with: response, hasRingTimerFired: true) }
       end(
         CallEnd(
           cause: .failed, failure: CallFailure(.noAnswer, leg: .trunk, correlationID: callID), wasEstablished: false))
+    case .failure(let failure): end(CallEnd(cause: .failed, failure: failure, wasEstablished: false))
     case .local, nil:
       end(
         CallEnd(
@@ -615,52 +614,46 @@ final class OutgoingCallMachine: CallMachine {
   }
 
   func answer(_ exchange: ExchangeID, _ body: MessageBody) {
-    guard let pending = pendingOffer, pending.exchange == exchange else {
-      if case .up(let session) = state {
-        session.answer(exchange, body)
-      } else {
-        for fork in forks.values { fork.session.answer(exchange, body) }
+    if let pending = pendingOffer, pending.exchange == exchange {
+      pendingOffer = nil
+      answerDeadline = nil
+      if let response = pending.response {
+        let tag = response.to.tag ?? ""
+        forks[tag]?.isNegotiated = true
+        forks[tag]?.session.prack(for: response, answer: body)
+        return
       }
-      return settle()
     }
-    pendingOffer = nil
-    answerDeadline = nil
-    switch pending {
-    case .success(_, let response):
-      guard case .up(let session) = state else { return }
-      session.confirm(with: response, ackBody: body)
-    case .provisional(_, let response, let tag):
-      forks[tag]?.isNegotiated = true
-      forks[tag]?.session.prack(for: response, answer: body)
+    if case .up(let session) = state {
+      session.answer(exchange, body)
+    } else {
+      for fork in forks.values { fork.session.answer(exchange, body) }
     }
+    settle()
   }
 
   func refuse(_ exchange: ExchangeID, status: Int, warning: String?) {
-    guard let pending = pendingOffer, pending.exchange == exchange else {
-      if case .up(let session) = state {
-        session.refuse(exchange, status: status, warning: warning)
-      } else {
-        for fork in forks.values { fork.session.refuse(exchange, status: status, warning: warning) }
-      }
-      return settle()
+    if let pending = pendingOffer, pending.exchange == exchange {
+      return refusePending(pending, status: status, warning: warning)
     }
-    refusePending(pending, status: status, warning: warning)
+    if case .up(let session) = state {
+      session.refuse(exchange, status: status, warning: warning)
+    } else {
+      for fork in forks.values { fork.session.refuse(exchange, status: status, warning: warning) }
+    }
+    settle()
   }
 
-  /// An offer in a 2xx cannot be refused but by the end of the call (RFC 3261 section 13.2.2.4).
+  /// An offer to an INVITE without one cannot be refused but by the end of the call (RFC 3261 section 13.2.2.4).
   private func refusePending(_ pending: PendingOffer, status: Int, warning: String?) {
     pendingOffer = nil
     answerDeadline = nil
     let failure = CallFailure(.media, sipStatus: status, warning: warning, leg: .trunk, correlationID: callID)
-    guard case .success(_, let response) = pending, case .up(let session) = state else {
-      // Nothing was agreed on and nothing can be: the call is cancelled.
-      cancel(.local(HangUp(reasons: [CallFailure.Reason(protocolName: "SIP", cause: status)])))
-      return
+    if case .up(let session) = state {
+      session.fail(failure, bye: true)
+      return settle()
     }
-    state = .over
-    context.close(session.dialog.id)
-    dismiss(response, from: session.dialog.path)
-    end(CallEnd(cause: .failed, failure: failure, wasEstablished: true))
+    cancel(.failure(failure))
   }
 
   // MARK: - Time
@@ -685,21 +678,16 @@ final class OutgoingCallMachine: CallMachine {
       _ = context.take(pending.exchange)
       refusePending(pending, status: 488, warning: nil)
     }
-    if isDue(cancelDeadline), case .cancelling(let transaction) = state {
-      context.abandon(transaction)
-      endCancelled(with: nil)
-    }
     if isDue(windowEnd) { closeWindow() }
     settle()
   }
 
   private func closeWindow() {
     windowEnd = nil
-    for transaction in abandoned { context.abandon(transaction) }
+    // Their CANCEL was sent or has nothing to follow: the transaction layer ends them by itself.
     abandoned.removeAll()
-    for session in dismissed.values { context.close(session.dialog.id) }
+    for session in dismissed.values { session.abandon() }
     dismissed.removeAll()
-    if hasEnded { state = .over }
   }
 
   private func end(_ end: CallEnd) {
@@ -710,7 +698,6 @@ final class OutgoingCallMachine: CallMachine {
     ringDeadline = nil
     responseDeadline = nil
     answerDeadline = nil
-    cancelDeadline = nil
     switch state {
     case .up: break
     case .locating, .calling, .cancelling, .over: state = .over

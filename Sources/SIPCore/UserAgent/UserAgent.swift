@@ -33,28 +33,312 @@ public final class UserAgent {
     }
   }
 
-  public let configuration: Configuration
+  /// What has a deadline besides transactions.
+  enum Timed: Hashable {
+    case call(CallHandle)
+    case query(QueryID)
+    case registration(QueryID)
+  }
+
+  public var configuration: Configuration { context.configuration }
+  let context: UserAgentContext
+  private var calls: [CallHandle: any CallMachine] = [:]
+  /// Calls that have not ended: what caps count.
+  private var live: Set<CallHandle> = []
+  /// Calls of ours by the Call-ID of their INVITE, while forks may still answer.
+  private var invitations: [String: CallHandle] = [:]
+  var queries: [QueryID: Query] = [:]
+  var registrations: [QueryID: Registration] = [:]
+  var deadlines = DeadlineQueue<Timed>()
+  private var incomingRate: RateCap
+  /// Handles of calls that come in count down, so that they meet none of those that others choose.
+  private var lastIncoming: UInt64 = .max
 
   public init(_ configuration: Configuration, identifiers: IdentifierSource) {
-    self.configuration = configuration
+    context = UserAgentContext(configuration, identifiers: identifiers)
+    incomingRate = RateCap(perSecond: configuration.limits.incomingCallsPerSecond)
   }
 
   /// When ``advance(to:into:)`` is due next; `nil` while nothing waits.
-  public var nextDeadline: MonotonicInstant? { nil }
+  public var nextDeadline: MonotonicInstant? {
+    switch (deadlines.next, context.transactions.nextDeadline) {
+    case (let own?, let transactions?): min(own, transactions)
+    case (let own, let transactions): own ?? transactions
+    }
+  }
+
+  public var counters: UserAgentCounters {
+    var counters = context.counters
+    counters.calls = UInt64(live.count)
+    counters.dialogs = UInt64(context.dialogs.count)
+    counters.transactions = UInt64(context.transactions.count)
+    return counters
+  }
+
+  public var transactionCounters: TransactionCounters { context.transactions.counters }
+
+  /// Everything that is still held, for tests of what a finished call leaves behind.
+  package var holdings: [String: Int] {
+    context.holdings.merging([
+      "calls": calls.count, "live": live.count, "invitations": invitations.count, "queries": queries.count,
+      "registrations": registrations.count, "deadlines": deadlines.count,
+    ]) { first, _ in first }
+  }
+
+  // MARK: - Inputs
 
   /// One datagram, or one message that ``StreamFramer`` cut out of a stream.
-  /// - Parameter date: The wall clock, for Date and Retry-After dates.
   public func receive(
     _ bytes: [UInt8], from path: SIPPath, at now: MonotonicInstant, into effects: inout [UserAgentEffect]
-  ) {}
+  ) {
+    handle(at: now, into: &effects) {
+      context.counters.received += 1
+      switch SIPGate.admit(bytes, transport: path.remote.transport) {
+      case .failure(let refusal): refuse(refusal, from: path)
+      case .success(let message):
+        var told: [TransactionEffect] = []
+        context.transactions.receive(message, from: path, at: now, into: &told)
+        context.enqueue(told)
+      }
+    }
+  }
 
-  public func handle(_ command: UserAgentCommand, at now: MonotonicInstant, into effects: inout [UserAgentEffect]) {}
+  public func handle(_ command: UserAgentCommand, at now: MonotonicInstant, into effects: inout [UserAgentEffect]) {
+    handle(at: now, into: &effects) { perform(command) }
+  }
 
   /// The bytes of a `send` with this transaction could not be sent, or its connection broke before an answer.
   public func transportFailed(
     _ transaction: TransactionID, at now: MonotonicInstant, into effects: inout [UserAgentEffect]
-  ) {}
+  ) {
+    handle(at: now, into: &effects) {
+      var told: [TransactionEffect] = []
+      context.transactions.transportFailed(transaction, at: now, into: &told)
+      context.enqueue(told)
+    }
+  }
 
   /// Fires every timer that is due.
-  public func advance(to now: MonotonicInstant, into effects: inout [UserAgentEffect]) {}
+  public func advance(to now: MonotonicInstant, into effects: inout [UserAgentEffect]) {
+    handle(at: now, into: &effects) {
+      var told: [TransactionEffect] = []
+      context.transactions.advance(to: now, into: &told)
+      context.enqueue(told)
+      drain()
+      while let timed = deadlines.popDue(at: now) {
+        switch timed {
+        case .call(let call): with(call) { $0.advance() }
+        case .query(let id): with(query: id) { $0.advance() }
+        case .registration(let id): with(registration: id) { $0.advance() }
+        }
+        drain()
+      }
+    }
+  }
+
+  /// Runs one input and everything that comes of it, and hands out the effects.
+  private func handle(at now: MonotonicInstant, into effects: inout [UserAgentEffect], _ body: () -> Void) {
+    context.now = max(context.now, now)
+    swap(&context.effects, &effects)
+    body()
+    drain()
+    swap(&context.effects, &effects)
+  }
+
+  // MARK: - What transactions tell
+
+  private func drain() {
+    while let told = context.nextTold() {
+      switch told {
+      case .send(let bytes, let path, let transaction): context.send(bytes, path, transaction)
+      case .request(let transaction, let request, let path): dispatch(request, transaction, from: path)
+      case .acknowledgement(let message, _):
+        if let call = context.dialogs[DialogID(receivedIn: message)] {
+          with(call) { $0.receive(acknowledgement: message) }
+        } else {
+          context.counters.strays += 1
+        }
+      case .response(let transaction, let response, let path): receive(response, of: transaction, from: path)
+      case .lateSuccess(let response, let path):
+        let dialog = DialogID(
+          callID: response.callID, localTag: response.from.tag ?? "", remoteTag: response.to.tag ?? "")
+        if let call = context.dialogs[dialog] ?? invitations[response.callID] {
+          with(call) { $0.receive(lateSuccess: response, from: path) }
+        } else {
+          context.counters.strays += 1
+        }
+      case .cancelled(let transaction, let request):
+        if let call = context.served[transaction] { with(call) { $0.cancelled(transaction, request) } }
+      case .failed(let transaction, let failure): fail(transaction, failure)
+      case .ended(let transaction): context.forget(transaction)
+      }
+    }
+  }
+
+  private func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
+    switch context.owners[transaction] {
+    case .call(let call): with(call) { $0.receive(response, of: transaction, from: path) }
+    case .dialog(let dialog):
+      guard let call = context.dialogs[dialog] else { return }
+      with(call) { $0.receive(response, of: transaction, from: path) }
+    case .query(let id): with(query: id) { $0.receive(response, of: transaction, from: path) }
+    case .registration(let id): with(registration: id) { $0.receive(response, of: transaction) }
+    case nil: break
+    }
+  }
+
+  private func fail(_ transaction: TransactionID, _ failure: TransactionFailure) {
+    switch context.owners[transaction] {
+    case .call(let call): with(call) { $0.failed(transaction, failure) }
+    case .dialog(let dialog):
+      guard let call = context.dialogs[dialog] else { return }
+      with(call) { $0.failed(transaction, failure, in: dialog) }
+    case .query(let id): with(query: id) { $0.failed(transaction, failure) }
+    case .registration(let id): with(registration: id) { $0.failed(transaction) }
+    case nil:
+      if let call = context.served[transaction] { with(call) { $0.failed(transaction, failure) } }
+    }
+  }
+
+  /// Lets a call act, and takes over what became of it.
+  private func with(_ call: CallHandle, _ action: (any CallMachine) -> Void) {
+    guard let machine = calls[call] else { return }
+    action(machine)
+    var current = machine
+    if let successor = machine.successor {
+      calls[call] = successor
+      current = successor
+    }
+    if machine is OutgoingCallMachine, current !== machine || current.isFinished { forgetInvitation(of: machine) }
+    if current.hasEnded, live.remove(call) != nil { context.forgetExchanges(of: call) }
+    if current.isFinished {
+      calls[call] = nil
+      deadlines.set(.call(call), nil)
+    } else {
+      deadlines.set(.call(call), current.nextDeadline)
+    }
+  }
+
+  private func forgetInvitation(of machine: any CallMachine) {
+    if let machine = machine as? OutgoingCallMachine { invitations[machine.identifier] = nil }
+  }
+
+  // MARK: - Requests
+
+  private func refuse(_ refusal: GateRefusal, from path: SIPPath) {
+    context.counters.refused += 1
+    context.counters.refusedByRule[refusal.rule, default: 0] += 1
+    guard case .answer(let status, let reason) = refusal.action, let message = refusal.message,
+      let bytes = ErrorResponse.bytes(
+        to: message, status: status, reason: reason, tag: context.identifiers.token(),
+        source: PacketSource(host: path.remote.host, port: path.remote.port))
+    else { return }
+    context.counters.refusalsAnswered += 1
+    context.send(bytes, path, nil)
+  }
+
+  private func dispatch(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
+    guard case .request(let method, let uri) = request.startLine else { return }
+    func answer(_ status: Int, _ fields: [OutgoingField] = []) {
+      context.respond(transaction, OutgoingResponse(status, toTag: context.identifiers.token(), fields: fields))
+    }
+    if request.to.tag != nil {
+      guard let call = context.dialogs[DialogID(receivedIn: request)], calls[call] != nil else { return answer(481) }
+      if method == .invite { context.serve(transaction, for: call) }
+      return with(call) { $0.receive(request, transaction, from: path) }
+    }
+    // A sips request must have come over TLS all the way (RFC 3261 section 26.2.2).
+    if uri.scheme == .sips, path.remote.transport != .tls { return answer(416) }
+    if var refusal = request.requirementRefusal {
+      refusal.toTag = context.identifiers.token()
+      context.respond(transaction, refusal)
+      return
+    }
+    switch method {
+    case .options:
+      var response = OutgoingResponse(200, toTag: context.identifiers.token(), fields: capabilities)
+      response.contact = context.contact(user: nil, scheme: uri.scheme, for: path)
+      context.respond(transaction, response)
+    case .invite: receiveInvite(request, transaction, from: path)
+    case .bye, .info, .prack, .update, .notify: answer(481)
+    case .refer: answer(603)
+    case .register, SIPMethod(rawValue: "SUBSCRIBE"), SIPMethod(rawValue: "MESSAGE"), SIPMethod(rawValue: "PUBLISH"):
+      answer(405, DialogFields.allow(transfer: configuration.allowsTransfer))
+    default: answer(501, DialogFields.allow(transfer: configuration.allowsTransfer))
+    }
+  }
+
+  private var capabilities: [OutgoingField] {
+    DialogFields.allow(transfer: configuration.allowsTransfer) + DialogFields.supported
+      + DialogFields.field("Accept", DialogFields.sessionDescriptionType)
+      + DialogFields.field("Accept-Encoding", "identity")
+  }
+
+  private func receiveInvite(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
+    func answer(_ response: OutgoingResponse) {
+      var response = response
+      response.toTag = context.identifiers.token()
+      context.respond(transaction, response)
+    }
+    guard configuration.acceptsCalls else { return answer(OutgoingResponse(404)) }
+    if let refusal = request.bodyRefusal { return answer(refusal) }
+    guard live.count < configuration.limits.calls, incomingRate.take(at: context.now) else {
+      context.counters.overloads += 1
+      return answer(
+        OutgoingResponse(503, fields: DialogFields.retryAfter(configuration.limits.retryAfterSeconds)))
+    }
+    let call = CallHandle(lastIncoming)
+    lastIncoming -= 1
+    context.counters.callsReceived += 1
+    let machine = IncomingCallMachine(
+      call: call, invite: request, transaction: transaction, from: path, context: context)
+    calls[call] = machine
+    live.insert(call)
+    context.serve(transaction, for: call)
+    with(call) { _ in machine.start() }
+  }
+
+  // MARK: - Commands
+
+  private func perform(_ command: UserAgentCommand) {
+    switch command {
+    case .placeCall(let call, let plan): place(call, plan)
+    case .hangUp(let call, _), .ring(let call, _, _, _), .accept(let call, _, _), .reject(let call, _),
+      .offer(let call, _, _), .sendInfo(let call, _), .transfer(let call, _), .acceptTransfer(let call),
+      .refuseTransfer(let call, _), .reportTransfer(let call, _):
+      with(call) { $0.handle(command) }
+    case .answer(let exchange, let body):
+      if let call = context.take(exchange) { with(call) { $0.answer(exchange, body) } }
+    case .refuse(let exchange, let status, let warning):
+      if let call = context.take(exchange) { with(call) { $0.refuse(exchange, status: status, warning: warning) } }
+    case .ping(let id, let query): ping(id, query)
+    case .register(let id, let registration): register(id, registration)
+    case .unregister(let id): unregister(id)
+    case .located(let location, let paths): located(location, paths)
+    }
+  }
+
+  private func place(_ call: CallHandle, _ plan: OutgoingCall) {
+    // A handle that is taken names another call: its life must not be touched.
+    guard calls[call] == nil else { return }
+    guard live.count < configuration.limits.calls else {
+      let failure = CallFailure(.limit, leg: .trunk)
+      return context.emit(.ended(call, CallEnd(cause: .failed, failure: failure, wasEstablished: false)))
+    }
+    context.counters.callsPlaced += 1
+    let machine = OutgoingCallMachine(plan, call: call, context: context)
+    calls[call] = machine
+    live.insert(call)
+    invitations[machine.identifier] = call
+    with(call) { _ in machine.start() }
+  }
+
+  private func located(_ location: LocationID, _ paths: [SIPPath]) {
+    switch context.take(location) {
+    case .call(let call): with(call) { ($0 as? OutgoingCallMachine)?.located(paths) }
+    case .query(let id): with(query: id) { $0.located(paths) }
+    case .registration(let id): with(registration: id) { $0.located(paths) }
+    case .dialog, nil: break
+    }
+  }
 }

@@ -45,16 +45,32 @@ final class UserAgentContext: AgentContext {
   func address(of path: SIPPath) -> AdvertisedAddress? { addresses[path.listener] }
 
   func send(_ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner) -> TransactionID {
+    send(request, to: path, for: owner, unlessLargerThanDatagram: false) ?? failed(owner)
+  }
+
+  /// - Returns: `nil`, and nothing was sent, where the request is too large for the path to be tried first
+  ///   (RFC 3261 section 18.1.1).
+  func send(
+    _ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner, unlessLargerThanDatagram isLimited: Bool
+  ) -> TransactionID? {
     var sent: [TransactionEffect] = []
     var request = request
     request.fields += product("User-Agent", unlessIn: request.fields)
-    if let address = address(of: path),
-      let transaction = try? transactions.send(request, to: path, as: address, at: now, into: &sent)
-    {
+    guard let address = address(of: path) else { return failed(owner) }
+    do {
+      let transaction = try transactions.send(
+        request, to: path, as: address, at: now,
+        maximumDatagramBytes: isLimited ? TransactionLayer.maximumDatagramBytes : .max, into: &sent)
       owners[transaction] = owner
       absorb(sent)
       return transaction
+    } catch {
+      return isLimited && error.rule == "transaction.datagramBytes" ? nil : failed(owner)
     }
+  }
+
+  /// A transaction that fails after this returns.
+  private func failed(_ owner: TransactionOwner) -> TransactionID {
     counters.unbuildable += 1
     // Counted down from the top, where the layer's own numbers never get.
     let transaction = TransactionID(lastFailed)
@@ -66,19 +82,27 @@ final class UserAgentContext: AgentContext {
   }
 
   func acknowledge(_ request: OutgoingRequest, to path: SIPPath) {
-    var sent: [TransactionEffect] = []
-    guard let address = address(of: path),
-      (try? transactions.acknowledge(request, to: path, as: address, at: now, into: &sent)) != nil
-    else {
+    guard let address = address(of: path) else {
       counters.unbuildable += 1
       return
     }
-    absorb(sent)
+    var request = request
+    request.fields += product("User-Agent", unlessIn: request.fields)
+    var parameters = [SIPParameter("branch", "z9hG4bK" + identifiers.token())]
+    if address.transport == .udp { parameters.append(SIPParameter("rport")) }
+    let via = Via(
+      transport: address.transport.rawValue.uppercased(), host: address.host, port: address.port,
+      parameters: parameters)
+    guard let bytes = try? request.encoded(via: via) else {
+      counters.unbuildable += 1
+      return
+    }
+    send(bytes, path, nil)
   }
 
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField]) {
     var sent: [TransactionEffect] = []
-    transactions.cancel(transaction, reasons: reasons, at: now, into: &sent)
+    transactions.cancel(transaction, fields: reasons, at: now, into: &sent)
     absorb(sent)
   }
 
@@ -88,20 +112,21 @@ final class UserAgentContext: AgentContext {
     var response = response
     if response.status > 100 { response.fields += product("Server", unlessIn: response.fields) }
     do {
-      try transactions.respond(transaction, response, at: now, into: &sent)
+      let repeatable = try transactions.respond(transaction, response, at: now, into: &sent)
+      absorb(sent)
+      return repeatable
     } catch {
+      guard error.rule != "transaction.unknown" else { return nil }
       counters.unbuildable += 1
-      // Better a bare answer than none, which would leave the peer to its timer.
+      // Better a bare failure than none, which would leave the peer to its timer.
+      guard response.status >= 200 else { return nil }
       sent.removeAll()
-      guard response.status >= 300,
-        (try? transactions.respond(
-          transaction, OutgoingResponse(response.status, toTag: identifiers.token()), at: now, into: &sent)) != nil
-      else { return nil }
+      let status = response.status < 300 ? 500 : response.status
+      _ = try? transactions.respond(
+        transaction, OutgoingResponse(status, toTag: response.toTag ?? identifiers.token()), at: now, into: &sent)
+      absorb(sent)
+      return nil
     }
-    var last: RepeatableResponse?
-    for case .send(let bytes, let path, _) in sent { last = RepeatableResponse(bytes: bytes, path: path) }
-    absorb(sent)
-    return last
   }
 
   func repeatResponse(_ response: RepeatableResponse) { send(response.bytes, response.path, nil) }
@@ -109,14 +134,6 @@ final class UserAgentContext: AgentContext {
   private func product(_ name: String, unlessIn fields: [OutgoingField]) -> [OutgoingField] {
     guard !configuration.productName.isEmpty, !fields.contains(where: { $0.name == name }) else { return [] }
     return DialogFields.field(name, configuration.productName)
-  }
-
-  /// Lets go of an INVITE of ours that nothing is expected of any more.
-  func abandon(_ transaction: TransactionID) {
-    owners[transaction] = nil
-    var sent: [TransactionEffect] = []
-    transactions.abandon(transaction, at: now, into: &sent)
-    absorb(sent)
   }
 
   /// What is to be sent goes out at once, in the order of actions; what was heard waits its turn.
@@ -222,6 +239,14 @@ final class UserAgentContext: AgentContext {
     lastLocation += 1
     locations[LocationID(lastLocation)] = owner
     effects.append(.locate(LocationID(lastLocation), uri))
+  }
+
+  /// How much of each kind is held.
+  var holdings: [String: Int] {
+    [
+      "owners": owners.count, "served": served.count, "dialogs": dialogs.count, "exchanges": exchanges.count,
+      "exchangesOfCalls": exchangesOfCalls.count, "locations": locations.count, "transactions": transactions.count,
+    ]
   }
 
   func take(_ location: LocationID) -> TransactionOwner? { locations.removeValue(forKey: location) }

@@ -21,10 +21,12 @@ public struct UserAgentLimits: Hashable, Sendable {
   /// Without any response to a request this long after it was sent, the next path is tried where there is one. The
   /// transaction itself gives up after 32 s (RFC 3261 section 17.1.1.2), which is the most that counts.
   public var firstResponseMilliseconds: Int64 = 32_000
-  /// Bytes of a request from which on a stream is tried before UDP (RFC 3261 section 18.1.1).
-  public var datagramRequestBytes = 1_300
   /// Paths tried in one call or query.
   public var paths = 8
+  /// Requests of ours in one dialog that wait for their final response; above: not sent.
+  public var dialogRequests = 16
+  /// Transfers that one peer may have open in one dialog; a REFER above gets 403.
+  public var transfers = 2
   /// Seconds of Retry-After with our own 503.
   public var retryAfterSeconds = 5
 

@@ -1,9 +1,6 @@
 /// What one message says of session timers (RFC 4028 sections 4 to 6).
-package struct SessionTimerFields: Hashable, Sendable {
-  /// Who refreshes, by the roles in the transaction that the message belongs to.
-  package enum Refresher: String, Hashable, Sendable {
-    case uac, uas
-  }
+package struct SessionTimerHeaders: Hashable, Sendable {
+  package typealias Refresher = SessionExpires.Refresher
 
   /// Seconds of Session-Expires.
   package var interval: UInt32?
@@ -27,13 +24,23 @@ package struct SessionTimerFields: Hashable, Sendable {
     self.requiresTimer = requiresTimer
   }
 
+  /// What a message says; a value that cannot be read counts as absent.
+  package init(_ message: SIPMessage) {
+    let expires = message.value("Session-Expires").flatMap { try? SessionExpires(parsing: $0) }
+    self.init(
+      interval: expires?.seconds, refresher: expires?.refresher,
+      minimum: message.value("Min-SE").flatMap { try? MinSE(parsing: $0) }?.seconds,
+      supportsTimer: message.tokens("Supported")?.contains("timer") ?? false,
+      requiresTimer: message.tokens("Require")?.contains("timer") ?? false)
+  }
+
   /// The fields to send, without Supported, whose list stands in every message anyway.
   package var fields: [OutgoingField] {
     var pairs: [(String, String)] = []
     if let interval {
-      pairs.append(("Session-Expires", "\(interval)" + (refresher.map { ";refresher=\($0.rawValue)" } ?? "")))
+      pairs.append(("Session-Expires", SessionExpires(seconds: interval, refresher: refresher).fieldValue))
     }
-    if let minimum { pairs.append(("Min-SE", "\(minimum)")) }
+    if let minimum { pairs.append(("Min-SE", MinSE(seconds: minimum).fieldValue)) }
     if requiresTimer { pairs.append(("Require", "timer")) }
     return pairs.compactMap { try? OutgoingField($0.0, $0.1) }
   }

@@ -1,0 +1,33 @@
+import CallModel
+
+// MARK: - INFO
+
+extension DialogSession {
+  /// Bodies of INFO that are passed on: digits, in the two ways the field writes them.
+  static let informationTypes = ["application/dtmf-relay", "application/dtmf"]
+
+  /// INFO with a body for the other side, in its use without packages (RFC 6086 section 2).
+  func sendInfo(_ body: MessageBody) {
+    guard isLive else { return }
+    send(request(.info, body: body), .information)
+  }
+
+  func receiveInfo(_ request: SIPMessage, _ transaction: TransactionID) {
+    // None of the packages is known here (RFC 6086 section 4.2.2).
+    guard request.value("Info-Package") == nil else {
+      context.respond(transaction, OutgoingResponse(469, phrase: "Bad Info Package"))
+      return
+    }
+    guard let body = request.body, !body.bytes.isEmpty else {
+      context.respond(transaction, OutgoingResponse(200))
+      return
+    }
+    guard DialogSession.informationTypes.contains(where: body.isType) else {
+      let accepted = DialogSession.informationTypes.joined(separator: ", ")
+      context.respond(transaction, OutgoingResponse(415, fields: DialogFields.field("Accept", accepted)))
+      return
+    }
+    context.respond(transaction, OutgoingResponse(200))
+    context.emit(.info(call, body))
+  }
+}

@@ -1,0 +1,17 @@
+/// What the layer kept to itself.
+public struct TransactionCounters: Hashable, Sendable {
+  /// Responses without a transaction, for another node, or repeated after the end.
+  public var strayResponses: UInt64 = 0
+  /// Copies of requests that were not passed on.
+  public var repeatedRequests: UInt64 = 0
+  /// Requests that came twice on different ways.
+  public var mergedRequests: UInt64 = 0
+  /// Requests above the limit of live transactions.
+  public var refusedRequests: UInt64 = 0
+  /// Messages that the parser refused behind the gate.
+  public var unreadableMessages: UInt64 = 0
+  /// CANCELs without an INVITE.
+  public var strayCancels: UInt64 = 0
+
+  public init() {}
+}
