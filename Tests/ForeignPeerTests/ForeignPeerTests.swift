@@ -13,4 +13,26 @@ struct ForeignPeerTests {
     "SIPp calls", .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
     arguments: PeerCase.chosen(SIPpCase.calledCases))
   func called(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test("A lossy, forking peer answers", arguments: PeerCase.chosen(DatagramCases.callingCases))
+  func callingDatagrams(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test("A lossy peer calls", arguments: PeerCase.chosen(DatagramCases.calledCases))
+  func calledByDatagrams(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "baresip",
+    .enabled(
+      if: PeerProgram.baresip.isInstalled && PeerProgram.openssl.isInstalled,
+      "baresip or openssl is absent: apt-get install baresip openssl"),
+    arguments: PeerCase.chosen(BaresipCases.cases))
+  func baresip(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Kamailio",
+    .enabled(
+      if: PeerProgram.kamailio.isInstalled && PeerProgram.openssl.isInstalled,
+      "kamailio or openssl is absent: apt-get install kamailio kamailio-tls-modules openssl"),
+    arguments: PeerCase.chosen(KamailioCases.cases))
+  func kamailio(_ peerCase: PeerCase) async { await peerCase.perform() }
 }

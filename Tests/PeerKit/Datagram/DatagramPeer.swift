@@ -114,8 +114,23 @@ public final class DatagramPeer: Sendable {
   }
 
   public func newBranch() -> String {
-    "z9hG4bKpeer\(port)n\(identifiers.withLock { $0 += 1
-return $0 })"
+    let number = identifiers.withLock { number in
+      number += 1
+      return number
+    }
+    return "z9hG4bKpeer\(port)n\(number)"
+  }
+
+  /// Waits that long for a message that must not come.
+  public func stays(without what: String, for seconds: Double, where condition: (PeerMessage) -> Bool) async throws {
+    let before = messages().count
+    let deadline = Deadline(seconds: seconds)
+    while !deadline.hasPassed {
+      if let message = messages().dropFirst(before).first(where: condition) {
+        throw PeerFailure("\(what) came: \(message.startLine)")
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
   }
 
   private func collect() {

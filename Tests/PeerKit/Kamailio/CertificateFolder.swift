@@ -5,7 +5,11 @@ public import Foundation
 public final class CertificateFolder: Sendable {
   public static let serverName = "sip.example.test"
 
+  private static let made = Task { try await CertificateFolder() }
   private let folder: TemporaryFolder
+
+  /// One for the whole process: making keys takes a while.
+  public static func shared() async throws -> CertificateFolder { try await made.value }
 
   public init() async throws {
     folder = try TemporaryFolder("certificates")
