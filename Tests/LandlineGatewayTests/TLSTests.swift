@@ -114,7 +114,8 @@ extension SocketTests {
       let stranger = try await Self.client(other, TLSClientPolicy(trust: .fingerprints([wrong])))
       stranger.send(request(1), on: stranger.path(to: there), for: TransactionID(1))
       try await stranger.failure(of: TransactionID(1))
-      try await stranger.problem(.certificateFingerprint)
+      let problem = try await stranger.problem(.certificateFingerprint)
+      #expect(problem.text.hasSuffix(right.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")))
       for endpoint in [here, there, stranger] { try await endpoint.shutdown() }
     }
 
@@ -144,6 +145,21 @@ extension SocketTests {
       try await there.shutdown()
     }
 
+    /// A client that comes back with the session of its last connection.
+    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    func resumesSessionsOfClientsWithCertificates(_ version: String) async throws {
+      let authority = try TestAuthority()
+      let identity = try authority.issue("server", names: "IP:127.0.0.1")
+      let here = try await Self.server(identity, clients: [authority.certificate])
+      let output = try TestAuthority.openssl(
+        ["s_client", "-connect", "127.0.0.1:\(here.address.port)", version, "-reconnect"]
+          + ["-CAfile", authority.certificate, "-cert", identity.certificateChain, "-key", identity.privateKey],
+        allowsFailure: true)
+      #expect(try await here.statistics().handshakesFailed == 0, "\(output)")
+      #expect(try await here.statistics().connectionsAccepted > 1)
+      try await here.shutdown()
+    }
+
     /// The versions that an openssl client asks for, and whether it gets through.
     @Test(arguments: [
       (TLSVersionFloor.tls12, "-tls1_1", false), (.tls12, "-tls1_2", true), (.tls12, "-tls1_3", true),
@@ -156,8 +172,8 @@ extension SocketTests {
       let output = try TestAuthority.openssl(
         ["s_client", "-connect", "127.0.0.1:\(here.address.port)", version, "-CAfile", authority.certificate]
           + ["-cipher", "DEFAULT@SECLEVEL=0"], allowsFailure: true)
-      #expect(output.contains("Verify return code: 0 (ok)") && output.contains("Cipher is TLS_AES") == works
-        || output.contains("Cipher is ECDHE") == works, "\(output)")
+      let isOpen = output.contains("Cipher is TLS_AES") || output.contains("Cipher is ECDHE")
+      #expect(isOpen == works, "\(output)")
       if !works { try await here.problem(.version) }
       try await here.shutdown()
     }

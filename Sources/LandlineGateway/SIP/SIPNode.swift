@@ -13,20 +13,18 @@ public final class SIPNode: Sendable {
     public var agent: UserAgent.Configuration
     public var tlsClients: TLSClientPolicies
     public var limits: TransportLimits
-    public var gate: GateLimits
     /// Unique among the nodes of a process.
     public var shard: UInt16
 
     public init(
       listeners: [SIPListener], agent: UserAgent.Configuration = UserAgent.Configuration(addresses: []),
       tlsClients: TLSClientPolicies = TLSClientPolicies(), limits: TransportLimits = .standard,
-      gate: GateLimits = .standard, shard: UInt16 = 0
+      shard: UInt16 = 0
     ) {
       self.listeners = listeners
       self.agent = agent
       self.tlsClients = tlsClients
       self.limits = limits
-      self.gate = gate
       self.shard = shard
     }
   }
@@ -59,8 +57,8 @@ public final class SIPNode: Sendable {
     let contexts = try TLSContexts(listeners: configuration.listeners, policies: configuration.tlsClients)
     return try await eventLoop.flatSubmit {
       let transports = SIPTransports(
-        configuration.listeners, contexts: contexts, limits: configuration.limits, gate: configuration.gate,
-        identifiers: identifiers, shard: configuration.shard, on: eventLoop)
+        configuration.listeners, contexts: contexts, limits: configuration.limits, identifiers: identifiers,
+        shard: configuration.shard, on: eventLoop)
       let bound = NIOLoopBound(transports, eventLoop: eventLoop)
       return transports.open().map {
         let transports = bound.value

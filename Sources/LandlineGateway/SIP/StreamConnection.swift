@@ -201,7 +201,7 @@ final class StreamConnection: ChannelInboundHandler {
     guard phase != .closing else { return }
     if phase == .handshaking, listener.transport == .tls {
       let failure = TLSFailure(
-        error, certificate: tls?.peerCertificate, seconds: transports?.wallClockSeconds() ?? 0,
+        error, certificate: tls?.peerCertificate, policy: policy, seconds: transports?.wallClockSeconds() ?? 0,
         isServer: role == .accepted)
       return end(failure.kind, failure.text)
     }

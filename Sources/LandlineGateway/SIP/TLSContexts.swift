@@ -87,7 +87,7 @@ package struct TLSContexts: Sendable {
       return try NIOSSLContext(configuration: configuration)
     } catch NIOSSLError.failedToLoadPrivateKey {
       throw refusal(
-        "keyMismatch", "\(identity?.privateKey ?? "the key") is not the key of \(identity?.certificateChain ?? "-")",
+        "keyMismatch", "\(identity?.privateKey ?? "the key") does not belong to \(identity?.certificateChain ?? "-")",
         accepted: "the private key that the first certificate of the chain was made for")
     } catch {
       throw refusal(
@@ -100,11 +100,12 @@ package struct TLSContexts: Sendable {
     _ files: TLSIdentityFiles
   ) throws(InvalidValue) -> (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey) {
     let chain = try certificates(files.certificateChain, rule: "certificateFile")
+    try checkReadable(files.privateKey, "keyFile")
     do {
       return (chain, try NIOSSLPrivateKey(file: files.privateKey, format: .pem))
     } catch {
       throw refusal(
-        "keyFile", "\(files.privateKey) cannot be read as a private key: \(reason(error))",
+        "keyFile", "\(files.privateKey) cannot be read as a private key",
         accepted: "a PEM file with one unencrypted private key")
     }
   }
@@ -119,12 +120,13 @@ package struct TLSContexts: Sendable {
   }
 
   private static func certificates(_ file: String, rule: String) throws(InvalidValue) -> [NIOSSLCertificate] {
+    try checkReadable(file, rule)
     let found: [NIOSSLCertificate]
     do {
       found = try NIOSSLCertificate.fromPEMFile(file)
     } catch {
       throw refusal(
-        rule, "\(file) cannot be read as certificates: \(reason(error))",
+        rule, "\(file) cannot be read as certificates",
         accepted: "a PEM file with one or more BEGIN CERTIFICATE blocks")
     }
     guard !found.isEmpty else {
@@ -133,8 +135,11 @@ package struct TLSContexts: Sendable {
     return found
   }
 
-  private static func reason(_ error: any Error) -> String {
-    (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+  private static func checkReadable(_ file: String, _ rule: String) throws(InvalidValue) {
+    guard access(file, R_OK) != 0 else { return }
+    throw refusal(
+      rule, "\(file) cannot be read: \(String(cString: strerror(errno)))",
+      accepted: "a PEM file that this process may read")
   }
 
   private static func refusal(_ rule: String, _ problem: String, accepted: String) -> InvalidValue {

@@ -13,8 +13,11 @@ struct TLSFailure: Error {
 
   /// - Parameters:
   ///   - certificate: What the peer showed, as far as the handshake came.
+  ///   - policy: What it was judged by, where it is a server.
   ///   - seconds: The wall clock since 1970.
-  init(_ error: any Error, certificate: NIOSSLCertificate?, seconds: Int, isServer: Bool) {
+  init(
+    _ error: any Error, certificate: NIOSSLCertificate?, policy: TLSClientPolicy?, seconds: Int, isServer: Bool
+  ) {
     if let failure = error as? TLSFailure {
       self = failure
       return
@@ -24,7 +27,7 @@ struct TLSFailure: Error {
     let alert = TLSFailure.alerts.first { says($0.code) }
     self =
       if says("CERTIFICATE_VERIFY_FAILED") {
-        TLSFailure.untrusted(certificate, seconds)
+        TLSFailure.untrusted(certificate, policy, seconds)
       } else if says("PEER_DID_NOT_RETURN_A_CERTIFICATE") {
         TLSFailure(.certificateMissing, "the client shows no certificate, and this listener wants one")
       } else if says("UNSUPPORTED_PROTOCOL") || says("ALERT_PROTOCOL_VERSION") || says("WRONG_SSL_VERSION") {
@@ -47,7 +50,18 @@ struct TLSFailure: Error {
   }
 
   /// The TLS library says only that the chain is no good; the dates of the certificate tell the commonest reasons apart.
-  private static func untrusted(_ certificate: NIOSSLCertificate?, _ seconds: Int) -> TLSFailure {
+  private static func untrusted(
+    _ certificate: NIOSSLCertificate?, _ policy: TLSClientPolicy?, _ seconds: Int
+  ) -> TLSFailure {
+    if case .fingerprints = policy?.trust {
+      let found = certificate.flatMap(PeerIdentity.fingerprint)?.map { byte in
+        (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+      return TLSFailure(
+        .certificateFingerprint,
+        "the peer's certificate is none of those that are pinned; its SHA-256 fingerprint is "
+          + (found?.joined(separator: ":") ?? "unknown"))
+    }
     if let certificate, Int(certificate.notValidAfter) < seconds {
       let days = (seconds - Int(certificate.notValidAfter)) / 86_400
       return TLSFailure(.certificateExpired, "the peer's certificate expired \(days) days ago")

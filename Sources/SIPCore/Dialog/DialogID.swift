@@ -10,3 +10,11 @@ public struct DialogID: Hashable, Sendable {
     self.remoteTag = remoteTag
   }
 }
+
+extension DialogID {
+  /// The dialog that a request of the peer belongs to. A peer of RFC 2543 has no tag, which counts as an empty one
+  /// (RFC 3261 section 12.1.1).
+  init(receivedIn request: SIPMessage) {
+    self.init(callID: request.callID, localTag: request.to.tag ?? "", remoteTag: request.from.tag ?? "")
+  }
+}

@@ -291,7 +291,7 @@ final class OutgoingCallMachine: CallMachine {
     if let tag, forks[tag] == nil, forks.count < context.limits.forks {
       forks[tag] = makeFork(response, tag, from: way)
     }
-    let sequence = response.value("RSeq").flatMap { try? RSeq(parsing: $0) }?.number
+    let sequence = response.value("RSeq").flatMap { try? RSeq(parsing: $0) }
     let isReliable = response.tokens("Require")?.contains("100rel") == true && plan.reliability != .off && sequence != nil
     let body = response.sessionDescription
     if isReliable, let sequence {
@@ -323,7 +323,7 @@ final class OutgoingCallMachine: CallMachine {
       .progress(
         call,
         Progress(
-          status: status, phrase: phrase, body: body, headers: response.customHeaders, isReliable: isReliable)))
+          status: status, phrase: phrase, body: body, headers: CustomHeaders(of: response), isReliable: isReliable)))
   }
 
   private func receive(success response: SIPMessage, from way: SIPPath) {
@@ -341,7 +341,7 @@ final class OutgoingCallMachine: CallMachine {
     let early = fork.flatMap { $0.session.isLive ? $0.session : nil }
     let session = early ?? makeSession(response, tag, from: way, isEarly: true)
     session.dialog.path = follow(way)
-    let headers = response.customHeaders
+    let headers = CustomHeaders(of: response)
     let connected = response.values("P-Asserted-Identity").lazy.compactMap { try? NameAddress(parsing: $0) }.first
     if plan.offer == nil, fork?.isNegotiated != true {
       guard let offer = response.sessionDescription else { return refuse(response, fork: fork, from: way) }
@@ -380,7 +380,7 @@ final class OutgoingCallMachine: CallMachine {
         cause: .failed,
         failure: CallFailure(
           .protocolBroken, sipStatus: status, phrase: phrase, leg: .trunk, correlationID: callID),
-        headers: response.customHeaders, wasEstablished: false))
+        headers: CustomHeaders(of: response), wasEstablished: false))
   }
 
   /// An offer in a provisional response whose INVITE has its final response waits for nothing any more.
@@ -446,7 +446,7 @@ final class OutgoingCallMachine: CallMachine {
       evidence, warning: WarningHeader(fields: response.values("Warning")).summary, trunk: nil, correlationID: callID)
     end(
       CallEnd(
-        cause: .failed, failure: failure, reasons: response.reasons, headers: response.customHeaders,
+        cause: .failed, failure: failure, reasons: response.reasons, headers: CustomHeaders(of: response),
         wasEstablished: false))
   }
 
@@ -608,7 +608,7 @@ final class OutgoingCallMachine: CallMachine {
     case .local, nil:
       end(
         CallEnd(
-          cause: .local, reasons: response?.reasons ?? [], headers: response?.customHeaders ?? CustomHeaders(),
+          cause: .local, reasons: response?.reasons ?? [], headers: response.map { CustomHeaders(of: $0) } ?? CustomHeaders(),
           wasEstablished: false))
     }
   }

@@ -63,7 +63,7 @@ final class Registration {
       let contact = context.contact(user: plan.contactUser, scheme: plan.registrar.scheme, for: current)
     else { return giveUp() }
     var machine = RegistrationMachine(
-      plan, contact: contact, digestURI: plan.registrar.description, identifiers: context.identifiers)
+      plan, contact: contact, identifiers: context.identifiers)
     let actions = machine.start()
     self.machine = machine
     perform(actions)

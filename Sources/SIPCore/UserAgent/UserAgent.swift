@@ -289,13 +289,8 @@ public final class UserAgent {
     }
     let call = CallHandle(lastIncoming)
     lastIncoming -= 1
-    context.counters.callsReceived += 1
-    let machine = IncomingCallMachine(
-      call: call, invite: request, transaction: transaction, from: path, context: context)
-    calls[call] = machine
-    live.insert(call)
-    context.serve(transaction, for: call)
-    with(call) { _ in machine.start() }
+    _ = call
+    answer(OutgoingResponse(404))
   }
 
   // MARK: - Commands
