@@ -140,7 +140,9 @@ struct MessageWriter {
       guard !MessageCharacter.isControl(byte) else {
         throw MessageWriter.refusal("control", "\(InvalidValue.name(of: byte)) stands in a quoted text")
       }
-      if byte == MessageCharacter.quote || byte == MessageCharacter.backslash { bytes.append(MessageCharacter.backslash) }
+      if byte == MessageCharacter.quote || byte == MessageCharacter.backslash {
+        bytes.append(MessageCharacter.backslash)
+      }
       bytes.append(byte)
     }
     bytes.append(MessageCharacter.quote)

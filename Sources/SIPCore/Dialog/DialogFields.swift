@@ -2,16 +2,14 @@ import CallModel
 
 /// Header fields that requests and responses inside calls share.
 enum DialogFields {
-  /// Option tags that a peer may require (RFC 3261 section 20.32).
-  static let supportedOptions = TokenList(["timer", "100rel"])
   static let sessionDescriptionType = "application/sdp"
 
   static func allow(transfer: Bool) -> [OutgoingField] {
-    let methods = ["INVITE", "ACK", "CANCEL", "BYE", "OPTIONS", "UPDATE", "INFO", "PRACK", "NOTIFY"]
-    return field("Allow", TokenList(methods + (transfer ? ["REFER"] : [])).fieldValue)
+    UserAgentCapabilities.allowField(allowsTransfer: transfer).map { [$0] } ?? []
   }
 
-  static var supported: [OutgoingField] { field("Supported", supportedOptions.fieldValue) }
+  static var supported: [OutgoingField] { UserAgentCapabilities.supportedField.map { [$0] } ?? [] }
+  static var accept: [OutgoingField] { UserAgentCapabilities.acceptField.map { [$0] } ?? [] }
 
   static func retryAfter(_ seconds: Int) -> [OutgoingField] { OutgoingField.retryAfter(seconds).map { [$0] } ?? [] }
 
@@ -38,6 +36,8 @@ extension SIPMessage {
   /// What its Reason headers say.
   var reasons: [CallFailure.Reason] { ReasonHeader(fields: values("Reason")).reasons }
 
+  var customHeaders: CustomHeaders { CustomHeaders(of: self) }
+
   /// Whether Supported or Require list an option.
   func supports(_ option: String) -> Bool {
     tokens("Supported")?.contains(option) == true || tokens("Require")?.contains(option) == true
@@ -48,7 +48,7 @@ extension SIPMessage {
   var requirementRefusal: OutgoingResponse? {
     guard !values("Require").isEmpty else { return nil }
     guard let required = tokens("Require") else { return OutgoingResponse(400, phrase: "Bad Require") }
-    let unknown = required.tokens.filter { !DialogFields.supportedOptions.contains($0) }
+    let unknown = UserAgentCapabilities.unsupported(required)
     guard !unknown.isEmpty else { return nil }
     return OutgoingResponse(420, fields: DialogFields.field("Unsupported", TokenList(unknown).fieldValue))
   }

@@ -9,7 +9,8 @@ struct DialogRequest: Sendable {
     case acknowledgeProvisional
     case information
     case transfer
-    case transferReport
+    /// NOTIFY, by the number of its REFER.
+    case transferReport(UInt32)
   }
 
   /// As given, without credentials: what is sent again after a challenge.
@@ -90,4 +91,12 @@ struct UnacknowledgedSuccess: Sendable {
   var offer: ResponseOffer?
   /// Whether the call comes up with this ACK.
   var isFirst: Bool
+}
+
+/// A REFER of the peer that waits for the layer above.
+struct TransferOffer: Sendable {
+  var transaction: TransactionID
+  var number: UInt32
+  /// When it is refused for want of an answer.
+  var deadline: MonotonicInstant
 }

@@ -3,9 +3,6 @@ import CallModel
 // MARK: - INFO
 
 extension DialogSession {
-  /// Bodies of INFO that are passed on: digits, in the two ways the field writes them.
-  static let informationTypes = ["application/dtmf-relay", "application/dtmf"]
-
   /// INFO with a body for the other side, in its use without packages (RFC 6086 section 2).
   func sendInfo(_ body: MessageBody) {
     guard isLive else { return }
@@ -22,12 +19,12 @@ extension DialogSession {
       context.respond(transaction, OutgoingResponse(200))
       return
     }
-    guard DialogSession.informationTypes.contains(where: body.isType) else {
-      let accepted = DialogSession.informationTypes.joined(separator: ", ")
-      context.respond(transaction, OutgoingResponse(415, fields: DialogFields.field("Accept", accepted)))
-      return
+    switch DTMFInfo.read(body) {
+    case .key:
+      context.respond(transaction, OutgoingResponse(200))
+      context.emit(.info(call, body))
+    case .malformed: context.respond(transaction, OutgoingResponse(400, phrase: "Bad INFO Body"))
+    case .unsupportedMediaType: context.respond(transaction, OutgoingResponse(415, fields: DialogFields.accept))
     }
-    context.respond(transaction, OutgoingResponse(200))
-    context.emit(.info(call, body))
   }
 }

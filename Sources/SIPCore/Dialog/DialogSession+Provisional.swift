@@ -47,7 +47,6 @@ extension DialogSession {
       take(request, transaction, .prack)
     }
     if let next, let invitation { context.respond(invitation, next) }
-    onProvisionalAcknowledged?()
   }
 
   /// The answer to our offer in a reliable provisional response came with its PRACK.
@@ -67,7 +66,7 @@ extension DialogSession {
     case .fail:
       // Section 3: the INVITE is rejected with a 5xx.
       self.invitation = nil
-      context.respond(invitation, OutgoingResponse(504))
+      context.respond(invitation, OutgoingResponse(504, toTag: dialog.id.localTag))
       fail(failure(504), bye: false)
     }
   }

@@ -14,23 +14,10 @@ extension DialogSession {
       dialog.localSequence &+= 1
       number = dialog.localSequence
     }
-    let hop = nextHop
+    let hop = RouteSet.destination(target: dialog.remoteTarget, routes: dialog.routeSet)
     return OutgoingRequest(
       method, uri: hop.uri, routes: hop.routes, from: dialog.local, to: dialog.remote, callID: dialog.id.callID,
       cseq: number, contact: method.carriesContact ? dialog.contact : nil, fields: fields, body: body)
-  }
-
-  /// Request-URI and Route of our requests (RFC 3261 section 12.2.1.1): a strict router on top takes the place of the
-  /// target, which goes to the end.
-  private var nextHop: (uri: SIPURI, routes: [NameAddress]) {
-    guard let first = dialog.routeSet.first, first.uri.parameters["lr"] == nil else {
-      return (dialog.remoteTarget, dialog.routeSet)
-    }
-    var uri = first.uri
-    // What a Request-URI may not hold (section 19.1.1).
-    uri.headers = []
-    uri.parameters.removeAll { $0.name == "method" }
-    return (uri, dialog.routeSet.dropFirst() + [NameAddress(dialog.remoteTarget)])
   }
 
   /// Sends a request, with credentials where the peer asked for some before.
@@ -61,6 +48,9 @@ extension DialogSession {
         sent.transaction = next
         ownChange = .sent(sent)
       }
+      if case .transfer = pending.purpose {
+        transferRepeated(pending.request.cseq, as: again.request.cseq)
+      }
       return
     }
     learn(from: response)
@@ -68,10 +58,9 @@ extension DialogSession {
     switch pending.purpose {
     case .bye: finish()
     case .change: changeAnswered(response, status, pending, transaction)
-    case .information, .transferReport, .acknowledgeProvisional: lost(status)
-    case .transfer:
-      transferAnswered(response, status, transaction)
-      lost(status)
+    case .information, .acknowledgeProvisional: lost(status)
+    case .transfer: transferAnswered(status, pending)
+    case .transferReport(let number): if status >= 300 { acceptedTransfers[number] = nil }
     }
     proceed()
   }
@@ -81,8 +70,9 @@ extension DialogSession {
     switch pending.purpose {
     case .bye: finish()
     case .change: changeFailed(failure, transaction)
-    case .information, .acknowledgeProvisional, .transferReport: break
-    case .transfer: transferFailed(failure, transaction)
+    case .information, .acknowledgeProvisional: break
+    case .transfer: transferAnswered(failure == .transport ? 503 : 408, pending)
+    case .transferReport(let number): acceptedTransfers[number] = nil
     }
     proceed()
   }
@@ -137,6 +127,7 @@ extension DialogSession {
   func fail(_ failure: CallFailure, bye: Bool) {
     let end = CallEnd(cause: .failed, failure: failure, wasEstablished: isEstablished)
     guard bye else {
+      settle()
       tell(end)
       finish()
       return
@@ -159,7 +150,10 @@ extension DialogSession {
       unansweredSuccess = nil
       acknowledge(success.acknowledgement, body: nil)
     }
-    if unacknowledged != nil {
+    if case .early = life, !isCaller {
+      // The INVITE was refused just now; a callee sends no BYE before the answer (RFC 3261 section 15).
+      finish()
+    } else if unacknowledged != nil {
       life = .leaving(fields)
     } else {
       sendBye(fields)
@@ -170,7 +164,7 @@ extension DialogSession {
   func sendBye(_ fields: [OutgoingField]) {
     life = .ending
     // Room for it whatever else waits: nothing comes after.
-    requests = requests.filter { $0.value.purpose == .change }
+    requests = requests.filter { $0.value.isChange }
     if send(request(.bye, fields: fields), .bye) == nil { finish() }
   }
 
@@ -184,15 +178,19 @@ extension DialogSession {
     settle()
     tell(
       CallEnd(
-        cause: .remote, reasons: request.reasons, headers: CustomHeaders(of: request), wasEstablished: isEstablished))
+        cause: .remote, reasons: request.reasons, headers: request.customHeaders, wasEstablished: isEstablished))
     finish()
   }
 
   /// Answers what the peer still waits for: no request may be left without a final response (RFC 3261 section 15.1.2).
   private func settle() {
     if let invitation {
-      context.respond(invitation, OutgoingResponse(487))
+      context.respond(invitation, OutgoingResponse(487, toTag: dialog.id.localTag))
       self.invitation = nil
+    }
+    if let offer = transferOffer {
+      context.respond(offer.transaction, OutgoingResponse(487))
+      transferOffer = nil
     }
     if let offer = peerOffer {
       context.respond(offer.transaction, OutgoingResponse(487))
@@ -226,7 +224,8 @@ extension DialogSession {
 }
 
 extension DialogRequest {
-  fileprivate var isBye: Bool { purpose == .bye }
+  fileprivate var isBye: Bool { if case .bye = purpose { true } else { false } }
+  fileprivate var isChange: Bool { if case .change = purpose { true } else { false } }
 }
 
 extension OutgoingRequest {

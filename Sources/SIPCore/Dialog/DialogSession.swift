@@ -39,8 +39,6 @@ final class DialogSession {
   var life: Life = .early
   /// Hears the end in place of the event: for the owner of a dialog that is not the call itself, such as a fork.
   var onEnd: ((CallEnd) -> Void)?
-  /// Hears each PRACK: a 2xx may have waited for it.
-  var onProvisionalAcknowledged: (() -> Void)?
   /// Whether the layer above heard ``UserAgentEvent/established(_:_:)``.
   var isEstablished = false
   var hasEnded = false
@@ -63,6 +61,13 @@ final class DialogSession {
   /// The timer asked for a refresh that did not succeed yet.
   var wantsRefresh = false
   var unacknowledged: UnacknowledgedSuccess?
+  /// Our REFERs by their CSeq number, which is the id of their events (RFC 3515 section 2.4.6); at most
+  /// ``UserAgentLimits/transfers``.
+  var askedTransfers: [UInt32: TransferSubscriber] = [:]
+  /// REFERs of the peer by their CSeq number, at most ``UserAgentLimits/transfers`` with one that waits for an answer.
+  var acceptedTransfers: [UInt32: TransferNotifier] = [:]
+  /// A REFER that was reported and waits for the layer above.
+  var transferOffer: TransferOffer?
   /// The session description of the peer that stands, as far as it passed here.
   var remoteDescription: MessageBody?
   /// Methods of the peer's last Allow; `nil` before the first.
@@ -133,7 +138,7 @@ final class DialogSession {
     life = .confirmed
     isEstablished = true
     dialog.isEarly = false
-    dialog.routeSet = response.recordRoutes.reversed()
+    dialog.routeSet = RouteSet.ofCaller(response.recordRoutes)
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }
     learn(from: response)
     remoteDescription = response.sessionDescription ?? remoteDescription
@@ -172,7 +177,7 @@ final class DialogSession {
       .acknowledgement, description: acknowledgement.sessionDescription != nil, context.identifiers)
     if success.isFirst {
       isEstablished = true
-      context.emit(.established(call, Answer(body: nil, headers: CustomHeaders(of: acknowledgement))))
+      context.emit(.established(call, Answer(body: nil, headers: acknowledgement.customHeaders)))
     }
     if let offer = success.offer {
       if let answer = acknowledgement.sessionDescription {
@@ -224,7 +229,7 @@ final class DialogSession {
     case .refer: receiveRefer(request, transaction)
     case .notify: receiveNotify(request, transaction)
     case .options:
-      let fields = allow + DialogFields.supported + DialogFields.field("Accept", "application/sdp, application/dtmf-relay, application/dtmf")
+      let fields = allow + DialogFields.supported + DialogFields.accept
       context.respond(transaction, OutgoingResponse(200, fields: fields))
     default: context.respond(transaction, OutgoingResponse(405, fields: allow))
     }

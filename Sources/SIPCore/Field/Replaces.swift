@@ -23,7 +23,9 @@ public struct Replaces: Hashable, Sendable {
       text, kind: "Replaces header", rule: "replaces",
       accepted: "a Call-ID with both tags, such as 12@host;to-tag=7;from-tag=9", maximumBytes: 2048)
     reader.skipSpace()
-    let callID = reader.run { $0 > 0x20 && $0 != 0x7F && $0 != MessageCharacter.semicolon && $0 != MessageCharacter.comma }
+    let callID = reader.run {
+      $0 > 0x20 && $0 != 0x7F && $0 != MessageCharacter.semicolon && $0 != MessageCharacter.comma
+    }
     guard !callID.isEmpty else { throw reader.invalid("callID", "\(reader.nextName) stands where the Call-ID begins") }
     var toTag: String?
     var fromTag: String?

@@ -33,7 +33,7 @@ public struct TokenList: Hashable, Sendable {
     self.init(tokens)
   }
 
-  /// All tokens of a message's fields of one name. A field that cannot be read ends the list with what stood before.
+  /// All tokens of a message's fields of one name, in order.
   /// - Throws: As ``init(parsing:)``.
   public init(fields: some Sequence<String>) throws(InvalidValue) {
     var tokens: [String] = []

@@ -24,6 +24,7 @@ enum URICharacter {
   /// What follows the + of a number.
   static func isGlobalNumber(_ byte: UInt8) -> Bool { MessageCharacter.isDigit(byte) || isVisualSeparator(byte) }
   static func isLocalNumber(_ byte: UInt8) -> Bool {
-    isGlobalNumber(byte) || MessageCharacter.isHexadecimal(byte) || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "#")
+    isGlobalNumber(byte) || MessageCharacter.isHexadecimal(byte) || byte == UInt8(ascii: "*")
+      || byte == UInt8(ascii: "#")
   }
 }

@@ -15,7 +15,9 @@ enum FieldName {
 
   /// The name as written, a compact form as its long one.
   static func spelledOut(_ name: ArraySlice<UInt8>) -> String {
-    if name.count == 1, let letter = name.first, let long = longForms[MessageCharacter.lowercase(letter)] { return long }
+    if name.count == 1, let letter = name.first, let long = longForms[MessageCharacter.lowercase(letter)] {
+      return long
+    }
     return String(decoding: name, as: UTF8.self)
   }
 }

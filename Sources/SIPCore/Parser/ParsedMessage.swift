@@ -4,24 +4,31 @@ internal import CLandlineOSIP
 final class ParsedMessage {
   private(set) var pointer: UnsafeMutablePointer<osip_message_t>?
 
-  /// Parses the head of bytes that passed the gate, or that the builder made; `nil` where the parser refuses them.
-  /// A body never gets here: the parser's readers of multipart bodies and session descriptions are not to be used.
+  /// Parses the head of bytes that the builder made; `nil` where the parser refuses them.
   convenience init?(_ bytes: [UInt8]) {
-    let end: [UInt8] = [MessageCharacter.cr, MessageCharacter.lf, MessageCharacter.cr, MessageCharacter.lf]
-    var matched = 0
-    let head = bytes.firstIndex { byte in
-      matched = byte == end[matched] ? matched + 1 : (byte == MessageCharacter.cr ? 1 : 0)
-      return matched == end.count
-    }
-    self.init(bytes, headBytes: head.map { $0 + 1 } ?? bytes.count)
+    var scanner = HeadScanner(bytes, limits: .standard)
+    scanner.scan()
+    guard scanner.isComplete else { return nil }
+    self.init(scanner.bytes, headBytes: scanner.position, scanner.headers)
   }
 
-  init?(_ bytes: [UInt8], headBytes: Int) {
+  /// Parses the head of a message that passed the gate; `nil` where the parser refuses it.
+  convenience init?(_ message: ScannedMessage) {
+    self.init(message.bytes, headBytes: message.body.lowerBound, message.headers)
+  }
+
+  /// A body never gets to the parser, whose readers of multipart bodies and session descriptions are not to be used. It
+  /// would refuse a head that announces one, so that it reads a length of 0.
+  private init?(_ bytes: [UInt8], headBytes: Int, _ headers: [HeaderField]) {
     Self.prepared
     var message: UnsafeMutablePointer<osip_message_t>?
     guard osip_message_init(&message) == OSIP_SUCCESS, let message else { return nil }
-    let result = bytes.withUnsafeBytes {
-      osip_message_parse(message, $0.bindMemory(to: CChar.self).baseAddress, min(headBytes, $0.count))
+    var head = Array(bytes.prefix(headBytes))
+    for header in headers where header.kind == .contentLength {
+      for index in header.value where index < head.count { head[index] = MessageCharacter.zero }
+    }
+    let result = head.withUnsafeBytes {
+      osip_message_parse(message, $0.bindMemory(to: CChar.self).baseAddress, $0.count)
     }
     guard result == OSIP_SUCCESS else {
       osip_message_free(message)

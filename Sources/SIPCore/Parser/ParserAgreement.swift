@@ -25,7 +25,8 @@ enum ParserAgreement {
         agrees(via.port, other.port), agrees(via.branch, other.branch)
       else { return false }
     }
-    guard agrees(message.routes, landline_routes, pointer), agrees(message.recordRoutes, landline_record_routes, pointer)
+    guard agrees(message.routes, landline_routes, pointer),
+      agrees(message.recordRoutes, landline_record_routes, pointer)
     else { return false }
     // Contacts of other schemes are left out of ours, so that places only match where none is.
     if message.hasWildcardContact { return view.contacts == 1 }

@@ -10,7 +10,7 @@ extension Via {
       throw Via.refusal("long", NameAddress.maximumBytes, "the value has more than \(NameAddress.maximumBytes) bytes")
     }
     var cursor = ValueCursor(bytes, 0..<bytes.count)
-    try self.init(&cursor)
+    try self.init(&cursor, isStrict: true)
     guard cursor.peek == nil else {
       throw Via.refusal("end", cursor.position, "\(cursor.nextName) stands behind the element")
     }
@@ -23,7 +23,9 @@ extension Via {
   }
 
   /// Reads the element at the cursor, which then stands at a comma or the end.
-  init(_ cursor: inout ValueCursor) throws(InvalidValue) {
+  /// - Parameter isStrict: Whether `received`, `rport` and `ttl` have to make sense. In a message of others they may be
+  ///   anything: nothing is sent where they say.
+  init(_ cursor: inout ValueCursor, isStrict: Bool) throws(InvalidValue) {
     cursor.skipBlanks()
     let start = cursor.position
     func refusal(_ rule: String, _ problem: String) -> InvalidValue { Via.refusal(rule, start, problem) }
@@ -52,14 +54,23 @@ extension Via {
       else { throw Via.refusal("port", digits.lowerBound, "the port is no number of 1 to 65535") }
       port = value
     }
-    guard let parameters = SIPParameter.list(&cursor) else {
+    var parameters: [SIPParameter] = []
+    var isBranchToken = true
+    let reader = cursor
+    let areWellFormed = cursor.parameters { name, value in
+      parameters.append(SIPParameter(reader.text(name), value.map(reader.unquoted)))
+      if reader.equals(name, "branch") {
+        isBranchToken = value.map { reader.bytes[$0].allSatisfy(MessageCharacter.isToken) } ?? false
+      }
+    }
+    guard areWellFormed, isBranchToken else {
       throw Via.refusal("parameter", cursor.position, "a parameter does not follow the grammar")
     }
     cursor.skipBlanks()
     guard cursor.peek == nil || cursor.peek == MessageCharacter.comma else {
       throw Via.refusal("end", cursor.position, "\(cursor.nextName) stands behind the element")
     }
-    for parameter in parameters {
+    for parameter in parameters where isStrict {
       if let problem = Via.fault(parameter) { throw refusal("parameter", problem) }
     }
     self.init(transport: cursor.text(transport).uppercased(), host: host, port: port, parameters: parameters)
@@ -69,10 +80,6 @@ extension Via {
   private static func fault(_ parameter: SIPParameter) -> String? {
     let value = parameter.value
     switch parameter.name {
-    case "branch":
-      guard let value, !value.isEmpty, value.utf8.allSatisfy(MessageCharacter.isToken) else {
-        return "the branch is no token"
-      }
     case "ttl":
       guard let value, let number = ScannedNumber(Array(value.utf8)[...]).number, number <= 255 else {
         return "the time to live is no number of 0 to 255"

@@ -20,21 +20,24 @@ final class ServerTransaction {
   var isAcknowledged = false
   /// When an INVITE without an answer gets 100.
   private var tryingAt: Int64?
+  /// When a request other than INVITE is given up: its sender has stopped waiting then (RFC 4320 section 1.1).
+  private var unansweredUntil: Int64?
   /// How long copies of an accepted INVITE are absorbed.
   private var acceptedUntil: Int64?
 
   init(
     id: TransactionID, key: ServerTransactionKey, machine: TransactionMachine, path: SIPPath, request: SIPMessage,
-    tryingAt: Int64?, isReported: Bool
+    at now: Int64, isReported: Bool
   ) {
     self.id = id
     self.key = key
     self.machine = machine
     self.path = path
     self.request = request
-    self.tryingAt = tryingAt
     self.isReported = isReported
     isInvite = request.method == .invite
+    tryingAt = isInvite ? now + TransactionLayer.tryingAfter : nil
+    unansweredUntil = isInvite ? nil : now + TransactionLayer.giveUpAfter
     mergedKey = MergedRequestKey(request)
     tag = request.to.tag
   }
@@ -47,7 +50,10 @@ final class ServerTransaction {
     self.response = response
     if let tag, self.tag == nil, status > 100 { self.tag = tag }
     tryingAt = nil
-    if hasFinal { request = nil }
+    if hasFinal {
+      request = nil
+      unansweredUntil = nil
+    }
   }
 
   /// The machine is over with a 2xx.
@@ -61,9 +67,8 @@ final class ServerTransaction {
 
   func needsTrying(at now: Int64) -> Bool { tryingAt.map { $0 <= now } ?? false }
 
-  var deadline: Int64? {
-    if let acceptedUntil { return acceptedUntil }
-    guard let tryingAt else { return machine?.deadline }
-    return machine?.deadline.map { min($0, tryingAt) } ?? tryingAt
-  }
+  func isGivenUp(at now: Int64) -> Bool { unansweredUntil.map { $0 <= now } ?? false }
+
+  /// The machine has no timer before its final response, and no other one runs behind that.
+  var deadline: Int64? { acceptedUntil ?? tryingAt ?? unansweredUntil ?? machine?.deadline }
 }

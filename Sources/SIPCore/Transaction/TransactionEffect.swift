@@ -6,7 +6,8 @@ public struct TransactionID: Hashable, Sendable {
 
 /// Why a transaction ended without what it waited for.
 public enum TransactionFailure: Hashable, Sendable {
-  /// No final response in 64 × T1: timers B and F.
+  /// No final response in 64 × T1: timers B and F, a CANCEL without effect, a request other than INVITE that this node
+  /// left unanswered.
   case timeout
   /// The shell could not send, or the connection broke before a final response.
   case transport

@@ -80,8 +80,8 @@ extension TransactionLayer {
       return
     }
     let server = ServerTransaction(
-      id: nextID(), key: key, machine: machine, path: path, request: request,
-      tryingAt: isInvite ? now + Self.tryingAfter : nil, isReported: !isCancel)
+      id: nextID(), key: key, machine: machine, path: path, request: request, at: now,
+      isReported: !isCancel)
     servers[server.id] = server
     serverIndex[key] = server
     if let merged, !isCancel { mergedIndex[merged] = server.id }
@@ -136,6 +136,11 @@ extension TransactionLayer {
     if server.needsTrying(at: now) {
       server.stopTrying()
       _ = try? answer(server, OutgoingResponse(100), into: &effects)
+      return
+    }
+    if server.isGivenUp(at: now) {
+      if server.isReported { effects.append(.failed(server.id, .timeout)) }
+      end(server, into: &effects)
       return
     }
     settle(server, into: &effects)

@@ -62,8 +62,10 @@ final class Registration {
     guard let current = route.current,
       let contact = context.contact(user: plan.contactUser, scheme: plan.registrar.scheme, for: current)
     else { return giveUp() }
-    var machine = RegistrationMachine(
-      plan, contact: contact, identifiers: context.identifiers)
+    // A registrar whose address cannot be written is the configuration's fault.
+    guard var machine = try? RegistrationMachine(plan, contact: contact, identifiers: context.identifiers) else {
+      return giveUp()
+    }
     let actions = machine.start()
     self.machine = machine
     perform(actions)

@@ -17,11 +17,15 @@ public final class UserAgent {
     /// Whether 100rel is asked for in provisional responses of ours.
     public var reliability: OutgoingCall.Reliability
     public var allowsTransfer: Bool
+    /// Whether calls from outside come from our trust domain (RFC 3324): only then their P-Asserted-Identity, Diversion
+    /// and History-Info are read.
+    public var trustsCallers: Bool
 
     public init(
       addresses: [AdvertisedAddress], limits: UserAgentLimits = .standard, productName: String = "Landline",
       acceptsCalls: Bool = false, sessionTimer: SessionTimerPolicy = .standard,
-      reliability: OutgoingCall.Reliability = .supported, allowsTransfer: Bool = false
+      reliability: OutgoingCall.Reliability = .supported, allowsTransfer: Bool = false,
+      trustsCallers: Bool = false
     ) {
       self.addresses = addresses
       self.limits = limits
@@ -30,6 +34,7 @@ public final class UserAgent {
       self.sessionTimer = sessionTimer
       self.reliability = reliability
       self.allowsTransfer = allowsTransfer
+      self.trustsCallers = trustsCallers
     }
   }
 

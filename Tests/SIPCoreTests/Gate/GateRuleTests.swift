@@ -131,7 +131,8 @@ struct GateRuleTests {
       }
       #expect(refusal.rule == row.rule, "row \(index): \(refusal)")
     }
-    let unseen = GateRule.allCases.filter { !seen.contains($0) }
+    // The parser's own rules come behind the gate.
+    let unseen = GateRule.allCases.filter { !seen.contains($0) && !$0.rawValue.hasPrefix("parser.") }
     #expect(unseen.isEmpty, "\(unseen)")
     #expect(Set(GateRule.allCases.map(\.status)) == [400, 414, 416, 505, 513])
   }

@@ -60,7 +60,9 @@ struct TransactionLifeTests {
           passed += 1
           if !open[side].insert(id).inserted { faults.append("\(id) began twice") }
           waiting[side].append(id)
-          if message.method == .ack || message.method == .cancel { faults.append("\(message.cseq.method) as a request") }
+          if message.method == .ack || message.method == .cancel {
+            faults.append("\(message.cseq.method) as a request")
+          }
         case .cancelled(let id, _):
           if !open[side].contains(id) { faults.append("\(id) cancelled and not open") }
         case .response(let id, _, _), .failed(let id, _):

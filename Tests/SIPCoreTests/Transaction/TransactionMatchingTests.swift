@@ -225,7 +225,8 @@ struct TransactionMatchingTests {
       expected: ["0 request INVITE"]),
     Second(name: "another method", change: { $0.receive(.options) }, expected: ["0 request OPTIONS"]),
     Second(
-      name: "another sent-by", change: { $0.receive(.invite, callID: "in2") { $0.replacing(":5099;", with: ":5098;") } },
+      name: "another sent-by",
+      change: { $0.receive(.invite, callID: "in2") { $0.replacing(":5099;", with: ":5098;") } },
       expected: ["0 request INVITE"]),
     Second(
       name: "sent-by in capitals is no other",
