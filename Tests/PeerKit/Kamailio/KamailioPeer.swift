@@ -39,7 +39,7 @@ public final class KamailioPeer: Sendable {
 
         """, to: "tls.cfg")
     }
-    if let pinged = options.pinged { try folder.write("1 sip:127.0.0.1:\(pinged) 8\n", to: "dispatcher.list") }
+    if let pinged = options.pinged { try folder.write("1 sip:127.0.0.1:\(pinged) 9\n", to: "dispatcher.list") }
     try folder.write(Self.configuration(port, tlsPort, options, folder.url.path), to: "kamailio.cfg")
     process = try PeerProcess(
       .kamailio,
@@ -136,7 +136,7 @@ public final class KamailioPeer: Sendable {
         t_check_trans();
         if (is_method("REGISTER")) {
           if (!pv_www_authenticate("$td", "\(password)", "0")) {
-            www_challenge("$td", "0");
+            www_challenge("$td", "1");
             exit;
           }
           xlog("L_NOTICE", "SAVED $tU\\n");
@@ -148,7 +148,7 @@ public final class KamailioPeer: Sendable {
           exit;
         }
         if (!pv_proxy_authenticate("$fd", "\(password)", "0")) {
-          proxy_challenge("$fd", "0");
+          proxy_challenge("$fd", "1");
           exit;
         }
         consume_credentials();
