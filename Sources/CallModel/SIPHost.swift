@@ -95,21 +95,27 @@ public enum SIPHost: Hashable, Sendable {
 
   private static func ipv4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
     guard bytes.count <= 15 else { return nil }
-    let octets = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard octets.count == 4 else { return nil }
     var address: UInt32 = 0
-    for octet in octets {
-      // A leading zero means octal to some readers and decimal to others.
-      guard (1...3).contains(octet.count), octet.count == 1 || octet.first != UInt8(ascii: "0") else { return nil }
-      var value: UInt32 = 0
-      for byte in octet {
-        guard SIPCharacter.isDigit(byte) else { return nil }
-        value = value * 10 + UInt32(byte - UInt8(ascii: "0"))
+    var dots = 0
+    var digits = 0
+    var octet: UInt32 = 0
+    for byte in bytes {
+      if byte == UInt8(ascii: ".") {
+        guard digits > 0, dots < 3 else { return nil }
+        address = address << 8 | octet
+        dots += 1
+        digits = 0
+        octet = 0
+        continue
       }
-      guard value <= 255 else { return nil }
-      address = address << 8 | value
+      // A leading zero means octal to some readers and decimal to others.
+      guard SIPCharacter.isDigit(byte), digits == 0 || octet != 0 else { return nil }
+      octet = octet * 10 + UInt32(byte - UInt8(ascii: "0"))
+      digits += 1
+      guard octet <= 255 else { return nil }
     }
-    return address
+    guard dots == 3, digits > 0 else { return nil }
+    return address << 8 | octet
   }
 
   /// RFC 4291 section 2.2: eight groups, at most one `::`, an IPv4 tail. Zone names are refused: they mean something

@@ -128,7 +128,7 @@ struct MessageWriter {
     raw("Call-ID: ")
     let isWord =
       !text.isEmpty
-      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != MessageCharacter.comma }
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
     guard isWord else { throw MessageWriter.refusal("callID", "the Call-ID is empty or holds a space or control byte") }
     raw(text)
     try endLine("Call-ID")
@@ -168,7 +168,7 @@ struct MessageWriter {
       bytes.append(MessageCharacter.equals)
       if parameter.name == "tag" || parameter.name == "branch" {
         try token(value, parameter.name)
-      } else if !value.isEmpty, value.utf8.allSatisfy(MessageWriter.isBareValue) {
+      } else if MessageWriter.isBare(value) {
         raw(value)
       } else {
         try quoted(value)
@@ -176,9 +176,13 @@ struct MessageWriter {
     }
   }
 
-  private static func isBareValue(_ byte: UInt8) -> Bool {
-    MessageCharacter.isToken(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")
-      || byte == MessageCharacter.colon
+  /// Token or address: what needs no quotes.
+  private static func isBare(_ value: String) -> Bool {
+    !value.isEmpty
+      && value.utf8.allSatisfy {
+        MessageCharacter.isToken($0) || $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]")
+          || $0 == MessageCharacter.colon
+      }
   }
 
   mutating func write(_ via: Via) throws(InvalidValue) {
@@ -187,6 +191,10 @@ struct MessageWriter {
     bytes.append(MessageCharacter.space)
     try write(via.host)
     if let port = via.port { try write(port: port) }
+    // Quoted values would be allowed, and are misread by some.
+    guard via.parameters.allSatisfy({ $0.value.map(MessageWriter.isBare) ?? true }) else {
+      throw MessageWriter.refusal("via", "a parameter of Via is no token and no address")
+    }
     try write(via.parameters)
   }
 

@@ -66,7 +66,11 @@ extension OutgoingResponse {
     of request: SIPMessage, from path: SIPPath, to writer: inout MessageWriter
   ) throws(InvalidValue) {
     guard let top = request.vias.first else { throw MessageWriter.refusal("via", "the request has no Via") }
-    try writer.field(top.received(from: path.remote))
+    if let scanned = request.scanned, let written = scanned.vias.first {
+      try writeTop(written, top.received(from: path.remote), of: scanned, to: &writer)
+    } else {
+      try writer.field(top.received(from: path.remote))
+    }
     for (place, via) in request.vias.enumerated().dropFirst() {
       if let scanned = request.scanned, place < scanned.vias.count {
         try writer.field("Via", copy: scanned.bytes[scanned.vias[place].range])
@@ -74,6 +78,24 @@ extension OutgoingResponse {
         try writer.field(via)
       }
     }
+  }
+}
+
+extension OutgoingResponse {
+  /// The top Via as the peer wrote it, with `received` and `rport` of ours.
+  private static func writeTop(
+    _ written: ScannedVia, _ stamped: Via, of scanned: ScannedMessage, to writer: inout MessageWriter
+  ) throws(InvalidValue) {
+    writer.raw("Via: SIP/\(written.version)/\(written.transport) \(written.host)")
+    if let port = written.port { writer.raw(":\(port)") }
+    for parameter in written.parameters {
+      writer.raw(";")
+      writer.raw(scanned.bytes[parameter])
+    }
+    for parameter in stamped.parameters where parameter.name == "received" || parameter.name == "rport" {
+      writer.raw(";\(parameter.name)=\(parameter.value ?? "")")
+    }
+    try writer.endLine("Via")
   }
 }
 

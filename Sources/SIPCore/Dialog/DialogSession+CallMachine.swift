@@ -1,13 +1,13 @@
 extension DialogSession: CallMachine {
   /// Whether BYE is through with, one way or the other.
-  var isFinished: Bool {
+  package var isFinished: Bool {
     if case .ended = life { return true }
     return false
   }
 
-  func receive(lateSuccess response: SIPMessage, from path: SIPPath) { repeatedSuccess(response) }
+  package func receive(lateSuccess response: SIPMessage, from path: SIPPath) { repeatedSuccess(response) }
 
-  func handle(_ command: UserAgentCommand) {
+  package func handle(_ command: UserAgentCommand) {
     switch command {
     case .hangUp(_, let hangUp): self.hangUp(hangUp)
     case .offer(_, let exchange, let body): offer(exchange, body)

@@ -5,7 +5,7 @@ import CallModel
 extension DialogSession {
   /// Offers inside the call: UPDATE before the answer, re-INVITE after. It waits while something else is open; a second
   /// one is refused at once.
-  func offer(_ exchange: ExchangeID, _ body: MessageBody) {
+  package func offer(_ exchange: ExchangeID, _ body: MessageBody) {
     guard isLive else { return }
     switch ownChange {
     case .none: break

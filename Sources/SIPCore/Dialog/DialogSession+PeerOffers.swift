@@ -56,7 +56,7 @@ extension DialogSession {
   }
 
   /// Answers an offer that was reported; one that is gone is passed over: its end crossed the answer.
-  func answer(_ exchange: ExchangeID, _ body: MessageBody) {
+  package func answer(_ exchange: ExchangeID, _ body: MessageBody) {
     if let success = unansweredSuccess, success.exchange == exchange {
       unansweredSuccess = nil
       _ = offers.send(.acknowledgement, description: true)
@@ -101,7 +101,7 @@ extension DialogSession {
 
   /// Refuses an offer that was reported: the session stays as it was.
   /// - Parameter status: 400 to 699; anything else counts as 488.
-  func refuse(_ exchange: ExchangeID, status: Int, warning: String?) {
+  package func refuse(_ exchange: ExchangeID, status: Int, warning: String?) {
     let status = (400...699).contains(status) ? status : 488
     if let success = unansweredSuccess, success.exchange == exchange {
       // There is no way to refuse an offer in a 2xx but to end the call (RFC 3261 section 13.2.2.4).
@@ -113,7 +113,7 @@ extension DialogSession {
   }
 
   /// CANCEL of a re-INVITE.
-  func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {
+  package func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {
     guard let offer = peerOffer, offer.transaction == transaction else { return }
     close(offer, OutgoingResponse(487))
     context.emit(.offerRefused(call, offer.exchange, status: 487))

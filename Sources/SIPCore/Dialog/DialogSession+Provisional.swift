@@ -73,7 +73,7 @@ extension DialogSession {
 
   /// Acknowledges a reliable provisional response of the peer, once for each: whoever calls has put them in order.
   /// - Parameter answer: The answer, where the response held an offer.
-  func prack(for response: SIPMessage, answer: MessageBody?) {
+  package func prack(for response: SIPMessage, answer: MessageBody?) {
     guard isLive, let number = response.value("RSeq").flatMap({ try? RSeq(parsing: $0) }) else { return }
     learn(from: response)
     if let contact = response.contacts.first { dialog.remoteTarget = contact.uri }

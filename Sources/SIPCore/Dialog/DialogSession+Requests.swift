@@ -38,7 +38,7 @@ extension DialogSession {
     return transaction
   }
 
-  func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
+  package func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
     // Answers to what was sent before the end are of no use after it.
     guard let status = response.status, let pending = requests[transaction], status >= 200 else { return }
     requests[transaction] = nil
@@ -65,7 +65,7 @@ extension DialogSession {
     proceed()
   }
 
-  func failed(_ transaction: TransactionID, _ failure: TransactionFailure) {
+  package func failed(_ transaction: TransactionID, _ failure: TransactionFailure) {
     guard let pending = requests.removeValue(forKey: transaction) else { return }
     switch pending.purpose {
     case .bye: finish()
@@ -117,7 +117,7 @@ extension DialogSession {
   // MARK: - The end
 
   /// Hangs up. Until there was an answer, a call that came in is refused with its INVITE instead.
-  func hangUp(_ hangUp: HangUp) {
+  package func hangUp(_ hangUp: HangUp) {
     let fields = OutgoingField.reason(hangUp.reasons) + DialogFields.custom(hangUp.headers)
     end(CallEnd(cause: .local, wasEstablished: isEstablished), fields)
   }
@@ -137,7 +137,7 @@ extension DialogSession {
   }
 
   /// The dialog goes without a word to anybody: its call goes on elsewhere or was refused.
-  func abandon() {
+  package func abandon() {
     hasEnded = true
     finish()
   }

@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 
 /// Everything that happens inside one dialog, for both roles: from the provisional response that opens it to the answer
 /// to its BYE.
@@ -19,7 +19,7 @@ import CallModel
 /// Inside `confirmed`, three things can be open, each at most once: a change of ours (``OwnChange``), an offer of the peer
 /// (``PeerOffer``), and a 2xx of ours that waits for its ACK (``UnacknowledgedSuccess``). A request that would open a
 /// second exchange of offer and answer is refused with 491 or 500 (RFC 3261 section 14.2, RFC 3311 section 5.2).
-final class DialogSession {
+package final class DialogSession {
   enum Life: Sendable {
     case early
     case confirmed
@@ -30,18 +30,18 @@ final class DialogSession {
     case ended
   }
 
-  let call: CallHandle
+  package let call: CallHandle
   /// Whether we sent the INVITE that opened the dialog: decides who waits longer after 491.
   let isCaller: Bool
   let context: any AgentContext
   var settings: DialogSettings
-  var dialog: Dialog
+  package var dialog: Dialog
   var life: Life = .early
   /// Hears the end in place of the event: for the owner of a dialog that is not the call itself, such as a fork.
-  var onEnd: ((CallEnd) -> Void)?
+  package var onEnd: ((CallEnd) -> Void)?
   /// Whether the layer above heard ``UserAgentEvent/established(_:_:)``.
-  var isEstablished = false
-  var hasEnded = false
+  package var isEstablished = false
+  package var hasEnded = false
 
   /// Requests of ours, at most ``UserAgentLimits/dialogRequests``.
   var requests: [TransactionID: DialogRequest] = [:]
@@ -86,7 +86,7 @@ final class DialogSession {
   static let answerMilliseconds: Int64 = 20_000
   static let maximumAcknowledgements = 2
 
-  init(dialog: Dialog, call: CallHandle, isCaller: Bool, context: any AgentContext, settings: DialogSettings) {
+  package init(dialog: Dialog, call: CallHandle, isCaller: Bool, context: any AgentContext, settings: DialogSettings) {
     self.dialog = dialog
     self.call = call
     self.isCaller = isCaller
@@ -103,7 +103,7 @@ final class DialogSession {
   /// - Parameters:
   ///   - ackBody: The answer, where the 2xx held an offer.
   ///   - credentials: Those of the INVITE, which its ACK repeats (RFC 3261 section 22.1).
-  func confirm(with response: SIPMessage, ackBody: MessageBody?, credentials: [OutgoingField] = []) {
+  package func confirm(with response: SIPMessage, ackBody: MessageBody?, credentials: [OutgoingField] = []) {
     guard let acknowledgement = confirmed(by: response, credentials) else { return }
     if let ackBody { settings.localDescription = ackBody }
     _ = offers.send(.acknowledgement, description: ackBody != nil)
@@ -111,7 +111,7 @@ final class DialogSession {
   }
 
   /// A 2xx with an offer came to our INVITE: the dialog is confirmed, and its ACK waits for ``answer(_:_:)``.
-  func confirm(withOffer response: SIPMessage, exchange: ExchangeID, credentials: [OutgoingField] = []) {
+  package func confirm(withOffer response: SIPMessage, exchange: ExchangeID, credentials: [OutgoingField] = []) {
     guard let acknowledgement = confirmed(by: response, credentials) else { return }
     unansweredSuccess = UnansweredSuccess(exchange: exchange, acknowledgement: acknowledgement)
   }
@@ -128,7 +128,7 @@ final class DialogSession {
   }
 
   /// The same 2xx to an INVITE of ours again: the ACK was lost.
-  func repeatedSuccess(_ response: SIPMessage) {
+  package func repeatedSuccess(_ response: SIPMessage) {
     guard let acknowledgement = acknowledgements.last(where: { $0.cseq == response.cseq.number }) else { return }
     context.acknowledge(acknowledgement, to: dialog.path)
   }
@@ -164,7 +164,7 @@ final class DialogSession {
       response: response, offer: offer, isFirst: isFirst)
   }
 
-  func receive(acknowledgement: SIPMessage) {
+  package func receive(acknowledgement: SIPMessage) {
     // An ACK comes once for each 2xx that we repeated: all but the first find nothing.
     guard let success = unacknowledged, success.sequence == acknowledgement.cseq.number else { return }
     unacknowledged = nil
@@ -199,7 +199,7 @@ final class DialogSession {
   // MARK: - Requests of the peer
 
   /// A request inside the dialog; an ACK and a CANCEL have doors of their own.
-  func receive(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
+  package func receive(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
     guard let method = request.method else { return }
     guard isLive || method == .bye else {
       context.respond(transaction, OutgoingResponse(481))
@@ -266,7 +266,7 @@ final class DialogSession {
 
   // MARK: - Time
 
-  var nextDeadline: MonotonicInstant? {
+  package var nextDeadline: MonotonicInstant? {
     var deadlines: [MonotonicInstant?] = [unacknowledged?.repeater.nextDeadline]
     switch life {
     case .early, .confirmed:
@@ -283,7 +283,7 @@ final class DialogSession {
   }
 
   /// Fires what is due.
-  func advance() {
+  package func advance() {
     advanceSuccess()
     guard isLive else { return }
     advanceProvisionals()

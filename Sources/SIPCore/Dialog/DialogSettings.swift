@@ -1,17 +1,17 @@
 /// What a dialog needs to know of its call beyond the dialog's own state.
-struct DialogSettings: Sendable {
+package struct DialogSettings: Sendable {
   /// Answers challenges, with the nonces that the INVITE left; `nil` leaves them unanswered.
-  var digest: DigestClient?
-  var sessionTimer: SessionTimerPolicy
+  package var digest: DigestClient?
+  package var sessionTimer: SessionTimerPolicy
   /// Whether REFER is reported; otherwise it gets 603.
-  var allowsTransfer: Bool
+  package var allowsTransfer: Bool
   /// Offer and answer as they stand when the dialog opens, the INVITE in it.
-  var offers: OfferAnswerState
+  package var offers: OfferAnswerState
   /// Our session description as it was last sent in an offer or answer that stands: a re-INVITE that only refreshes
   /// repeats it byte for byte.
-  var localDescription: MessageBody?
+  package var localDescription: MessageBody?
 
-  init(
+  package init(
     digest: DigestClient? = nil, sessionTimer: SessionTimerPolicy = .standard, allowsTransfer: Bool = false,
     offers: OfferAnswerState = OfferAnswerState(), localDescription: MessageBody? = nil
   ) {

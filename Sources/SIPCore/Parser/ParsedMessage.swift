@@ -2,6 +2,9 @@ internal import CLandlineOSIP
 
 /// Owner of one message of the parser; the transaction machines take it over with ``take()``.
 final class ParsedMessage {
+  /// What stands for a byte outside ASCII in the parser's reading.
+  static let foreignByte = UInt8(ascii: "_")
+
   private(set) var pointer: UnsafeMutablePointer<osip_message_t>?
 
   /// Parses the head of bytes that the builder made; `nil` where the parser refuses them.
@@ -18,7 +21,8 @@ final class ParsedMessage {
   }
 
   /// A body never gets to the parser, whose readers of multipart bodies and session descriptions are not to be used. It
-  /// would refuse a head that announces one, so that it reads a length of 0.
+  /// would refuse a head that announces one, so that it reads a length of 0. It knows no bytes outside ASCII in names
+  /// without quotes either, so that each of them becomes ``foreignByte``.
   private init?(_ bytes: [UInt8], headBytes: Int, _ headers: [HeaderField]) {
     Self.prepared
     var message: UnsafeMutablePointer<osip_message_t>?
@@ -27,6 +31,7 @@ final class ParsedMessage {
     for header in headers where header.kind == .contentLength {
       for index in header.value where index < head.count { head[index] = MessageCharacter.zero }
     }
+    for index in head.indices where head[index] >= 0x80 { head[index] = Self.foreignByte }
     let result = head.withUnsafeBytes {
       osip_message_parse(message, $0.bindMemory(to: CChar.self).baseAddress, $0.count)
     }

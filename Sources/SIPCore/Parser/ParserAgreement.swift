@@ -114,6 +114,8 @@ enum ParserAgreement {
       if byte == MessageCharacter.percent, let high = written.next(), let low = written.next() {
         guard let upper = Hexadecimal.digit(high), let lower = Hexadecimal.digit(low) else { return false }
         byte = upper << 4 | lower
+      } else if byte >= 0x80 {
+        byte = ParsedMessage.foreignByte
       }
       guard index < bytes.endIndex, bytes[index] == byte else { return false }
       index += 1

@@ -1,7 +1,7 @@
-import CallModel
+package import CallModel
 
 /// What a machine inside the agent may do while it handles one input. It holds no machine, so machines may hold it.
-protocol AgentContext: AnyObject {
+package protocol AgentContext: AnyObject {
   var now: MonotonicInstant { get }
   var identifiers: IdentifierSource { get }
   var limits: UserAgentLimits { get }
@@ -40,10 +40,15 @@ protocol AgentContext: AnyObject {
 public struct RepeatableResponse: Sendable {
   public let bytes: [UInt8]
   public let path: SIPPath
+
+  package init(bytes: [UInt8], path: SIPPath) {
+    self.bytes = bytes
+    self.path = path
+  }
 }
 
 /// Who hears what becomes of a client transaction.
-enum TransactionOwner: Hashable, Sendable {
+package enum TransactionOwner: Hashable, Sendable {
   /// The INVITE of a call of ours.
   case call(CallHandle)
   /// A request inside a dialog.

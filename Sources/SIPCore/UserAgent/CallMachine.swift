@@ -1,8 +1,8 @@
-import CallModel
+package import CallModel
 
 /// What the agent leads to a call, whatever state it is in: placed by us, come in, or up. A machine acts through its
 /// ``AgentContext``; after every input the agent asks it for its deadline and whether it is over.
-protocol CallMachine: AnyObject {
+package protocol CallMachine: AnyObject {
   var call: CallHandle { get }
   var nextDeadline: MonotonicInstant? { get }
   /// Whether ``UserAgentEvent/ended(_:_:)`` was emitted: commands and caps no longer count it.
@@ -35,9 +35,9 @@ protocol CallMachine: AnyObject {
 }
 
 extension CallMachine {
-  var successor: (any CallMachine)? { nil }
-  func failed(_ transaction: TransactionID, _ failure: TransactionFailure, in dialog: DialogID) {
+  package var successor: (any CallMachine)? { nil }
+  package func failed(_ transaction: TransactionID, _ failure: TransactionFailure, in dialog: DialogID) {
     failed(transaction, failure)
   }
-  func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {}
+  package func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {}
 }

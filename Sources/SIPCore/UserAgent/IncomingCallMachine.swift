@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 
 /// A call that came in, from its INVITE to our final response; then its session goes on alone.
 ///
@@ -12,7 +12,7 @@ import CallModel
 ///
 /// ``UserAgentEvent/established(_:_:)`` is told when the ACK to our 2xx comes, and not before: until then the peer may
 /// not have heard of the answer (RFC 3261 section 13.3.1.4).
-final class IncomingCallMachine {
+package final class IncomingCallMachine {
   /// The body and the headers of a 2xx that waits.
   private struct Acceptance {
     var body: MessageBody?
@@ -34,7 +34,7 @@ final class IncomingCallMachine {
   /// Milliseconds that a call may ring without an answer; then it gets 480. An Expires of the peer may say less.
   static let alertMilliseconds: Int64 = 300_000
 
-  let call: CallHandle
+  package let call: CallHandle
   private let invite: SIPMessage
   private let transaction: TransactionID
   private let path: SIPPath
@@ -50,7 +50,7 @@ final class IncomingCallMachine {
   /// A description of ours in a response that was not reliable: the 2xx repeats it where it has none of its own.
   private var preview: MessageBody?
 
-  init(
+  package init(
     call: CallHandle, invite: SIPMessage, transaction: TransactionID, from path: SIPPath, context: any AgentContext
   ) {
     self.call = call
@@ -62,7 +62,7 @@ final class IncomingCallMachine {
   }
 
   /// Reports the call, or refuses it where it cannot be served; a refused one is over without an event.
-  func start() {
+  package func start() {
     guard case .arrived = state else { return }
     guard let caller = try? PresentedCaller(invite, isTrusted: context.configuration.trustsCallers) else {
       // Privacy that is critical and cannot be given (RFC 3323 section 4.2).
@@ -252,7 +252,7 @@ final class IncomingCallMachine {
 }
 
 extension IncomingCallMachine: CallMachine {
-  var nextDeadline: MonotonicInstant? {
+  package var nextDeadline: MonotonicInstant? {
     switch state {
     case .arrived, .over: nil
     case .alerting(let session), .accepting(let session, _):
@@ -261,7 +261,7 @@ extension IncomingCallMachine: CallMachine {
     }
   }
 
-  var hasEnded: Bool {
+  package var hasEnded: Bool {
     switch state {
     case .arrived, .alerting, .accepting: false
     case .up(let session): session.hasEnded
@@ -269,7 +269,7 @@ extension IncomingCallMachine: CallMachine {
     }
   }
 
-  var isFinished: Bool {
+  package var isFinished: Bool {
     switch state {
     case .arrived, .alerting, .accepting: false
     case .up(let session): session.isFinished
@@ -277,7 +277,7 @@ extension IncomingCallMachine: CallMachine {
     }
   }
 
-  var successor: (any CallMachine)? { session }
+  package var successor: (any CallMachine)? { session }
 
   /// The session that took over with our 2xx.
   private var session: DialogSession? {
@@ -287,7 +287,7 @@ extension IncomingCallMachine: CallMachine {
 
   private var anySession: DialogSession? { early ?? session }
 
-  func receive(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
+  package func receive(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
     guard let session = anySession else {
       context.respond(transaction, OutgoingResponse(481))
       return
@@ -296,18 +296,18 @@ extension IncomingCallMachine: CallMachine {
     proceed()
   }
 
-  func receive(acknowledgement: SIPMessage) { anySession?.receive(acknowledgement: acknowledgement) }
+  package func receive(acknowledgement: SIPMessage) { anySession?.receive(acknowledgement: acknowledgement) }
 
-  func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
+  package func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
     anySession?.receive(response, of: transaction, from: path)
     proceed()
   }
 
-  func receive(lateSuccess response: SIPMessage, from path: SIPPath) {
+  package func receive(lateSuccess response: SIPMessage, from path: SIPPath) {
     anySession?.receive(lateSuccess: response, from: path)
   }
 
-  func failed(_ transaction: TransactionID, _ failure: TransactionFailure) {
+  package func failed(_ transaction: TransactionID, _ failure: TransactionFailure) {
     guard transaction == self.transaction else {
       anySession?.failed(transaction, failure)
       return
@@ -319,7 +319,7 @@ extension IncomingCallMachine: CallMachine {
       CallEnd(cause: .failed, failure: CallFailure(.transport, sipStatus: 503), wasEstablished: false))
   }
 
-  func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {
+  package func cancelled(_ transaction: TransactionID, _ request: SIPMessage) {
     guard transaction == self.transaction else {
       anySession?.cancelled(transaction, request)
       return
@@ -331,7 +331,7 @@ extension IncomingCallMachine: CallMachine {
         cause: .remote, reasons: request.reasons, headers: request.customHeaders, wasEstablished: false))
   }
 
-  func handle(_ command: UserAgentCommand) {
+  package func handle(_ command: UserAgentCommand) {
     guard early != nil else {
       session?.handle(command)
       return
@@ -352,17 +352,17 @@ extension IncomingCallMachine: CallMachine {
     }
   }
 
-  func answer(_ exchange: ExchangeID, _ body: MessageBody) {
+  package func answer(_ exchange: ExchangeID, _ body: MessageBody) {
     anySession?.answer(exchange, body)
     proceed()
   }
 
-  func refuse(_ exchange: ExchangeID, status: Int, warning: String?) {
+  package func refuse(_ exchange: ExchangeID, status: Int, warning: String?) {
     anySession?.refuse(exchange, status: status, warning: warning)
     proceed()
   }
 
-  func advance() {
+  package func advance() {
     anySession?.advance()
     guard early != nil else { return }
     if let alertDeadline, alertDeadline <= context.now {

@@ -31,7 +31,7 @@ struct Redirection: Sendable {
     var fresh: [SIPURI] = []
     for (_, _, contact) in ordered {
       guard let target = Redirection.target(contact.uri), !wantsSecurity || target.scheme == .sips,
-        seen.count <= maximumTargets, !seen.contains(target)
+        seen.count <= maximumTargets, !seen.contains(where: { $0.isEquivalent(to: target) })
       else { continue }
       seen.append(target)
       fresh.append(target)

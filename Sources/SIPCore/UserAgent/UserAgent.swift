@@ -294,8 +294,13 @@ public final class UserAgent {
     }
     let call = CallHandle(lastIncoming)
     lastIncoming -= 1
-    _ = call
-    answer(OutgoingResponse(404))
+    context.counters.callsReceived += 1
+    let machine = IncomingCallMachine(
+      call: call, invite: request, transaction: transaction, from: path, context: context)
+    calls[call] = machine
+    live.insert(call)
+    context.serve(transaction, for: call)
+    with(call) { _ in machine.start() }
   }
 
   // MARK: - Commands

@@ -1,4 +1,5 @@
 import CallModel
+import Foundation
 import SIPCore
 import Testing
 
@@ -195,7 +196,7 @@ struct BuilderTests {
       ])
     let message = try BuilderTests.read(request.encoded(via: BuilderTests.via()))
     #expect(CustomHeaders(of: message) == headers)
-    #expect(message.value("Reason") == "Q.850;cause=16;text=\"bye  ; \\\"you\\\"\"")
+    #expect(message.value("Reason") == "Q.850;cause=16;text=\"bye??; \\\"you\\\"\"")
     request.fields = (0..<12).compactMap { try? OutgoingField("x-\($0)", String(repeating: "a", count: 100)) }
     var dropped = 0
     let kept = CustomHeaders(of: try BuilderTests.read(request.encoded(via: BuilderTests.via())), dropped: &dropped)

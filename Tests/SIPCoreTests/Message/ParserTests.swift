@@ -136,7 +136,8 @@ struct ParserTests {
         GateFixtures.adding("Via: " + Array(repeating: "SIP/2.0/UDP h;branch=1", count: 32).joined(separator: ","))
       ),
       (
-        "Contact list", GateFixtures.adding("Contact: " + Array(repeating: "<sip:h>", count: 30).joined(separator: ","))
+        "Contact list",
+        GateFixtures.adding("Contact: " + Array(repeating: "<sip:a@h>", count: 30).joined(separator: ","))
       ),
     ]
     var most: (name: String, time: Duration) = ("", .zero)
