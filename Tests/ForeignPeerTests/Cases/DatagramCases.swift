@@ -1,4 +1,5 @@
 import CallModel
+import Foundation
 import PeerKit
 import SIPCore
 

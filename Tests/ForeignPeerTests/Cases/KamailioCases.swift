@@ -1,5 +1,6 @@
 import CallModel
 import Foundation
+import LandlineGateway
 import PeerKit
 import SIPCore
 
@@ -132,18 +133,12 @@ enum KamailioCases {
       return plan
     }
 
-    func refuses(_ kind: TransportProblemKind) async throws {
+    func refuses(_ kind: TransportProblem.Kind) async throws {
       _ = try await Deadline(seconds: 8).first("\(kind.rawValue); the node said: \(node.summary)") {
-        node.problems.first { $0.kind.rawValue == kind.rawValue }
+        node.problems.first { $0.kind == kind }
       }
       try require(kamailio.count("REQUEST") == 0, "no request reached Kamailio")
     }
-  }
-
-  /// The kinds of problems that cases wait for.
-  private enum TransportProblemKind: String {
-    case certificateUntrusted = "tls.certificateUntrusted"
-    case certificateName = "tls.certificateName"
   }
 
   private static func registered(_ setup: Setup, _ transport: SIPTransport) async throws -> String {

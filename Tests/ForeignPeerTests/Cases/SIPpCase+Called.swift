@@ -98,7 +98,7 @@ extension SIPpCase {
       "OPTIONS", "options", expected: "200 with Allow, Accept, Supported", transport: .tcp
     ) { _ in "200" },
     called(
-      "transfer asked", "refers", expected: "202, NOTIFYs until the end", agent: { $0.agent.allowsTransfer = true }
+      "transfer asked", "refers", expected: "202, NOTIFYs until the end", allowsTransfer: true
     ) { node in
       let (call, _) = try await node.incoming()
       call.accept()

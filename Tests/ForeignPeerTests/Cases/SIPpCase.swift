@@ -15,7 +15,7 @@ enum SIPpCase {
     _ name: String, _ scenario: String, expected: String, transport: SIPpPeer.Transport = .udp, isLong: Bool = false,
     keys: [String: String] = [:], settings: NodeUnderTest.Settings = NodeUnderTest.Settings(),
     plan prepare: @escaping @Sendable (inout OutgoingCall) throws -> Void = { _ in },
-    during: @escaping @Sendable (CallUnderTest) async throws -> String = SIPpCase.answeredThenHungUp
+    during: @escaping @Sendable (CallUnderTest) async throws -> String
   ) -> PeerCase {
     PeerCase(peer: "SIPp", transport: transport.rawName, name, expected: expected, isLong: isLong) {
       var options = SIPpPeer.Options()
@@ -32,18 +32,27 @@ enum SIPpCase {
     }
   }
 
+  /// As above, and our node hangs up when it is answered.
+  static func calling(
+    _ name: String, _ scenario: String, expected: String, transport: SIPpPeer.Transport = .udp,
+    plan: @escaping @Sendable (inout OutgoingCall) throws -> Void = { _ in }
+  ) -> PeerCase {
+    calling(
+      name, scenario, expected: expected, transport: transport, plan: plan, during: answeredThenHungUp)
+  }
+
   /// SIPp calls our node with `call-…`.
   static func called(
     _ name: String, _ scenario: String, expected: String, transport: SIPpPeer.Transport = .udp, isIPv6: Bool = false,
-    isLong: Bool = false, agent: @escaping @Sendable (inout NodeUnderTest.Settings) -> Void = { _ in },
-    during: @escaping @Sendable (NodeUnderTest) async throws -> String = SIPpCase.takenThenEnded
+    isLong: Bool = false, allowsTransfer: Bool = false,
+    during: @escaping @Sendable (NodeUnderTest) async throws -> String
   ) -> PeerCase {
     PeerCase(
       peer: "SIPp", transport: transport.rawName + (isIPv6 ? ", IPv6" : ""), name, expected: expected, isLong: isLong
     ) {
       var settings = NodeUnderTest.Settings()
       settings.hasIPv6 = isIPv6
-      agent(&settings)
+      settings.agent.allowsTransfer = allowsTransfer
       let node = try await NodeUnderTest.start(settings)
       var options = SIPpPeer.Options()
       options.transport = transport
@@ -52,6 +61,13 @@ enum SIPpCase {
       let peer = try await SIPpPeer(Self.scenario("call-\(scenario)"), as: .client(target: node.port), options)
       return try await finish(node, peer, isLong: isLong) { try await during(node) }
     }
+  }
+
+  /// As above, and the call is taken at once.
+  static func called(
+    _ name: String, _ scenario: String, expected: String, transport: SIPpPeer.Transport = .udp, isIPv6: Bool = false
+  ) -> PeerCase {
+    called(name, scenario, expected: expected, transport: transport, isIPv6: isIPv6, during: takenThenEnded)
   }
 
   private static func finish(

@@ -23,7 +23,7 @@ public final class BaresipPeer: Sendable {
     port = try FreePort.next()
     let controlPort = try FreePort.next()
     var lines = [
-      "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "net_interface lo", "call_max_calls 8",
+      "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "call_max_calls 8",
       "audio_player aubridge,far", "audio_source aubridge,near", "audio_alert aubridge,alert", "audio_srate 8000",
       "audio_channels 1", "rtp_timeout 0", "module_path \(Self.modules)", "module g711.so", "module aubridge.so",
       "module_tmp account.so", "module_app menu.so", "module ctrl_tcp.so", "ctrl_tcp_listen 127.0.0.1:\(controlPort)",

@@ -3,6 +3,11 @@ public struct PeerMessage: Sendable {
   public struct Header: Sendable {
     public var name: String
     public var value: String
+
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
   }
 
   public var startLine: String

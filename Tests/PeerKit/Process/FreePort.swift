@@ -5,14 +5,15 @@ import Synchronization
 /// below the range in which the system picks ports by itself.
 public enum FreePort {
   private static let range: Range<UInt16> = 20_000..<32_000
+  /// Peers take the neighbours of a port as well: TLS beside TCP, RTCP beside RTP, video beside audio.
+  private static let step: UInt16 = 8
   private static let counter = Mutex<UInt16>(UInt16(UInt32(getpid()) * 97 % UInt32(range.count)))
 
   public static func next() throws -> UInt16 {
     for _ in 0..<range.count {
       let port = counter.withLock { offset in
-        // Steps of two: an RTP port and its RTCP neighbour.
-        offset = (offset + 2) % UInt16(range.count)
-        return range.lowerBound + offset - offset % 2
+        offset = (offset + step) % UInt16(range.count)
+        return range.lowerBound + offset - offset % step
       }
       if isFree(port, type: Int32(SOCK_DGRAM.rawValue)), isFree(port, type: Int32(SOCK_STREAM.rawValue)) { return port }
     }
