@@ -160,6 +160,7 @@ final class OutgoingCallMachine: CallMachine {
         triedStreams.insert(current)
         route.insert(stream)
         challenge.keep()
+        sequence -= 1
         return proceed()
       }
       sent(request, context.send(request, to: current, for: .call(call)), on: current)
