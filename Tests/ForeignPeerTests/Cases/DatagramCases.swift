@@ -350,6 +350,15 @@ enum DatagramCases {
       _ = try await peer.response(481, to: "CANCEL")
       return "481"
     },
+    make("OPTIONS as proxies send it", expected: "200: no user, no Contact") { node, peer in
+      var ping = peer.message(
+        "OPTIONS", to: "sip:127.0.0.1:\(node.port)", from: "<sip:dispatcher@localhost>;tag=p",
+        toHeader: "<sip:127.0.0.1:\(node.port)>", callID: "ping", cseq: 10)
+      ping.headers.removeAll { $0.name == "Contact" }
+      try peer.send(ping)
+      _ = try await peer.response(200, to: "OPTIONS")
+      return "200"
+    },
     make("option that nobody knows", expected: "420 with Unsupported") { node, peer in
       let peerCall = Call(peer, node, headers: [("Require", "teleport")])
       try peer.send(peerCall.invite)

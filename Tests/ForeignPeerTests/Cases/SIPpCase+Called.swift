@@ -29,14 +29,19 @@ extension SIPpCase {
       try require(end.cause == .remote && !end.wasEstablished, "the peer gives up")
       return "487"
     },
-    called("100rel required by the peer", "reliable", expected: "RSeq, PRACK, then 200", during: ringThenAcceptLater),
-    called("PRACK without RAck", "prack-without-rack", expected: "400", during: ringThenAcceptLater),
+    called(
+      "100rel required by the peer", "reliable", expected: "RSeq, PRACK, then 200", during: ringReliablyThenAccept),
+    called("PRACK without RAck", "prack-without-rack", expected: "400", during: ringReliablyThenAccept),
     called("INVITE without a description", "late-offer", expected: "offer in the 200, answer in the ACK") { node in
       let (call, incoming) = try await node.incoming()
       try require(incoming.offer == nil, "there is no offer")
       call.accept()
-      let answer = try await call.established()
-      try require(answer.body?.text.contains("m=audio") == true, "the answer of the ACK is reported")
+      try await call.established()
+      let answer = try await node.event("answer in the ACK") { event -> MessageBody? in
+        if case .answered(call.handle, _, let body) = event { return body }
+        return nil
+      }
+      try require(answer.text.contains("m=audio"), "a description")
       _ = try await call.ended()
       return "answered in the ACK"
     },
@@ -165,11 +170,11 @@ extension SIPpCase {
     },
   ]
 
-  /// Accepts at once after ringing: the 200 waits for the PRACK.
-  private static let ringThenAcceptLater: @Sendable (NodeUnderTest) async throws -> String = { node in
-    let (call, _) = try await node.incoming()
-    call.ring()
-    call.accept()
+  /// Accepts at once after a reliable 183 with the answer: the 200 waits for the PRACK (RFC 3262 section 3).
+  private static let ringReliablyThenAccept: @Sendable (NodeUnderTest) async throws -> String = { node in
+    let (call, incoming) = try await node.incoming()
+    call.ring(183, body: SessionText.answer(to: incoming.offer))
+    call.accept(nil)
     try await call.established()
     _ = try await call.ended()
     return "answered after the PRACK"

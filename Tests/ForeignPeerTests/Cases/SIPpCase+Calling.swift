@@ -111,7 +111,19 @@ extension SIPpCase {
       try require(end.failure?.code == .protocolBroken, "broken, but \(end.failure?.code.rawValue ?? "no failure")")
       return "failed: sip.protocol"
     },
-    calling("BYE before the answer", "early-bye", expected: "481 to the BYE, the call goes on"),
+    calling("BYE before the answer", "early-bye", expected: "481, or 200 and the fork is over; nothing hangs") { call in
+      _ = try await call.progress(180)
+      let isUp = try await call.node.event("answer or end") { event -> Bool? in
+        switch event {
+        case .established(call.handle, _): true
+        case .ended(call.handle, _): false
+        default: nil
+        }
+      }
+      call.hangUp()
+      _ = try await call.ended()
+      return isUp ? "answered after all, hung up" : "ended"
+    },
     calling(
       "re-INVITE of the peer", "reinvites", expected: "200 with an answer", during: answered(1, then: "answered")),
     calling("UPDATE of the peer", "updates", expected: "200 with an answer", during: answered(1, then: "answered")),
