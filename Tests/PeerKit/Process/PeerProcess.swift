@@ -104,7 +104,11 @@ public final class PeerProcess: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    // A thread that runs tests blocks signals, and programs inherit that: the timers of some live on SIGALRM.
+    var nothingBlocked = sigset_t()
+    sigemptyset(&nothingBlocked)
+    posix_spawnattr_setsigmask(&attributes, &nothingBlocked)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
     posix_spawnattr_setpgroup(&attributes, 0)
     let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     let variables: [UnsafeMutablePointer<CChar>?] = environment(folder).map { strdup($0) } + [nil]

@@ -39,7 +39,10 @@ public enum PeerResults {
     let cells = [
       result.peer, result.transport, result.name, result.expected, result.happened, result.isGood ? "ok" : "NOT OK",
     ]
-    let line = cells.map { $0.replacing("\t", with: " ").replacing("\n", with: " | ") }.joined(separator: "\t") + "\n"
+    // A CR LF is one character and no "\n".
+    let line =
+      cells.map { $0.map { $0.isNewline || $0 == "\t" ? " " : String($0) }.joined() }
+      .joined(separator: "\t") + "\n"
     file.withLock { path in
       guard let path else { return }
       if !FileManager.default.fileExists(atPath: path) {
