@@ -89,7 +89,7 @@ let package = Package(
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
-        "PeerKit", "LandlineGateway", "SIPCore", "CallModel",
+        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],

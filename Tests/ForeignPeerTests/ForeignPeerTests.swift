@@ -1,4 +1,5 @@
 import PeerKit
+import TestVectors
 import Testing
 
 /// Every case is a row of the table that `Deploy/peers` prints.
@@ -13,6 +14,12 @@ struct ForeignPeerTests {
     "SIPp calls", .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
     arguments: PeerCase.chosen(SIPpCase.calledCases))
   func called(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "SIPp with the scripts of other projects", .enabled(if: TestVectors.arePresent, TestVectors.absence),
+    .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
+    arguments: PeerCase.chosen(PublicScriptCases.cases))
+  func scripts(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test("A lossy, forking peer answers", arguments: PeerCase.chosen(DatagramCases.callingCases))
   func callingDatagrams(_ peerCase: PeerCase) async { await peerCase.perform() }

@@ -8,10 +8,12 @@ extension SIPpCase {
     called("plain call", "plain", expected: "taken, ended by the peer"),
     called("plain call", "plain", expected: "taken, ended by the peer", transport: .tcp),
     called("plain call", "plain", expected: "taken, ended by the peer", isIPv6: true),
-    called("custom headers both ways", "hung-up-on", expected: "X- headers in INVITE, 200 and BYE, Reason in BYE") {
+    called("custom headers both ways", "hung-up-on", expected: "X- headers in INVITE, 180, 200 and BYE, Reason in BYE")
+    {
       node in
       let (call, incoming) = try await node.incoming()
       try require(incoming.headers["X-Order"] == "4711", "X-Order of the INVITE")
+      call.ring(headers: try headers(("X-Ringing", "one eighty")))
       call.accept(headers: try headers(("X-Answer", "two hundred")))
       try await call.established()
       call.hangUp(
@@ -78,6 +80,16 @@ extension SIPpCase {
       call.accept()
       _ = try await call.ended(within: 70)
       return "refreshed"
+    },
+    called("session refreshed by the peer", "refreshes", expected: "UPDATE and re-INVITE answered with the timer"),
+    called(
+      "session not refreshed by the peer", "never-refreshes", expected: "BYE before it runs out", isLong: true
+    ) { node in
+      let (call, _) = try await node.incoming()
+      call.accept()
+      let end = try await call.ended(within: 100)
+      try require(end.cause != .remote, "ended by us, not \(end.cause)")
+      return "BYE, \(end.cause)"
     },
     called("hold and resume", "holds", expected: "recvonly, then sendrecv", during: taken(offers: 2)),
     called(

@@ -206,18 +206,21 @@ extension SIPpCase {
       return "Signal=5"
     },
     calling(
-      "INVITE too large for a datagram", "large", expected: "goes over TCP", transport: .tcp,
-      plan: {
-        $0.offer = SessionText.body(padding: 40)
-        $0.target.parameters = []
-        if let path = $0.paths.first {
-          let far = TransportAddress(.udp, path.remote.host, port: path.remote.port)
-          $0.paths = [SIPPath(listener: ListenerID(1), remote: far)]
-        }
-      }),
+      "INVITE too large for a datagram", "large", expected: "goes over TCP", transport: .tcp, plan: tooLarge),
+    calling(
+      "INVITE too large, no TCP there", "plain", expected: "TCP is refused, goes over UDP", plan: tooLarge),
     failover,
     redirected,
   ]
+
+  /// The peer is known by a UDP address only; the description takes more than 1,300 bytes (RFC 3261 section 18.1.1).
+  private static let tooLarge: @Sendable (inout OutgoingCall) throws -> Void = { plan in
+    plan.offer = SessionText.body(padding: 40)
+    plan.target.parameters = []
+    guard let path = plan.paths.first else { return }
+    let far = TransportAddress(.udp, path.remote.host, port: path.remote.port)
+    plan.paths = [SIPPath(listener: ListenerID(1), remote: far)]
+  }
 
   private static func credentials(_ password: String) -> @Sendable (inout OutgoingCall) throws -> Void {
     { $0.account = DigestAccount(username: "alice", password: Redacted(password)) }
