@@ -23,9 +23,11 @@ import Testing
     Row(
       name: "OPTIONS", method: "OPTIONS", expected: ["-> 200 OPTIONS a"],
       holds: ["Allow: INVITE", "Accept: application/sdp", "Supported: 100rel, timer"]),
-    Row(name: "OPTIONS with options we lack", method: "OPTIONS", fields: ["Require: gruu, timer"],
+    Row(
+      name: "OPTIONS with options we lack", method: "OPTIONS", fields: ["Require: gruu, timer"],
       expected: ["-> 420 OPTIONS a"], holds: ["Unsupported: gruu\r\n"]),
-    Row(name: "Supported has no effect", method: "OPTIONS",
+    Row(
+      name: "Supported has no effect", method: "OPTIONS",
       fields: ["Supported: 100rel, timer, replaces, norefersub, outbound, path, gruu"],
       expected: ["-> 200 OPTIONS a"]),
     Row(name: "REGISTER", method: "REGISTER", expected: ["-> 405 REGISTER a"], holds: ["Allow: INVITE"]),
@@ -42,22 +44,30 @@ import Testing
     Row(name: "ACK of an unknown dialog", method: "ACK", toTag: true, expected: []),
     Row(name: "CANCEL of nothing", method: "CANCEL", expected: ["-> 481 CANCEL a"]),
     Row(name: "REFER", method: "REFER", expected: ["-> 603 REFER a"]),
-    Row(name: "sips without TLS", method: "OPTIONS", uri: "sips:gateway@198.51.100.1", peer: "u",
+    Row(
+      name: "sips without TLS", method: "OPTIONS", uri: "sips:gateway@198.51.100.1", peer: "u",
       expected: ["-> 416 OPTIONS u"]),
-    Row(name: "sips over TLS", method: "OPTIONS", uri: "sips:gateway@198.51.100.1", peer: "t",
+    Row(
+      name: "sips over TLS", method: "OPTIONS", uri: "sips:gateway@198.51.100.1", peer: "t",
       expected: ["-> 200 OPTIONS t"]),
-    Row(name: "INVITE where no calls are taken", method: "INVITE", acceptsCalls: false,
+    Row(
+      name: "INVITE where no calls are taken", method: "INVITE", acceptsCalls: false,
       expected: ["-> 404 INVITE a"]),
-    Row(name: "INVITE with a compressed body", method: "INVITE",
+    Row(
+      name: "INVITE with a compressed body", method: "INVITE",
       fields: ["Content-Encoding: gzip", "Content-Type: application/sdp"], body: "v=0",
       expected: ["-> 415 INVITE a"], holds: ["Accept-Encoding: identity"]),
-    Row(name: "INVITE with a body we do not know", method: "INVITE", fields: ["Content-Type: text/plain"], body: "hi",
+    Row(
+      name: "INVITE with a body we do not know", method: "INVITE", fields: ["Content-Type: text/plain"], body: "hi",
       expected: ["-> 415 INVITE a"], holds: ["Accept: application/sdp"]),
-    Row(name: "INVITE", method: "INVITE", fields: ["Content-Type: application/sdp"], body: "v=0",
+    Row(
+      name: "INVITE", method: "INVITE", fields: ["Content-Type: application/sdp"], body: "v=0",
       expected: ["== incoming"]),
-    Row(name: "Max-Forwards 0 is no matter at the end of the way", method: "OPTIONS", fields: ["Max-Forwards: 0"],
+    Row(
+      name: "Max-Forwards 0 is no matter at the end of the way", method: "OPTIONS", fields: ["Max-Forwards: 0"],
       expected: ["-> 200 OPTIONS a"]),
-    Row(name: "a header with a NUL", method: "OPTIONS", fields: ["Subject: a\u{0}b"],
+    Row(
+      name: "a header with a NUL", method: "OPTIONS", fields: ["Subject: a\u{0}b"],
       expected: ["-> 400 OPTIONS a"]),
   ]
 

@@ -259,6 +259,28 @@ import Testing
         wait 64000
         """),
     Race(
+      name: "credentials do not follow a redirection",
+      change: {
+        $0.account = account
+        $0.maximumRedirections = 1
+      },
+      script: """
+        place
+        -> INVITE 1 a
+        <- 407 x | Proxy-Authenticate: \(digest)
+        -> ACK 1 a
+        -> INVITE 2 a [Proxy-Authorization]
+        <- 302 x | Contact: <sip:one@example.org>
+        -> ACK 2 a
+        ?? sip:one@example.org
+        locate b
+        -> INVITE 3 b [!Proxy-Authorization]
+        <- 407 x | Proxy-Authenticate: \(digest)
+        -> ACK 3 b
+        == ended failed sip.trunkAuth 407
+        wait 64000
+        """),
+    Race(
       name: "3xx is a failure where none is followed",
       script: """
         place
@@ -515,6 +537,64 @@ import Testing
         -> BYE 3 a
         == ended local
         <- 200 for BYE
+        wait 64000
+        """),
+    Race(
+      name: "INVITE over UDP is repeated until a provisional response comes", paths: "u",
+      script: """
+        place
+        -> INVITE 1 u [rport]
+        wait 1600
+        -> INVITE 1 u
+        -> INVITE 1 u
+        <- 100
+        == trying
+        wait 30000
+        hangup
+        -> CANCEL 1 u
+        <- 200 for CANCEL
+        <- 487 x
+        -> ACK 1 u
+        == ended local
+        <- 487 x
+        -> ACK 1 u
+        wait 64000
+        """),
+    Race(
+      name: "the peer hangs up an early dialog, another fork answers",
+      script: """
+        place
+        -> INVITE 1 a
+        <- 180 x
+        == trying
+        == progress 180
+        <- BYE x 1
+        -> 200 BYE a
+        <- 200 y sdp
+        -> ACK 1 a [tag=y]
+        == established 'v=0 peer'
+        <- BYE y 1
+        -> 200 BYE a
+        == ended remote
+        wait 64000
+        """),
+    Race(
+      name: "the call is over before another fork answers",
+      script: """
+        place
+        -> INVITE 1 a
+        <- 200 x sdp
+        -> ACK 1 a
+        == established 'v=0 peer'
+        <- BYE x 1
+        -> 200 BYE a
+        == ended remote
+        <- 200 y sdp
+        -> ACK 1 a [tag=y]
+        -> BYE 2 a [tag=y]
+        <- 200 for BYE
+        <- 200 x sdp
+        -> ACK 1 a [tag=x]
         wait 64000
         """),
     Race(
