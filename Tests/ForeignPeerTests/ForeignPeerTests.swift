@@ -16,7 +16,8 @@ struct ForeignPeerTests {
   func called(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
-    "SIPp with the scripts of other projects", .enabled(if: TestVectors.arePresent, TestVectors.absence),
+    "SIPp with the scripts of other projects",
+    .enabled(if: TestVectors.arePresent, Comment(rawValue: TestVectors.absence)),
     .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
     arguments: PeerCase.chosen(PublicScriptCases.cases))
   func scripts(_ peerCase: PeerCase) async { await peerCase.perform() }

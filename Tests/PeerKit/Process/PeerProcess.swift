@@ -58,12 +58,12 @@ public final class PeerProcess: Sendable {
   }
 
   private func waits(for what: String, within seconds: Double, _ condition: () -> Bool) async throws {
-    _ = try await Deadline(seconds: seconds).first(what, everyMilliseconds: 10) {
-      if condition() { return true }
-      if let exitStatus {
-        throw PeerFailure("\(name) ended with \(exitStatus) at once: \((diagnostics + output).lastLines(5))")
-      }
-      return nil
+    let deadline = Deadline(seconds: seconds)
+    while !condition() {
+      let said = (diagnostics + output).lastLines(5)
+      if let exitStatus { throw PeerFailure("\(name) ended with \(exitStatus) at once: \(said)") }
+      guard !deadline.hasPassed else { throw PeerFailure("no \(what) within \(seconds) s; it said: \(said)") }
+      try await Task.sleep(for: .milliseconds(10))
     }
   }
 
