@@ -34,8 +34,12 @@ enum PublicScriptCases {
     let part: Part
     var isIPv6 = false
     var isLong = false
+    /// Least session interval of our node, in seconds.
+    var minimumSession: UInt32?
   }
 
+  /// Left out of those that can be run: s33 and s34 write an empty Request-URI, s54 an impossible RAck, s90 an empty
+  /// Route, and are refused for it.
   private static let scripts = [
     Script(id: "s01", path: "drachtio--drachtio-server/uas-success.xml", part: .calls(offers: 0)),
     Script(id: "s02", path: "drachtio--drachtio-server/uas-183-180-200.xml", part: .calls(offers: 0)),
@@ -57,8 +61,6 @@ enum PublicScriptCases {
     Script(id: "s23", path: "drachtio--drachtio-server/uas-cancel.xml", part: .gives(up: 183)),
     Script(id: "s26", path: "drachtio--drachtio-server/uas-drop-one-200.xml", part: .calls(offers: 0)),
     Script(id: "s28", path: "drachtio--drachtio-server/uas-slow-response.xml", part: .calls(offers: 0)),
-    Script(id: "s33", path: "drachtio--drachtio-srf/uas-reinvite.xml", part: .calls(offers: 1)),
-    Script(id: "s34", path: "drachtio--drachtio-srf/uas-update-with-sdp.xml", part: .calls(offers: 1)),
     Script(id: "s35", path: "siphon-project--siphon-sip/b2bua_reinvite_bleg_uas.xml", part: .calls(offers: 1)),
     Script(
       id: "s37", path: "asterisk--testsuite/hold__phone_B_duplicate_hold.xml", part: .callsUntilTheEnd, isLong: true),
@@ -68,7 +70,6 @@ enum PublicScriptCases {
     Script(id: "s47", path: "drachtio--drachtio-server/uac-cancel.xml", part: .rings(takes: false)),
     Script(id: "s51", path: "drachtio--drachtio-server/uac-drop-one-200.xml", part: .takes),
     Script(id: "s52", path: "drachtio--drachtio-server/uac-drop-one-503.xml", part: .rejects(503)),
-    Script(id: "s54", path: "drachtio--drachtio-srf/uac-prack.xml", part: .takes),
     Script(id: "s57", path: "drachtio--drachtio-srf/uac-nosdp.xml", part: .takes),
     Script(id: "s62", path: "drachtio--drachtio-server/uac-long-sdp.xml", part: .takes),
     Script(id: "s63", path: "drachtio--drachtio-server/uac-utf8.xml", part: .takes),
@@ -76,7 +77,7 @@ enum PublicScriptCases {
     Script(id: "s65", path: "drachtio--drachtio-srf/uac-expect-400-no-contact-header.xml", part: .watches),
     Script(
       id: "s67", path: "asterisk--testsuite/session_timers__session-timer-minse__session-timer-minse.xml",
-      part: .watches),
+      part: .watches, minimumSession: 1800),
     Script(id: "s68", path: "drachtio--drachtio-server/uac-session-expires.xml", part: .ends),
     Script(id: "s72", path: "siphon-project--siphon-sip/b2bua_reinvite_uac.xml", part: .takes),
     Script(id: "s79", path: "thevoiceguy--siphon-rs/update.xml", part: .takes),
@@ -84,7 +85,6 @@ enum PublicScriptCases {
     Script(id: "s85", path: "thevoiceguy--siphon-rs/options.xml", part: .watches),
     Script(id: "s88", path: "siphon-project--siphon-sip/b2bua_bye_glare_uac.xml", part: .ends),
     Script(id: "s89", path: "drachtio--drachtio-server/uac-preloaded-route.xml", part: .takes),
-    Script(id: "s90", path: "thevoiceguy--siphon-rs/route_bye.xml", part: .takes),
     Script(id: "s91", path: "thevoiceguy--siphon-rs/invite_bye_ipv6.xml", part: .takes, isIPv6: true),
     Script(id: "s92", path: "siphon-project--siphon-sip/ack_non2xx.xml", part: .rejects(407)),
   ]
@@ -104,6 +104,9 @@ enum PublicScriptCases {
   private static func run(_ script: Script) async throws -> String {
     let url = TestVectors.folder.appendingPathComponent("sipp/\(script.path)")
     var settings = NodeUnderTest.Settings()
+    if let minimum = script.minimumSession {
+      settings.agent.sessionTimer = SessionTimerPolicy(interval: 1800, minimum: minimum)
+    }
     settings.hasIPv6 = script.isIPv6
     let node = try await NodeUnderTest.start(settings)
     var options = SIPpPeer.Options()
@@ -131,7 +134,8 @@ enum PublicScriptCases {
     case .calls, .callsUntilTheEnd, .callsInVain, .gives:
       var plan = try node.plan(to: peer.port)
       plan.account = DigestAccount(username: "service", password: Redacted("password"))
-      return try await accompany(node.place(plan), part)
+      plan.headers = try SIPpCase.headers(("X-Custom", "custom header value"))
+      return try await accompany(node.place(plan), part, peer)
     case .watches: return "answered by the node itself"
     case .takes, .rings, .ends, .rejects:
       let (call, incoming) = try await node.incoming()
@@ -142,6 +146,8 @@ enum PublicScriptCases {
         _ = try await call.ended()
         return "\(status)"
       case .rings(let takes):
+        // The script wants a 100 first.
+        try await seen("SIP/2.0 100", by: peer)
         call.ring(183, body: answer)
         if takes { call.accept(nil) }
       default:
@@ -158,11 +164,32 @@ enum PublicScriptCases {
     }
   }
 
-  private static func accompany(_ call: CallUnderTest, _ part: Part) async throws -> String {
+  private static func seen(_ text: String, by peer: SIPpPeer) async throws {
+    _ = try await Deadline(seconds: 8).first("\(text) at SIPp") { peer.transcript.contains(text) ? true : nil }
+  }
+
+  /// Scripts pause where SIPp takes no message: waits until it neither sent nor got one for a while.
+  private static func quiet(_ peer: SIPpPeer) async throws {
+    var last = peer.transcript
+    var since = ContinuousClock.now
+    while since.duration(to: .now) < .milliseconds(700) {
+      try await Task.sleep(for: .milliseconds(20))
+      let transcript = peer.transcript
+      if transcript != last {
+        last = transcript
+        since = .now
+      }
+    }
+  }
+
+  private static func accompany(_ call: CallUnderTest, _ part: Part, _ peer: SIPpPeer) async throws -> String {
     switch part {
     case .calls(let offers):
       try await call.established()
-      if offers > 0 { _ = try await call.offered(offers) }
+      if offers > 0 {
+        _ = try await call.offered(offers)
+        try await quiet(peer)
+      }
       call.hangUp()
     case .gives(let status):
       _ = try await call.progress(status)

@@ -43,7 +43,7 @@ public final class SIPpPeer: Sendable {
     let file = try folder.write(text, to: scenario.lastPathComponent)
     var arguments = ["-sf", file.path, "-m", "1", "-l", "1", "-i", options.host, "-p", String(port)]
     arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
-    arguments += ["-t", options.transport.rawValue, "-nostdin", "-skip_rlimit", "-s", options.user]
+    arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
     if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
