@@ -38,16 +38,13 @@ enum PublicScriptCases {
     var minimumSession: UInt32?
   }
 
-  /// Left out of those that can be run: s33 and s34 write an empty Request-URI, s54 an impossible RAck, s90 an empty
-  /// Route, and are refused for it.
+  /// Left out of those that can be run: s26, s51 and s52 lose at random, which ``DatagramCases`` do on purpose; s33 and s34 write an empty Request-URI, s54 an impossible
+  /// RAck, s90 an empty Route, and are refused for it; s07 pauses where SIPp 3.6 never goes on.
   private static let scripts = [
     Script(id: "s01", path: "drachtio--drachtio-server/uas-success.xml", part: .calls(offers: 0)),
     Script(id: "s02", path: "drachtio--drachtio-server/uas-183-180-200.xml", part: .calls(offers: 0)),
     Script(id: "s04", path: "drachtio--drachtio-srf/uas-prack.xml", part: .calls(offers: 0)),
     Script(id: "s06", path: "siphon-project--siphon-sip/b2bua_reliable_prov_uas.xml", part: .calls(offers: 0)),
-    Script(
-      id: "s07", path: "asterisk--testsuite/rel100__outgoing__peer_supported_used__check_100rel.xml",
-      part: .callsUntilTheEnd),
     Script(
       id: "s08", path: "asterisk--testsuite/rel100__outgoing__peer_supported_not_used__check_100rel.xml",
       part: .callsUntilTheEnd),
@@ -59,7 +56,6 @@ enum PublicScriptCases {
     Script(id: "s18", path: "drachtio--drachtio-server/uas-fail-480.xml", part: .callsInVain),
     Script(id: "s20", path: "jambonz--sbc-outbound/uas-503.xml", part: .callsInVain),
     Script(id: "s23", path: "drachtio--drachtio-server/uas-cancel.xml", part: .gives(up: 183)),
-    Script(id: "s26", path: "drachtio--drachtio-server/uas-drop-one-200.xml", part: .calls(offers: 0)),
     Script(id: "s28", path: "drachtio--drachtio-server/uas-slow-response.xml", part: .calls(offers: 0)),
     Script(id: "s35", path: "siphon-project--siphon-sip/b2bua_reinvite_bleg_uas.xml", part: .calls(offers: 1)),
     Script(
@@ -68,8 +64,6 @@ enum PublicScriptCases {
       id: "s38", path: "asterisk--testsuite/hold__phone_B_unhold_sans_sdp.xml", part: .callsUntilTheEnd, isLong: true),
     Script(id: "s46", path: "drachtio--drachtio-server/uac.xml", part: .takes),
     Script(id: "s47", path: "drachtio--drachtio-server/uac-cancel.xml", part: .rings(takes: false)),
-    Script(id: "s51", path: "drachtio--drachtio-server/uac-drop-one-200.xml", part: .takes),
-    Script(id: "s52", path: "drachtio--drachtio-server/uac-drop-one-503.xml", part: .rejects(503)),
     Script(id: "s57", path: "drachtio--drachtio-srf/uac-nosdp.xml", part: .takes),
     Script(id: "s62", path: "drachtio--drachtio-server/uac-long-sdp.xml", part: .takes),
     Script(id: "s63", path: "drachtio--drachtio-server/uac-utf8.xml", part: .takes),
@@ -111,6 +105,7 @@ enum PublicScriptCases {
     let node = try await NodeUnderTest.start(settings)
     var options = SIPpPeer.Options()
     if script.isIPv6 { options.host = "::1" }
+    options.remote = node.port
     let isServer =
       switch script.part {
       case .calls, .callsUntilTheEnd, .callsInVain, .gives: true

@@ -20,6 +20,8 @@ public final class SIPpPeer: Sendable {
     public var host = "127.0.0.1"
     /// The user part that a client calls.
     public var user = "service"
+    /// The port on loopback that a server calls its remote one, for scenarios that name it.
+    public var remote: UInt16?
     /// What stands for `[name]` in the scenario.
     public var keys: [String: String] = [:]
     public var account: (user: String, password: String)?
@@ -47,7 +49,12 @@ public final class SIPpPeer: Sendable {
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
     if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
-    if case .client(let target) = role {
+    let remote: UInt16? =
+      switch role {
+      case .client(let target): target
+      case .server: options.remote
+      }
+    if let target = remote {
       arguments.append(options.host.contains(":") ? "[\(options.host)]:\(target)" : "\(options.host):\(target)")
     }
     process = try PeerProcess(.sipp, arguments, in: folder)
