@@ -18,6 +18,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
@@ -63,6 +64,12 @@ let package = Package(
       swiftSettings: ours),
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
+      name: "LandlineConfiguration",
+      dependencies: [
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LandlineGateway", .product(name: "Yams", package: "Yams"),
+      ],
+      swiftSettings: ours),
+    .target(
       name: "LandlineConsole",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SimulationKit",
@@ -73,12 +80,16 @@ let package = Package(
       swiftSettings: ours),
     .target(
       name: "LandlineBench",
-      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor"],
+      dependencies: [
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "LandlineGateway",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
       swiftSettings: ours),
     .executableTarget(
       name: "landline",
       dependencies: [
-        "LandlineConsole", "LandlineBench", "SimulationKit",
+        "CallModel", "LandlineConsole", "LandlineBench", "SimulationKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: ours),
@@ -108,11 +119,9 @@ let package = Package(
     .testTarget(
       name: "LandlineGatewayTests",
       dependencies: [
-        "LandlineGateway", "LandlineDigest", "SIPCore", "CallModel",
+        "LandlineGateway", "SIPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOTLS", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: ours),
     .testTarget(
@@ -132,6 +141,10 @@ let package = Package(
       name: "SimulationKitTests",
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
+    .testTarget(
+      name: "LandlineConfigurationTests",
+      dependencies: ["LandlineConfiguration", "LandlineGateway", "SIPCore", "CallModel"],
+      swiftSettings: ours),
     .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(
       name: "LandlineConsoleTests",
@@ -141,3 +154,19 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx17
 )
+
+// Fuzzing needs a runtime of its own as main program, so these targets exist only where it is asked for
+// (Deploy/fuzz): an ordinary build could not link them.
+if Context.environment["LANDLINE_FUZZ"] != nil {
+  let fuzzing: [SwiftSetting] = ours + [.unsafeFlags(["-parse-as-library"])]
+  package.targets += [
+    .executableTarget(
+      name: "FuzzSIP", dependencies: ["FuzzBound", "SIPCore", "CallModel"], path: "Tests/Fuzz/SIP",
+      swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
+      swiftSettings: fuzzing),
+    .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
+    .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
+  ]
+}

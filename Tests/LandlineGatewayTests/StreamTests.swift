@@ -1,4 +1,5 @@
 import CallModel
+import Glibc
 import LandlineGateway
 import SIPCore
 import Testing
@@ -211,6 +212,22 @@ extension SocketTests {
       let peer = try PlainSocket.connected(to: here.address.port)
       #expect(try peer.readToEnd() == [])
       #expect(try await here.statistics().idleTimeouts == 1)
+      try await here.shutdown()
+    }
+
+    @Test func opensABrokenListenerAgain() async throws {
+      var limits = TransportLimits.standard
+      limits.reopenMilliseconds = 20
+      let here = try await Endpoint.start(.tcp, limits: limits)
+      let port = here.address.port
+      // Behind the back of the loop, as when the interface goes away.
+      let handle = try #require(listeningHandle(port))
+      shutdown(handle, CInt(SHUT_RDWR))
+      try await here.problem(.listenerClosed)
+      try await eventually("it listens again") { (try? PlainSocket.connected(to: port)) != nil }
+      let peer = try PlainSocket.connected(to: port)
+      try peer.write(request(1))
+      #expect(try await here.message("request").bytes == request(1))
       try await here.shutdown()
     }
 

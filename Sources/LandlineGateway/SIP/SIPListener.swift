@@ -33,6 +33,12 @@ public struct SIPListener: Hashable, Sendable {
   /// Whether it is bound to every address of its family.
   var isWildcard: Bool { host == .ipv4(0) || host == .ipv6(high: 0, low: 0) }
 
+  /// - Parameter bound: What the system gave it.
+  func advertised(bound: TransportAddress?) -> AdvertisedAddress {
+    AdvertisedAddress(
+      listener: id, transport: transport, host: advertisedHost ?? host, port: advertisedPort ?? bound?.port ?? port)
+  }
+
   /// - Throws: ``InvalidValue`` with rules `listener.none`, `listener.id`, `listener.host`, `listener.advertisedHost`,
   ///   `listener.tls`.
   static func validate(_ listeners: [SIPListener]) throws(InvalidValue) {

@@ -33,15 +33,18 @@ public final class SIPNode: Sendable {
   public let eventLoop: any EventLoop
   /// What each listener is bound to, with the port that the system chose where 0 was asked for.
   public let addresses: [ListenerID: TransportAddress]
+  /// What peers are told in Via and Contact, one for each listener.
+  public let advertisedAddresses: [AdvertisedAddress]
   private let shard: NIOLoopBound<SIPShard>
 
   private init(
     _ configuration: Configuration, _ eventLoop: any EventLoop, _ addresses: [ListenerID: TransportAddress],
-    _ shard: NIOLoopBound<SIPShard>
+    _ advertised: [AdvertisedAddress], _ shard: NIOLoopBound<SIPShard>
   ) {
     self.configuration = configuration
     self.eventLoop = eventLoop
     self.addresses = addresses
+    advertisedAddresses = advertised
     self.shard = shard
   }
 
@@ -62,9 +65,11 @@ public final class SIPNode: Sendable {
       let bound = NIOLoopBound(transports, eventLoop: eventLoop)
       return transports.open().map {
         let transports = bound.value
-        let shard = SIPShard(configuration, transports, identifiers: identifiers, locator: locator)
+        var agent = configuration.agent
+        agent.addresses = configuration.listeners.map { $0.advertised(bound: transports.addresses[$0.id]) }
+        let shard = SIPShard(agent, transports, identifiers: identifiers, locator: locator)
         let node = SIPNode(
-          configuration, eventLoop, transports.addresses, NIOLoopBound(shard, eventLoop: eventLoop))
+          configuration, eventLoop, transports.addresses, agent.addresses, NIOLoopBound(shard, eventLoop: eventLoop))
         shard.start(node, makeDelegate(node))
         return node
       }.flatMapError { error in

@@ -27,19 +27,13 @@ final class SIPShard: SIPTransportsDelegate {
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
 
   init(
-    _ configuration: SIPNode.Configuration, _ transports: SIPTransports, identifiers: IdentifierSource,
+    _ agent: UserAgent.Configuration, _ transports: SIPTransports, identifiers: IdentifierSource,
     locator: any SIPLocator
   ) {
     self.transports = transports
     self.locator = locator
     eventLoop = transports.eventLoop
-    var settings = configuration.agent
-    settings.addresses = configuration.listeners.map { listener in
-      AdvertisedAddress(
-        listener: listener.id, transport: listener.transport, host: listener.advertisedHost ?? listener.host,
-        port: listener.advertisedPort ?? transports.addresses[listener.id]?.port ?? listener.port)
-    }
-    agent = UserAgent(settings, identifiers: identifiers)
+    self.agent = UserAgent(agent, identifiers: identifiers)
   }
 
   func start(_ node: SIPNode, _ delegate: any SIPNodeDelegate) {

@@ -123,6 +123,12 @@ package final class SIPTransports {
   /// One socket speaks one family, so that an address has one spelling.
   private static let ipv6Only = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
 
+  private static let userTimeout = ChannelOptions.Types.SocketOption(
+    level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT))
+  private var userTimeout: SocketOptionValue {
+    SocketOptionValue(max(1, min(limits.acknowledgementTimeoutMilliseconds, Int64(CInt.max))))
+  }
+
   private func openDatagrams(_ listener: SIPListener, _ address: SocketAddress) -> EventLoopFuture<any Channel> {
     // One byte above the limit shows that a datagram was longer.
     let slot = gate.datagramBytes + 1
@@ -150,6 +156,7 @@ package final class SIPTransports {
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(SIPTransports.userTimeout, value: userTimeout)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try bound.value.accept(channel, on: listener) }
       }
@@ -335,6 +342,7 @@ package final class SIPTransports {
     var bootstrap = ClientBootstrap(group: eventLoop)
       .connectTimeout(.milliseconds(limits.connectTimeoutMilliseconds))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelOption(SIPTransports.userTimeout, value: userTimeout)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let (transports, connection) = bound.value

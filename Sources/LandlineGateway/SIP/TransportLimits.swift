@@ -16,6 +16,9 @@ public struct TransportLimits: Hashable, Sendable {
   public var handshakeTimeoutMilliseconds: Int64 = 5000
   /// From the first byte of a message to its last.
   public var messageTimeoutMilliseconds: Int64 = 10_000
+  /// How long the system waits for the peer to acknowledge what was sent (RFC 5482). Under timer F, so that a request
+  /// learns of a dead stream before it gives up by itself.
+  public var acknowledgementTimeoutMilliseconds: Int64 = 20_000
   /// Without a byte in either direction.
   public var idleTimeoutMilliseconds: Int64 = 900_000
   /// How often a stream that we opened gets a CRLF CRLF (RFC 5626 section 3.5.1); `nil` for never.

@@ -123,12 +123,12 @@ struct MessageWriter {
     raw(text)
   }
 
-  /// Anything but blanks and control bytes: peers choose Call-IDs beyond the grammar, and they go back as they came.
+  /// Any visible ASCII: peers choose Call-IDs beyond the grammar, and they go back as they came.
   mutating func callID(_ text: String) throws(InvalidValue) {
     raw("Call-ID: ")
     let isWord =
       !text.isEmpty
-      && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+      && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     guard isWord else { throw MessageWriter.refusal("callID", "the Call-ID is empty or holds a space or control byte") }
     raw(text)
     try endLine("Call-ID")

@@ -1,5 +1,5 @@
-/// A key press in an INFO: application/dtmf-relay (`Signal=5`, `Duration=160`) or application/dtmf (the digit alone), as
-/// most gear writes them; no RFC defines either.
+/// A key press in an INFO: application/dtmf-relay (`Signal=5`, `Duration=160`) or application/dtmf (the digit alone).
+/// No RFC defines either; both are read as most gear writes them.
 package struct DTMFInfo: Hashable, Sendable {
   /// Most bytes of a body that is read.
   package static let maximumBytes = 256

@@ -27,8 +27,8 @@ package struct OfferAnswerState: Hashable, Sendable {
     case answer
     /// An INVITE without an offer: its receiver makes one.
     case offerWanted
-    /// An answer to be used for early media that the reliable answer will repeat, or such a repetition: RFC 6337 section
-    /// 3.1.1.
+    /// An answer to be used for early media that the reliable answer will repeat, or such a repetition (RFC 6337
+    /// section 3.1.1).
     case preview
     /// A session description that has no place here: ignored.
     case misplaced

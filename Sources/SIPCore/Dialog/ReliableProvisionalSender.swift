@@ -1,7 +1,7 @@
 package import CallModel
 
-/// The called side of reliable provisional responses to one INVITE (RFC 3262 section 3): one at a time on the wire, repeated
-/// until its PRACK comes, the others wait in order.
+/// The called side of reliable provisional responses to one INVITE (RFC 3262 section 3): one at a time on the wire,
+/// repeated until its PRACK comes; the others wait in order.
 ///
 ///     idle ──send──▶ waiting ──PRACK──▶ idle, or waiting for the next in the queue
 ///                       │ 64 × T1

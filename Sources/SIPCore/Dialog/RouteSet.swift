@@ -1,7 +1,7 @@
 /// The way that requests of a dialog take (RFC 3261 sections 12.1 and 12.2.1.1).
 package enum RouteSet {
-  /// Most proxies in a route set; what is further away is cut off, since no request gets there anyway: Max-Forwards.
-  package static let maximumRoutes = 70
+  /// Most proxies in a route set, as many as the gate lets through in one message.
+  package static let maximumRoutes = GateLimits.standard.routes
 
   /// Where a request of a dialog goes.
   package struct Destination: Hashable, Sendable {

@@ -26,7 +26,9 @@ package struct StatusFragment: Hashable, Sendable {
     guard parts.count >= 2, parts[0].map(MessageCharacter.lowercase).elementsEqual("sip/2.0".utf8), parts[1].count == 3,
       let status = FieldValueReader.number(String(decoding: parts[1], as: UTF8.self), through: 699), status >= 100
     else { return nil }
-    self.init(status: status, phrase: parts.count > 2 ? String(decoding: parts[2], as: UTF8.self) : "")
+    self.init(
+      status: status,
+      phrase: parts.count > 2 ? String(decoding: parts[2].drop(while: MessageCharacter.isBlank), as: UTF8.self) : "")
   }
 
   package var body: MessageBody {

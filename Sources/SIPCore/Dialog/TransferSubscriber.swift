@@ -40,8 +40,8 @@ package struct TransferSubscriber: Hashable, Sendable {
   }
 
   /// A NOTIFY with the event `refer`.
-  /// - Parameter state: `nil` where Subscription-State is missing or cannot be read: 400 then, says RFC 6665, but gear that
-  ///   forgets it reports all the same.
+  /// - Parameter state: `nil` where Subscription-State is missing or cannot be read: RFC 6665 says 400, but
+  ///   gear that forgets it reports all the same.
   package mutating func notify(
     _ state: SubscriptionState?, body: MessageBody?, at now: MonotonicInstant
   ) -> Event {

@@ -8,8 +8,8 @@ package struct TransferTarget: Hashable, Sendable {
   package let replaces: String?
 
   /// Reads the value of Refer-To.
-  /// - Throws: `InvalidValue` with rules `referTo.method` (only INVITE can be asked for), `referTo.replaces` and those of
-  ///   `NameAddress`.
+  /// - Throws: `InvalidValue` with rules `referTo.method` (only INVITE can be asked for), `referTo.replaces` and
+  ///   those of `NameAddress` and `Replaces`.
   package init(parsing text: some StringProtocol) throws(InvalidValue) {
     var address = try NameAddress(parsing: text)
     func refusal(_ rule: String, _ problem: String) -> InvalidValue {

@@ -5,10 +5,10 @@ extension PresentedCaller {
   static let maximumPrivacyValues = 16
 
   /// Who an INVITE says it is from.
-  /// - Parameter isTrusted: Whether it came from our trust domain (RFC 3324): nobody else's P-Asserted-Identity, Diversion
-  ///   and History-Info are read. P-Preferred-Identity never is: it speaks to the sender's own proxy.
-  /// - Throws: `InvalidValue` with rule `privacy.critical`, for a 500: Privacy asks for something unknown and forbids the
-  ///   call without it (RFC 3323 section 4.2).
+  /// - Parameter isTrusted: Whether it came from our trust domain (RFC 3324): nobody else's P-Asserted-Identity,
+  ///   Diversion and History-Info are read. P-Preferred-Identity never is: it speaks to the sender's own proxy.
+  /// - Throws: `InvalidValue` with rule `privacy.critical`, for a 500: Privacy asks for something unknown and forbids
+  ///   the call without it (RFC 3323 section 4.2).
   public init(_ message: SIPMessage, isTrusted: Bool) throws(InvalidValue) {
     let privacy = try PresentedCaller.privacy(message)
     let isAnonymous = privacy || PresentedCaller.isAnonymous(message.from)
@@ -52,8 +52,8 @@ extension PresentedCaller {
     return addresses.first { $0.uri.user?.hasPrefix("+") ?? false } ?? addresses.first
   }
 
-  /// Diversion names the last redirection first (RFC 5806); in History-Info (RFC 7044) it is the last entry that gives a
-  /// Reason, or the one before the last.
+  /// Diversion names the last redirection first (RFC 5806); in History-Info (RFC 7044) it is the last entry that
+  /// gives a Reason, or the one before the last.
   private static func redirected(_ message: SIPMessage) -> NameAddress? {
     if let diversion = addresses(message, "Diversion").first { return shown(diversion) }
     let history = addresses(message, "History-Info")

@@ -3,7 +3,7 @@ import CallModel
 
 /// Reads the values of a message that passed the gate.
 ///
-/// libosip2 parses the head and keeps what the transaction machines need. It resolves escapes and cuts texts at NUL, so
+/// libosip2 parses the start line and the typed fields, and keeps them for the transaction machines. It resolves escapes and cuts texts at NUL, so
 /// the values that this node works with are read from the same bytes by readers of our own, and both readings have to
 /// agree on every value that says who, where and which: a message that can be read in two ways is refused.
 public enum MessageParser {
@@ -28,7 +28,7 @@ public enum MessageParser {
     parse(message).map(\.0)
   }
 
-  /// The head as libosip2 writes what it read, without the body: a second opinion for tests. Nothing is sent so.
+  /// What libosip2 read as it would write it: the typed fields alone. A second opinion for tests. Nothing is sent so.
   package static func reprinted(_ message: ScannedMessage) -> [UInt8]? {
     guard let parsed = ParsedMessage(message), let pointer = parsed.pointer else { return nil }
     var count = 0

@@ -11,8 +11,8 @@ package import CallModel
 ///
 ///     stop: registered or in doubt ──REGISTER, Expires 0──▶ unregistering ──▶ ended
 ///
-/// At most one REGISTER is under way (section 10.2). A registrar that refused the credentials is never asked again: most
-/// lock the account or the address of who tries too often.
+/// At most one REGISTER is under way (section 10.2). A registrar that refused the credentials is never asked again:
+/// most lock the account or the address of who tries too often.
 package struct RegistrationMachine: Sendable {
   package enum Action: Sendable {
     case send(OutgoingRequest)
@@ -31,7 +31,7 @@ package struct RegistrationMachine: Sendable {
 
   private enum State: Sendable {
     case idle
-    case registering(Attempt, isRefresh: Bool)
+    case registering(Attempt)
     case registered(refreshAt: MonotonicInstant)
     case waiting(until: MonotonicInstant)
     case unregistering(Attempt)
@@ -93,13 +93,13 @@ package struct RegistrationMachine: Sendable {
   /// Does nothing after the first time.
   package mutating func start() -> [Action] {
     guard case .idle = state else { return [] }
-    return [.report(.registering)] + register(isRefresh: false)
+    return [.report(.registering)] + register()
   }
 
   package mutating func advance(to now: MonotonicInstant) -> [Action] {
     guard let deadline = nextDeadline, now >= deadline else { return [] }
-    if case .registered = state { return register(isRefresh: true) }
-    return [.report(.registering)] + register(isRefresh: false)
+    if case .registered = state { return register() }
+    return [.report(.registering)] + register()
   }
 
   /// Removes the binding where there may be one. A REGISTER under way is waited for.
@@ -116,13 +116,14 @@ package struct RegistrationMachine: Sendable {
     }
   }
 
-  /// The final response to the REGISTER with this CSeq number; that of another one is ignored.
+  /// A response to the REGISTER with this CSeq number; a provisional one, or that of another, is ignored.
   package mutating func respond(
     _ response: RegistrationResponse, to sequence: UInt32, at now: MonotonicInstant
   ) -> [Action] {
+    guard response.status >= 200 else { return [] }
     switch state {
-    case .registering(let attempt, let isRefresh) where attempt.sequence == sequence:
-      let actions = settle(response, attempt, isRefresh: isRefresh, at: now)
+    case .registering(let attempt) where attempt.sequence == sequence:
+      let actions = settle(response, attempt, at: now)
       guard stopsNext, !isSending else { return actions }
       if case .failed = state {
         state = .ended
@@ -143,7 +144,7 @@ package struct RegistrationMachine: Sendable {
   /// The REGISTER with this CSeq number got no answer, or could not be sent.
   package mutating func fail(_ sequence: UInt32, at now: MonotonicInstant) -> [Action] {
     switch state {
-    case .registering(let attempt, _) where attempt.sequence == sequence:
+    case .registering(let attempt) where attempt.sequence == sequence:
       // It may have arrived all the same.
       mayBeBound = true
       if stopsNext { return unregister() }
@@ -160,7 +161,7 @@ package struct RegistrationMachine: Sendable {
   }
 
   private mutating func settle(
-    _ response: RegistrationResponse, _ attempt: Attempt, isRefresh: Bool, at now: MonotonicInstant
+    _ response: RegistrationResponse, _ attempt: Attempt, at now: MonotonicInstant
   ) -> [Action] {
     func failure(_ kind: RegistrationFailure.Kind) -> RegistrationFailure {
       RegistrationFailure(kind: kind, status: response.status, phrase: response.phrase)
@@ -184,7 +185,7 @@ package struct RegistrationMachine: Sendable {
         if case .staleAgain = error.reason { return retry(failure(.temporary), after: nil, at: now) }
         return giveUp(failure(.credentials))
       }
-      state = .registering(next, isRefresh: isRefresh)
+      state = .registering(next)
       return [.send(request(next))]
     case 423:
       guard attempt.intervals < limits.intervals, let least = response.minimumExpires, least > attempt.expires,
@@ -192,9 +193,9 @@ package struct RegistrationMachine: Sendable {
       else { return giveUp(failure(.malformed)) }
       expires = least
       let next = newAttempt(expires: least, intervals: attempt.intervals + 1)
-      state = .registering(next, isRefresh: isRefresh)
+      state = .registering(next)
       return [.send(request(next))]
-    case 408, 430, 480, 486, 491, 500, 502...504, 506...512, 514...599:
+    case 408, 429, 430, 480, 486, 491, 500, 502...504, 506...512, 514...599:
       return retry(failure(.temporary), after: response.retryAfterSeconds, at: now)
     // Redirections are not followed: nobody but the configuration says where credentials go.
     default: return giveUp(failure(.refused))
@@ -203,9 +204,9 @@ package struct RegistrationMachine: Sendable {
 
   // MARK: Requests
 
-  private mutating func register(isRefresh: Bool) -> [Action] {
+  private mutating func register() -> [Action] {
     let attempt = newAttempt(expires: expires, intervals: 0)
-    state = .registering(attempt, isRefresh: isRefresh)
+    state = .registering(attempt)
     return [.send(request(attempt))]
   }
 
@@ -255,9 +256,17 @@ package struct RegistrationMachine: Sendable {
     }
     return OutgoingRequest(
       .register, uri: registration.registrar,
-      // A route of the configuration is a proxy of ours: loose, as every proxy of RFC 3261 is.
-      routes: registration.routes.map { NameAddress($0) }, from: from, to: registration.address, callID: callID,
+      routes: registration.routes.map(RegistrationMachine.looseRoute), from: from, to: registration.address,
+      callID: callID,
       cseq: attempt.sequence, contact: contact, fields: fields)
+  }
+
+  /// A proxy of the configuration speaks RFC 3261, said or not: without `lr` the next one would take it for a strict
+  /// router.
+  private static func looseRoute(_ uri: SIPURI) -> NameAddress {
+    var uri = uri
+    if uri.scheme != .tel, uri.parameters["lr"] == nil { uri.parameters.append(SIPParameter("lr")) }
+    return NameAddress(uri)
   }
 
   // MARK: Responses

@@ -48,7 +48,11 @@ extension TransactionLayer {
     _ message: ScannedMessage, _ key: ServerTransactionKey, from path: SIPPath,
     into effects: inout [TransactionEffect]
   ) {
-    guard count < maximumTransactions else {
+    // A CANCEL ends more than it begins, and an INVITE has one at most.
+    let cancelled =
+      message.method == SIPMethod.cancel.rawValue
+      ? ServerTransactionKey(message, method: SIPMethod.invite.rawValue).flatMap { serverIndex[$0] } : nil
+    guard count < maximumTransactions || cancelled != nil else {
       counters.refusedRequests += 1
       refuse(message, 503, "Service Unavailable", fields: retryAfter.map { [$0] } ?? [], to: path, into: &effects)
       return
@@ -86,17 +90,16 @@ extension TransactionLayer {
     serverIndex[key] = server
     if let merged, !isCancel { mergedIndex[merged] = server.id }
     perform(machine.start(), for: server, into: &effects)
-    if isCancel { answerCancel(server, message, request, into: &effects) }
+    if isCancel { answerCancel(server, of: cancelled, message, request, into: &effects) }
     if servers[server.id] != nil { schedule(server) }
   }
 
   /// RFC 3261 section 9.2.
   private func answerCancel(
-    _ cancel: ServerTransaction, _ message: ScannedMessage, _ request: SIPMessage,
+    _ cancel: ServerTransaction, of invite: ServerTransaction?, _ message: ScannedMessage, _ request: SIPMessage,
     into effects: inout [TransactionEffect]
   ) {
-    let key = ServerTransactionKey(message, method: SIPMethod.invite.rawValue)
-    guard let invite = key.flatMap({ serverIndex[$0] }) else {
+    guard let invite else {
       counters.strayCancels += 1
       _ = try? answer(cancel, OutgoingResponse(481, toTag: statelessTag(message)), into: &effects)
       return
@@ -112,20 +115,12 @@ extension TransactionLayer {
       throw Self.unanswerable("the request has its final response")
     }
     let bytes = try response.encoded(to: request, receivedFrom: server.path)
-    let sent = RepeatableResponse(bytes: bytes, path: Self.responsePath(request.vias.first, from: server.path))
+    let sent = RepeatableResponse(
+      bytes: bytes, path: ResponseRoute.path(for: request, receivedFrom: server.path) ?? server.path)
     server.answer(response.status, tag: response.toTag, with: sent)
     perform(machine.respond(response.status), for: server, into: &effects)
     settle(server, into: &effects)
     return sent
-  }
-
-  /// Back where the request came from: over its connection, or to its source with the port that the sender listens on
-  /// (RFC 3261 section 18.2.2, RFC 3581 section 4). `maddr` is ignored: a response never goes to a third party.
-  private static func responsePath(_ via: Via?, from path: SIPPath) -> SIPPath {
-    guard let via, !path.remote.transport.isStream, via.parameters["rport"] == nil else { return path }
-    var path = path
-    path.remote = TransportAddress(path.remote.transport, path.remote.host, port: via.port ?? 5060)
-    return path
   }
 
   func fire(_ server: ServerTransaction, into effects: inout [TransactionEffect]) {

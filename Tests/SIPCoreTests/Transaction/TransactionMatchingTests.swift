@@ -305,7 +305,7 @@ struct TransactionMatchingTests {
   @Test(arguments: [
     ("192.0.2.1:5070", "", SIPTransport.udp, UInt16(5070)), ("192.0.2.1", "", .udp, 5060),
     ("192.0.2.1:5070", ";rport", .udp, 5099), ("192.0.2.1:5070", ";maddr=239.1.1.1", .udp, 5070),
-    ("192.0.2.1:5070", "", .tcp, 5099), ("10.0.0.5:5062", "", .tls, 5099),
+    ("192.0.2.1:5070", "", .tcp, 5070), ("10.0.0.5:5062", "", .tls, 5062),
   ]) func responsePath(_ sentBy: String, _ parameter: String, _ transport: SIPTransport, _ port: UInt16) throws {
     let scene = TransactionScene(transport)
     scene.receive(.options) { $0.replacing("192.0.2.1:5099;", with: "\(sentBy)\(parameter);") }
@@ -322,7 +322,7 @@ struct TransactionMatchingTests {
     scene.receive(.invite)
     scene.send(.options)
     scene.receive(.invite, branch: "z9hG4bK2", callID: "in2")
-    scene.receive(.ack, branch: "z9hG4bK2", callID: "in2", changing: { $0.replacing("To: <", with: "To: <") })
+    scene.receive(.ack, branch: "z9hG4bK2", callID: "in2")
     scene.send(.options)
     #expect(
       scene.trace == [
@@ -332,9 +332,16 @@ struct TransactionMatchingTests {
     let tag = try #require(scene.sentLine("503", "To"))
     scene.receive(.invite, branch: "z9hG4bK2", callID: "in2")
     #expect(scene.sentLine("503", "To") == tag)
+    // A CANCEL of what lives gets through.
+    scene.receive(.cancel)
+    #expect(scene.trace.suffix(2) == ["0 send 200", "0 cancelled"])
+    scene.receive(.cancel, branch: "z9hG4bK2", callID: "in2")
+    #expect(scene.trace.last == "0 send 503")
     // Copies of what lives cost no place.
     scene.receive(.invite)
     scene.receive(200, to: .options)
+    scene.respond(487)
+    scene.receive(.ack, toTag: "t1")
     scene.run(until: 5000)
     scene.receive(.invite, branch: "z9hG4bK2", callID: "in2")
     #expect(scene.trace.last == "5000 request INVITE")

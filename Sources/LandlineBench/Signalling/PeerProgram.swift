@@ -1,0 +1,91 @@
+import Foundation
+
+/// A program that plays a part in a benchmark: started here, ended here.
+final class PeerProgram {
+  private let process = Process()
+
+  /// - Throws: ``BenchProblem`` when it cannot be started.
+  init(_ name: String, _ arguments: [String], in folder: String) throws(BenchProblem) {
+    guard let path = PeerProgram.path(name) else { throw BenchProblem("\(name) is not installed") }
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: folder)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    do {
+      try process.run()
+    } catch {
+      throw BenchProblem("\(name) does not start: \(error.localizedDescription)")
+    }
+  }
+
+  deinit { end() }
+
+  static func exists(_ name: String) -> Bool { path(name) != nil }
+
+  private static func path(_ name: String) -> String? {
+    if name.contains("/") { return FileManager.default.isExecutableFile(atPath: name) ? name : nil }
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":") + ["/usr/sbin"]
+    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  /// Waits for its end.
+  /// - Returns: Its exit code.
+  func wait() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  func end() {
+    guard process.isRunning else { return }
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  /// Processor seconds of the program and its children so far (proc(5), stat fields 14 and 15).
+  var processorSeconds: Double {
+    let own = process.processIdentifier
+    let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    var ticks = 0
+    for pid in all.compactMap({ Int32($0) }) {
+      guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+        let bracket = stat.lastIndex(of: ")")
+      else { continue }
+      // Behind the name: state, parent, …; the times are the 12th and 13th from there.
+      let fields = stat[stat.index(after: bracket)...].split(separator: " ")
+      guard fields.count > 12, pid == own || Int32(fields[1]) == own else { continue }
+      ticks += (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+    }
+    return Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// A UDP port on loopback that nobody has.
+  static func freePort() throws(BenchProblem) -> UInt16 {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    guard socket >= 0 else { throw BenchProblem("no socket can be made") }
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, length) == 0 ? getsockname(socket, $0, &length) : -1
+      }
+    }
+    guard result == 0 else { throw BenchProblem("no port of 127.0.0.1 can be had") }
+    return UInt16(bigEndian: address.sin_port)
+  }
+
+  /// Waits until a UDP port of loopback is taken, as /proc/net/udp tells.
+  static func waitForPort(_ port: UInt16, seconds: Double) throws(BenchProblem) {
+    let written = String(format: ":%04X ", Int(port))
+    let end = ProcessClock.monotonicSeconds() + seconds
+    while ProcessClock.monotonicSeconds() < end {
+      if let table = try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8), table.contains(written) { return }
+      usleep(10_000)
+    }
+    throw BenchProblem("nothing listens on port \(port) after \(seconds) s")
+  }
+}

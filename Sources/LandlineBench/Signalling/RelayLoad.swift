@@ -1,0 +1,39 @@
+import Foundation
+
+/// Kamailio relaying calls between two SIPp.
+enum RelayLoad {
+  static func measure(rate: Int, _ options: SIPBench.Options) throws -> SIPBenchReport.Load {
+    let folder = try BenchFolder(in: BenchPlaces.diskFolder)
+    let (calleePort, relayPort) = (try PeerProgram.freePort(), try PeerProgram.freePort())
+    let calls = max(1, Int(Double(rate) * options.seconds))
+    try Scenarios.callee.write(toFile: folder.file("callee.xml"), atomically: true, encoding: .utf8)
+    try Scenarios.caller.write(toFile: folder.file("caller.xml"), atomically: true, encoding: .utf8)
+    try Scenarios.relay(listen: relayPort, callee: calleePort)
+      .write(toFile: folder.file("relay.cfg"), atomically: true, encoding: .utf8)
+    let callee = try PeerProgram(
+      options.sipp, ["-sf", "callee.xml", "-i", "127.0.0.1", "-p", "\(calleePort)", "-nostdin"], in: folder.path)
+    let relay = try PeerProgram(
+      options.kamailio,
+      ["-f", "relay.cfg", "-DD", "-E", "-m", "256", "-M", "16", "-Y", folder.path, "-w", folder.path], in: folder.path)
+    defer {
+      relay.end()
+      callee.end()
+    }
+    try PeerProgram.waitForPort(calleePort, seconds: 10)
+    try PeerProgram.waitForPort(relayPort, seconds: 10)
+    let before = relay.processorSeconds
+    let caller = try PeerProgram(
+      options.sipp,
+      [
+        "-sf", "caller.xml", "-i", "127.0.0.1", "-r", "\(rate)", "-m", "\(calls)", "-l", "20000", "-recv_timeout",
+        "20000", "-timeout_error", "-nostdin", "127.0.0.1:\(relayPort)",
+      ], in: folder.path)
+    let exit = caller.wait()
+    guard exit == 0 || exit == 1 else { throw BenchProblem("sipp as caller ended with \(exit)") }
+    let spent = relay.processorSeconds - before
+    let cost = spent * 1e6 / Double(calls)
+    return SIPBenchReport.Load(
+      rate: rate, calls: calls, failed: exit == 0 ? 0 : 1, cpuMicrosecondsPerCall: cost,
+      callsPerSecondAndCore: cost > 0 ? 1e6 / cost : 0)
+  }
+}

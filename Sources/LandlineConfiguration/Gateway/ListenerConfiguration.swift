@@ -1,0 +1,83 @@
+public import LandlineGateway
+internal import CallModel
+internal import Foundation
+internal import SIPCore
+
+/// One entry of `listeners`.
+public struct ListenerConfiguration: Hashable, Sendable {
+  public let name: String
+  public let listener: SIPListener
+
+  init?(_ name: String, number: UInt16, reading section: ConfigurationSection, folder: URL) {
+    defer { section.finish() }
+    let transport = section.choice("transport", SIPTransport.self) ?? .udp
+    let bound = section.value("bind") { try NumericEndpoint($0, defaultPort: transport == .tls ? 5061 : 5060) }
+    let advertised = section.value("advertise") { try AdvertisedEndpoint($0) }
+    let certificate = section.text("certificate").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
+    let key = section.text("key").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
+    let floor = section.choice("minimum-tls", TLSVersionFloor.self)
+    let authorities = (section.texts("client-authorities", atMost: 16) ?? []).map {
+      URL(fileURLWithPath: $0.text, relativeTo: folder).path
+    }
+    if transport != .tls, certificate != nil || key != nil || floor != nil || !authorities.isEmpty {
+      section.note("certificate, key, minimum-tls and client-authorities go with 'transport: tls' only", at: nil)
+    }
+    var settings: TLSServerSettings?
+    if transport == .tls {
+      guard let certificate, let key else {
+        section.note("a TLS listener needs 'certificate' and 'key', two PEM files", at: nil)
+        return nil
+      }
+      settings = TLSServerSettings(
+        identity: TLSIdentityFiles(certificateChain: certificate, privateKey: key), minimumVersion: floor ?? .tls12,
+        clientAuthorities: authorities)
+    }
+    guard let bound else {
+      section.note("'bind' is missing or unusable: an address of this machine, such as 192.0.2.1:5060", at: nil)
+      return nil
+    }
+    let isWildcard = bound.host == .ipv4(0) || bound.host == .ipv6(high: 0, low: 0)
+    if isWildcard, advertised == nil {
+      section.note("'advertise' is missing: bound to all addresses, it must say which one peers shall use", at: nil)
+      return nil
+    }
+    self.name = name
+    listener = SIPListener(
+      id: ListenerID(number), transport: transport, host: bound.host, port: bound.port,
+      advertisedHost: advertised?.host, advertisedPort: advertised?.port, tls: settings)
+  }
+}
+
+/// `192.0.2.1:5060`, `[2001:db8::1]`: a numeric address of this machine.
+struct NumericEndpoint {
+  let host: SIPHost
+  let port: UInt16
+
+  init(_ text: String, defaultPort: UInt16) throws(InvalidValue) {
+    let endpoint = try AdvertisedEndpoint(text)
+    if case .name = endpoint.host {
+      throw InvalidValue(
+        kind: "address", rule: "listener.bind", offset: nil, problem: "a name stands where an address must",
+        accepted: "a numeric address of this machine, such as 192.0.2.1:5060 or [::]:5060")
+    }
+    host = endpoint.host
+    port = endpoint.port ?? defaultPort
+  }
+}
+
+/// `203.0.113.7`, `sip.example.com:5070`: what peers are told.
+struct AdvertisedEndpoint {
+  let host: SIPHost
+  let port: UInt16?
+
+  init(_ text: String) throws(InvalidValue) {
+    let uri = try SIPURI(parsing: "sip:\(text)")
+    guard let host = uri.host, uri.user == nil, uri.parameters.isEmpty, uri.headers.isEmpty else {
+      throw InvalidValue(
+        kind: "address", rule: "listener.address", offset: nil, problem: "it is no host with an optional port",
+        accepted: "a host and a port, such as 203.0.113.7:5060, [2001:db8::1] or sip.example.com")
+    }
+    self.host = host
+    port = uri.port
+  }
+}

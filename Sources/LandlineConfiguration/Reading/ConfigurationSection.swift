@@ -1,0 +1,235 @@
+import CallModel
+internal import Yams
+
+/// One mapping of a configuration file, read key by key; what was not asked for by ``finish()`` is a problem.
+final class ConfigurationSection {
+  /// `trunks.carrier-a`, empty for the whole file.
+  let path: String
+  let document: ConfigurationDocument
+  private let mark: Mark?
+  private var entries: [(key: String, mark: Mark?, node: Node)] = []
+  private var known: Set<String> = []
+
+  /// An empty file is an empty mapping.
+  init(_ document: ConfigurationDocument) {
+    self.document = document
+    path = ""
+    mark = document.root?.mark
+    if let root = document.root, !ConfigurationSection.isEmpty(root) { take(root) }
+  }
+
+  private init(_ node: Node, path: String, of document: ConfigurationDocument) {
+    self.document = document
+    self.path = path
+    mark = node.mark
+    if !ConfigurationSection.isEmpty(node) { take(node) }
+  }
+
+  private static func isEmpty(_ node: Node) -> Bool {
+    if case .scalar(let scalar) = node, scalar.string.isEmpty || scalar.string == "~" { return true }
+    return false
+  }
+
+  private func take(_ node: Node) {
+    guard case .mapping(let mapping) = node else {
+      note("must hold keys, as in 'name: value'", at: node.mark)
+      return
+    }
+    for (key, value) in mapping {
+      guard case .scalar(let scalar) = key else {
+        note("has a key that is no text", at: key.mark)
+        continue
+      }
+      entries.append((scalar.string, scalar.mark, value))
+    }
+  }
+
+  func note(_ problem: String, at mark: Mark?) {
+    document.note(path.isEmpty ? problem : "\(path): \(problem)", at: mark ?? self.mark)
+  }
+
+  /// Notes a problem with the value of a key.
+  func note(_ key: String, _ problem: String) {
+    let entry = entries.first { $0.key == key }
+    document.note("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark)
+  }
+
+  private func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+
+  /// Reports every key that nobody asked for. Call it once all were.
+  func finish() {
+    for entry in entries where !known.contains(entry.key) {
+      let nearest = Spelling.nearest(to: entry.key, among: known.sorted())
+      let hint = nearest.map { " (did you mean '\($0)'?)" } ?? "; known here: \(known.sorted().joined(separator: ", "))"
+      note("unknown key '\(CallFailure.shortened(entry.key))'\(hint)", at: entry.mark)
+    }
+  }
+
+  // MARK: Values
+
+  private func node(_ key: String) -> Node? {
+    known.insert(key)
+    guard let node = entries.first(where: { $0.key == key })?.node else { return nil }
+    return ConfigurationSection.isEmpty(node) && !isQuoted(node) ? nil : node
+  }
+
+  private func isQuoted(_ node: Node) -> Bool {
+    if case .scalar(let scalar) = node { return scalar.style == .singleQuoted || scalar.style == .doubleQuoted }
+    return false
+  }
+
+  func text(_ key: String) -> String? {
+    guard let node = node(key) else { return nil }
+    guard case .scalar(let scalar) = node else {
+      note(key, "must be a text")
+      return nil
+    }
+    guard !scalar.string.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      note(key, "holds a control character")
+      return nil
+    }
+    return scalar.string
+  }
+
+  func requiredText(_ key: String) -> String? {
+    let had = node(key) != nil
+    let text = text(key)
+    if !had { note("'\(key)' is missing", at: mark) }
+    return text
+  }
+
+  func flag(_ key: String) -> Bool? {
+    guard let text = text(key) else { return nil }
+    switch text {
+    case "true", "yes", "on": return true
+    case "false", "no", "off": return false
+    default:
+      note(key, "'\(CallFailure.shortened(text))' is neither true nor false")
+      return nil
+    }
+  }
+
+  func number(_ key: String, in range: ClosedRange<Int>) -> Int? {
+    guard let text = text(key) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      note(key, "'\(CallFailure.shortened(text))' is no whole number from \(range.lowerBound) to \(range.upperBound)")
+      return nil
+    }
+    return number
+  }
+
+  /// Milliseconds of a duration: `500ms`, `30s`, `5m`, `1h`.
+  func milliseconds(_ key: String, in range: ClosedRange<Int64>) -> Int64? {
+    guard let text = text(key) else { return nil }
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let unit: Int64? =
+      switch text.dropFirst(digits.count) {
+      case "ms": 1
+      case "s": 1000
+      case "m": 60_000
+      case "h": 3_600_000
+      default: nil
+      }
+    guard let number = Int64(digits), let unit else {
+      note(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m or 1h")
+      return nil
+    }
+    let (product, overflow) = number.multipliedReportingOverflow(by: unit)
+    guard !overflow, range.contains(product) else {
+      note(
+        key,
+        "\(text) is out of range: \(ConfigurationSection.duration(range.lowerBound)) to "
+          + ConfigurationSection.duration(range.upperBound))
+      return nil
+    }
+    return product
+  }
+
+  private static func duration(_ milliseconds: Int64) -> String {
+    milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+  }
+
+  /// One of a few words.
+  func choice<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, _ type: Choice.Type) -> Choice? {
+    guard let text = text(key) else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    let words = Choice.allCases.map(\.rawValue)
+    let hint = Spelling.nearest(to: text, among: words).map { " (did you mean '\($0)'?)" } ?? ""
+    note(key, "'\(CallFailure.shortened(text))' is none of \(words.joined(separator: ", "))\(hint)")
+    return nil
+  }
+
+  /// A value of the model.
+  func value<Value>(_ key: String, _ make: (String) throws -> Value) -> Value? {
+    guard let text = text(key) else { return nil }
+    do {
+      return try make(text)
+    } catch let error as InvalidValue {
+      note(key, "\(error.problem); accepted: \(error.accepted)")
+    } catch {
+      note(key, "\(error)")
+    }
+    return nil
+  }
+
+  /// A list of texts; a single text is a list of one.
+  func texts(_ key: String, atMost maximum: Int) -> [(text: String, index: Int)]? {
+    guard let node = node(key) else { return nil }
+    let nodes: [Node]
+    switch node {
+    case .sequence(let sequence): nodes = Array(sequence)
+    case .scalar: nodes = [node]
+    default:
+      note(key, "must be a list of texts")
+      return nil
+    }
+    guard nodes.count <= maximum else {
+      note(key, "has more than \(maximum) entries")
+      return nil
+    }
+    var texts: [(String, Int)] = []
+    for (index, node) in nodes.enumerated() {
+      guard case .scalar(let scalar) = node else {
+        note(key, "entry \(index + 1) is no text")
+        continue
+      }
+      texts.append((scalar.string, index))
+    }
+    return texts
+  }
+
+  // MARK: Sections
+
+  /// A mapping inside this one.
+  func section(_ key: String) -> ConfigurationSection? {
+    node(key).map { ConfigurationSection($0, path: name(key), of: document) }
+  }
+
+  /// A list of mappings.
+  func sections(_ key: String, atMost maximum: Int) -> [ConfigurationSection] {
+    guard let node = node(key) else { return [] }
+    guard case .sequence(let sequence) = node else {
+      note(key, "must be a list: each entry starts with '- '")
+      return []
+    }
+    guard sequence.count <= maximum else {
+      note(key, "has more than \(maximum) entries")
+      return []
+    }
+    return sequence.enumerated().map {
+      ConfigurationSection($0.element, path: "\(name(key))[\($0.offset + 1)]", of: document)
+    }
+  }
+
+  /// A mapping from names to mappings, in the order of the file.
+  func named(_ key: String, atMost maximum: Int) -> [(name: String, section: ConfigurationSection)] {
+    guard let section = section(key) else { return [] }
+    guard section.entries.count <= maximum else {
+      note(key, "has more than \(maximum) entries")
+      return []
+    }
+    return section.entries.map {
+      ($0.key, ConfigurationSection($0.node, path: "\(section.path).\($0.key)", of: document))
+    }
+  }
+}
