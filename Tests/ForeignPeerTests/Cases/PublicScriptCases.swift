@@ -38,8 +38,9 @@ enum PublicScriptCases {
     var minimumSession: UInt32?
   }
 
-  /// Left out of those that can be run: s26, s51 and s52 lose at random, which ``DatagramCases`` do on purpose; s33 and s34 write an empty Request-URI, s54 an impossible
-  /// RAck, s90 an empty Route, and are refused for it; s07 pauses where SIPp 3.6 never goes on.
+  /// Left out of those that can be run: s26, s51 and s52 lose at random, which ``DatagramCases`` do on purpose; s33
+  /// and s34 write an empty Request-URI, s54 an impossible RAck, s90 an empty Route, and are refused for it; s07 pauses
+  /// where SIPp 3.6 never goes on.
   private static let scripts = [
     Script(id: "s01", path: "drachtio--drachtio-server/uas-success.xml", part: .calls(offers: 0)),
     Script(id: "s02", path: "drachtio--drachtio-server/uas-183-180-200.xml", part: .calls(offers: 0)),
@@ -115,7 +116,7 @@ enum PublicScriptCases {
     let happened: String
     do {
       happened = try await act(script.part, node, peer)
-      try await peer.succeeds(within: script.isLong ? 30 : 15)
+      try await peer.succeeds(within: 30)
     } catch {
       await node.stop()
       throw PeerFailure("\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)")
@@ -191,7 +192,7 @@ enum PublicScriptCases {
       call.hangUp()
     default: break
     }
-    let end = try await call.ended(within: 20)
+    let end = try await call.ended(within: 30)
     if case .callsInVain = part { try require(end.cause == .failed, "the call fails") }
     return end.failure.map { "failed: \($0.code.rawValue)" } ?? "ended, \(end.cause)"
   }

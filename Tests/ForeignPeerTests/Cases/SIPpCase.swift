@@ -76,7 +76,7 @@ enum SIPpCase {
     let happened: String
     do {
       happened = try await body()
-      try await peer.succeeds(within: isLong ? 100 : 15)
+      try await peer.succeeds(within: isLong ? 100 : 30)
     } catch {
       await node.stop()
       throw PeerFailure("\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)")

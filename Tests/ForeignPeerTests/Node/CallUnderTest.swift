@@ -7,7 +7,7 @@ struct CallUnderTest: Sendable {
   let node: NodeUnderTest
   let handle: CallHandle
 
-  func progress(_ status: Int, within seconds: Double = 8) async throws -> Progress {
+  func progress(_ status: Int, within seconds: Double = 20) async throws -> Progress {
     try await node.event("\(status)", within: seconds) {
       if case .progress(handle, let progress) = $0, progress.status == status { return progress }
       return nil
@@ -23,7 +23,7 @@ struct CallUnderTest: Sendable {
   }
 
   @discardableResult
-  func established(within seconds: Double = 8) async throws -> Answer {
+  func established(within seconds: Double = 20) async throws -> Answer {
     try await node.event("answer", within: seconds) {
       if case .established(handle, let answer) = $0 { return answer }
       return nil
@@ -37,7 +37,7 @@ struct CallUnderTest: Sendable {
     }
   }
 
-  func ended(within seconds: Double = 10) async throws -> CallEnd {
+  func ended(within seconds: Double = 20) async throws -> CallEnd {
     try await node.event("end of the call", within: seconds) {
       if case .ended(handle, let end) = $0 { return end }
       return nil
@@ -52,7 +52,7 @@ struct CallUnderTest: Sendable {
     }
   }
 
-  func offered(_ number: Int = 1, within seconds: Double = 8) async throws -> (ExchangeID, MessageBody?) {
+  func offered(_ number: Int = 1, within seconds: Double = 20) async throws -> (ExchangeID, MessageBody?) {
     try await Deadline(seconds: seconds).first("offer \(number) of the peer; the node said: \(node.summary)") {
       offers.count >= number ? offers[number - 1] : nil
     }
@@ -60,7 +60,7 @@ struct CallUnderTest: Sendable {
 
   /// Offers inside the call and waits for what the peer says.
   /// - Returns: the answer; `nil` when it refused.
-  func offer(_ body: MessageBody, within seconds: Double = 8) async throws -> MessageBody? {
+  func offer(_ body: MessageBody, within seconds: Double = 20) async throws -> MessageBody? {
     let exchange = propose(body)
     return try await node.event("answer to an offer", within: seconds) { event -> MessageBody?? in
       switch event {

@@ -116,7 +116,7 @@ final class NodeUnderTest: Sendable {
   }
 
   /// The next call that comes in.
-  func incoming(within seconds: Double = 8) async throws -> (CallUnderTest, IncomingCall) {
+  func incoming(within seconds: Double = 20) async throws -> (CallUnderTest, IncomingCall) {
     let (handle, call) = try await event("incoming call", within: seconds) {
       if case .incoming(let handle, let call) = $0 { return (handle, call) }
       return nil
@@ -126,7 +126,7 @@ final class NodeUnderTest: Sendable {
 
   /// The first event from `start` on for which `choose` has a value; events may be looked at again and again.
   func event<Value: Sendable>(
-    _ what: String, within seconds: Double = 8, _ choose: (UserAgentEvent) -> Value?
+    _ what: String, within seconds: Double = 20, _ choose: (UserAgentEvent) -> Value?
   ) async throws -> Value {
     do {
       return try await Deadline(seconds: seconds).first(what) { log.events.lazy.compactMap(choose).first }
@@ -136,6 +136,8 @@ final class NodeUnderTest: Sendable {
   }
 
   func events() -> [UserAgentEvent] { log.events }
+  /// When the last event so far was reported, as the loop of the node saw it: a busy test may look much later.
+  var lastEventTime: ContinuousClock.Instant { log.lastTime }
   var problems: [TransportProblem] { log.problems }
   var summary: String { log.summary }
 }
@@ -143,11 +145,13 @@ final class NodeUnderTest: Sendable {
 /// What a node reported, in order.
 private final class EventLog: SIPNodeDelegate, Sendable {
   private let seen = Mutex<(events: [UserAgentEvent], problems: [TransportProblem])>(([], []))
+  private let time = Mutex(ContinuousClock.now)
   private let answersOffers: Bool
 
   init(answersOffers: Bool) { self.answersOffers = answersOffers }
 
   var events: [UserAgentEvent] { seen.withLock { $0.events } }
+  var lastTime: ContinuousClock.Instant { time.withLock { $0 } }
   var problems: [TransportProblem] { seen.withLock { $0.problems } }
 
   var summary: String {
@@ -156,6 +160,7 @@ private final class EventLog: SIPNodeDelegate, Sendable {
   }
 
   func node(_ node: SIPNode, happened event: UserAgentEvent) {
+    time.withLock { $0 = .now }
     seen.withLock { $0.events.append(event) }
     guard answersOffers, case .offered(_, let exchange, let offer) = event else { return }
     if let answer = SessionText.answer(to: offer) {

@@ -57,7 +57,7 @@ public final class BaresipPeer: Sendable {
   /// Waits for an event: `CALL_INCOMING`, `CALL_ESTABLISHED`, `CALL_CLOSED` and the like.
   /// - Returns: the event as JSON.
   @discardableResult
-  public func event(_ type: String, within seconds: Double = 8) async throws -> String {
+  public func event(_ type: String, within seconds: Double = 20) async throws -> String {
     do {
       return try await Deadline(seconds: seconds).first("\(type) from baresip") {
         control.texts().first { $0.contains("\"type\":\"\(type)\"") }

@@ -38,7 +38,7 @@ public final class DatagramPeer: Sendable {
   /// The next message with this method or status, after the last one that was asked for; others between are passed over.
   /// A message that came twice is found twice.
   public func next(
-    _ what: String, within seconds: Double = 5, where condition: @Sendable (PeerMessage) -> Bool
+    _ what: String, within seconds: Double = 20, where condition: @Sendable (PeerMessage) -> Bool
   ) async throws -> PeerMessage {
     do {
       return try await Deadline(seconds: seconds).first(what) {
@@ -57,11 +57,11 @@ public final class DatagramPeer: Sendable {
     }
   }
 
-  public func request(_ method: String, within seconds: Double = 5) async throws -> PeerMessage {
+  public func request(_ method: String, within seconds: Double = 20) async throws -> PeerMessage {
     try await next(method, within: seconds) { $0.method == method }
   }
 
-  public func response(_ status: Int, to method: String, within seconds: Double = 5) async throws -> PeerMessage {
+  public func response(_ status: Int, to method: String, within seconds: Double = 20) async throws -> PeerMessage {
     try await next("\(status) to \(method)", within: seconds) {
       $0.status == status && $0["CSeq"]?.hasSuffix(" " + method) == true
     }

@@ -54,7 +54,7 @@ public final class KamailioPeer: Sendable {
     log.split(separator: "\n").count { $0.contains(text) }
   }
 
-  public func says(_ text: String, within seconds: Double = 8) async throws {
+  public func says(_ text: String, within seconds: Double = 20) async throws {
     do { try await process.says(text, within: seconds) } catch {
       throw PeerFailure("\(error); its log: \(log.lastLines(12))")
     }

@@ -46,14 +46,14 @@ public final class PeerProcess: Sendable {
   }
 
   /// Waits for a line of output that contains `text`.
-  public func says(_ text: String, within seconds: Double = 10) async throws {
+  public func says(_ text: String, within seconds: Double = 20) async throws {
     try await waits(for: "line with \"\(text)\" from \(name)", within: seconds) {
       output.contains(text) || diagnostics.contains(text)
     }
   }
 
   /// Waits until it listens on a port, for UDP or TCP.
-  public func listens(on port: UInt16, within seconds: Double = 10) async throws {
+  public func listens(on port: UInt16, within seconds: Double = 20) async throws {
     try await waits(for: "port \(port) opened by \(name)", within: seconds) { Self.isOpen(port) }
   }
 

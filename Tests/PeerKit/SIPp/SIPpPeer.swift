@@ -26,7 +26,7 @@ public final class SIPpPeer: Sendable {
     public var keys: [String: String] = [:]
     public var account: (user: String, password: String)?
     /// How long SIPp waits for any one message.
-    public var patienceMilliseconds = 8000
+    public var patienceMilliseconds = 20_000
     public init() {}
   }
 
@@ -63,7 +63,7 @@ public final class SIPpPeer: Sendable {
 
   /// Waits for the end of the run.
   /// - Throws: ``PeerFailure`` with the last lines of SIPp's error log unless the scenario went through.
-  public func succeeds(within seconds: Double = 20) async throws {
+  public func succeeds(within seconds: Double = 30) async throws {
     let status: Int32
     do { status = try await process.exited(within: seconds) } catch {
       throw PeerFailure("\(scenario): SIPp still waits after \(seconds) s; last messages: \(transcript.lastLines(30))")
