@@ -175,40 +175,40 @@ enum DatagramCases {
     },
     make(
       "two re-INVITEs of the peer at once", expected: "500 with Retry-After or 491 to the second",
-      settings: { $0.answersOffers = false }
-    ) {
-      node, peer in
-      let call = node.place(try node.plan(to: peer.port))
-      let invite = try await peer.request("INVITE")
-      try peer.respond(200, "OK", to: invite, tag: "a", description: description)
-      let ack = try await peer.request("ACK")
-      func reinvite(_ number: Int) throws -> PeerMessage {
-        let message = peer.message(
-          "INVITE", to: invite.contactURI ?? "", from: ack["To"] ?? "", toHeader: ack["From"] ?? "",
-          callID: invite["Call-ID"] ?? "", cseq: number, description: description(port: 40_000 + 2 * number))
-        try peer.send(message)
-        return message
-      }
-      _ = try reinvite(1)
-      let (exchange, _) = try await call.offered()
-      let second = try reinvite(2)
-      let refusal = try await peer.next("refusal of the second") {
-        $0["CSeq"] == "2 INVITE" && ($0.status ?? 0) >= 300
-      }
-      let hasAdvice = refusal.status == 491 || refusal.status == 500 && refusal["Retry-After"] != nil
-      try require(hasAdvice, "500 with Retry-After or 491, not \(refusal.startLine)")
-      try peer.send(
-        peer.message(
-          "ACK", to: invite.contactURI ?? "", from: second["From"] ?? "", toHeader: refusal["To"] ?? "",
-          callID: invite["Call-ID"] ?? "", cseq: 2, branch: second.branch))
-      node.execute(.answer(exchange, SessionText.body(version: 2)))
-      let success = try await peer.next("200 to the first") { $0["CSeq"] == "1 INVITE" && $0.status == 200 }
-      try peer.send(
-        peer.message(
-          "ACK", to: invite.contactURI ?? "", from: ack["To"] ?? "", toHeader: success["To"] ?? "",
-          callID: invite["Call-ID"] ?? "", cseq: 1))
-      return "\(refusal.status ?? 0), " + (try await hangUp(call, peer))
-    },
+      settings: { $0.answersOffers = false },
+      {
+        node, peer in
+        let call = node.place(try node.plan(to: peer.port))
+        let invite = try await peer.request("INVITE")
+        try peer.respond(200, "OK", to: invite, tag: "a", description: description)
+        let ack = try await peer.request("ACK")
+        func reinvite(_ number: Int) throws -> PeerMessage {
+          let message = peer.message(
+            "INVITE", to: invite.contactURI ?? "", from: ack["To"] ?? "", toHeader: ack["From"] ?? "",
+            callID: invite["Call-ID"] ?? "", cseq: number, description: description(port: 40_000 + 2 * number))
+          try peer.send(message)
+          return message
+        }
+        _ = try reinvite(1)
+        let (exchange, _) = try await call.offered()
+        let second = try reinvite(2)
+        let refusal = try await peer.next("refusal of the second") {
+          $0["CSeq"] == "2 INVITE" && ($0.status ?? 0) >= 300
+        }
+        let hasAdvice = refusal.status == 491 || refusal.status == 500 && refusal["Retry-After"] != nil
+        try require(hasAdvice, "500 with Retry-After or 491, not \(refusal.startLine)")
+        try peer.send(
+          peer.message(
+            "ACK", to: invite.contactURI ?? "", from: second["From"] ?? "", toHeader: refusal["To"] ?? "",
+            callID: invite["Call-ID"] ?? "", cseq: 2, branch: second.branch))
+        node.execute(.answer(exchange, SessionText.body(version: 2)))
+        let success = try await peer.next("200 to the first") { $0["CSeq"] == "1 INVITE" && $0.status == 200 }
+        try peer.send(
+          peer.message(
+            "ACK", to: invite.contactURI ?? "", from: ack["To"] ?? "", toHeader: success["To"] ?? "",
+            callID: invite["Call-ID"] ?? "", cseq: 1))
+        return "\(refusal.status ?? 0), " + (try await hangUp(call, peer))
+      }),
     make("no answer at all", expected: "INVITE 7 times, then failed after 32 s", isLong: true) { node, peer in
       let call = node.place(try node.plan(to: peer.port))
       let end = try await call.ended(within: 40)

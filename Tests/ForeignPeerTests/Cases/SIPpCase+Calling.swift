@@ -23,16 +23,16 @@ extension SIPpCase {
     },
     calling(
       "custom headers both ways", "headers", expected: "X- headers in INVITE, 183, 200 and BYE, Reason in BYE",
-      plan: { $0.headers = try headers(("X-Order", "4711")) }
-    ) { call in
-      let progress = try await call.progress(183)
-      try require(progress.headers["x-ringing"] == "one eighty", "X-Ringing of the 183")
-      let answer = try await call.established()
-      try require(answer.headers["x-answer"] == "two hundred", "X-Answer of the 200")
-      call.hangUp(HangUp(reasons: [q850], headers: try headers(("X-Order", "4712"))))
-      _ = try await call.ended()
-      return "all arrived"
-    },
+      plan: { $0.headers = try headers(("X-Order", "4711")) },
+      during: { call in
+        let progress = try await call.progress(183)
+        try require(progress.headers["x-ringing"] == "one eighty", "X-Ringing of the 183")
+        let answer = try await call.established()
+        try require(answer.headers["x-answer"] == "two hundred", "X-Answer of the 200")
+        call.hangUp(HangUp(reasons: [q850], headers: try headers(("X-Order", "4712"))))
+        _ = try await call.ended()
+        return "all arrived"
+      }),
     calling("early media, then other descriptions", "early-media", expected: "each description reported, the last wins")
     { call in
       let early = try await call.progress(183)
@@ -52,14 +52,14 @@ extension SIPpCase {
     },
     calling(
       "100rel required by us", "reliable-required", expected: "Require: 100rel, PRACK, answer in the 183",
-      plan: { $0.reliability = .required }
-    ) { call in
-      let answer = try await call.established()
-      try require(answer.body != nil, "the description of the 183 counts")
-      call.hangUp()
-      _ = try await call.ended()
-      return "PRACK, answered"
-    },
+      plan: { $0.reliability = .required },
+      during: { call in
+        let answer = try await call.established()
+        try require(answer.body != nil, "the description of the 183 counts")
+        call.hangUp()
+        _ = try await call.ended()
+        return "PRACK, answered"
+      }),
     calling("repeated reliable 183", "reliable-twice", expected: "one PRACK, one event") { call in
       try await call.established()
       try require(call.provisionals.count == 1, "one provisional response is reported, not \(call.provisionals.count)")
@@ -81,12 +81,12 @@ extension SIPpCase {
     },
     calling(
       "302 with a bad Contact", "redirects", expected: "fails cleanly", keys: ["contact": "<http://nowhere>"],
-      plan: { $0.maximumRedirections = 3 }
-    ) { call in
-      let end = try await call.ended()
-      try require(end.cause == .failed, "the call fails")
-      return "failed: \(end.failure?.code.rawValue ?? "")"
-    },
+      plan: { $0.maximumRedirections = 3 },
+      during: { call in
+        let end = try await call.ended()
+        try require(end.cause == .failed, "the call fails")
+        return "failed: \(end.failure?.code.rawValue ?? "")"
+      }),
     calling(
       "302 with redirections off", "redirects", expected: "reported as a redirection",
       keys: ["contact": "<sip:other@127.0.0.1:9>"], during: fails(.redirect, status: 302)),
@@ -136,14 +136,14 @@ extension SIPpCase {
     calling("inactive hold", "holds-inactive", expected: "answer inactive", during: answered(1, then: "inactive")),
     calling("transfer asked, off", "refers-refused", expected: "603"),
     calling(
-      "transfer asked, on", "refers", expected: "202, NOTIFYs until the end", plan: { $0.allowsTransfer = true }
-    ) { call in
-      try await call.established()
-      try await transferred(call)
-      call.hangUp()
-      _ = try await call.ended()
-      return "202, NOTIFY 100, NOTIFY 200"
-    },
+      "transfer asked, on", "refers", expected: "202, NOTIFYs until the end", plan: { $0.allowsTransfer = true },
+      during: { call in
+        try await call.established()
+        try await transferred(call)
+        call.hangUp()
+        _ = try await call.ended()
+        return "202, NOTIFY 100, NOTIFY 200"
+      }),
     calling("491 to our re-INVITE", "pending", expected: "again after 2.1 to 4 s") { call in
       try await call.established()
       let start = ContinuousClock.now
@@ -177,23 +177,25 @@ extension SIPpCase {
       plan: { $0.sessionTimer = SessionTimerPolicy(interval: 90) }),
     calling(
       "session refreshed by us", "session-refreshed", expected: "UPDATE after 45 s", isLong: true,
-      plan: { $0.sessionTimer = SessionTimerPolicy(interval: 90) }
-    ) { call in
-      try await call.established()
-      // Nothing is reported of a refresh: the scenario sees it, half of the interval after the answer.
-      _ = try? await call.ended(within: 55)
-      call.hangUp()
-      _ = try await call.ended()
-      return "refreshed"
-    },
-    calling("INVITE without a description", "late-offer", expected: "answer in the ACK", plan: { $0.offer = nil }) {
-      call in
-      try await call.established()
-      _ = try await call.offered()
-      call.hangUp()
-      _ = try await call.ended()
-      return "answered in the ACK"
-    },
+      plan: { $0.sessionTimer = SessionTimerPolicy(interval: 90) },
+      during: { call in
+        try await call.established()
+        // Nothing is reported of a refresh: the scenario sees it, half of the interval after the answer.
+        _ = try? await call.ended(within: 55)
+        call.hangUp()
+        _ = try await call.ended()
+        return "refreshed"
+      }),
+    calling(
+      "INVITE without a description", "late-offer", expected: "answer in the ACK", plan: { $0.offer = nil },
+      during: {
+        call in
+        try await call.established()
+        _ = try await call.offered()
+        call.hangUp()
+        _ = try await call.ended()
+        return "answered in the ACK"
+      }),
     calling("INFO of the peer", "sends-info", expected: "200, reported") { call in
       try await call.established()
       let body = try await call.node.event("INFO") { event -> MessageBody? in
