@@ -46,6 +46,14 @@ final class NodeUnderTest: Sendable {
   }
 
   static func start(_ settings: Settings = Settings()) async throws -> NodeUnderTest {
+    for _ in 0..<4 {
+      // A free port may be taken by another process before it is bound.
+      do { return try await open(settings) } catch let problem as InvalidValue where problem.rule == "listener.bind" {}
+    }
+    return try await open(settings)
+  }
+
+  private static func open(_ settings: Settings) async throws -> NodeUnderTest {
     let loopback = SIPHost.ipv4(0x7F00_0001)
     let port = try FreePort.next()
     let tlsPort = try FreePort.next()
