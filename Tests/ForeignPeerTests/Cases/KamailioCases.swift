@@ -50,6 +50,35 @@ enum KamailioCases {
         try require(end.failure?.sipStatus == 404, "404, not \(end.failure?.sipStatus ?? 0)")
         return "failed: \(end.failure?.code.rawValue ?? "")"
       },
+      make(.udp, "callee busy", expected: "486 through the proxy") { setup in
+        try await setup.withCallee { call, taken in
+          taken.reject(Rejection(486))
+          let end = try await call.ended()
+          try require(end.failure?.code == .busy, "sip.busy, not \(end.failure?.code.rawValue ?? "none")")
+          return "failed: sip.busy"
+        }
+      },
+      make(.udp, "caller gives up", expected: "CANCEL through the proxy, 487") { setup in
+        try await setup.withCallee { call, taken in
+          taken.ring()
+          _ = try await call.progress(180)
+          call.hangUp()
+          let end = try await taken.ended()
+          try require(end.cause == .remote && !end.wasEstablished, "the CANCEL arrives")
+          _ = try await call.ended()
+          return "CANCEL, 487"
+        }
+      },
+      make(.udp, "outbound proxy by Route", expected: "found by its Route, 407 answered") { setup in
+        var plan = try setup.plan(.udp)
+        plan.routes = [try SIPURI(parsing: "sip:127.0.0.1:\(setup.kamailio.port);lr")]
+        plan.paths = []
+        plan.target.user = "nobody"
+        let end = try await setup.node.place(plan).ended()
+        try require(end.failure?.sipStatus == 404, "404, not \(end.failure?.sipStatus ?? 0)")
+        try require(setup.kamailio.count("route=<sip:127.0.0.1") == 2, "Route in both INVITEs")
+        return "404 behind the proxy"
+      },
       make(.tls, "server of another authority", expected: "no request, certificate untrusted", isTrusted: false) {
         setup in
         _ = setup.register(.tls, user: "alice")
@@ -131,6 +160,27 @@ enum KamailioCases {
       plan.paths = [path(transport, from: node)]
       plan.account = account("alice")
       return plan
+    }
+
+    /// Registers `bob` at a second node and calls him.
+    func withCallee(
+      _ body: (_ call: CallUnderTest, _ taken: CallUnderTest) async throws -> String
+    ) async throws -> String {
+      let callee = try await NodeUnderTest.start(settings)
+      let happened: String
+      do {
+        let query = register(.udp, user: "bob", from: callee)
+        _ = try await isRegistered(query, at: callee)
+        let call = node.place(try plan(.udp))
+        let (taken, _) = try await callee.incoming()
+        happened = try await body(call, taken)
+      } catch {
+        let said = callee.summary
+        await callee.stop()
+        throw PeerFailure("\(error); callee: \(said)")
+      }
+      await callee.stop()
+      return happened
     }
 
     func refuses(_ kind: TransportProblem.Kind) async throws {

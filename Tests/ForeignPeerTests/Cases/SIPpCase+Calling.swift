@@ -212,6 +212,7 @@ extension SIPpCase {
     calling(
       "INVITE too large, no TCP there", "plain", expected: "TCP is refused, goes over UDP", plan: tooLarge),
     failover,
+    refusedConnection,
     redirected,
   ]
 
@@ -274,6 +275,20 @@ extension SIPpCase {
     try await second.succeeds()
     await node.stop()
     return "503, " + happened
+  }
+
+  /// Nobody listens at the first path.
+  private static let refusedConnection = PeerCase(
+    peer: "SIPp", transport: "TCP", "connection refused, then the next path", expected: "the next path takes the call"
+  ) {
+    let peer = try await SIPpPeer(scenario("answer-plain"), as: .server)
+    let node = try await NodeUnderTest.start()
+    var plan = try node.plan(to: peer.port)
+    plan.paths.insert(node.path(.tcp, to: try FreePort.next()), at: 0)
+    let happened = try await answeredThenHungUp(node.place(plan))
+    try await peer.succeeds()
+    await node.stop()
+    return "refused, " + happened
   }
 
   /// 302 to another port, followed.
