@@ -22,7 +22,8 @@ struct PeerKitTests {
   }
 
   @Test(
-    "Kamailio starts", .enabled(if: PeerProgram.kamailio.isInstalled, "kamailio is absent"),
+    "Kamailio starts",
+    .enabled(if: PeerProgram.kamailio.isInstalled && PeerProgram.openssl.isInstalled, "kamailio or openssl is absent"),
     arguments: ["MD5", "SHA-256"])
   func kamailio(_ algorithm: String) async throws {
     var options = KamailioPeer.Options()

@@ -261,7 +261,7 @@ extension SIPpCase {
 
   /// The first trunk says 503, the next one takes the call.
   private static let failover = PeerCase(
-    peer: "SIPp", transport: "UDP", "503, then the next path", expected: "the next path takes the call"
+    peer: "SIPp", transport: "UDP", "we call: 503, then the next path", expected: "the next path takes the call"
   ) {
     var options = SIPpPeer.Options()
     options.keys = ["status": "503", "phrase": "Service Unavailable", "extra": "Server: peer"]
@@ -279,7 +279,8 @@ extension SIPpCase {
 
   /// Nobody listens at the first path.
   private static let refusedConnection = PeerCase(
-    peer: "SIPp", transport: "TCP", "connection refused, then the next path", expected: "the next path takes the call"
+    peer: "SIPp", transport: "TCP", "we call: connection refused, then the next path",
+    expected: "the next path takes the call"
   ) {
     let peer = try await SIPpPeer(scenario("answer-plain"), as: .server)
     let node = try await NodeUnderTest.start()
@@ -293,7 +294,7 @@ extension SIPpCase {
 
   /// 302 to another port, followed.
   private static let redirected = PeerCase(
-    peer: "SIPp", transport: "UDP", "302 followed", expected: "the Contact takes the call"
+    peer: "SIPp", transport: "UDP", "we call: 302 followed", expected: "the Contact takes the call"
   ) {
     let second = try await SIPpPeer(scenario("answer-plain"), as: .server)
     var options = SIPpPeer.Options()

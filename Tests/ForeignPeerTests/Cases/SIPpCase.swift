@@ -17,7 +17,7 @@ enum SIPpCase {
     plan prepare: @escaping @Sendable (inout OutgoingCall) throws -> Void = { _ in },
     during: @escaping @Sendable (CallUnderTest) async throws -> String
   ) -> PeerCase {
-    PeerCase(peer: "SIPp", transport: transport.rawName, name, expected: expected, isLong: isLong) {
+    PeerCase(peer: "SIPp", transport: transport.rawName, "we call: \(name)", expected: expected, isLong: isLong) {
       var options = SIPpPeer.Options()
       options.transport = transport
       options.keys = keys
@@ -48,7 +48,8 @@ enum SIPpCase {
     during: @escaping @Sendable (NodeUnderTest) async throws -> String
   ) -> PeerCase {
     PeerCase(
-      peer: "SIPp", transport: transport.rawName + (isIPv6 ? ", IPv6" : ""), name, expected: expected, isLong: isLong
+      peer: "SIPp", transport: transport.rawName + (isIPv6 ? ", IPv6" : ""), "it calls: \(name)", expected: expected,
+      isLong: isLong
     ) {
       var settings = NodeUnderTest.Settings()
       settings.hasIPv6 = isIPv6
