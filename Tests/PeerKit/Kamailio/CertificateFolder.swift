@@ -5,7 +5,11 @@ public import Foundation
 public final class CertificateFolder: Sendable {
   public static let serverName = "sip.example.test"
 
-  private static let made = Task { try await CertificateFolder() }
+  private static let made = Task {
+    let certificates = try await CertificateFolder()
+    certificates.folder.removeAtExit()
+    return certificates
+  }
   private let folder: TemporaryFolder
 
   /// One for the whole process: making keys takes a while.

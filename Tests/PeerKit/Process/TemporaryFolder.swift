@@ -1,4 +1,6 @@
 public import Foundation
+import Glibc
+import Synchronization
 
 /// A folder that lives as long as this object.
 public final class TemporaryFolder: Sendable {
@@ -10,6 +12,22 @@ public final class TemporaryFolder: Sendable {
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
+
+  private static let kept = Mutex<[URL]>([])
+
+  /// For a folder that lives as long as the process: nothing is deinitialised at its end.
+  func removeAtExit() {
+    let isFirst = Self.kept.withLock { kept in
+      kept.append(url)
+      return kept.count == 1
+    }
+    guard isFirst else { return }
+    atexit {
+      TemporaryFolder.kept.withLock { kept in
+        for url in kept { try? FileManager.default.removeItem(at: url) }
+      }
+    }
+  }
 
   @discardableResult
   public func write(_ text: String, to name: String) throws -> URL {
