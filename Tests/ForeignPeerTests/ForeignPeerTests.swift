@@ -16,6 +16,11 @@ struct ForeignPeerTests {
   func called(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Many calls with SIPp", .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
+    arguments: PeerCase.chosen(SIPpCase.crowdCases))
+  func crowds(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "SIPp with the scripts of other projects",
     .enabled(if: TestVectors.arePresent, Comment(rawValue: TestVectors.absence)),
     .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),

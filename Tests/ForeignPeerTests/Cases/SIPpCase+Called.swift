@@ -182,6 +182,43 @@ extension SIPpCase {
     },
   ]
 
+  /// Many calls at a time.
+  static let crowdCases: [PeerCase] = [SIPpPeer.Transport.udp, .tcp].flatMap { transport in
+    [
+      PeerCase(
+        peer: "SIPp", transport: transport.rawName, "it calls: 200 times, 100 a second",
+        expected: "all taken, all ended"
+      ) {
+        var settings = NodeUnderTest.Settings()
+        settings.takesCalls = true
+        let node = try await NodeUnderTest.start(settings)
+        var options = SIPpPeer.Options()
+        options.transport = transport
+        options.calls = 200
+        let peer = try await SIPpPeer(scenario("call-plain"), as: .client(target: node.port), options)
+        try await peer.succeeds(within: 60)
+        try await node.ended(200)
+        await node.stop()
+        return "200 taken, 200 ended"
+      },
+      PeerCase(
+        peer: "SIPp", transport: transport.rawName, "we call: 100 times at once", expected: "all answered, all ended"
+      ) {
+        var options = SIPpPeer.Options()
+        options.transport = transport
+        options.calls = 100
+        let peer = try await SIPpPeer(scenario("answer-hangs-up"), as: .server, options)
+        let node = try await NodeUnderTest.start()
+        let plan = try node.plan(to: peer.port, transport == .udp ? .udp : .tcp)
+        for _ in 0..<100 { _ = node.place(plan) }
+        try await peer.succeeds(within: 60)
+        try await node.ended(100)
+        await node.stop()
+        return "100 answered, 100 ended"
+      },
+    ]
+  }
+
   /// Accepts at once after a reliable 183 with the answer: the 200 waits for the PRACK (RFC 3262 section 3).
   private static let ringReliablyThenAccept: @Sendable (NodeUnderTest) async throws -> String = { node in
     let (call, incoming) = try await node.incoming()

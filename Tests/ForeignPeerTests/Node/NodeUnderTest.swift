@@ -23,6 +23,8 @@ final class NodeUnderTest: Sendable {
     var hasTCP = true
     /// Answers every offer inside a call at once; otherwise the test does.
     var answersOffers = true
+    /// Takes every call at once; otherwise the test does.
+    var takesCalls = false
     init() {}
   }
 
@@ -73,7 +75,7 @@ final class NodeUnderTest: Sendable {
     if let authority = settings.authority {
       configuration.tlsClients.standard.trust = .authorities([authority.path])
     }
-    let log = EventLog(answersOffers: settings.answersOffers)
+    let log = EventLog(settings)
     let node = try await SIPNode.start(configuration, on: MultiThreadedEventLoopGroup.singleton.next()) { _ in log }
     return NodeUnderTest(node: node, port: port, tlsPort: tlsPort, log: log)
   }
@@ -143,6 +145,21 @@ final class NodeUnderTest: Sendable {
     }
   }
 
+  /// Waits until so many calls were up and are over.
+  func ended(_ calls: Int, within seconds: Double = 30) async throws {
+    func counts() -> (up: Int, over: Int) {
+      log.events.reduce(into: (0, 0)) { counts, event in
+        if case .established = event { counts.0 += 1 }
+        if case .ended(_, let end) = event, end.wasEstablished, end.cause != .failed { counts.1 += 1 }
+      }
+    }
+    do {
+      _ = try await Deadline(seconds: seconds).first("end of \(calls) calls", everyMilliseconds: 50) {
+        counts() == (calls, calls) ? true : nil
+      }
+    } catch { throw PeerFailure("\(error): \(counts())") }
+  }
+
   func events() -> [UserAgentEvent] { log.events }
   /// When the last event so far was reported, as the loop of the node saw it: a busy test may look much later.
   var lastEventTime: ContinuousClock.Instant { log.lastTime }
@@ -154,9 +171,9 @@ final class NodeUnderTest: Sendable {
 private final class EventLog: SIPNodeDelegate, Sendable {
   private let seen = Mutex<(events: [UserAgentEvent], problems: [TransportProblem])>(([], []))
   private let time = Mutex(ContinuousClock.now)
-  private let answersOffers: Bool
+  private let settings: NodeUnderTest.Settings
 
-  init(answersOffers: Bool) { self.answersOffers = answersOffers }
+  init(_ settings: NodeUnderTest.Settings) { self.settings = settings }
 
   var events: [UserAgentEvent] { seen.withLock { $0.events } }
   var lastTime: ContinuousClock.Instant { time.withLock { $0 } }
@@ -170,7 +187,14 @@ private final class EventLog: SIPNodeDelegate, Sendable {
   func node(_ node: SIPNode, happened event: UserAgentEvent) {
     time.withLock { $0 = .now }
     seen.withLock { $0.events.append(event) }
-    guard answersOffers, case .offered(_, let exchange, let offer) = event else { return }
+    if settings.takesCalls, case .incoming(let call, let incoming) = event {
+      node.execute(.ring(call, status: 180, body: nil, headers: CustomHeaders()))
+      node.execute(
+        .accept(
+          call, body: incoming.offer.map { SessionText.answer(to: $0) } ?? SessionText.body(), headers: CustomHeaders())
+      )
+    }
+    guard settings.answersOffers, case .offered(_, let exchange, let offer) = event else { return }
     if let answer = SessionText.answer(to: offer) {
       node.execute(.answer(exchange, answer))
     } else {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One run of SIPp: one call, one scenario, and its verdict.
+/// One run of SIPp: one scenario, one call or many, and its verdict.
 public final class SIPpPeer: Sendable {
   public enum Role: Sendable {
     /// Waits for a call.
@@ -24,6 +24,9 @@ public final class SIPpPeer: Sendable {
     public var remote: UInt16?
     /// What stands for `[name]` in the scenario.
     public var keys: [String: String] = [:]
+    /// How many calls it makes or takes, and how many it starts in a second.
+    public var calls = 1
+    public var callsPerSecond = 100
     public var account: (user: String, password: String)?
     /// How long SIPp waits for any one message.
     public var patienceMilliseconds = 20_000
@@ -43,7 +46,10 @@ public final class SIPpPeer: Sendable {
     var text = String(decoding: try Data(contentsOf: scenario), as: UTF8.self)
     for (name, value) in options.keys { text = text.replacing("[\(name)]", with: value) }
     let file = try folder.write(text, to: scenario.lastPathComponent)
-    var arguments = ["-sf", file.path, "-m", "1", "-l", "1", "-i", options.host, "-p", String(port)]
+    var arguments = [
+      "-sf", file.path, "-m", String(options.calls), "-l", String(options.calls), "-r", String(options.callsPerSecond),
+      "-i", options.host, "-p", String(port),
+    ]
     arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
     arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
