@@ -71,6 +71,7 @@ enum DatagramCases {
       let call = node.place(try node.plan(to: peer.port))
       let invite = try await peer.request("INVITE")
       try peer.respond(100, "Trying", to: invite, tag: nil)
+      _ = try await node.event("100") { if case .trying = $0 { true } else { nil } }
       try await peer.stays(without: "INVITE", for: 1.2) { $0.method == "INVITE" }
       try peer.respond(200, "OK", to: invite, tag: "a", description: description)
       _ = try await peer.request("ACK")

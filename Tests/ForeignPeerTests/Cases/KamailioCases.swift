@@ -76,7 +76,7 @@ enum KamailioCases {
         plan.target.user = "nobody"
         let end = try await setup.node.place(plan).ended()
         try require(end.failure?.sipStatus == 404, "404, not \(end.failure?.sipStatus ?? 0)")
-        try require(setup.kamailio.count("route=<sip:127.0.0.1") == 2, "Route in both INVITEs")
+        try require(setup.kamailio.count("route=<sip:127.0.0.1") > 0, "Route in the INVITE")
         return "404 behind the proxy"
       },
       make(.tls, "server of another authority", expected: "no request, certificate untrusted", isTrusted: false) {

@@ -114,7 +114,8 @@ enum PublicScriptCases {
       try await peer.succeeds(within: 30)
     } catch {
       await node.stop()
-      throw PeerFailure("\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)")
+      throw PeerFailure(
+        "\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)", wasLate: peer.sawRepetition)
     }
     await node.stop()
     return happened

@@ -195,6 +195,7 @@ extension SIPpCase {
         var options = SIPpPeer.Options()
         options.transport = transport
         options.calls = 200
+        options.abortsOnUnexpected = false
         let peer = try await SIPpPeer(scenario("call-plain"), as: .client(target: node.port), options)
         try await peer.succeeds(within: 60)
         try await node.ended(200)
@@ -207,6 +208,7 @@ extension SIPpCase {
         var options = SIPpPeer.Options()
         options.transport = transport
         options.calls = 100
+        options.abortsOnUnexpected = false
         let peer = try await SIPpPeer(scenario("answer-hangs-up"), as: .server, options)
         let node = try await NodeUnderTest.start()
         let plan = try node.plan(to: peer.port, transport == .udp ? .udp : .tcp)

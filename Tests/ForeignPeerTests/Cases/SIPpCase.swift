@@ -80,7 +80,8 @@ enum SIPpCase {
       try await peer.succeeds(within: isLong ? 100 : 30)
     } catch {
       await node.stop()
-      throw PeerFailure("\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)")
+      throw PeerFailure(
+        "\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)", wasLate: peer.sawRepetition)
     }
     await node.stop()
     return happened

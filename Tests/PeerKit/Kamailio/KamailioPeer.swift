@@ -49,9 +49,11 @@ public final class KamailioPeer: Sendable {
     if options.certificates != nil { try await process.listens(on: tlsPort) }
   }
 
-  /// How many lines of its log hold a text; it logs `REQUEST method from to` for each request.
+  /// How many different lines of its log hold a text, what stands before it left aside. It logs
+  /// `REQUEST method number Call-ID from to` for each request, so that a repetition does not count.
   public func count(_ text: String) -> Int {
-    log.split(separator: "\n").count { $0.contains(text) }
+    Set(log.split(separator: "\n").compactMap { line in line.range(of: text).map { String(line[$0.lowerBound...]) } })
+      .count
   }
 
   public func says(_ text: String, within seconds: Double = 20) async throws {
@@ -113,7 +115,7 @@ public final class KamailioPeer: Sendable {
       \(parameters.joined(separator: "\n"))
 
       request_route {
-        xlog("L_NOTICE", "REQUEST $rm $fU $tU route=$hdr(Route) proto=$proto\\n");
+        xlog("L_NOTICE", "REQUEST $rm $cs $ci $fU $tU route=$hdr(Route) proto=$proto\\n");
         if (!mf_process_maxfwd_header("10")) { sl_send_reply("483", "Too Many Hops"); exit; }
         if (is_method("OPTIONS") && $rU == $null) { sl_send_reply("200", "Alive"); exit; }
         if (has_totag()) {

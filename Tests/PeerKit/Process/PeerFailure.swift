@@ -2,5 +2,12 @@
 /// test sees first.
 public struct PeerFailure: Error, CustomStringConvertible, Sendable {
   public let description: String
-  public init(_ description: String) { self.description = description }
+  /// Whether a message had to be sent twice meanwhile: on a busy machine either side may be late by more than T1, and not
+  /// every peer keeps track of its scenario then.
+  public let wasLate: Bool
+
+  public init(_ description: String, wasLate: Bool = false) {
+    self.description = description
+    self.wasLate = wasLate
+  }
 }

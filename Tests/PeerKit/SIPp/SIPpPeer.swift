@@ -27,6 +27,8 @@ public final class SIPpPeer: Sendable {
     /// How many calls it makes or takes, and how many it starts in a second.
     public var calls = 1
     public var callsPerSecond = 100
+    /// Whether a message that the scenario does not expect ends the call: SIPp takes some repetitions for such.
+    public var abortsOnUnexpected = true
     public var account: (user: String, password: String)?
     /// How long SIPp waits for any one message.
     public var patienceMilliseconds = 20_000
@@ -54,6 +56,7 @@ public final class SIPpPeer: Sendable {
     arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
+    if !options.abortsOnUnexpected { arguments += ["-default_behaviors", "all,-abortunexp"] }
     if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
     let remote: UInt16? =
       switch role {
@@ -81,6 +84,16 @@ public final class SIPpPeer: Sendable {
 
   /// Every message that SIPp sent and received.
   public var transcript: String { process.folder.text("messages.log") }
+
+  /// Whether any message went or came twice.
+  public var sawRepetition: Bool {
+    var seen: Set<String> = []
+    for record in transcript.components(separatedBy: String(repeating: "-", count: 40)) {
+      guard let start = record.range(of: "\n\n") else { continue }
+      if !seen.insert(String(record[start.upperBound...])).inserted { return true }
+    }
+    return false
+  }
 
   /// The end of SIPp's error log, on one line.
   public var complaint: String { errors.lastLines(12) }
