@@ -25,9 +25,10 @@ final class PeerProgram {
   static func exists(_ name: String) -> Bool { path(name) != nil }
 
   private static func path(_ name: String) -> String? {
-    if name.contains("/") { return FileManager.default.isExecutableFile(atPath: name) ? name : nil }
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":") + ["/usr/sbin"]
-    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
+    // Servers of Debian lie where users do not look.
+    let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin") + ":/usr/sbin"
+    return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
   /// Waits for its end.
@@ -37,9 +38,10 @@ final class PeerProgram {
     return process.terminationStatus
   }
 
-  func end() {
+  /// - Parameter signal: Kamailio ends its children when asked politely; SIPp would finish its calls first.
+  func end(_ signal: Int32 = SIGKILL) {
     guard process.isRunning else { return }
-    process.terminate()
+    kill(process.processIdentifier, signal)
     process.waitUntilExit()
   }
 

@@ -16,17 +16,17 @@ enum RelayLoad {
       options.kamailio,
       ["-f", "relay.cfg", "-DD", "-E", "-m", "256", "-M", "16", "-Y", folder.path, "-w", folder.path], in: folder.path)
     defer {
-      relay.end()
+      relay.end(SIGTERM)
       callee.end()
     }
-    try PeerProgram.waitForPort(calleePort, seconds: 10)
-    try PeerProgram.waitForPort(relayPort, seconds: 10)
+    try PeerProgram.waitForPort(calleePort, seconds: 30)
+    try PeerProgram.waitForPort(relayPort, seconds: 30)
     let before = relay.processorSeconds
     let caller = try PeerProgram(
       options.sipp,
       [
         "-sf", "caller.xml", "-i", "127.0.0.1", "-r", "\(rate)", "-m", "\(calls)", "-l", "20000", "-recv_timeout",
-        "20000", "-timeout_error", "-nostdin", "127.0.0.1:\(relayPort)",
+        "20000", "-timeout", "\(Int(options.seconds) + 60)s", "-nostdin", "127.0.0.1:\(relayPort)",
       ], in: folder.path)
     let exit = caller.wait()
     guard exit == 0 || exit == 1 else { throw BenchProblem("sipp as caller ended with \(exit)") }
