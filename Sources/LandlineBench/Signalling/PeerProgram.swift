@@ -16,11 +16,19 @@ final class PeerProgram {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     for descriptor in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(descriptor), "/dev/null", O_RDWR, 0) }
+    // A worker thread blocks all signals, and a program inherits what is blocked.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
     words.append(nil)
     defer { for word in words { free(word) } }
     var identifier: pid_t = 0
-    let result = posix_spawn(&identifier, path, &actions, nil, words, environ)
+    let result = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
     guard result == 0 else { throw BenchProblem("\(name) does not start: \(String(cString: strerror(result)))") }
     self.identifier = identifier
   }
