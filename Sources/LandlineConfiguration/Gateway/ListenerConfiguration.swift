@@ -5,8 +5,16 @@ internal import SIPCore
 
 /// One entry of `listeners`.
 public struct ListenerConfiguration: Hashable, Sendable {
+  /// Its key in the file, for problems and lists.
   public let name: String
+  /// What a node opens.
   public let listener: SIPListener
+
+  /// Port 0 is another one each time.
+  func isBound(like other: ListenerConfiguration) -> Bool {
+    let (mine, others) = (listener, other.listener)
+    return mine.transport == others.transport && mine.host == others.host && mine.port == others.port && mine.port != 0
+  }
 
   init?(_ name: String, number: UInt16, reading section: ConfigurationSection, folder: URL) {
     defer { section.finish() }

@@ -172,6 +172,18 @@ final class ConfigurationSection {
     return nil
   }
 
+  /// A value of the model, from one entry of a list.
+  func entry<Value>(
+    _ key: String, _ entry: (text: String, index: Int), _ make: (String) throws(InvalidValue) -> Value
+  ) -> Value? {
+    do throws(InvalidValue) {
+      return try make(entry.text)
+    } catch {
+      note(key, "entry \(entry.index + 1): \(error.problem); accepted: \(error.accepted)")
+      return nil
+    }
+  }
+
   /// A list of texts; a single text is a list of one.
   func texts(_ key: String, atMost maximum: Int) -> [(text: String, index: Int)]? {
     guard let node = node(key) else { return nil }
