@@ -101,14 +101,12 @@ extension TrunkTest {
             fix: "set under 'caller': \(variant.keys)", facts: [("keys", .text(variant.keys))]))
       }
       try report(callStep(result, variant, number, path))
-      if let step = judge(result) {
-        try report(step)
-      } else if case .failed = result.end {
-        break
-      } else {
-        try report(TrunkStep(.answer, .skip, "no session description came before the call was taken back"))
+      if let step = judge(result) { return try report(step) }
+      switch result.end {
+      case .rang, .answered:
+        return try report(TrunkStep(.answer, .skip, "no session description came before the call was taken back"))
+      case .failed, .silent, .stuck: return
       }
-      return
     }
     guard refused.count > 1 else { return }
     try report(
