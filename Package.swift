@@ -83,12 +83,16 @@ let package = Package(
       swiftSettings: ours),
     .target(
       name: "LandlineBench",
-      dependencies: ["CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor"],
+      dependencies: [
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "LandlineGateway",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
       swiftSettings: ours),
     .executableTarget(
       name: "landline",
       dependencies: [
-        "LandlineConsole", "LandlineBench", "SimulationKit",
+        "CallModel", "LandlineConsole", "LandlineBench", "SimulationKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: ours),

@@ -29,10 +29,12 @@ enum CallLoad {
       listener: ListenerID(1), remote: TransportAddress(.udp, loopback, port: calleePort), connection: nil)
     let before = ProcessClock.now()
     // Every two milliseconds as many as are due by the schedule, not by completion.
-    let pace = Pace(start: .now(), rate: rate, calls: calls)
+    let pace = try await loop.submit {
+      NIOLoopBound(Pace(start: .now(), rate: rate, calls: calls), eventLoop: loop)
+    }.get()
     loop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(2)) { task in
-      for number in pace.due(at: .now()) { node.execute(.placeCall(CallHandle(number), call(to: path))) }
-      if pace.isDone { task.cancel() }
+      for number in pace.value.due(at: .now()) { node.execute(.placeCall(CallHandle(number), call(to: path))) }
+      if pace.value.isDone { task.cancel() }
     }
     loop.scheduleTask(in: .seconds(Int64(options.seconds) + 45)) {
       done.fail(BenchProblem("calls did not end: is the machine busy with something else?"))

@@ -56,7 +56,8 @@ public struct SIPBenchReport: BenchReport {
     for (name, rows) in [("landline as caller", calls), ("kamailio as relay", kamailio)] {
       for row in rows {
         loads.append([
-          name, "\(row.rate)", "\(row.calls)", "\(row.failed)", BenchTable.number(row.cpuMicrosecondsPerCall, decimals: 0),
+          name, "\(row.rate)", "\(row.calls)", "\(row.failed)",
+          BenchTable.number(row.cpuMicrosecondsPerCall, decimals: 0),
           BenchTable.number(row.callsPerSecondAndCore, decimals: 0),
         ])
       }

@@ -136,9 +136,11 @@ extension DialogSession {
     self.end(end, OutgoingField.reason([reason]))
   }
 
-  /// The dialog goes without a word to anybody: its call goes on elsewhere or was refused.
+  /// The dialog goes without BYE and event, its call goes on elsewhere or was refused; what the peer still waits for is
+  /// answered.
   package func abandon() {
     hasEnded = true
+    if isLive { settle() }
     finish()
   }
 

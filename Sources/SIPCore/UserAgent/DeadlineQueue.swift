@@ -1,9 +1,9 @@
-import CallModel
+package import CallModel
 
 /// What is due when, for any number of things with one deadline each: setting one costs the logarithm of the number,
 /// reading the next one nothing. Of equal deadlines the one set first comes first. A deadline that was replaced stays in
 /// the heap until it surfaces or too many have gathered.
-struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   private struct Entry: Comparable, Sendable {
     let deadline: MonotonicInstant
     /// Tells a deadline from those that it replaced.
@@ -20,15 +20,18 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   private var current: [Key: Entry] = [:]
   private var lastOrder: UInt64 = 0
 
-  init() {}
+  package init() {}
 
   /// Things with a deadline.
-  var count: Int { current.count }
+  package var count: Int { current.count }
+
+  /// Entries of the heap, replaced ones included.
+  package var heapCount: Int { heap.count }
 
   /// The earliest deadline. The top of the heap is always one that counts.
-  var next: MonotonicInstant? { heap.first?.deadline }
+  package var next: MonotonicInstant? { heap.first?.deadline }
 
-  mutating func set(_ key: Key, _ deadline: MonotonicInstant?) {
+  package mutating func set(_ key: Key, _ deadline: MonotonicInstant?) {
     guard current[key]?.deadline != deadline else { return }
     if let deadline {
       lastOrder += 1
@@ -43,7 +46,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Takes one thing whose time has come; it has no deadline then.
-  mutating func popDue(at now: MonotonicInstant) -> Key? {
+  package mutating func popDue(at now: MonotonicInstant) -> Key? {
     guard let top = heap.first, top.deadline <= now else { return nil }
     current[top.key] = nil
     dropReplaced()

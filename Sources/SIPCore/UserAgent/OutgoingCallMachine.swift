@@ -96,7 +96,8 @@ final class OutgoingCallMachine: CallMachine {
     self.plan = plan
     callID = context.identifiers.token()
     localTag = context.identifiers.token()
-    redirection = Redirection(plan.target, maximum: plan.maximumRedirections, targets: context.limits.redirectionTargets)
+    redirection = Redirection(
+      plan.target, maximum: plan.maximumRedirections, targets: context.limits.redirectionTargets)
     route = PathList(plan.paths, maximum: context.limits.paths)
     challenge = ChallengedRequest(plan.account, maximum: context.limits.challenges)
     timer = SessionTimer(plan.sessionTimer)
@@ -160,6 +161,7 @@ final class OutgoingCallMachine: CallMachine {
         triedStreams.insert(current)
         route.insert(stream)
         challenge.keep()
+        sequence -= 1
         return proceed()
       }
       sent(request, context.send(request, to: current, for: .call(call)), on: current)
@@ -292,7 +294,8 @@ final class OutgoingCallMachine: CallMachine {
       forks[tag] = makeFork(response, tag, from: way)
     }
     let sequence = response.value("RSeq").flatMap { try? RSeq(parsing: $0) }
-    let isReliable = response.tokens("Require")?.contains("100rel") == true && plan.reliability != .off && sequence != nil
+    let isReliable =
+      response.tokens("Require")?.contains("100rel") == true && plan.reliability != .off && sequence != nil
     let body = response.sessionDescription
     if isReliable, let sequence {
       // Without a dialog there is nothing to send PRACK in; the fork is past the limit.
@@ -433,6 +436,8 @@ final class OutgoingCallMachine: CallMachine {
     // An outbound proxy, and whoever knows where telephone numbers live, is where it was.
     let keepsPaths = !plan.routes.isEmpty || redirection.current.host == nil
     route = PathList(keepsPaths ? plan.paths : [], maximum: context.limits.paths)
+    // Credentials are for the peer that the call was placed with: whoever it names could collect them.
+    if !keepsPaths { challenge = ChallengedRequest(nil, maximum: 0) }
     proceed()
     return true
   }
@@ -608,7 +613,8 @@ final class OutgoingCallMachine: CallMachine {
     case .local, nil:
       end(
         CallEnd(
-          cause: .local, reasons: response?.reasons ?? [], headers: response.map { CustomHeaders(of: $0) } ?? CustomHeaders(),
+          cause: .local, reasons: response?.reasons ?? [],
+          headers: response.map { CustomHeaders(of: $0) } ?? CustomHeaders(),
           wasEstablished: false))
     }
   }

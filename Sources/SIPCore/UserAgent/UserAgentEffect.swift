@@ -19,7 +19,7 @@ public enum UserAgentEvent: Sendable {
   /// The call is up; `answer` is the session description of the dialog that won, where it was not given before or is not
   /// the same. An offer in the 200 comes as ``offered(_:_:_:)`` after this.
   case established(CallHandle, Answer)
-  /// The call is over. The last event of its handle.
+  /// The call is over. The last event of its handle, told when we hang up, not when the peer has answered the BYE.
   case ended(CallHandle, CallEnd)
 
   /// A call came in; wants ring, accept or reject.
@@ -28,9 +28,11 @@ public enum UserAgentEvent: Sendable {
   /// The peer offers inside a call, by re-INVITE, UPDATE or PRACK, or in the 200 to an INVITE without offer: wants answer or
   /// refuse. A body of `nil` means that the peer asks for an offer: answer with one.
   case offered(CallHandle, ExchangeID, MessageBody?)
-  /// The peer answered an offer of ours.
+  /// The peer answered an offer of ours. An exchange that nobody above has opened is that of a refresh, or of a call that
+  /// came in without an offer: what counts is the answer.
   case answered(CallHandle, ExchangeID, MessageBody)
-  /// The peer refused an offer of ours; the session is as it was.
+  /// The peer refused an offer of ours, or took its own back before it was answered (487); 500 for one of the peer's that
+  /// was not answered here in time. The session is as it was.
   case offerRefused(CallHandle, ExchangeID, status: Int)
 
   case info(CallHandle, MessageBody)
@@ -60,7 +62,7 @@ public struct Progress: Hashable, Sendable {
   }
 }
 
-/// A 2xx to an INVITE of ours, or the moment our own was acknowledged.
+/// A 2xx to an INVITE of ours, or the moment our own was acknowledged: a call that came in is up when the ACK comes.
 public struct Answer: Hashable, Sendable {
   public var body: MessageBody?
   public var headers: CustomHeaders

@@ -5,8 +5,8 @@ import LandlineConsole
 
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bench", abstract: "How fast the books are on this machine, beside the least that could do the job.",
-    subcommands: [LedgerPart.self, RatingPart.self, BalancePart.self])
+    commandName: "bench", abstract: "How fast this is on this machine, beside the least that could do the job.",
+    subcommands: [LedgerPart.self, RatingPart.self, BalancePart.self, SIPPart.self])
 
   struct LedgerPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -83,6 +83,35 @@ struct BenchCommand: AsyncParsableCommand {
       options.progress = BenchCommand.progress
       let chosen = options
       try await BenchCommand.show(json: json) { try await BalanceBench.run(chosen) }
+    }
+  }
+
+  struct SIPPart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "sip",
+      abstract: "Signalling of outgoing calls towards SIPp, beside Kamailio relaying the same calls in the same run.")
+
+    @Option(help: "Seconds of load at each rate.")
+    var seconds = 10.0
+
+    @Option(help: "Calls a second, one trial each; again for more.")
+    var rate: [Int] = []
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func validate() throws {
+      guard seconds > 0, seconds <= 600 else { throw ValidationError("--seconds accepts more than 0, at most 600") }
+      guard rate.allSatisfy({ (1...100_000).contains($0) }) else { throw ValidationError("--rate accepts 1 to 100000") }
+    }
+
+    func run() async throws {
+      var options = SIPBench.Options()
+      options.seconds = seconds
+      if !rate.isEmpty { options.rates = rate }
+      options.progress = BenchCommand.progress
+      let chosen = options
+      try await BenchCommand.show(json: json) { try await SIPBench.run(chosen) }
     }
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallModel
 import Foundation
 import LandlineConsole
 

@@ -6,6 +6,10 @@ final class DialogBench {
   let context: RecordingContext
   let session: DialogSession
   private var nextServerTransaction: UInt64 = 0
+  /// Whether a deadline stood still.
+  private(set) var isStuck = false
+  /// Requests of the peer so far.
+  var served: Int { Int(nextServerTransaction) }
 
   /// - Parameters:
   ///   - isCaller: Our INVITE had the number 1 and an offer.
@@ -84,6 +88,7 @@ final class DialogBench {
       context.now = max(context.now, deadline)
       session.advance()
     }
+    if rounds == 1000 { isStuck = true }
     context.now = end
   }
 }

@@ -26,7 +26,8 @@ struct DialogChangeTests {
       name: "accepted without an answer", act: { $0.response(200, .invite, 2) },
       expected: ["ack 2", "event offerRefused 7 488"]),
     Row(
-      name: "repeated 2xx", act: { bench in
+      name: "repeated 2xx",
+      act: { bench in
         bench.response(200, .invite, 2, body: "held")
         bench.session.repeatedSuccess(TestPeer.response(200, .invite, 2, body: "held"))
       }, expected: ["ack 2", "event answered 7 held", "ack 2"]),
@@ -41,7 +42,8 @@ struct DialogChangeTests {
       expected: ["send BYE 3 Reason=SIP;cause=408", "event ended failed sip.unreachable up"]),
     Row(name: "not sent", act: { $0.fail(.invite, .transport) }, expected: ["event offerRefused 7 503"]),
     Row(
-      name: "491, and again after at least 2.1 seconds", act: { bench in
+      name: "491, and again after at least 2.1 seconds",
+      act: { bench in
         bench.response(491, .invite, 2)
         bench.pass(2_099)
         bench.context.note("later")
@@ -54,7 +56,8 @@ struct DialogChangeTests {
         bench.pass(2_000)
       }, expected: ["send INVITE 3 [hold]"]),
     Row(
-      name: "491 for ever", act: { bench in
+      name: "491 for ever",
+      act: { bench in
         for number in UInt32(2)...20 {
           bench.response(491, .invite, number)
           bench.pass(4_000)
@@ -62,14 +65,15 @@ struct DialogChangeTests {
       },
       expected: (3...7).map { "send INVITE \($0) [hold]" } + ["event offerRefused 7 491"]),
     Row(
-      name: "500 with Retry-After", act: { bench in
+      name: "500 with Retry-After",
+      act: { bench in
         bench.response(500, .invite, 2, [("Retry-After", "9")])
         bench.pass(8_999)
         bench.context.note("later")
         bench.pass(1)
       }, expected: ["later", "send INVITE 3 [hold]"]),
     Row(
-      name: "422 raises the interval", act: { $0.response(422, .invite, 2, [("Min-SE", "3600")]) },
+      name: "422 where no timer runs that could be raised", act: { $0.response(422, .invite, 2, [("Min-SE", "3600")]) },
       expected: ["event offerRefused 7 422"]),
     Row(
       name: "a second offer meanwhile",
@@ -81,7 +85,8 @@ struct DialogChangeTests {
     Row(
       name: "their UPDATE without offer meanwhile", act: { $0.request(.update, 1) }, expected: ["respond 1 200"]),
     Row(
-      name: "no final response: cancelled, then given up", act: { bench in
+      name: "no final response: cancelled, then given up",
+      act: { bench in
         bench.pass(32_000)
         bench.context.note("later")
         bench.pass(32_000)
@@ -90,7 +95,8 @@ struct DialogChangeTests {
         "cancel", "later", "send BYE 3 Reason=SIP;cause=408", "event ended failed sip.unreachable up",
       ]),
     Row(
-      name: "cancelled, and refused for it", act: { bench in
+      name: "cancelled, and refused for it",
+      act: { bench in
         bench.pass(32_000)
         bench.response(487, .invite, 2)
       }, expected: ["cancel", "event offerRefused 7 487"]),
@@ -107,13 +113,15 @@ struct DialogChangeTests {
 
   static let theirs: [Row] = [
     Row(
-      name: "answered and acknowledged", act: { bench in
+      name: "answered and acknowledged",
+      act: { bench in
         bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
         bench.acknowledge(1)
         bench.pass(60_000)
       }, expected: ["respond 1 200 [mine]"]),
     Row(
-      name: "answered and repeated until the ACK", act: { bench in
+      name: "answered and repeated until the ACK",
+      act: { bench in
         bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
         bench.pass(1_500)
         bench.acknowledge(1)
@@ -136,19 +144,22 @@ struct DialogChangeTests {
       name: "UPDATE meanwhile", act: { $0.request(.update, 2, body: "newer") },
       expected: ["respond 2 500 Retry-After=5"]),
     Row(
-      name: "the next before the ACK", act: { bench in
+      name: "the next before the ACK",
+      act: { bench in
         bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
         bench.request(.invite, 2, body: "newer")
       }, expected: ["respond 1 200 [mine]", "respond 2 491"]),
     Row(
-      name: "ours waits for the ACK", act: { bench in
+      name: "ours waits for the ACK",
+      act: { bench in
         DialogChangeTests.offer(bench)
         bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
         bench.context.note("ack")
         bench.acknowledge(1)
       }, expected: ["respond 1 200 [mine]", "ack", "send INVITE 2 [hold]"]),
     Row(
-      name: "hanging up waits for the ACK", act: { bench in
+      name: "hanging up waits for the ACK",
+      act: { bench in
         bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
         bench.session.hangUp(HangUp())
         bench.context.note("ack")
@@ -184,6 +195,18 @@ struct DialogChangeTests {
     bench.session.answer(ExchangeID(1), TestPeer.description("full"))
     bench.acknowledge(1, body: "theirs")
     #expect(bench.take() == ["event offered 1 none", "respond 1 200 [full]", "event answered 1 theirs"])
+  }
+
+  @Test("422: the next try asks for the interval that the peer takes")
+  func interval() {
+    let bench = DialogBench.confirmed(timer: 1800, fields: [("Session-Expires", "1800;refresher=uac")])
+    Self.offer(bench)
+    bench.response(422, .invite, 2, [("Min-SE", "3600")])
+    #expect(
+      bench.take() == [
+        "send INVITE 2 Session-Expires=1800;refresher=uac [hold]",
+        "send INVITE 3 Session-Expires=3600;refresher=uac Min-SE=3600 [hold]",
+      ])
   }
 
   @Test("a refused re-INVITE moves no target, an accepted one does")

@@ -40,6 +40,9 @@ struct IncomingCallTests {
       (machine.successor ?? machine).receive(acknowledgement: TestPeer.request(.ack, 1, body: body, toTag: tag))
     }
 
+    /// Requests of the caller so far, the INVITE among them.
+    var served: Int { Int(nextTransaction) }
+
     func handle(_ command: UserAgentCommand) { (machine.successor ?? machine).handle(command) }
 
     func ring(_ status: Int = 180, body: String? = nil) {
@@ -160,7 +163,7 @@ struct IncomingCallTests {
       },
       expected: [
         "respond 1 180 Require=100rel RSeq=4", "respond 1 180 Require=100rel RSeq=4", "later",
-        "respond 1 504", "event ended failed sip.server", "close",
+        "respond 1 504", "event ended failed sip.congestion", "close",
       ]),
     Row(
       name: "our offer in a reliable 183, answered in the PRACK",
@@ -180,7 +183,8 @@ struct IncomingCallTests {
           .reject(
             TestPeer.call,
             Rejection(
-              486, reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 17)], warning: "no", retryAfterSeconds: 9))
+              486, reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 17)], warning: "no", retryAfterSeconds: 9)
+          )
         )
       },
       expected: [
@@ -273,5 +277,55 @@ struct IncomingCallTests {
     #expect(bench.context.take().first?.hasPrefix("event incoming peer") == true)
     row.act(bench)
     #expect(bench.context.take() == row.expected)
+  }
+
+  @Test(
+    "whatever comes in whatever order: one end, one final response for each request",
+    arguments: 0..<150 as Range<UInt64>)
+  func storm(_ seed: UInt64) {
+    var state = seed &* 7919 &+ 1
+    func roll(_ sides: UInt64) -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return (state >> 33) % sides
+    }
+    let bench = Bench(
+      roll(2) == 0 ? [("Supported", "100rel")] : [], body: roll(3) == 0 ? nil : "offer", timer: 90)
+    var number: UInt32 = 1
+    var sequence = 4
+    for _ in 0..<40 {
+      switch roll(10) {
+      case 0: bench.ring(roll(2) == 0 ? 180 : 183, body: roll(2) == 0 ? "early" : nil)
+      case 1: bench.accept(roll(4) == 0 ? nil : "answer")
+      case 2: bench.acknowledge(body: roll(2) == 0 ? "theirs" : nil)
+      case 3 where roll(4) == 0: bench.cancel()
+      case 4, 5:
+        number += 1
+        bench.request(.prack, number, [("RAck", "\(sequence) 1 INVITE")], body: roll(4) == 0 ? "new" : nil)
+        sequence += Int(roll(2))
+      case 6:
+        number += 1
+        bench.request([.update, .invite, .options, .info][Int(roll(4))], number, body: roll(2) == 0 ? "new" : nil)
+      case 7:
+        (bench.machine.successor ?? bench.machine).answer(ExchangeID(roll(6) + 1), TestPeer.description("mine"))
+      case 8: bench.pass(Int64(roll(15_000)))
+      default: if roll(8) == 0 { bench.handle(.hangUp(TestPeer.call, HangUp())) }
+      }
+    }
+    bench.handle(.hangUp(TestPeer.call, HangUp()))
+    bench.pass(400_000)
+    let last = bench.machine.successor ?? bench.machine
+    last.failed(bench.context.transaction(.bye), .timeout)
+    let lines = bench.context.take()
+    let finals = lines.compactMap { line -> Substring? in
+      let parts = line.split(separator: " ")
+      guard parts.count > 2, parts[0] == "respond", let status = Int(parts[2]), status >= 200 else { return nil }
+      return parts[1]
+    }
+    let wrong = (1...bench.served).filter { transaction in finals.filter { $0 == String(transaction) }.count != 1 }
+    #expect(wrong.isEmpty, "seed \(seed): \(wrong)\n\(lines.joined(separator: "\n"))")
+    #expect(lines.filter { $0.hasPrefix("event ended") }.count == 1, "seed \(seed)")
+    #expect(lines.filter { $0 == "close" }.count == 1, "seed \(seed)")
+    #expect(lines.filter { $0 == "event established" }.count <= 1, "seed \(seed)")
+    #expect(bench.machine.isFinished && bench.machine.nextDeadline == nil, "seed \(seed)")
   }
 }

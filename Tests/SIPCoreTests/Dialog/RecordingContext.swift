@@ -10,6 +10,7 @@ final class RecordingContext: AgentContext {
   private(set) var lines: [String] = []
   private var lastTransaction: UInt64 = 100
   private var lastExchange: UInt64 = 0
+  private(set) var lastRequest: OutgoingRequest?
   /// Transactions of requests that were sent, by method.
   private(set) var transactions: [SIPMethod: TransactionID] = [:]
 
@@ -38,6 +39,7 @@ final class RecordingContext: AgentContext {
     lastTransaction += 1
     let transaction = TransactionID(lastTransaction)
     transactions[request.method] = transaction
+    lastRequest = request
     lines.append("send \(request.method) \(request.cseq)" + tail(request.fields, request.body))
     return transaction
   }
@@ -151,7 +153,9 @@ struct TestPeer {
   ) -> SIPMessage {
     return SIPMessage(
       startLine: startLine,
-      vias: [Via(transport: "UDP", host: .name("peer.example"), port: nil, parameters: [SIPParameter("branch", "z9hG4bK1")])],
+      vias: [
+        Via(transport: "UDP", host: .name("peer.example"), port: nil, parameters: [SIPParameter("branch", "z9hG4bK1")])
+      ],
       from: NameAddress(uri(from), parameters: [SIPParameter("tag", fromTag)]),
       to: NameAddress(uri(to), parameters: toTag.map { [SIPParameter("tag", $0)] } ?? []), callID: "c1", cseq: cseq,
       contacts: contact.map { [NameAddress(uri($0))] } ?? [], routes: [], recordRoutes: [],

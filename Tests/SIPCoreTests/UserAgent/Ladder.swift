@@ -76,6 +76,7 @@ final class Ladder {
 
   // MARK: - Script
 
+  /// Begins with what the commands before it brought about.
   func run(_ script: String, _ location: SourceLocation = #_sourceLocation) {
     var line = 0
     for text in script.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -131,6 +132,7 @@ final class Ladder {
       }
     case "refuse": if let exchange = exchanges.last { command(.refuse(exchange, status: 488, warning: nil)) }
     case "locate": if let question = locations.last { command(.located(question, Ladder.paths(words.first ?? ""))) }
+    case "unregister": command(.unregister(QueryID(1)))
     case "wait": advance(Int64(words.first ?? "") ?? 0)
     case "lost":
       guard let last = sent.last(where: { $0.transaction != nil && (words.isEmpty || name($0.path) == words[0]) }),
