@@ -68,6 +68,12 @@ extension TrunkTest {
         TrunkStep(
           kind, .fail, "what answers there speaks no SIP: \"\(stranger)\"", target: place,
           fix: "check the port: SIP is at 5060, or at 5061 with TLS, unless the carrier says otherwise"))
+    } else if problem?.kind == .framing {
+      try report(
+        TrunkStep(
+          kind, .fail, "what answers there speaks no SIP", target: place,
+          fix: "check the port: SIP is at 5060, or at 5061 with TLS, unless the carrier says otherwise",
+          facts: [("problem", .text(TransportProblem.Kind.framing.rawValue))]))
     } else if let problem {
       try report(
         TrunkStep(
