@@ -37,15 +37,15 @@ enum FreePort {
   }
 
   /// Looks where the kernel lists its sockets, so that the peer is not disturbed.
-  static func waitUntilBound(_ port: UInt16, isDatagram: Bool) throws {
+  static func waitUntilBound(_ port: UInt16, isDatagram: Bool) async throws {
     let wanted = ":" + String(format: "%04X", Int(port)) + " "
-    let deadline = Date(timeIntervalSinceNow: 10)
+    let deadline = Date(timeIntervalSinceNow: 30)
     while Date() < deadline {
       let table = try String(contentsOfFile: isDatagram ? "/proc/net/udp" : "/proc/net/tcp", encoding: .utf8)
       if table.split(separator: "\n").contains(where: { $0.contains(wanted) && (isDatagram || $0.contains(" 0A ")) }) {
         return
       }
-      usleep(5000)
+      try await Task.sleep(for: .milliseconds(10))
     }
     throw None()
   }

@@ -12,7 +12,7 @@ final class KamailioPeer {
     && FileManager.default.fileExists(atPath: "/usr/lib/x86_64-linux-gnu/kamailio/modules/tls.so")
 
   /// - Parameter wantsClient: PEM file of the authority whose certificates clients must show.
-  init(certificate: String, key: String, wantsClient: String? = nil) throws {
+  init(certificate: String, key: String, wantsClient: String? = nil) async throws {
     folder = LandlineProcess.temporary.appendingPathComponent("kamailio-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     port = try FreePort.find(isDatagram: false)
@@ -51,7 +51,7 @@ final class KamailioPeer {
     try Data().write(to: log)
     process.standardError = try FileHandle(forWritingTo: log)
     try process.run()
-    try FreePort.waitUntilBound(port, isDatagram: false)
+    try await FreePort.waitUntilBound(port, isDatagram: false)
   }
 
   /// What it said, for failures.
@@ -59,10 +59,7 @@ final class KamailioPeer {
 
   deinit {
     // Its children end with it.
-    if process.isRunning {
-      process.terminate()
-      process.waitUntilExit()
-    }
+    if process.isRunning { process.terminate() }
     try? FileManager.default.removeItem(at: folder)
   }
 }

@@ -13,7 +13,7 @@ final class SIPpPeer {
 
   static let isPresent = FileManager.default.isExecutableFile(atPath: "/usr/bin/sipp")
 
-  init(_ scenario: TrunkScenario, _ transport: Transport = .udp) throws {
+  init(_ scenario: TrunkScenario, _ transport: Transport = .udp) async throws {
     folder = LandlineProcess.temporary.appendingPathComponent("sipp-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let file = folder.appendingPathComponent("scenario.xml")
@@ -35,7 +35,7 @@ final class SIPpPeer {
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice
     try process.run()
-    try FreePort.waitUntilBound(port, isDatagram: isDatagram)
+    try await FreePort.waitUntilBound(port, isDatagram: isDatagram)
   }
 
   deinit {

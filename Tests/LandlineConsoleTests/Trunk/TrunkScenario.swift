@@ -46,7 +46,7 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
   private static let options = response("200 OK", "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS")
 
   /// OPTIONS get 200; INVITEs what `invite` says.
-  private static func peer(_ name: String, options: String = options, invite: String) -> TrunkScenario {
+  private static func peer(_ name: String, options: String = options, action: String = "", invite: String) -> TrunkScenario {
     TrunkScenario(
       name: name,
       xml: """
@@ -54,7 +54,7 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
         <scenario name="\(name)">
         <recv request="OPTIONS" optional="true" next="1"></recv>
         <recv request="REGISTER" optional="true" next="3"></recv>
-        <recv request="INVITE"></recv>
+        <recv request="INVITE">\(action)</recv>
         \(invite)
         <nop next="2"></nop>
         <label id="1"/>
@@ -127,8 +127,8 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
   /// Calls are let in for one user in From only, as trunks do that know accounts.
   static let wantsAccount = peer(
     "wants the account in From",
-    invite: #"<nop><action><ereg regexp="sip:1001@" search_in="hdr" header="From:" assign_to="good"/></action></nop>"#
-      + #"<nop next="9" test="good"></nop>"# + response("403 Forbidden") + #"<recv request="ACK"></recv>"#
+    action: #"<action><ereg regexp="sip:1001@" search_in="hdr" header="From:" assign_to="good"/></action>"#,
+    invite: #"<nop next="9" test="good"></nop>"# + response("403 Forbidden") + #"<recv request="ACK"></recv>"#
       + #"<nop next="2"></nop><label id="9"/>"# + response("180 Ringing") + taken)
   static let forbidding = peer("403 always", invite: response("403 Forbidden") + #"<recv request="ACK"></recv>"#)
   static let challenging = peer("challenges OPTIONS", options: challenged("OPTIONS") + options, invite: "")

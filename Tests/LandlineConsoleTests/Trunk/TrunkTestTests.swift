@@ -120,13 +120,13 @@ struct TrunkDNSTests {
   }
 }
 
-@Suite("Trunk test: beside SIPp", .enabled(if: SIPpPeer.isPresent, "sipp is not installed"))
+@Suite("Trunk test: beside SIPp", .serialized, .enabled(if: SIPpPeer.isPresent, "sipp is not installed"))
 struct TrunkPeerTests {
   private static let call = ["--number", "+46701234567", "--from", "+46812345678"]
 
   @Test("OPTIONS over each transport", arguments: ["udp", "tcp"])
   func options(_ transport: String) async throws {
-    let peer = try SIPpPeer(.ringing, transport == "udp" ? .udp : .tcp)
+    let peer = try await SIPpPeer(.ringing, transport == "udp" ? .udp : .tcp)
     let run = try await Run(["sip:127.0.0.1:\(peer.port);transport=\(transport)"])
     #expect(run.has("ok", "options", "200 OK in"), "\(run.text)\(peer.errors)")
     #expect(run.has("ok", "reachability"))
@@ -137,11 +137,11 @@ struct TrunkPeerTests {
 
   @Test("alive, though OPTIONS is refused")
   func refusesOptions() async throws {
-    let peer = try SIPpPeer(.refusingOptions)
+    let peer = try await SIPpPeer(.refusingOptions)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"])
     #expect(run.has("ok", "options", "alive: it does not like OPTIONS (405"), "\(run.text)")
     #expect(run.result.status == 0)
-    let busy = try SIPpPeer(.overloaded)
+    let busy = try await SIPpPeer(.overloaded)
     let other = try await Run(["sip:127.0.0.1:\(busy.port)"])
     #expect(other.has("warn", "options", "takes no calls now, again after 60 s (503"), "\(other.text)")
     #expect(other.result.status == 0)
@@ -149,7 +149,7 @@ struct TrunkPeerTests {
 
   @Test("a call is cancelled as it rings")
   func rings() async throws {
-    let peer = try SIPpPeer(.ringing)
+    let peer = try await SIPpPeer(.ringing)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
     #expect(run.has("ok", "offer", "pcma, pcmu, g722, opus, 20 ms, touch tones"), "\(run.text)\(peer.errors)")
     #expect(run.has("ok", "call", "rings after"))
@@ -162,7 +162,7 @@ struct TrunkPeerTests {
 
   @Test("early media tells what was chosen")
   func early() async throws {
-    let peer = try SIPpPeer(.earlyMedia)
+    let peer = try await SIPpPeer(.earlyMedia)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
     #expect(run.has("ok", "call", "rings after"), "\(run.text)\(peer.errors)")
     #expect(run.has("ok", "answer", "pcmu, 30 ms, touch tones as 101, no SRTP, sendrecv"))
@@ -172,7 +172,7 @@ struct TrunkPeerTests {
 
   @Test("an answered call is hung up")
   func answers() async throws {
-    let peer = try SIPpPeer(.answering)
+    let peer = try await SIPpPeer(.answering)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
     #expect(run.has("ok", "call", "answered after"), "\(run.text)\(peer.errors)")
     #expect(run.text.contains("an answered call may be billed"))
@@ -182,7 +182,7 @@ struct TrunkPeerTests {
 
   @Test("busy: the person's word, not the trunk's")
   func busy() async throws {
-    let peer = try SIPpPeer(.busy)
+    let peer = try await SIPpPeer(.busy)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
     #expect(run.has("warn", "call", "486 Busy Here after"), "\(run.text)\(peer.errors)")
     #expect(run.text.contains("sip.busy"))
@@ -192,7 +192,7 @@ struct TrunkPeerTests {
 
   @Test("no codec in common, in the words of landline explain")
   func codec() async throws {
-    let peer = try SIPpPeer(.noCodec)
+    let peer = try await SIPpPeer(.noCodec)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
     #expect(run.has("fail", "call", "488 Not Acceptable Here"), "\(run.text)\(peer.errors)")
     #expect(run.text.contains("sip.media, media not agreed: The two sides found no common codec or media transport."))
@@ -206,7 +206,7 @@ struct TrunkPeerTests {
 
   @Test("403: the variant that works is named")
   func variants() async throws {
-    let peer = try SIPpPeer(.wantsAccount)
+    let peer = try await SIPpPeer(.wantsAccount)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call + Self.account, files: Self.files)
     #expect(run.has("fail", "call", "403 Forbidden"), "\(run.text)\(peer.errors)")
     #expect(run.has("ok", "identity", "the call goes through with from-user: account, identity: asserted"))
@@ -216,7 +216,7 @@ struct TrunkPeerTests {
 
   @Test("403 whoever calls: a bounded number of tries")
   func forbidden() async throws {
-    let peer = try SIPpPeer(.forbidding)
+    let peer = try await SIPpPeer(.forbidding)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call, files: Self.files)
     #expect(run.has("fail", "identity", "403 whoever calls"), "\(run.text)\(peer.errors)")
     #expect((2...5).contains(run.lines.count { $0.contains("403 with ") }))
@@ -225,7 +225,7 @@ struct TrunkPeerTests {
 
   @Test("a challenge: accepted, refused, and nobody to answer it")
   func challenge() async throws {
-    let peer = try SIPpPeer(.challenging)
+    let peer = try await SIPpPeer(.challenging)
     let good = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.account, files: Self.files)
     #expect(good.has("ok", "authentication", "the credentials are accepted: realm \"carrier.example\", MD5"), "\(good.text)\(peer.errors)")
     #expect(good.result.status == 0)
@@ -239,7 +239,7 @@ struct TrunkPeerTests {
 
   @Test("registering, and taking it back")
   func register() async throws {
-    let peer = try SIPpPeer(.ringing)
+    let peer = try await SIPpPeer(.ringing)
     let good = try await Run(["sip:127.0.0.1:\(peer.port)", "--register"] + Self.account, files: Self.files)
     #expect(good.has("ok", "register", "registered for 600 s"), "\(good.text)\(peer.errors)")
     #expect(good.text.contains("and taken back"))
@@ -251,7 +251,7 @@ struct TrunkPeerTests {
 
   @Test("one JSON object has every step and no password")
   func json() async throws {
-    let peer = try SIPpPeer(.earlyMedia)
+    let peer = try await SIPpPeer(.earlyMedia)
     let run = try await Run(
       ["sip:127.0.0.1:\(peer.port)", "--json"] + Self.call + Self.account, files: Self.files)
     let object = try #require(
@@ -266,15 +266,15 @@ struct TrunkPeerTests {
   }
 }
 
-@Suite("Trunk test: TLS beside Kamailio", .enabled(if: KamailioPeer.isPresent, "kamailio with TLS is not installed"))
+@Suite("Trunk test: TLS beside Kamailio", .serialized, .enabled(if: KamailioPeer.isPresent, "kamailio with TLS is not installed"))
 struct TrunkTLSTests {
   private func run(
-    days: Int, names: String = "IP:127.0.0.1", _ arguments: (TestCertificates, String) throws -> [String]
+    days: Int, names: String = "IP:127.0.0.1", _ arguments: (TestCertificates, String) async throws -> [String]
   ) async throws -> Run {
-    let certificates = try TestCertificates()
-    let identity = try certificates.issue("peer", names: names, days: days)
-    let peer = try KamailioPeer(certificate: identity.certificate, key: identity.key)
-    let extra = try arguments(certificates, identity.certificate)
+    let certificates = try await TestCertificates()
+    let identity = try await certificates.issue("peer", names: names, days: days)
+    let peer = try await KamailioPeer(certificate: identity.certificate, key: identity.key)
+    let extra = try await arguments(certificates, identity.certificate)
     let run = try await Run(["sip:127.0.0.1:\(peer.port);transport=tls"] + extra)
     withExtendedLifetime((peer, certificates)) {}
     return run
@@ -305,7 +305,7 @@ struct TrunkTLSTests {
     #expect(unknown.text.contains("--ca FILE"))
     #expect(unknown.text.contains("issued by Test Authority"))
     #expect(unknown.result.status == 4)
-    let ended = try await run(days: -3) { certificates, _ in ["--ca", certificates.authority] }
+    let ended = try await run(days: -1) { certificates, _ in ["--ca", certificates.authority] }
     #expect(ended.has("fail", "tls", "the peer's certificate expired"), "\(ended.text)")
     let named = try await run(days: 90, names: "DNS:sip.example.com") { certificates, _ in ["--ca", certificates.authority] }
     #expect(named.has("fail", "tls", "the certificate names sip.example.com, not the address 127.0.0.1"), "\(named.text)")
@@ -314,7 +314,7 @@ struct TrunkTLSTests {
   @Test("a pin counts whatever the names say")
   func pinned() async throws {
     let good = try await run(days: 90, names: "DNS:other.example") { certificates, file in
-      ["--pin", try certificates.fingerprint(file)]
+      ["--pin", try await certificates.fingerprint(file)]
     }
     #expect(good.has("ok", "tls"), "\(good.text)")
     #expect(good.result.status == 0)
