@@ -136,7 +136,7 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(
       name: "LandlineConfigurationTests",
-      dependencies: ["LandlineConfiguration", "LandlineGateway", "SIPCore", "CallModel"],
+      dependencies: ["LandlineConfiguration", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel"],
       swiftSettings: ours),
     .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(

@@ -78,6 +78,9 @@ final class ConfigurationSection {
     return false
   }
 
+  /// Whether the key stands there with a value, good or not.
+  func has(_ key: String) -> Bool { node(key) != nil }
+
   func text(_ key: String) -> String? {
     guard let node = node(key) else { return nil }
     guard case .scalar(let scalar) = node else {

@@ -7,7 +7,7 @@ struct TrunkCommandTests {
     listeners:
       inside:
         transport: udp
-        bind: 127.0.0.1:0
+        bind: 127.0.0.1:5060
     trunks:
       carrier-a:
         uri: sip:sip.carrier-a.example;transport=tls
