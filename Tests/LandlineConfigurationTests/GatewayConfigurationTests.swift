@@ -52,7 +52,8 @@ struct ExampleTests {
   @Test("what is commented out is read too once it is not")
   func uncommented() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("example-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder.appendingPathComponent("secrets"), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("secrets"), withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try Data("a-secret\n".utf8).write(to: folder.appendingPathComponent("secrets/carrier-a"))
     let text = try String(contentsOfFile: Self.path, encoding: .utf8)
@@ -80,14 +81,19 @@ struct ExampleTests {
 struct TrunkKeyTests {
   @Test("every key changes what it names")
   func keys() throws {
-    #expect(try read("proxies: [sip:p.example]").proxies == [SIPURI(scheme: .sip, user: nil, host: .name("p.example"), parameters: [SIPParameter("lr")])])
+    #expect(
+      try read("proxies: [sip:p.example]").proxies == [
+        SIPURI(scheme: .sip, user: nil, host: .name("p.example"), parameters: [SIPParameter("lr")])
+      ])
     #expect(try read("proxies: sip:p.example;lr").proxies.first?.parameters == [SIPParameter("lr")])
     #expect(try read("codecs: [opus, PCMU]").media.codecs == [.opus, .pcmu])
     #expect(try read("packet-time: 30ms").media.packetTime == 30)
     #expect(try read("srtp: required").media.protection == .sdes)
     #expect(try read("srtp: optional").media.protection == [.none, .sdes])
     #expect(try read("session-timer: {enabled: false}").sessionTimer.interval == nil)
-    #expect(try read("session-timer: {interval: 10m, minimum: 2m}").sessionTimer == SessionTimerPolicy(interval: 600, minimum: 120))
+    #expect(
+      try read("session-timer: {interval: 10m, minimum: 2m}").sessionTimer
+        == SessionTimerPolicy(interval: 600, minimum: 120))
     #expect(try read("reliable-provisionals: required").reliability == .required)
     #expect(try read("reliable-provisionals: 'off'").reliability == .off)
     #expect(try read("transfers: true").allowsTransfer)
@@ -101,10 +107,12 @@ struct TrunkKeyTests {
     #expect(try read("priority: 1").trunk.priority == 1)
     #expect(try read("weight: 0").trunk.weight == 0)
     #expect(try read("drain: true").trunk.isDraining)
-    #expect(try read("dial: {prefix: '99#', plus: false}").identity.dialFormat == DialFormat(prefix: "99#", keepsPlus: false))
+    #expect(
+      try read("dial: {prefix: '99#', plus: false}").identity.dialFormat == DialFormat(prefix: "99#", keepsPlus: false))
     #expect(try read("caller: {from-user: 'trunk1'}").identity.fromUser == .fixed("trunk1"))
     #expect(
-      try read("account: {username: '77', password: x}", "caller: {from-user: account}").identity.fromUser == .fixed("77"))
+      try read("account: {username: '77', password: x}", "caller: {from-user: account}").identity.fromUser
+        == .fixed("77"))
     #expect(try read("caller: {domain: 192.0.2.9}").identity.domain == .ipv4(0xC000_0209))
     #expect(try !read("caller: {display-names: false}").identity.sendsDisplayName)
     #expect(try read("caller: {identity: preferred, identity-form: both}").identity.assertion == .preferred)
@@ -121,11 +129,14 @@ struct TrunkKeyTests {
   @Test("pins, with and without colons")
   func pins() throws {
     let plain = String(repeating: "0aF1", count: 16)
-    let bytes = (0..<16).flatMap { _ in [UInt8(0x0A), 0xF1] }
+    let bytes = (0..<32).map { $0.isMultiple(of: 2) ? UInt8(0x0A) : 0xF1 }
     #expect(try read("tls: {fingerprints: [\(plain)]}").tls?.trust == .fingerprints([bytes]))
     let colons = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
     #expect(try CertificatePin("sha256 Fingerprint=\(colons)").bytes == bytes)
-    for wrong in ["", "0a", String(repeating: "0g", count: 32), String(repeating: "0a", count: 33), "é" + String(repeating: "a", count: 62)] {
+    for wrong in [
+      "", "0a", String(repeating: "0g", count: 32), String(repeating: "0a", count: 33),
+      "é" + String(repeating: "a", count: 62),
+    ] {
       #expect(throws: InvalidValue.self, "\(wrong)") { try CertificatePin(wrong) }
     }
   }
@@ -140,7 +151,8 @@ struct TrunkKeyTests {
       """
     #expect(problems(text).count == 1)
     #expect(problems(text).first?.contains("trunks.b.tls: differs from that of trunk 'a'") == true)
-    let good = try GatewayConfiguration("trunks:\n  a: {uri: 'sips:One.example', proxies: ['192.0.2.1'], tls: {fingerprints: [\(pin)]}}", file: "x")
+    let good = try GatewayConfiguration(
+      "trunks:\n  a: {uri: 'sips:One.example', proxies: ['192.0.2.1'], tls: {fingerprints: [\(pin)]}}", file: "x")
     #expect(Set(good.tlsClients.byServerName.keys) == ["one.example"])
     #expect(Set(good.tlsClients.byHost.keys) == [.ipv4(0xC000_0201)])
   }
@@ -155,10 +167,14 @@ struct ListenerKeyTests {
 
   @Test("addresses, ports and files")
   func keys() throws {
-    #expect(try listener("bind: 192.0.2.1") == SIPListener(id: ListenerID(1), transport: .udp, host: .ipv4(0xC000_0201), port: 5060))
+    #expect(
+      try listener("bind: 192.0.2.1")
+        == SIPListener(id: ListenerID(1), transport: .udp, host: .ipv4(0xC000_0201), port: 5060))
     #expect(try listener("bind: '[2001:db8::1]:5070', transport: tcp").port == 5070)
     #expect(try listener("bind: 0.0.0.0, advertise: sip.example.com:5099").advertisedPort == 5099)
-    let tls = try listener("transport: tls, bind: 192.0.2.1, certificate: c.pem, key: /k.pem, minimum-tls: '1.3', client-authorities: ca.pem")
+    let tls = try listener(
+      "transport: tls, bind: 192.0.2.1, certificate: c.pem, key: /k.pem, minimum-tls: '1.3', client-authorities: ca.pem"
+    )
     #expect(tls.port == 5061)
     #expect(tls.tls?.identity.certificateChain == "/etc/landline/c.pem")
     #expect(tls.tls?.identity.privateKey == "/k.pem")
@@ -188,7 +204,8 @@ struct ListenerKeyTests {
   @Test("two listeners on one address")
   func twins() {
     let text = "listeners:\n  a: {bind: 192.0.2.1}\n  b: {bind: '192.0.2.1:5060'}\n"
-    #expect(problems(text).first?.contains("listeners.b: is bound to the same address, port and transport as 'a'") == true)
+    #expect(
+      problems(text).first?.contains("listeners.b: is bound to the same address, port and transport as 'a'") == true)
   }
 }
 
@@ -218,7 +235,9 @@ struct ProblemTests {
       """
     let found = problems(text)
     #expect(found.count == 7, "\(found)")
-    let lines = found.compactMap { $0.split(separator: ":").dropFirst().first.flatMap { Int($0.split(separator: " ").first ?? "") } }
+    let lines = found.compactMap {
+      $0.split(separator: ":").dropFirst().first.flatMap { Int($0.split(separator: " ").first ?? "") }
+    }
     #expect(lines == lines.sorted())
     #expect(lines == [2, 5, 6, 7, 8, 9, 10])
   }
@@ -269,7 +288,9 @@ struct ProblemTests {
     let found = problems(trunk("transfers: true", "transfers: false"))
     #expect(found.count == 1)
     #expect(found.first?.contains("'transfers' stands here more than once") == true, "\(found)")
-    #expect(problems("trunks:\n  a: {uri: x.example}\n  a: {uri: y.example}\n").first?.contains("'a' stands here more than once") == true)
+    #expect(
+      problems("trunks:\n  a: {uri: x.example}\n  a: {uri: y.example}\n").first?.contains(
+        "'a' stands here more than once") == true)
   }
 
   @Test("what is no YAML")
@@ -336,7 +357,8 @@ struct FileTests {
   func secret() throws {
     try inFolder { folder in
       let file = folder.appendingPathComponent("landline.yaml")
-      try Data("trunks:\n  a:\n    uri: a.example\n    account: {username: u, password-file: secret}\n".utf8).write(to: file)
+      try Data("trunks:\n  a:\n    uri: a.example\n    account: {username: u, password-file: secret}\n".utf8).write(
+        to: file)
       let secret = folder.appendingPathComponent("secret")
       for (content, password) in [("pass word\r\nrest\n", "pass word"), ("x", "x"), ("é\n", "é")] {
         try Data(content.utf8).write(to: secret)
@@ -344,7 +366,9 @@ struct FileTests {
         #expect(trunk?.account?.password.exposed == password)
         #expect(!"\(String(describing: trunk))".contains(password) || password == "x")
       }
-      for (content, problem) in [("", "is empty"), ("\nx", "is empty"), (String(repeating: "x", count: 5000), "more than 4096 bytes")] {
+      for (content, problem) in [
+        ("", "is empty"), ("\nx", "is empty"), (String(repeating: "x", count: 5000), "more than 4096 bytes"),
+      ] {
         try Data(content.utf8).write(to: secret)
         let error = #expect(throws: ConfigurationProblems.self) { try GatewayConfiguration(path: file.path) }
         #expect(error?.description.contains(problem) == true, "\(error?.description ?? "")")

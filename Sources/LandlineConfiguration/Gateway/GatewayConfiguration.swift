@@ -53,7 +53,8 @@ public struct GatewayConfiguration: Sendable {
   /// Reads a configuration file.
   /// - Throws: ``ConfigurationProblems``.
   public init(path: String) throws(ConfigurationProblems) {
-    self = try GatewayConfiguration(ConfigurationFile.text(path, atMost: ConfigurationDocument.maximumBytes), file: path)
+    self = try GatewayConfiguration(
+      ConfigurationFile.text(path, atMost: ConfigurationDocument.maximumBytes), file: path)
   }
 
   /// The trunk with this name.

@@ -1,6 +1,6 @@
-public import LandlineGateway
 internal import CallModel
 internal import Foundation
+public import LandlineGateway
 internal import SIPCore
 
 /// One entry of `listeners`.
@@ -40,7 +40,9 @@ public struct ListenerConfiguration: Hashable, Sendable {
         identity: TLSIdentityFiles(certificateChain: certificate, privateKey: key), minimumVersion: floor ?? .tls12,
         clientAuthorities: authorities)
     }
-    if !section.has("bind") { section.note("'bind' is missing: an address of this machine, such as 192.0.2.1:5060", at: nil) }
+    if !section.has("bind") {
+      section.note("'bind' is missing: an address of this machine, such as 192.0.2.1:5060", at: nil)
+    }
     guard let bound else { return nil }
     let isWildcard = bound.host == .ipv4(0) || bound.host == .ipv6(high: 0, low: 0)
     if isWildcard, advertised == nil {

@@ -56,9 +56,10 @@ public struct TrunkConfiguration: Sendable {
 
   /// Hosts that its requests may go to first.
   var hosts: Set<SIPHost> {
-    Set(([uri] + proxies).compactMap(\.host).map { host in
-      if case .name(let name) = host { .name(name.lowercased()) } else { host }
-    })
+    Set(
+      ([uri] + proxies).compactMap(\.host).map { host in
+        if case .name(let name) = host { .name(name.lowercased()) } else { host }
+      })
   }
 
   static let standardRingTimeoutMilliseconds: Int64 = 180_000
@@ -88,7 +89,8 @@ public struct TrunkConfiguration: Sendable {
     }
     allowsTransfer = section.flag("transfers") ?? false
     maximumRedirections = section.number("redirections", in: 0...10) ?? 0
-    ringTimeoutMilliseconds = section.milliseconds("ring-timeout", in: 5_000...600_000)
+    ringTimeoutMilliseconds =
+      section.milliseconds("ring-timeout", in: 5_000...600_000)
       ?? TrunkConfiguration.standardRingTimeoutMilliseconds
     let host = uri?.host ?? .name("invalid")
     identity = TrunkConfiguration.identity(
@@ -180,12 +182,15 @@ public struct TrunkConfiguration: Sendable {
     let authorities = section.texts("authorities", atMost: 16)
     let fingerprints = section.texts("fingerprints", atMost: 16)
     if authorities != nil, fingerprints != nil {
-      section.note("'authorities' and 'fingerprints' exclude each other: a pinned certificate needs no authority", at: nil)
+      section.note(
+        "'authorities' and 'fingerprints' exclude each other: a pinned certificate needs no authority", at: nil)
     }
     if let authorities { policy.trust = .authorities(authorities.map { path($0.text) }) }
     if let fingerprints {
       policy.trust = .fingerprints(
-        fingerprints.compactMap { section.entry("fingerprints", $0) { text throws(InvalidValue) in try CertificatePin(text).bytes } })
+        fingerprints.compactMap {
+          section.entry("fingerprints", $0) { text throws(InvalidValue) in try CertificatePin(text).bytes }
+        })
     }
     let certificate = section.text("certificate")
     let key = section.text("key")
@@ -214,7 +219,8 @@ public struct TrunkConfiguration: Sendable {
         }
         return codec
       }
-      if chosen.isEmpty { section.note("codecs", "at least one is needed") } else { policy.codecs = chosen }
+      if codecs.isEmpty { section.note("codecs", "at least one is needed") }
+      if !chosen.isEmpty { policy.codecs = chosen }
     }
     if let time = section.milliseconds("packet-time", in: 10...60) { policy.packetTime = Int(time) }
     return policy

@@ -23,7 +23,8 @@ extension Console {
             .text(trunk.trunk.name), .text(TrunkText.text(trunk.uri)), .text(optional: trunk.account?.username),
             .flag(trunk.registrationSeconds != nil), .list(trunk.media.codecs.map { TrunkText.text($0) }),
             .text(TrunkText.text(trunk.media.protection)), .integer(Int64(trunk.trunk.priority)),
-            .integer(Int64(trunk.trunk.weight)), .integer(optional: trunk.trunk.limits.concurrentCalls.map { Int64($0) }),
+            .integer(Int64(trunk.trunk.weight)),
+            .integer(optional: trunk.trunk.limits.concurrentCalls.map { Int64($0) }),
             .flag(trunk.trunk.isDraining),
           ]
         }))
@@ -59,7 +60,10 @@ extension Console {
       (Column("proxies"), .list(trunk.proxies.map(TrunkText.text))),
       (Column("account"), .text(optional: trunk.account?.username)),
       (Column("realm"), .text(optional: trunk.account?.realm)),
-      (Column("register_seconds", title: "registers for (s)", .number), .integer(optional: trunk.registrationSeconds.map { Int64($0) })),
+      (
+        Column("register_seconds", title: "registers for (s)", .number),
+        .integer(optional: trunk.registrationSeconds.map { Int64($0) })
+      ),
       (Column("tls_trust", title: "TLS trust"), .text(optional: trust)),
       (Column("codecs"), .list(trunk.media.codecs.map { TrunkText.text($0) })),
       (Column("packet_time", title: "packet time (ms)", .number), .integer(Int64(trunk.media.packetTime))),
@@ -77,8 +81,14 @@ extension Console {
       (Column("ping"), .text(TrunkText.duration(rules.healthPolicy.intervalMilliseconds))),
       (Column("priority", .number), .integer(Int64(rules.priority))),
       (Column("weight", .number), .integer(Int64(rules.weight))),
-      (Column("max_calls", title: "max calls", .number), .integer(optional: rules.limits.concurrentCalls.map { Int64($0) })),
-      (Column("calls_per_second", title: "calls a second", .number), .integer(optional: rules.limits.callsPerSecond.map { Int64($0) })),
+      (
+        Column("max_calls", title: "max calls", .number),
+        .integer(optional: rules.limits.concurrentCalls.map { Int64($0) })
+      ),
+      (
+        Column("calls_per_second", title: "calls a second", .number),
+        .integer(optional: rules.limits.callsPerSecond.map { Int64($0) })
+      ),
       (Column("drained"), .flag(rules.isDraining)),
     ]
     return Answer(record: Listing(cells.map(\.0), rows: [cells.map(\.1)]))
@@ -145,7 +155,8 @@ extension Console {
     try takeTrust(options, into: &settings.trunk)
     try takeNumbers(options, into: &settings)
     if settings.registers, settings.trunk.account == nil {
-      throw ConsoleError.usage("account.missing", "there is no account to register", at: "--register", fix: "--user and --password-file")
+      throw ConsoleError.usage(
+        "account.missing", "there is no account to register", at: "--register", fix: "--user and --password-file")
     }
     return settings
   }

@@ -37,7 +37,8 @@ struct CallerVariant: Sendable {
     add("from-user: number, identity: none", .callerNumber, .none, policy.callerFormat)
     if let user { add("from-user: account, identity: preferred", .fixed(user), .preferred, policy.callerFormat) }
     add("from-user: number, identity: asserted", .callerNumber, .asserted, policy.callerFormat)
-    add("from-user: number, identity: asserted, plus: \(policy.callerFormat.keepsPlus ? "false" : "true")",
+    add(
+      "from-user: number, identity: asserted, plus: \(policy.callerFormat.keepsPlus ? "false" : "true")",
       .callerNumber, .asserted, policy.callerFormat.keepsPlus ? .digits : .international)
     return variants
   }

@@ -59,9 +59,15 @@ extension TrunkTest {
     case .unreachable: ("nothing answers\(status)", "check host and port of the registrar")
     case .temporary: ("the registrar cannot do it now\(status)", "try again later, or ask the carrier")
     case .credentials:
-      ("the credentials are refused\(status)", "check user, password and realm; the gateway does not try again by itself")
+      (
+        "the credentials are refused\(status)",
+        "check user, password and realm; the gateway does not try again by itself"
+      )
     case .refused:
-      ("the registrar does not want this user\(status)", "ask the carrier whether the user exists and may register from here")
+      (
+        "the registrar does not want this user\(status)",
+        "ask the carrier whether the user exists and may register from here"
+      )
     case .malformed: ("the answer makes no sense\(status)", "the carrier's registrar is broken: show it the answer")
     }
   }
@@ -76,7 +82,8 @@ extension TrunkTest {
     }
     let challenge = asked.challenge
     let algorithms = unique(challenges.map { $0.challenge.algorithmToken ?? "MD5" })
-    let text = "realm \"\(TrunkText.clean(challenge.realm))\", \(algorithms.map(TrunkText.clean).joined(separator: ", "))"
+    let text =
+      "realm \"\(TrunkText.clean(challenge.realm))\", \(algorithms.map(TrunkText.clean).joined(separator: ", "))"
     let facts: [(String, JSONValue)] = [
       ("realm", .text(challenge.realm)), ("algorithms", .array(algorithms.map { .text($0) })),
       ("methods", .array(unique(challenges.map(\.method)).map { .text($0) })),

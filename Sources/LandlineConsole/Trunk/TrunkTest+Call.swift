@@ -298,7 +298,9 @@ extension TrunkTest {
       fixes.append("sound goes one way only (\(plan.direction.rawValue)): ask the carrier why")
     }
     if let host = plan.remote.host, host.isPrivate, !path.remote.host.isPrivate {
-      fixes.append("media shall go to \(host), an address that cannot be reached from outside: the carrier must say its public one")
+      fixes.append(
+        "media shall go to \(host), an address that cannot be reached from outside: the carrier must say its public one"
+      )
     }
     return TrunkStep(
       .answer, fixes.isEmpty ? .ok : .warn,

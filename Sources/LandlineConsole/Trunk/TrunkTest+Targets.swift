@@ -140,7 +140,8 @@ extension TrunkTest {
   // MARK: TLS
 
   private func tlsStep(_ handshake: TLSHandshake, _ place: String) -> TrunkStep {
-    let identity = trunk.tls?.identity == nil ? "no client certificate was needed" : "our certificate was ready to be shown"
+    let identity =
+      trunk.tls?.identity == nil ? "no client certificate was needed" : "our certificate was ready to be shown"
     let version = "TLS \(handshake.version ?? "?") in \(handshake.milliseconds) ms"
     guard let certificate = handshake.certificate else {
       return TrunkStep(.tls, .ok, version, target: place, details: [identity])

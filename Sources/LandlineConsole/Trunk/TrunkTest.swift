@@ -120,7 +120,8 @@ final class TrunkTest {
       if let found = try await test(path) { reached.append(found) }
     }
     // What answers best is what the rest is asked of.
-    guard let best = reached.first(where: { $0.status < 300 }) ?? reached.first(where: { $0.status < 500 }) ?? reached.first
+    guard
+      let best = reached.first(where: { $0.status < 300 }) ?? reached.first(where: { $0.status < 500 }) ?? reached.first
     else {
       if settings.registers || trunk.registrationSeconds != nil {
         try report(TrunkStep(.register, .skip, "no target answers"))

@@ -30,7 +30,9 @@ struct DistinguishedNames {
         // BMPString has two bytes a character; the other kinds read as UTF-8, ASCII included.
         let text =
           tag == 0x1E
-          ? String(decoding: value.indices.dropFirst().filter { ($0 - value.startIndex) % 2 == 1 }.map { value[$0] }, as: UTF8.self)
+          ? String(
+            decoding: value.indices.dropFirst().filter { ($0 - value.startIndex) % 2 == 1 }.map { value[$0] },
+            as: UTF8.self)
           : String(decoding: value, as: UTF8.self)
         found[kind] = found[kind] ?? printable(text)
       }
@@ -39,9 +41,10 @@ struct DistinguishedNames {
   }
 
   private static func printable(_ text: String) -> String {
-    String(text.unicodeScalars.prefix(maximumLength).map { scalar in
-      scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : Character(scalar)
-    })
+    String(
+      text.unicodeScalars.prefix(maximumLength).map { scalar in
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : Character(scalar)
+      })
   }
 }
 

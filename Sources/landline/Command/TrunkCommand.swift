@@ -11,7 +11,8 @@ struct TrunkCommand: AsyncParsableCommand {
 struct ConfigurationOptions: ParsableArguments {
   @Option(
     name: .customLong("config"),
-    help: "The configuration (default: LANDLINE_CONFIG, landline/landline.yaml in the user's or the system's settings).",
+    help:
+      "The configuration (default: LANDLINE_CONFIG, landline/landline.yaml in the user's or the system's settings).",
     completion: .file(extensions: ["yaml", "yml"]))
   var path: String?
 }
@@ -93,7 +94,8 @@ extension TrunkCommand {
     @Option(name: .customLong("name-server"), help: "Ask this name server, such as 192.0.2.53:53; repeatable.")
     var nameServers: [String] = []
 
-    @Option(name: .customLong("ca"), help: "Trust the authorities of this PEM file alone; repeatable.", completion: .file())
+    @Option(
+      name: .customLong("ca"), help: "Trust the authorities of this PEM file alone; repeatable.", completion: .file())
     var authorities: [String] = []
 
     @Option(name: .customLong("pin"), help: "Trust the certificate with this SHA-256 fingerprint; repeatable.")

@@ -21,7 +21,9 @@ final class TestCertificates {
 
   /// - Parameter days: From now until it ends; negative: it has ended.
   func issue(_ name: String, names: String, days: Int) async throws -> (certificate: String, key: String) {
-    let (certificate, key, request, extensions) = (path("\(name).pem"), path("\(name).key"), path("\(name).csr"), path("\(name).ext"))
+    let (certificate, key, request, extensions) = (
+      path("\(name).pem"), path("\(name).key"), path("\(name).csr"), path("\(name).ext")
+    )
     try await run(
       ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(name)"]
         + ["-keyout", key, "-out", request])

@@ -32,7 +32,9 @@ struct TrunkCommandTests {
     let result = try await run(["trunk", "list"])
     let lines = result.output.split(separator: "\n")
     #expect(lines.count == 3)
-    #expect(lines.dropFirst().first?.hasPrefix("carrier-a  sip:sip.carrier-a.example;transport=tls  1001") == true, "\(result)")
+    #expect(
+      lines.dropFirst().first?.hasPrefix("carrier-a  sip:sip.carrier-a.example;transport=tls  1001") == true,
+      "\(result)")
     #expect(lines.last?.hasPrefix("carrier-b  sip:192.0.2.7") == true)
     #expect(result.status == 0)
     #expect(!result.output.contains("secret-word"))
@@ -106,7 +108,9 @@ struct TrunkCommandTests {
   @Test("names of trunks complete")
   func completion() async throws {
     for command in ["show", "test"] {
-      let request = ["---completion", "trunk", command, "--", "positional@0", "2", "0", "landline", "trunk", command, ""]
+      let request = [
+        "---completion", "trunk", command, "--", "positional@0", "2", "0", "landline", "trunk", command, "",
+      ]
       let result = try await run(request)
       #expect(result.output.split(separator: "\n") == ["carrier-a", "carrier-b"], "\(result)")
     }

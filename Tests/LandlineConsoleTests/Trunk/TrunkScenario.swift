@@ -17,7 +17,8 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
     """
 
   private static func response(_ start: String, _ fields: String = "", body: String? = nil) -> String {
-    let content = body.map { "Content-Type: application/sdp\nContent-Length: [len]\n\n\($0)" } ?? "Content-Length: 0\n\n"
+    let content =
+      body.map { "Content-Type: application/sdp\nContent-Length: [len]\n\n\($0)" } ?? "Content-Length: 0\n\n"
     return """
       <send><![CDATA[
       SIP/2.0 \(start)
@@ -46,7 +47,9 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
   private static let options = response("200 OK", "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS")
 
   /// OPTIONS get 200; INVITEs what `invite` says.
-  private static func peer(_ name: String, options: String = options, action: String = "", invite: String) -> TrunkScenario {
+  private static func peer(_ name: String, options: String = options, action: String = "", invite: String)
+    -> TrunkScenario
+  {
     TrunkScenario(
       name: name,
       xml: """
@@ -85,14 +88,19 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
     """
 
   private static func challenged(_ method: String) -> String {
-    response("401 Unauthorized", #"WWW-Authenticate: Digest realm="carrier.example", nonce="6d3f", algorithm=MD5, qop="auth""#)
+    response(
+      "401 Unauthorized", #"WWW-Authenticate: Digest realm="carrier.example", nonce="6d3f", algorithm=MD5, qop="auth""#)
       + #"<recv request="\#(method)" auth="true"><action><verifyauth assign_to="good" username="1001" password="secret-word"/></action></recv>"#
-      + #"<nop next="9" test="good"></nop>"# + response("401 Unauthorized", #"WWW-Authenticate: Digest realm="carrier.example", nonce="7e40", algorithm=MD5, qop="auth""#)
+      + #"<nop next="9" test="good"></nop>"#
+      + response(
+        "401 Unauthorized",
+        #"WWW-Authenticate: Digest realm="carrier.example", nonce="7e40", algorithm=MD5, qop="auth""#)
       + #"<nop next="2"></nop><label id="9"/>"#
   }
 
   private static let register =
-    response("401 Unauthorized", #"WWW-Authenticate: Digest realm="carrier.example", nonce="6d3f", algorithm=MD5, qop="auth""#)
+    response(
+      "401 Unauthorized", #"WWW-Authenticate: Digest realm="carrier.example", nonce="6d3f", algorithm=MD5, qop="auth""#)
     + #"<recv request="REGISTER" auth="true"><action><verifyauth assign_to="good" username="1001" password="secret-word"/></action></recv>"#
     + #"<nop next="4" test="good"></nop>"#
     + response("403 Forbidden") + #"<nop next="2"></nop><label id="4"/>"#
@@ -133,5 +141,6 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
   static let forbidding = peer("403 always", invite: response("403 Forbidden") + #"<recv request="ACK"></recv>"#)
   static let challenging = peer("challenges OPTIONS", options: challenged("OPTIONS") + options, invite: "")
   static let refusingOptions = peer("405 to OPTIONS", options: response("405 Method Not Allowed"), invite: "")
-  static let overloaded = peer("503 to OPTIONS", options: response("503 Service Unavailable", "Retry-After: 60"), invite: "")
+  static let overloaded = peer(
+    "503 to OPTIONS", options: response("503 Service Unavailable", "Retry-After: 60"), invite: "")
 }

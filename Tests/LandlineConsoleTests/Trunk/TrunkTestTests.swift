@@ -46,7 +46,9 @@ struct SilentTrunkTests {
   func silentDatagrams() async throws {
     let (descriptor, port) = try FreePort.bind(isDatagram: true)
     defer { close(descriptor) }
-    let run = try await Run(["sip:127.0.0.1:\(port)", "--timeout", "300ms", "--number", "+46701234567", "--from", "+46812345678"])
+    let run = try await Run([
+      "sip:127.0.0.1:\(port)", "--timeout", "300ms", "--number", "+46701234567", "--from", "+46812345678",
+    ])
     #expect(run.has("fail", "reachability", "no answer to OPTIONS in 300ms"), "\(run.text)")
     #expect(run.has("skip", "call", "no target answers"))
     #expect(run.text.contains("fix: "))
@@ -61,7 +63,9 @@ struct SilentTrunkTests {
     #expect(run.result.status == 4)
   }
 
-  @Test("a TCP port that speaks HTTP", arguments: [("tcp", "options", "speaks no SIP"), ("tls", "tls", "does not speak TLS")])
+  @Test(
+    "a TCP port that speaks HTTP",
+    arguments: [("tcp", "options", "speaks no SIP"), ("tls", "tls", "does not speak TLS")])
   func otherProtocol(_ transport: String, _ step: String, _ text: String) async throws {
     let (descriptor, port) = try FreePort.bind(isDatagram: false)
     listen(descriptor, 4)
@@ -94,7 +98,8 @@ struct TrunkDNSTests {
     ])
     defer { server.close() }
     let run = try await Run(["sip:carrier.test", "--name-server", "127.0.0.1:\(server.port)", "--timeout", "2s"])
-    #expect(run.has("ok", "dns", "2 targets in this order: udp 127.0.0.1:\(port), udp 127.0.0.2:\(port)"), "\(run.text)")
+    #expect(
+      run.has("ok", "dns", "2 targets in this order: udp 127.0.0.1:\(port), udp 127.0.0.2:\(port)"), "\(run.text)")
     #expect(run.text.contains("SRV _sip._udp.carrier.test: 10 0 \(port) a.carrier.test"))
     #expect(run.text.contains("A a.carrier.test: 127.0.0.1"))
     #expect(run.count("reachability") == 2)
@@ -197,7 +202,9 @@ struct TrunkPeerTests {
     #expect(run.has("fail", "call", "488 Not Acceptable Here"), "\(run.text)\(peer.errors)")
     #expect(run.text.contains("sip.media, media not agreed: The two sides found no common codec or media transport."))
     #expect(run.text.contains("Incompatible media format"))
-    #expect(run.text.contains("allow another codec on the trunk; set the trunk's encryption to what it offers; landline explain 488"))
+    #expect(
+      run.text.contains(
+        "allow another codec on the trunk; set the trunk's encryption to what it offers; landline explain 488"))
     #expect(run.result.status == 4)
   }
 
@@ -227,7 +234,9 @@ struct TrunkPeerTests {
   func challenge() async throws {
     let peer = try await SIPpPeer(.challenging)
     let good = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.account, files: Self.files)
-    #expect(good.has("ok", "authentication", "the credentials are accepted: realm \"carrier.example\", MD5"), "\(good.text)\(peer.errors)")
+    #expect(
+      good.has("ok", "authentication", "the credentials are accepted: realm \"carrier.example\", MD5"),
+      "\(good.text)\(peer.errors)")
     #expect(good.result.status == 0)
     let bad = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.account, files: ["password": "wrong"])
     #expect(bad.has("fail", "authentication", "the credentials are refused"), "\(bad.text)")
@@ -257,16 +266,19 @@ struct TrunkPeerTests {
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(run.result.output.utf8)) as? [String: Any], "\(run.text)")
     let steps = try #require(object["steps"] as? [[String: Any]])
-    #expect(steps.compactMap { $0["step"] as? String } == [
-      "configuration", "dns", "reachability", "options", "authentication", "offer", "call", "answer",
-    ])
+    #expect(
+      steps.compactMap { $0["step"] as? String } == [
+        "configuration", "dns", "reachability", "options", "authentication", "offer", "call", "answer",
+      ])
     #expect(object["verdict"] as? String == "ok")
     #expect((steps.last?["facts"] as? [String: Any])?["codec"] as? String == "pcmu")
     #expect(!run.text.contains("secret-word"))
   }
 }
 
-@Suite("Trunk test: TLS beside Kamailio", .serialized, .enabled(if: KamailioPeer.isPresent, "kamailio with TLS is not installed"))
+@Suite(
+  "Trunk test: TLS beside Kamailio", .serialized,
+  .enabled(if: KamailioPeer.isPresent, "kamailio with TLS is not installed"))
 struct TrunkTLSTests {
   private func run(
     days: Int, names: String = "IP:127.0.0.1", _ arguments: (TestCertificates, String) async throws -> [String]
@@ -283,7 +295,9 @@ struct TrunkTLSTests {
   @Test("a good chain: version, names, issuer, days")
   func good() async throws {
     let run = try await run(days: 90) { certificates, _ in ["--ca", certificates.authority] }
-    #expect(run.has("ok", "tls", "the certificate is good for 89 days more") || run.has("ok", "tls", "for 90 days more"), "\(run.text)")
+    #expect(
+      run.has("ok", "tls", "the certificate is good for 89 days more") || run.has("ok", "tls", "for 90 days more"),
+      "\(run.text)")
     #expect(run.text.contains("TLS 1.3 in") || run.text.contains("TLS 1.2 in"))
     #expect(run.text.contains("subject peer, issued by Test Authority"))
     #expect(run.text.contains("it names 127.0.0.1"))
@@ -307,8 +321,11 @@ struct TrunkTLSTests {
     #expect(unknown.result.status == 4)
     let ended = try await run(days: -1) { certificates, _ in ["--ca", certificates.authority] }
     #expect(ended.has("fail", "tls", "the peer's certificate expired"), "\(ended.text)")
-    let named = try await run(days: 90, names: "DNS:sip.example.com") { certificates, _ in ["--ca", certificates.authority] }
-    #expect(named.has("fail", "tls", "the certificate names sip.example.com, not the address 127.0.0.1"), "\(named.text)")
+    let named = try await run(days: 90, names: "DNS:sip.example.com") { certificates, _ in
+      ["--ca", certificates.authority]
+    }
+    #expect(
+      named.has("fail", "tls", "the certificate names sip.example.com, not the address 127.0.0.1"), "\(named.text)")
   }
 
   @Test("a pin counts whatever the names say")
