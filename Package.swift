@@ -52,7 +52,7 @@ let package = Package(
     .target(
       name: "LandlineGateway",
       dependencies: [
-        "CallModel", "LandlineDigest", "SIPCore",
+        "CallModel", "LandlineDigest", "LandlineResolver", "SIPCore",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
@@ -72,7 +72,10 @@ let package = Package(
     .target(
       name: "LandlineConsole",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SimulationKit",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
+        "LandlineConfiguration", "LandlineGateway", "LandlineResolver",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: ours),
     .target(
@@ -143,12 +146,15 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(
       name: "LandlineConfigurationTests",
-      dependencies: ["LandlineConfiguration", "LandlineGateway", "SIPCore", "CallModel"],
+      dependencies: ["LandlineConfiguration", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel"],
       swiftSettings: ours),
     .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(
       name: "LandlineConsoleTests",
-      dependencies: ["LandlineConsole", "LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
+      dependencies: [
+        "LandlineConsole", "LandlineGateway", "LedgerSQLite", "LedgerCore", "RoutingCore", "SIPCore", "CallModel",
+        "TestVectors",
+      ],
       exclude: ["Golden"],
       swiftSettings: ours),
   ],

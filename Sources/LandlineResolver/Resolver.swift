@@ -53,12 +53,17 @@ public final class Resolver: Sendable {
   deinit { inbox.close() }
 
   /// Finds where a URI lives.
-  /// - Parameter answer: Called once, on the resolver's thread, which must not be held up; on the caller's where the
-  ///   request is refused at once (``LocationFailure/Kind/tooManyQuestions``, ``LocationFailure/Kind/shutDown``).
+  /// - Parameters:
+  ///   - observer: Told of every question and its answer, those of the cache and the hosts file included, in order and
+  ///     before `answer`, on the resolver's thread.
+  ///   - answer: Called once, on the resolver's thread, which must not be held up; on the caller's where the
+  ///     request is refused at once (``LocationFailure/Kind/tooManyQuestions``, ``LocationFailure/Kind/shutDown``).
   public func locate(
-    _ uri: SIPURI, policy: LocationPolicy, then answer: @escaping @Sendable (LocationResult) -> Void
+    _ uri: SIPURI, policy: LocationPolicy, observer: (@Sendable (DNSQuestion, DNSAnswer) -> Void)? = nil,
+    then answer: @escaping @Sendable (LocationResult) -> Void
   ) {
-    guard let refusal = inbox.add(ResolverInbox.Request(uri: uri, policy: policy, answer: answer)) else { return }
+    let request = ResolverInbox.Request(uri: uri, policy: policy, observer: observer, answer: answer)
+    guard let refusal = inbox.add(request) else { return }
     answer(.failed(LocationFailure(refusal, uri.host.map(\.description) ?? uri.scheme.rawValue)))
   }
 

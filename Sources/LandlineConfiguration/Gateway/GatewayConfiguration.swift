@@ -1,5 +1,8 @@
+internal import CallModel
 internal import Foundation
 public import LandlineGateway
+internal import RoutingCore
+internal import SIPCore
 
 /// What one configuration file says.
 public struct GatewayConfiguration: Sendable {
@@ -26,12 +29,20 @@ public struct GatewayConfiguration: Sendable {
       if let listener = ListenerConfiguration(
         entry.name, number: UInt16(index + 1), reading: entry.section, folder: folder)
       {
+        if let twin = listeners.first(where: { $0.isBound(like: listener) }) {
+          entry.section.note("is bound to the same address, port and transport as '\(twin.name)'", at: nil)
+        }
         listeners.append(listener)
       }
     }
     var trunks: [TrunkConfiguration] = []
     for entry in root.named("trunks", atMost: GatewayConfiguration.maximumTrunks) {
-      if let trunk = TrunkConfiguration(entry.name, reading: entry.section, folder: folder) { trunks.append(trunk) }
+      guard let trunk = TrunkConfiguration(entry.name, reading: entry.section, folder: folder) else { continue }
+      // A connection is shared by all trunks behind one host, so it can be judged in one way only.
+      if let other = trunks.first(where: { $0.tls != trunk.tls && !$0.hosts.isDisjoint(with: trunk.hosts) }) {
+        entry.section.note("tls", "differs from that of trunk '\(other.trunk.name)', which has the same host")
+      }
+      trunks.append(trunk)
     }
     root.finish()
     try document.finish()
@@ -42,7 +53,8 @@ public struct GatewayConfiguration: Sendable {
   /// Reads a configuration file.
   /// - Throws: ``ConfigurationProblems``.
   public init(path: String) throws(ConfigurationProblems) {
-    self = try GatewayConfiguration(ConfigurationFile.text(path, atMost: ConfigurationDocument.maximumBytes), file: path)
+    self = try GatewayConfiguration(
+      ConfigurationFile.text(path, atMost: ConfigurationDocument.maximumBytes), file: path)
   }
 
   /// The trunk with this name.
@@ -53,11 +65,11 @@ public struct GatewayConfiguration: Sendable {
     var policies = TLSClientPolicies()
     for trunk in trunks {
       guard let policy = trunk.tls else { continue }
-      for uri in [trunk.uri] + trunk.proxies {
-        switch uri.host {
-        case .name(let name): policies.byServerName[name.lowercased()] = policy
-        case .some(let host): policies.byHost[host] = policy
-        case nil: continue
+      for host in trunk.hosts {
+        if case .name(let name) = host {
+          policies.byServerName[name.lowercased()] = policy
+        } else {
+          policies.byHost[host] = policy
         }
       }
     }

@@ -1,12 +1,20 @@
-public import LandlineGateway
 internal import CallModel
 internal import Foundation
+public import LandlineGateway
 internal import SIPCore
 
 /// One entry of `listeners`.
 public struct ListenerConfiguration: Hashable, Sendable {
+  /// Its key in the file, for problems and lists.
   public let name: String
+  /// What a node opens.
   public let listener: SIPListener
+
+  /// Port 0 is another one each time.
+  func isBound(like other: ListenerConfiguration) -> Bool {
+    let (mine, others) = (listener, other.listener)
+    return mine.transport == others.transport && mine.host == others.host && mine.port == others.port && mine.port != 0
+  }
 
   init?(_ name: String, number: UInt16, reading section: ConfigurationSection, folder: URL) {
     defer { section.finish() }
@@ -32,10 +40,10 @@ public struct ListenerConfiguration: Hashable, Sendable {
         identity: TLSIdentityFiles(certificateChain: certificate, privateKey: key), minimumVersion: floor ?? .tls12,
         clientAuthorities: authorities)
     }
-    guard let bound else {
-      section.note("'bind' is missing or unusable: an address of this machine, such as 192.0.2.1:5060", at: nil)
-      return nil
+    if !section.has("bind") {
+      section.note("'bind' is missing: an address of this machine, such as 192.0.2.1:5060", at: nil)
     }
+    guard let bound else { return nil }
     let isWildcard = bound.host == .ipv4(0) || bound.host == .ipv6(high: 0, low: 0)
     if isWildcard, advertised == nil {
       section.note("'advertise' is missing: bound to all addresses, it must say which one peers shall use", at: nil)
@@ -71,13 +79,22 @@ struct AdvertisedEndpoint {
   let port: UInt16?
 
   init(_ text: String) throws(InvalidValue) {
-    let uri = try SIPURI(parsing: "sip:\(text)")
+    let uri: SIPURI
+    do {
+      uri = try SIPURI(parsing: "sip:\(text)")
+    } catch {
+      throw AdvertisedEndpoint.refusal(error.problem)
+    }
     guard let host = uri.host, uri.user == nil, uri.parameters.isEmpty, uri.headers.isEmpty else {
-      throw InvalidValue(
-        kind: "address", rule: "listener.address", offset: nil, problem: "it is no host with an optional port",
-        accepted: "a host and a port, such as 203.0.113.7:5060, [2001:db8::1] or sip.example.com")
+      throw AdvertisedEndpoint.refusal("it is no host with an optional port")
     }
     self.host = host
     port = uri.port
+  }
+
+  private static func refusal(_ problem: String) -> InvalidValue {
+    InvalidValue(
+      kind: "address", rule: "listener.address", offset: nil, problem: problem,
+      accepted: "a host and a port from 1 to 65535, such as 203.0.113.7:5060, [2001:db8::1] or sip.example.com")
   }
 }

@@ -20,34 +20,62 @@ public struct TrunkConfiguration: Sendable {
   public var account: DigestAccount?
   /// Registers the account's user where set: seconds asked for.
   public var registrationSeconds: UInt32?
+  /// Who calls, and how numbers are written.
   public var identity: CallerIdentityPolicy
   /// `nil` for the standard policy.
   public var tls: TLSClientPolicy?
+  /// Codecs in the order of offers, packet time, SRTP.
   public var media: MediaPolicy
+  /// RFC 4028.
   public var sessionTimer: SessionTimerPolicy
+  /// Whether provisional responses are acknowledged (RFC 3262).
   public var reliability: OutgoingCall.Reliability
+  /// Whether the trunk may transfer calls by REFER.
   public var allowsTransfer: Bool
+  /// 3xx responses that are followed in one call.
   public var maximumRedirections: Int
+  /// How long a call may ring.
   public var ringTimeoutMilliseconds: Int64
+
+  /// A trunk of which only the URI is known; everything else is as if its keys were left out.
+  /// - Parameter name: Stands in records.
+  /// - Throws: ``InvalidValue`` with rules `trunk.name`, `trunk.uri` and those of URIs.
+  public init(name: String, uri: String) throws(InvalidValue) {
+    let uri = try TrunkConfiguration.peer(uri)
+    trunk = try Trunk(name: name)
+    self.uri = uri
+    proxies = []
+    media = .trunk(.none)
+    sessionTimer = .standard
+    reliability = .supported
+    allowsTransfer = false
+    maximumRedirections = 0
+    ringTimeoutMilliseconds = TrunkConfiguration.standardRingTimeoutMilliseconds
+    identity = CallerIdentityPolicy(domain: uri.host ?? .name("invalid"))
+  }
+
+  /// Hosts that its requests may go to first.
+  var hosts: Set<SIPHost> {
+    Set(
+      ([uri] + proxies).compactMap(\.host).map { host in
+        if case .name(let name) = host { .name(name.lowercased()) } else { host }
+      })
+  }
+
+  static let standardRingTimeoutMilliseconds: Int64 = 180_000
 
   init?(_ name: String, reading section: ConfigurationSection, folder: URL) {
     defer { section.finish() }
     let had = section.requiredText("uri") != nil
     let uri = section.value("uri") { try TrunkConfiguration.peer($0) }
-    let proxies = (section.texts("proxies", atMost: TrunkConfiguration.maximumProxies) ?? []).compactMap { entry in
-      do {
-        var uri = try TrunkConfiguration.peer(entry.text)
-        // Without it the proxy would be a strict router (RFC 3261 section 16.12).
-        if uri.parameters["lr"] == nil { uri.parameters.append(SIPParameter("lr")) }
-        return uri
-      } catch {
-        section.note("proxies", "entry \(entry.index + 1): \(error.problem); accepted: \(error.accepted)")
-        return nil
-      }
+    let proxies = (section.texts("proxies", atMost: TrunkConfiguration.maximumProxies) ?? []).compactMap {
+      section.entry("proxies", $0, TrunkConfiguration.proxy)
     }
-    account = section.section("account").flatMap { TrunkConfiguration.account($0, folder: folder) }
+    let accountSection = section.section("account")
+    let account = accountSection.flatMap { TrunkConfiguration.account($0, folder: folder) }
+    self.account = account
     registrationSeconds = section.milliseconds("register", in: 60_000...86_400_000).map { UInt32($0 / 1000) }
-    if registrationSeconds != nil, account == nil {
+    if registrationSeconds != nil, accountSection == nil {
       section.note("register", "there is no 'account' whose user could be registered")
     }
     tls = section.section("tls").map { TrunkConfiguration.tls($0, folder: folder) }
@@ -61,9 +89,12 @@ public struct TrunkConfiguration: Sendable {
     }
     allowsTransfer = section.flag("transfers") ?? false
     maximumRedirections = section.number("redirections", in: 0...10) ?? 0
-    ringTimeoutMilliseconds = section.milliseconds("ring-timeout", in: 5_000...600_000) ?? 180_000
+    ringTimeoutMilliseconds =
+      section.milliseconds("ring-timeout", in: 5_000...600_000)
+      ?? TrunkConfiguration.standardRingTimeoutMilliseconds
     let host = uri?.host ?? .name("invalid")
-    identity = TrunkConfiguration.identity(section.section("caller"), section.section("dial"), host: host)
+    identity = TrunkConfiguration.identity(
+      section.section("caller"), section.section("dial"), host: host, account: account)
     let limits = TrunkCapacity.Limits(
       concurrentCalls: section.number("max-calls", in: 1...1_000_000),
       callsPerSecond: section.number("calls-per-second", in: 1...TrunkCapacity.Limits.maximumPerSecond),
@@ -99,6 +130,13 @@ public struct TrunkConfiguration: Sendable {
         kind: "trunk", rule: "trunk.uri", offset: nil, problem: "the URI holds more than a host to call",
         accepted: "a host with port and transport, such as sip:sip.example.com;transport=tls")
     }
+    return uri
+  }
+
+  private static func proxy(_ text: String) throws(InvalidValue) -> SIPURI {
+    var uri = try peer(text)
+    // Without it the proxy would be a strict router (RFC 3261 section 16.12).
+    if uri.parameters["lr"] == nil { uri.parameters.append(SIPParameter("lr")) }
     return uri
   }
 
@@ -144,23 +182,14 @@ public struct TrunkConfiguration: Sendable {
     let authorities = section.texts("authorities", atMost: 16)
     let fingerprints = section.texts("fingerprints", atMost: 16)
     if authorities != nil, fingerprints != nil {
-      section.note("'authorities' and 'fingerprints' exclude each other: a pinned certificate needs no authority", at: nil)
+      section.note(
+        "'authorities' and 'fingerprints' exclude each other: a pinned certificate needs no authority", at: nil)
     }
     if let authorities { policy.trust = .authorities(authorities.map { path($0.text) }) }
     if let fingerprints {
       policy.trust = .fingerprints(
-        fingerprints.compactMap { entry in
-          let digits = Array(entry.text.utf8.filter { $0 != UInt8(ascii: ":") })
-          let bytes = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
-            UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
-          }
-          guard digits.count == 64, bytes.count == 32 else {
-            section.note(
-              "fingerprints",
-              "entry \(entry.index + 1) is no SHA-256 fingerprint, as openssl x509 -noout -fingerprint -sha256 prints it")
-            return nil
-          }
-          return bytes
+        fingerprints.compactMap {
+          section.entry("fingerprints", $0) { text throws(InvalidValue) in try CertificatePin(text).bytes }
         })
     }
     let certificate = section.text("certificate")
@@ -190,7 +219,8 @@ public struct TrunkConfiguration: Sendable {
         }
         return codec
       }
-      if chosen.isEmpty { section.note("codecs", "at least one is needed") } else { policy.codecs = chosen }
+      if codecs.isEmpty { section.note("codecs", "at least one is needed") }
+      if !chosen.isEmpty { policy.codecs = chosen }
     }
     if let time = section.milliseconds("packet-time", in: 10...60) { policy.packetTime = Int(time) }
     return policy
@@ -205,6 +235,27 @@ public struct TrunkConfiguration: Sendable {
     return SessionTimerPolicy(interval: isOn ? UInt32(interval / 1000) : nil, minimum: UInt32(minimum / 1000))
   }
 
+  private static func fromUser(
+    _ text: String, _ account: DigestAccount?, in caller: ConfigurationSection
+  ) -> CallerIdentityPolicy.FromUser {
+    var user = text
+    switch text {
+    case "number": return .callerNumber
+    case "account":
+      guard let account else {
+        caller.note("from-user", "is 'account', and there is none")
+        return .callerNumber
+      }
+      user = account.username
+    default: break
+    }
+    guard let uri = try? SIPURI(parsing: "sip:\(user)@invalid"), uri.user == user else {
+      caller.note("from-user", "cannot stand before the @ of a URI; accepted: number, account, or a user's name")
+      return .callerNumber
+    }
+    return .fixed(user)
+  }
+
   private enum Assertion: String, CaseIterable {
     case none, asserted, preferred
   }
@@ -212,7 +263,7 @@ public struct TrunkConfiguration: Sendable {
   private enum Form: String, CaseIterable { case sip, tel, both }
 
   private static func identity(
-    _ caller: ConfigurationSection?, _ dial: ConfigurationSection?, host: SIPHost
+    _ caller: ConfigurationSection?, _ dial: ConfigurationSection?, host: SIPHost, account: DigestAccount?
   ) -> CallerIdentityPolicy {
     defer {
       caller?.finish()
@@ -221,7 +272,7 @@ public struct TrunkConfiguration: Sendable {
     var policy = CallerIdentityPolicy(domain: host)
     if let caller {
       if let user = caller.text("from-user") {
-        policy.fromUser = user == "number" ? .callerNumber : .fixed(user)
+        policy.fromUser = fromUser(user, account, in: caller)
       }
       if let domain = caller.value("domain", { try AdvertisedEndpoint($0).host }) { policy.domain = domain }
       if let names = caller.flag("display-names") { policy.sendsDisplayName = names }
@@ -240,10 +291,8 @@ public struct TrunkConfiguration: Sendable {
       if let numbers = caller.texts("numbers", atMost: 10_000) {
         var owned: Set<E164Number> = []
         for entry in numbers {
-          do {
-            owned.insert(try E164Number(entry.text))
-          } catch {
-            caller.note("numbers", "entry \(entry.index + 1): \(error.problem)")
+          if let number = caller.entry("numbers", entry, { text throws(InvalidValue) in try E164Number(text) }) {
+            owned.insert(number)
           }
         }
         policy.ownedNumbers = owned

@@ -17,10 +17,20 @@ final class ConfigurationDocument {
       note("has more than \(ConfigurationDocument.maximumBytes) bytes", at: nil)
       return
     }
-    guard !ConfigurationDocument.isTooDeep(text) else {
-      note("nests lists and mappings more than \(ConfigurationDocument.maximumDepth) deep", at: nil)
-      return
+    let findings = YAMLPrecheck(text, maximumDepth: ConfigurationDocument.maximumDepth).findings
+    for finding in findings {
+      switch finding {
+      case .tooDeep(let line):
+        note(
+          "lists and mappings stand more than \(ConfigurationDocument.maximumDepth) deep in each other",
+          line: line, column: nil)
+      case .anchor(let line, let column):
+        note(
+          "anchors (&name) and aliases (*name) are not read here: write the values out, or quote a text that begins so",
+          line: line, column: column)
+      }
     }
+    guard findings.isEmpty else { return }
     do {
       root = try Yams.compose(yaml: text)
     } catch let error as YamlError {
@@ -30,9 +40,11 @@ final class ConfigurationDocument {
     }
   }
 
-  func note(_ problem: String, at mark: Mark?) {
+  func note(_ problem: String, at mark: Mark?) { note(problem, line: mark?.line, column: mark?.column) }
+
+  private func note(_ problem: String, line: Int?, column: Int?) {
     guard problems.count < ConfigurationProblems.maximum else { return }
-    problems.append(ConfigurationProblem(file: file, line: mark?.line, column: mark?.column, problem: problem))
+    problems.append(ConfigurationProblem(file: file, line: line, column: column, problem: problem))
   }
 
   /// - Throws: Everything that was noted, by place.
@@ -52,30 +64,5 @@ final class ConfigurationDocument {
     case .reader(let problem, _, _, _): note("is no YAML: \(problem)", at: nil)
     default: note("cannot be read: \(error)", at: nil)
     }
-  }
-
-  /// The reader of YAML descends without a bound of its own. Flow style nests by brackets, block style by columns and
-  /// by dashes on one line.
-  private static func isTooDeep(_ text: String) -> Bool {
-    var brackets = 0
-    for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
-      let indent = line.prefix { $0 == UInt8(ascii: " ") }.count
-      var dashes = 0
-      scan: for byte in line.dropFirst(indent) {
-        switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: "?"): dashes += 1
-        case UInt8(ascii: " "): continue
-        default: break scan
-        }
-      }
-      // A marker between documents is dashes as well.
-      if indent / 2 + (indent == 0 && dashes == 3 ? 0 : dashes) > maximumDepth { return true }
-      for byte in line {
-        if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") { brackets += 1 }
-        if byte == UInt8(ascii: "]") || byte == UInt8(ascii: "}") { brackets = max(0, brackets - 1) }
-      }
-      if brackets > maximumDepth { return true }
-    }
-    return false
   }
 }

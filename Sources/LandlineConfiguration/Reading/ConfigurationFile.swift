@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Files that a configuration is made of.
-enum ConfigurationFile {
+package enum ConfigurationFile {
   /// Most bytes of a file that holds a password.
   static let maximumSecretBytes = 4096
 
@@ -27,7 +27,11 @@ enum ConfigurationFile {
   }
 
   /// The first line of a file.
-  static func secret(_ path: String) throws(ConfigurationProblems) -> String {
-    String(try text(path, atMost: maximumSecretBytes).prefix { !$0.isNewline })
+  package static func secret(_ path: String) throws(ConfigurationProblems) -> String {
+    let line = String(try text(path, atMost: maximumSecretBytes).prefix { !$0.isNewline })
+    guard !line.isEmpty else {
+      throw ConfigurationProblems([ConfigurationProblem(file: path, line: nil, column: nil, problem: "is empty")])
+    }
+    return line
   }
 }

@@ -1,5 +1,6 @@
 /// One thing wrong with a configuration file, and where.
 public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// As it was named.
   public let file: String
   /// From 1; `nil` when the whole file is at fault.
   public let line: Int?
@@ -27,6 +28,7 @@ public struct ConfigurationProblems: Error, Sendable, CustomStringConvertible {
   /// Most problems that are named.
   public static let maximum = 50
 
+  /// At least one.
   public let all: [ConfigurationProblem]
 
   public init(_ all: [ConfigurationProblem]) { self.all = all }

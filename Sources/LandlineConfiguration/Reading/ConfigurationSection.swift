@@ -78,6 +78,9 @@ final class ConfigurationSection {
     return false
   }
 
+  /// Whether the key stands there with a value, good or not.
+  func has(_ key: String) -> Bool { node(key) != nil }
+
   func text(_ key: String) -> String? {
     guard let node = node(key) else { return nil }
     guard case .scalar(let scalar) = node else {
@@ -170,6 +173,18 @@ final class ConfigurationSection {
       note(key, "\(error)")
     }
     return nil
+  }
+
+  /// A value of the model, from one entry of a list.
+  func entry<Value>(
+    _ key: String, _ entry: (text: String, index: Int), _ make: (String) throws(InvalidValue) -> Value
+  ) -> Value? {
+    do throws(InvalidValue) {
+      return try make(entry.text)
+    } catch {
+      note(key, "entry \(entry.index + 1): \(error.problem); accepted: \(error.accepted)")
+      return nil
+    }
   }
 
   /// A list of texts; a single text is a list of one.

@@ -6,7 +6,7 @@ package enum ExitStatus: Int32, Sendable {
   /// The command line is wrong: an unknown option, a bad amount, date, name or key.
   case usage = 2
   case notFound = 3
-  /// The ledger said no: credit, caps, locks.
+  /// The ledger said no: credit, caps, locks; or a trunk failed its test.
   case refused = 4
   /// The key was used with other content, the name is taken, the call has ended.
   case conflict = 5
@@ -14,5 +14,7 @@ package enum ExitStatus: Int32, Sendable {
   case databaseUnavailable = 7
   /// The file system does not allow it.
   case notPermitted = 8
+  /// The configuration file is not there or cannot be used.
+  case configurationBroken = 9
   case interrupted = 130
 }

@@ -14,12 +14,15 @@ public struct SIPListener: Hashable, Sendable {
   public var advertisedHost: SIPHost?
   /// What peers are told in Via and Contact; `nil` for the port that was bound.
   public var advertisedPort: UInt16?
-  /// Only, and always, with TLS.
+  /// Only, and always, with TLS that accepts.
   public var tls: TLSServerSettings?
+  /// Whether peers may open streams to it. Otherwise it is only where streams of ours start from, and nothing is bound;
+  /// a UDP listener always receives.
+  public var accepts: Bool
 
   public init(
     id: ListenerID, transport: SIPTransport, host: SIPHost, port: UInt16, advertisedHost: SIPHost? = nil,
-    advertisedPort: UInt16? = nil, tls: TLSServerSettings? = nil
+    advertisedPort: UInt16? = nil, tls: TLSServerSettings? = nil, accepts: Bool = true
   ) {
     self.id = id
     self.transport = transport
@@ -28,6 +31,7 @@ public struct SIPListener: Hashable, Sendable {
     self.advertisedHost = advertisedHost
     self.advertisedPort = advertisedPort
     self.tls = tls
+    self.accepts = accepts
   }
 
   /// Whether it is bound to every address of its family.
@@ -62,9 +66,9 @@ public struct SIPListener: Hashable, Sendable {
         "advertisedHost", "\(place) listens on all addresses and does not say which one peers shall use",
         accepted: "an advertised host, such as 192.0.2.1 or sip.example.com")
     }
-    if (transport == .tls) != (tls != nil) {
+    if (transport == .tls && accepts) != (tls != nil) {
       throw Self.refusal(
-        "tls", transport == .tls ? "\(place) has no certificate" : "\(place) has TLS settings, but is not tls",
+        "tls", tls == nil ? "\(place) has no certificate" : "\(place) has TLS settings, but accepts no TLS",
         accepted: "TLS settings with the transport tls and no other")
     }
   }

@@ -6,4 +6,13 @@ public protocol SIPNodeDelegate: AnyObject {
   func node(_ node: SIPNode, happened event: UserAgentEvent)
   /// For logs and counters.
   func node(_ node: SIPNode, met problem: TransportProblem)
+  /// A stream of ours is open. For diagnosis; nothing need be done.
+  func node(_ node: SIPNode, opened stream: StreamOpening)
+  /// A message as it came, before anything judges it: for traces.
+  func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath)
+}
+
+extension SIPNodeDelegate {
+  public func node(_ node: SIPNode, opened stream: StreamOpening) {}
+  public func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath) {}
 }

@@ -53,8 +53,16 @@ final class SIPShard: SIPTransportsDelegate {
   }
 
   func handle(_ command: UserAgentCommand) { take(.command(command)) }
-  func received(_ bytes: [UInt8], from path: SIPPath) { take(.message(bytes, path)) }
+  func received(_ bytes: [UInt8], from path: SIPPath) {
+    if let node { delegate?.node(node, received: bytes, from: path) }
+    take(.message(bytes, path))
+  }
   func failed(_ transaction: TransactionID) { take(.failed(transaction)) }
+
+  func opened(_ stream: StreamOpening) {
+    guard let node else { return }
+    delegate?.node(node, opened: stream)
+  }
 
   func report(_ problem: TransportProblem) {
     guard let node else { return }

@@ -13,6 +13,11 @@ package protocol SIPTransportsDelegate: AnyObject {
   /// a stream that is still being opened.
   func failed(_ transaction: TransactionID)
   func report(_ problem: TransportProblem)
+  func opened(_ stream: StreamOpening)
+}
+
+extension SIPTransportsDelegate {
+  package func opened(_ stream: StreamOpening) {}
 }
 
 /// All sockets of one event loop: listeners, the streams they accepted, and the streams that were opened. Used on that
@@ -106,6 +111,10 @@ package final class SIPTransports {
   private func open(_ listener: SIPListener) -> EventLoopFuture<Void> {
     guard let address = SocketAddress(listener.host, port: listener.port) else {
       return eventLoop.makeFailedFuture(SocketAddressError.unsupported)
+    }
+    guard listener.accepts || listener.transport == .udp else {
+      addresses[listener.id] = TransportAddress(listener.transport, listener.host, port: listener.port)
+      return eventLoop.makeSucceededVoidFuture()
     }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let future = listener.transport == .udp ? openDatagrams(listener, address) : openStreams(listener, address)
@@ -474,7 +483,12 @@ package final class SIPTransports {
   }
 
   func opened(_ connection: StreamConnection) {
-    if connection.role == .opened { statistics.connectionsOpened += 1 } else { finishHandshake(connection) }
+    guard connection.role == .opened else { return finishHandshake(connection) }
+    statistics.connectionsOpened += 1
+    delegate?.opened(
+      StreamOpening(
+        listener: connection.listener.id, remote: connection.remote, connection: connection.id,
+        connectMilliseconds: connection.connectMilliseconds, handshake: connection.handshake))
   }
 
   private func finishHandshake(_ connection: StreamConnection) {
@@ -499,14 +513,16 @@ package final class SIPTransports {
     }
     // The ordinary end of a stream is no problem, unless somebody waits on it.
     if let kind, kind != .connectionLost || !requests.isEmpty || !wasOpen {
-      report(kind, connection.listener.id, text, remote: connection.remote, connection: connection.id)
+      report(
+        kind, connection.listener.id, text, remote: connection.remote, connection: connection.id,
+        handshake: wasOpen ? nil : connection.handshake)
     }
     for request in requests { fail(request) }
   }
 
   func report(
     _ kind: TransportProblem.Kind, _ listener: ListenerID, _ text: String, remote: TransportAddress? = nil,
-    connection: ConnectionID? = nil
+    connection: ConnectionID? = nil, handshake: TLSHandshake? = nil
   ) {
     statistics.problems += 1
     guard problems.takes(at: now) else {
@@ -514,7 +530,8 @@ package final class SIPTransports {
       return
     }
     delegate?.report(
-      TransportProblem(kind: kind, listener: listener, remote: remote, connection: connection, text: text))
+      TransportProblem(
+        kind: kind, listener: listener, remote: remote, connection: connection, text: text, handshake: handshake))
   }
 
   // MARK: Time

@@ -33,6 +33,10 @@ final class StreamConnection: ChannelInboundHandler {
   private var requests: [TransactionID] = []
   private var isUnflushed = false
 
+  /// From the first packet to an open TCP stream.
+  private(set) var connectMilliseconds: Int64 = 0
+  /// How far TLS came, once the stream is open or while it ends; `nil` without TLS and for accepted streams.
+  private(set) var handshake: TLSHandshake?
   private var phaseSince: MonotonicInstant
   private var lastActivity: MonotonicInstant
   private var messageSince: MonotonicInstant?
@@ -121,6 +125,7 @@ final class StreamConnection: ChannelInboundHandler {
 
   private func becameActive() {
     guard phase == .connecting, let transports else { return }
+    connectMilliseconds = transports.now.milliseconds(since: phaseSince)
     phaseSince = transports.now
     phase = .handshaking
     if listener.transport != .tls { becameOpen() }
@@ -128,6 +133,7 @@ final class StreamConnection: ChannelInboundHandler {
 
   private func becameOpen() {
     guard phase == .handshaking, let transports else { return }
+    noteHandshake()
     phase = .open
     phaseSince = transports.now
     lastActivity = phaseSince
@@ -136,6 +142,19 @@ final class StreamConnection: ChannelInboundHandler {
     waiting = []
     transports.opened(self)
     flush()
+  }
+
+  private func noteHandshake() {
+    guard phase == .handshaking, role == .opened, let tls, let transports else { return }
+    let version: String? =
+      switch tls.tlsVersion {
+      case .tlsv12: "1.2"
+      case .tlsv13: "1.3"
+      default: nil
+      }
+    handshake = TLSHandshake(
+      version: version, certificate: tls.peerCertificate.map { CertificateFacts($0) },
+      milliseconds: transports.now.milliseconds(since: phaseSince))
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -251,6 +270,7 @@ final class StreamConnection: ChannelInboundHandler {
   func end(_ kind: TransportProblem.Kind?, _ text: String) {
     guard phase != .closing else { return }
     let wasOpen = phase == .open
+    noteHandshake()
     phase = .closing
     waiting = []
     flush()

@@ -22,7 +22,8 @@ package struct TLSContexts: Sendable {
     }
     var clients: [TLSClientPolicy: NIOSSLContext] = [:]
     // Without a TLS listener there is nothing to connect from.
-    for policy in servers.isEmpty ? [] : policies.all { clients[policy] = try TLSContexts.client(policy) }
+    let hasTLS = listeners.contains { $0.transport == .tls }
+    for policy in hasTLS ? policies.all : [] { clients[policy] = try TLSContexts.client(policy) }
     self.servers = servers
     self.policies = policies
     self.clients = clients

@@ -42,6 +42,8 @@ public struct TransportProblem: Sendable {
   public let connection: ConnectionID?
   /// One sentence: what happened and, where it helps, what would make it work. No byte of a message.
   public let text: String
+  /// How far a TLS handshake of ours came, where one broke.
+  public let handshake: TLSHandshake?
 }
 
 extension TransportProblem: CustomStringConvertible {

@@ -7,6 +7,7 @@ final class ResolverInbox: Sendable {
   struct Request: Sendable {
     let uri: SIPURI
     let policy: LocationPolicy
+    let observer: (@Sendable (DNSQuestion, DNSAnswer) -> Void)?
     let answer: @Sendable (LocationResult) -> Void
   }
 

@@ -6,6 +6,7 @@ import SIPCore
 final class ResolverLoop {
   private struct Location {
     var machine: LocationMachine
+    let observer: (@Sendable (DNSQuestion, DNSAnswer) -> Void)?
     let answer: @Sendable (LocationResult) -> Void
     let subject: String
   }
@@ -73,7 +74,8 @@ final class ResolverLoop {
     let key = nextLocation
     nextLocation += 1
     let machine = LocationMachine(request.uri, policy: request.policy, identifiers: .system)
-    locations[key] = Location(machine: machine, answer: request.answer, subject: ResolverLoop.subject(request.uri))
+    locations[key] = Location(
+      machine: machine, observer: request.observer, answer: request.answer, subject: ResolverLoop.subject(request.uri))
     deadlines.append((key, ResolverLoop.now.advanced(byMilliseconds: configuration.locationMilliseconds)))
     counts.locations += 1
     step(key) { $0.start(into: &$1) }
@@ -96,6 +98,7 @@ final class ResolverLoop {
         return
       case .ask(let question):
         if let answer = known(question, at: now) {
+          location.observer?(question, answer)
           location.machine.handle(answer, to: question, into: &effects)
         } else {
           ask(question, for: key)
@@ -161,6 +164,7 @@ final class ResolverLoop {
         let answer = cache.remember(
           arrival.reading.answer, to: arrival.question, seconds: arrival.reading.seconds, at: ResolverLoop.now)
         for key in waiting.removeValue(forKey: arrival.question) ?? [] {
+          locations[key]?.observer?(arrival.question, answer)
           step(key) { $0.handle(answer, to: arrival.question, into: &$1) }
         }
       }

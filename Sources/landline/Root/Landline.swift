@@ -17,10 +17,12 @@ struct Landline: AsyncParsableCommand {
 
       EXIT STATUS
         0 ok, 1 internal fault, 2 usage, 3 not found, 4 refused, 5 conflict,
-        6 books broken, 7 database unavailable, 8 not permitted, 130 interrupted
+        6 books broken, 7 database unavailable, 8 not permitted, 9 configuration broken,
+        130 interrupted
 
       ENVIRONMENT
         LANDLINE_DATABASE  the ledger's file
+        LANDLINE_CONFIG    the configuration
         NO_COLOR, PAGER    as everywhere
         LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
       """,
@@ -42,6 +44,7 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Prices",
         subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self, NumberCommand.self]),
+      CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self]),
       CommandGroup(
         name: "Tools",
         subcommands: [ExplainCommand.self, SimulateCommand.self, BenchCommand.self, CompletionCommand.self]),

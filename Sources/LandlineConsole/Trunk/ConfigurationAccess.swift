@@ -1,0 +1,48 @@
+import CallModel
+import Foundation
+import LandlineConfiguration
+import RoutingCore
+
+/// Finding and reading the configuration: the only place that knows where it lies.
+extension Console {
+  /// `--config`, else `LANDLINE_CONFIG`, else `landline.yaml` in the user's configuration directory where it is, else
+  /// `/etc/landline/landline.yaml`.
+  func configurationPath(_ option: String?) -> String {
+    if let path = option ?? environment.value("LANDLINE_CONFIG") { return path }
+    let home = environment.value("XDG_CONFIG_HOME") ?? "\(environment.value("HOME") ?? ".")/.config"
+    let own = "\(home)/landline/landline.yaml"
+    return FileManager.default.fileExists(atPath: own) ? own : "/etc/landline/landline.yaml"
+  }
+
+  /// - Throws: ``ConsoleError`` with all problems of the file.
+  func readConfiguration(_ path: String) throws -> GatewayConfiguration {
+    do throws(ConfigurationProblems) {
+      return try GatewayConfiguration(path: path)
+    } catch {
+      let count = error.all.count == 1 ? "a problem" : "\(error.all.count) problems"
+      var failure = ConsoleError(
+        .configurationBroken, code: "configuration", "the configuration has \(count)", at: path,
+        fix: "put right what the lines above say")
+      if error.all.count == 1, let problem = error.all.first, problem.line == nil {
+        failure.what = "the configuration \(problem.problem)"
+        failure.fix = "--config FILE, LANDLINE_CONFIG, or a file at \(path)"
+      } else {
+        failure.details = error.all.map(\.description)
+      }
+      throw failure
+    }
+  }
+
+  /// Names of the configuration's trunks, for completion.
+  package func trunkNames(configuration: String?) -> [String] {
+    (try? GatewayConfiguration(path: configurationPath(configuration)))?.trunks.map(\.trunk.name) ?? []
+  }
+
+  func trunk(_ name: String, in configuration: GatewayConfiguration, _ path: String) throws -> TrunkConfiguration {
+    if let trunk = configuration.trunk(name) { return trunk }
+    let nearest = Spelling.nearest(to: name, among: configuration.trunks.map(\.trunk.name))
+    throw ConsoleError(
+      .notFound, code: "unknownTrunk", "no trunk has that name", at: "\(TrunkText.clean(name)) in \(path)",
+      fix: nearest.map { "did you mean \($0)?" } ?? "landline trunk list; or a URI such as sip:sip.example.com")
+  }
+}

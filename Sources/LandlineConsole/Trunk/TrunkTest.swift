@@ -1,0 +1,211 @@
+import CallModel
+import LandlineConfiguration
+import LandlineGateway
+import LandlineResolver
+import NIOCore
+import NIOPosix
+import RoutingCore
+import SIPCore
+
+/// Looks at one trunk, from its name to a call, and tells each thing it finds as it finds it.
+///
+/// All that happens comes through one stream of ``ProbeEvent``, and every wait has an end, so nothing can hang. It opens
+/// sockets of its own on the addresses that route to the trunk, and leaves none.
+final class TrunkTest {
+  /// Most targets of the trunk that are tried.
+  static let maximumTargets = 4
+  /// Certificates that end earlier are worth a warning.
+  static let expiryWarningDays = 14
+
+  struct Settings {
+    var trunk: TrunkConfiguration
+    /// As it was named on the command line.
+    var name: String
+    /// Where the trunk was read from; `nil` for a URI.
+    var file: String?
+    /// What the gateway listens on; empty where that is not known.
+    var listeners: [SIPListener] = []
+    var nameServers: [ResolverConfiguration.Server] = []
+    var timeoutMilliseconds: Int64 = 5000
+    var registers = false
+    var number: E164Number?
+    var caller: E164Number?
+    /// Seconds since 1970, for what expires.
+    var seconds: Int
+  }
+
+  /// A place that answered.
+  struct Reached {
+    let path: SIPPath
+    let status: Int
+  }
+
+  /// A challenge that a peer gave.
+  struct Challenge {
+    let method: String
+    let challenge: DigestChallenge
+  }
+
+  let settings: Settings
+  private let tell: (TrunkStep) throws -> Void
+  private let sink: AsyncStream<ProbeEvent>.Continuation
+  private var events: AsyncStream<ProbeEvent>.Iterator
+  private var waits = 0
+  private(set) var worst = TrunkStep.Verdict.ok
+
+  var node: SIPNode?
+  /// Seen in responses since the last request, by what was parsed of them.
+  var lastResponse: SIPMessage?
+  var challenges: [Challenge] = []
+  /// A peer that challenged refused what the account answered.
+  var hasRefusedAccount = false
+  /// The start of what came and was no SIP.
+  var strangeBytes: [UInt8]?
+  var nextQuery: UInt64 = 0
+
+  init(_ settings: Settings, tell: @escaping (TrunkStep) throws -> Void) {
+    self.settings = settings
+    self.tell = tell
+    let (stream, sink) = AsyncStream.makeStream(of: ProbeEvent.self, bufferingPolicy: .bufferingOldest(4096))
+    self.sink = sink
+    events = stream.makeAsyncIterator()
+  }
+
+  var trunk: TrunkConfiguration { settings.trunk }
+  var timeout: Int64 { settings.timeoutMilliseconds }
+  var nextHop: SIPURI { trunk.proxies.first ?? trunk.uri }
+
+  func report(_ step: TrunkStep) throws {
+    let order: [TrunkStep.Verdict] = [.skip, .ok, .warn, .fail]
+    if (order.firstIndex(of: step.verdict) ?? 0) > (order.firstIndex(of: worst) ?? 0) { worst = step.verdict }
+    try tell(step)
+  }
+
+  // MARK: The way through
+
+  /// - Returns: The worst verdict of all steps.
+  func run() async throws -> TrunkStep.Verdict {
+    try report(configurationStep)
+    let targets = try await locate()
+    var hosts: [TransportAddress: SIPHost] = [:]
+    var reachable: [LocationTarget] = []
+    for target in targets {
+      switch LocalRoute.address(to: target.address) {
+      case .success(let host):
+        hosts[target.address] = host
+        reachable.append(target)
+      case .failure(let problem): try report(unroutable(target, problem))
+      }
+    }
+    guard !reachable.isEmpty else { return worst }
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    do {
+      try await look(at: reachable, from: hosts, on: group.next())
+    } catch {
+      try? await node?.shutdown()
+      try? await group.shutdownGracefully()
+      throw error
+    }
+    try await node?.shutdown()
+    try await group.shutdownGracefully()
+    return worst
+  }
+
+  private func look(
+    at targets: [LocationTarget], from hosts: [TransportAddress: SIPHost], on loop: any EventLoop
+  ) async throws {
+    let paths = try await start(targets, from: hosts, on: loop)
+    var reached: [Reached] = []
+    for path in paths {
+      if let found = try await test(path) { reached.append(found) }
+    }
+    // What answers best is what the rest is asked of.
+    guard
+      let best = reached.first(where: { $0.status < 300 }) ?? reached.first(where: { $0.status < 500 }) ?? reached.first
+    else {
+      if settings.registers || trunk.registrationSeconds != nil {
+        try report(TrunkStep(.register, .skip, "no target answers"))
+      }
+      if settings.number != nil { try report(TrunkStep(.call, .skip, "no target answers")) }
+      return
+    }
+    if settings.registers || trunk.registrationSeconds != nil { try await register(best.path) }
+    try report(authenticationStep(best))
+    guard let number = settings.number else { return }
+    try await call(number, on: best.path)
+  }
+
+  /// Opens sockets on every address that leads to a target.
+  private func start(
+    _ targets: [LocationTarget], from hosts: [TransportAddress: SIPHost], on loop: any EventLoop
+  ) async throws -> [SIPPath] {
+    var listeners: [SIPListener] = []
+    var paths: [SIPPath] = []
+    for target in targets {
+      guard let host = hosts[target.address] else { continue }
+      let transport = target.address.transport
+      var listener = listeners.first { $0.transport == transport && $0.host == host }
+      if listener == nil {
+        // Over TLS the peer comes back on the connection it has: there is no certificate to accept another one with.
+        let new = SIPListener(
+          id: ListenerID(UInt16(listeners.count + 1)), transport: transport, host: host, port: 0,
+          advertisedPort: transport == .tls ? 5061 : nil, accepts: transport != .tls)
+        listeners.append(new)
+        listener = new
+      }
+      guard let listener else { continue }
+      paths.append(SIPPath(listener: listener.id, remote: target.address, serverName: target.serverName))
+    }
+    var limits = TransportLimits.standard
+    limits.connectTimeoutMilliseconds = timeout
+    limits.handshakeTimeoutMilliseconds = timeout
+    var tls = TLSClientPolicies()
+    if let policy = trunk.tls { tls.standard = policy }
+    let sink = sink
+    let configuration = SIPNode.Configuration(listeners: listeners, tlsClients: tls, limits: limits)
+    node = try await SIPNode.start(configuration, on: loop) { _ in ProbeEvents(sink) }
+    return paths
+  }
+
+  // MARK: Waiting
+
+  func tellLater(_ event: ProbeEvent) { sink.yield(event) }
+  var eventSink: AsyncStream<ProbeEvent>.Continuation { sink }
+
+  /// Waits for an event that `choose` makes something of.
+  /// - Returns: `nil` where the time is over first.
+  func wait<Value: Sendable>(_ milliseconds: Int64, for choose: (ProbeEvent) -> Value?) async -> Value? {
+    waits += 1
+    let number = waits
+    let sink = sink
+    let timer = Task {
+      try await Task.sleep(for: .milliseconds(milliseconds))
+      sink.yield(.deadline(number))
+    }
+    defer { timer.cancel() }
+    while let event = await events.next() {
+      if case .message(let bytes, let path) = event { note(bytes, path) }
+      if case .deadline(number) = event { return nil }
+      if let value = choose(event) { return value }
+    }
+    return nil
+  }
+
+  /// Keeps what the agent does not tell.
+  private func note(_ bytes: [UInt8], _ path: SIPPath) {
+    guard case .success(let scanned) = SIPGate.inspect(bytes, transport: path.remote.transport),
+      case .success(let message) = MessageParser.values(of: scanned)
+    else {
+      strangeBytes = Array(bytes.prefix(80))
+      return
+    }
+    guard let status = message.status else { return }
+    lastResponse = message
+    guard status == 401 || status == 407 else { return }
+    for text in message.values("WWW-Authenticate") + message.values("Proxy-Authenticate") {
+      if let challenge = try? DigestChallenge(parsing: text), challenges.count < 64 {
+        challenges.append(Challenge(method: message.cseq.method.rawValue, challenge: challenge))
+      }
+    }
+  }
+}

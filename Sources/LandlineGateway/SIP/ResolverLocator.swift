@@ -1,0 +1,15 @@
+public import LandlineResolver
+public import SIPCore
+
+/// Asks DNS where a URI lives, for the transports and address families of the node's listeners.
+public struct ResolverLocator: SIPLocator {
+  private let resolver: Resolver
+
+  /// - Parameter resolver: May serve any number of nodes; who made it shuts it down.
+  public init(_ resolver: Resolver) { self.resolver = resolver }
+
+  public func locate(_ uri: SIPURI, for node: SIPNode, completion: @escaping @Sendable ([SIPPath]) -> Void) {
+    let listeners = node.advertisedAddresses
+    resolver.locate(uri, policy: LocationPolicy(listeners: listeners)) { completion($0.paths(from: listeners)) }
+  }
+}

@@ -1,0 +1,126 @@
+import ArgumentParser
+import LandlineConsole
+
+struct TrunkCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trunk", abstract: "Carriers and other SIP peers: what is configured, and whether it works.",
+    subcommands: [List.self, Show.self, Test.self])
+}
+
+/// Where the configuration lies.
+struct ConfigurationOptions: ParsableArguments {
+  @Option(
+    name: .customLong("config"),
+    help:
+      "The configuration (default: LANDLINE_CONFIG, landline/landline.yaml in the user's or the system's settings).",
+    completion: .file(extensions: ["yaml", "yml"]))
+  var path: String?
+}
+
+/// Completion of trunk names from the configuration itself.
+enum TrunkCompletion {
+  static let names = CompletionKind.custom { arguments, _, _ in
+    var path: String?
+    for (option, value) in zip(arguments, arguments.dropFirst()) where option == "--config" { path = value }
+    return Console(settings: ConsoleSettings(), environment: .process()).trunkNames(configuration: path)
+  }
+}
+
+extension TrunkCommand {
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Trunks of the configuration, in its order.")
+
+    @OptionGroup(title: "Configuration")
+    var file: ConfigurationOptions
+
+    @OptionGroup(title: "Common")
+    var common: CommonOptions
+
+    func run() async throws { try await common.console { try await $0.trunkList(configuration: file.path) } }
+  }
+
+  struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Everything that holds for one trunk, what the file leaves out included.")
+
+    @Argument(help: "The trunk's name.", completion: TrunkCompletion.names)
+    var name: String
+
+    @OptionGroup(title: "Configuration")
+    var file: ConfigurationOptions
+
+    @OptionGroup(title: "Common")
+    var common: CommonOptions
+
+    func run() async throws { try await common.console { try await $0.trunkShow(name, configuration: file.path) } }
+  }
+
+  struct Test: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Look at a trunk from its name to a call: DNS, reachability, TLS, OPTIONS, account, codecs, caller.",
+      discussion: """
+        landline trunk test carrier-a
+        landline trunk test sip:sip.example.com;transport=tls
+        landline trunk test carrier-a --number +46701234567 --from +46812345678
+
+        One line a step: ok, warn, fail or skip, and what to do about it. With --number a real INVITE goes out, and is
+        taken back as soon as it rings. Exit 4 when a step failed.
+        """)
+
+    @Argument(help: "A trunk of the configuration, or a sip or sips URI.", completion: TrunkCompletion.names)
+    var trunk: String
+
+    @Option(help: "Call this number, and take the call back as soon as it rings.")
+    var number: String?
+
+    @Option(name: .customLong("from"), help: "The number that calls (default: one of the trunk's own).")
+    var caller: String?
+
+    @Option(help: "User of the account.")
+    var user: String?
+
+    @Option(help: "File whose first line is the password.", completion: .file())
+    var passwordFile: String?
+
+    @Option(help: "The only realm that gets credentials.")
+    var realm: String?
+
+    @Flag(help: "Register the account and take it back, though the trunk is not configured so.")
+    var register = false
+
+    @Option(help: "How long one answer may take: 100ms to 60s.")
+    var timeout = "5s"
+
+    @Option(name: .customLong("name-server"), help: "Ask this name server, such as 192.0.2.53:53; repeatable.")
+    var nameServers: [String] = []
+
+    @Option(
+      name: .customLong("ca"), help: "Trust the authorities of this PEM file alone; repeatable.", completion: .file())
+    var authorities: [String] = []
+
+    @Option(name: .customLong("pin"), help: "Trust the certificate with this SHA-256 fingerprint; repeatable.")
+    var pins: [String] = []
+
+    @OptionGroup(title: "Configuration")
+    var file: ConfigurationOptions
+
+    @OptionGroup(title: "Common")
+    var common: CommonOptions
+
+    func run() async throws {
+      var options = TrunkTestOptions(subject: trunk)
+      options.configuration = file.path
+      options.number = number
+      options.caller = caller
+      options.user = user
+      options.passwordFile = passwordFile
+      options.realm = realm
+      options.registers = register
+      options.timeout = timeout
+      options.nameServers = nameServers
+      options.authorities = authorities
+      options.pins = pins
+      try await common.console { try await $0.trunkTest(options) }
+    }
+  }
+}

@@ -1,0 +1,341 @@
+import Foundation
+import Glibc
+import Testing
+
+/// One run of `landline trunk test` and its lines.
+private struct Run {
+  let result: LandlineProcess.Result
+  var lines: [String] { result.output.split(separator: "\n").map(String.init) }
+
+  init(_ arguments: [String], files: [String: String] = [:]) async throws {
+    let process = try await LandlineProcess(hasLedger: false)
+    defer { process.remove() }
+    for (name, content) in files {
+      try Data(content.utf8).write(to: process.folder.appendingPathComponent(name))
+    }
+    result = try await process.run(["trunk", "test"] + arguments)
+  }
+
+  /// Whether a line starts with these words, whatever the blanks between them, and holds a text.
+  func has(_ verdict: String, _ step: String, _ text: String = "") -> Bool {
+    lines.contains { line in
+      let words = line.split(separator: " ", omittingEmptySubsequences: true)
+      return words.count > 1 && words[0] == verdict && words[1] == step && (text.isEmpty || line.contains(text))
+    }
+  }
+
+  func count(_ step: String) -> Int {
+    lines.count { $0.dropFirst(6).hasPrefix(step) && !$0.hasPrefix(" ") }
+  }
+
+  var text: String { result.output + result.diagnostics }
+}
+
+@Suite("Trunk test: what does not answer")
+struct SilentTrunkTests {
+  @Test("a closed UDP port is told from a silent one, without the wait")
+  func closedDatagrams() async throws {
+    let port = try FreePort.find(isDatagram: true)
+    let run = try await Run(["sip:127.0.0.1:\(port)", "--timeout", "20s"])
+    #expect(run.has("fail", "reachability", "the port is closed"), "\(run.text)")
+    #expect(run.has("skip", "dns", "127.0.0.1 is an address"))
+    #expect(run.result.status == 4)
+  }
+
+  @Test("a silent UDP port takes the timeout")
+  func silentDatagrams() async throws {
+    let (descriptor, port) = try FreePort.bind(isDatagram: true)
+    defer { close(descriptor) }
+    let run = try await Run([
+      "sip:127.0.0.1:\(port)", "--timeout", "300ms", "--number", "+46701234567", "--from", "+46812345678",
+    ])
+    #expect(run.has("fail", "reachability", "no answer to OPTIONS in 300ms"), "\(run.text)")
+    #expect(run.has("skip", "call", "no target answers"))
+    #expect(run.text.contains("fix: "))
+    #expect(run.result.status == 4)
+  }
+
+  @Test("a closed TCP port", arguments: ["tcp", "tls"])
+  func closedStream(_ transport: String) async throws {
+    let port = try FreePort.find(isDatagram: false)
+    let run = try await Run(["sip:127.0.0.1:\(port);transport=\(transport)"])
+    #expect(run.has("fail", "reachability", "nobody listens there"), "\(run.text)")
+    #expect(run.result.status == 4)
+  }
+
+  @Test(
+    "a TCP port that speaks HTTP",
+    arguments: [("tcp", "options", "speaks no SIP"), ("tls", "tls", "does not speak TLS")])
+  func otherProtocol(_ transport: String, _ step: String, _ text: String) async throws {
+    let (descriptor, port) = try FreePort.bind(isDatagram: false)
+    listen(descriptor, 4)
+    let thread = Thread {
+      let stream = accept(descriptor, nil, nil)
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      _ = read(stream, &buffer, buffer.count)
+      let answer = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+      _ = write(stream, answer, answer.utf8.count)
+      _ = read(stream, &buffer, buffer.count)
+      close(stream)
+    }
+    thread.start()
+    defer { close(descriptor) }
+    let run = try await Run(["sip:127.0.0.1:\(port);transport=\(transport)", "--timeout", "3s"])
+    #expect(run.has("ok", "reachability", "connected"), "\(run.text)")
+    #expect(run.has("fail", step, text), "\(run.text)")
+    #expect(run.result.status == 4)
+  }
+}
+
+@Suite("Trunk test: DNS")
+struct TrunkDNSTests {
+  @Test("records and the order that comes of them")
+  func records() async throws {
+    let port = try FreePort.find(isDatagram: true)
+    let server = try TinyNameServer([
+      "SRV _sip._udp.carrier.test": [.srv(10, 0, port, "a.carrier.test"), .srv(20, 0, port, "b.carrier.test")],
+      "A a.carrier.test": [.a(127, 0, 0, 1)], "A b.carrier.test": [.a(127, 0, 0, 2)],
+    ])
+    defer { server.close() }
+    let run = try await Run(["sip:carrier.test", "--name-server", "127.0.0.1:\(server.port)", "--timeout", "2s"])
+    #expect(
+      run.has("ok", "dns", "2 targets in this order: udp 127.0.0.1:\(port), udp 127.0.0.2:\(port)"), "\(run.text)")
+    #expect(run.text.contains("SRV _sip._udp.carrier.test: 10 0 \(port) a.carrier.test"))
+    #expect(run.text.contains("A a.carrier.test: 127.0.0.1"))
+    #expect(run.count("reachability") == 2)
+  }
+
+  @Test("no such host says what to check")
+  func missing() async throws {
+    let server = try TinyNameServer([:])
+    defer { server.close() }
+    let run = try await Run(["sip:nowhere.test", "--name-server", "127.0.0.1:\(server.port)"])
+    #expect(run.has("fail", "dns", "no address for nowhere.test"), "\(run.text)")
+    #expect(run.text.contains("fix: check the spelling of the host"))
+    #expect(run.result.status == 4)
+  }
+
+  @Test("a dead name server ends the wait")
+  func deadServer() async throws {
+    let (descriptor, port) = try FreePort.bind(isDatagram: true)
+    defer { close(descriptor) }
+    let run = try await Run(["sip:carrier.test", "--name-server", "127.0.0.1:\(port)", "--timeout", "400ms"])
+    #expect(run.has("fail", "dns", "the name servers do not answer"), "\(run.text)")
+    #expect(run.result.status == 4)
+  }
+}
+
+@Suite("Trunk test: beside SIPp", .serialized, .enabled(if: SIPpPeer.isPresent, "sipp is not installed"))
+struct TrunkPeerTests {
+  private static let call = ["--number", "+46701234567", "--from", "+46812345678"]
+
+  @Test("OPTIONS over each transport", arguments: ["udp", "tcp"])
+  func options(_ transport: String) async throws {
+    let peer = try await SIPpPeer(.ringing, transport == "udp" ? .udp : .tcp)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port);transport=\(transport)"])
+    #expect(run.has("ok", "options", "200 OK in"), "\(run.text)\(peer.errors)")
+    #expect(run.has("ok", "reachability"))
+    #expect(run.text.contains("server Test Peer"))
+    #expect(run.text.contains("allows INVITE, ACK, CANCEL, BYE, OPTIONS"))
+    #expect(run.result.status == 0)
+  }
+
+  @Test("alive, though OPTIONS is refused")
+  func refusesOptions() async throws {
+    let peer = try await SIPpPeer(.refusingOptions)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"])
+    #expect(run.has("ok", "options", "alive: it does not like OPTIONS (405"), "\(run.text)")
+    #expect(run.result.status == 0)
+    let busy = try await SIPpPeer(.overloaded)
+    let other = try await Run(["sip:127.0.0.1:\(busy.port)"])
+    #expect(other.has("warn", "options", "takes no calls now, again after 60 s (503"), "\(other.text)")
+    #expect(other.result.status == 0)
+  }
+
+  @Test("a call is cancelled as it rings")
+  func rings() async throws {
+    let peer = try await SIPpPeer(.ringing)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
+    #expect(run.has("ok", "offer", "pcma, pcmu, g722, opus, 20 ms, touch tones"), "\(run.text)\(peer.errors)")
+    #expect(run.has("ok", "call", "rings after"))
+    #expect(run.has("skip", "answer"))
+    #expect(run.text.contains("From <sip:+46812345678@127.0.0.1>, P-Asserted-Identity <sip:+46812345678@127.0.0.1>"))
+    #expect(run.result.diagnostics.contains("a real call attempt goes to: +46701234567"))
+    #expect(run.count("call") == 1)
+    #expect(run.result.status == 0)
+  }
+
+  @Test("early media tells what was chosen")
+  func early() async throws {
+    let peer = try await SIPpPeer(.earlyMedia)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
+    #expect(run.has("ok", "call", "rings after"), "\(run.text)\(peer.errors)")
+    #expect(run.has("ok", "answer", "pcmu, 30 ms, touch tones as 101, no SRTP, sendrecv"))
+    #expect(run.text.contains("media at 127.0.0.1:40000"))
+    #expect(run.result.status == 0)
+  }
+
+  @Test("an answered call is hung up")
+  func answers() async throws {
+    let peer = try await SIPpPeer(.answering)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
+    #expect(run.has("ok", "call", "answered after"), "\(run.text)\(peer.errors)")
+    #expect(run.text.contains("an answered call may be billed"))
+    #expect(run.has("ok", "answer", "pcmu, 30 ms"))
+    #expect(run.result.status == 0)
+  }
+
+  @Test("busy: the person's word, not the trunk's")
+  func busy() async throws {
+    let peer = try await SIPpPeer(.busy)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
+    #expect(run.has("warn", "call", "486 Busy Here after"), "\(run.text)\(peer.errors)")
+    #expect(run.text.contains("sip.busy"))
+    #expect(run.text.contains("Q.850 cause 17 User busy"))
+    #expect(run.result.status == 0)
+  }
+
+  @Test("no codec in common, in the words of landline explain")
+  func codec() async throws {
+    let peer = try await SIPpPeer(.noCodec)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
+    #expect(run.has("fail", "call", "488 Not Acceptable Here"), "\(run.text)\(peer.errors)")
+    #expect(run.text.contains("sip.media, media not agreed: The two sides found no common codec or media transport."))
+    #expect(run.text.contains("Incompatible media format"))
+    #expect(
+      run.text.contains(
+        "allow another codec on the trunk; set the trunk's encryption to what it offers; landline explain 488"))
+    #expect(run.result.status == 4)
+  }
+
+  private static let account = ["--user", "1001", "--password-file", "password"]
+  private static let files = ["password": "secret-word\n"]
+
+  @Test("403: the variant that works is named")
+  func variants() async throws {
+    let peer = try await SIPpPeer(.wantsAccount)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call + Self.account, files: Self.files)
+    #expect(run.has("fail", "call", "403 Forbidden"), "\(run.text)\(peer.errors)")
+    #expect(run.has("ok", "identity", "the call goes through with from-user: account, identity: asserted"))
+    #expect(run.has("ok", "call", "rings after"))
+    #expect(run.result.status == 4)
+  }
+
+  @Test("403 whoever calls: a bounded number of tries")
+  func forbidden() async throws {
+    let peer = try await SIPpPeer(.forbidding)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call, files: Self.files)
+    #expect(run.has("fail", "identity", "403 whoever calls"), "\(run.text)\(peer.errors)")
+    #expect((2...5).contains(run.lines.count { $0.contains("403 with ") }))
+    #expect(run.result.status == 4)
+  }
+
+  @Test("a challenge: accepted, refused, and nobody to answer it")
+  func challenge() async throws {
+    let peer = try await SIPpPeer(.challenging)
+    let good = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.account, files: Self.files)
+    #expect(
+      good.has("ok", "authentication", "the credentials are accepted: realm \"carrier.example\", MD5"),
+      "\(good.text)\(peer.errors)")
+    #expect(good.result.status == 0)
+    let bad = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.account, files: ["password": "wrong"])
+    #expect(bad.has("fail", "authentication", "the credentials are refused"), "\(bad.text)")
+    #expect(bad.result.status == 4)
+    let none = try await Run(["sip:127.0.0.1:\(peer.port)"])
+    #expect(none.has("warn", "authentication", "there are no credentials"), "\(none.text)")
+    for run in [good, bad, none] { #expect(!run.text.contains("secret-word")) }
+  }
+
+  @Test("registering, and taking it back")
+  func register() async throws {
+    let peer = try await SIPpPeer(.ringing)
+    let good = try await Run(["sip:127.0.0.1:\(peer.port)", "--register"] + Self.account, files: Self.files)
+    #expect(good.has("ok", "register", "registered for 600 s"), "\(good.text)\(peer.errors)")
+    #expect(good.text.contains("and taken back"))
+    #expect(good.has("ok", "authentication", "accepted"))
+    let bad = try await Run(["sip:127.0.0.1:\(peer.port)", "--register"] + Self.account, files: ["password": "wrong"])
+    #expect(bad.has("fail", "register"), "\(bad.text)")
+    #expect(bad.result.status == 4)
+  }
+
+  @Test("one JSON object has every step and no password")
+  func json() async throws {
+    let peer = try await SIPpPeer(.earlyMedia)
+    let run = try await Run(
+      ["sip:127.0.0.1:\(peer.port)", "--json"] + Self.call + Self.account, files: Self.files)
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(run.result.output.utf8)) as? [String: Any], "\(run.text)")
+    let steps = try #require(object["steps"] as? [[String: Any]])
+    #expect(
+      steps.compactMap { $0["step"] as? String } == [
+        "configuration", "dns", "reachability", "options", "authentication", "offer", "call", "answer",
+      ])
+    #expect(object["verdict"] as? String == "ok")
+    #expect((steps.last?["facts"] as? [String: Any])?["codec"] as? String == "pcmu")
+    #expect(!run.text.contains("secret-word"))
+  }
+}
+
+@Suite(
+  "Trunk test: TLS beside Kamailio", .serialized,
+  .enabled(if: KamailioPeer.isPresent, "kamailio with TLS is not installed"))
+struct TrunkTLSTests {
+  private func run(
+    days: Int, names: String = "IP:127.0.0.1", _ arguments: (TestCertificates, String) async throws -> [String]
+  ) async throws -> Run {
+    let certificates = try await TestCertificates()
+    let identity = try await certificates.issue("peer", names: names, days: days)
+    let peer = try await KamailioPeer(certificate: identity.certificate, key: identity.key)
+    let extra = try await arguments(certificates, identity.certificate)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port);transport=tls"] + extra)
+    withExtendedLifetime((peer, certificates)) {}
+    return run
+  }
+
+  @Test("a good chain: version, names, issuer, days")
+  func good() async throws {
+    let run = try await run(days: 90) { certificates, _ in ["--ca", certificates.authority] }
+    #expect(
+      run.has("ok", "tls", "the certificate is good for 89 days more") || run.has("ok", "tls", "for 90 days more"),
+      "\(run.text)")
+    #expect(run.text.contains("TLS 1.3 in") || run.text.contains("TLS 1.2 in"))
+    #expect(run.text.contains("subject peer, issued by Test Authority"))
+    #expect(run.text.contains("it names 127.0.0.1"))
+    #expect(run.has("ok", "options", "200 OK"))
+    #expect(run.result.status == 0)
+  }
+
+  @Test("a certificate that ends soon is a warning")
+  func soon() async throws {
+    let run = try await run(days: 5) { certificates, _ in ["--ca", certificates.authority] }
+    #expect(run.has("warn", "tls", "days more"), "\(run.text)")
+    #expect(run.result.status == 0)
+  }
+
+  @Test("an unknown authority, an end in the past, another name")
+  func bad() async throws {
+    let unknown = try await run(days: 90) { _, _ in [] }
+    #expect(unknown.has("fail", "tls", "does not lead to a trusted authority"), "\(unknown.text)")
+    #expect(unknown.text.contains("--ca FILE"))
+    #expect(unknown.text.contains("issued by Test Authority"))
+    #expect(unknown.result.status == 4)
+    let ended = try await run(days: -1) { certificates, _ in ["--ca", certificates.authority] }
+    #expect(ended.has("fail", "tls", "the peer's certificate expired"), "\(ended.text)")
+    let named = try await run(days: 90, names: "DNS:sip.example.com") { certificates, _ in
+      ["--ca", certificates.authority]
+    }
+    #expect(
+      named.has("fail", "tls", "the certificate names sip.example.com, not the address 127.0.0.1"), "\(named.text)")
+  }
+
+  @Test("a pin counts whatever the names say")
+  func pinned() async throws {
+    let good = try await run(days: 90, names: "DNS:other.example") { certificates, file in
+      ["--pin", try await certificates.fingerprint(file)]
+    }
+    #expect(good.has("ok", "tls"), "\(good.text)")
+    #expect(good.result.status == 0)
+    let bad = try await run(days: 90) { _, _ in ["--pin", String(repeating: "ab", count: 32)] }
+    #expect(bad.has("fail", "tls", "none of those that are pinned"), "\(bad.text)")
+  }
+}
