@@ -96,6 +96,16 @@ let package = Package(
 
     // Tests, one target for each target under test.
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
+    .target(name: "PeerKit", path: "Tests/PeerKit", swiftSettings: ours),
+    .testTarget(
+      name: "ForeignPeerTests",
+      dependencies: [
+        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "CallModel",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      exclude: ["Scenarios"],
+      swiftSettings: ours),
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),

@@ -1,4 +1,4 @@
-#include "heap.h"
+#include "landline_heap.h"
 
 #include <malloc.h>
 

@@ -9,20 +9,26 @@ enum DialogMemory {
 
   static func measure(dialogs: Int) throws -> SIPBenchReport.Memory {
     var pair = AgentPair(calls: dialogs)
-    // The first call pays for tables that grow only once.
-    try pair.establish(1, number: 0)
-    pair.settle()
+    // The first round pays for tables that grow only once.
+    try round(&pair, dialogs, from: 0)
     let before = landline_heap_bytes()
-    try pair.establish(dialogs, number: 1)
+    try pair.establish(dialogs, number: dialogs)
     pair.settle()
-    let held = Double(landline_heap_bytes()) - Double(before)
+    let held = Double(landline_heap_bytes() - before)
     pair.hangUpAll()
     pair.settle()
-    let left = Double(landline_heap_bytes()) - Double(before)
+    let left = Double(landline_heap_bytes() - before)
     guard pair.liveCalls == 0 else { throw BenchProblem("\(pair.liveCalls) calls did not end") }
     // Each call is two dialogs here, one on each side.
     return SIPBenchReport.Memory(
       dialogs: dialogs, bytesPerDialog: held / Double(2 * dialogs), bytesLeftPerDialog: left / Double(2 * dialogs))
+  }
+
+  private static func round(_ pair: inout AgentPair, _ dialogs: Int, from first: Int) throws {
+    try pair.establish(dialogs, number: first)
+    pair.settle()
+    pair.hangUpAll()
+    pair.settle()
   }
 }
 

@@ -1,23 +1,36 @@
 import Foundation
 
 /// A program that plays a part in a benchmark: started here, ended here.
+///
+/// Not Foundation's Process: that one learns of an end by a socket the program inherits, and Kamailio closes what it
+/// inherits.
 final class PeerProgram {
-  private let process = Process()
+  private let identifier: pid_t
+  /// Set once the program was waited for.
+  private var exitCode: Int32?
 
   /// - Throws: ``BenchProblem`` when it cannot be started.
-  init(_ name: String, _ arguments: [String], in folder: String) throws(BenchProblem) {
+  init(_ name: String, _ arguments: [String]) throws(BenchProblem) {
     guard let path = PeerProgram.path(name) else { throw BenchProblem("\(name) is not installed") }
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(fileURLWithPath: folder)
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    do {
-      try process.run()
-    } catch {
-      throw BenchProblem("\(name) does not start: \(error.localizedDescription)")
-    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for descriptor in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(descriptor), "/dev/null", O_RDWR, 0) }
+    // A worker thread blocks all signals, and a program inherits what is blocked.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    var identifier: pid_t = 0
+    let result = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
+    guard result == 0 else { throw BenchProblem("\(name) does not start: \(String(cString: strerror(result)))") }
+    self.identifier = identifier
   }
 
   deinit { end() }
@@ -25,27 +38,34 @@ final class PeerProgram {
   static func exists(_ name: String) -> Bool { path(name) != nil }
 
   private static func path(_ name: String) -> String? {
-    if name.contains("/") { return FileManager.default.isExecutableFile(atPath: name) ? name : nil }
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":") + ["/usr/sbin"]
-    return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    if name.contains("/") { return access(name, X_OK) == 0 ? name : nil }
+    // Servers of Debian lie where users do not look.
+    let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin") + ":/usr/sbin"
+    return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
   /// Waits for its end.
-  /// - Returns: Its exit code.
+  /// - Returns: Its exit code; 128 and more for a signal.
+  @discardableResult
   func wait() -> Int32 {
-    process.waitUntilExit()
-    return process.terminationStatus
+    if let exitCode { return exitCode }
+    var status: Int32 = 0
+    while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+    let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    exitCode = code
+    return code
   }
 
-  func end() {
-    guard process.isRunning else { return }
-    process.terminate()
-    process.waitUntilExit()
+  /// - Parameter signal: Kamailio ends its children when asked politely; SIPp would finish its calls first.
+  func end(_ signal: Int32 = SIGKILL) {
+    guard exitCode == nil else { return }
+    kill(identifier, signal)
+    wait()
   }
 
   /// Processor seconds of the program and its children so far (proc(5), stat fields 14 and 15).
   var processorSeconds: Double {
-    let own = process.processIdentifier
+    let own = identifier
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     var ticks = 0
     for pid in all.compactMap({ Int32($0) }) {

@@ -11,23 +11,24 @@ enum RelayLoad {
     try Scenarios.relay(listen: relayPort, callee: calleePort)
       .write(toFile: folder.file("relay.cfg"), atomically: true, encoding: .utf8)
     let callee = try PeerProgram(
-      options.sipp, ["-sf", "callee.xml", "-i", "127.0.0.1", "-p", "\(calleePort)", "-nostdin"], in: folder.path)
+      options.sipp, ["-sf", folder.file("callee.xml"), "-i", "127.0.0.1", "-p", "\(calleePort)", "-nostdin"])
     let relay = try PeerProgram(
       options.kamailio,
-      ["-f", "relay.cfg", "-DD", "-E", "-m", "256", "-M", "16", "-Y", folder.path, "-w", folder.path], in: folder.path)
+      ["-f", folder.file("relay.cfg"), "-DD", "-E", "-m", "256", "-M", "16", "-Y", folder.path, "-w", folder.path])
     defer {
-      relay.end()
+      relay.end(SIGTERM)
       callee.end()
     }
-    try PeerProgram.waitForPort(calleePort, seconds: 10)
-    try PeerProgram.waitForPort(relayPort, seconds: 10)
+    try PeerProgram.waitForPort(calleePort, seconds: 30)
+    try PeerProgram.waitForPort(relayPort, seconds: 30)
     let before = relay.processorSeconds
     let caller = try PeerProgram(
       options.sipp,
       [
-        "-sf", "caller.xml", "-i", "127.0.0.1", "-r", "\(rate)", "-m", "\(calls)", "-l", "20000", "-recv_timeout",
-        "20000", "-timeout_error", "-nostdin", "127.0.0.1:\(relayPort)",
-      ], in: folder.path)
+        "-sf", folder.file("caller.xml"), "-i", "127.0.0.1", "-r", "\(rate)", "-m", "\(calls)", "-l", "20000",
+        "-recv_timeout",
+        "20000", "-timeout", "\(Int(options.seconds) + 60)s", "-nostdin", "127.0.0.1:\(relayPort)",
+      ])
     let exit = caller.wait()
     guard exit == 0 || exit == 1 else { throw BenchProblem("sipp as caller ended with \(exit)") }
     let spent = relay.processorSeconds - before

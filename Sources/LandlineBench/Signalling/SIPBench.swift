@@ -23,7 +23,7 @@ public enum SIPBench {
     public init() {}
   }
 
-  /// - Throws: ``BenchProblem`` when SIPp is absent or calls fail.
+  /// A peer that is absent or does not start leaves its part out, with a note.
   public static func run(_ options: Options) async throws -> SIPBenchReport {
     guard options.seconds > 0, !options.rates.isEmpty, options.rates.allSatisfy({ (1...100_000).contains($0) }) else {
       throw BenchProblem("rates are 1 to 100000 calls a second, for more than 0 seconds")
@@ -41,7 +41,11 @@ public enum SIPBench {
     }
     for rate in options.rates {
       options.progress("\(rate) calls a second for \(options.seconds) s")
-      report.calls.append(try await CallLoad.measure(rate: rate, options))
+      do {
+        report.calls.append(try await CallLoad.measure(rate: rate, options))
+      } catch let problem as BenchProblem {
+        report.notes.append("\(rate) calls a second: \(problem)")
+      }
     }
     guard PeerProgram.exists(options.kamailio) else {
       report.notes.append("kamailio is not installed: nothing to compare with (apt-get install kamailio)")
@@ -49,7 +53,11 @@ public enum SIPBench {
     }
     for rate in options.kamailioRates {
       options.progress("\(rate) calls a second through Kamailio")
-      report.kamailio.append(try RelayLoad.measure(rate: rate, options))
+      do {
+        report.kamailio.append(try RelayLoad.measure(rate: rate, options))
+      } catch let problem as BenchProblem {
+        report.notes.append("\(rate) calls a second through Kamailio: \(problem)")
+      }
     }
     return report
   }

@@ -1,0 +1,72 @@
+import Foundation
+
+/// A baresip with one account, steered through its control port.
+public final class BaresipPeer: Sendable {
+  public enum Transport: String, Sendable, CaseIterable { case udp, tcp, tls }
+  public enum AnswerMode: String, Sendable { case manual, early, auto }
+
+  /// For UDP and TCP; TLS listens one above.
+  public let port: UInt16
+  public var tlsPort: UInt16 { port + 1 }
+  private let process: PeerProcess
+  private let control: ControlConnection
+
+  /// - Parameters:
+  ///   - transport: of the calls it makes.
+  ///   - certificates: its own and the authority it trusts; needed for TLS.
+  ///   - parameters: further ones of its account, such as `;sipnat=outbound`.
+  public init(
+    transport: Transport, answerMode: AnswerMode = .manual, certificates: CertificateFolder? = nil,
+    parameters: String = ""
+  ) async throws {
+    let folder = try TemporaryFolder("baresip")
+    port = try FreePort.next()
+    let controlPort = try FreePort.next()
+    var lines = [
+      "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "call_max_calls 8",
+      "audio_player aubridge,far", "audio_source aubridge,near", "audio_alert aubridge,alert", "audio_srate 8000",
+      "audio_channels 1", "rtp_timeout 0", "module_path \(Self.modules)", "module g711.so", "module aubridge.so",
+      "module_tmp account.so", "module_app menu.so", "module ctrl_tcp.so", "ctrl_tcp_listen 127.0.0.1:\(controlPort)",
+    ]
+    if let certificates {
+      // baresip wants the key and the certificate in one file.
+      try folder.write(certificates.serverKeyText + certificates.serverCertificateText, to: "server.pem")
+      lines += ["sip_certificate \(folder.url.path)/server.pem", "sip_cafile \(certificates.authority.path)"]
+    }
+    try folder.write(lines.joined(separator: "\n") + "\n", to: "config")
+    try folder.write(
+      "<sip:bob@127.0.0.1;transport=\(transport.rawValue)>;regint=0;answermode=\(answerMode.rawValue)\(parameters)\n",
+      to: "accounts")
+    try folder.write("", to: "contacts")
+    process = try PeerProcess(.baresip, ["-f", folder.url.path, "-s"], in: folder)
+    try await process.says("baresip is ready")
+    try await process.listens(on: controlPort)
+    control = try ControlConnection(port: controlPort)
+  }
+
+  public static let folders = ["/usr/lib/baresip/modules", "/usr/local/lib/baresip/modules"]
+  private static var modules: String {
+    folders.first { FileManager.default.fileExists(atPath: $0) } ?? folders[0]
+  }
+
+  /// Runs a command of its menu: `dial`, `accept`, `hangup`, `hold`, `resume`, `transfer`.
+  public func run(_ command: String, _ parameters: String = "") throws {
+    try control.send(command: command, parameters: parameters)
+  }
+
+  /// Waits for an event: `CALL_INCOMING`, `CALL_ESTABLISHED`, `CALL_CLOSED` and the like.
+  /// - Returns: the event as JSON.
+  @discardableResult
+  public func event(_ type: String, within seconds: Double = 20) async throws -> String {
+    do {
+      return try await Deadline(seconds: seconds).first("\(type) from baresip") {
+        control.texts().first { $0.contains("\"type\":\"\(type)\"") }
+      }
+    } catch {
+      throw PeerFailure("\(error); its log: \(log.lastLines(12))")
+    }
+  }
+
+  /// Its log, SIP messages included.
+  public var log: String { process.output + process.diagnostics }
+}

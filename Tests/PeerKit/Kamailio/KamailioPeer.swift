@@ -1,0 +1,169 @@
+import Foundation
+
+/// A Kamailio that is a registrar and a record-routing proxy, over UDP, TCP and, with certificates, TLS. It challenges
+/// every REGISTER and every INVITE for the password ``password``, whoever asks.
+public final class KamailioPeer: Sendable {
+  public static let domain = "example.test"
+  public static let password = "correct horse"
+
+  public struct Options: Sendable {
+    /// MD5 or SHA-256.
+    public var algorithm = "MD5"
+    public var certificates: CertificateFolder?
+    /// Sends OPTIONS to this port of loopback every second and logs `PING UP` or `PING DOWN`.
+    public var pinged: UInt16?
+    public init() {}
+  }
+
+  /// For UDP and TCP.
+  public let port: UInt16
+  public let tlsPort: UInt16
+  private let process: PeerProcess
+
+  public init(_ options: Options = Options()) async throws {
+    let folder = try TemporaryFolder("kamailio")
+    port = try FreePort.next()
+    tlsPort = try FreePort.next()
+    if let certificates = options.certificates {
+      try folder.write(
+        """
+        [server:default]
+        method = TLSv1.2+
+        verify_certificate = no
+        require_certificate = no
+        private_key = \(certificates.serverKey.path)
+        certificate = \(certificates.serverCertificate.path)
+        [client:default]
+        method = TLSv1.2+
+        verify_certificate = no
+
+        """, to: "tls.cfg")
+    }
+    if let pinged = options.pinged { try folder.write("1 sip:127.0.0.1:\(pinged) 9\n", to: "dispatcher.list") }
+    try folder.write(Self.configuration(port, tlsPort, options, folder.url.path), to: "kamailio.cfg")
+    process = try PeerProcess(
+      .kamailio,
+      ["-f", "kamailio.cfg", "-DD", "-E", "-m", "32", "-M", "4", "-Y", folder.url.path, "-w", folder.url.path],
+      in: folder)
+    try await process.listens(on: port)
+    if options.certificates != nil { try await process.listens(on: tlsPort) }
+  }
+
+  /// How many different lines of its log hold a text, what stands before it left aside. It logs
+  /// `REQUEST method number Call-ID from to` for each request, so that a repetition does not count.
+  public func count(_ text: String) -> Int {
+    Set(log.split(separator: "\n").compactMap { line in line.range(of: text).map { String(line[$0.lowerBound...]) } })
+      .count
+  }
+
+  public func says(_ text: String, within seconds: Double = 20) async throws {
+    do { try await process.says(text, within: seconds) } catch {
+      throw PeerFailure("\(error); its log: \(log.lastLines(12))")
+    }
+  }
+
+  public var log: String { process.output + process.diagnostics }
+
+  private static func configuration(
+    _ port: UInt16, _ tlsPort: UInt16, _ options: Options, _ folder: String
+  ) -> String {
+    var modules = [
+      "kex", "corex", "tm", "tmx", "sl", "rr", "pv", "maxfwd", "usrloc", "registrar", "textops", "siputils", "xlog",
+      "auth",
+    ]
+    var listeners = ["udp:127.0.0.1:\(port)", "tcp:127.0.0.1:\(port)"]
+    var parameters = [
+      "modparam(\"auth\", \"algorithm\", \"\(options.algorithm)\")", "modparam(\"auth\", \"qop\", \"auth\")",
+      "modparam(\"registrar\", \"min_expires\", 60)", "modparam(\"rr\", \"enable_double_rr\", 1)",
+    ]
+    if options.certificates != nil {
+      modules.append("tls")
+      listeners.append("tls:127.0.0.1:\(tlsPort)")
+      parameters.append("modparam(\"tls\", \"config\", \"\(folder)/tls.cfg\")")
+    }
+    if options.pinged != nil {
+      modules.append("dispatcher")
+      parameters += [
+        "modparam(\"dispatcher\", \"list_file\", \"\(folder)/dispatcher.list\")",
+        "modparam(\"dispatcher\", \"ds_ping_interval\", 1)", "modparam(\"dispatcher\", \"ds_probing_mode\", 1)",
+        "modparam(\"dispatcher\", \"ds_probing_threshold\", 1)",
+        "modparam(\"dispatcher\", \"ds_inactive_threshold\", 1)",
+        "modparam(\"dispatcher\", \"ds_ping_reply_codes\", \"code=200\")",
+      ]
+    }
+    let pings =
+      options.pinged == nil
+      ? ""
+      : """
+      event_route[dispatcher:dst-up] { xlog("L_NOTICE", "PING UP $ru\\n"); }
+      event_route[dispatcher:dst-down] { xlog("L_NOTICE", "PING DOWN $ru\\n"); }
+      """
+    return """
+      debug=1
+      log_stderror=yes
+      fork=yes
+      children=1
+      socket_workers=1
+      tcp_children=1
+      auto_aliases=no
+      alias="\(domain)"
+      dns=no
+      rev_dns=no
+      enable_tls=\(options.certificates == nil ? "no" : "yes")
+      \(listeners.map { "listen=\($0)" }.joined(separator: "\n"))
+      \(modules.map { "loadmodule \"\($0).so\"" }.joined(separator: "\n"))
+      \(parameters.joined(separator: "\n"))
+
+      request_route {
+        xlog("L_NOTICE", "REQUEST $rm $cs $ci $fU $tU route=$hdr(Route) proto=$proto\\n");
+        if (!mf_process_maxfwd_header("10")) { sl_send_reply("483", "Too Many Hops"); exit; }
+        if (is_method("OPTIONS") && $rU == $null) { sl_send_reply("200", "Alive"); exit; }
+        if (has_totag()) {
+          if (loose_route()) {
+            xlog("L_NOTICE", "ROUTED $rm\\n");
+            t_relay();
+            exit;
+          }
+          if (is_method("ACK")) {
+            if (t_check_trans()) t_relay();
+            exit;
+          }
+          sl_send_reply("404", "Not Here");
+          exit;
+        }
+        if (is_method("CANCEL")) {
+          if (t_check_trans()) t_relay();
+          exit;
+        }
+        t_check_trans();
+        if (is_method("REGISTER")) {
+          if (!pv_www_authenticate("$td", "\(password)", "0")) {
+            www_challenge("$td", "1");
+            exit;
+          }
+          xlog("L_NOTICE", "SAVED $tU\\n");
+          save("location");
+          exit;
+        }
+        if (!is_method("INVITE")) {
+          sl_send_reply("405", "Method Not Allowed");
+          exit;
+        }
+        if (!pv_proxy_authenticate("$fd", "\(password)", "0")) {
+          proxy_challenge("$fd", "1");
+          exit;
+        }
+        consume_credentials();
+        remove_hf("Route");
+        record_route();
+        if (!lookup("location")) {
+          sl_send_reply("404", "Nobody Here");
+          exit;
+        }
+        t_relay();
+      }
+      \(pings)
+
+      """
+  }
+}

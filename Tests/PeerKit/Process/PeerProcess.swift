@@ -1,0 +1,145 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A running program, leader of a process group of its own that ends with this object at the latest. Its output goes to
+/// files in its folder.
+public final class PeerProcess: Sendable {
+  /// The system's `timeout` runs every program, so that none outlives a killed test run for long.
+  private static let mostSeconds = 180
+
+  public let folder: TemporaryFolder
+  public let name: String
+  private let process: pid_t
+  private let status = Mutex<Int32?>(nil)
+
+  /// - Parameter arguments: without the program's name.
+  public init(_ program: PeerProgram, _ arguments: [String], in folder: TemporaryFolder) throws {
+    guard let path = program.path else { throw PeerFailure(program.absence) }
+    guard let watchdog = PeerProgram.timeout.path else { throw PeerFailure(PeerProgram.timeout.absence) }
+    self.folder = folder
+    name = program.rawValue
+    // `env` and `timeout` are of one package.
+    process = try Self.spawn(
+      ["/usr/bin/env", "-C", folder.url.path, watchdog, "--kill-after=1", String(Self.mostSeconds), path] + arguments,
+      in: folder.url.path)
+  }
+
+  deinit { end() }
+
+  public var output: String { folder.text("stdout") }
+  public var diagnostics: String { folder.text("stderr") }
+
+  /// The exit status, 128 + n for signal n; `nil` while it runs.
+  public var exitStatus: Int32? {
+    status.withLock { known in
+      if let known { return known }
+      var word: Int32 = 0
+      guard waitpid(process, &word, WNOHANG) == process else { return nil }
+      known = word & 0x7F == 0 ? (word >> 8) & 0xFF : 128 + (word & 0x7F)
+      return known
+    }
+  }
+
+  public func exited(within seconds: Double) async throws -> Int32 {
+    try await Deadline(seconds: seconds).first("end of \(name)", everyMilliseconds: 10) { exitStatus }
+  }
+
+  /// Waits for a line of output that contains `text`.
+  public func says(_ text: String, within seconds: Double = 20) async throws {
+    try await waits(for: "line with \"\(text)\" from \(name)", within: seconds) {
+      output.contains(text) || diagnostics.contains(text)
+    }
+  }
+
+  /// Waits until it listens on a port, for UDP or TCP.
+  public func listens(on port: UInt16, within seconds: Double = 20) async throws {
+    try await waits(for: "port \(port) opened by \(name)", within: seconds) { Self.isOpen(port) }
+  }
+
+  private func waits(for what: String, within seconds: Double, _ condition: () -> Bool) async throws {
+    let deadline = Deadline(seconds: seconds)
+    while !condition() {
+      let said = (diagnostics + output).lastLines(5)
+      if let exitStatus { throw PeerFailure("\(name) ended with \(exitStatus) at once: \(said)") }
+      guard !deadline.hasPassed else { throw PeerFailure("no \(what) within \(seconds) s; it said: \(said)") }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// Ends the whole group, without mercy; harmless when it has ended.
+  public func end() {
+    // The group may still have members when the leader is gone.
+    _ = kill(-process, SIGKILL)
+    status.withLock { known in
+      guard known == nil else { return }
+      var word: Int32 = 0
+      _ = waitpid(process, &word, 0)
+      known = 128 + SIGKILL
+    }
+  }
+
+  private static func isOpen(_ port: UInt16) -> Bool {
+    let wanted =
+      ":" + String(repeating: "0", count: 4 - String(port, radix: 16).count)
+      + String(port, radix: 16, uppercase: true)
+    func local(_ table: String, _ state: String?) -> Bool {
+      return wholeText("/proc/net/\(table)").split(separator: "\n").dropFirst().contains { line in
+        let cells = line.split(separator: " ")
+        return cells.count > 3 && cells[1].hasSuffix(wanted) && (state == nil || cells[3] == state ?? "")
+      }
+    }
+    // 0A is LISTEN.
+    return local("udp", nil) || local("udp6", nil) || local("tcp", "0A") || local("tcp6", "0A")
+  }
+
+  /// Reads to the end: the system hands such tables out a page at a time.
+  private static func wholeText(_ path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer[0..<count]
+    }
+  }
+
+  private static func spawn(_ arguments: [String], in folder: String) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, "\(folder)/stdout", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_addopen(&actions, 2, "\(folder)/stderr", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // A thread that runs tests blocks signals, and programs inherit that: the timers of some live on SIGALRM.
+    var nothingBlocked = sigset_t()
+    sigemptyset(&nothingBlocked)
+    posix_spawnattr_setsigmask(&attributes, &nothingBlocked)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    posix_spawnattr_setpgroup(&attributes, 0)
+    let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?] = environment(folder).map { strdup($0) } + [nil]
+    defer { for word in words + variables { free(word) } }
+    var process: pid_t = 0
+    let result = posix_spawn(&process, arguments[0], &actions, &attributes, words, variables)
+    guard result == 0 else { throw PeerFailure("no program was started: \(String(cString: strerror(result)))") }
+    return process
+  }
+
+  private static func environment(_ folder: String) -> [String] {
+    ["HOME=\(folder)", "LC_ALL=C.UTF-8", "TERM=dumb", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+  }
+}
+
+extension String {
+  /// The end of a log, on one line.
+  public func lastLines(_ count: Int) -> String {
+    split(separator: "\n").suffix(count).joined(separator: " | ")
+  }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+
+/// One run of SIPp: one scenario, one call or many, and its verdict.
+public final class SIPpPeer: Sendable {
+  public enum Role: Sendable {
+    /// Waits for a call.
+    case server
+    /// Calls this port on loopback.
+    case client(target: UInt16)
+  }
+
+  public enum Transport: String, Sendable {
+    case udp = "u1"
+    case tcp = "t1"
+  }
+
+  public struct Options: Sendable {
+    public var transport = Transport.udp
+    /// 127.0.0.1 or ::1.
+    public var host = "127.0.0.1"
+    /// The user part that a client calls.
+    public var user = "service"
+    /// The port on loopback that a server calls its remote one, for scenarios that name it.
+    public var remote: UInt16?
+    /// What stands for `[name]` in the scenario.
+    public var keys: [String: String] = [:]
+    /// How many calls it makes or takes, and how many it starts in a second.
+    public var calls = 1
+    public var callsPerSecond = 100
+    /// Whether a message that the scenario does not expect ends the call: SIPp takes some repetitions for such.
+    public var abortsOnUnexpected = true
+    public var account: (user: String, password: String)?
+    /// How long SIPp waits for any one message.
+    public var patienceMilliseconds = 20_000
+    public init() {}
+  }
+
+  public let port: UInt16
+  private let process: PeerProcess
+  private let scenario: String
+
+  /// Starts it; a server is ready when this returns.
+  public init(_ scenario: URL, as role: Role, _ options: Options = Options()) async throws {
+    let folder = try TemporaryFolder("sipp")
+    self.scenario = scenario.deletingPathExtension().lastPathComponent
+    port = try FreePort.next()
+    // SIPp's own keys do not reach into status lines.
+    var text = String(decoding: try Data(contentsOf: scenario), as: UTF8.self)
+    for (name, value) in options.keys { text = text.replacing("[\(name)]", with: value) }
+    let file = try folder.write(text, to: scenario.lastPathComponent)
+    var arguments = [
+      "-sf", file.path, "-m", String(options.calls), "-l", String(options.calls), "-r", String(options.callsPerSecond),
+      "-i", options.host, "-p", String(port),
+    ]
+    arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
+    arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
+    arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
+    arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
+    if !options.abortsOnUnexpected { arguments += ["-default_behaviors", "all,-abortunexp"] }
+    if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
+    let remote: UInt16? =
+      switch role {
+      case .client(let target): target
+      case .server: options.remote
+      }
+    if let target = remote {
+      arguments.append(options.host.contains(":") ? "[\(options.host)]:\(target)" : "\(options.host):\(target)")
+    }
+    process = try PeerProcess(.sipp, arguments, in: folder)
+    if case .server = role { try await process.listens(on: port) }
+  }
+
+  /// Waits for the end of the run.
+  /// - Throws: ``PeerFailure`` with the last lines of SIPp's error log unless the scenario went through.
+  public func succeeds(within seconds: Double = 30) async throws {
+    let status: Int32
+    do { status = try await process.exited(within: seconds) } catch {
+      throw PeerFailure("\(scenario): SIPp still waits after \(seconds) s; last messages: \(transcript.lastLines(30))")
+    }
+    guard status == 0 else {
+      throw PeerFailure("\(scenario): SIPp says \(status): \(complaint)")
+    }
+  }
+
+  /// Every message that SIPp sent and received.
+  public var transcript: String { process.folder.text("messages.log") }
+
+  /// Whether any message went or came twice.
+  public var sawRepetition: Bool {
+    var seen: Set<String> = []
+    for record in transcript.components(separatedBy: String(repeating: "-", count: 40)) {
+      guard let start = record.range(of: "\n\n") else { continue }
+      if !seen.insert(String(record[start.upperBound...])).inserted { return true }
+    }
+    return false
+  }
+
+  /// The end of SIPp's error log, on one line.
+  public var complaint: String { errors.lastLines(12) }
+
+  private var errors: String {
+    let log = process.folder.text("errors.log")
+    return log.isEmpty ? process.diagnostics : log
+  }
+}
