@@ -118,6 +118,6 @@ struct CallScript {
     calleeOffers = moments(&random, [50, 25, 15, 10])
     callerInformations = moments(&random, [70, 20, 10])
     calleeInformations = moments(&random, [70, 20, 10])
-    transfersAfter = random.chance(30) ? random.number(0...60_000) : nil
+    transfersAfter = random.chance(150) ? random.number(0...60_000) : nil
   }
 }

@@ -142,8 +142,24 @@ struct DialogEndTests {
     for _ in 0..<40 {
       bench.session.handle(.sendInfo(TestPeer.call, MessageBody(contentType: "application/dtmf", bytes: [0x35])))
     }
-    #expect(bench.take().count == bench.context.limits.dialogRequests)
+    // One is out, the others wait for its answer.
+    var sent = 0
+    while sent < 40, bench.take().count == 1 {
+      sent += 1
+      bench.response(200, .info, UInt32(sent) + 1)
+    }
+    #expect(sent == 1 + bench.context.limits.dialogRequests)
     bench.session.hangUp(HangUp())
     #expect(bench.take().first?.hasPrefix("send BYE") == true)
+  }
+
+  @Test("a re-INVITE whose answer never comes is cancelled at the end, or its transaction would stay for ever")
+  func leftBehind() {
+    let bench = DialogBench.confirmed()
+    bench.session.offer(ExchangeID(7), TestPeer.description("hold"))
+    bench.session.hangUp(HangUp())
+    _ = bench.take()
+    bench.response(200, .bye, 3)
+    #expect(bench.take() == ["cancel", "close"])
   }
 }
