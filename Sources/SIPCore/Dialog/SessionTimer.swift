@@ -128,8 +128,8 @@ package struct SessionTimer: Hashable, Sendable {
     let interval = max(lower, min(wanted, asked ?? SessionTimer.longestInterval))
     // Left to us, we refresh: a peer that forgets to would lose its call.
     let refresher = request.refresher == .uac ? SessionTimerHeaders.Refresher.uac : .uas
-    return .accept(
-      SessionTimerHeaders(interval: interval, refresher: refresher, requiresTimer: refresher == .uac))
+    // Also where we refresh: a client that knows timers then ends the call when no refresh comes.
+    return .accept(SessionTimerHeaders(interval: interval, refresher: refresher, requiresTimer: knowsTimer))
   }
 
   /// Our 2xx went out with these fields, as ``judge(_:)`` gave them.

@@ -155,6 +155,8 @@ package final class IncomingCallMachine {
   /// both sides can.
   private func ring(_ status: Int, _ body: MessageBody?, _ headers: CustomHeaders) {
     guard case .alerting(let session) = state else { return }
+    // A 199 ends an early dialog and carries no description (RFC 6228 section 4).
+    let body = status == 199 ? nil : body
     var description = body
     if let body {
       let meaning = session.offers.send(
