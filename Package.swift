@@ -122,7 +122,7 @@ let package = Package(
     .testTarget(
       name: "LandlineGatewayTests",
       dependencies: [
-        "LandlineGateway", "SIPCore", "CallModel",
+        "LandlineGateway", "LandlineResolver", "SIPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],

@@ -10,6 +10,7 @@ final class Endpoint: Sendable {
     case received([UInt8], SIPPath)
     case failed(TransactionID)
     case problem(TransportProblem)
+    case opened(StreamOpening)
   }
 
   private final class Delegate: SIPTransportsDelegate {
@@ -18,6 +19,7 @@ final class Endpoint: Sendable {
     func received(_ bytes: [UInt8], from path: SIPPath) { events.append(.received(bytes, path)) }
     func failed(_ transaction: TransactionID) { events.append(.failed(transaction)) }
     func report(_ problem: TransportProblem) { events.append(.problem(problem)) }
+    func opened(_ stream: StreamOpening) { events.append(.opened(stream)) }
   }
 
   let events: Recorder<Event>

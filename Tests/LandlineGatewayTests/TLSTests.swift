@@ -44,6 +44,44 @@ extension SocketTests {
       try await there.shutdown()
     }
 
+    @Test func tellsWhatTheHandshakeCameTo() async throws {
+      let authority = try TestAuthority()
+      let identity = try authority.issue("server", names: "DNS:sip.example.test,IP:127.0.0.1")
+      let there = try await Self.server(identity)
+      // No certificate is needed where nothing is accepted.
+      let listener = SIPListener(id: .first, transport: .tls, host: .loopback, port: 0, accepts: false)
+      let here = try await Endpoint.start(
+        [listener],
+        policies: TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([authority.certificate]))))
+      here.send(request(0), on: here.path(to: there, serverName: "sip.example.test"))
+      _ = try await there.message("request", after: 0)
+      let stream = try await here.events.wait(for: "opening") { events in
+        events.lazy.compactMap { if case .opened(let stream) = $0 { stream } else { nil } }.first
+      }
+      #expect(stream.remote == there.address)
+      #expect(stream.handshake?.version == "1.3")
+      let shown = try #require(stream.handshake?.certificate)
+      #expect(shown.subject == "server")
+      #expect(shown.issuer == "Authority")
+      #expect(shown.names == ["sip.example.test", "127.0.0.1"])
+      #expect((30...31).contains((shown.validUntil - shown.validFrom) / 86_400))
+      #expect(try shown.fingerprint == authority.fingerprint(identity.certificateChain))
+      try await here.shutdown()
+
+      let stranger = try TestAuthority("Stranger")
+      let other = try await Endpoint.start(
+        [listener],
+        policies: TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([stranger.certificate]))))
+      other.send(request(1), on: other.path(to: there, serverName: "sip.example.test"), for: TransactionID(1))
+      let problem = try await other.events.wait(for: "problem") { events in
+        events.lazy.compactMap { if case .problem(let problem) = $0 { problem } else { nil } }.first
+      }
+      #expect(problem.kind == .certificateUntrusted)
+      #expect(problem.handshake?.certificate == shown)
+      try await other.shutdown()
+      try await there.shutdown()
+    }
+
     /// Names of certificates, the name asked for, whether wildcards are allowed, and what comes of it.
     @Test(arguments: [
       ("DNS:sip.example.test", "other.example.test", false, TransportProblem.Kind?.some(.certificateName)),

@@ -36,6 +36,30 @@ struct ResolverTests {
     }
   }
 
+  @Test("An observer is told each question and its answer before the result")
+  func observed() async throws {
+    let server = try NameServer()
+    server.set(.srv, "_sip._udp.example.com", .records([.srv(1, 0, 5070, "a.example.com")]))
+    server.set(.a, "a.example.com", .records([.a(192, 0, 2, 1)]))
+    let resolver = try Resolver(Self.configuration(server))
+    for round in 1...2 {
+      let told = Mutex<[String]>([])
+      let seen = await withCheckedContinuation { continuation in
+        resolver.locate(
+          Self.uri("example.com"), policy: LocationPolicy(transports: [.udp], families: [.ipv4]),
+          observer: { question, answer in
+            told.withLock { $0.append(answer == .notFound ? "\(question): none" : "\(question)") }
+          },
+          then: { _ in continuation.resume(returning: told.withLock { $0 }) })
+      }
+      // The second time the cache answers.
+      #expect(
+        seen == ["NAPTR example.com: none", "SRV _sip._udp.example.com", "A a.example.com"], "round \(round)")
+    }
+    resolver.shutDown()
+    server.close()
+  }
+
   @Test("From NAPTR over SRV to both families")
   func wholeWay() async throws {
     let server = try NameServer()

@@ -33,15 +33,28 @@ package struct TrunkStep: Sendable {
   ) {
     self.kind = kind
     self.verdict = verdict
-    self.found = found
+    self.found = TrunkStep.printable(found)
     self.target = target
-    self.details = details
-    self.fix = fix
+    self.details = details.map(TrunkStep.printable)
+    self.fix = fix.map(TrunkStep.printable)
     self.facts = facts
   }
 }
 
 extension TrunkStep {
+  /// Most characters of a line.
+  static let maximumLength = 2000
+
+  /// Names of DNS and certificates, phrases and headers come from outside: none of them moves the cursor.
+  private static func printable(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(maximumLength) {
+      let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+      result.append(isControl ? "?" : scalar)
+    }
+    return String(result)
+  }
+
   private static let kindWidth = 14
 
   /// `ok    options         200 OK in 12 ms (udp 192.0.2.1:5060)`, then a line for each detail and for the fix.

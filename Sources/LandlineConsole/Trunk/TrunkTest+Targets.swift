@@ -74,6 +74,8 @@ extension TrunkTest {
           kind, .fail, "what answers there speaks no SIP", target: place,
           fix: "check the port: SIP is at 5060, or at 5061 with TLS, unless the carrier says otherwise",
           facts: [("problem", .text(TransportProblem.Kind.framing.rawValue))]))
+    } else if let problem, problem.kind.rawValue.hasPrefix("tls.") {
+      try report(tlsFailure(problem, place))
     } else if let problem {
       try report(
         TrunkStep(
@@ -141,7 +143,7 @@ extension TrunkTest {
 
   private func tlsStep(_ handshake: TLSHandshake, _ place: String) -> TrunkStep {
     let identity =
-      trunk.tls?.identity == nil ? "no client certificate was needed" : "our certificate was ready to be shown"
+      trunk.tls?.identity == nil ? "no client certificate was shown" : "our certificate was ready to be shown"
     let version = "TLS \(handshake.version ?? "?") in \(handshake.milliseconds) ms"
     guard let certificate = handshake.certificate else {
       return TrunkStep(.tls, .ok, version, target: place, details: [identity])

@@ -225,6 +225,10 @@ final class StreamConnection: ChannelInboundHandler {
       return end(failure.kind, failure.text)
     }
     if case .uncleanShutdown = error as? NIOSSLError { return }
+    // In TLS 1.3 a server judges our certificate after the handshake is over for us.
+    if listener.transport == .tls, let failure = TLSFailure(afterHandshake: error) {
+      return end(failure.kind, failure.text)
+    }
     end(.connectionLost, "\(error)")
   }
 

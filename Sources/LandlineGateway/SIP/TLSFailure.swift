@@ -49,6 +49,13 @@ struct TLSFailure: Error {
       }
   }
 
+  /// An alert of the peer on an open stream; `nil` for any other error.
+  init?(afterHandshake error: any Error) {
+    let description = "\(error)"
+    guard let alert = TLSFailure.alerts.first(where: { description.contains($0.code) }) else { return nil }
+    self.init(.rejectedByPeer, "the peer ended the connection: \(alert.text)")
+  }
+
   /// The TLS library says only that the chain is no good; the dates of the certificate tell the commonest reasons apart.
   private static func untrusted(
     _ certificate: NIOSSLCertificate?, _ policy: TLSClientPolicy?, _ seconds: Int

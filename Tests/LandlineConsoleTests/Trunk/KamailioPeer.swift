@@ -4,7 +4,7 @@ import Glibc
 /// A Kamailio process that answers OPTIONS over TLS on 127.0.0.1.
 final class KamailioPeer {
   let port: UInt16
-  private let process = Process()
+  private let process: pid_t
   private let folder: URL
 
   static let isPresent =
@@ -42,24 +42,48 @@ final class KamailioPeer {
       """
     let file = folder.appendingPathComponent("kamailio.cfg")
     try Data(script.utf8).write(to: file)
-    process.executableURL = URL(fileURLWithPath: "/usr/sbin/kamailio")
-    process.arguments = ["-DD", "-E", "-f", file.path, "-Y", folder.path, "-w", folder.path, "-m", "32", "-M", "8"]
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    let log = folder.appendingPathComponent("log")
-    try Data().write(to: log)
-    process.standardError = try FileHandle(forWritingTo: log)
-    try process.run()
+    process = try KamailioPeer.start(
+      ["-DD", "-E", "-f", file.path, "-Y", folder.path, "-w", folder.path, "-m", "32", "-M", "8"],
+      log: folder.appendingPathComponent("log").path)
     try await FreePort.waitUntilBound(port, isDatagram: false)
   }
 
   /// What it said, for failures.
   var log: String { (try? String(contentsOf: folder.appendingPathComponent("log"), encoding: .utf8)) ?? "" }
 
+  struct NotStarted: Error { let code: Int32 }
+
+  /// Not by Foundation, whose watch over a child Kamailio closes with all other descriptors it finds open.
+  private static func start(_ arguments: [String], log: String) throws -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log, O_WRONLY | O_CREAT, 0o600)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Signals that this process ignores or holds back would reach neither it nor its children.
+    var none = sigset_t()
+    sigemptyset(&none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var words: [UnsafeMutablePointer<CChar>?] = (["kamailio"] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, "/usr/sbin/kamailio", &actions, &attributes, &words, environ)
+    guard code == 0 else { throw NotStarted(code: code) }
+    return process
+  }
+
   deinit {
-    // Its children end with it.
-    if process.isRunning { process.terminate() }
+    // Its children end with it. It ends at once, or is reaped with this process.
+    kill(process, SIGTERM)
+    for _ in 0..<100 where waitpid(process, nil, WNOHANG) == 0 { usleep(10_000) }
     try? FileManager.default.removeItem(at: folder)
   }
 }

@@ -328,6 +328,20 @@ struct TrunkTLSTests {
       named.has("fail", "tls", "the certificate names sip.example.com, not the address 127.0.0.1"), "\(named.text)")
   }
 
+  @Test("a server that wants a client certificate says so")
+  func wantsClient() async throws {
+    let certificates = try await TestCertificates()
+    let identity = try await certificates.issue("peer", names: "IP:127.0.0.1", days: 90)
+    let peer = try await KamailioPeer(
+      certificate: identity.certificate, key: identity.key, wantsClient: certificates.authority)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port);transport=tls", "--ca", certificates.authority])
+    #expect(
+      run.has("fail", "tls", "client certificate") || run.has("fail", "options", "client certificate"), "\(run.text)")
+    #expect(run.text.contains("'certificate' and 'key'"), "\(run.text)")
+    #expect(run.result.status == 4)
+    withExtendedLifetime((peer, certificates)) {}
+  }
+
   @Test("a pin counts whatever the names say")
   func pinned() async throws {
     let good = try await run(days: 90, names: "DNS:other.example") { certificates, file in
