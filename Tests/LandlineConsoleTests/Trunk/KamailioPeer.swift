@@ -71,7 +71,9 @@ final class KamailioPeer {
     sigfillset(&all)
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+    // A group of its own, so that its children can be ended with it.
+    posix_spawnattr_setpgroup(&attributes, 0)
     var words: [UnsafeMutablePointer<CChar>?] = (["kamailio"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process: pid_t = 0
@@ -81,9 +83,9 @@ final class KamailioPeer {
   }
 
   deinit {
-    // Its children end with it. It ends at once, or is reaped with this process.
-    kill(process, SIGTERM)
-    for _ in 0..<100 where waitpid(process, nil, WNOHANG) == 0 { usleep(10_000) }
+    // The whole group, and not by request: one that comes while it starts its children is lost.
+    kill(-process, SIGKILL)
+    waitpid(process, nil, 0)
     try? FileManager.default.removeItem(at: folder)
   }
 }
