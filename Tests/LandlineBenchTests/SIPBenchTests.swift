@@ -1,0 +1,42 @@
+import LandlineBench
+import Testing
+
+@Suite struct SIPBenchTests {
+  @Test func whatNeedsNoPeerIsMeasuredWithoutOne() async throws {
+    var options = SIPBench.Options()
+    options.sipp = "/nonexistent/sipp"
+    options.liveTransactions = [100, 400]
+    options.dialogs = 100
+    options.hostileRounds = 1
+    let report = try await SIPBench.run(options)
+    #expect(report.calls.isEmpty)
+    #expect(report.transactions.map(\.live) == [100, 400])
+    #expect(report.transactions.allSatisfy { $0.exchangeMicroseconds > 0 && $0.bytesPerTransaction > 0 })
+    let dialog = try #require(report.dialog)
+    #expect(dialog.bytesPerDialog > 500)
+    // A finished call leaves nothing; the allocator's own slack is all there may be.
+    #expect(dialog.bytesLeftPerDialog < dialog.bytesPerDialog / 2)
+    #expect(report.hostile.count > 40)
+    #expect(report.notes.contains { $0.contains("sipp is not installed") })
+    #expect(report.table.contains("hostile message"))
+  }
+
+  @Test(.enabled(if: SIPBenchTests.hasPeers, "sipp or kamailio is not installed"))
+  func callsAreCountedOnBothSides() async throws {
+    var options = SIPBench.Options()
+    options.liveTransactions = []
+    options.dialogs = 10
+    options.hostileRounds = 1
+    options.seconds = 0.5
+    options.rates = [50]
+    options.kamailioRates = [50]
+    let report = try await SIPBench.run(options)
+    #expect(report.notes.isEmpty)
+    #expect(report.calls.map(\.calls) == [25])
+    #expect(report.calls.map(\.failed) == [0])
+    #expect(report.kamailio.map(\.calls) == [25])
+    #expect(report.ratioToKamailio.map { $0 > 0 } == true)
+  }
+
+  static let hasPeers = SIPBench.peersAreInstalled
+}
