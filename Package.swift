@@ -122,7 +122,7 @@ let package = Package(
     .testTarget(
       name: "LandlineGatewayTests",
       dependencies: [
-        "LandlineGateway", "LandlineResolver", "SIPCore", "CallModel",
+        "PeerKit", "LandlineGateway", "LandlineResolver", "SIPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -153,7 +153,7 @@ let package = Package(
       name: "LandlineConsoleTests",
       dependencies: [
         "LandlineConsole", "LandlineGateway", "LedgerSQLite", "LedgerCore", "RoutingCore", "SIPCore", "CallModel",
-        "TestVectors",
+        "TestVectors", "PeerKit",
       ],
       exclude: ["Golden"],
       swiftSettings: ours),

@@ -26,9 +26,10 @@ struct PeerKitTests {
     .enabled(if: PeerProgram.kamailio.isInstalled && PeerProgram.openssl.isInstalled, "kamailio or openssl is absent"),
     arguments: ["MD5", "SHA-256"])
   func kamailio(_ algorithm: String) async throws {
+    let certificates = try await CertificateFolder()
     var options = KamailioPeer.Options()
     options.algorithm = algorithm
-    options.certificates = try await CertificateFolder()
+    options.certificate = certificates.server
     let kamailio = try await KamailioPeer(options)
     let peer = try DatagramPeer(target: kamailio.port)
     try peer.send(

@@ -50,7 +50,7 @@ extension SocketTests {
       try peer.write(request(1))
       let arrived = try await here.message("request after the failure")
       here.send(response(1), on: arrived.path)
-      #expect(try peer.read() == response(1))
+      #expect(try await peer.read() == response(1))
       try await here.shutdown()
     }
 

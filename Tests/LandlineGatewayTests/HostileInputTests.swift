@@ -1,5 +1,7 @@
 import CallModel
+import Foundation
 import LandlineGateway
+import PeerKit
 import SIPCore
 import Testing
 
@@ -20,8 +22,8 @@ extension SocketTests {
     /// Junk on every kind of listener, half of it a broken request; a node still answers afterwards.
     @Test(arguments: [UInt64(1), 2, 3])
     func survivesJunk(_ seed: UInt64) async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "IP:127.0.0.1")
       let listeners = [
         SIPListener(id: ListenerID(1), transport: .udp, host: .loopback, port: 0),
         SIPListener(id: ListenerID(2), transport: .tcp, host: .loopback, port: 0),
@@ -50,7 +52,7 @@ extension SocketTests {
         "/TCP 127.0.0.1", with: "/UDP 127.0.0.1:\(peer.port);rport")
       try peer.write(alive.utf8)
       var answer = ""
-      while !answer.contains("Call-ID: 1000") { answer = String(decoding: try peer.read(), as: UTF8.self) }
+      while !answer.contains("Call-ID: 1000") { answer = String(decoding: try await peer.read(), as: UTF8.self) }
       #expect(answer.hasPrefix("SIP/2.0 200 "), "seed \(seed): \(answer)")
       try await eventually("seed \(seed): nobody is connected") { try await node.statistics().connections == 0 }
       try await node.shutdown()

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A blocking socket on the loopback address, for peers that behave as no library would.
+/// A socket on the loopback address, for peers that behave as no library would. It waits for input without a thread.
 final class PlainSocket: Sendable {
   struct Failure: Error {
     let call: String
-    let code = errno
+    var code = errno
   }
 
   let handle: CInt
@@ -13,10 +13,10 @@ final class PlainSocket: Sendable {
   deinit { close(handle) }
 
   private static func make(_ type: CInt) throws -> CInt {
-    let handle = socket(AF_INET, type, 0)
+    // No program that another test starts meanwhile may hold it open.
+    let handle = socket(AF_INET, type | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard handle >= 0 else { throw Failure(call: "socket") }
     var timeout = timeval(tv_sec: 20, tv_usec: 0)
-    setsockopt(handle, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(handle, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     return handle
   }
@@ -57,9 +57,21 @@ final class PlainSocket: Sendable {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  func accepted() throws -> PlainSocket {
+  /// Waits for input, for the end of the stream or for another connection.
+  private func readable() async throws {
+    let end = ContinuousClock.now + .seconds(20)
+    var wanted = pollfd(fd: handle, events: Int16(POLLIN), revents: 0)
+    while poll(&wanted, 1, 0) == 0 {
+      guard ContinuousClock.now < end else { throw Failure(call: "poll", code: ETIMEDOUT) }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
+  func accepted() async throws -> PlainSocket {
+    try await readable()
     let other = accept(handle, nil, nil)
     guard other >= 0 else { throw Failure(call: "accept") }
+    _ = fcntl(other, F_SETFD, FD_CLOEXEC)
     return PlainSocket(other)
   }
 
@@ -73,17 +85,17 @@ final class PlainSocket: Sendable {
   }
 
   /// What has come, at least one byte; empty at the end of the stream or when it broke.
-  func read() throws -> [UInt8] {
+  func read() async throws -> [UInt8] {
+    try await readable()
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = recv(handle, &buffer, buffer.count, 0)
-    if count < 0, errno == EAGAIN { throw Failure(call: "recv") }
     return count > 0 ? Array(buffer[..<count]) : []
   }
 
-  func readToEnd() throws -> [UInt8] {
+  func readToEnd() async throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
-      let more = try read()
+      let more = try await read()
       if more.isEmpty { return all }
       all += more
     }

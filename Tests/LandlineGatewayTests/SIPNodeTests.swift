@@ -1,7 +1,9 @@
 import CallModel
+import Foundation
 import LandlineGateway
 import NIOCore
 import NIOPosix
+import PeerKit
 import SIPCore
 import Testing
 
@@ -57,10 +59,10 @@ extension SocketTests {
     }
 
     @Test func pingsOverEveryTransport() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "DNS:sip.example.test,IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "DNS:sip.example.test,IP:127.0.0.1")
       let listeners = Self.listeners(TLSServerSettings(identity: identity))
-      let policies = TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([authority.certificate])))
+      let policies = TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([authority.certificate.path])))
       let test = TestNode()
       let here = try await test.start(SIPNode.Configuration(listeners: listeners, tlsClients: policies))
       let there = try await TestNode().start(SIPNode.Configuration(listeners: listeners, shard: 1))

@@ -43,14 +43,14 @@ extension SocketTests {
       let peer = try PlainSocket.listening()
       let path = here.path(toPort: peer.port, .tcp)
       here.send(request(1), on: path, for: TransactionID(1))
-      var stream: PlainSocket? = try peer.accepted()
-      #expect(try stream?.read() == request(1))
+      var stream: PlainSocket? = try await peer.accepted()
+      #expect(try await stream?.read() == request(1))
       stream = nil
       try await here.failure(of: TransactionID(1))
       var bound = path
       bound.connection = ConnectionID(1)
       here.send(request(2), on: bound, for: TransactionID(2))
-      #expect(try peer.accepted().read() == request(2))
+      #expect(try await peer.accepted().read() == request(2))
       try await here.failure(of: TransactionID(2))
       let failures = here.events.events.count { if case .failed = $0 { true } else { false } }
       #expect(failures == 2)
@@ -76,7 +76,7 @@ extension SocketTests {
       let text = String(decoding: request(1), as: UTF8.self)
       try peer.write(
         text.replacing("Content-Length: 0", with: "Content-Length: \(length)").utf8 + request(2))
-      let answer = String(decoding: try peer.readToEnd(), as: UTF8.self)
+      let answer = String(decoding: try await peer.readToEnd(), as: UTF8.self)
       #expect(answer.hasPrefix("SIP/2.0 400 ") || answer.hasPrefix("SIP/2.0 513 "), "\(answer)")
       try await here.problem(.framing)
       #expect(try await here.statistics().messagesReceived == 0)
@@ -89,7 +89,7 @@ extension SocketTests {
       let here = try await Endpoint.start(.tcp, limits: limits)
       let peer = try PlainSocket.connected(to: here.address.port)
       try peer.write([0x0D, 0x0A, 0x0D, 0x0A])
-      #expect(try peer.read() == [0x0D, 0x0A])
+      #expect(try await peer.read() == [0x0D, 0x0A])
       for _ in 0..<500 { try peer.write([0x0D, 0x0A, 0x0D, 0x0A]) }
       try peer.write(request(1))
       _ = try await here.message("request")
@@ -107,11 +107,11 @@ extension SocketTests {
       let here = try await Endpoint.start(.tcp, limits: limits)
       let peer = try PlainSocket.listening()
       here.send(request(1), on: here.path(toPort: peer.port, .tcp), for: TransactionID(1))
-      let stream = try peer.accepted()
-      #expect(try stream.read() == request(1))
-      #expect(try stream.read() == [0x0D, 0x0A, 0x0D, 0x0A])
+      let stream = try await peer.accepted()
+      #expect(try await stream.read() == request(1))
+      #expect(try await stream.read() == [0x0D, 0x0A, 0x0D, 0x0A])
       try stream.write([0x0D, 0x0A])
-      #expect(try stream.readToEnd() == [0x0D, 0x0A, 0x0D, 0x0A])
+      #expect(try await stream.readToEnd() == [0x0D, 0x0A, 0x0D, 0x0A])
       try await here.problem(.pong)
       try await here.failure(of: TransactionID(1))
       try await here.shutdown()
@@ -165,7 +165,7 @@ extension SocketTests {
       var peers = try (0..<2).map { _ in try PlainSocket.connected(to: here.address.port) }
       try await eventually("two are open") { try await here.statistics().connections == 2 }
       let third = try PlainSocket.connected(to: here.address.port)
-      #expect(try third.readToEnd() == [])
+      #expect(try await third.readToEnd() == [])
       try await here.problem(kind)
       peers.removeFirst()
       try await eventually("one is gone") { try await here.statistics().connections == 1 }
@@ -199,7 +199,7 @@ extension SocketTests {
       let here = try await Endpoint.start(.tcp, limits: limits)
       let peer = try PlainSocket.connected(to: here.address.port)
       try peer.write(request(1) + Array("INVITE sip:a@b SIP/2.0\r\nVia: ".utf8))
-      #expect(try peer.readToEnd() == [])
+      #expect(try await peer.readToEnd() == [])
       try await here.problem(.partialMessage)
       #expect(try await here.statistics().messageTimeouts == 1)
       try await here.shutdown()
@@ -210,7 +210,7 @@ extension SocketTests {
       limits.idleTimeoutMilliseconds = 150
       let here = try await Endpoint.start(.tcp, limits: limits)
       let peer = try PlainSocket.connected(to: here.address.port)
-      #expect(try peer.readToEnd() == [])
+      #expect(try await peer.readToEnd() == [])
       #expect(try await here.statistics().idleTimeouts == 1)
       try await here.shutdown()
     }

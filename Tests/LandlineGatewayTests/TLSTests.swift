@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 import LandlineGateway
+import PeerKit
 import SIPCore
 import Testing
 
@@ -21,10 +22,10 @@ extension SocketTests {
     }
 
     @Test func speaksBothWays() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "DNS:sip.example.test,IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "DNS:sip.example.test,IP:127.0.0.1")
       let there = try await Self.server(identity)
-      let here = try await Self.client(identity, TLSClientPolicy(trust: .authorities([authority.certificate])))
+      let here = try await Self.client(identity, TLSClientPolicy(trust: .authorities([authority.certificate.path])))
       for serverName in ["sip.example.test", "SIP.example.test", "127.0.0.1", nil] {
         let path = here.path(to: there, serverName: serverName)
         let count = there.events.events.count
@@ -45,14 +46,14 @@ extension SocketTests {
     }
 
     @Test func tellsWhatTheHandshakeCameTo() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "DNS:sip.example.test,IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "DNS:sip.example.test,IP:127.0.0.1")
       let there = try await Self.server(identity)
       // No certificate is needed where nothing is accepted.
       let listener = SIPListener(id: .first, transport: .tls, host: .loopback, port: 0, accepts: false)
       let here = try await Endpoint.start(
         [listener],
-        policies: TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([authority.certificate]))))
+        policies: TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([authority.certificate.path]))))
       here.send(request(0), on: here.path(to: there, serverName: "sip.example.test"))
       _ = try await there.message("request", after: 0)
       let stream = try await here.events.wait(for: "opening") { events in
@@ -65,13 +66,14 @@ extension SocketTests {
       #expect(shown.issuer == "Authority")
       #expect(shown.names == ["sip.example.test", "127.0.0.1"])
       #expect((30...31).contains((shown.validUntil - shown.validFrom) / 86_400))
-      #expect(try shown.fingerprint == authority.fingerprint(identity.certificateChain))
+      let fingerprint = try await CertificateAuthority.fingerprintBytes(of: identity.certificateChain)
+      #expect(shown.fingerprint == fingerprint)
       try await here.shutdown()
 
-      let stranger = try TestAuthority("Stranger")
+      let stranger = try await CertificateAuthority("Stranger")
       let other = try await Endpoint.start(
         [listener],
-        policies: TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([stranger.certificate]))))
+        policies: TLSClientPolicies(standard: TLSClientPolicy(trust: .authorities([stranger.certificate.path]))))
       other.send(request(1), on: other.path(to: there, serverName: "sip.example.test"), for: TransactionID(1))
       let problem = try await other.events.wait(for: "problem") { events in
         events.lazy.compactMap { if case .problem(let problem) = $0 { problem } else { nil } }.first
@@ -98,11 +100,11 @@ extension SocketTests {
     func judgesNames(
       _ names: String, _ serverName: String?, _ wildcards: Bool, _ expected: TransportProblem.Kind?
     ) async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: names)
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: names)
       let there = try await Self.server(identity)
       let here = try await Self.client(
-        identity, TLSClientPolicy(trust: .authorities([authority.certificate]), allowsWildcardNames: wildcards))
+        identity, TLSClientPolicy(trust: .authorities([authority.certificate.path]), allowsWildcardNames: wildcards))
       here.send(request(1), on: here.path(to: there, serverName: serverName), for: TransactionID(1))
       if let expected {
         try await here.failure(of: TransactionID(1))
@@ -117,18 +119,18 @@ extension SocketTests {
     }
 
     @Test func saysWhyACertificateIsNoGood() async throws {
-      let authority = try TestAuthority()
-      let other = try TestAuthority("Other")
+      let authority = try await CertificateAuthority()
+      let other = try await CertificateAuthority("Other")
       let names = "IP:127.0.0.1"
-      let good = try authority.issue("good", names: names)
+      let good = try await authority.identity("good", names: names)
       let table: [(TLSIdentityFiles, TransportProblem.Kind)] = [
-        (try authority.issue("expired", names: names, days: -20 ... -10), .certificateExpired),
-        (try authority.issue("early", names: names, days: 10...20), .certificateNotYetValid),
-        (try other.issue("foreign", names: names), .certificateUntrusted),
+        (try await authority.identity("expired", names: names, days: -20 ... -10), .certificateExpired),
+        (try await authority.identity("early", names: names, days: 10...20), .certificateNotYetValid),
+        (try await other.identity("foreign", names: names), .certificateUntrusted),
       ]
       for (identity, kind) in table {
         let there = try await Self.server(identity)
-        let here = try await Self.client(good, TLSClientPolicy(trust: .authorities([authority.certificate])))
+        let here = try await Self.client(good, TLSClientPolicy(trust: .authorities([authority.certificate.path])))
         here.send(request(1), on: here.path(to: there), for: TransactionID(1))
         try await here.failure(of: TransactionID(1))
         try await here.problem(kind)
@@ -140,12 +142,12 @@ extension SocketTests {
     }
 
     @Test func pinsCertificates() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("old", names: "DNS:a.test", days: -20 ... -10)
-      let other = try authority.issue("other", names: "IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("old", names: "DNS:a.test", days: -20 ... -10)
+      let other = try await authority.identity("other", names: "IP:127.0.0.1")
       let there = try await Self.server(identity)
-      let right = try authority.fingerprint(identity.certificateChain)
-      let wrong = try authority.fingerprint(other.certificateChain)
+      let right = try await CertificateAuthority.fingerprintBytes(of: identity.certificateChain)
+      let wrong = try await CertificateAuthority.fingerprintBytes(of: other.certificateChain)
       let here = try await Self.client(other, TLSClientPolicy(trust: .fingerprints([wrong, right])))
       here.send(request(1), on: here.path(to: there, serverName: "b.test"))
       #expect(try await there.message("request").bytes == request(1))
@@ -159,12 +161,12 @@ extension SocketTests {
 
     @Test(arguments: [TLSVersionFloor.tls12, .tls13])
     func wantsClientCertificates(_ minimum: TLSVersionFloor) async throws {
-      let authority = try TestAuthority()
-      let other = try TestAuthority("Other")
-      let identity = try authority.issue("server", names: "IP:127.0.0.1")
-      let foreign = try other.issue("foreign", names: "IP:127.0.0.1")
-      let there = try await Self.server(identity, clients: [authority.certificate], minimum: minimum)
-      let trust = TLSClientPolicy.Trust.authorities([authority.certificate])
+      let authority = try await CertificateAuthority()
+      let other = try await CertificateAuthority("Other")
+      let identity = try await authority.identity("server", names: "IP:127.0.0.1")
+      let foreign = try await other.identity("foreign", names: "IP:127.0.0.1")
+      let there = try await Self.server(identity, clients: [authority.certificate.path], minimum: minimum)
+      let trust = TLSClientPolicy.Trust.authorities([authority.certificate.path])
       let table: [(TLSIdentityFiles?, TransportProblem.Kind?)] = [
         (identity, nil), (nil, .certificateMissing), (foreign, .certificateUntrusted),
       ]
@@ -186,14 +188,14 @@ extension SocketTests {
     /// A client that comes back with the session of its last connection.
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func resumesSessionsOfClientsWithCertificates(_ version: String) async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "IP:127.0.0.1")
-      let here = try await Self.server(identity, clients: [authority.certificate])
-      let output = try TestAuthority.openssl(
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "IP:127.0.0.1")
+      let here = try await Self.server(identity, clients: [authority.certificate.path])
+      let client = try await PeerProcess.run(
+        .openssl,
         ["s_client", "-connect", "127.0.0.1:\(here.address.port)", version, "-reconnect"]
-          + ["-CAfile", authority.certificate, "-cert", identity.certificateChain, "-key", identity.privateKey],
-        allowsFailure: true)
-      #expect(try await here.statistics().handshakesFailed == 0, "\(output)")
+          + ["-CAfile", authority.certificate.path, "-cert", identity.certificateChain, "-key", identity.privateKey])
+      #expect(try await here.statistics().handshakesFailed == 0, "\(client)")
       #expect(try await here.statistics().connectionsAccepted > 1)
       try await here.shutdown()
     }
@@ -204,12 +206,14 @@ extension SocketTests {
       (.tls13, "-tls1_2", false), (.tls13, "-tls1_3", true),
     ])
     func keepsToItsVersions(_ minimum: TLSVersionFloor, _ version: String, _ works: Bool) async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "IP:127.0.0.1")
       let here = try await Self.server(identity, minimum: minimum)
-      let output = try TestAuthority.openssl(
-        ["s_client", "-connect", "127.0.0.1:\(here.address.port)", version, "-CAfile", authority.certificate]
-          + ["-cipher", "DEFAULT@SECLEVEL=0"], allowsFailure: true)
+      let client = try await PeerProcess.run(
+        .openssl,
+        ["s_client", "-connect", "127.0.0.1:\(here.address.port)", version, "-CAfile", authority.certificate.path]
+          + ["-cipher", "DEFAULT@SECLEVEL=0"])
+      let output = client.output + client.diagnostics
       let isOpen = output.contains("Cipher is TLS_AES") || output.contains("Cipher is ECDHE")
       #expect(isOpen == works, "\(output)")
       if !works { try await here.problem(.version) }
@@ -217,13 +221,13 @@ extension SocketTests {
     }
 
     @Test func showsANewCertificateWithoutDroppingConnections() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "DNS:old.test")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "DNS:old.test")
       let there = try await Self.server(identity)
-      let here = try await Self.client(identity, TLSClientPolicy(trust: .authorities([authority.certificate])))
+      let here = try await Self.client(identity, TLSClientPolicy(trust: .authorities([authority.certificate.path])))
       here.send(request(1), on: here.path(to: there, serverName: "old.test"))
       let first = try await there.message("request").path
-      let renewed = try authority.issue("renewed", names: "DNS:new.test")
+      let renewed = try await authority.identity("renewed", names: "DNS:new.test")
       for (from, to) in [
         (renewed.certificateChain, identity.certificateChain), (renewed.privateKey, identity.privateKey),
       ] {
@@ -240,11 +244,11 @@ extension SocketTests {
     }
 
     @Test func keepsTheOldCertificateWhenTheNewOneIsBroken() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "IP:127.0.0.1")
-      let other = try authority.issue("other", names: "IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "IP:127.0.0.1")
+      let other = try await authority.identity("other", names: "IP:127.0.0.1")
       let there = try await Self.server(identity)
-      let here = try await Self.client(other, TLSClientPolicy(trust: .authorities([authority.certificate])))
+      let here = try await Self.client(other, TLSClientPolicy(trust: .authorities([authority.certificate.path])))
       let table: [(String, Data, String)] = [
         (identity.privateKey, try Data(contentsOf: URL(filePath: other.privateKey)), "tls.keyMismatch"),
         (identity.privateKey, Data("no key".utf8), "tls.keyFile"),
@@ -266,33 +270,33 @@ extension SocketTests {
     }
 
     @Test func tellsPlainTextAndSilenceFromTLS() async throws {
-      let authority = try TestAuthority()
-      let identity = try authority.issue("server", names: "IP:127.0.0.1")
+      let authority = try await CertificateAuthority()
+      let identity = try await authority.identity("server", names: "IP:127.0.0.1")
       var limits = TransportLimits.standard
       limits.handshakeTimeoutMilliseconds = 200
       limits.handshakes = 2
       let here = try await Self.server(identity, limits: limits)
       let plain = try PlainSocket.connected(to: here.address.port)
       try plain.write(request(1))
-      _ = try plain.readToEnd()
+      _ = try await plain.readToEnd()
       try await here.problem(.notTLS)
       let silent = try PlainSocket.connected(to: here.address.port)
       let second = try PlainSocket.connected(to: here.address.port)
       let third = try PlainSocket.connected(to: here.address.port)
-      #expect(try third.readToEnd() == [])
+      #expect(try await third.readToEnd() == [])
       try await here.problem(.handshakes)
-      #expect(try silent.readToEnd() == [])
-      #expect(try second.readToEnd() == [])
+      #expect(try await silent.readToEnd() == [])
+      #expect(try await second.readToEnd() == [])
       try await here.problem(.handshakeTimeout)
       try await eventually("all are closed") { try await here.statistics().connections == 0 }
       // The places of failed handshakes are free again.
-      let client = try await Self.client(identity, TLSClientPolicy(trust: .authorities([authority.certificate])))
+      let client = try await Self.client(identity, TLSClientPolicy(trust: .authorities([authority.certificate.path])))
       client.send(request(1), on: client.path(to: here))
       _ = try await here.message("request")
       // And a client of ours that meets a plain server says so.
       let peer = try PlainSocket.listening()
       client.send(request(1), on: client.path(toPort: peer.port, .tls), for: TransactionID(1))
-      let stream = try peer.accepted()
+      let stream = try await peer.accepted()
       try stream.write(Array("SIP/2.0 400 Bad Request\r\n\r\n".utf8))
       try await client.failure(of: TransactionID(1))
       try await client.problem(.notTLS)

@@ -36,15 +36,16 @@ final class NameServer: Sendable {
   private let datagrams: Int32
   private let listener: Int32
   let port: UInt16
-  private let finished = DispatchSemaphore(value: 0)
 
   struct NoSocket: Error {}
 
   init() throws {
     var bound: (datagrams: Int32, listener: Int32, port: UInt16)?
+    // No program that another test starts meanwhile may hold them open.
+    let flag = Int32(SOCK_CLOEXEC.rawValue)
     for _ in 0..<20 where bound == nil {
-      let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | flag, 0)
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | flag, 0)
       if let port = NameServer.bind(datagrams, port: 0), NameServer.bind(listener, port: port) != nil,
         listen(listener, 16) == 0
       {
@@ -56,20 +57,17 @@ final class NameServer: Sendable {
     }
     guard let bound else { throw NoSocket() }
     (datagrams, listener, port) = bound
-    let thread = Thread { [self] in
-      serve()
-      finished.signal()
-    }
+    let thread = Thread { [self] in serve() }
     thread.start()
   }
 
-  /// Ends the server and waits for it.
-  func close() {
-    state.withLock { $0.isClosed = true }
-    finished.wait()
+  deinit {
     Glibc.close(datagrams)
     Glibc.close(listener)
   }
+
+  /// Ends the server soon. Its sockets go with the last of its thread and its owner.
+  func close() { state.withLock { $0.isClosed = true } }
 
   subscript(kind: DNSQuestion.Kind, name: String) -> Reply {
     get { state.withLock { $0.table[DNSQuestion(kind, name)] ?? .nameError(seconds: 30) } }
@@ -139,6 +137,7 @@ final class NameServer: Sendable {
     let stream = accept(listener, nil, nil)
     guard stream >= 0 else { return }
     defer { Glibc.close(stream) }
+    _ = fcntl(stream, F_SETFD, FD_CLOEXEC)
     var patience = timeval(tv_sec: 2, tv_usec: 0)
     setsockopt(stream, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     var received: [UInt8] = []

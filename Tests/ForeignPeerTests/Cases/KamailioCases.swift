@@ -247,7 +247,7 @@ enum KamailioCases {
       let node = try await NodeUnderTest.start(settings)
       var options = KamailioPeer.Options()
       options.algorithm = algorithm
-      options.certificates = certificates
+      options.certificate = certificates?.server
       options.pinged = isPinging ? node.port : nil
       let kamailio = try await KamailioPeer(options)
       let happened: String

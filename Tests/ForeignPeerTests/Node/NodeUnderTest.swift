@@ -63,7 +63,7 @@ final class NodeUnderTest: Sendable {
     if settings.hasTCP { listeners.append(SIPListener(id: tcp, transport: .tcp, host: loopback, port: port)) }
     if let certificates = settings.certificates {
       let identity = TLSIdentityFiles(
-        certificateChain: certificates.serverCertificate.path, privateKey: certificates.serverKey.path)
+        certificateChain: certificates.server.certificate.path, privateKey: certificates.server.key.path)
       listeners.append(
         SIPListener(
           id: tls, transport: .tls, host: loopback, port: tlsPort, tls: TLSServerSettings(identity: identity)))

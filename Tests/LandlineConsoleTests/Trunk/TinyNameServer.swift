@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PeerKit
 
 /// A name server on 127.0.0.1 that answers A and SRV from a table, and everything else with "no such name".
 final class TinyNameServer: Sendable {
@@ -11,25 +12,19 @@ final class TinyNameServer: Sendable {
   let port: UInt16
   private let descriptor: Int32
   private let table: [String: [Record]]
-  private let finished = DispatchSemaphore(value: 0)
 
   /// - Parameter table: By kind and name: `SRV _sip._udp.carrier.test`.
   init(_ table: [String: [Record]]) throws {
     self.table = table
-    (descriptor, port) = try FreePort.bind(isDatagram: true)
-    let thread = Thread { [self] in
-      serve()
-      finished.signal()
-    }
+    (descriptor, port) = try FreePort.bound(isDatagram: true)
+    let thread = Thread { [self] in serve() }
     thread.start()
   }
 
-  /// Ends the thread and waits for it.
-  func close() {
-    shutdown(descriptor, Int32(SHUT_RDWR))
-    finished.wait()
-    Glibc.close(descriptor)
-  }
+  deinit { Glibc.close(descriptor) }
+
+  /// Ends the thread. The socket goes with the last of the two that hold this.
+  func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private func serve() {
     var buffer = [UInt8](repeating: 0, count: 2048)

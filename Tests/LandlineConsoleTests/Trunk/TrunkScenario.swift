@@ -1,3 +1,4 @@
+import PeerKit
 import Testing
 
 /// What a SIPp peer does with every request that comes: one scenario of it, as XML.
@@ -6,6 +7,14 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
   let xml: String
 
   var testDescription: String { name }
+
+  /// A SIPp that serves it on loopback, call after call.
+  func serve(_ transport: SIPpPeer.Transport = .udp) async throws -> SIPpPeer {
+    var options = SIPpPeer.Options()
+    options.transport = transport
+    options.calls = nil
+    return try await SIPpPeer(named: name, xml, as: .server, options)
+  }
 
   /// Header fields that every response copies.
   private static let copied = """

@@ -30,7 +30,8 @@ public final class BaresipPeer: Sendable {
     ]
     if let certificates {
       // baresip wants the key and the certificate in one file.
-      try folder.write(certificates.serverKeyText + certificates.serverCertificateText, to: "server.pem")
+      let parts = try [certificates.server.key, certificates.server.certificate].map { try Data(contentsOf: $0) }
+      try folder.write(parts.map { String(decoding: $0, as: UTF8.self) }.joined(), to: "server.pem")
       lines += ["sip_certificate \(folder.url.path)/server.pem", "sip_cafile \(certificates.authority.path)"]
     }
     try folder.write(lines.joined(separator: "\n") + "\n", to: "config")

@@ -13,11 +13,7 @@ public final class DatagramPeer: Sendable {
   /// - Parameter target: where requests and responses of this peer go, on loopback.
   public init(target: UInt16) throws {
     self.target = target
-    port = try FreePort.next()
-    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | closesAtExec, 0)
-    guard withLoopback(port, { bind(descriptor, $0, $1) }) == 0 else {
-      throw PeerFailure("port \(port) is taken: \(String(cString: strerror(errno)))")
-    }
+    (descriptor, port) = try FreePort.bound(isDatagram: true)
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 

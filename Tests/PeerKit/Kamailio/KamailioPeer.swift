@@ -1,6 +1,6 @@
-import Foundation
+public import Foundation
 
-/// A Kamailio that is a registrar and a record-routing proxy, over UDP, TCP and, with certificates, TLS. It challenges
+/// A Kamailio that is a registrar and a record-routing proxy, over UDP, TCP and, with a certificate, TLS. It challenges
 /// every REGISTER and every INVITE for the password ``password``, whoever asks.
 public final class KamailioPeer: Sendable {
   public static let domain = "example.test"
@@ -9,10 +9,23 @@ public final class KamailioPeer: Sendable {
   public struct Options: Sendable {
     /// MD5 or SHA-256.
     public var algorithm = "MD5"
-    public var certificates: CertificateFolder?
+    /// What it shows over TLS.
+    public var certificate: IssuedCertificate?
+    /// PEM file of the authority whose certificates clients over TLS must show; `nil`: they need show none.
+    public var clientAuthority: URL?
     /// Sends OPTIONS to this port of loopback every second and logs `PING UP` or `PING DOWN`.
     public var pinged: UInt16?
     public init() {}
+  }
+
+  /// Whether it is installed with its TLS module, which is a package apart.
+  public static var speaksTLS: Bool {
+    let folders = [
+      "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib64",
+      "/usr/local/lib",
+    ]
+    return PeerProgram.kamailio.isInstalled
+      && folders.contains { FileManager.default.fileExists(atPath: "\($0)/kamailio/modules/tls.so") }
   }
 
   /// For UDP and TCP.
@@ -24,15 +37,17 @@ public final class KamailioPeer: Sendable {
     let folder = try TemporaryFolder("kamailio")
     port = try FreePort.next()
     tlsPort = try FreePort.next()
-    if let certificates = options.certificates {
+    if let certificate = options.certificate {
+      let wants = options.clientAuthority == nil ? "no" : "yes"
       try folder.write(
         """
         [server:default]
         method = TLSv1.2+
-        verify_certificate = no
-        require_certificate = no
-        private_key = \(certificates.serverKey.path)
-        certificate = \(certificates.serverCertificate.path)
+        verify_certificate = \(wants)
+        require_certificate = \(wants)
+        private_key = \(certificate.key.path)
+        certificate = \(certificate.certificate.path)
+        \(options.clientAuthority.map { "ca_list = \($0.path)" } ?? "")
         [client:default]
         method = TLSv1.2+
         verify_certificate = no
@@ -46,7 +61,7 @@ public final class KamailioPeer: Sendable {
       ["-f", "kamailio.cfg", "-DD", "-E", "-m", "32", "-M", "4", "-Y", folder.url.path, "-w", folder.url.path],
       in: folder)
     try await process.listens(on: port)
-    if options.certificates != nil { try await process.listens(on: tlsPort) }
+    if options.certificate != nil { try await process.listens(on: tlsPort) }
   }
 
   /// How many different lines of its log hold a text, what stands before it left aside. It logs
@@ -76,7 +91,7 @@ public final class KamailioPeer: Sendable {
       "modparam(\"auth\", \"algorithm\", \"\(options.algorithm)\")", "modparam(\"auth\", \"qop\", \"auth\")",
       "modparam(\"registrar\", \"min_expires\", 60)", "modparam(\"rr\", \"enable_double_rr\", 1)",
     ]
-    if options.certificates != nil {
+    if options.certificate != nil {
       modules.append("tls")
       listeners.append("tls:127.0.0.1:\(tlsPort)")
       parameters.append("modparam(\"tls\", \"config\", \"\(folder)/tls.cfg\")")
@@ -109,7 +124,7 @@ public final class KamailioPeer: Sendable {
       alias="\(domain)"
       dns=no
       rev_dns=no
-      enable_tls=\(options.certificates == nil ? "no" : "yes")
+      enable_tls=\(options.certificate == nil ? "no" : "yes")
       \(listeners.map { "listen=\($0)" }.joined(separator: "\n"))
       \(modules.map { "loadmodule \"\($0).so\"" }.joined(separator: "\n"))
       \(parameters.joined(separator: "\n"))
@@ -117,7 +132,7 @@ public final class KamailioPeer: Sendable {
       request_route {
         xlog("L_NOTICE", "REQUEST $rm $cs $ci $fU $tU route=$hdr(Route) proto=$proto\\n");
         if (!mf_process_maxfwd_header("10")) { sl_send_reply("483", "Too Many Hops"); exit; }
-        if (is_method("OPTIONS") && $rU == $null) { sl_send_reply("200", "Alive"); exit; }
+        if (is_method("OPTIONS") && $rU == $null) { sl_send_reply("200", "OK"); exit; }
         if (has_totag()) {
           if (loose_route()) {
             xlog("L_NOTICE", "ROUTED $rm\\n");

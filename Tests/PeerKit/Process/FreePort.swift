@@ -20,6 +20,18 @@ public enum FreePort {
     throw PeerFailure("no free port in \(range)")
   }
 
+  /// A socket that is bound to a free port and does nothing; the caller closes it.
+  public static func bound(isDatagram: Bool) throws -> (descriptor: Int32, port: UInt16) {
+    let port = try next()
+    let descriptor = socket(AF_INET, Int32(isDatagram ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue) | closesAtExec, 0)
+    guard withLoopback(port, { bind(descriptor, $0, $1) }) == 0 else {
+      let reason = String(cString: strerror(errno))
+      close(descriptor)
+      throw PeerFailure("port \(port) is taken: \(reason)")
+    }
+    return (descriptor, port)
+  }
+
   private static func isFree(_ port: UInt16, type: Int32) -> Bool {
     let descriptor = socket(AF_INET, type | closesAtExec, 0)
     guard descriptor >= 0 else { return false }

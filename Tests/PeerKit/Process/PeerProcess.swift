@@ -117,11 +117,15 @@ public final class PeerProcess: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // A thread that runs tests blocks signals, and programs inherit that: the timers of some live on SIGALRM.
+    // A thread that runs tests blocks signals, libraries ignore some, and programs inherit both: the timers of some
+    // live on SIGALRM.
     var nothingBlocked = sigset_t()
     sigemptyset(&nothingBlocked)
     posix_spawnattr_setsigmask(&attributes, &nothingBlocked)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     posix_spawnattr_setpgroup(&attributes, 0)
     let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
     let variables: [UnsafeMutablePointer<CChar>?] = environment(folder).map { strdup($0) } + [nil]

@@ -24,8 +24,8 @@ public final class SIPpPeer: Sendable {
     public var remote: UInt16?
     /// What stands for `[name]` in the scenario.
     public var keys: [String: String] = [:]
-    /// How many calls it makes or takes, and how many it starts in a second.
-    public var calls = 1
+    /// How many calls it makes or takes, `nil` for as many as come; and how many it starts in a second.
+    public var calls: Int? = 1
     public var callsPerSecond = 100
     /// Whether a message that the scenario does not expect ends the call: SIPp takes some repetitions for such.
     public var abortsOnUnexpected = true
@@ -39,19 +39,26 @@ public final class SIPpPeer: Sendable {
   private let process: PeerProcess
   private let scenario: String
 
-  /// Starts it; a server is ready when this returns.
-  public init(_ scenario: URL, as role: Role, _ options: Options = Options()) async throws {
+  /// Starts it with the scenario of a file; a server is ready when this returns.
+  public convenience init(_ scenario: URL, as role: Role, _ options: Options = Options()) async throws {
+    try await self.init(
+      named: scenario.deletingPathExtension().lastPathComponent,
+      String(decoding: try Data(contentsOf: scenario), as: UTF8.self), as: role, options)
+  }
+
+  /// Starts it with a scenario that is here as XML; a server is ready when this returns.
+  public init(named name: String, _ scenario: String, as role: Role, _ options: Options = Options()) async throws {
     let folder = try TemporaryFolder("sipp")
-    self.scenario = scenario.deletingPathExtension().lastPathComponent
+    self.scenario = name
     port = try FreePort.next()
     // SIPp's own keys do not reach into status lines.
-    var text = String(decoding: try Data(contentsOf: scenario), as: UTF8.self)
+    var text = scenario
     for (name, value) in options.keys { text = text.replacing("[\(name)]", with: value) }
-    let file = try folder.write(text, to: scenario.lastPathComponent)
+    let file = try folder.write(text, to: "scenario.xml")
     var arguments = [
-      "-sf", file.path, "-m", String(options.calls), "-l", String(options.calls), "-r", String(options.callsPerSecond),
-      "-i", options.host, "-p", String(port),
+      "-sf", file.path, "-r", String(options.callsPerSecond), "-i", options.host, "-p", String(port),
     ]
+    if let calls = options.calls { arguments += ["-m", String(calls), "-l", String(calls)] }
     arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
     arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
