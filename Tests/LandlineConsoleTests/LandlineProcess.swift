@@ -1,4 +1,5 @@
 import Foundation
+import PeerKit
 import Testing
 
 /// The built `landline`, run in a folder of its own that holds a copy of the scenario's ledger.
@@ -41,10 +42,6 @@ struct LandlineProcess {
   static func run(
     _ executable: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:]
   ) async throws -> Result {
-    let process = Process()
-    process.executableURL = executable
-    process.arguments = arguments
-    process.currentDirectoryURL = folder
     var variables = ProcessInfo.processInfo.environment.filter { name, _ in
       !["LANDLINE_DATABASE", "LANDLINE_NOW", "LANDLINE_RECORD", "NO_COLOR", "PAGER", "XDG_STATE_HOME"].contains(name)
     }
@@ -55,34 +52,8 @@ struct LandlineProcess {
     variables["COLUMNS"] = "80"
     variables["LC_ALL"] = "C.UTF-8"
     variables.merge(environment) { _, new in new }
-    process.environment = variables
-    let name = UUID().uuidString
-    let folderOfStreams = temporary
-    func stream(_ suffix: String) throws -> (URL, FileHandle) {
-      let url = folderOfStreams.appendingPathComponent("\(name).\(suffix)")
-      try Data().write(to: url)
-      return (url, try FileHandle(forWritingTo: url))
-    }
-    let (outputURL, output) = try stream("out")
-    let (diagnosticsURL, diagnostics) = try stream("err")
-    defer {
-      try? FileManager.default.removeItem(at: outputURL)
-      try? FileManager.default.removeItem(at: diagnosticsURL)
-    }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = diagnostics
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      process.terminationHandler = { _ in continuation.resume() }
-      do { try process.run() } catch {
-        process.terminationHandler = nil
-        continuation.resume(throwing: error)
-      }
-    }
-    return Result(
-      output: String(decoding: try Data(contentsOf: outputURL), as: UTF8.self),
-      diagnostics: String(decoding: try Data(contentsOf: diagnosticsURL), as: UTF8.self),
-      status: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
+    let result = try await PeerProcess.run(executable, arguments, environment: variables, startedIn: folder)
+    return Result(output: result.output, diagnostics: result.diagnostics, status: result.status)
   }
 }
 

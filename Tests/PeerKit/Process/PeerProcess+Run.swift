@@ -1,3 +1,5 @@
+public import Foundation
+
 extension PeerProcess {
   /// What a program came to that ended by itself.
   public struct Result: Sendable {
@@ -10,8 +12,22 @@ extension PeerProcess {
   public static func run(
     _ program: PeerProgram, _ arguments: [String], within seconds: Double = 60
   ) async throws -> Result {
-    let process = try PeerProcess(program, arguments, in: TemporaryFolder(program.rawValue))
-    let status = try await process.exited(within: seconds)
-    return Result(status: status, output: process.output, diagnostics: process.diagnostics)
+    try await PeerProcess(program, arguments, in: TemporaryFolder(program.rawValue)).result(within: seconds)
+  }
+
+  /// The same for a program that is no peer.
+  public static func run(
+    _ executable: URL, _ arguments: [String], environment: [String: String], startedIn start: URL,
+    within seconds: Double = 120
+  ) async throws -> Result {
+    try await PeerProcess(
+      path: executable.path, arguments, environment: environment, startedIn: start,
+      in: TemporaryFolder(executable.lastPathComponent)
+    ).result(within: seconds)
+  }
+
+  private func result(within seconds: Double) async throws -> Result {
+    let status = try await exited(within: seconds, everyMilliseconds: 2)
+    return Result(status: status, output: output, diagnostics: diagnostics)
   }
 }

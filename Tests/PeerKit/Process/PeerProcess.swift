@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Glibc
 import Synchronization
 
@@ -14,15 +14,26 @@ public final class PeerProcess: Sendable {
   private let status = Mutex<Int32?>(nil)
 
   /// - Parameter arguments: without the program's name.
-  public init(_ program: PeerProgram, _ arguments: [String], in folder: TemporaryFolder) throws {
+  public convenience init(_ program: PeerProgram, _ arguments: [String], in folder: TemporaryFolder) throws {
     guard let path = program.path else { throw PeerFailure(program.absence) }
+    try self.init(path: path, arguments, environment: nil, startedIn: folder.url, in: folder)
+  }
+
+  /// - Parameters:
+  ///   - environment: `nil` for a small one.
+  ///   - start: the folder it starts in.
+  ///   - folder: where its output goes.
+  public init(
+    path: String, _ arguments: [String], environment: [String: String]?, startedIn start: URL,
+    in folder: TemporaryFolder
+  ) throws {
     guard let watchdog = PeerProgram.timeout.path else { throw PeerFailure(PeerProgram.timeout.absence) }
     self.folder = folder
-    name = program.rawValue
+    name = URL(fileURLWithPath: path).lastPathComponent
     // `env` and `timeout` are of one package.
     process = try Self.spawn(
-      ["/usr/bin/env", "-C", folder.url.path, watchdog, "--kill-after=1", String(Self.mostSeconds), path] + arguments,
-      in: folder.url.path)
+      ["/usr/bin/env", "-C", start.path, watchdog, "--kill-after=1", String(Self.mostSeconds), path] + arguments,
+      environment: environment ?? Self.smallEnvironment(folder.url.path), in: folder.url.path)
   }
 
   deinit { end() }
@@ -41,8 +52,8 @@ public final class PeerProcess: Sendable {
     }
   }
 
-  public func exited(within seconds: Double) async throws -> Int32 {
-    try await Deadline(seconds: seconds).first("end of \(name)", everyMilliseconds: 10) { exitStatus }
+  public func exited(within seconds: Double, everyMilliseconds pause: Int = 10) async throws -> Int32 {
+    try await Deadline(seconds: seconds).first("end of \(name)", everyMilliseconds: pause) { exitStatus }
   }
 
   /// Waits for a line of output that contains `text`.
@@ -107,7 +118,7 @@ public final class PeerProcess: Sendable {
     }
   }
 
-  private static func spawn(_ arguments: [String], in folder: String) throws -> pid_t {
+  private static func spawn(_ arguments: [String], environment: [String: String], in folder: String) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -128,7 +139,7 @@ public final class PeerProcess: Sendable {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     posix_spawnattr_setpgroup(&attributes, 0)
     let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    let variables: [UnsafeMutablePointer<CChar>?] = environment(folder).map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
     defer { for word in words + variables { free(word) } }
     var process: pid_t = 0
     let result = posix_spawn(&process, arguments[0], &actions, &attributes, words, variables)
@@ -136,8 +147,8 @@ public final class PeerProcess: Sendable {
     return process
   }
 
-  private static func environment(_ folder: String) -> [String] {
-    ["HOME=\(folder)", "LC_ALL=C.UTF-8", "TERM=dumb", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+  private static func smallEnvironment(_ folder: String) -> [String: String] {
+    ["HOME": folder, "LC_ALL": "C.UTF-8", "TERM": "dumb", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
   }
 }
 
