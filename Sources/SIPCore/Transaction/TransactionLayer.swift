@@ -32,7 +32,7 @@ public final class TransactionLayer {
   var mergedIndex: [MergedRequestKey: TransactionID] = [:]
   /// Sent-bys of ours.
   private var sentBys: Set<SentBy> = []
-  private var deadlines = DeadlineHeap()
+  private var deadlines = BinaryHeap<Deadline>()
   private var lastNumber: UInt64 = 0
 
   struct SentBy: Hashable {
@@ -182,14 +182,14 @@ public final class TransactionLayer {
   }
 
   func schedule(_ client: ClientTransaction) {
-    if let time = client.deadline { deadlines.insert(DeadlineHeap.Entry(time: time, id: client.id)) }
+    if let time = client.deadline { deadlines.insert(Deadline(time: time, id: client.id)) }
   }
 
   func schedule(_ server: ServerTransaction) {
-    if let time = server.deadline { deadlines.insert(DeadlineHeap.Entry(time: time, id: server.id)) }
+    if let time = server.deadline { deadlines.insert(Deadline(time: time, id: server.id)) }
   }
 
-  private func holds(_ entry: DeadlineHeap.Entry) -> Bool {
+  private func holds(_ entry: Deadline) -> Bool {
     (clients[entry.id]?.deadline ?? servers[entry.id]?.deadline) == entry.time
   }
 

@@ -16,7 +16,7 @@ package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     static func == (left: Entry, right: Entry) -> Bool { left.order == right.order }
   }
 
-  private var heap: [Entry] = []
+  private var heap = BinaryHeap<Entry>()
   private var current: [Key: Entry] = [:]
   private var lastOrder: UInt64 = 0
 
@@ -37,12 +37,12 @@ package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
       lastOrder += 1
       let entry = Entry(deadline: deadline, order: lastOrder, key: key)
       current[key] = entry
-      push(entry)
+      heap.insert(entry)
     } else {
       current[key] = nil
     }
     dropReplaced()
-    if heap.count > 64, heap.count / 4 > current.count { heap = current.values.sorted() }
+    if heap.count > 64, heap.count / 4 > current.count { heap = BinaryHeap(sorted: current.values.sorted()) }
   }
 
   /// Takes one thing whose time has come; it has no deadline then.
@@ -54,32 +54,6 @@ package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   private mutating func dropReplaced() {
-    while let top = heap.first, current[top.key] != top { popTop() }
-  }
-
-  private mutating func push(_ entry: Entry) {
-    heap.append(entry)
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard heap[child] < heap[parent] else { return }
-      heap.swapAt(child, parent)
-      child = parent
-    }
-  }
-
-  private mutating func popTop() {
-    heap.swapAt(0, heap.count - 1)
-    heap.removeLast()
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child] < heap[least] {
-        least = child
-      }
-      guard least != parent else { return }
-      heap.swapAt(parent, least)
-      parent = least
-    }
+    while let top = heap.first, current[top.key] != top { heap.removeFirst() }
   }
 }
