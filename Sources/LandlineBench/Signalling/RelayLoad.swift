@@ -27,14 +27,24 @@ enum RelayLoad {
       [
         "-sf", folder.file("caller.xml"), "-i", "127.0.0.1", "-r", "\(rate)", "-m", "\(calls)", "-l", "20000",
         "-recv_timeout",
-        "20000", "-timeout", "\(Int(options.seconds) + 60)s", "-nostdin", "127.0.0.1:\(relayPort)",
+        "20000", "-timeout", "\(Int(options.seconds) + 60)s", "-nostdin", "-trace_stat", "-stf",
+        folder.file("calls.csv"), "127.0.0.1:\(relayPort)",
       ])
     let exit = caller.wait()
     guard exit == 0 || exit == 1 else { throw BenchProblem("sipp as caller ended with \(exit)") }
     let spent = relay.processorSeconds - before
     let cost = spent * 1e6 / Double(calls)
     return SIPBenchReport.Load(
-      rate: rate, calls: calls, failed: exit == 0 ? 0 : 1, cpuMicrosecondsPerCall: cost,
+      rate: rate, calls: calls, failed: failed(folder.file("calls.csv")), cpuMicrosecondsPerCall: cost,
       callsPerSecondAndCore: cost > 0 ? 1e6 / cost : 0)
+  }
+
+  /// SIPp's count of calls that did not go as written, from the last line of its statistics.
+  private static func failed(_ path: String) -> Int {
+    let lines = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? []
+    let names = lines.first?.split(separator: ";", omittingEmptySubsequences: false) ?? []
+    guard let column = names.firstIndex(of: "FailedCall(C)"), let last = lines.last else { return 0 }
+    let values = last.split(separator: ";", omittingEmptySubsequences: false)
+    return values.indices.contains(column) ? Int(values[column]) ?? 0 : 0
   }
 }

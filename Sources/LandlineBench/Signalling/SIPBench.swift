@@ -23,6 +23,9 @@ public enum SIPBench {
     public init() {}
   }
 
+  /// Whether SIPp and Kamailio are there.
+  public static var peersAreInstalled: Bool { PeerProgram.exists("sipp") && PeerProgram.exists("kamailio") }
+
   /// A peer that is absent or does not start leaves its part out, with a note.
   public static func run(_ options: Options) async throws -> SIPBenchReport {
     guard options.seconds > 0, !options.rates.isEmpty, options.rates.allSatisfy({ (1...100_000).contains($0) }) else {

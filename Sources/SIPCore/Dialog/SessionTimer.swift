@@ -121,7 +121,7 @@ package struct SessionTimer: Hashable, Sendable {
     guard let wanted = request.interval else {
       minimum = lower
       guard let asked else { return .accept(SessionTimerHeaders()) }
-      return .accept(SessionTimerHeaders(interval: max(asked, lower), refresher: .uas))
+      return .accept(SessionTimerHeaders(interval: max(asked, lower), refresher: .uas, requiresTimer: knowsTimer))
     }
     if wanted < lower, knowsTimer { return .intervalTooSmall(minimum: lower) }
     minimum = lower
