@@ -22,25 +22,33 @@ public enum FreePort {
 
   /// A socket that is bound to a free port and does nothing; the caller closes it.
   public static func bound(isDatagram: Bool) throws -> (descriptor: Int32, port: UInt16) {
-    let port = try next()
-    let descriptor = socket(AF_INET, Int32(isDatagram ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue) | closesAtExec, 0)
-    guard withLoopback(port, { bind(descriptor, $0, $1) }) == 0 else {
-      let reason = String(cString: strerror(errno))
-      close(descriptor)
-      throw PeerFailure("port \(port) is taken: \(reason)")
+    let type = Int32(isDatagram ? SOCK_DGRAM.rawValue : SOCK_STREAM.rawValue)
+    // Another process may take a port between the look and the binding.
+    for _ in 0..<20 {
+      let port = try next()
+      if let descriptor = bound(port, type: type) { return (descriptor, port) }
     }
-    return (descriptor, port)
+    throw PeerFailure("every port is taken by others as soon as it is found free")
   }
 
   private static func isFree(_ port: UInt16, type: Int32) -> Bool {
+    guard let descriptor = bound(port, type: type) else { return false }
+    close(descriptor)
+    return true
+  }
+
+  private static func bound(_ port: UInt16, type: Int32) -> Int32? {
     let descriptor = socket(AF_INET, type | closesAtExec, 0)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
+    guard descriptor >= 0 else { return nil }
     var one: Int32 = 1
     if type == Int32(SOCK_STREAM.rawValue) {
       setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
     }
-    return withLoopback(port) { bind(descriptor, $0, $1) } == 0
+    guard withLoopback(port, { bind(descriptor, $0, $1) }) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
   }
 }
 

@@ -27,7 +27,7 @@ extension PeerProcess {
   }
 
   private func result(within seconds: Double) async throws -> Result {
-    let status = try await exited(within: seconds, everyMilliseconds: 2)
+    let status = try await exited(within: seconds, everyMilliseconds: 5)
     return Result(status: status, output: output, diagnostics: diagnostics)
   }
 }

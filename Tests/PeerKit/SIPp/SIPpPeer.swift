@@ -85,7 +85,7 @@ public final class SIPpPeer: Sendable {
       throw PeerFailure("\(scenario): SIPp still waits after \(seconds) s; last messages: \(transcript.lastLines(30))")
     }
     guard status == 0 else {
-      throw PeerFailure("\(scenario): SIPp says \(status): \(complaint)")
+      throw PeerFailure("\(scenario): SIPp says \(status): \(complaint)", wasLate: sawRepetition)
     }
   }
 
