@@ -81,7 +81,7 @@ enum SIPpCase {
     } catch {
       await node.stop()
       throw PeerFailure(
-        "\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)", wasLate: peer.sawRepetition)
+        "\(error); node: \(node.summary); SIPp: \(peer.complaint)\n\(peer.transcript)", wasLate: peer.sawDelay)
     }
     await node.stop()
     return happened

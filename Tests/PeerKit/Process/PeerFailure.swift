@@ -2,8 +2,8 @@
 /// test sees first.
 public struct PeerFailure: Error, CustomStringConvertible, Sendable {
   public let description: String
-  /// Whether a message had to be sent twice meanwhile: on a busy machine either side may be late by more than T1, and not
-  /// every peer keeps track of its scenario then.
+  /// Whether a message had to be sent twice meanwhile, or came late enough for a 100: on a busy machine either side may
+  /// be late by more than T1, and not every peer keeps track of its scenario then.
   public let wasLate: Bool
 
   public init(_ description: String, wasLate: Bool = false) {

@@ -85,15 +85,19 @@ public final class SIPpPeer: Sendable {
       throw PeerFailure("\(scenario): SIPp still waits after \(seconds) s; last messages: \(transcript.lastLines(30))")
     }
     guard status == 0 else {
-      throw PeerFailure("\(scenario): SIPp says \(status): \(complaint)", wasLate: sawRepetition)
+      throw PeerFailure("\(scenario): SIPp says \(status): \(complaint)", wasLate: sawDelay)
     }
   }
 
   /// Every message that SIPp sent and received.
   public var transcript: String { process.folder.text("messages.log") }
 
+  /// Whether the machine was too slow for the script: any message went or came twice, or a 100 came that it does not
+  /// know, which is sent only where nothing else was for 200 ms (RFC 3261 section 17.2.1).
+  public var sawDelay: Bool { sawRepetition || errors.contains("received 'SIP/2.0 100 Trying") }
+
   /// Whether any message went or came twice.
-  public var sawRepetition: Bool {
+  var sawRepetition: Bool {
     var seen: Set<String> = []
     for record in transcript.components(separatedBy: String(repeating: "-", count: 40)) {
       guard let start = record.range(of: "\n\n") else { continue }
