@@ -25,6 +25,8 @@ final class NodeUnderTest: Sendable {
     var answersOffers = true
     /// Takes every call at once; otherwise the test does.
     var takesCalls = false
+    /// Refuses every call at once with this status, before a 100 is due.
+    var refusesCalls: Int?
     init() {}
   }
 
@@ -193,6 +195,9 @@ private final class EventLog: SIPNodeDelegate, Sendable {
         .accept(
           call, body: incoming.offer.map { SessionText.answer(to: $0) } ?? SessionText.body(), headers: CustomHeaders())
       )
+    }
+    if let status = settings.refusesCalls, case .incoming(let call, _) = event {
+      node.execute(.reject(call, Rejection(status)))
     }
     guard settings.answersOffers, case .offered(_, let exchange, let offer) = event else { return }
     if let answer = SessionText.answer(to: offer) {
