@@ -3,12 +3,12 @@ import CallModel
 
 /// Reads the values of a message that passed the gate.
 ///
-/// libosip2 parses the start line and the typed fields, and keeps them for the transaction machines. It resolves escapes and cuts texts at NUL, so
-/// the values that this node works with are read from the same bytes by readers of our own, and both readings have to
-/// agree on every value that says who, where and which: a message that can be read in two ways is refused.
+/// libosip2 parses the start line and the typed fields. It resolves escapes and cuts texts at NUL, so the values that this
+/// node works with are read from the same bytes by readers of our own, and both readings have to agree on every value
+/// that says who, where and which: a message that can be read in two ways is refused.
 public enum MessageParser {
-  /// - Returns: The values and the parser's message, or the reason for 400 (a response: for dropping it).
-  static func parse(_ message: ScannedMessage) -> Result<(SIPMessage, ParsedMessage), GateRefusal> {
+  /// - Returns: The values that both readings agree on, or the reason for 400 (a response: for dropping it).
+  public static func values(of message: ScannedMessage) -> Result<SIPMessage, GateRefusal> {
     let values: SIPMessage
     switch read(message) {
     case .success(let read): values = read
@@ -20,19 +20,14 @@ public enum MessageParser {
     guard ParserAgreement.holds(values, parsed) else {
       return .failure(GateRefusal(.disagreement, at: nil, in: message))
     }
-    return .success((values, parsed))
-  }
-
-  /// The values of a message that both readings agree on.
-  public static func values(of message: ScannedMessage) -> Result<SIPMessage, GateRefusal> {
-    parse(message).map(\.0)
+    return .success(values)
   }
 
   /// What libosip2 read as it would write it: the typed fields alone. A second opinion for tests. Nothing is sent so.
   package static func reprinted(_ message: ScannedMessage) -> [UInt8]? {
-    guard let parsed = ParsedMessage(message), let pointer = parsed.pointer else { return nil }
+    guard let parsed = ParsedMessage(message) else { return nil }
     var count = 0
-    guard let text = landline_message_print(pointer, &count) else { return nil }
+    guard let text = landline_message_print(parsed.pointer, &count) else { return nil }
     defer { landline_text_free(text) }
     return Array(UnsafeRawBufferPointer(start: text, count: count))
   }

@@ -1,27 +1,18 @@
 internal import CLandlineOSIP
 
-/// Owner of one message of the parser; the transaction machines take it over with ``take()``.
+/// Owner of one message as libosip2 reads it.
 final class ParsedMessage {
   /// What stands for a byte outside ASCII in the parser's reading.
   static let foreignByte = UInt8(ascii: "_")
 
-  private(set) var pointer: UnsafeMutablePointer<osip_message_t>?
-
-  /// Parses the head of bytes that the builder made; `nil` where the parser refuses them.
-  convenience init?(_ bytes: [UInt8]) {
-    var scanner = HeadScanner(bytes, limits: .standard)
-    scanner.scan()
-    guard scanner.isComplete else { return nil }
-    self.init(scanner.bytes, headBytes: scanner.position, scanner.headers)
-  }
+  let pointer: UnsafeMutablePointer<osip_message_t>
 
   /// Parses the head of a message that passed the gate; `nil` where the parser refuses it.
   convenience init?(_ message: ScannedMessage) {
     self.init(message.bytes, headBytes: message.body.lowerBound, message.headers)
   }
 
-  /// The parser gets the start line and the fields that the transaction machines and ``ParserAgreement`` look at, and
-  /// nothing else: it takes time with the square of the elements of others, refuses messages for fields that nobody
+  /// The parser gets the start line and the fields that ``ParserAgreement`` looks at, and nothing else: it takes time with the square of the elements of others, refuses messages for fields that nobody
   /// asked it about, and has readers of bodies that are not to be used. Without Content-Length it expects no body. It
   /// knows no bytes outside ASCII in names without quotes, so that each becomes ``foreignByte``.
   private init?(_ bytes: [UInt8], headBytes: Int, _ headers: [HeaderField]) {
@@ -60,13 +51,7 @@ final class ParsedMessage {
   }
 
   deinit {
-    if let pointer { osip_message_free(pointer) }
-  }
-
-  /// The caller frees it from now on.
-  func take() -> UnsafeMutablePointer<osip_message_t>? {
-    defer { pointer = nil }
-    return pointer
+    osip_message_free(pointer)
   }
 
   /// Runs the parser's global initialisers once.

@@ -4,7 +4,7 @@ import CallModel
 /// Whether libosip2 understood a message as this node did.
 enum ParserAgreement {
   static func holds(_ message: SIPMessage, _ parsed: ParsedMessage) -> Bool {
-    guard let pointer = parsed.pointer else { return false }
+    let pointer = parsed.pointer
     let view = landline_message_view(pointer)
     switch message.startLine {
     case .request(let method, let uri):
