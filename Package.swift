@@ -34,12 +34,25 @@ let package = Package(
     .target(
       name: "CLandlineOSIP", cSettings: [.define("OSIP_MT"), .unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("osip2"), .linkedLibrary("osipparser2")]),
+    .target(
+      name: "CLandlineTLS", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
+    .systemLibrary(name: "CLandlineSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
+    .target(
+      name: "CLandlineOpus", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      linkerSettings: [.linkedLibrary("opus")]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Values and cores: no clock, socket, file or random source inside.
     .target(name: "CallModel", swiftSettings: ours),
     .target(name: "LandlineDigest", dependencies: ["CLandlineCrypto"], swiftSettings: ours),
     .target(name: "SDPCore", dependencies: ["CallModel"], swiftSettings: ours),
+    .target(
+      name: "SecureTransport", dependencies: ["CallModel", "SDPCore", "CLandlineTLS", "CLandlineSRTP"],
+      swiftSettings: ours),
+    .target(
+      name: "MediaCore", dependencies: ["CallModel", "SDPCore", "SecureTransport", "CLandlineOpus"],
+      swiftSettings: ours),
     .target(name: "RoutingCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(name: "LedgerCore", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
 
@@ -113,6 +126,12 @@ let package = Package(
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "SecureTransportTests", dependencies: ["SecureTransport", "SDPCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+    .testTarget(
+      name: "MediaCoreTests", dependencies: ["MediaCore", "SecureTransport", "SDPCore", "CallModel", "TestVectors"],
+      swiftSettings: ours),
     .testTarget(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),

@@ -1,25 +1,46 @@
-/// A point on a clock that never steps back: milliseconds since an origin that only its own process knows. Timers and
-/// durations are measured on it; what is shown to people is an ``Instant``.
+/// A point on a clock that never steps back, counted since an origin that only its own process knows. Timers and durations
+/// are measured on it; what is shown to people is an ``Instant``.
+///
+/// Signalling counts in milliseconds; media needs microseconds, for jitter.
 public struct MonotonicInstant: Hashable, Comparable, Sendable {
-  public let milliseconds: Int64
+  public let microseconds: Int64
 
-  public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+  public init(microseconds: Int64) { self.microseconds = microseconds }
 
-  public static let zero = MonotonicInstant(milliseconds: 0)
+  /// Saturates.
+  public init(milliseconds: Int64) {
+    let (product, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
+    microseconds = overflow ? (milliseconds > 0 ? .max : .min) : product
+  }
+
+  public static let zero = MonotonicInstant(microseconds: 0)
+
+  /// Whole milliseconds, rounded down.
+  public var milliseconds: Int64 { microseconds >= 0 ? microseconds / 1000 : (microseconds + 1) / 1000 - 1 }
+
+  /// Saturates instead of wrapping.
+  public func advanced(byMicroseconds delta: Int64) -> MonotonicInstant {
+    let (sum, overflow) = microseconds.addingReportingOverflow(delta)
+    return MonotonicInstant(microseconds: overflow ? (delta > 0 ? .max : .min) : sum)
+  }
 
   /// Saturates instead of wrapping.
   public func advanced(byMilliseconds delta: Int64) -> MonotonicInstant {
-    let (sum, overflow) = milliseconds.addingReportingOverflow(delta)
-    return MonotonicInstant(milliseconds: overflow ? (delta > 0 ? .max : .min) : sum)
+    advanced(byMicroseconds: MonotonicInstant(milliseconds: delta).microseconds)
   }
 
-  /// Milliseconds from `earlier` to this instant; saturates.
+  /// Microseconds from `earlier` to this instant; saturates.
+  public func microseconds(since earlier: MonotonicInstant) -> Int64 {
+    let (difference, overflow) = microseconds.subtractingReportingOverflow(earlier.microseconds)
+    return overflow ? (microseconds > earlier.microseconds ? .max : .min) : difference
+  }
+
+  /// Whole milliseconds from `earlier` to this instant; saturates.
   public func milliseconds(since earlier: MonotonicInstant) -> Int64 {
-    let (difference, overflow) = milliseconds.subtractingReportingOverflow(earlier.milliseconds)
-    return overflow ? (milliseconds > earlier.milliseconds ? .max : .min) : difference
+    MonotonicInstant(microseconds: microseconds(since: earlier)).milliseconds
   }
 
   public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
-    left.milliseconds < right.milliseconds
+    left.microseconds < right.microseconds
   }
 }

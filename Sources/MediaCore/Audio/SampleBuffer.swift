@@ -1,0 +1,51 @@
+/// Room for decoded sound: mono, 16 bits a sample, used again for each packet.
+public final class SampleBuffer {
+  /// Samples of room: 120 ms at 48 kHz, the longest Opus packet.
+  public static let capacity = 5760
+
+  @usableFromInline let base: UnsafeMutablePointer<Int16>
+  @usableFromInline var used = 0
+
+  public init() {
+    base = UnsafeMutablePointer<Int16>.allocate(capacity: SampleBuffer.capacity)
+    base.initialize(repeating: 0, count: SampleBuffer.capacity)
+  }
+
+  public convenience init(_ samples: some Collection<Int16>) {
+    self.init()
+    count = samples.count
+    _ = UnsafeMutableBufferPointer(start: base, count: count).update(from: samples)
+  }
+
+  deinit { base.deallocate() }
+
+  /// Samples in use, from the start.
+  @inlinable public var count: Int {
+    get { used }
+    set {
+      precondition(newValue >= 0 && newValue <= SampleBuffer.capacity, "sound outgrew its buffer")
+      used = newValue
+    }
+  }
+
+  @inlinable public subscript(index: Int) -> Int16 {
+    get {
+      precondition(index >= 0 && index < SampleBuffer.capacity, "an index outside a sample buffer")
+      return base[index]
+    }
+    set {
+      precondition(index >= 0 && index < SampleBuffer.capacity, "an index outside a sample buffer")
+      base[index] = newValue
+    }
+  }
+
+  /// The samples in use.
+  public var samples: [Int16] { Array(UnsafeBufferPointer(start: base, count: used)) }
+
+  /// The whole room, for a C function or a loop that is told how much it may use.
+  @inlinable public func withUnsafeMutableRoom<Result, Failure: Error>(
+    _ body: (UnsafeMutableBufferPointer<Int16>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try body(UnsafeMutableBufferPointer(start: base, count: SampleBuffer.capacity))
+  }
+}

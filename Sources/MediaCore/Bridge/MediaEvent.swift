@@ -1,0 +1,90 @@
+public import SecureTransport
+
+/// One of the two ends that a bridge joins.
+public enum BridgeSide: String, Hashable, Sendable, CaseIterable {
+  case left, right
+
+  public var other: BridgeSide { self == .left ? .right : .left }
+}
+
+/// What a bridge tells upwards. Never one a packet.
+public enum MediaEvent: Hashable, Sendable {
+  /// Something about the way packets take on a leg; the shell keeps its address table by it.
+  case transport(BridgeSide, TransportEvent)
+  /// The first packet of sound that authenticated and was understood came in.
+  case firstMedia(BridgeSide)
+  /// A key was pressed. Told once, at its end, in order.
+  case digit(BridgeSide, DigitPressed)
+  /// Nothing has come in for ``MediaBridge/Configuration/silence``; told once until sound comes again.
+  case silence(BridgeSide)
+  case soundAgain(BridgeSide)
+  /// What the last second was like. Told once a second while the bridge is open.
+  case statistics(BridgeSide, MediaStatistics)
+  /// The prompt that was asked for is over, by itself or by another command.
+  case promptEnded(BridgeSide, finished: Bool)
+  /// The peer said BYE in RTCP.
+  case bye(BridgeSide)
+  /// All is released; nothing follows.
+  case closed
+}
+
+/// A key, as the far end pressed it.
+public struct DigitPressed: Hashable, Sendable {
+  /// How it was heard.
+  public enum Way: String, Hashable, Sendable {
+    /// RFC 4733 events.
+    case event
+    /// Two tones in the sound.
+    case tone
+  }
+  /// 0 to 15: the digits, then `*`, `#`, A to D (RFC 4733 section 3.2).
+  public let code: Int
+  public let milliseconds: Int
+  public let way: Way
+
+  public init(code: Int, milliseconds: Int, way: Way) {
+    self.code = code
+    self.milliseconds = milliseconds
+    self.way = way
+  }
+
+  public var character: Character {
+    let keys = Array("0123456789*#ABCD")
+    return keys.indices.contains(code) ? keys[code] : "?"
+  }
+}
+
+/// One leg over one second, and since its start.
+public struct MediaStatistics: Hashable, Sendable {
+  /// Counts and measures of one direction.
+  public struct Direction: Hashable, Sendable {
+    public var packets: UInt64 = 0
+    public var bytes: UInt64 = 0
+    /// Packets that never came (RFC 3550 A.3); may be negative where the network doubled some.
+    public var lost: Int64 = 0
+    /// Part of the packets of the last second that were lost, 0 to 1.
+    public var lossRate: Double = 0
+    /// Milliseconds (RFC 3550 A.8).
+    public var jitter: Double = 0
+    public var reordered: UInt64 = 0
+    public var duplicated: UInt64 = 0
+    /// Packets made good by in-band FEC, and those that had to be concealed.
+    public var recovered: UInt64 = 0
+    public var concealed: UInt64 = 0
+    /// 1 to 4.5 (ITU-T G.107).
+    public var meanOpinionScore: Double = 0
+
+    public init() {}
+  }
+
+  /// What we received.
+  public var received = Direction()
+  /// What we sent; loss and jitter as the peer reports them.
+  public var sent = Direction()
+  /// Milliseconds there and back; `nil` before the first report.
+  public var roundTrip: Double?
+  /// Datagrams dropped since the start, in the order of ``DropReason``.
+  public var dropped: [UInt64] = []
+
+  public init() {}
+}
