@@ -96,20 +96,19 @@ public final class TrunkTransport {
       events.append(.secured(nil))
     case .sdes(let keys):
       do {
-        var send: SRTPContext?
-        var receive: SRTPContext?
+        var kept: (send: SRTPContext?, receive: SRTPContext?)
         if case .secured(let formerSend, let formerReceive) = before {
-          if !changes.contains(.sendKey) { send = formerSend }
+          if !changes.contains(.sendKey) { kept.send = formerSend }
           if changes.contains(.receiveKey) {
             formerKey = FormerKey(
               context: formerReceive, until: now.advanced(byMilliseconds: TrunkTransport.keyGrace))
           } else {
-            receive = formerReceive
+            kept.receive = formerReceive
           }
         }
         protection = .secured(
-          send: try send ?? SRTPContext(keys.suite, keys.send, .send),
-          receive: try receive ?? SRTPContext(keys.suite, keys.receive, .receive))
+          send: try TrunkTransport.context(kept.send, keys.suite, keys.send, .send),
+          receive: try TrunkTransport.context(kept.receive, keys.suite, keys.receive, .receive))
         isExhaustionTold = false
         events.append(.secured(keys.suite))
       } catch {
@@ -118,6 +117,13 @@ public final class TrunkTransport {
       }
     case .dtls: events.append(.failed(.handshake))
     }
+  }
+
+  private static func context(
+    _ kept: SRTPContext?, _ suite: CryptoSuite, _ key: SRTPMasterKey, _ direction: SRTPContext.Direction
+  ) throws(TransportFailure) -> SRTPContext {
+    if let kept { return kept }
+    return try SRTPContext(suite, key, direction)
   }
 
   /// A datagram came in on one of the ports. What is ``ReceivedDatagram/rtp`` or ``ReceivedDatagram/rtcp`` stands plain in
