@@ -72,10 +72,15 @@ package final class ICELiteAgent {
   package func restart(_ credentials: ICECredentials) {
     let new = Local(credentials)
     guard new.userFragment != local.userFragment || new.password != local.password else { return }
-    former = failure == nil ? local : nil
+    former = local
+    if failure != nil {
+      // What failed does not come back.
+      former = nil
+      failure = nil
+      transactions.removeAll()
+    }
     local = new
     generation += 1
-    failure = nil
   }
 
   /// True for an address that passed a check and still may send.
