@@ -72,10 +72,15 @@ package final class ICELiteAgent {
   package func restart(_ credentials: ICECredentials) {
     let new = Local(credentials)
     guard new.userFragment != local.userFragment || new.password != local.password else { return }
-    former = failure == nil ? local : nil
+    former = local
+    if failure != nil {
+      // What failed does not come back.
+      former = nil
+      failure = nil
+      transactions.removeAll()
+    }
     local = new
     generation += 1
-    failure = nil
   }
 
   /// True for an address that passed a check and still may send.
@@ -100,14 +105,14 @@ package final class ICELiteAgent {
     guard message.hasIntegrity(key) else { return refuse(message, .unauthenticated, reply, key: nil) }
     guard message.unknownCount == 0 else { return refuse(message, .unknownAttribute, reply, key: key) }
     guard message.controlled == nil else { return refuse(message, .roleConflict, reply, key: key) }
+    if generation == self.generation, former != nil {
+      former = nil
+      transactions.removeAll()
+    }
     if transactions.contains(message.transaction) {
       // The answer may have been lost. From elsewhere it is a recorded check.
       guard isProved(source) else { return .silent }
     } else {
-      if generation == self.generation, former != nil {
-        former = nil
-        transactions.removeAll()
-      }
       transactions.remember(message.transaction)
       checked(source, message, generation, at: now, &events)
     }

@@ -46,7 +46,8 @@ public struct STUNMessage {
     self.packet = packet
     self.kind = kind
     method = header & 0xF | header >> 1 & 0x70 | header >> 2 & 0xF80
-    transaction = STUNTransaction(high: packet.integer(at: 8, as: UInt32.self), low: packet.integer(at: 12, as: UInt64.self))
+    transaction = STUNTransaction(
+      high: packet.integer(at: 8, as: UInt32.self), low: packet.integer(at: 12, as: UInt64.self))
     var offset = STUNMessage.headerCount
     for _ in 0..<STUNMessage.maximumAttributes where offset < packet.count {
       guard let next = read(at: offset) else { return nil }
