@@ -58,7 +58,7 @@ public final class AudioDecoder {
   }
 
   /// Replaces `samples` by `count` samples of what was probably lost, at most a sample buffer's capacity. Goes on from
-  /// call to call and falls silent by itself.
+  /// call to call and fades: to silence, for Opus to the noise behind the voice.
   public func conceal(samples count: Int, into samples: SampleBuffer) {
     switch coder {
     case .opus(let decoder): decoder.conceal(samples: count, into: samples)

@@ -60,7 +60,7 @@ public final class AudioEncoder {
     }
   }
 
-  /// Appends the payload of `count` samples from `start` on. Opus takes 2.5, 5, 10, 20, 40 or 60 ms, G.722 at 16 kHz an
+  /// Appends the payload of `count` samples from `start` on. Opus takes 2.5, 5, 10 or 20 ms, or a multiple of 20 to 120 ms, G.722 at 16 kHz an
   /// even number, others any.
   ///
   /// `false`: there is nothing to send and `packet` is as it was: a length that the codec does not take, no room, or a

@@ -40,7 +40,7 @@ package final class OpusDecoder {
     return true
   }
 
-  /// `count` samples of what was probably lost. Falls silent by itself.
+  /// `count` samples of what was probably lost. Fades to the noise behind the voice.
   package func conceal(samples count: Int, into samples: SampleBuffer) {
     if run(UnsafeRawBufferPointer(start: nil, count: 0), samples: whole(count), recovering: false, into: samples) {
       samples.count = min(max(count, 0), samples.count)

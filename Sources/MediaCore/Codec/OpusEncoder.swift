@@ -44,7 +44,7 @@ package final class OpusEncoder {
     settings.maximumAverageBitRate ?? .max < OpusEncoder.leastEconomical ? .resilient : .constrained
   }
 
-  /// Bytes of the packet of the samples, which are 2.5, 5, 10, 20, 40 or 60 ms. 0: nothing to send, for the length is
+  /// Bytes of the packet of the samples, which are 2.5, 5, 10 or 20 ms, or a multiple of 20 to 120 ms. 0: nothing to send, for the length is
   /// none of these, or the sound is a silence that the peer would rather not get.
   package func encode(_ samples: UnsafeBufferPointer<Int16>, into room: UnsafeMutableRawBufferPointer) -> Int {
     guard let sound = samples.baseAddress, let bytes = room.baseAddress else { return 0 }

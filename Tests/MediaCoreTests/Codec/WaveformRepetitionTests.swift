@@ -27,7 +27,7 @@ import Testing
     let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
     _ = decoder.sound(
       try AudioEncoder(.pcmu, samplingRate: 8_000).packets(
-        Sound.voice(rate: 8_000, samples: 2_400), frame: 160
+        Sound.voice(rate: 8_000, samples: 1_120), frame: 160
       ).compactMap { $0 })
     let samples = SampleBuffer()
     var levels: [Double] = []
