@@ -119,7 +119,8 @@ extension AudioEncoder.Mode {
   package func bitRate(_ samplingRate: Int) -> Int {
     switch (self, samplingRate) {
     case (.constrained, 8_000): 32_000
-    case (.resilient, 8_000): 24_000
+    // With less, libopus 1.3 has no bits for copies at complexity 0 and a loss below 15 %.
+    case (.resilient, 8_000): 28_000
     case (.constrained, _): 48_000
     case (.resilient, _): 32_000
     }

@@ -160,7 +160,7 @@ import Testing
     }
     let concealed = try heard(recovering: false)
     let restored = try heard(recovering: true)
-    #expect(restored.recovered > 20)
+    #expect(restored.recovered > 10)
     #expect(restored.0.count == sound.count && concealed.0.count == sound.count)
     #expect(Sound.clarity(of: restored.0, like: whole) > Sound.clarity(of: concealed.0, like: whole) + 3)
   }
