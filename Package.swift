@@ -193,6 +193,12 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
       swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
+      path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzDatagram", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
+      path: "Tests/Fuzz/Datagram", swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]
