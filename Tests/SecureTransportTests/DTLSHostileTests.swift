@@ -144,6 +144,17 @@ import Testing
     #expect(network.client.nextDeadline == nil)
   }
 
+  @Test func anAlertBeforeTheClientHelloMeansNothing() throws {
+    let server = try DTLSFixture.association(.server)
+    let network = DTLSNetwork(server: server, client: try DTLSFixture.association(.client))
+    server.start(at: network.now, outbox: PacketOutbox(), on: DTLSFixture.port, to: DTLSFixture.ours)
+    network.inject(plainAlert(40), toServer: true)
+    #expect(server.nextDeadline == nil)
+    network.start()
+    network.runHandshake()
+    #expect(server.keys != nil && network.client.keys != nil)
+  }
+
   @Test func alertsAndHandshakesWithoutProtectionCannotTouchAnAssociation() throws {
     let network = try network()
     network.start()

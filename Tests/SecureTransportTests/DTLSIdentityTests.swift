@@ -129,6 +129,52 @@ import Testing
     #expect(!DTLSCertificate.matches([0x30, 0x03, 1, 2, 3], [try DTLSFixture.peerCertificate.get().fingerprint]))
   }
 
+  /// The rows of the role table that an association decides; the others are the description's.
+  @Test(.enabled(if: TestVectors.arePresent, Comment(rawValue: TestVectors.absence)))
+  func rolesOfTheVectors() throws {
+    var decided = 0
+    for row in try TestVectors.table("dtls/roles.tsv") {
+      let (server, client): (DTLSAssociation, DTLSAssociation)
+      switch row["case"] {
+      case "offer actpass", "offer active":
+        // We answer passive: the peer begins.
+        (server, client) = (try DTLSFixture.association(.server), try DTLSFixture.association(.client))
+      case "restart":
+        // Another certificate and the same addresses: a new association, whatever the old one still sends.
+        let renewed = try DTLSCertificate()
+        let old = DTLSNetwork(
+          server: try DTLSFixture.association(.server), client: try DTLSFixture.association(.client))
+        old.start()
+        old.runHandshake()
+        old.close(server: false)
+        server = try DTLSFixture.association(.server, fingerprints: [renewed.fingerprint])
+        client = try DTLSFixture.association(.client, certificate: renewed)
+        let late = try #require(old.sent.last?.bytes)
+        server.start(at: old.now, outbox: PacketOutbox(), on: DTLSFixture.port, to: DTLSFixture.ours)
+        DTLSNetwork(server: server, client: client).inject(late, toServer: true)
+        #expect(server.isHandshaking)
+      case "mismatch":
+        server = try DTLSFixture.association(.server, fingerprints: stranger())
+        client = try DTLSFixture.association(.client)
+        let network = DTLSNetwork(server: server, client: client)
+        network.start()
+        network.run()
+        #expect(server.state == .failed(.fingerprint))
+        #expect(plainAlerts(network, toServer: false) == [42])
+        decided += 1
+        continue
+      default: continue
+      }
+      let network = DTLSNetwork(server: server, client: client)
+      network.start()
+      #expect(network.sent.map(\.toServer) == [true])
+      network.runHandshake()
+      #expect(server.keys?.send == client.keys?.receive && server.keys != nil)
+      decided += 1
+    }
+    #expect(decided == 4)
+  }
+
   private func certificate(_ name: String) throws -> [UInt8] {
     let lines = try TestVectors.text("dtls/" + name).split(separator: "\n").filter { !$0.hasPrefix("-") }
     return Array(try #require(Data(base64Encoded: lines.joined())))

@@ -113,7 +113,8 @@ public final class DTLSAssociation {
     }
     let admission = gate.admit(packet, isEstablished: isEstablished)
     if !isEstablished {
-      if let description = admission.alert {
+      // Before our first flight there is nothing a peer could refuse: such an alert means an earlier association.
+      if let description = admission.alert, flights > 0 {
         alert = alert ?? (description, now.advanced(byMilliseconds: DTLSAssociation.alertPatience))
       } else if admission.hasHandshake {
         alert = nil
