@@ -17,7 +17,7 @@ public struct RTPHeader: Equatable, Sendable {
   public let payloadCount: Int
 
   /// `nil`: not version 2, or one of its lengths runs past the end.
-  public init?(_ packet: PacketBuffer) {
+  public init?(_ packet: borrowing PacketBuffer) {
     let count = packet.count
     guard count >= RTPHeader.size else { return nil }
     let first = packet.integer(at: 0, as: UInt32.self)
