@@ -39,7 +39,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .systemLibrary(name: "CLandlineSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
     .target(
-      name: "CLandlineOpus", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      name: "CLandlineOpus", exclude: ["Speech"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("opus")]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 

@@ -3,6 +3,8 @@
 
 #include <opus/opus.h>
 
+#include "landline_speech.h"
+
 // opus_encoder_ctl takes variable arguments, which Swift cannot call. Each function returns OPUS_OK or a negative error.
 
 /// How an encoder works; all of it may change between two frames, except what opus_encoder_init takes.

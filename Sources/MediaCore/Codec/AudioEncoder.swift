@@ -122,7 +122,7 @@ extension AudioEncoder.Mode {
     // With less, libopus 1.3 has no bits for copies at complexity 0 and a loss below 15 %.
     case (.resilient, 8_000): 28_000
     case (.constrained, _): 48_000
-    case (.resilient, _): 32_000
+    case (.resilient, _): 40_000
     }
   }
 }
