@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -305,9 +306,31 @@ void landline_sleep_until(int64_t nanoseconds) {
 int64_t landline_monotonic_nanoseconds(void) { return nanoseconds(CLOCK_MONOTONIC); }
 int64_t landline_thread_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
 
-void landline_thread_name(const char *name) {
+struct start {
+  void (*body)(void *);
+  void *argument;
+};
+
+static void *run(void *argument) {
+  struct start start = *(struct start *)argument;
+  free(argument);
+  start.body(start.argument);
+  return NULL;
+}
+
+int32_t landline_thread_start(const char *name, void (*body)(void *argument), void *argument) {
+  struct start *start = malloc(sizeof *start);
+  if (!start) return -ENOMEM;
+  *start = (struct start){.body = body, .argument = argument};
+  pthread_t thread;
+  int error = pthread_create(&thread, NULL, run, start);
+  if (error) {
+    free(start);
+    return -error;
+  }
   char short_name[16];
-  strncpy(short_name, name, sizeof short_name - 1);
-  short_name[sizeof short_name - 1] = 0;
-  (void)pthread_setname_np(pthread_self(), short_name);
+  snprintf(short_name, sizeof short_name, "%s", name);
+  (void)pthread_setname_np(thread, short_name);
+  (void)pthread_detach(thread);
+  return 0;
 }

@@ -107,7 +107,9 @@ void landline_descriptor_close(int32_t descriptor);
 int64_t landline_monotonic_nanoseconds(void);
 /// CPU time that the calling thread has used.
 int64_t landline_thread_nanoseconds(void);
-/// At most 15 characters count.
-void landline_thread_name(const char *name);
+
+/// Runs `body` on a new, detached thread. At most 15 characters of `name` count.
+/// @return 0; -errno after an error, and then `body` is never run.
+int32_t landline_thread_start(const char *name, void (*body)(void *argument), void *argument);
 
 #endif

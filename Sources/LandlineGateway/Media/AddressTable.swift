@@ -1,4 +1,4 @@
-import SecureTransport
+package import SecureTransport
 
 /// Which call an app's address belongs to: open addressing, one look at memory for almost every packet.
 ///

@@ -1,7 +1,6 @@
-package import CallModel
-package import MediaCore
 import CLandlineSockets
-import Glibc
+package import CallModel
+import MediaCore
 
 /// A shard on a thread of its own, and the way to it.
 package final class LoopThread<Bridge: LoopBridge>: Sendable {
@@ -14,7 +13,7 @@ package final class LoopThread<Bridge: LoopBridge>: Sendable {
     mailbox = try LoopMailbox(capacity: configuration.waitingCommands)
     let shard = try MediaShard(configuration, mailbox: mailbox, deliver: deliver)
     appPorts = shard.appPorts
-    try Start(shard, name).run()
+    try startThread(name) { shard.run() }
   }
 
   deinit { _ = mailbox.post(.shutDown { _ in }, isAlwaysTaken: true) }
@@ -26,33 +25,23 @@ package final class LoopThread<Bridge: LoopBridge>: Sendable {
     case .reserveTrunkPorts, .open, .route, .apply, .inspect: mailbox.post(command)
     }
   }
+}
 
-  /// Carries a shard to its thread. The thread that made it lets go of it before the other begins.
-  private final class Start {
-    private let shard: MediaShard<Bridge>
-    private let name: String
-
-    init(_ shard: MediaShard<Bridge>, _ name: String) {
-      self.shard = shard
-      self.name = name
-    }
-
-    func run() throws(InvalidValue) {
-      var attributes = pthread_attr_t()
-      pthread_attr_init(&attributes)
-      defer { pthread_attr_destroy(&attributes) }
-      pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
-      let held = Unmanaged.passRetained(self as AnyObject)
-      var thread = pthread_t()
-      let result = pthread_create(&thread, &attributes, { argument in
-        guard let argument else { return nil }
-        (Unmanaged<AnyObject>.fromOpaque(argument).takeRetainedValue() as? any LoopStart)?.begin()
-        return nil
-      }, held.toOpaque())
-      guard result == 0 else {
-        held.release()
-        throw .media("media.thread", "no thread for media: \(reason(result))", accepted: "a higher limit of threads")
-      }
-    }
+/// Runs `body` once on a new thread, which has it for itself from then on: what it holds may be bound to one thread.
+private func startThread(_ name: String, _ body: @escaping () -> Void) throws(InvalidValue) {
+  final class Start {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+  }
+  let start = Unmanaged.passRetained(Start(body))
+  let result = landline_thread_start(
+    name,
+    { argument in
+      guard let argument else { return }
+      Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+    }, start.toOpaque())
+  guard result == 0 else {
+    start.release()
+    throw .media("media.thread", "no thread for media: \(reason(-result))", accepted: "a higher limit of threads")
   }
 }

@@ -1,9 +1,9 @@
 public import CallModel
 public import MediaCore
-import SecureTransport
+package import SecureTransport
 
 extension MediaBridge: LoopBridge {
-  package static func userFragment(in packet: PacketBuffer) -> String? { nil }
+  package static func userFragment(in packet: PacketBuffer) -> String? { STUNMessage.userFragment(in: packet) }
 }
 
 /// One media thread with its sockets and bridges: a shard. Commands may come from any thread and are carried out in the

@@ -275,10 +275,8 @@ extension MediaShard {
     if !events.isEmpty { deliver(events) }
     events = []
     for command in mailbox.close() { refuse(command) }
-    var left = holdings
-    // The sockets of the apps and what the loop waits on go with the shard, after its last answer.
-    left.descriptors -= apps.count + 1
-    finish?(left)
+    closeDescriptors()
+    finish?(holdings)
   }
 
   var statistics: MediaLoopStatistics {
@@ -310,7 +308,7 @@ extension MediaShard {
     all.quarantinedPairs = pools.reduce(0) { $0 + $1.quarantinedCount }
     all.freePairs = pools.reduce(0) { $0 + $1.freeCount }
     all.quarantinedDescriptors = pools.reduce(0) { $0 + $1.quarantinedDescriptors }
-    all.descriptors = trunks.count + all.quarantinedDescriptors + apps.count + 2
+    all.descriptors = trunks.count + all.quarantinedDescriptors + (isClosed ? 0 : apps.count + 2)
     return all
   }
 }

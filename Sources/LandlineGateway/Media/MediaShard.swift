@@ -1,6 +1,6 @@
 import CLandlineSockets
 package import CallModel
-import MediaCore
+package import MediaCore
 import SecureTransport
 
 /// Everything that one media thread owns: sockets, bridges, who belongs to which, and what is due when.
@@ -79,6 +79,8 @@ package final class MediaShard<Bridge: LoopBridge> {
   var counters = MediaLoopStatistics()
   var pace: LoopPace
   var bridgeCount = 0
+  /// The descriptors of the shard itself are closed.
+  var isClosed = false
   /// Set by the command to shut down.
   var finish: (@Sendable (MediaLoopHoldings) -> Void)?
   var random = SystemRandomNumberGenerator()
@@ -89,7 +91,7 @@ package final class MediaShard<Bridge: LoopBridge> {
   ) throws(InvalidValue) {
     try configuration.validate()
     var opened: [Int32] = []
-    do {
+    do throws(InvalidValue) {
       poll = try Self.checked(landline_poll_open(), "media.descriptors")
       opened.append(poll)
       try Self.check(landline_poll_add(poll, mailbox.descriptor, TrunkSockets.mailboxTag), "media.descriptors")
@@ -105,7 +107,7 @@ package final class MediaShard<Bridge: LoopBridge> {
         throw InvalidValue.media("media.memory", "there is no memory for a list of events", accepted: "more memory")
       }
       self.pollEvents = pollEvents
-      do {
+      do throws(InvalidValue) {
         input = try InputBatch(capacity: Self.batchSize)
         output = try OutputBatch(outbox, sockets: apps.count)
       } catch {
@@ -133,12 +135,18 @@ package final class MediaShard<Bridge: LoopBridge> {
   }
 
   deinit {
-    // Sockets of calls are closed by `release`, those of a loop that never ran are none.
-    for app in apps { landline_descriptor_close(app.descriptor) }
-    landline_descriptor_close(poll)
+    closeDescriptors()
     landline_poll_events_free(pollEvents)
     bridges.deinitialize(count: configuration.maximumBridges)
     bridges.deallocate()
+  }
+
+  /// Of the shard itself. Those of calls are closed before.
+  func closeDescriptors() {
+    guard !isClosed else { return }
+    isClosed = true
+    for app in apps { landline_descriptor_close(app.descriptor) }
+    landline_descriptor_close(poll)
   }
 
   package var appPorts: [AppPort] { apps.map(\.port) }

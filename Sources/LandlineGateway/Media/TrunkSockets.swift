@@ -1,4 +1,4 @@
-package import SecureTransport
+import SecureTransport
 
 /// The open trunk sockets by number. A number carries how often its place was used, so that one that was given back means
 /// nothing any more, neither to a bridge that still holds it nor in events that the kernel told before.
