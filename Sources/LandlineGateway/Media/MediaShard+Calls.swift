@@ -53,7 +53,7 @@ extension MediaShard {
     }
     guard let slot = freeSlots.popLast() else { return .failure(.bridges) }
     slots[identifier] = slot
-    calls[Int(slot)] = Call(identifier: identifier)
+    calls[Int(slot)] = ShardCall(identifier: identifier)
     return .success(slot)
   }
 

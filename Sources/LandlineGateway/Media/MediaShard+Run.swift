@@ -42,7 +42,7 @@ extension MediaShard {
   /// Until the next thing that is due; negative: nothing is.
   private func waitNanoseconds() -> Int64 {
     var next = deadlines.next
-    for pool in pools { next = min(next, pool.nextDeadline) }
+    for index in pools.indices { next = min(next, pools[index].nextDeadline) }
     if let first = closing.first { next = min(next, first.due) }
     guard next < .max else { return -1 }
     // An hour at most, which no deadline of a call exceeds, keeps the sum in bounds.
@@ -208,7 +208,7 @@ extension MediaShard {
         counters.sendsOnReleasedPort += 1
       }
     }
-    for (index, app) in apps.enumerated() { output.flush(app: index, on: app.descriptor, isIPv4: app.isIPv4) }
+    for index in apps.indices { output.flush(app: index, on: apps[index].descriptor, isIPv4: apps[index].isIPv4) }
     outbox.removeAll()
   }
 

@@ -28,23 +28,6 @@ package final class MediaShard<Bridge: LoopBridge> {
   /// Descriptors with input that are told at a time.
   static var pollSize: Int32 { 256 }
 
-  /// What a call holds, apart from its bridge.
-  struct Call {
-    let identifier: Identifier
-    var ports: [TrunkPorts] = []
-    var userFragments: [String] = []
-    /// Proved, whether the table has them for this call or for one that was first.
-    var addresses: [MediaAddress] = []
-    var isClosing = false
-  }
-
-  struct AppSocket {
-    let descriptor: Int32
-    let isIPv4: Bool
-    let port: AppPort
-    let grantedBytes: Int32
-  }
-
   let configuration: MediaLoopConfiguration
   let mailbox: LoopMailbox<LoopCommand<Bridge>>
   let deliver: @Sendable ([MediaLoopEvent]) -> Void
@@ -59,7 +42,7 @@ package final class MediaShard<Bridge: LoopBridge> {
 
   /// The bridge of each slot: all that a packet needs.
   let bridges: UnsafeMutablePointer<Bridge?>
-  var calls: ContiguousArray<Call?>
+  var calls: ContiguousArray<ShardCall?>
   var slots: [Identifier: Int32] = [:]
   /// Free slots; the last is used next.
   var freeSlots: [Int32]
