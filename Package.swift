@@ -41,6 +41,7 @@ let package = Package(
     .target(
       name: "CLandlineOpus", exclude: ["Speech"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("opus")]),
+    .target(name: "CLandlineSockets", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Values and cores: no clock, socket, file or random source inside.
@@ -65,7 +66,8 @@ let package = Package(
     .target(
       name: "LandlineGateway",
       dependencies: [
-        "CallModel", "LandlineDigest", "LandlineResolver", "SIPCore",
+        "CallModel", "LandlineDigest", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport",
+        "CLandlineSockets",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
@@ -143,7 +145,8 @@ let package = Package(
     .testTarget(
       name: "LandlineGatewayTests",
       dependencies: [
-        "PeerKit", "LandlineGateway", "LandlineResolver", "SIPCore", "CallModel",
+        "PeerKit", "LandlineGateway", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport", "SDPCore",
+        "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
