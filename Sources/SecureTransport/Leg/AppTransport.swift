@@ -14,7 +14,7 @@ public import SDPCore
 /// Nothing of an address counts before a check from it was authenticated, so a stranger's ClientHello is never looked
 /// at. Only a nomination moves ``destination``; media that does not open is counted and forgotten. Belongs to one thread.
 public final class AppTransport {
-  public struct Configuration {
+  public struct Configuration: Sendable {
     public var port: MediaPort
     public var certificate: DTLSCertificate
     public var credentials: ICECredentials
