@@ -35,8 +35,9 @@ public final class AppTransport {
   }
 
   /// Dropped datagrams by ``DropReason``'s raw value.
-  public private(set) var dropped = ContiguousArray<UInt64>(repeating: 0, count: DropReason.allCases.count)
+  public var dropped: ContiguousArray<UInt64> { counts }
 
+  private var counts = ContiguousArray<UInt64>(repeating: 0, count: DropReason.allCases.count)
   private let configuration: Configuration
   private let ice: ICELiteAgent
   /// What the association was made for.
@@ -155,7 +156,7 @@ public final class AppTransport {
   }
 
   private func drop(_ reason: DropReason) -> ReceivedDatagram {
-    dropped[reason.rawValue] += 1
+    counts[reason.rawValue] += 1
     return .dropped(reason)
   }
 
