@@ -202,6 +202,12 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzDatagram", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
       path: "Tests/Fuzz/Datagram", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTCP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTCP", swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]

@@ -194,9 +194,15 @@ extension ReceptionStatistics {
   /// Packets that should have come in the present run.
   var runExpected: Int64 { hasStarted ? Int64(extendedHighestSequence &- baseSequence) + 1 : 0 }
 
+  /// Packets that should have come, over all runs.
+  var expected: Int64 { expectedBefore + runExpected }
+
+  /// The pattern of losses up to now.
+  var closedPattern: LossPattern { pattern.closed(through: extendedHighestSequence &+ 1) }
+
   /// Packets that never came, over all runs (RFC 3550 section A.3): negative where the network doubled more than it lost.
   public var lost: Int64 {
-    expectedBefore + runExpected - Int64(truncatingIfNeeded: receivedBefore + runReceived)
+    expected - Int64(truncatingIfNeeded: receivedBefore + runReceived)
   }
 
   /// Like ``lost`` with each packet counted once: what a listener misses.
@@ -211,7 +217,7 @@ extension ReceptionStatistics {
   /// BurstR): 1 or more.
   public var burstRatio: Double {
     let missing = Double(max(missing, 0))
-    let expected = Double(expectedBefore + runExpected)
+    let expected = Double(expected)
     guard pattern.events > 0, missing > 0, missing < expected else { return 1 }
     return max(1, missing / Double(pattern.events) * (1 - missing / expected))
   }
@@ -250,7 +256,7 @@ extension ReceptionStatistics {
   /// Part of the packets that were lost since it was asked last, 0 to 1; to be asked once a second. Packets that came
   /// late after all make up for it in their own second.
   public mutating func takeLossRate() -> Double {
-    let now = Totals(expected: expectedBefore + runExpected, missing: missing)
+    let now = Totals(expected: expected, missing: missing)
     defer { atSecond = now }
     let expected = now.expected - atSecond.expected
     let missing = now.missing - atSecond.missing
