@@ -1,12 +1,12 @@
 /// The values of rtpengine's control protocol, as it writes them on the wire.
-enum Bencode {
-  indirect enum Value {
+package enum Bencode {
+  package indirect enum Value {
     case text(String)
     case list([Value])
     case dictionary([(String, Value)])
   }
 
-  static func write(_ value: Value) -> String {
+  package static func write(_ value: Value) -> String {
     switch value {
     case .text(let text): "\(text.utf8.count):\(text)"
     case .list(let values): "l\(values.map(write).joined())e"
@@ -15,7 +15,7 @@ enum Bencode {
   }
 
   /// The texts of a dictionary's first level; numbers and nested values are left out.
-  static func texts(_ bytes: some Collection<UInt8>) -> [String: String] {
+  package static func texts(_ bytes: some Collection<UInt8>) -> [String: String] {
     var rest = Array(bytes)[...]
     guard rest.popFirst() == UInt8(ascii: "d") else { return [:] }
     var result: [String: String] = [:]

@@ -41,14 +41,12 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
   func setUp(
     _ workload: MediaWorkload, calls: Int, app: UInt16, trunk: UInt16
   ) throws(BenchProblem) -> [CallPorts] {
-    sendingKeys = (
-      workload.protectsApp ? MediaWorkload.Keys.gateway : nil,
-      workload.protectsTrunk ? MediaWorkload.Keys.gateway : nil
-    )
     let answer = try ask("open \(workload.rawValue) \(calls) \(app) \(trunk)")
-    let numbers = answer.split(separator: " ").compactMap { UInt16($0) }
-    guard numbers.count == 2 * calls else { throw BenchProblem("our gateway: \(answer)") }
-    return (0..<calls).map { CallPorts(app: numbers[2 * $0], trunk: numbers[2 * $0 + 1]) }
+    guard let opened = try? JSONDecoder().decode(OpenedCalls.self, from: Data(answer.utf8)),
+      opened.ports.count == 2 * calls
+    else { throw BenchProblem("our gateway: \(answer)") }
+    sendingKeys = (opened.appKey, opened.trunkKey)
+    return (0..<calls).map { CallPorts(app: opened.ports[2 * $0], trunk: opened.ports[2 * $0 + 1]) }
   }
 
   func tearDown() throws(BenchProblem) {

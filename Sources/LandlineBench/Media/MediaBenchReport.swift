@@ -97,7 +97,8 @@ public struct MediaBenchReport: BenchReport {
     ])
     for cost in costs {
       for (name, trials, ratio) in [
-        ("landline", cost.landline, nil), ("rtpengine", cost.anchor, cost.toAnchor), ("floor", cost.floor, cost.toFloor),
+        ("landline", cost.landline, nil), ("rtpengine", cost.anchor, cost.toAnchor),
+        ("floor", cost.floor, cost.toFloor),
       ] where !trials.isEmpty {
         let good = trials.filter(\.isCounted)
         let spread = Spread((good.isEmpty ? trials : good).map(\.cpuMicrosecondsPerCallSecond))
@@ -132,7 +133,8 @@ public struct MediaBenchReport: BenchReport {
 
   private static func text(_ direction: ProbeCall.Direction) -> String {
     func number(_ value: Double?) -> String { value.map { BenchTable.number($0, decimals: 2) } ?? "-" }
-    return "PESQ \(number(direction.pesq)) of what went in (\(number(direction.original)) of the original, codecs alone "
+    return
+      "PESQ \(number(direction.pesq)) of what went in (\(number(direction.original)) of the original, codecs alone "
       + "\(number(direction.codecOnly))), \(direction.received) of \(direction.sent) packets"
   }
 

@@ -45,23 +45,6 @@ struct MediaLoad {
     return try MediaTools.Run("nice", arguments, in: tools.folder)
   }
 
-  static func trial(_ said: String, calls: Int) throws(BenchProblem) -> MediaTrial {
-    let figures = PrintedFigures(text: said)
-    let sent = (try figures.number(after: "A tx "), try figures.number(after: "B tx "))
-    let received = (try figures.number(after: " rx ", from: "A tx "), try figures.number(after: " rx ", from: "B tx "))
-    // A packet on its way at either end of the interval is no loss.
-    func loss(_ sent: Double, _ received: Double) -> Double { sent > 0 ? max(0, 1 - received / sent) : 1 }
-    var delay: MediaTrial.Delay?
-    if let mean = figures.find("gateway: mean ") {
-      delay = MediaTrial.Delay(
-        mean: mean, p99: try figures.number(after: "p99 < ", from: "gateway: mean "),
-        most: try figures.number(after: "max ", from: "gateway: mean "))
-    }
-    return MediaTrial(
-      calls: calls, cpuMicrosecondsPerCallSecond: try figures.number(after: "gateway CPU/call-s "),
-      loss: max(loss(sent.0, received.1), loss(sent.1, received.0)), packets: Int(sent.0 + sent.1), delay: delay)
-  }
-
   /// Sets calls up, measures, and ends them. A trial that lost packets is done again: something else had the machine.
   func measure(
     _ gateway: any MediaGatewayUnderTest, calls: Int, attempts: Int = 3, stampsTime: Bool = false
@@ -70,7 +53,7 @@ struct MediaLoad {
     var best: MediaTrial?
     for _ in 0..<attempts {
       let said = try start(ports, through: gateway, stampsTime: stampsTime).finish()
-      let trial = try Self.trial(said, calls: calls)
+      let trial = try MediaTrial(generator: said, calls: calls)
       if best.map({ trial.loss < $0.loss }) ?? true { best = trial }
       if trial.isCounted { break }
     }
@@ -86,14 +69,7 @@ struct MediaLoad {
       let said = try MediaTools.run(
         tools.floor, ["\(calls)", "\(Int(seconds.rounded(.up)))"] + workload.floorArguments + [tools.speech8],
         environment: workload.app == .opus ? ["WB": tools.speech48] : [:], in: tools.folder)
-      let figures = PrintedFigures(text: said)
-      var trial = MediaTrial(
-        calls: calls, cpuMicrosecondsPerCallSecond: try figures.number(after: "CPU/call-s "),
-        loss: max(0, try figures.number(after: " loss ")) / 100, packets: Int(try figures.number(after: "| sent ")))
-      if let mean = figures.find("transit mean ") {
-        trial.delay = MediaTrial.Delay(
-          mean: mean, p99: try figures.number(after: "p99<"), most: try figures.number(after: "max ", from: "p99<"))
-      }
+      let trial = try MediaTrial(floor: said, calls: calls)
       if best.map({ trial.loss < $0.loss }) ?? true { best = trial }
       if trial.isCounted { break }
     }

@@ -25,8 +25,6 @@ enum MediaWorkload: String, CaseIterable, Sendable, Encodable {
     static let app = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkw"
     /// What the generator's trunk side protects with.
     static let trunk = "OTg3NjU0MzIxMDk4NzY1NDMyMTA5ODc2NTQzMjEw"
-    /// What our gateway protects with, towards either side.
-    static let gateway = "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXphYmNk"
   }
 
   var app: Codec {
@@ -47,7 +45,7 @@ enum MediaWorkload: String, CaseIterable, Sendable, Encodable {
     case .transcode, .transcodeNarrow: ["tick5", "tc-celt0"]
     case .passThrough: ["tick5", "pass"]
     case .reencrypt: ["mmsg", "srtp2"]
-    case .relay: ["tick5", "relay"]
+    case .relay: ["mmsg", "relay"]
     }
   }
 }

@@ -46,10 +46,8 @@ final class RTPEngineGateway: MediaGatewayUnderTest {
     _ workload: MediaWorkload, calls count: Int, app: UInt16, trunk: UInt16
   ) throws(BenchProblem) -> [CallPorts] {
     var ports: [CallPorts] = []
-    let offer = Self.description(
-      workload.app, port: app, key: workload.protectsApp ? MediaWorkload.Keys.app : nil)
-    let answer = Self.description(
-      workload.trunk, port: trunk, key: workload.protectsTrunk ? MediaWorkload.Keys.trunk : nil)
+    let sides = CallDescription.sides(workload, app: app, trunk: trunk)
+    let (offer, answer) = (sides.app.text, sides.trunk.text)
     for _ in 0..<count {
       let name = "c\(calls)"
       calls += 1
@@ -70,10 +68,10 @@ final class RTPEngineGateway: MediaGatewayUnderTest {
         ("call-id", .text(name)), ("command", .text("answer")), ("from-tag", .text("f")), ("to-tag", .text("t")),
         ("sdp", .text(answer)),
       ])
-      guard let appPort = Self.port(toApp), let trunkPort = Self.port(toTrunk) else {
+      guard let appPort = CallDescription.port(in: toApp), let trunkPort = CallDescription.port(in: toTrunk) else {
         throw BenchProblem("rtpengine answered without a port")
       }
-      sendingKeys = (Self.key(toApp), Self.key(toTrunk))
+      sendingKeys = (CallDescription.key(in: toApp), CallDescription.key(in: toTrunk))
       ports.append(CallPorts(app: appPort, trunk: trunkPort))
     }
     return ports
@@ -87,30 +85,6 @@ final class RTPEngineGateway: MediaGatewayUnderTest {
       ])
     }
     calls = 0
-  }
-
-  private static func description(_ codec: MediaWorkload.Codec, port: UInt16, key: String?) -> String {
-    let number = codec.isOpus ? 111 : 0
-    var lines = [
-      "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
-      "m=audio \(port) \(key == nil ? "RTP/AVP" : "RTP/SAVP") \(number)",
-      codec.isOpus ? "a=rtpmap:111 opus/48000/2" : "a=rtpmap:0 PCMU/8000",
-    ]
-    if codec.isOpus { lines.append("a=fmtp:111 minptime=10;useinbandfec=1") }
-    lines.append("a=ptime:20")
-    if let key { lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)") }
-    return lines.joined(separator: "\r\n") + "\r\n"
-  }
-
-  private static func port(_ description: String) -> UInt16? {
-    description.split(separator: "\r\n").first { $0.hasPrefix("m=audio ") }
-      .flatMap { UInt16($0.split(separator: " ")[1]) }
-  }
-
-  private static func key(_ description: String) -> String? {
-    description.split(separator: "\r\n").first { $0.contains(" AES_CM_128_HMAC_SHA1_80 inline:") }
-      .flatMap { $0.components(separatedBy: "inline:").last }
-      .map { String($0.prefix { $0 != "|" && $0 != " " }) }
   }
 
   /// - Returns: the session description of the answer; empty where there is none.
