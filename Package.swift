@@ -191,6 +191,9 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
       swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSRTP", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"], path: "Tests/Fuzz/SRTP",
+      swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]
