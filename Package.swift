@@ -199,6 +199,7 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzSRTP", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"], path: "Tests/Fuzz/SRTP",
       swiftSettings: fuzzing),
+    .executableTarget(
       name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
       path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
     .executableTarget(
