@@ -211,6 +211,9 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzRTCP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
       path: "Tests/Fuzz/RTCP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzWAV", dependencies: ["FuzzBound", "MediaCore", "SDPCore", "SecureTransport"], path: "Tests/Fuzz/WAV",
+      swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]
