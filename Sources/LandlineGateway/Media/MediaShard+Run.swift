@@ -16,19 +16,15 @@ extension MediaShard {
       counters.wakeUps += 1
       // An error here can only be a mistake of ours; it shall not take a whole processor.
       if ready < 0 { landline_sleep_until((start + 1000) * 1000) }
-      var isMail = false
+      if mailbox.isWaiting { performCommands(at: start) }
       for index in 0..<max(ready, 0) {
         let tag = landline_poll_tag(pollEvents, index)
-        if tag == TrunkSockets.mailboxTag {
-          isMail = true
-        } else if tag < UInt64(apps.count) {
+        if tag < UInt64(apps.count) {
           readApp(Int(tag))
-        } else {
+        } else if tag != TrunkSockets.mailboxTag {
           readTrunk(Int32(truncatingIfNeeded: tag))
         }
       }
-      // After the packets, so that none of this turn reaches a bridge that a command opened meanwhile.
-      if isMail { performCommands(at: Self.microseconds()) }
       let now = Self.microseconds()
       advance(to: now)
       flush()
@@ -75,18 +71,18 @@ extension MediaShard {
     // Nothing: it was given back after the kernel told of its input.
     let place = trunks.place(of: number)
     guard place >= 0 else { return }
-    let entry = trunks[place]
-    let count = receive(entry.descriptor, limit: Self.trunkBatchSize)
+    let count = receive(trunks[place].descriptor, limit: Self.trunkBatchSize)
     guard count > 0 else { return }
     let now = MonotonicInstant(microseconds: Self.microseconds())
     for index in 0..<Int(count) {
       let datagram = input.datagrams[index]
       let buffer = input.buffers[index]
       guard accept(datagram, buffer) else { continue }
-      // Its bridge may end with any packet.
-      guard trunks.place(of: number) >= 0 else { return }
+      // Commands, or the packet before, may have ended its call.
+      let place = trunks.place(of: number)
+      guard place >= 0 else { return }
       hand(
-        buffer, to: entry.slot, on: MediaPort(rawValue: number),
+        buffer, to: trunks[place].slot, on: MediaPort(rawValue: number),
         from: MediaAddress(high: datagram.high, low: datagram.low, port: datagram.port), at: now)
     }
   }
@@ -96,6 +92,9 @@ extension MediaShard {
     let count = landline_receive(descriptor, input.batch, limit)
     counters.receiveCalls += 1
     if count < 0 { counters.receiveErrors += 1 }
+    // What was asked before these datagrams were sent holds for them: who tells of a user fragment, and then sends an
+    // offer that names it, is found by the answer.
+    if mailbox.isWaiting { performCommands(at: Self.microseconds()) }
     return count
   }
 

@@ -11,11 +11,13 @@ import Testing
 struct MediaLoopTests {
   // MARK: Packets
 
-  @Test(arguments: [SIPHost.ownLoopback(), .ipv6(high: 0, low: 1)])
-  func datagramsReachTheirBridges(_ host: SIPHost) async throws {
+  @Test(arguments: [
+    (SIPHost.ownLoopback(), SIPHost.ipv4(0x7F00_0001)), (.ipv6(high: 0, low: 1), .ipv6(high: 0, low: 1)),
+  ])
+  func datagramsReachTheirBridges(_ host: SIPHost, _ peers: SIPHost) async throws {
     let loop = try ProbeLoop(on: host)
-    let apps = try (0..<5).map { _ in try DatagramPeer(on: host) }
-    let trunks = try (0..<5).map { _ in try DatagramPeer(on: host) }
+    let apps = try (0..<5).map { _ in try DatagramPeer(on: peers) }
+    let trunks = try (0..<5).map { _ in try DatagramPeer(on: peers) }
     var ports: [TrunkPorts] = []
     for number in 0..<5 {
       ports.append(try await loop.reserve(number))
@@ -162,14 +164,15 @@ struct MediaLoopTests {
 
   /// More answers than one system call takes, and more than the outbox holds.
   @Test(arguments: [1, 63, 64, 65, 200, 512, 600])
-  func manyAnswersGoOutInOrder(_ count: Int) async throws {
+  func manyAnswersGoOut(_ count: Int) async throws {
     let loop = try ProbeLoop { $0.appBufferBytes = 8_388_608 }
     let peer = try DatagramPeer()
     try await loop.open(1, .init(answers: count))
     loop.route("many", to: 1)
     try await loop.prove(peer, "many", to: 1)
     peer.send([9], to: loop.app)
-    for _ in 0..<min(count, 512) { #expect(try await peer.receive("one of \(count)") == [1, 9]) }
+    // The kernel holds at least so many for a peer that has not read yet.
+    for _ in 0..<min(count, 200) { #expect(try await peer.receive("one of \(count)") == [1, 9]) }
     let statistics = try await loop.inspect().statistics
     #expect(statistics.sentDatagrams == UInt64(min(count, 512)))
     #expect(statistics.outboxOverflows == UInt64(max(count - 512, 0)))

@@ -1,5 +1,4 @@
 import CallModel
-import Foundation
 import Glibc
 import LandlineGateway
 import MediaCore
@@ -105,10 +104,20 @@ extension MediaAddress {
   }
 }
 
+/// A file of proc(5), whose size is not told and of which each read gives a part.
+private func systemTable(_ path: String) -> String {
+  guard let file = fopen(path, "r") else { return "" }
+  defer { fclose(file) }
+  var all: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65_536)
+  while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { all += buffer[..<count] }
+  return String(decoding: all, as: UTF8.self)
+}
+
 /// UDP ports of this machine that are bound on an IPv4 address (proc(5), /proc/net/udp).
 func boundPorts(on host: SIPHost) -> Set<UInt16> {
   guard case .ipv4(let bits) = host else { return [] }
-  let table = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
+  let table = systemTable("/proc/net/udp")
   let wanted = String(bits.byteSwapped, radix: 16, uppercase: true)
   let padded = String(repeating: "0", count: 8 - wanted.count) + wanted
   return Set(
