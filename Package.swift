@@ -39,7 +39,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .systemLibrary(name: "CLandlineSRTP", pkgConfig: "libsrtp2", providers: [.apt(["libsrtp2-dev"])]),
     .target(
-      name: "CLandlineOpus", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      name: "CLandlineOpus", exclude: ["Speech"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("opus")]),
     .target(name: "CLandlineSockets", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -114,7 +114,7 @@ let package = Package(
 
     // Tests, one target for each target under test.
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
-    .target(name: "PeerKit", path: "Tests/PeerKit", swiftSettings: ours),
+    .target(name: "PeerKit", path: "Tests/PeerKit", exclude: ["Scripts"], swiftSettings: ours),
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
@@ -127,7 +127,9 @@ let package = Package(
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),
-    .testTarget(name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], exclude: ["Golden"],
+      swiftSettings: ours),
     .testTarget(
       name: "SecureTransportTests", dependencies: ["SecureTransport", "SDPCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
@@ -194,6 +196,18 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
       swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
+      path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzDatagram", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
+      path: "Tests/Fuzz/Datagram", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTCP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTCP", swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]

@@ -52,6 +52,7 @@ extension DTLSAssociation {
 /// A server and a client joined by a network in memory with a clock of its own, which does harm by chance.
 final class DTLSNetwork {
   struct Harm {
+    /// Never more than ``DTLSNetwork/mostLostInARow`` one after another, so that a handshake ends for certain.
     var lost = 0
     var doubled = 0
     var delayed = 0
@@ -65,6 +66,8 @@ final class DTLSNetwork {
     let bytes: [UInt8]
   }
 
+  static let mostLostInARow = 3
+
   let server: DTLSAssociation
   let client: DTLSAssociation
   /// One way, in milliseconds.
@@ -76,6 +79,7 @@ final class DTLSNetwork {
   private var flying: [Flying] = []
   private var chance: DTLSChance
   private var order = 0
+  private var lostInARow = 0
   private let outbox = PacketOutbox()
   private let packet = PacketBuffer()
 
@@ -105,6 +109,9 @@ final class DTLSNetwork {
     (isServer ? server : client).close(outbox: outbox, on: DTLSFixture.port, to: DTLSFixture.ours)
     carry(toServer: !isServer)
   }
+
+  /// Loses everything that is under way.
+  func loseAll() { flying.removeAll() }
 
   /// Lets time pass until nothing is left to happen, or until the limit.
   func run(for milliseconds: Int64 = 60_000, while goesOn: () -> Bool = { true }) {
@@ -142,7 +149,11 @@ final class DTLSNetwork {
     for index in 0..<outbox.count {
       var bytes = outbox.buffer(at: index).bytes
       sent.append((now, toServer, bytes))
-      if chance.happens(percent: harm.lost) { continue }
+      if chance.happens(percent: harm.lost), lostInARow < DTLSNetwork.mostLostInARow || harm.lost == 100 {
+        lostInARow += 1
+        continue
+      }
+      lostInARow = 0
       if chance.happens(percent: harm.corrupted), !bytes.isEmpty {
         bytes[Int.random(in: 0..<bytes.count, using: &chance)] ^= UInt8.random(in: 1...255, using: &chance)
       }

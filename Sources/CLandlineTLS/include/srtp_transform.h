@@ -18,11 +18,11 @@ enum { LANDLINE_SRTP_MAXIMUM_PACKET = 2048 };
 /// tag of SRTP packets in counter mode, 4 or 10; it is not looked at for GCM. NULL when something is out of range or the
 /// library refuses.
 landline_srtp *landline_srtp_new(const uint8_t *key, size_t key_count, const uint8_t *salt, size_t salt_count,
-                                 int is_gcm, size_t rtp_tag_count, int seals);
+                                 int is_gcm, size_t rtp_tag_count);
 
 /// Session keys and salt as they are, without derivation; GCM only. For the packets of RFC 7714 sections 16 and 17.
 landline_srtp *landline_srtp_new_from_session_key(const uint8_t *key, size_t key_count, const uint8_t *salt,
-                                                  size_t salt_count, int seals);
+                                                  size_t salt_count);
 
 void landline_srtp_free(landline_srtp *context);
 

@@ -14,7 +14,7 @@ public final class DTMFDetector {
   /// Part of the energy that both tones must hold.
   static let purity: Float = 0.8
   /// Least ratio of a tone's power to that of its group's next.
-  static let distinction: Float = 6
+  static let distinction: Float = 4
   /// Most of the second harmonic's power, as part of its tone's.
   static let harmonic: Float = 0.06
   /// Most deviation of a frequency (Q.24: 1.5 % is accepted, 3.5 % refused).

@@ -12,8 +12,8 @@ public import SDPCore
 /// ```
 ///
 /// A core without a clock: libssl's own timer is set so far ahead that it never fires, and libssl repeats a flight when
-/// ``advance(to:outbox:on:to:)`` says so. The handshake as a whole has no deadline here. The random numbers are
-/// libcrypto's own.
+/// ``advance(to:outbox:on:to:)`` says so. The handshake as a whole has no deadline here but libssl's
+/// twelve repetitions. The random numbers are libcrypto's own.
 ///
 /// There is no cookie exchange (RFC 6347 section 4.2.1): the caller passes datagrams only from an address that an ICE
 /// check with our password has proved, and that is what a cookie would prove. For the same reason the first datagram need
@@ -33,8 +33,8 @@ public final class DTLSAssociation {
 
   /// Bytes of a datagram that we send, at most: fits any path that carries IPv6, tunnels included.
   public static let maximumDatagram = 1200
-  /// First wait for the answer to a flight, in milliseconds; doubles with each repetition. RFC 6347 section 4.2.4.1 has
-  /// 1 s, and lets those choose less who know better: a call waits here, and a lost datagram should not be heard.
+  /// First wait for the answer to a flight, in milliseconds; doubles with each repetition. RFC 6347 section 4.2.4.1
+  /// advises 1 s; media stacks take less, since a call waits here. A path with a longer round trip costs one datagram more.
   public static let initialRetransmission: Int64 = 250
   /// Longest wait, in milliseconds (RFC 6347 section 4.2.4.1).
   public static let maximumRetransmission: Int64 = 60_000
@@ -49,6 +49,7 @@ public final class DTLSAssociation {
   public private(set) var lastError: String?
 
   private let library: OpaquePointer
+  private let datagramLimit: Int
   private var gate: DTLSRecordGate
   private var isClosed = false
   private var flights: UInt64 = 0
@@ -82,6 +83,7 @@ public final class DTLSAssociation {
     else { throw .key }
     self.library = library
     self.role = role
+    datagramLimit = maximumDatagram
     gate = DTLSRecordGate(role: role)
   }
 
@@ -111,7 +113,8 @@ public final class DTLSAssociation {
     }
     let admission = gate.admit(packet, isEstablished: isEstablished)
     if !isEstablished {
-      if let description = admission.alert {
+      // Before our first flight there is nothing a peer could refuse: such an alert means an earlier association.
+      if let description = admission.alert, flights > 0 {
         alert = alert ?? (description, now.advanced(byMilliseconds: DTLSAssociation.alertPatience))
       } else if admission.hasHandshake {
         alert = nil
@@ -228,11 +231,31 @@ public final class DTLSAssociation {
     }
   }
 
-  /// Where libssl's datagrams go during one call.
+  /// Where libssl's datagrams go during one call. Those that fit together travel together: libssl repeats a flight
+  /// record by record, and each datagram is one more that can be lost.
   private struct Way {
     let outbox: PacketOutbox
     let port: MediaPort
     let address: MediaAddress
+    let limit: Int
+    /// Bytes of the outbox's next packet that wait for company.
+    var waiting = 0
+
+    mutating func add(_ datagram: UnsafeBufferPointer<UInt8>) {
+      guard datagram.count <= PacketBuffer.maximumDatagram else { return }
+      if waiting + datagram.count > limit { flush() }
+      outbox.next.withUnsafeMutableRoom { room in
+        UnsafeMutableRawBufferPointer(rebasing: room[waiting...]).copyBytes(from: datagram)
+      }
+      waiting += datagram.count
+    }
+
+    mutating func flush() {
+      guard waiting > 0 else { return }
+      outbox.next.count = waiting
+      outbox.commit(on: port, to: address)
+      waiting = 0
+    }
   }
 
   /// Runs a call into libssl whose writes become datagrams of the outbox.
@@ -241,13 +264,10 @@ public final class DTLSAssociation {
     _ call: (landline_dtls_sink, UnsafeMutableRawPointer) -> landline_dtls_outcome
   ) -> landline_dtls_outcome {
     let sink: landline_dtls_sink = { context, bytes, count in
-      guard let way = context?.assumingMemoryBound(to: Way.self).pointee, count <= PacketBuffer.maximumDatagram else {
-        return
-      }
-      way.outbox.next.replace(with: UnsafeBufferPointer(start: bytes, count: count))
-      way.outbox.commit(on: way.port, to: way.address)
+      context?.assumingMemoryBound(to: Way.self).pointee.add(UnsafeBufferPointer(start: bytes, count: count))
     }
-    var way = Way(outbox: outbox, port: port, address: address)
+    var way = Way(outbox: outbox, port: port, address: address, limit: datagramLimit)
+    defer { way.flush() }
     return withUnsafeMutablePointer(to: &way) { call(sink, UnsafeMutableRawPointer($0)) }
   }
 

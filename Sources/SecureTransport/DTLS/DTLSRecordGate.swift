@@ -1,4 +1,4 @@
-import SDPCore
+package import SDPCore
 
 /// Looks at every record of a datagram before libssl does (RFC 6347 section 4.1, 4.2.2), and lets through only what a
 /// peer in its role may send: whole records, handshake messages of its side, whole fragments. The rest of a datagram
@@ -6,37 +6,37 @@ import SDPCore
 ///
 /// Alerts that nothing protects yet stay outside too: anyone who can write our peer's address on a datagram could end the
 /// handshake with one. The association waits whether the peer really falls silent.
-struct DTLSRecordGate {
-  struct Admission {
+package struct DTLSRecordGate {
+  package struct Admission {
     /// Bytes of the datagram that libssl may see, from its start.
-    var count = 0
+    package var count = 0
     /// A plain fatal alert or close_notify, by its description.
-    var alert: UInt8?
+    package var alert: UInt8?
     /// A plain handshake message is among the bytes.
-    var hasHandshake = false
+    package var hasHandshake = false
   }
 
   static let headerCount = 13
   static let messageHeaderCount = 12
   /// Bytes of a handshake message at most. A ClientHello with a post-quantum share has 1.8 kB.
-  static let maximumMessage = 16_384
+  package static let maximumMessage = 16_384
   /// Protected records let through before the handshake's end, since our last flight. libssl keeps those that come
   /// before the peer's ChangeCipherSpec, each with a buffer of 17 kB; a real peer sends one Finished a flight.
-  static let maximumEarlyRecords = 8
+  package static let maximumEarlyRecords = 8
 
   /// Message types that the peer may send without protection (RFC 5246 section 7.4, RFC 6347 section 4.3.2), a bit each.
   private let messages: UInt32
   private var early = 0
 
-  init(role: MediaPlan.DTLS.Role) {
+  package init(role: MediaPlan.DTLS.Role) {
     let types: [UInt8] = role == .server ? [1, 11, 15, 16] : [0, 2, 3, 4, 11, 12, 13, 14, 22]
     messages = types.reduce(0) { $0 | 1 << UInt32($1) }
   }
 
   /// A flight was sent: its answer may hold early records again.
-  mutating func sentFlight() { early = 0 }
+  package mutating func sentFlight() { early = 0 }
 
-  mutating func admit(_ packet: PacketBuffer, isEstablished: Bool) -> Admission {
+  package mutating func admit(_ packet: PacketBuffer, isEstablished: Bool) -> Admission {
     var admission = Admission()
     guard packet.count <= PacketBuffer.maximumDatagram else { return admission }
     while packet.count - admission.count >= DTLSRecordGate.headerCount {

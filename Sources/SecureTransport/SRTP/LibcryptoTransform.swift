@@ -9,15 +9,15 @@ final class LibcryptoTransform {
   private let layout: SRTPLayout
   private var streams = SRTPStreams()
 
-  init?(_ suite: CryptoSuite, keyAndSalt: [UInt8], layout: SRTPLayout, seals: Bool, areSessionKeys: Bool = false) {
+  init?(_ suite: CryptoSuite, keyAndSalt: [UInt8], layout: SRTPLayout, areSessionKeys: Bool = false) {
     let keys = keyAndSalt.withUnsafeBufferPointer { bytes -> OpaquePointer? in
       guard bytes.count == suite.keyLength + suite.saltLength, let key = bytes.baseAddress else { return nil }
       let salt = key + suite.keyLength
       if areSessionKeys {
-        return landline_srtp_new_from_session_key(key, suite.keyLength, salt, suite.saltLength, seals ? 1 : 0)
+        return landline_srtp_new_from_session_key(key, suite.keyLength, salt, suite.saltLength)
       }
       return landline_srtp_new(
-        key, suite.keyLength, salt, suite.saltLength, layout.isGCM ? 1 : 0, layout.rtpTag, seals ? 1 : 0)
+        key, suite.keyLength, salt, suite.saltLength, layout.isGCM ? 1 : 0, layout.rtpTag)
     }
     guard let keys else { return nil }
     self.keys = keys

@@ -42,7 +42,7 @@ public final class SRTPContext {
     layout = SRTPLayout(suite, identifier: key.identifier)
     switch transform {
     case .libcrypto:
-      guard let made = LibcryptoTransform(suite, keyAndSalt: bytes, layout: layout, seals: seals) else { throw .key }
+      guard let made = LibcryptoTransform(suite, keyAndSalt: bytes, layout: layout) else { throw .key }
       engine = .libcrypto(made)
     case .libsrtp:
       guard let made = LibsrtpTransform(suite, keyAndSalt: bytes, layout: layout, seals: seals) else { throw .key }
@@ -60,7 +60,7 @@ public final class SRTPContext {
     layout = SRTPLayout(suite, identifier: nil)
     guard layout.isGCM,
       let made = LibcryptoTransform(
-        suite, keyAndSalt: bytes, layout: layout, seals: direction == .send, areSessionKeys: true)
+        suite, keyAndSalt: bytes, layout: layout, areSessionKeys: true)
     else { throw .key }
     engine = .libcrypto(made)
     self.suite = suite

@@ -46,7 +46,8 @@ public struct STUNMessage {
     self.packet = packet
     self.kind = kind
     method = header & 0xF | header >> 1 & 0x70 | header >> 2 & 0xF80
-    transaction = STUNTransaction(high: packet.integer(at: 8, as: UInt32.self), low: packet.integer(at: 12, as: UInt64.self))
+    transaction = STUNTransaction(
+      high: packet.integer(at: 8, as: UInt32.self), low: packet.integer(at: 12, as: UInt64.self))
     var offset = STUNMessage.headerCount
     for _ in 0..<STUNMessage.maximumAttributes where offset < packet.count {
       guard let next = read(at: offset) else { return nil }
@@ -144,14 +145,14 @@ public struct STUNMessage {
     }
   }
 
-  /// True when MESSAGE-INTEGRITY is there and was made with `key`: for short-term credentials the password.
-  package func hasIntegrity(_ key: [UInt8]) -> Bool {
+  /// True when MESSAGE-INTEGRITY is there and was made with `key`.
+  package func hasIntegrity(_ key: STUNIntegrity) -> Bool {
     guard let integrityOffset else { return false }
     // The code covers a header whose length ends with the attribute itself.
     let length = packet.integer(at: 2, as: UInt16.self)
     packet.store(UInt16(integrityOffset + 4 + STUNIntegrity.count - STUNMessage.headerCount), at: 2)
     defer { packet.store(length, at: 2) }
-    return STUNIntegrity.isValid(in: packet, count: integrityOffset, at: integrityOffset + 4, key: key)
+    return key.isValid(in: packet, count: integrityOffset, at: integrityOffset + 4)
   }
 
   /// True when `value` begins with `fragment` and a colon.

@@ -1,0 +1,128 @@
+public import SDPCore
+public import SecureTransport
+
+/// Sound to the payload of packets, for one direction of one leg.
+public final class AudioEncoder {
+  /// How Opus is encoded.
+  public enum Mode: Hashable, Sendable {
+    /// MDCT layer alone, complexity 0: least processor time and delay; conceals loss badly.
+    case constrained
+    /// Speech coding, complexity 0, with copies of the frame before where the peer can use them.
+    case resilient
+  }
+
+  /// What the peer asks for. Only Opus looks at it.
+  public struct Settings: Hashable, Sendable {
+    /// bit/s that the peer takes on average; `nil`: no wish.
+    public var maximumAverageBitRate: Int?
+    /// The peer can use forward error correction.
+    public var inBandFEC = true
+    /// The peer would like silence not to be sent.
+    public var discontinuous = false
+    /// The peer asks for packets of one size.
+    public var constantBitRate = false
+
+    public init() {}
+
+    /// As the peer's format parameters say (RFC 7587 section 6.1).
+    public init(peer: OpusParameters) {
+      maximumAverageBitRate = peer.maximumAverageBitRate
+      inBandFEC = peer.inBandFEC
+      discontinuous = peer.discontinuous
+      constantBitRate = peer.constantBitRate
+    }
+  }
+
+  private enum Coder {
+    case opus(OpusEncoder)
+    case g711(G711)
+    case g722(G722Encoder)
+  }
+
+  /// Bytes kept free behind a payload for what SRTP adds.
+  public static let reserve = 64
+
+  public let codec: AudioCodec
+  /// Hz of the sound that comes in.
+  public let samplingRate: Int
+  private let coder: Coder
+
+  /// Opus takes 8, 16 and 48 kHz, G.722 8 and 16 kHz, G.711 8 kHz.
+  public init(_ codec: AudioCodec, samplingRate: Int, settings: Settings = Settings()) throws(CodecFailure) {
+    self.codec = codec
+    self.samplingRate = samplingRate
+    switch codec {
+    case .opus: coder = .opus(try OpusEncoder(samplingRate: samplingRate, settings: settings))
+    case .g722: coder = .g722(try G722Encoder(samplingRate: samplingRate))
+    case .pcmu, .pcma:
+      guard samplingRate == 8_000 else { throw .samplingRate(samplingRate) }
+      coder = .g711(codec == .pcmu ? .muLaw : .aLaw)
+    }
+  }
+
+  /// Appends the payload of `count` samples from `start` on. Opus takes 2.5, 5, 10 or 20 ms, or a multiple of 20 to 120 ms, G.722 at 16 kHz an
+  /// even number, others any.
+  ///
+  /// `false`: there is nothing to send and `packet` is as it was: a length that the codec does not take, no room, or a
+  /// silence that the peer would rather not get. The RTP timestamp goes on, the sequence number does not.
+  public func encode(_ samples: SampleBuffer, from start: Int, count: Int, into packet: PacketBuffer) -> Bool {
+    guard start >= 0, count > 0, start <= samples.count, count <= samples.count - start else { return false }
+    let used = packet.count
+    let room = PacketBuffer.capacity - AudioEncoder.reserve - used
+    guard room > 0 else { return false }
+    let written = samples.withUnsafeMutableRoom { sound in
+      packet.withUnsafeMutableRoom { bytes in
+        encode(
+          UnsafeBufferPointer(rebasing: sound[start..<(start + count)]),
+          into: UnsafeMutableRawBufferPointer(rebasing: bytes[used..<(used + room)]))
+      }
+    }
+    packet.count = used + written
+    return written > 0
+  }
+
+  private func encode(_ sound: UnsafeBufferPointer<Int16>, into bytes: UnsafeMutableRawBufferPointer) -> Int {
+    switch coder {
+    case .opus(let encoder):
+      return encoder.encode(sound, into: bytes)
+    case .g711(let law):
+      guard sound.count <= bytes.count else { return 0 }
+      law.encode(sound, into: bytes.assumingMemoryBound(to: UInt8.self))
+      return sound.count
+    case .g722(let encoder):
+      return encoder.encode(sound, into: bytes.assumingMemoryBound(to: UInt8.self))
+    }
+  }
+
+  /// The part of our packets that the peer lost lately, 0 to 1, as its reports say. Chooses the ``mode`` of Opus.
+  public func report(lossRate: Double) {
+    if case .opus(let encoder) = coder { encoder.report(lossRate: lossRate) }
+  }
+
+  /// `nil` for codecs that have only one way.
+  public var mode: Mode? {
+    if case .opus(let encoder) = coder { encoder.mode } else { nil }
+  }
+
+  /// Samples that the sound is delayed by.
+  public var lookahead: Int {
+    switch coder {
+    case .opus(let encoder): encoder.lookahead
+    case .g711: 0
+    case .g722: samplingRate == 16_000 ? G722Filter.delay : 0
+    }
+  }
+}
+
+extension AudioEncoder.Mode {
+  /// bit/s for sound of `samplingRate` Hz.
+  package func bitRate(_ samplingRate: Int) -> Int {
+    switch (self, samplingRate) {
+    case (.constrained, 8_000): 32_000
+    // With less, libopus 1.3 has no bits for copies at complexity 0 and a loss below 15 %.
+    case (.resilient, 8_000): 28_000
+    case (.constrained, _): 48_000
+    case (.resilient, _): 40_000
+    }
+  }
+}

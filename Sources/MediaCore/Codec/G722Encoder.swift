@@ -1,0 +1,79 @@
+/// Sound at 16 kHz to ITU-T G.722 at 64 kbit/s; sound at 8 kHz fills the lower sub-band alone.
+package final class G722Encoder {
+  private var lower = G722Band.lower
+  private var higher = G722Band.higher
+  private let filter = G722Filter()
+  private let samplingRate: Int
+
+  package init(samplingRate: Int) throws(CodecFailure) {
+    guard samplingRate == 16_000 || samplingRate == 8_000 else { throw .samplingRate(samplingRate) }
+    self.samplingRate = samplingRate
+  }
+
+  /// Bytes written: one for each two samples at 16 kHz, which must be even in number, or for each sample at 8 kHz.
+  /// 0: not even, or no room.
+  package func encode(_ samples: UnsafeBufferPointer<Int16>, into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    let each = samplingRate / 8_000
+    let total = samples.count / each
+    guard samples.count % each == 0, total <= bytes.count else { return 0 }
+    if each == 1 {
+      for index in samples.indices { bytes[index] = code(low: Int32(samples[index]) >> 1, high: 0) }
+      return total
+    }
+    var start = 0
+    while start < total {
+      let count = min(G722Filter.block, total - start)
+      for index in 0..<count {
+        filter.first[index] = Int32(samples[2 * (start + index)])
+        filter.second[index] = Int32(samples[2 * (start + index) + 1])
+      }
+      for index in 0..<count {
+        let (rising, falling) = filter.sums(at: index)
+        bytes[start + index] = code(low: (falling &+ rising) >> 14, high: (falling &- rising) >> 14)
+      }
+      filter.advance(count)
+      start += count
+    }
+    return total
+  }
+
+  @inline(__always)
+  private func code(low: Int32, high: Int32) -> UInt8 {
+    quantizeHigher(high) << 6 | quantizeLower(low)
+  }
+
+  /// Six bits.
+  @inline(__always)
+  private func quantizeLower(_ sample: Int32) -> UInt8 {
+    let difference = G722Band.limit(sample &- lower.prediction)
+    let magnitude = difference < 0 ? ~difference : difference
+    // The first decision level above the difference: levels rise with the index.
+    var below = 0
+    var above = G722Tables.q6.count
+    while above - below > 1 {
+      let middle = (below + above) / 2
+      if magnitude < (G722Tables.q6[middle] &* lower.scale) >> 12 { above = middle } else { below = middle }
+    }
+    let code = G722Encoder.code(level: above, isNegative: difference < 0)
+    _ = lower.adapt(meaning: G722Tables.qm4[code >> 2], step: G722Tables.wl[code >> 2])
+    return UInt8(code)
+  }
+
+  /// Levels 1 to 30 outwards. The two innermost negative codes lie apart from the rest.
+  @inline(__always)
+  private static func code(level: Int, isNegative: Bool) -> Int {
+    if isNegative { return level <= 2 ? 64 - level : 34 - level }
+    return 62 - level
+  }
+
+  /// Two bits.
+  @inline(__always)
+  private func quantizeHigher(_ sample: Int32) -> UInt8 {
+    let difference = G722Band.limit(sample &- higher.prediction)
+    let magnitude = difference < 0 ? ~difference : difference
+    let isLarge = magnitude >= (564 &* higher.scale) >> 12
+    let code = difference < 0 ? (isLarge ? 0 : 1) : (isLarge ? 2 : 3)
+    _ = higher.adapt(meaning: G722Tables.qm2[code], step: G722Tables.wh[code])
+    return UInt8(code)
+  }
+}

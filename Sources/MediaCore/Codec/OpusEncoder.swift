@@ -1,0 +1,108 @@
+import CLandlineOpus
+
+/// Mono sound at 8, 16 or 48 kHz to Opus, in one of two ways that ``report(lossRate:)`` chooses between.
+///
+/// The library takes no other application once a frame was encoded. So the one state is begun anew, in its own memory,
+/// when the mode changes: nothing is allocated, and a call never holds two encoders. The far decoder blends the two
+/// modes into each other (RFC 6716 section 4.5).
+package final class OpusEncoder {
+  /// Loss above this makes the stream resilient.
+  package static let troublingLoss = 0.02
+  /// Loss up to this counts as quiet.
+  package static let quietLoss = 0.01
+  /// So many quiet reports one after the other, and the stream is economical again.
+  package static let quietReports = 5
+  /// The MDCT layer alone sounds worse than speech coding below this many bit/s.
+  package static let leastEconomical = 28_000
+  /// Most bytes of a packet.
+  package static let maximumPayload = OpusPacket.maximumFrameSize
+
+  private let memory: UnsafeMutableRawPointer
+  private let state: OpaquePointer
+  private let samplingRate: Int
+  private let settings: AudioEncoder.Settings
+  package private(set) var mode: AudioEncoder.Mode
+  private var quiet = 0
+  private var expectedLoss: Int32 = 0
+
+  package init(samplingRate: Int, settings: AudioEncoder.Settings) throws(CodecFailure) {
+    guard [8_000, 16_000, 48_000].contains(samplingRate) else { throw .samplingRate(samplingRate) }
+    memory = UnsafeMutableRawPointer.allocate(byteCount: Int(opus_encoder_get_size(1)), alignment: 16)
+    state = OpaquePointer(memory)
+    self.samplingRate = samplingRate
+    self.settings = settings
+    mode = .resilient
+    mode = mostEconomical
+    let result = begin()
+    guard result == OPUS_OK else { throw .library(result) }
+  }
+
+  deinit { memory.deallocate() }
+
+  /// The economical way, unless the peer takes fewer bits than it needs.
+  private var mostEconomical: AudioEncoder.Mode {
+    settings.maximumAverageBitRate ?? .max < OpusEncoder.leastEconomical ? .resilient : .constrained
+  }
+
+  /// Bytes of the packet of the samples, which are 2.5, 5, 10 or 20 ms, or a multiple of 20 to 120 ms. 0: nothing to send, for the length is
+  /// none of these, or the sound is a silence that the peer would rather not get.
+  package func encode(_ samples: UnsafeBufferPointer<Int16>, into room: UnsafeMutableRawBufferPointer) -> Int {
+    guard let sound = samples.baseAddress, let bytes = room.baseAddress else { return 0 }
+    let written = opus_encode(
+      state, sound, Int32(clamping: samples.count), bytes.assumingMemoryBound(to: UInt8.self),
+      opus_int32(min(room.count, OpusEncoder.maximumPayload)))
+    // Up to two bytes mean that the packet need not be sent.
+    guard written > 0, !(settings.discontinuous && written <= 2) else { return 0 }
+    return Int(written)
+  }
+
+  /// The part of our packets that the peer lost lately, 0 to 1.
+  package func report(lossRate: Double) {
+    guard lossRate.isFinite else { return }
+    if lossRate > OpusEncoder.troublingLoss {
+      quiet = 0
+      let percent = Int32((min(lossRate, 1) * 100).rounded(.up))
+      let changed = mode != .resilient
+      guard changed || percent != expectedLoss else { return }
+      mode = .resilient
+      expectedLoss = percent
+      _ = changed ? begin() : configure()
+    } else if expectedLoss > 0 {
+      quiet = lossRate <= OpusEncoder.quietLoss ? quiet + 1 : 0
+      guard quiet >= OpusEncoder.quietReports else { return }
+      quiet = 0
+      expectedLoss = 0
+      let changed = mode != mostEconomical
+      mode = mostEconomical
+      _ = changed ? begin() : configure()
+    }
+  }
+
+  package func reset() { _ = begin() }
+
+  /// Samples that the sound is delayed by.
+  package var lookahead: Int {
+    var samples: Int32 = 0
+    return landline_opus_lookahead(state, &samples) == OPUS_OK ? Int(samples) : 0
+  }
+
+  private func begin() -> Int32 {
+    let application = mode == .constrained ? OPUS_APPLICATION_RESTRICTED_LOWDELAY : OPUS_APPLICATION_VOIP
+    let result = opus_encoder_init(state, opus_int32(samplingRate), 1, application)
+    return result == OPUS_OK ? configure() : result
+  }
+
+  private func configure() -> Int32 {
+    var chosen = landline_opus_settings()
+    chosen.bits_per_second = Int32(clamping: min(mode.bitRate(samplingRate), settings.maximumAverageBitRate ?? .max))
+    chosen.complexity = 0
+    chosen.maximum_bandwidth =
+      samplingRate == 8_000
+      ? OPUS_BANDWIDTH_NARROWBAND : (samplingRate == 16_000 ? OPUS_BANDWIDTH_WIDEBAND : OPUS_BANDWIDTH_FULLBAND)
+    chosen.in_band_fec = settings.inBandFEC && expectedLoss > 0 ? 1 : 0
+    chosen.expected_loss = expectedLoss
+    chosen.discontinuous = settings.discontinuous ? 1 : 0
+    chosen.constant_rate = settings.constantBitRate ? 1 : 0
+    return landline_opus_configure(state, &chosen)
+  }
+}
