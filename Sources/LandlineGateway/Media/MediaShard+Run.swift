@@ -59,9 +59,9 @@ extension MediaShard {
         let buffer = input.buffers[place]
         guard accept(datagram, buffer) else { continue }
         let address = MediaAddress(high: datagram.high, low: datagram.low, port: datagram.port)
-        let slot = slot(of: buffer, from: address)
-        guard slot >= 0 else { continue }
-        hand(buffer, to: slot, on: app.port.port, from: address, at: now)
+        let leg = leg(of: buffer, from: address)
+        guard leg != .none else { continue }
+        hand(buffer, to: leg, on: app.port.port, from: address, at: now)
       }
       if count < limit { return }
     }
@@ -82,7 +82,7 @@ extension MediaShard {
       let place = trunks.place(of: number)
       guard place >= 0 else { return }
       hand(
-        buffer, to: trunks[place].slot, on: MediaPort(rawValue: number),
+        buffer, to: trunks[place].leg, on: MediaPort(rawValue: number),
         from: MediaAddress(high: datagram.high, low: datagram.low, port: datagram.port), at: now)
     }
   }
@@ -114,33 +114,34 @@ extension MediaShard {
     return true
   }
 
-  /// The call that an app's datagram is for; negative: none.
+  /// The leg that an app's datagram is for.
   @inline(__always)
-  private func slot(of packet: PacketBuffer, from address: MediaAddress) -> Int32 {
-    let known = addresses.slot(of: address)
+  private func leg(of packet: PacketBuffer, from address: MediaAddress) -> LegNumber {
+    let known = addresses.leg(of: address)
     // STUN (RFC 7983 section 7) names the call that it is for: an app may use one port for a second call.
     if packet[0] < 4 {
-      return slotOfCheck(packet, known)
+      return legOfCheck(packet, known)
     }
-    if known < 0 { counters.unknownSources += 1 }
+    if known == .none { counters.unknownSources += 1 }
     return known
   }
 
-  private func slotOfCheck(_ packet: PacketBuffer, _ known: Int32) -> Int32 {
-    if let fragment = Bridge.userFragment(in: packet), let slot = userFragments[fragment] { return slot }
-    if known < 0 { counters.unknownUserFragments += 1 }
+  private func legOfCheck(_ packet: PacketBuffer, _ known: LegNumber) -> LegNumber {
+    if let fragment = Bridge.userFragment(in: packet), let leg = userFragments[fragment] { return leg }
+    if known == .none { counters.unknownUserFragments += 1 }
     return known
   }
 
   @inline(__always)
   private func hand(
-    _ packet: PacketBuffer, to slot: Int32, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant
+    _ packet: PacketBuffer, to leg: LegNumber, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant
   ) {
+    let slot = leg.slot
     guard let bridge = bridges[Int(slot)] else {
       counters.early += 1
       return
     }
-    bridge.receive(packet, on: port, from: address, at: now, outbox: outbox, events: &told)
+    bridge.receive(packet, side: leg.side, on: port, from: address, at: now, outbox: outbox, events: &told)
     settle(bridge, slot, at: now)
   }
 
