@@ -198,6 +198,9 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
       name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
       swiftSettings: fuzzing),
     .executableTarget(
+      name: "FuzzSRTP", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"], path: "Tests/Fuzz/SRTP",
+      swiftSettings: fuzzing),
+    .executableTarget(
       name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
       path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
     .executableTarget(
