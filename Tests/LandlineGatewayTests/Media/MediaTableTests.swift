@@ -1,5 +1,6 @@
 import CallModel
 import LandlineGateway
+import MediaCore
 import SecureTransport
 import Testing
 
@@ -9,34 +10,43 @@ import Testing
   func addressesStayWithTheirCalls(_ seed: UInt64) {
     var random = SeededNumbers(seed)
     var table = AddressTable(seed: random.next())
-    var model: [MediaAddress: Int32] = [:]
+    var model: [MediaAddress: LegNumber] = [:]
     for _ in 0..<60_000 {
       let address = MediaAddress(
         high: random.next() % 2, low: 0xFFFF_7F00_0000 + random.next() % 4, port: UInt16(random.next() % 500))
       switch random.next() % 5 {
       case 0, 1:
-        let slot = Int32(random.next() % 1000)
-        table.insert(address, slot: slot)
-        model[address] = slot
+        let leg = LegNumber(Int32(random.next() % 1000), random.next() % 2 == 0 ? .left : .right)
+        table.insert(address, leg: leg)
+        model[address] = leg
       case 2, 3:
         table.remove(address)
         model[address] = nil
-      default: #expect(table.slot(of: address) == model[address] ?? -1)
+      default: #expect(table.leg(of: address) == model[address] ?? .none)
       }
     }
     #expect(table.count == model.count)
-    for (address, slot) in model { #expect(table.slot(of: address) == slot) }
+    for (address, leg) in model { #expect(table.leg(of: address) == leg) }
+  }
+
+  @Test func legsHaveNumbers() {
+    for slot in [0, 1, 999_999] as [Int32] {
+      for side in BridgeSide.allCases {
+        let leg = LegNumber(slot, side)
+        #expect(leg.slot == slot && leg.side == side && leg != .none)
+      }
+    }
   }
 
   @Test func growsWithItsAddresses() {
     var table = AddressTable(seed: 7)
     let addresses = (0..<20_000).map { MediaAddress(ipv4: 0x0A00_0000 + UInt32($0), port: 4000) }
-    for (slot, address) in addresses.enumerated() { table.insert(address, slot: Int32(slot)) }
+    for (slot, address) in addresses.enumerated() { table.insert(address, leg: LegNumber(Int32(slot), .right)) }
     #expect(table.count == 20_000)
-    #expect(addresses.enumerated().allSatisfy { table.slot(of: $0.element) == Int32($0.offset) })
+    #expect(addresses.enumerated().allSatisfy { table.leg(of: $0.element) == LegNumber(Int32($0.offset), .right) })
     for address in addresses { table.remove(address) }
     #expect(table.count == 0)
-    #expect(addresses.allSatisfy { table.slot(of: $0) == -1 })
+    #expect(addresses.allSatisfy { table.leg(of: $0) == .none })
   }
 
   /// Against a plain list.

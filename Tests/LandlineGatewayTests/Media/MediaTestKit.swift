@@ -1,5 +1,4 @@
 import CallModel
-import Foundation
 import Glibc
 import LandlineGateway
 import MediaCore
@@ -105,10 +104,20 @@ extension MediaAddress {
   }
 }
 
+/// A file of proc(5), whose size is not told and of which each read gives a part.
+private func systemTable(_ path: String) -> String {
+  guard let file = fopen(path, "r") else { return "" }
+  defer { fclose(file) }
+  var all: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65_536)
+  while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { all += buffer[..<count] }
+  return String(decoding: all, as: UTF8.self)
+}
+
 /// UDP ports of this machine that are bound on an IPv4 address (proc(5), /proc/net/udp).
 func boundPorts(on host: SIPHost) -> Set<UInt16> {
   guard case .ipv4(let bits) = host else { return [] }
-  let table = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
+  let table = systemTable("/proc/net/udp")
   let wanted = String(bits.byteSwapped, radix: 16, uppercase: true)
   let padded = String(repeating: "0", count: 8 - wanted.count) + wanted
   return Set(
@@ -156,7 +165,7 @@ final class ProbeBridge: LoopBridge {
   }
 
   enum Seen: Sendable, Equatable {
-    case datagram(UInt64, [UInt8], MediaPort, MediaAddress)
+    case datagram(UInt64, BridgeSide, [UInt8], MediaPort, MediaAddress)
     case command(UInt64, String)
     case ended(UInt64)
   }
@@ -182,12 +191,12 @@ final class ProbeBridge: LoopBridge {
   }
 
   func receive(
-    _ packet: PacketBuffer, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant,
-    outbox: PacketOutbox, events: inout [MediaEvent]
+    _ packet: PacketBuffer, side: BridgeSide, on port: MediaPort, from address: MediaAddress,
+    at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
-    seen.append(.datagram(number, packet.bytes, port, address))
-    if packet[0] == 0 { events.append(.transport(.left, .addressProved(address))) }
-    if packet[0] == 1 { events.append(.transport(.left, .addressDropped(address))) }
+    seen.append(.datagram(number, side, packet.bytes, port, address))
+    if packet[0] == 0 { events.append(.transport(side, .addressProved(address))) }
+    if packet[0] == 1 { events.append(.transport(side, .addressDropped(address))) }
     guard packet[0] >= 4 else { return }
     for _ in 0..<orders.answers {
       outbox.next.replace(with: [UInt8(truncatingIfNeeded: number)] + packet.bytes)
@@ -240,10 +249,12 @@ final class ProbeLoop: Sendable {
     }
   }
 
-  func reserve(_ number: Int, interface: Int = 0, control: Bool = true) async throws -> TrunkPorts {
+  func reserve(
+    _ number: Int, _ side: BridgeSide = .right, interface: Int = 0, control: Bool = true
+  ) async throws -> TrunkPorts {
     try await withCheckedThrowingContinuation { continuation in
       let isTaken = thread.post(
-        .reserveTrunkPorts(MediaBridge.Identifier(number), interface: interface, control: control) {
+        .reserveTrunkPorts(MediaBridge.Identifier(number), side, interface: interface, control: control) {
           continuation.resume(with: $0.mapError { $0 })
         })
       if !isTaken { continuation.resume(throwing: MediaLoopFailure.stopped) }
@@ -255,15 +266,15 @@ final class ProbeLoop: Sendable {
     let seen = seen
     try await withCheckedThrowingContinuation { continuation in
       let isTaken = thread.post(
-        .open(identifier, make: { ProbeBridge(identifier, orders, seen, at: $0) }) {
+        .open(identifier, make: { ProbeBridge(identifier, orders, seen, at: $1) }) {
           continuation.resume(with: $0.mapError { $0 })
         })
       if !isTaken { continuation.resume(throwing: MediaLoopFailure.stopped) }
     }
   }
 
-  func route(_ fragment: String, to number: Int) {
-    #expect(thread.post(.route(MediaBridge.Identifier(number), userFragment: fragment)))
+  func route(_ fragment: String, to number: Int, _ side: BridgeSide = .left) {
+    #expect(thread.post(.route(MediaBridge.Identifier(number), side, userFragment: fragment)))
   }
 
   func close(_ number: Int) { #expect(thread.post(.close(MediaBridge.Identifier(number)))) }
@@ -275,13 +286,15 @@ final class ProbeLoop: Sendable {
   }
 
   /// Proves an app's address to a bridge that has the user fragment.
-  func prove(_ peer: DatagramPeer, _ fragment: String, to number: Int) async throws {
+  func prove(
+    _ peer: DatagramPeer, _ fragment: String, to number: Int, _ side: BridgeSide = .left
+  ) async throws {
     peer.send([0] + fragment.utf8, to: app)
     let address = peer.address
     try await events.wait(for: "proof of \(address)", count: 1) {
       $0
         == MediaLoopEvent(
-          bridge: MediaBridge.Identifier(number), event: .transport(.left, .addressProved(address)))
+          bridge: MediaBridge.Identifier(number), event: .transport(side, .addressProved(address)))
     }
   }
 
