@@ -36,7 +36,7 @@ final class BridgedCall: Sendable {
     self.gateway = gateway
     self.identifier = identifier
     let loop = gateway.loop
-    let ports = try await Self.reply { loop.reserveTrunkPorts(for: identifier, reply: $0) }
+    let ports = try await Self.reply { loop.reserveTrunkPorts(for: identifier, .right, reply: $0) }
     gateway.log.note(ports)
     var random = SystemRandomNumberGenerator()
     let app = loop.appPorts[0]
@@ -73,19 +73,10 @@ final class BridgedCall: Sendable {
           sessionID: random.next(), host: GatewayUnderTest.host,
           policy: MediaPolicy(codecs: terms.codecs, protection: terms.protection))
       ))
-    let legs = (left, right)
-    try await Self.reply {
-      loop.open(
-        identifier,
-        make: { now in
-          let bridge = MediaBridge(identifier, workspace: MediaWorkspace(), at: now)
-          bridge.attach(.left, legs.0, at: now)
-          bridge.attach(.right, legs.1, at: now)
-          return bridge
-        }, reply: $0)
-    }
+    let legs = [BridgeSide.left: left, .right: right]
+    try await Self.reply { loop.open(identifier, legs, reply: $0) }
     try require(
-      loop.route(userFragment: credentials.userFragment, to: identifier), "the loop takes a user fragment")
+      loop.route(userFragment: credentials.userFragment, to: identifier, .left), "the loop takes a user fragment")
   }
 
   // MARK: The app
