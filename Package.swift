@@ -119,7 +119,7 @@ let package = Package(
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
-        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "CallModel",
+        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
