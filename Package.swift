@@ -41,6 +41,7 @@ let package = Package(
     .target(
       name: "CLandlineOpus", exclude: ["Speech"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("opus")]),
+    .target(name: "CLandlineSockets", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Values and cores: no clock, socket, file or random source inside.
@@ -65,7 +66,8 @@ let package = Package(
     .target(
       name: "LandlineGateway",
       dependencies: [
-        "CallModel", "LandlineDigest", "LandlineResolver", "SIPCore",
+        "CallModel", "LandlineDigest", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport",
+        "CLandlineSockets",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOTLS", package: "swift-nio"),
@@ -112,7 +114,7 @@ let package = Package(
 
     // Tests, one target for each target under test.
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
-    .target(name: "PeerKit", path: "Tests/PeerKit", swiftSettings: ours),
+    .target(name: "PeerKit", path: "Tests/PeerKit", exclude: ["Scripts"], swiftSettings: ours),
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
@@ -125,7 +127,9 @@ let package = Package(
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),
-    .testTarget(name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "SDPCoreTests", dependencies: ["SDPCore", "CallModel", "TestVectors"], exclude: ["Golden"],
+      swiftSettings: ours),
     .testTarget(
       name: "SecureTransportTests", dependencies: ["SecureTransport", "SDPCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
@@ -141,7 +145,8 @@ let package = Package(
     .testTarget(
       name: "LandlineGatewayTests",
       dependencies: [
-        "PeerKit", "LandlineGateway", "LandlineResolver", "SIPCore", "CallModel",
+        "PeerKit", "LandlineGateway", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport", "SDPCore",
+        "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -194,6 +199,21 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzWAV", dependencies: ["FuzzBound", "MediaCore", "SDPCore", "SecureTransport"], path: "Tests/Fuzz/WAV",
       swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSRTP", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"], path: "Tests/Fuzz/SRTP",
+      swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
+      path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzDatagram", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
+      path: "Tests/Fuzz/Datagram", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTCP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTCP", swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]

@@ -8,6 +8,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include "srtp_transform.h"
+
 /// The version of the library in use, as OpenSSL_version_num gives it.
 unsigned long landline_tls_version(void);
 

@@ -47,8 +47,7 @@ public struct MediaPolicy: Hashable, Sendable {
   public var multiplexesRTCP: Bool
   public var reducedSizeRTCP: Bool
   public var ice: ICE
-  /// We may open the DTLS association when the peer insists on waiting for it. The gateway's own legs never do: no byte
-  /// of DTLS leaves or is read before the peer's address is proved.
+  /// We may open the DTLS association when the peer insists on waiting for it. Without it such an offer is refused.
   public var opensDTLS: Bool
 
   public init(
@@ -77,9 +76,10 @@ public struct MediaPolicy: Hashable, Sendable {
     .aesCM192HMAC32,
   ]
 
-  /// A leg to a browser or an app: Opus first, DTLS, ICE-lite, one port.
+  /// A leg to a browser or an app: Opus first, DTLS in either role, ICE-lite, one port.
   public static let app = MediaPolicy(
-    codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .required)
+    codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .required,
+    opensDTLS: true)
 
   /// A leg to a trunk; `protection` is the trunk's: off is `.none`, optional `[.none, .sdes]`, required `.sdes`.
   public static func trunk(_ protection: Protection) -> MediaPolicy {

@@ -8,7 +8,8 @@ public final class PacketBuffer {
   public static let maximumDatagram = 1500
 
   @usableFromInline let base: UnsafeMutableRawPointer
-  @usableFromInline var used = 0
+  // Unchecked: read and written as a whole only, and the check costs more than the rest of a header's reading.
+  @exclusivity(unchecked) @usableFromInline var used = 0
 
   public init() {
     base = UnsafeMutableRawPointer.allocate(byteCount: PacketBuffer.capacity, alignment: 16)

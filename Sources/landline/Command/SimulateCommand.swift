@@ -4,7 +4,7 @@ import LandlineConsole
 struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate", abstract: "Calls and faults that never happened, on a ledger that is real.",
-    subcommands: [SimulateBooksCommand.self, Calls.self, SimulateSIPCommand.self],
+    subcommands: [SimulateBooksCommand.self, Calls.self, SimulateSIPCommand.self, SimulateRelayCommand.self],
     defaultSubcommand: SimulateBooksCommand.self)
 
   struct Calls: AsyncParsableCommand {

@@ -1,0 +1,95 @@
+public import CallModel
+public import MediaCore
+package import SecureTransport
+
+extension MediaBridge: LoopBridge {
+  package static func userFragment(in packet: PacketBuffer) -> String? { STUNMessage.userFragment(in: packet) }
+}
+
+/// One media thread with its sockets and bridges: a shard. Commands may come from any thread and are carried out in the
+/// order in which one thread gives them; packets never leave the shard.
+///
+/// All a call holds here is noted under its bridge's identifier, and ``close(_:)`` gives it back, whatever had been done:
+/// reserved, routed, opened. ``MediaEvent/closed`` then comes once, as the last of its events.
+///
+/// Methods that return `Bool` return `false` when ``MediaLoopConfiguration/waitingCommands`` are waiting or the loop has
+/// ended: the command is not carried out and its reply is not called. Replies are called on the media thread, which they
+/// must leave at once.
+public final class MediaLoop: Sendable {
+  public typealias Reply<Success> = @Sendable (Result<Success, MediaLoopFailure>) -> Void
+
+  private let thread: LoopThread<MediaBridge>
+
+  private init(_ thread: LoopThread<MediaBridge>) { self.thread = thread }
+
+  /// Opens the app ports and starts the thread.
+  ///
+  /// - Parameters:
+  ///   - name: Of the thread, for tools of the system; at most 15 characters count.
+  ///   - deliver: Called on the media thread with what the bridges tell, in order, once a turn of the loop at most.
+  /// - Throws: What cannot be opened, and what would be accepted.
+  public static func start(
+    _ configuration: MediaLoopConfiguration, name: String = "media",
+    deliver: @escaping @Sendable ([MediaLoopEvent]) -> Void
+  ) throws(InvalidValue) -> MediaLoop {
+    MediaLoop(try LoopThread(configuration, name: name, deliver: deliver))
+  }
+
+  /// In the order of ``MediaLoopConfiguration/app``.
+  public var appPorts: [AppPort] { thread.appPorts }
+
+  /// Holds a pair of ports for a call, before or after its bridge is opened.
+  ///
+  /// - Parameters:
+  ///   - interface: A place in ``MediaLoopConfiguration/trunk``.
+  ///   - control: Whether RTCP gets a port of its own.
+  public func reserveTrunkPorts(
+    for identifier: MediaBridge.Identifier, interface: Int = 0, control: Bool = true, reply: @escaping Reply<TrunkPorts>
+  ) -> Bool {
+    thread.post(.reserveTrunkPorts(identifier, interface: interface, control: control, reply: reply))
+  }
+
+  /// Gives ports back before the call ends: those of an attempt that failed. Always taken while the loop runs.
+  @discardableResult
+  public func releaseTrunkPorts(_ ports: TrunkPorts, of identifier: MediaBridge.Identifier) -> Bool {
+    thread.post(.releaseTrunkPorts(identifier, ports))
+  }
+
+  /// Makes a bridge on the media thread; packets reach it from then on.
+  ///
+  /// - Parameter make: Builds it with its legs. Everything that it takes in must be sendable, and what it makes must not
+  ///   be kept elsewhere.
+  public func open(
+    _ identifier: MediaBridge.Identifier, make: @escaping @Sendable (MonotonicInstant) throws -> MediaBridge,
+    reply: @escaping Reply<Void>
+  ) -> Bool {
+    thread.post(.open(identifier, make: make, reply: reply))
+  }
+
+  /// STUN for this user fragment of ours goes to the call. Before its offer or answer leaves.
+  public func route(userFragment: String, to identifier: MediaBridge.Identifier) -> Bool {
+    thread.post(.route(identifier, userFragment: userFragment))
+  }
+
+  /// Tells a bridge; a call that has ended meanwhile is no error.
+  public func apply(_ command: MediaCommand, to identifier: MediaBridge.Identifier) -> Bool {
+    thread.post(.apply(identifier, command))
+  }
+
+  /// Ends a call and gives back what it holds. Always taken while the loop runs.
+  @discardableResult
+  public func close(_ identifier: MediaBridge.Identifier) -> Bool { thread.post(.close(identifier)) }
+
+  /// What the loop has done, and what it holds.
+  public func inspect(_ reply: @escaping @Sendable (MediaLoopStatistics, MediaLoopHoldings) -> Void) -> Bool {
+    thread.post(.inspect(reply))
+  }
+
+  /// Closes every bridge, socket and descriptor, and ends the thread. A loop that nobody holds does so by itself.
+  ///
+  /// - Parameter reply: Called last, with what is left: nothing.
+  @discardableResult
+  public func shutDown(_ reply: @escaping @Sendable (MediaLoopHoldings) -> Void) -> Bool {
+    thread.post(.shutDown(reply))
+  }
+}

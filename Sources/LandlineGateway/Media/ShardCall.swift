@@ -1,0 +1,20 @@
+import MediaCore
+import SecureTransport
+
+/// What a call holds, apart from its bridge.
+struct ShardCall {
+  let identifier: MediaBridge.Identifier
+  var ports: [TrunkPorts] = []
+  var userFragments: [String] = []
+  /// Proved, whether the table has them for this call or for one that was first.
+  var addresses: [MediaAddress] = []
+  var isClosing = false
+}
+
+/// An app port with its socket.
+struct AppSocket {
+  let descriptor: Int32
+  let isIPv4: Bool
+  let port: AppPort
+  let grantedBytes: Int32
+}

@@ -1,0 +1,265 @@
+public import CallModel
+
+/// What is known about the packets of one incoming stream: order, loss, jitter (RFC 3550 sections 6.4.1, A.1, A.3, A.8).
+///
+/// A new source (SSRC) begins a new run; totals go on. Fixed in size; ``received(sequence:timestamp:source:payloadCount:arrival:)``
+/// is called for every packet and allocates nothing.
+public struct ReceptionStatistics: Sendable {
+  /// A step forward of so many sequence numbers, or more, is a jump and no loss (MAX_DROPOUT).
+  public static let maximumDropout: UInt16 = 3000
+  /// A step back of more than so many is a jump and no reordering (MAX_MISORDER).
+  public static let maximumMisorder: UInt16 = 100
+  /// Microseconds: transit times further apart are a new timestamp origin and no jitter.
+  public static let maximumTransitStep = 5_000_000.0
+
+  public private(set) var clockRate: Int
+  /// SSRC of the present run.
+  public private(set) var source: UInt32 = 0
+  /// Something has come.
+  public private(set) var hasStarted = false
+  /// Two packets in a row came from this source (MIN_SEQUENTIAL). Before, a jump is believed at once.
+  public private(set) var isValidated = false
+
+  /// Over all runs; duplicates count.
+  public private(set) var packets: UInt64 = 0
+  /// Payload bytes, over all runs.
+  public private(set) var bytes: UInt64 = 0
+  public private(set) var reordered: UInt64 = 0
+  public private(set) var duplicated: UInt64 = 0
+  /// Packets dropped as ``Arrival/stray``.
+  public private(set) var strays: UInt64 = 0
+  /// Runs after the first.
+  public private(set) var restarts: UInt64 = 0
+  /// When the newest packet came.
+  public private(set) var lastArrival = MonotonicInstant.zero
+
+  /// Where the losses lie.
+  var pattern = LossPattern()
+
+  // The present run.
+  var baseSequence: UInt32 = 0
+  var cycles: UInt32 = 0
+  private var highestSequence: UInt16 = 0
+  private var badSequence: UInt32 = 0
+  var runReceived: UInt64 = 0
+  private var runDuplicated: UInt64 = 0
+  var expectedAtReport: Int64 = 0
+  var receivedAtReport: UInt64 = 0
+  /// Bit n: the packet n before the highest has come.
+  private var window: UInt128 = 0
+
+  // Earlier runs.
+  private var expectedBefore: Int64 = 0
+  private var receivedBefore: UInt64 = 0
+  private var duplicatedBefore: UInt64 = 0
+
+  // Jitter.
+  private var microsecondsPerTick: Double
+  private var hasTransit = false
+  private var transitTimestamp: UInt32 = 0
+  private var transitArrival = MonotonicInstant.zero
+  private var jitterMicroseconds = 0.0
+
+  var atSecond = Totals()
+
+  /// `clockRate`: ticks a second of the RTP timestamp.
+  public init(clockRate: Int) {
+    self.clockRate = clockRate
+    microsecondsPerTick = 1_000_000 / Double(max(clockRate, 1))
+  }
+
+  /// The payload has another clock from now on; jitter starts again from its present value.
+  public mutating func use(clockRate: Int) {
+    guard clockRate != self.clockRate else { return }
+    self.clockRate = clockRate
+    microsecondsPerTick = 1_000_000 / Double(max(clockRate, 1))
+    hasTransit = false
+  }
+
+  /// Counts a packet. One that is ``Arrival/stray`` counts in ``strays`` alone.
+  public mutating func received(
+    sequence: UInt16, timestamp: UInt32, source: UInt32, payloadCount: Int, arrival: MonotonicInstant
+  ) -> Arrival {
+    let standing: Arrival
+    if hasStarted && source == self.source {
+      standing = place(sequence)
+      if standing == .stray {
+        strays += 1
+        return .stray
+      }
+    } else {
+      standing = hasStarted ? .restarted : .first
+      begin(sequence, source)
+    }
+    packets += 1
+    runReceived += 1
+    bytes += UInt64(truncatingIfNeeded: payloadCount)
+    if standing != .duplicate { measure(timestamp, arrival) }
+    return standing
+  }
+
+  private mutating func place(_ sequence: UInt16) -> Arrival {
+    let step = sequence &- highestSequence
+    if step == 1 {
+      isValidated = true
+      advance(to: sequence, by: 1)
+      return .next
+    }
+    if step == 0 { return duplicate() }
+    if step < ReceptionStatistics.maximumDropout {
+      let missing = Int(step) - 1
+      pattern.lost(missing, before: extendedHighestSequence &+ UInt32(step))
+      advance(to: sequence, by: step)
+      return .ahead(missing: missing)
+    }
+    let back = highestSequence &- sequence
+    if back <= ReceptionStatistics.maximumMisorder {
+      let bit: UInt128 = 1 << UInt128(back)
+      if window & bit != 0 { return duplicate() }
+      pattern.filled(olderIsThere: window & bit << 1 != 0, newerIsThere: window & bit >> 1 != 0)
+      window |= bit
+      reordered += 1
+      return .late
+    }
+    // The other side may have started again: two packets in a row prove it, as long as the old run was real.
+    let follows = UInt32(sequence) == badSequence
+    if follows || !isValidated {
+      begin(sequence, source)
+      isValidated = follows
+      return .restarted
+    }
+    badSequence = UInt32(sequence &+ 1)
+    return .stray
+  }
+
+  private mutating func advance(to sequence: UInt16, by step: UInt16) {
+    if sequence < highestSequence { cycles &+= 1 << 16 }
+    highestSequence = sequence
+    window = step < 128 ? window << UInt128(step) | 1 : 1
+    badSequence = ReceptionStatistics.noSequence
+  }
+
+  private mutating func duplicate() -> Arrival {
+    duplicated += 1
+    runDuplicated += 1
+    return .duplicate
+  }
+
+  private mutating func begin(_ sequence: UInt16, _ source: UInt32) {
+    if hasStarted {
+      expectedBefore += runExpected
+      receivedBefore += runReceived
+      duplicatedBefore += runDuplicated
+      restarts += 1
+    }
+    hasStarted = true
+    isValidated = false
+    self.source = source
+    baseSequence = UInt32(sequence)
+    cycles = 0
+    highestSequence = sequence
+    badSequence = ReceptionStatistics.noSequence
+    runReceived = 0
+    runDuplicated = 0
+    expectedAtReport = 0
+    receivedAtReport = 0
+    window = 1
+    hasTransit = false
+    pattern.restart(at: UInt32(sequence))
+  }
+
+  /// RFC 3550 section A.8. Packets of one instant (RFC 4733 sends an event many times) say nothing about transit but
+  /// by the first of them.
+  private mutating func measure(_ timestamp: UInt32, _ arrival: MonotonicInstant) {
+    lastArrival = arrival
+    if hasTransit {
+      let ticks = Int32(bitPattern: timestamp &- transitTimestamp)
+      if ticks == 0 { return }
+      let step = abs(Double(arrival.microseconds(since: transitArrival)) - Double(ticks) * microsecondsPerTick)
+      if step <= ReceptionStatistics.maximumTransitStep { jitterMicroseconds += (step - jitterMicroseconds) / 16 }
+    }
+    hasTransit = true
+    transitTimestamp = timestamp
+    transitArrival = arrival
+  }
+
+  /// Not the number of any packet.
+  private static let noSequence = UInt32.max
+}
+
+extension ReceptionStatistics {
+  /// Highest sequence number of the present run, with the count of its cycles above it.
+  public var extendedHighestSequence: UInt32 { cycles &+ UInt32(highestSequence) }
+
+  /// Packets that should have come in the present run.
+  var runExpected: Int64 { hasStarted ? Int64(extendedHighestSequence &- baseSequence) + 1 : 0 }
+
+  /// Packets that should have come, over all runs.
+  var expected: Int64 { expectedBefore + runExpected }
+
+  /// The pattern of losses up to now.
+  var closedPattern: LossPattern { pattern.closed(through: extendedHighestSequence &+ 1) }
+
+  /// Packets that never came, over all runs (RFC 3550 section A.3): negative where the network doubled more than it lost.
+  public var lost: Int64 {
+    expected - Int64(truncatingIfNeeded: receivedBefore + runReceived)
+  }
+
+  /// Like ``lost`` with each packet counted once: what a listener misses.
+  public var missing: Int64 { lost + Int64(truncatingIfNeeded: duplicatedBefore + runDuplicated) }
+
+  /// In ticks of the RTP timestamp (RFC 3550 section A.8).
+  public var jitter: UInt32 { UInt32(clamping: Int64(jitterMicroseconds / microsecondsPerTick)) }
+
+  public var jitterMilliseconds: Double { jitterMicroseconds / 1000 }
+
+  /// Mean length of a run of lost packets, against the length it would have if losses were independent (ITU-T G.107,
+  /// BurstR): 1 or more.
+  public var burstRatio: Double {
+    let missing = Double(max(missing, 0))
+    let expected = Double(expected)
+    guard pattern.events > 0, missing > 0, missing < expected else { return 1 }
+    return max(1, missing / Double(pattern.events) * (1 - missing / expected))
+  }
+
+  /// What a report says of the present run since the report before.
+  struct Interval: Equatable {
+    /// Of 256, as the report block has it.
+    let fractionLost: UInt8
+    /// Packets of the run, within 24 bits.
+    let cumulativeLost: Int32
+    let extendedHighestSequence: UInt32
+    let jitter: UInt32
+  }
+
+  /// `nil`: nothing came since the report before.
+  mutating func takeInterval() -> Interval? {
+    guard hasStarted, runReceived > receivedAtReport else { return nil }
+    let expected = runExpected
+    let expectedInterval = expected - expectedAtReport
+    let receivedInterval = Int64(truncatingIfNeeded: runReceived - receivedAtReport)
+    expectedAtReport = expected
+    receivedAtReport = runReceived
+    let lostInterval = expectedInterval - receivedInterval
+    let fraction = expectedInterval > 0 && lostInterval > 0 ? min(255, lostInterval * 256 / expectedInterval) : 0
+    let cumulative = expected - Int64(truncatingIfNeeded: runReceived)
+    return Interval(
+      fractionLost: UInt8(fraction), cumulativeLost: Int32(min(max(cumulative, -0x80_0000), 0x7F_FFFF)),
+      extendedHighestSequence: extendedHighestSequence, jitter: jitter)
+  }
+
+  struct Totals {
+    var expected: Int64 = 0
+    var missing: Int64 = 0
+  }
+
+  /// Part of the packets that were lost since it was asked last, 0 to 1; to be asked once a second. Packets that came
+  /// late after all make up for it in their own second.
+  public mutating func takeLossRate() -> Double {
+    let now = Totals(expected: expected, missing: missing)
+    defer { atSecond = now }
+    let expected = now.expected - atSecond.expected
+    let missing = now.missing - atSecond.missing
+    return expected > 0 && missing > 0 ? min(1, Double(missing) / Double(expected)) : 0
+  }
+}

@@ -1,0 +1,49 @@
+public import CallModel
+
+/// Both directions between two ends, each a path of its own.
+public struct ImpairedNetwork {
+  /// Which way a datagram goes.
+  public enum Direction: String, Hashable, Sendable, CaseIterable {
+    case forth, back
+  }
+
+  /// A datagram that arrives.
+  public struct Delivery: Hashable, Sendable {
+    public let direction: Direction
+    public let bytes: [UInt8]
+  }
+
+  public private(set) var forth: ImpairedPath
+  public private(set) var back: ImpairedPath
+
+  /// - Parameter seed: the same seed and traffic give the same outcome; the directions draw independently.
+  public init(forth: ImpairmentOptions, back: ImpairmentOptions, seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    self.forth = ImpairedPath(forth, seed: random.next())
+    self.back = ImpairedPath(back, seed: random.next())
+  }
+
+  public mutating func offer(_ bytes: [UInt8], _ direction: Direction, at now: MonotonicInstant) {
+    switch direction {
+    case .forth: forth.offer(bytes, at: now)
+    case .back: back.offer(bytes, at: now)
+    }
+  }
+
+  /// When ``next(at:)`` has something.
+  public var nextDeadline: MonotonicInstant? {
+    guard let first = forth.nextDeadline, let second = back.nextDeadline else {
+      return forth.nextDeadline ?? back.nextDeadline
+    }
+    return min(first, second)
+  }
+
+  /// Takes the next datagram that has arrived, of both directions the earlier.
+  public mutating func next(at now: MonotonicInstant) -> Delivery? {
+    let isBack = back.nextDeadline.map { deadline in forth.nextDeadline.map { deadline < $0 } ?? true } ?? false
+    if isBack { return back.next(at: now).map { Delivery(direction: .back, bytes: $0) } }
+    return forth.next(at: now).map { Delivery(direction: .forth, bytes: $0) }
+  }
+
+  public var inFlight: Int { forth.inFlight + back.inFlight }
+}

@@ -1,0 +1,63 @@
+import CallModel
+import FuzzBound
+import SDPCore
+import SecureTransport
+
+/// STUN as anyone may send it to an ICE-lite agent. The first byte chooses whether the rest is a whole message or the
+/// attributes of a request, and which of integrity and fingerprint are made for it: chance never finds those.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzSTUN(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+  guard count > 0, count <= PacketBuffer.maximumDatagram, let credentials else { return 0 }
+  let bytes = UnsafeBufferPointer(start: start, count: count)
+  withinTimeBound {
+    let packet = PacketBuffer()
+    if bytes[0] & 1 == 0 {
+      packet.replace(with: bytes.dropFirst())
+    } else {
+      request(bytes[0], bytes.dropFirst(), packet)
+    }
+    ask(credentials, packet)
+  }
+  return 0
+}
+
+private func request(_ choice: UInt8, _ attributes: Slice<UnsafeBufferPointer<UInt8>>, _ packet: PacketBuffer) {
+  let writer = STUNWriter(packet, .request, transaction: STUNTransaction(high: 1, low: 2))
+  if choice & 2 != 0 { writer.append(.userName, "gwUf:peer".utf8) }
+  for byte in attributes.prefix(attributes.count & ~3) { packet.append(byte) }
+  packet.store(UInt16(packet.count - STUNMessage.headerCount), at: 2)
+  if choice & 4 != 0 { writer.appendIntegrity(STUNIntegrity(password)) }
+  if choice & 8 != 0 { writer.appendFingerprint() }
+}
+
+private func ask(_ credentials: ICECredentials, _ packet: PacketBuffer) {
+  let before = packet.bytes
+  let fragment = STUNMessage.userFragment(in: packet)
+  let agent = ICELiteAgent(credentials, connectivityTimeout: 30_000, consentTimeout: 30_000)
+  agent.begin(at: .zero)
+  let reply = PacketBuffer()
+  var events: [TransportEvent] = []
+  for (source, second) in [(here, 0), (elsewhere, 1), (here, 2)] as [(MediaAddress, Int64)] {
+    reply.count = 0
+    let verdict = agent.receive(
+      packet, from: source, at: MonotonicInstant(milliseconds: second), reply: reply, events: &events)
+    precondition(packet.bytes == before, "reading changed the packet")
+    switch verdict {
+    case .silent: precondition(reply.count == 0)
+    case .refused(let code):
+      precondition(STUNMessage(reply)?.errorCode == code)
+      if code == 400 || code == 401 { precondition(reply.count <= packet.count, "an answer to a stranger pays") }
+    case .accepted:
+      precondition(STUNMessage(reply)?.mappedAddress == source)
+      precondition(fragment == "gwUf" && agent.isProved(source))
+    }
+  }
+  if agent.selected != nil { precondition(STUNMessage(packet)?.nominates == true) }
+  agent.advance(to: MonotonicInstant(milliseconds: 40_000), events: &events)
+  precondition(agent.failure != nil && agent.selected == nil)
+}
+
+private let here = MediaAddress(ipv4: 0xC000_0263, port: 5000)
+private let elsewhere = MediaAddress(high: 0x2001_0DB8_0000_0000, low: 1, port: 6000)
+private let password = "gwPasswordgwPasswordgw00"
+private let credentials = ICECredentials(userFragment: "gwUf", password: password)

@@ -1,0 +1,88 @@
+"""What the scripts of this folder share: one JSON object a line both ways, and WAV files.
+
+A test writes commands such as {"do": "play", "file": "…"} to standard input and reads events such as
+{"event": "connected", …} from standard output. The end of standard input is the command to close.
+"""
+
+import asyncio
+import json
+import sys
+import threading
+import wave
+
+import numpy
+
+
+def emit(event, **values):
+    """Writes one event."""
+    sys.stdout.write(json.dumps({"event": event, **values}) + "\n")
+    sys.stdout.flush()
+
+
+class Commands:
+    """Commands in order of arrival. A thread reads, so that a pipe, a file and a terminal are alike."""
+
+    def __init__(self):
+        self._loop = asyncio.get_running_loop()
+        self._queue = asyncio.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in sys.stdin:
+            if line.strip():
+                self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
+        self._loop.call_soon_threadsafe(self._queue.put_nowait, '{"do": "close"}')
+
+    async def next(self):
+        return json.loads(await self._queue.get())
+
+
+async def serve(peer):
+    """Runs the command `name` as the method `do_name` of `peer` until `close`; what goes wrong is an event."""
+    commands = Commands()
+    emit("ready")
+    while True:
+        command = await commands.next()
+        name = command.pop("do", "")
+        action = getattr(peer, "do_" + name, None)
+        try:
+            if action is None:
+                raise ValueError(f"unknown command {name!r}")
+            await action(**command)
+        except Exception as problem:  # a test reads the reason
+            emit("failed", command=name, reason=f"{type(problem).__name__}: {problem}")
+        if name == "close":
+            emit("closed")
+            return
+
+
+def read_wav(path):
+    """A WAV file of 16-bit samples.
+    Returns (samples a second, mono samples as floats of 16-bit size)."""
+    with wave.open(path, "rb") as file:
+        if file.getsampwidth() != 2:
+            raise ValueError(f"{path}: 16-bit samples are expected, not {8 * file.getsampwidth()}")
+        samples = numpy.frombuffer(file.readframes(file.getnframes()), dtype="<i2").astype(numpy.float64)
+        channels = file.getnchannels()
+        return file.getframerate(), samples.reshape(-1, channels).mean(axis=1) if channels > 1 else samples
+
+
+def write_wav(path, rate, samples):
+    """Writes mono samples of 16-bit size."""
+    with wave.open(path, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(numpy.clip(numpy.rint(samples), -32768, 32767).astype("<i2").tobytes())
+
+
+def resample(samples, source, target):
+    """Changes the rate of a whole recording, band-limited, by its spectrum."""
+    if source == target or len(samples) == 0:
+        return samples
+    count = int(round(len(samples) * target / source))
+    spectrum = numpy.fft.rfft(samples)
+    kept = numpy.zeros(count // 2 + 1, dtype=complex)
+    bins = min(len(kept), len(spectrum))
+    kept[:bins] = spectrum[:bins]
+    return numpy.fft.irfft(kept, count) * (count / len(samples))
