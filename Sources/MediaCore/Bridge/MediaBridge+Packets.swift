@@ -91,12 +91,30 @@ extension MediaBridge {
       if leg.becameSilent(at: now) { events.append(.silence(leg.side)) }
       events.append(.statistics(leg.side, leg.statistics(at: now)))
     }
+    tellRecorded(&events)
     while nextStatistics <= now {
       nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
     }
   }
 
+  func record(_ isOn: Bool, at now: MonotonicInstant, events: inout [MediaEvent]) {
+    guard isOn != (recorder != nil) else { return }
+    if let recorder {
+      let patches = recorder.finish()
+      tellRecorded(&events)
+      events.append(.recordingEnded(patches))
+    }
+    recorder = isOn ? WAVRecorder(samplingRate: SoundTap.samplingRate, at: now) : nil
+    leftToRight?.record(recorder)
+    rightToLeft?.record(recorder)
+  }
+
+  private func tellRecorded(_ events: inout [MediaEvent]) {
+    while let bytes = recorder?.take(), !bytes.isEmpty { events.append(.recorded(bytes)) }
+  }
+
   func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
+    record(false, at: now, events: &events)
     for leg in [left, right] {
       guard let leg else { continue }
       leg.finishDigits(events: &events)

@@ -55,7 +55,7 @@ final class MediaLeg {
       source: stream.source, clockRate: 8_000, sequence: stream.sequence, timestamp: stream.timestamp)
     control = RTCPSession(
       source: stream.source, canonicalName: stream.canonicalName, clockRate: 8_000, seed: stream.seed,
-      unixMicroseconds: stream.unixMicroseconds, at: now)
+      unixMicroseconds: stream.unixMicroseconds, sendsExtendedReports: configuration.sendsExtendedReports, at: now)
     lastSound = now
   }
 
@@ -120,6 +120,14 @@ final class MediaLeg {
   }
 
   // MARK: What comes in
+
+  /// Counts a packet of the peer; `false`: it sends more than any real stream has.
+  func admits() -> Bool {
+    packetsThisSecond += 1
+    guard packetsThisSecond > MediaBridge.maximumPacketsPerSecond else { return true }
+    overRate += 1
+    return false
+  }
 
   /// Sound came in.
   func heard(_ header: RTPHeader, at now: MonotonicInstant, events: inout [MediaEvent]) {
