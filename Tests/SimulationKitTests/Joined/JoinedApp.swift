@@ -81,13 +81,16 @@ final class JoinedApp {
         phone.speak(from: now)
       }
     case .rtp:
-      guard receiving?.unprotectRTP(packet) == .opened else {
+      // Before the keys are there, media that overtook the end of the handshake is lost.
+      guard let receiving else { return }
+      guard receiving.unprotectRTP(packet) == .opened else {
         unopened += 1
         return
       }
       phone.receiveRTP(packet, at: now)
     case .rtcp:
-      guard receiving?.unprotectRTCP(packet) == .opened else {
+      guard let receiving else { return }
+      guard receiving.unprotectRTCP(packet) == .opened else {
         unopened += 1
         return
       }

@@ -20,7 +20,8 @@ struct JoinedCallTests {
 
     /// Everything arrives.
     var isPerfect: Bool {
-      [scene.app, scene.trunk].allSatisfy { $0.loss == .none && $0.corrupt == 0 && $0.duplicate == 0 }
+      let network = scene.app
+      return network.loss == ImpairmentOptions.Loss.none && network.corrupt == 0 && network.duplicate == 0
     }
 
     var testDescription: String { name }
