@@ -99,7 +99,8 @@ let package = Package(
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "LandlineGateway",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
+        "SecureTransport", "MediaCore", "LandlineGateway",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -114,11 +115,11 @@ let package = Package(
 
     // Tests, one target for each target under test.
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
-    .target(name: "PeerKit", path: "Tests/PeerKit", swiftSettings: ours),
+    .target(name: "PeerKit", path: "Tests/PeerKit", exclude: ["Scripts"], swiftSettings: ours),
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
-        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "CallModel",
+        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -200,11 +201,23 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
       name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
       swiftSettings: fuzzing),
     .executableTarget(
+      name: "FuzzSRTP", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"], path: "Tests/Fuzz/SRTP",
+      swiftSettings: fuzzing),
+    .executableTarget(
       name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
       path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
     .executableTarget(
       name: "FuzzDatagram", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
       path: "Tests/Fuzz/Datagram", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzRTCP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
+      path: "Tests/Fuzz/RTCP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzWAV", dependencies: ["FuzzBound", "MediaCore", "SDPCore", "SecureTransport"], path: "Tests/Fuzz/WAV",
+      swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]

@@ -50,7 +50,7 @@ struct CheckingPeer {
     writer.append(controlling == nil ? .iceControlled : .iceControlling, integer: controlling ?? 1)
     if nominates { writer.append(.useCandidate, []) }
     for attribute in before { writer.append(attribute.type, attribute.value) }
-    if hasIntegrity { writer.appendIntegrity(Array(password.utf8)) }
+    if hasIntegrity { writer.appendIntegrity(STUNIntegrity(password)) }
     for attribute in behind { writer.append(attribute.type, attribute.value) }
     if hasFingerprint { writer.appendFingerprint() }
     return packet

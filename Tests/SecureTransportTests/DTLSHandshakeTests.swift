@@ -119,6 +119,18 @@ import Testing
     #expect(network.client.isHandshaking)
   }
 
+  /// libssl repeats a flight twelve times; a caller with a deadline of its own is earlier.
+  @Test func aPeerThatNeverAnswersEndsTheHandshakeInTheEnd() throws {
+    let network = DTLSNetwork(
+      server: try DTLSFixture.association(.server), client: try DTLSFixture.association(.client),
+      harm: .init(lost: 100))
+    network.start()
+    network.run(for: 3_600_000)
+    #expect(network.client.state == .failed(.handshakeTimeout))
+    #expect(network.client.nextDeadline == nil)
+    #expect(network.sent.count == 13)
+  }
+
   @Test func nothingIsSentBeforeTheDeadline() throws {
     let client = try DTLSFixture.association(.client)
     let outbox = PacketOutbox()

@@ -28,7 +28,7 @@ import Testing
     peer.behind = [(STUNAttribute.useCandidate.rawValue, []), (0x7777, [1, 2, 3, 4])]
     let packet = peer.check()
     let message = try #require(STUNMessage(packet))
-    #expect(message.hasIntegrity(Array(peer.password.utf8)))
+    #expect(message.hasIntegrity(STUNIntegrity(peer.password)))
     #expect(!message.nominates)
     #expect(message.unknownCount == 0)
   }
@@ -53,7 +53,9 @@ import Testing
     for byte in good.indices where byte >= 20 {
       let packet = PacketBuffer(good)
       packet[byte] ^= 0x10
-      if let message = STUNMessage(packet) { #expect(!message.hasIntegrity(Array(peer.password.utf8)), "byte \(byte)") }
+      if let message = STUNMessage(packet) {
+        #expect(!message.hasIntegrity(STUNIntegrity(peer.password)), "byte \(byte)")
+      }
     }
   }
 

@@ -38,8 +38,8 @@ struct STUNVectorTests {
     #expect(message.kind == .success)
     #expect(message.hasFingerprint)
     #expect(message.mappedAddress == MediaAddress(ipv4: 0xC000_0201, port: 32_853))
-    #expect(message.hasIntegrity(Array("VOkJxbRl1RmTxUk/WvJxBt".utf8)))
-    #expect(!message.hasIntegrity(Array("VOkJxbRl1RmTxUk/WvJxBu".utf8)))
+    #expect(message.hasIntegrity(STUNIntegrity("VOkJxbRl1RmTxUk/WvJxBt")))
+    #expect(!message.hasIntegrity(STUNIntegrity("VOkJxbRl1RmTxUk/WvJxBu")))
   }
 
   @Test func theRequestOfRFC5769WithALongTermKeyHolds() throws {
@@ -51,7 +51,7 @@ struct STUNVectorTests {
     #expect(message.kind == .request)
     #expect(!message.hasFingerprint)
     #expect(message.userName.map { $0.map { message.packet[$0] } } == Array("マトリックス".utf8))
-    #expect(message.hasIntegrity(key))
+    #expect(message.hasIntegrity(STUNIntegrity(key)))
   }
 
   @Test func everyBrowserRequestIsRead() throws {
@@ -149,11 +149,11 @@ struct STUNVectorTests {
     switch verdict {
     case .refused(let code):
       #expect(answer.kind == .failure && answer.errorCode == code)
-      let isSigned = answer.hasIntegrity(Array("gwPasswordgwPasswordgw00".utf8))
+      let isSigned = answer.hasIntegrity(STUNIntegrity("gwPasswordgwPasswordgw00"))
       #expect(isSigned == (code == 420 || code == 487))
     case .accepted:
       #expect(answer.kind == .success && answer.mappedAddress == CheckingPeer.here)
-      #expect(answer.hasIntegrity(Array("gwPasswordgwPasswordgw00".utf8)))
+      #expect(answer.hasIntegrity(STUNIntegrity("gwPasswordgwPasswordgw00")))
     case .silent: break
     }
     // UNKNOWN-ATTRIBUTES with the one type in question.

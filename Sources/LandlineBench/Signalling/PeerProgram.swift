@@ -5,17 +5,30 @@ import Foundation
 /// Not Foundation's Process: that one learns of an end by a socket the program inherits, and Kamailio closes what it
 /// inherits.
 final class PeerProgram {
-  private let identifier: pid_t
+  let identifier: pid_t
   /// Set once the program was waited for.
   private var exitCode: Int32?
 
+  /// - Parameters:
+  ///   - input: a descriptor it reads from; without one there is nothing to read.
+  ///   - output: a descriptor it writes to, errors too; without one what it says is lost.
+  ///   - environment: set for it beside what this process has.
   /// - Throws: ``BenchProblem`` when it cannot be started.
-  init(_ name: String, _ arguments: [String]) throws(BenchProblem) {
+  init(
+    _ name: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil,
+    environment: [String: String] = [:]
+  ) throws(BenchProblem) {
     guard let path = PeerProgram.path(name) else { throw BenchProblem("\(name) is not installed") }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    for descriptor in 0...2 { posix_spawn_file_actions_addopen(&actions, Int32(descriptor), "/dev/null", O_RDWR, 0) }
+    for (descriptor, given) in [(Int32(0), input), (1, output), (2, output)] {
+      if let given {
+        posix_spawn_file_actions_adddup2(&actions, given, descriptor)
+      } else {
+        posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+      }
+    }
     // A worker thread blocks all signals, and a program inherits what is blocked.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -28,7 +41,11 @@ final class PeerProgram {
     words.append(nil)
     defer { for word in words { free(word) } }
     var identifier: pid_t = 0
-    let result = posix_spawn(&identifier, path, &actions, &attributes, words, environ)
+    let all = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+    var variables: [UnsafeMutablePointer<CChar>?] = all.map { strdup("\($0)=\($1)") }
+    variables.append(nil)
+    defer { for variable in variables { free(variable) } }
+    let result = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
     guard result == 0 else { throw BenchProblem("\(name) does not start: \(String(cString: strerror(result)))") }
     self.identifier = identifier
   }
@@ -44,6 +61,15 @@ final class PeerProgram {
     return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
+  /// Whether it has not ended yet.
+  var isRunning: Bool {
+    guard exitCode == nil else { return false }
+    var status: Int32 = 0
+    guard waitpid(identifier, &status, WNOHANG) == identifier else { return true }
+    exitCode = Self.code(status)
+    return false
+  }
+
   /// Waits for its end.
   /// - Returns: Its exit code; 128 and more for a signal.
   @discardableResult
@@ -51,9 +77,13 @@ final class PeerProgram {
     if let exitCode { return exitCode }
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-    let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + status & 0x7F
+    let code = Self.code(status)
     exitCode = code
     return code
+  }
+
+  private static func code(_ status: Int32) -> Int32 {
+    status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
   }
 
   /// - Parameter signal: Kamailio ends its children when asked politely; SIPp would finish its calls first.
@@ -103,9 +133,23 @@ final class PeerProgram {
     let written = String(format: ":%04X ", Int(port))
     let end = ProcessClock.monotonicSeconds() + seconds
     while ProcessClock.monotonicSeconds() < end {
-      if let table = try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8), table.contains(written) { return }
+      if wholeText("/proc/net/udp").contains(written) { return }
       usleep(10_000)
     }
     throw BenchProblem("nothing listens on port \(port) after \(seconds) s")
+  }
+
+  /// Reads to the end: the system hands such tables out a page at a time.
+  private static func wholeText(_ path: String) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(file, &buffer, buffer.count)
+      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += buffer[..<count]
+    }
   }
 }

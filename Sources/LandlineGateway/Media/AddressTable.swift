@@ -1,6 +1,6 @@
 package import SecureTransport
 
-/// Which call an app's address belongs to: open addressing, one look at memory for almost every packet.
+/// Which leg an app's address belongs to: open addressing, one look at memory for almost every packet.
 ///
 /// Only addresses that proved themselves come in, so that its size is bounded by the calls; the hash is seeded all the
 /// same, lest a peer with many calls choose addresses that collide.
@@ -9,10 +9,10 @@ package struct AddressTable: ~Copyable {
     var high: UInt64
     var low: UInt64
     var port: UInt16
-    /// Negative: free.
-    var slot: Int32
+    /// None: free.
+    var leg: LegNumber
 
-    static let free = Entry(high: 0, low: 0, port: 0, slot: -1)
+    static let free = Entry(high: 0, low: 0, port: 0, leg: .none)
   }
 
   /// Places at the start. A power of two, like every later size.
@@ -51,29 +51,29 @@ package struct AddressTable: ~Copyable {
     var index = home(high, low, port)
     while true {
       let entry = entries[index]
-      if entry.slot < 0 || (entry.low == low && entry.port == port && entry.high == high) { return index }
+      if entry.leg == .none || (entry.low == low && entry.port == port && entry.high == high) { return index }
       index = (index + 1) & mask
     }
   }
 
-  /// The call of an address; negative: none.
-  package func slot(of address: MediaAddress) -> Int32 { entries[place(address)].slot }
+  /// The leg of an address.
+  package func leg(of address: MediaAddress) -> LegNumber { entries[place(address)].leg }
 
-  /// Gives an address to a call; one that it had before loses it.
-  package mutating func insert(_ address: MediaAddress, slot: Int32) {
+  /// Gives an address to a leg; one that it had before loses it.
+  package mutating func insert(_ address: MediaAddress, leg: LegNumber) {
     if 2 * (count + 1) > mask { grow() }
     let index = place(address)
-    if entries[index].slot < 0 { count += 1 }
-    entries[index] = Entry(high: address.high, low: address.low, port: address.port, slot: slot)
+    if entries[index].leg == .none { count += 1 }
+    entries[index] = Entry(high: address.high, low: address.low, port: address.port, leg: leg)
   }
 
   package mutating func remove(_ address: MediaAddress) {
     var hole = place(address)
-    guard entries[hole].slot >= 0 else { return }
+    guard entries[hole].leg != .none else { return }
     count -= 1
     // Closes the gap: what was pushed beyond it by a collision moves back, so that no look-up stops too early.
     var index = (hole + 1) & mask
-    while entries[index].slot >= 0 {
+    while entries[index].leg != .none {
       let entry = entries[index]
       let distance = (index &- home(entry.high, entry.low, entry.port)) & mask
       if distance >= (index &- hole) & mask {
@@ -90,7 +90,7 @@ package struct AddressTable: ~Copyable {
     let oldCount = mask + 1
     entries = AddressTable.places(2 * oldCount)
     mask = 2 * oldCount - 1
-    for index in 0..<oldCount where old[index].slot >= 0 {
+    for index in 0..<oldCount where old[index].leg != .none {
       let entry = old[index]
       entries[place(MediaAddress(high: entry.high, low: entry.low, port: entry.port))] = entry
     }

@@ -10,8 +10,8 @@ package protocol LoopBridge: AnyObject {
   var nextDeadline: MonotonicInstant? { get }
 
   func receive(
-    _ packet: PacketBuffer, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant,
-    outbox: PacketOutbox, events: inout [MediaEvent])
+    _ packet: PacketBuffer, side: BridgeSide, on port: MediaPort, from address: MediaAddress,
+    at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent])
   func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent])
   func handle(
     _ command: MediaCommand, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent])

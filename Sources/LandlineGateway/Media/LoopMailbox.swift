@@ -3,7 +3,7 @@ package import CallModel
 import Glibc
 import Synchronization
 
-/// Commands from other threads to one loop. The loop takes the lock only when its event descriptor tells it to.
+/// Commands from other threads to one loop. The loop takes the lock only when there are some.
 package final class LoopMailbox<Command: Sendable>: Sendable {
   private struct State {
     var commands: [Command] = []
@@ -14,6 +14,7 @@ package final class LoopMailbox<Command: Sendable>: Sendable {
 
   private let state: Mutex<State>
   private let capacity: Int
+  private let hasCommands = Atomic(false)
   /// What the loop waits on. Valid until ``close()``.
   package let descriptor: Int32
 
@@ -39,15 +40,25 @@ package final class LoopMailbox<Command: Sendable>: Sendable {
         return false
       }
       state.commands.append(command)
-      if state.commands.count == 1 { landline_wake(state.wake) }
+      if state.commands.count == 1 {
+        hasCommands.store(true, ordering: .sequentiallyConsistent)
+        landline_wake(state.wake)
+      }
       return true
     }
   }
 
+  /// Whether there are commands, without the lock.
+  package var isWaiting: Bool { hasCommands.load(ordering: .sequentiallyConsistent) }
+
   /// All commands, in order, into an empty array, whose room is used for the next ones.
   package func take(into commands: inout [Command]) {
-    landline_wake_clear(descriptor)
-    state.withLock { swap(&$0.commands, &commands) }
+    state.withLock { state in
+      // Inside the lock: a wake that outlived its command would keep the loop awake for ever.
+      landline_wake_clear(descriptor)
+      swap(&state.commands, &commands)
+      hasCommands.store(false, ordering: .sequentiallyConsistent)
+    }
   }
 
   package var refused: UInt64 { state.withLock { $0.refused } }

@@ -22,7 +22,7 @@ package final class LoopThread<Bridge: LoopBridge>: Sendable {
   package func post(_ command: LoopCommand<Bridge>) -> Bool {
     switch command {
     case .close, .releaseTrunkPorts, .apply(_, .close), .shutDown: mailbox.post(command, isAlwaysTaken: true)
-    case .reserveTrunkPorts, .open, .route, .apply, .inspect: mailbox.post(command)
+    case .reserveTrunkPorts, .open, .route, .apply, .work, .inspect: mailbox.post(command)
     }
   }
 }

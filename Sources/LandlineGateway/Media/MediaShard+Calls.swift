@@ -14,33 +14,38 @@ extension MediaShard {
 
   private func perform(_ command: LoopCommand<Bridge>, at now: Int64) {
     switch command {
-    case .reserveTrunkPorts(let identifier, let interface, let control, let reply):
-      reply(reserve(for: identifier, interface: interface, control: control, at: now))
+    case .reserveTrunkPorts(let identifier, let side, let interface, let control, let reply):
+      reply(reserve(for: identifier, side, interface: interface, control: control, at: now))
     case .releaseTrunkPorts(let identifier, let ports): giveBack(ports, of: identifier, at: now)
     case .open(let identifier, let make, let reply): reply(open(identifier, make, at: now))
-    case .route(let identifier, let fragment): route(fragment, to: identifier)
+    case .route(let identifier, let side, let fragment): route(fragment, to: identifier, side)
     case .apply(let identifier, .close), .close(let identifier): close(identifier, at: now)
     case .apply(let identifier, let command):
-      guard let slot = slots[identifier], let bridge = bridges[Int(slot)] else {
-        counters.lateCommands += 1
-        return
-      }
+      guard let slot = slots[identifier], let bridge = bridges[Int(slot)] else { return late() }
       let time = MonotonicInstant(microseconds: now)
       bridge.handle(command, at: time, outbox: outbox, events: &told)
+      settle(bridge, slot, at: time)
+    case .work(let identifier, let work):
+      guard let slot = slots[identifier], let bridge = bridges[Int(slot)] else { return late() }
+      let time = MonotonicInstant(microseconds: now)
+      work(bridge, time)
       settle(bridge, slot, at: time)
     case .inspect(let reply): reply(statistics, holdings)
     case .shutDown(let reply): finish = reply
     }
   }
 
+  /// The call ended while the command was on its way: no mistake of anybody.
+  private func late() { counters.lateCommands += 1 }
+
   /// What came after the command to shut down.
   func refuse(_ command: LoopCommand<Bridge>) {
     switch command {
-    case .reserveTrunkPorts(_, _, _, let reply): reply(.failure(.stopped))
+    case .reserveTrunkPorts(_, _, _, _, let reply): reply(.failure(.stopped))
     case .open(_, _, let reply): reply(.failure(.stopped))
     case .inspect(let reply): reply(statistics, holdings)
     case .shutDown(let reply): reply(holdings)
-    case .releaseTrunkPorts, .route, .apply, .close: break
+    case .releaseTrunkPorts, .route, .apply, .work, .close: break
     }
   }
 
@@ -58,7 +63,7 @@ extension MediaShard {
   }
 
   private func open(
-    _ identifier: Identifier, _ make: @Sendable (MonotonicInstant) throws -> Bridge, at now: Int64
+    _ identifier: Identifier, _ make: @Sendable (MediaWorkspace, MonotonicInstant) throws -> Bridge, at now: Int64
   ) -> Result<Void, MediaLoopFailure> {
     let isNew = slots[identifier] == nil
     let slot: Int32
@@ -68,7 +73,7 @@ extension MediaShard {
     }
     guard bridges[Int(slot)] == nil else { return .failure(.duplicate) }
     let time = MonotonicInstant(microseconds: now)
-    guard let bridge = try? make(time) else {
+    guard let bridge = try? make(workspace, time) else {
       // The rest of the call, if there is any, is the caller's to close.
       if isNew { forget(slot) }
       return .failure(.bridge)
@@ -81,10 +86,7 @@ extension MediaShard {
   }
 
   private func close(_ identifier: Identifier, at now: Int64) {
-    guard let slot = slots[identifier] else {
-      counters.lateCommands += 1
-      return
-    }
+    guard let slot = slots[identifier] else { return late() }
     guard calls[Int(slot)]?.isClosing == false else { return }
     calls[Int(slot)]?.isClosing = true
     guard let bridge = bridges[Int(slot)] else { return release(slot, at: now) }
@@ -108,8 +110,8 @@ extension MediaShard {
   /// Takes a call's names and its slot away.
   private func forget(_ slot: Int32) {
     guard let call = calls[Int(slot)] else { return }
-    for fragment in call.userFragments where userFragments[fragment] == slot { userFragments[fragment] = nil }
-    for address in call.addresses { withdraw(address, from: slot) }
+    for fragment in call.userFragments where userFragments[fragment]?.slot == slot { userFragments[fragment] = nil }
+    for proved in call.addresses { withdraw(proved.address, from: proved.leg) }
     deadlines.set(slot, .max)
     if bridges[Int(slot)] != nil { bridgeCount -= 1 }
     bridges[Int(slot)] = nil
@@ -120,18 +122,15 @@ extension MediaShard {
 
   // MARK: Routes
 
-  private func route(_ fragment: String, to identifier: Identifier) {
-    guard let slot = slots[identifier], calls[Int(slot)]?.isClosing == false else {
-      counters.lateCommands += 1
-      return
-    }
+  private func route(_ fragment: String, to identifier: Identifier, _ side: BridgeSide) {
+    guard let slot = slots[identifier], calls[Int(slot)]?.isClosing == false else { return late() }
     guard userFragments[fragment] == nil, let count = calls[Int(slot)]?.userFragments.count,
       count < configuration.userFragmentsPerBridge
     else {
-      if userFragments[fragment] != slot { counters.refusedRoutes += 1 }
+      if userFragments[fragment] != LegNumber(slot, side) { counters.refusedRoutes += 1 }
       return
     }
-    userFragments[fragment] = slot
+    userFragments[fragment] = LegNumber(slot, side)
     calls[Int(slot)]?.userFragments.append(fragment)
   }
 
@@ -140,11 +139,13 @@ extension MediaShard {
     var isClosed = false
     for event in told {
       switch event {
-      case .transport(_, .addressProved(let address)): enter(address, for: slot)
-      case .transport(_, .addressDropped(let address)):
-        if let index = calls[Int(slot)]?.addresses.firstIndex(of: address) {
+      case .transport(let side, .addressProved(let address)):
+        enter(ProvedAddress(address: address, leg: LegNumber(slot, side)), for: slot)
+      case .transport(let side, .addressDropped(let address)):
+        let leg = LegNumber(slot, side)
+        if let index = calls[Int(slot)]?.addresses.firstIndex(of: ProvedAddress(address: address, leg: leg)) {
           calls[Int(slot)]?.addresses.remove(at: index)
-          withdraw(address, from: slot)
+          withdraw(address, from: leg)
         }
       case .closed:
         isClosed = true
@@ -157,28 +158,28 @@ extension MediaShard {
     if isClosed { release(slot, at: now.microseconds) }
   }
 
-  /// The first call that proves an address keeps it: nobody with a call of his own and a forged source address can draw
+  /// The first leg that proves an address keeps it: nobody with a call of his own and a forged source address can draw
   /// another's media away. The next one gets it when the first is done with it.
-  private func enter(_ address: MediaAddress, for slot: Int32) {
-    guard let call = calls[Int(slot)], !call.addresses.contains(address) else { return }
+  private func enter(_ proved: ProvedAddress, for slot: Int32) {
+    guard let call = calls[Int(slot)], !call.addresses.contains(proved) else { return }
     guard call.addresses.count < configuration.addressesPerBridge else {
       counters.refusedRoutes += 1
       return
     }
-    calls[Int(slot)]?.addresses.append(address)
-    if addresses.slot(of: address) < 0 {
-      addresses.insert(address, slot: slot)
+    calls[Int(slot)]?.addresses.append(proved)
+    if addresses.leg(of: proved.address) == .none {
+      addresses.insert(proved.address, leg: proved.leg)
     } else {
       counters.contestedAddresses += 1
-      if claims[address] == nil { claims[address] = slot }
+      if claims[proved.address] == nil { claims[proved.address] = proved.leg }
     }
   }
 
-  private func withdraw(_ address: MediaAddress, from slot: Int32) {
-    if claims[address] == slot { claims[address] = nil }
-    guard addresses.slot(of: address) == slot else { return }
+  private func withdraw(_ address: MediaAddress, from leg: LegNumber) {
+    if claims[address] == leg { claims[address] = nil }
+    guard addresses.leg(of: address) == leg else { return }
     if let next = claims.removeValue(forKey: address) {
-      addresses.insert(address, slot: next)
+      addresses.insert(address, leg: next)
     } else {
       addresses.remove(address)
     }
@@ -187,18 +188,20 @@ extension MediaShard {
   // MARK: Ports
 
   private func reserve(
-    for identifier: Identifier, interface: Int, control: Bool, at now: Int64
+    for identifier: Identifier, _ side: BridgeSide, interface: Int, control: Bool, at now: Int64
   ) -> Result<TrunkPorts, MediaLoopFailure> {
     guard pools.indices.contains(interface) else { return .failure(.interface) }
     let isNew = slots[identifier] == nil
     return slotForMore(identifier).flatMap { slot in
-      let result = reserve(slot, interface, control)
+      let result = reserve(slot, side, interface, control)
       if isNew, case .failure = result { forget(slot) }
       return result
     }
   }
 
-  private func reserve(_ slot: Int32, _ interface: Int, _ control: Bool) -> Result<TrunkPorts, MediaLoopFailure> {
+  private func reserve(
+    _ slot: Int32, _ side: BridgeSide, _ interface: Int, _ control: Bool
+  ) -> Result<TrunkPorts, MediaLoopFailure> {
     guard let count = calls[Int(slot)]?.ports.count, count < configuration.portsPerBridge else {
       return .failure(.bridgePorts)
     }
@@ -207,7 +210,7 @@ extension MediaShard {
       if failure == .portsExhausted { counters.portsExhausted += 1 }
       return .failure(failure)
     case .success(let pair):
-      guard let ports = connect(pair, interface, slot) else {
+      guard let ports = connect(pair, interface, LegNumber(slot, side)) else {
         pools[interface].cancel(pair)
         return .failure(.descriptors)
       }
@@ -217,11 +220,11 @@ extension MediaShard {
   }
 
   /// Numbers a pair's sockets and waits on them; `nil` when the system cannot.
-  private func connect(_ pair: PortPool.Pair, _ interface: Int, _ slot: Int32) -> TrunkPorts? {
-    guard let port = listen(pair.descriptor, slot, interface) else { return nil }
+  private func connect(_ pair: PortPool.Pair, _ interface: Int, _ leg: LegNumber) -> TrunkPorts? {
+    guard let port = listen(pair.descriptor, leg, interface) else { return nil }
     var control: MediaPort?
     if pair.control >= 0 {
-      guard let second = listen(pair.control, slot, interface) else {
+      guard let second = listen(pair.control, leg, interface) else {
         _ = trunks.remove(port)
         return nil
       }
@@ -231,8 +234,8 @@ extension MediaShard {
       port: port, control: control, pair: pair, interface: interface, host: pools[interface].host)
   }
 
-  private func listen(_ descriptor: Int32, _ slot: Int32, _ interface: Int) -> MediaPort? {
-    guard let port = trunks.insert(descriptor: descriptor, isIPv4: pools[interface].isIPv4, slot: slot) else {
+  private func listen(_ descriptor: Int32, _ leg: LegNumber, _ interface: Int) -> MediaPort? {
+    guard let port = trunks.insert(descriptor: descriptor, isIPv4: pools[interface].isIPv4, leg: leg) else {
       return nil
     }
     guard landline_poll_add(poll, descriptor, UInt64(port.rawValue)) == 0 else {
@@ -243,10 +246,7 @@ extension MediaShard {
   }
 
   private func giveBack(_ ports: TrunkPorts, of identifier: Identifier, at now: Int64) {
-    guard let slot = slots[identifier], let index = calls[Int(slot)]?.ports.firstIndex(of: ports) else {
-      counters.lateCommands += 1
-      return
-    }
+    guard let slot = slots[identifier], let index = calls[Int(slot)]?.ports.firstIndex(of: ports) else { return late() }
     flush()
     calls[Int(slot)]?.ports.remove(at: index)
     quarantine(ports, at: now)

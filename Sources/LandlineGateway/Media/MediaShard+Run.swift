@@ -16,19 +16,15 @@ extension MediaShard {
       counters.wakeUps += 1
       // An error here can only be a mistake of ours; it shall not take a whole processor.
       if ready < 0 { landline_sleep_until((start + 1000) * 1000) }
-      var isMail = false
+      if mailbox.isWaiting { performCommands(at: start) }
       for index in 0..<max(ready, 0) {
         let tag = landline_poll_tag(pollEvents, index)
-        if tag == TrunkSockets.mailboxTag {
-          isMail = true
-        } else if tag < UInt64(apps.count) {
+        if tag < UInt64(apps.count) {
           readApp(Int(tag))
-        } else {
+        } else if tag != TrunkSockets.mailboxTag {
           readTrunk(Int32(truncatingIfNeeded: tag))
         }
       }
-      // After the packets, so that none of this turn reaches a bridge that a command opened meanwhile.
-      if isMail { performCommands(at: Self.microseconds()) }
       let now = Self.microseconds()
       advance(to: now)
       flush()
@@ -63,9 +59,9 @@ extension MediaShard {
         let buffer = input.buffers[place]
         guard accept(datagram, buffer) else { continue }
         let address = MediaAddress(high: datagram.high, low: datagram.low, port: datagram.port)
-        let slot = slot(of: buffer, from: address)
-        guard slot >= 0 else { continue }
-        hand(buffer, to: slot, on: app.port.port, from: address, at: now)
+        let leg = leg(of: buffer, from: address)
+        guard leg != .none else { continue }
+        hand(buffer, to: leg, on: app.port.port, from: address, at: now)
       }
       if count < limit { return }
     }
@@ -75,18 +71,18 @@ extension MediaShard {
     // Nothing: it was given back after the kernel told of its input.
     let place = trunks.place(of: number)
     guard place >= 0 else { return }
-    let entry = trunks[place]
-    let count = receive(entry.descriptor, limit: Self.trunkBatchSize)
+    let count = receive(trunks[place].descriptor, limit: Self.trunkBatchSize)
     guard count > 0 else { return }
     let now = MonotonicInstant(microseconds: Self.microseconds())
     for index in 0..<Int(count) {
       let datagram = input.datagrams[index]
       let buffer = input.buffers[index]
       guard accept(datagram, buffer) else { continue }
-      // Its bridge may end with any packet.
-      guard trunks.place(of: number) >= 0 else { return }
+      // Commands, or the packet before, may have ended its call.
+      let place = trunks.place(of: number)
+      guard place >= 0 else { return }
       hand(
-        buffer, to: entry.slot, on: MediaPort(rawValue: number),
+        buffer, to: trunks[place].leg, on: MediaPort(rawValue: number),
         from: MediaAddress(high: datagram.high, low: datagram.low, port: datagram.port), at: now)
     }
   }
@@ -96,6 +92,9 @@ extension MediaShard {
     let count = landline_receive(descriptor, input.batch, limit)
     counters.receiveCalls += 1
     if count < 0 { counters.receiveErrors += 1 }
+    // What was asked before these datagrams were sent holds for them: who tells of a user fragment, and then sends an
+    // offer that names it, is found by the answer.
+    if mailbox.isWaiting { performCommands(at: Self.microseconds()) }
     return count
   }
 
@@ -115,33 +114,34 @@ extension MediaShard {
     return true
   }
 
-  /// The call that an app's datagram is for; negative: none.
+  /// The leg that an app's datagram is for.
   @inline(__always)
-  private func slot(of packet: PacketBuffer, from address: MediaAddress) -> Int32 {
-    let known = addresses.slot(of: address)
+  private func leg(of packet: PacketBuffer, from address: MediaAddress) -> LegNumber {
+    let known = addresses.leg(of: address)
     // STUN (RFC 7983 section 7) names the call that it is for: an app may use one port for a second call.
     if packet[0] < 4 {
-      return slotOfCheck(packet, known)
+      return legOfCheck(packet, known)
     }
-    if known < 0 { counters.unknownSources += 1 }
+    if known == .none { counters.unknownSources += 1 }
     return known
   }
 
-  private func slotOfCheck(_ packet: PacketBuffer, _ known: Int32) -> Int32 {
-    if let fragment = Bridge.userFragment(in: packet), let slot = userFragments[fragment] { return slot }
-    if known < 0 { counters.unknownUserFragments += 1 }
+  private func legOfCheck(_ packet: PacketBuffer, _ known: LegNumber) -> LegNumber {
+    if let fragment = Bridge.userFragment(in: packet), let leg = userFragments[fragment] { return leg }
+    if known == .none { counters.unknownUserFragments += 1 }
     return known
   }
 
   @inline(__always)
   private func hand(
-    _ packet: PacketBuffer, to slot: Int32, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant
+    _ packet: PacketBuffer, to leg: LegNumber, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant
   ) {
+    let slot = leg.slot
     guard let bridge = bridges[Int(slot)] else {
       counters.early += 1
       return
     }
-    bridge.receive(packet, on: port, from: address, at: now, outbox: outbox, events: &told)
+    bridge.receive(packet, side: leg.side, on: port, from: address, at: now, outbox: outbox, events: &told)
     settle(bridge, slot, at: now)
   }
 

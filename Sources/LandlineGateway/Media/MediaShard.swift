@@ -39,6 +39,7 @@ package final class MediaShard<Bridge: LoopBridge> {
   let input: InputBatch
   let output: OutputBatch
   let outbox = PacketOutbox()
+  let workspace = MediaWorkspace()
 
   /// The bridge of each slot: all that a packet needs.
   let bridges: UnsafeMutablePointer<Bridge?>
@@ -47,9 +48,9 @@ package final class MediaShard<Bridge: LoopBridge> {
   /// Free slots; the last is used next.
   var freeSlots: [Int32]
   var addresses: AddressTable
-  /// Who else proved an address that belongs to another call; one each.
-  var claims: [MediaAddress: Int32] = [:]
-  var userFragments: [String: Int32] = [:]
+  /// Who else proved an address that belongs to another leg; one each.
+  var claims: [MediaAddress: LegNumber] = [:]
+  var userFragments: [String: LegNumber] = [:]
   var deadlines: SlotDeadlines
   /// Calls that were told to close, in that order, with the time at which they are taken away.
   var closing: [(identifier: Identifier, due: Int64)] = []

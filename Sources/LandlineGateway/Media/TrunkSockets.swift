@@ -6,8 +6,8 @@ package struct TrunkSockets {
   struct Entry {
     /// Negative: free.
     var descriptor: Int32 = -1
-    /// The call's.
-    var slot: Int32 = -1
+    /// The leg's.
+    var leg: LegNumber = .none
     var isIPv4 = true
     var generation: Int32 = 0
   }
@@ -28,7 +28,7 @@ package struct TrunkSockets {
   init(first: Int) { self.first = Int32(truncatingIfNeeded: first) }
 
   /// `nil` where the numbers are used up: beyond a million sockets.
-  mutating func insert(descriptor: Int32, isIPv4: Bool, slot: Int32) -> MediaPort? {
+  mutating func insert(descriptor: Int32, isIPv4: Bool, leg: LegNumber) -> MediaPort? {
     let place: Int32
     if let last = free.popLast() {
       place = last
@@ -38,7 +38,7 @@ package struct TrunkSockets {
       entries.append(Entry())
     }
     let generation = entries[Int(place)].generation
-    entries[Int(place)] = Entry(descriptor: descriptor, slot: slot, isIPv4: isIPv4, generation: generation)
+    entries[Int(place)] = Entry(descriptor: descriptor, leg: leg, isIPv4: isIPv4, generation: generation)
     count += 1
     return MediaPort(rawValue: (place + first) | generation << Self.placeBits)
   }

@@ -5,52 +5,158 @@ public import SecureTransport
 /// Joins two legs, or a leg and a prompt: a call's sound from one datagram to the other.
 ///
 /// Sans-IO: datagrams and the time come in, datagrams go to the outbox, the rest goes to `events`. Nothing is allocated
-/// for a packet in the steady state.
+/// for a packet in the steady state. A bridge belongs to one thread.
+///
+/// ```
+///                  ┌── left leg ──┐   flow left → right   ┌── right leg ──┐
+///   datagrams ────▶│ transport    │──────────────────────▶│ transport     │────▶ datagrams
+///             ◀────│ RTP, RTCP    │◀──────────────────────│ RTP, RTCP     │◀────
+///                  └──────────────┘   flow right → left   └───────────────┘
+/// ```
 public final class MediaBridge {
   public struct Identifier: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
   }
 
-  public struct Configuration: Sendable {
-    /// Milliseconds without a packet after which silence is told.
-    public var silence: Int64 = 5_000
-
-    public init() {}
-  }
+  /// Packets a second that one leg may send: five times a stream of 10 ms packets, with reports and events. More are
+  /// dropped unread.
+  public static let maximumPacketsPerSecond = 600
+  static let statisticsInterval: Int64 = 1_000
 
   public let identifier: Identifier
+  public internal(set) var isClosed = false
 
-  public init(_ identifier: Identifier, _ configuration: Configuration, at now: MonotonicInstant) {
+  let workspace: MediaWorkspace
+  var left: MediaLeg?
+  var right: MediaLeg?
+  var leftToRight: MediaFlow?
+  var rightToLeft: MediaFlow?
+  var nextStatistics: MonotonicInstant
+
+  public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
     self.identifier = identifier
-    nextDeadline = nil
+    self.workspace = workspace
+    nextStatistics = now.advanced(byMilliseconds: MediaBridge.statisticsInterval)
+    nextDeadline = nextStatistics
   }
 
-  /// When ``advance(to:outbox:events:)`` is due next.
-  public private(set) var nextDeadline: MonotonicInstant?
+  /// When ``advance(to:outbox:events:)`` is due next; `nil` when closed.
+  public internal(set) var nextDeadline: MonotonicInstant?
 
-  /// A datagram came. Its buffer may be changed; it is free again afterwards.
+  /// Gives a side its leg. A side that has one keeps it.
+  public func attach(_ side: BridgeSide, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
+    guard !isClosed, leg(side) == nil else { return }
+    let leg = MediaLeg(side, configuration, at: now)
+    if side == .left { left = leg } else { right = leg }
+    if let left, let right {
+      leftToRight = MediaFlow(from: left, to: right, workspace: workspace)
+      rightToLeft = MediaFlow(from: right, to: left, workspace: workspace)
+    }
+    schedule()
+  }
+
+  /// A datagram came in on a port of `side`. Its buffer may be changed; it is free again afterwards.
   public func receive(
-    _ packet: PacketBuffer, on port: MediaPort, from address: MediaAddress, at now: MonotonicInstant,
-    outbox: PacketOutbox, events: inout [MediaEvent]
-  ) {}
+    _ packet: PacketBuffer, side: BridgeSide, on port: MediaPort, from address: MediaAddress,
+    at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
+  ) {
+    guard let leg = leg(side) else { return }
+    leg.packetsThisSecond += 1
+    guard leg.packetsThisSecond <= MediaBridge.maximumPacketsPerSecond else {
+      leg.overRate += 1
+      return
+    }
+    let kind = leg.transport.receive(
+      packet, on: port, from: address, at: now, outbox: outbox, events: &workspace.transportEvents)
+    switch kind {
+    case .rtp: sound(packet, leg, at: now, outbox: outbox, events: &events)
+    case .rtcp: report(packet, leg, at: now, events: &events)
+    case .consumed: schedule()
+    case .dropped: break
+    }
+    if !workspace.transportEvents.isEmpty { tellTransport(leg, events: &events) }
+  }
 
   /// Time went by.
-  public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {}
+  public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
+    guard !isClosed, let deadline = nextDeadline, deadline <= now else { return }
+    advance(left, to: now, outbox: outbox, events: &events)
+    advance(right, to: now, outbox: outbox, events: &events)
+    leftToRight?.advance(to: now, outbox: outbox, events: &events)
+    rightToLeft?.advance(to: now, outbox: outbox, events: &events)
+    if nextStatistics <= now { tellStatistics(at: now, events: &events) }
+    schedule()
+  }
+
+  private func advance(
+    _ leg: MediaLeg?, to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
+  ) {
+    guard let leg, let deadline = leg.nextDeadline, deadline <= now else { return }
+    if let due = leg.transport.nextDeadline, due <= now {
+      leg.transport.advance(to: now, outbox: outbox, events: &workspace.transportEvents)
+      tellTransport(leg, events: &events)
+    }
+    leg.advanceDigits(to: now, events: &events)
+    leg.sendOwn(at: now, outbox: outbox, events: &events)
+    leg.sendReport(at: now, outbox: outbox)
+  }
 
   public func handle(
     _ command: MediaCommand, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
-  ) {}
+  ) {
+    guard !isClosed else { return }
+    switch command {
+    case .plan(let side, let plan): adopt(plan, side, at: now, outbox: outbox, events: &events)
+    case .sendDigits(let side, let codes, let milliseconds, let pause):
+      leg(side)?.press(codes, milliseconds: milliseconds, pause: pause, at: now)
+    case .mute(let side, let isMuted): leg(side)?.isMuted = isMuted
+    case .play(let side, let prompts, let library):
+      leg(side)?.play(prompts, from: library, at: now, events: &events)
+    case .playTones(let side, let tones): leg(side)?.play(tones, at: now)
+    case .stopPlaying(let side): leg(side)?.endPlaying(finished: false, events: &events)
+    case .restartICE(let side, let credentials): leg(side)?.transport.restart(credentials)
+    case .close: close(at: now, outbox: outbox, events: &events)
+    }
+    schedule()
+  }
+
+  func leg(_ side: BridgeSide) -> MediaLeg? { side == .left ? left : right }
+  func flow(from side: BridgeSide) -> MediaFlow? { side == .left ? leftToRight : rightToLeft }
+
+  /// Something is due no later than this.
+  func bringForward(_ deadline: MonotonicInstant) {
+    if let next = nextDeadline, deadline < next { nextDeadline = deadline }
+  }
+
+  /// Finds out what is due next.
+  func schedule() {
+    guard !isClosed else { return }
+    var next = nextStatistics
+    if let due = left?.nextDeadline { next = min(next, due) }
+    if let due = right?.nextDeadline { next = min(next, due) }
+    if let due = leftToRight?.nextDeadline { next = min(next, due) }
+    if let due = rightToLeft?.nextDeadline { next = min(next, due) }
+    nextDeadline = next
+  }
 }
 
 /// What the hall asks of a bridge.
 public enum MediaCommand: Sendable {
   /// What both ends of a leg agreed on, first or anew.
   case plan(BridgeSide, MediaPlan)
-  /// Press keys towards a leg, one after the other: milliseconds of each, then of the pause.
+  /// Our credentials of an ICE restart, before the plan that it leads to.
+  case restartICE(BridgeSide, ICECredentials)
+  /// Press keys towards a leg, one after the other: milliseconds of each, then of the pause. As events, or as tones where
+  /// the peer takes none.
   case sendDigits(BridgeSide, codes: [Int], milliseconds: Int, pause: Int)
-  /// Nothing that comes from this leg is passed on; towards the other go silence packets only if it needs them.
+  /// What comes from this leg is passed on as silence, and its keys not at all.
   case mute(BridgeSide, Bool)
+  /// Say prompts to a leg, one after the other, in place of the other leg's sound; then ``MediaEvent/promptEnded(_:finished:)``.
+  case play(BridgeSide, [Prompt], from: PromptLibrary)
+  /// Play tones to a leg in place of the other leg's sound.
+  case playTones(BridgeSide, [Tone])
+  case stopPlaying(BridgeSide)
   /// Ends the bridge: RTCP BYE, DTLS close_notify, then ``MediaEvent/closed``.
   case close
 }

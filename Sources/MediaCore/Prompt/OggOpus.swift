@@ -1,7 +1,7 @@
 /// Reads a mono Ogg Opus file (RFC 3533, RFC 7845): total on any bytes, each length and each checksum compared.
-struct OggOpus {
+package struct OggOpus {
   /// Why a file is refused.
-  enum Failure: Error, Hashable {
+  package enum Failure: Error, Hashable {
     /// More bytes than ``OggOpus/maximumSize``.
     case size(Int)
     /// No page of Ogg begins at this byte, or its checksum is wrong.
@@ -17,17 +17,17 @@ struct OggOpus {
   }
 
   /// Bytes of a file: about ten minutes at 32 kb/s.
-  static let maximumSize = 4 << 20
+  package static let maximumSize = 4 << 20
   /// Bytes of a packet.
-  static let maximumPacket = OpusPacket.maximumFrameSize * 3
+  package static let maximumPacket = OpusPacket.maximumFrameSize * 3
 
   /// Samples at 48 kHz that a decoder drops at the start.
-  let preSkip: Int
+  package let preSkip: Int
   /// Samples at 48 kHz that are sound, without ``preSkip``.
-  let duration: Int
-  let packets: [[UInt8]]
+  package let duration: Int
+  package let packets: [[UInt8]]
 
-  init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+  package init(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     guard bytes.count <= OggOpus.maximumSize else { throw .size(bytes.count) }
     var found: [[UInt8]] = []
     var current: [UInt8] = []
@@ -80,7 +80,7 @@ struct OggOpus {
 }
 
 /// The head of one Ogg page whose checksum is right.
-private struct OggPage {
+package struct OggPage {
   let continues: Bool
   let granule: UInt64
   let serial: UInt32
@@ -109,7 +109,7 @@ private struct OggPage {
   }
 
   /// CRC-32 with polynomial 0x04C11DB7, from zero, nothing inverted; its own field counts as zero.
-  private static func checksum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt32 {
+  package static func checksum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt32 {
     var sum: UInt32 = 0
     for index in range {
       let byte = (22..<26).contains(index - range.lowerBound) ? 0 : bytes[index]

@@ -12,8 +12,8 @@ public import SDPCore
 /// ```
 ///
 /// A core without a clock: libssl's own timer is set so far ahead that it never fires, and libssl repeats a flight when
-/// ``advance(to:outbox:on:to:)`` says so. The handshake as a whole has no deadline here. The random numbers are
-/// libcrypto's own.
+/// ``advance(to:outbox:on:to:)`` says so. The handshake as a whole has no deadline here but libssl's
+/// twelve repetitions. The random numbers are libcrypto's own.
 ///
 /// There is no cookie exchange (RFC 6347 section 4.2.1): the caller passes datagrams only from an address that an ICE
 /// check with our password has proved, and that is what a cookie would prove. For the same reason the first datagram need
@@ -33,8 +33,8 @@ public final class DTLSAssociation {
 
   /// Bytes of a datagram that we send, at most: fits any path that carries IPv6, tunnels included.
   public static let maximumDatagram = 1200
-  /// First wait for the answer to a flight, in milliseconds; doubles with each repetition. RFC 6347 section 4.2.4.1 has
-  /// 1 s, and lets those choose less who know better: a call waits here, and a lost datagram should not be heard.
+  /// First wait for the answer to a flight, in milliseconds; doubles with each repetition. RFC 6347 section 4.2.4.1
+  /// advises 1 s; media stacks take less, since a call waits here. A path with a longer round trip costs one datagram more.
   public static let initialRetransmission: Int64 = 250
   /// Longest wait, in milliseconds (RFC 6347 section 4.2.4.1).
   public static let maximumRetransmission: Int64 = 60_000

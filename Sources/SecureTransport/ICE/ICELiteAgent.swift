@@ -24,23 +24,30 @@ package final class ICELiteAgent {
   }
 
   private struct Local {
+    let credentials: ICECredentials
     let userFragment: [UInt8]
-    let password: Redacted<[UInt8]>
+    let key: STUNIntegrity
 
     init(_ credentials: ICECredentials) {
+      self.credentials = credentials
       userFragment = Array(credentials.userFragment.utf8)
-      password = Redacted(Array(credentials.password.exposed.utf8))
+      key = STUNIntegrity(credentials.password.exposed)
     }
   }
 
   /// Where media goes: the remote address of the selected pair.
-  package private(set) var selected: MediaAddress?
+  package var selected: MediaAddress? { selection }
   /// Where the last valid check came from, selected or not.
-  package private(set) var latest: MediaAddress?
+  package var latest: MediaAddress? { latestSource }
   /// Set when checks never came or stopped; only new credentials lead on from there.
   package private(set) var failure: TransportFailure?
-  package private(set) var nextDeadline: MonotonicInstant?
+  package var nextDeadline: MonotonicInstant? { deadline }
 
+  // Private: a property that another module sees is guarded against overlapping access with each use, which costs a
+  // packet more than the comparison of its address.
+  private var selection: MediaAddress?
+  private var latestSource: MediaAddress?
+  private var deadline: MonotonicInstant?
   private let connectivityTimeout: Int64
   private let consentTimeout: Int64
   private var local: Local
@@ -63,15 +70,14 @@ package final class ICELiteAgent {
 
   /// The peer knows where to send its checks: from now on they are due.
   package func begin(at now: MonotonicInstant) {
-    guard selected == nil, connectivityDeadline == nil, failure == nil else { return }
+    guard selection == nil, connectivityDeadline == nil, failure == nil else { return }
     connectivityDeadline = now.advanced(byMilliseconds: connectivityTimeout)
     updateDeadline()
   }
 
   /// New credentials of ours. Media stays where it is, and the old ones are good until the new ones are used.
   package func restart(_ credentials: ICECredentials) {
-    let new = Local(credentials)
-    guard new.userFragment != local.userFragment || new.password != local.password else { return }
+    guard credentials != local.credentials else { return }
     former = local
     if failure != nil {
       // What failed does not come back.
@@ -79,13 +85,13 @@ package final class ICELiteAgent {
       failure = nil
       transactions.removeAll()
     }
-    local = new
+    local = Local(credentials)
     generation += 1
   }
 
   /// True for an address that passed a check and still may send.
   package func isProved(_ address: MediaAddress) -> Bool {
-    selected == address || paths.contains { $0.address == address }
+    selection == address || paths.contains { $0.address == address }
   }
 
   /// Takes one STUN message; an answer is written into `reply`.
@@ -97,11 +103,11 @@ package final class ICELiteAgent {
       message.method == STUNMessage.bindingMethod, message.hasFingerprint, message.integrityOffset != nil
     else { return .silent }
     guard let (local, generation) = credentials(named: message) else {
-      guard message.hasIntegrity(self.local.password.exposed) else { return .silent }
+      guard message.hasIntegrity(self.local.key) else { return .silent }
       // A peer that knows the password and names nobody (RFC 8489 section 9.1.3).
       return refuse(message, hasColon(message) ? .unauthenticated : .badRequest, reply, key: nil)
     }
-    let key = local.password.exposed
+    let key = local.key
     guard message.hasIntegrity(key) else { return refuse(message, .unauthenticated, reply, key: nil) }
     guard message.unknownCount == 0 else { return refuse(message, .unknownAttribute, reply, key: key) }
     guard message.controlled == nil else { return refuse(message, .roleConflict, reply, key: key) }
@@ -125,7 +131,7 @@ package final class ICELiteAgent {
 
   /// Ends what is due: no checks came, or they stopped.
   package func advance(to now: MonotonicInstant, events: inout [TransportEvent]) {
-    guard let nextDeadline, nextDeadline <= now else { return }
+    guard let deadline, deadline <= now else { return }
     if let connectivityDeadline, connectivityDeadline <= now {
       fail(.noConnectivity, &events)
     } else {
@@ -147,7 +153,8 @@ package final class ICELiteAgent {
     return userName.contains { message.packet[$0] == UInt8(ascii: ":") }
   }
 
-  private func refuse(_ message: STUNMessage, _ error: STUNError, _ reply: PacketBuffer, key: [UInt8]?) -> Verdict {
+  private func refuse(_ message: STUNMessage, _ error: STUNError, _ reply: PacketBuffer, key: STUNIntegrity?) -> Verdict
+  {
     let writer = STUNWriter(reply, .failure, transaction: message.transaction)
     writer.append(error)
     if error == .unknownAttribute { writer.appendUnknown(message.unknown, count: message.unknownCount) }
@@ -163,7 +170,7 @@ package final class ICELiteAgent {
     _ source: MediaAddress, _ message: STUNMessage, _ generation: UInt64, at now: MonotonicInstant,
     _ events: inout [TransportEvent]
   ) {
-    latest = source
+    latestSource = source
     let index: Int
     if let known = paths.firstIndex(where: { $0.address == source }) {
       index = known
@@ -184,7 +191,7 @@ package final class ICELiteAgent {
   private func nominate(_ index: Int, at now: MonotonicInstant, _ events: inout [TransportEvent]) {
     paths[index].lastNomination = now
     let path = paths[index]
-    if let former = selected, former != path.address {
+    if let former = selection, former != path.address {
       if let held = paths.first(where: { $0.address == former }), held.generation == path.generation,
         held.priority > path.priority, let nominated = held.lastNomination,
         now.microseconds(since: nominated) < ICELiteAgent.nominationHold
@@ -193,7 +200,7 @@ package final class ICELiteAgent {
       }
       events.append(.moved(path.address))
     }
-    selected = path.address
+    selection = path.address
     connectivityDeadline = nil
     // A nomination after a restart ends what was before it (RFC 8445 section 9).
     if path.generation == generation { drop({ $0.generation < path.generation }, &events) }
@@ -201,7 +208,7 @@ package final class ICELiteAgent {
 
   private func makeRoom(_ events: inout [TransportEvent]) {
     guard paths.count >= ICELiteAgent.maximumPaths else { return }
-    let oldest = paths.lazy.filter { $0.address != self.selected }.min { $0.lastCheck < $1.lastCheck }
+    let oldest = paths.lazy.filter { $0.address != self.selection }.min { $0.lastCheck < $1.lastCheck }
     guard let oldest else { return }
     drop({ $0.address == oldest.address }, &events)
   }
@@ -209,17 +216,17 @@ package final class ICELiteAgent {
   private func expirePaths(at now: MonotonicInstant, _ events: inout [TransportEvent]) {
     let limit = consentTimeout
     drop({ $0.lastCheck.advanced(byMilliseconds: limit) <= now }, &events)
-    guard let lost = selected, !paths.contains(where: { $0.address == lost }) else { return }
+    guard let lost = selection, !paths.contains(where: { $0.address == lost }) else { return }
     // Another path that the peer nominated and still checks goes on in its place.
     let next = paths.filter { $0.lastNomination != nil }.max { $0.lastCheck < $1.lastCheck }
     guard let next else { return fail(.consentLost, &events) }
-    selected = next.address
+    selection = next.address
     events.append(.moved(next.address))
   }
 
   private func fail(_ failure: TransportFailure, _ events: inout [TransportEvent]) {
     drop({ _ in true }, &events)
-    selected = nil
+    selection = nil
     former = nil
     connectivityDeadline = nil
     self.failure = failure
@@ -229,7 +236,7 @@ package final class ICELiteAgent {
   private func drop(_ isDropped: (ICEPath) -> Bool, _ events: inout [TransportEvent]) {
     paths.removeAll { path in
       guard isDropped(path) else { return false }
-      if latest == path.address { latest = nil }
+      if latestSource == path.address { latestSource = nil }
       events.append(.addressDropped(path.address))
       return true
     }
@@ -238,6 +245,6 @@ package final class ICELiteAgent {
   private func updateDeadline() {
     let oldest = paths.lazy.map(\.lastCheck).min()
     let expiry = oldest?.advanced(byMilliseconds: consentTimeout)
-    nextDeadline = [expiry, connectivityDeadline].lazy.compactMap { $0 }.min()
+    deadline = [expiry, connectivityDeadline].lazy.compactMap { $0 }.min()
   }
 }

@@ -14,7 +14,7 @@ public import SDPCore
 /// Nothing of an address counts before a check from it was authenticated, so a stranger's ClientHello is never looked
 /// at. Only a nomination moves ``destination``; media that does not open is counted and forgotten. Belongs to one thread.
 public final class AppTransport {
-  public struct Configuration {
+  public struct Configuration: Sendable {
     public var port: MediaPort
     public var certificate: DTLSCertificate
     public var credentials: ICECredentials
@@ -35,8 +35,9 @@ public final class AppTransport {
   }
 
   /// Dropped datagrams by ``DropReason``'s raw value.
-  public private(set) var dropped = ContiguousArray<UInt64>(repeating: 0, count: DropReason.allCases.count)
+  public var dropped: ContiguousArray<UInt64> { counts }
 
+  private var counts = ContiguousArray<UInt64>(repeating: 0, count: DropReason.allCases.count)
   private let configuration: Configuration
   private let ice: ICELiteAgent
   /// What the association was made for.
@@ -155,7 +156,7 @@ public final class AppTransport {
   }
 
   private func drop(_ reason: DropReason) -> ReceivedDatagram {
-    dropped[reason.rawValue] += 1
+    counts[reason.rawValue] += 1
     return .dropped(reason)
   }
 

@@ -145,14 +145,14 @@ public struct STUNMessage {
     }
   }
 
-  /// True when MESSAGE-INTEGRITY is there and was made with `key`: for short-term credentials the password.
-  package func hasIntegrity(_ key: [UInt8]) -> Bool {
+  /// True when MESSAGE-INTEGRITY is there and was made with `key`.
+  package func hasIntegrity(_ key: STUNIntegrity) -> Bool {
     guard let integrityOffset else { return false }
     // The code covers a header whose length ends with the attribute itself.
     let length = packet.integer(at: 2, as: UInt16.self)
     packet.store(UInt16(integrityOffset + 4 + STUNIntegrity.count - STUNMessage.headerCount), at: 2)
     defer { packet.store(length, at: 2) }
-    return STUNIntegrity.isValid(in: packet, count: integrityOffset, at: integrityOffset + 4, key: key)
+    return key.isValid(in: packet, count: integrityOffset, at: integrityOffset + 4)
   }
 
   /// True when `value` begins with `fragment` and a colon.

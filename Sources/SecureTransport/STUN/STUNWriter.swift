@@ -69,12 +69,12 @@ package struct STUNWriter {
   }
 
   /// MESSAGE-INTEGRITY over all that was written so far.
-  package func appendIntegrity(_ key: [UInt8]) {
+  package func appendIntegrity(_ key: STUNIntegrity) {
     let end = packet.count
     open(STUNAttribute.messageIntegrity.rawValue, STUNIntegrity.count)
     packet.count += STUNIntegrity.count
     close()
-    STUNIntegrity.write(in: packet, count: end, at: end + 4, key: key)
+    key.write(in: packet, count: end, at: end + 4)
   }
 
   /// FINGERPRINT; always the last one.

@@ -48,7 +48,7 @@ private final class Bench {
     writer.append(.userName, "gwUf:peer".utf8)
     writer.append(.priority, integer: UInt32(1))
     writer.append(.useCandidate, [])
-    writer.appendIntegrity(Array(password.utf8))
+    writer.appendIntegrity(STUNIntegrity(password))
     writer.appendFingerprint()
     precondition(receive(from: here) == .consumed && transport.destination == here)
     outbox.removeAll()

@@ -26,7 +26,7 @@ private func request(_ choice: UInt8, _ attributes: Slice<UnsafeBufferPointer<UI
   if choice & 2 != 0 { writer.append(.userName, "gwUf:peer".utf8) }
   for byte in attributes.prefix(attributes.count & ~3) { packet.append(byte) }
   packet.store(UInt16(packet.count - STUNMessage.headerCount), at: 2)
-  if choice & 4 != 0 { writer.appendIntegrity(Array(password.utf8)) }
+  if choice & 4 != 0 { writer.appendIntegrity(STUNIntegrity(password)) }
   if choice & 8 != 0 { writer.appendFingerprint() }
 }
 

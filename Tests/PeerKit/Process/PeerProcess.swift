@@ -23,9 +23,10 @@ public final class PeerProcess: Sendable {
   ///   - environment: `nil` for a small one.
   ///   - start: the folder it starts in.
   ///   - folder: where its output goes.
+  ///   - input: the descriptor it reads as its standard input; without one there is nothing to read.
   public init(
     path: String, _ arguments: [String], environment: [String: String]?, startedIn start: URL,
-    in folder: TemporaryFolder
+    in folder: TemporaryFolder, input: Int32? = nil
   ) throws {
     guard let watchdog = PeerProgram.timeout.path else { throw PeerFailure(PeerProgram.timeout.absence) }
     self.folder = folder
@@ -33,7 +34,7 @@ public final class PeerProcess: Sendable {
     // `env` and `timeout` are of one package.
     process = try Self.spawn(
       ["/usr/bin/env", "-C", start.path, watchdog, "--kill-after=1", String(Self.mostSeconds), path] + arguments,
-      environment: environment ?? Self.smallEnvironment(folder.url.path), in: folder.url.path)
+      environment: environment ?? Self.smallEnvironment(folder.url.path), in: folder.url.path, input: input)
   }
 
   deinit { end() }
@@ -118,11 +119,17 @@ public final class PeerProcess: Sendable {
     }
   }
 
-  private static func spawn(_ arguments: [String], environment: [String: String], in folder: String) throws -> pid_t {
+  private static func spawn(
+    _ arguments: [String], environment: [String: String], in folder: String, input: Int32?
+  ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    if let input {
+      posix_spawn_file_actions_adddup2(&actions, input, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
     posix_spawn_file_actions_addopen(&actions, 1, "\(folder)/stdout", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, "\(folder)/stderr", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     var attributes = posix_spawnattr_t()

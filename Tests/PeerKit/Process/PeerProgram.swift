@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite
 
   private var package: String {
     switch self {
@@ -11,6 +11,8 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .kamailio: "kamailio kamailio-tls-modules"
     case .openssl: "openssl"
     case .timeout: "coreutils"
+    case .chromium: "chromium"
+    case .flite: "flite"
     }
   }
 

@@ -351,4 +351,5 @@ async def main():
     await serve(Peer(parser.parse_args()))
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

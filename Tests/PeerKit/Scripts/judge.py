@@ -180,4 +180,5 @@ async def main():
     await getattr(Judge(), "do_" + command.pop("do"))(**command)
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,44 @@
+/// What either side of the generator offers and answers, as session descriptions: the same for every gateway.
+package struct CallDescription {
+  let codec: MediaWorkload.Codec
+  let port: UInt16
+  /// What this side protects with; `nil`: plain RTP.
+  let key: String?
+
+  /// The two sides of the calls of a workload.
+  static func sides(
+    _ workload: MediaWorkload, app: UInt16, trunk: UInt16
+  ) -> (app: CallDescription, trunk: CallDescription) {
+    (
+      CallDescription(codec: workload.app, port: app, key: workload.protectsApp ? MediaWorkload.Keys.app : nil),
+      CallDescription(codec: workload.trunk, port: trunk, key: workload.protectsTrunk ? MediaWorkload.Keys.trunk : nil)
+    )
+  }
+
+  var text: String {
+    let number = codec.isOpus ? 111 : 0
+    var lines = [
+      "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
+      "m=audio \(port) \(key == nil ? "RTP/AVP" : "RTP/SAVP") \(number)",
+      codec.isOpus ? "a=rtpmap:111 opus/48000/2" : "a=rtpmap:0 PCMU/8000",
+    ]
+    if codec.isOpus { lines.append("a=fmtp:111 minptime=10;useinbandfec=1") }
+    lines.append("a=ptime:20")
+    if let key { lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)") }
+    return lines.joined(separator: "\r\n") + "\r\n"
+  }
+
+  /// The port that a description names.
+  package static func port(in description: String) -> UInt16? {
+    description.split(separator: "\r\n").first { $0.hasPrefix("m=audio ") }
+      .flatMap { UInt16($0.split(separator: " ")[1]) }
+  }
+
+  /// The key that a description names.
+  package static func key(in description: String) -> String? {
+    let mark = " AES_CM_128_HMAC_SHA1_80 inline:"
+    return description.split(separator: "\r\n").first { $0.contains(mark) }
+      .flatMap { line in line.firstRange(of: mark).map { line[$0.upperBound...] } }
+      .map { String($0.prefix { $0 != "|" && $0 != " " }) }
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// What a call's media costs, how long it takes and how it sounds, beside rtpengine doing the same work in the same run
+/// and beside a bare C program that does the least anyone could.
+///
+/// Ours, the anchor and the floor take turns after a warm-up, each with calls of 50 packets a second each way; processor
+/// time is that of the whole process of each gateway.
+public enum MediaBench {
+  /// The rows of the benchmark.
+  public enum Row: String, CaseIterable, Sendable, Encodable {
+    /// 100 calls of full-band Opus over SRTP to PCMU.
+    case b1 = "B1"
+    /// The same with narrow-band Opus from the app.
+    case b1n = "B1n"
+    /// 200 calls of Opus over SRTP to Opus over RTP.
+    case b2 = "B2"
+    /// 200 calls of SRTP to SRTP with other keys.
+    case b2r = "B2r"
+    /// Delay of a PCMU relay and of transcoding, 100 calls.
+    case b5 = "B5"
+    /// Memory of a call, relayed and transcoded.
+    case b6 = "B6"
+
+    var workload: MediaWorkload? {
+      switch self {
+      case .b1: .transcode
+      case .b1n: .transcodeNarrow
+      case .b2: .passThrough
+      case .b2r: .reencrypt
+      case .b5, .b6: nil
+      }
+    }
+  }
+
+  public struct Options: Sendable {
+    /// Folder with the programs that are measured with.
+    public var perfTools = "../shared/perf-tools"
+    /// Calls through ours and the floor; `nil`: as each row says.
+    public var calls: Int?
+    /// Seconds that are counted in each trial.
+    public var seconds = 10.0
+    public var rounds = 3
+    public var rows = Row.allCases
+    public var progress: BenchProgress = { _ in }
+
+    public init() {}
+
+    /// Calls that keep rtpengine, in user space, well under one core.
+    func anchorCalls(_ workload: MediaWorkload) -> Int { min(ourCalls(workload), workload.isTranscoded ? 30 : 200) }
+    func ourCalls(_ workload: MediaWorkload) -> Int {
+      calls ?? (workload.isTranscoded || workload == .relay ? 100 : 200)
+    }
+  }
+
+  /// rtpengine and the probe are left out with a note where they are absent.
+  public static func run(_ options: Options) throws -> MediaBenchReport {
+    guard options.seconds >= 1, (1...100).contains(options.rounds), (1...1000).contains(options.calls ?? 1) else {
+      throw BenchProblem("at least 1 second, 1 to 100 rounds and 1 to 1000 calls")
+    }
+    let folder = try BenchFolder(in: FileManager.default.temporaryDirectory.path)
+    options.progress("building the measuring programs")
+    let run = MediaBenchRun(options, tools: try MediaTools(sources: options.perfTools, folder: folder.path)) {
+      environment throws(BenchProblem) in try LandlineMediaGateway(environment: environment)
+    }
+    return try run.report()
+  }
+}

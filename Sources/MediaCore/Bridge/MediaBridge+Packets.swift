@@ -1,0 +1,115 @@
+import CallModel
+import SDPCore
+import SecureTransport
+
+extension MediaBridge {
+  /// RTP came in, in the clear by now.
+  func sound(
+    _ packet: PacketBuffer, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox,
+    events: inout [MediaEvent]
+  ) {
+    guard let header = RTPHeader(packet) else {
+      leg.malformed += 1
+      return
+    }
+    let meaning = leg.meaning(of: header.payloadType)
+    guard meaning != .nothing else {
+      leg.unknownPayloadType += 1
+      return
+    }
+    let arrival = leg.reception.received(
+      sequence: header.sequence, timestamp: header.timestamp, source: header.source,
+      payloadCount: header.payloadCount, arrival: now)
+    let flow = flow(from: leg.side)
+    switch arrival {
+    case .stray, .duplicate: return
+    case .restarted:
+      flow?.restart()
+      leg.finishDigits(events: &events)
+    case .first, .next, .ahead, .late: break
+    }
+    guard leg.mayReceive, header.payloadCount > 0 else { return }
+    if meaning == .events {
+      digit(packet, header, leg, at: now, outbox: outbox, events: &events)
+    } else {
+      leg.heard(header, at: now, events: &events)
+      flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
+    }
+    if let due = flow?.nextDeadline { bringForward(due) }
+  }
+
+  private func digit(
+    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox,
+    events: inout [MediaEvent]
+  ) {
+    let flow = flow(from: leg.side)
+    flow?.event(packet, header, at: now, outbox: outbox, events: &events)
+    leg.receiveDigit(packet, header, at: now, events: &events)
+    if let due = leg.digits?.nextDeadline { bringForward(due) }
+    guard !leg.isMuted, let other = flow?.to, let input = leg.plan?.events else { return }
+    if other.plan?.events != nil {
+      other.relayDigit(packet, header, clockRate: input.clockRate, at: now, outbox: outbox)
+    }
+  }
+
+  /// RTCP came in, in the clear by now.
+  func report(
+    _ packet: PacketBuffer, _ leg: MediaLeg, at now: MonotonicInstant, events: inout [MediaEvent]
+  ) {
+    let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
+    if received.bye { events.append(.bye(leg.side)) }
+    if received.reported, let report = leg.control.peerReport {
+      flow(from: leg.side.other)?.report(lossRate: report.lossRate)
+    }
+  }
+
+  func tellTransport(
+    _ leg: MediaLeg, events: inout [MediaEvent]
+  ) {
+    for event in workspace.transportEvents { events.append(.transport(leg.side, event)) }
+    workspace.transportEvents.removeAll(keepingCapacity: true)
+    schedule()
+  }
+
+  func adopt(
+    _ plan: MediaPlan, _ side: BridgeSide, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
+  ) {
+    guard let leg = leg(side) else { return }
+    let changes = leg.adopt(plan, at: now)
+    if changes.contains(.formats) {
+      leftToRight?.formatsChanged()
+      rightToLeft?.formatsChanged()
+    }
+    leg.transport.apply(plan, at: now, outbox: outbox, events: &workspace.transportEvents)
+    tellTransport(leg, events: &events)
+  }
+
+  func tellStatistics(at now: MonotonicInstant, events: inout [MediaEvent]) {
+    for leg in [left, right] {
+      guard let leg else { continue }
+      leg.packetsThisSecond = 0
+      if leg.becameSilent(at: now) { events.append(.silence(leg.side)) }
+      events.append(.statistics(leg.side, leg.statistics(at: now)))
+    }
+    while nextStatistics <= now {
+      nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
+    }
+  }
+
+  func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
+    for leg in [left, right] {
+      guard let leg else { continue }
+      leg.finishDigits(events: &events)
+      leg.endPlaying(finished: false, events: &events)
+      leg.sayBye(at: now, outbox: outbox)
+      leg.transport.close(at: now, outbox: outbox)
+    }
+    left = nil
+    right = nil
+    leftToRight = nil
+    rightToLeft = nil
+    isClosed = true
+    nextDeadline = nil
+    events.append(.closed)
+  }
+}

@@ -1,0 +1,218 @@
+import CallModel
+import SDPCore
+import SecureTransport
+
+/// One end of a bridge: what it agreed on, how its packets travel, what came in and what went out.
+final class MediaLeg {
+  /// What a payload type of an arriving packet means.
+  enum Meaning: UInt8 {
+    case nothing, sound, events
+  }
+
+  let side: BridgeSide
+  let configuration: MediaLegConfiguration
+  let transport: LegTransport
+  private(set) var plan: MediaPlan?
+  /// By payload type: its meaning, and the codec of sound.
+  private var meanings = ContiguousArray<Meaning>(repeating: .nothing, count: PayloadType.maximum + 1)
+  private var codecs = ContiguousArray<AudioCodec>(repeating: .pcmu, count: PayloadType.maximum + 1)
+
+  // What comes in.
+  var reception = ReceptionStatistics(clockRate: 8_000)
+  /// Packets of sound that were made good from a copy, and those that had to be concealed.
+  var recovered: UInt64 = 0
+  var concealed: UInt64 = 0
+  var malformed: UInt64 = 0
+  var unknownPayloadType: UInt64 = 0
+  var overRate: UInt64 = 0
+  var packetsThisSecond = 0
+  var isMuted = false
+  private var hasHeardSound = false
+  private var isSilent = false
+  /// When sound last came in, or could have begun to.
+  private var lastSound: MonotonicInstant
+  /// The codec that last came in.
+  private(set) var heardCodec: AudioCodec?
+  private(set) var digits: TelephoneEventReceiver?
+  private var toldDigits: [DigitPressed] = []
+
+  // What goes out.
+  var outgoing: OutgoingStream
+  private var relayedDigits: TelephoneEventClock?
+  var pressing: TelephoneEventSender?
+  var player: LocalSound?
+  let control: RTCPSession
+
+  init(_ side: BridgeSide, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
+    self.side = side
+    self.configuration = configuration
+    switch configuration.transport {
+    case .app(let app): transport = .app(AppTransport(app, at: now))
+    case .trunk(let trunk): transport = .trunk(TrunkTransport(trunk, at: now))
+    }
+    let stream = configuration.stream
+    outgoing = OutgoingStream(
+      source: stream.source, clockRate: 8_000, sequence: stream.sequence, timestamp: stream.timestamp)
+    control = RTCPSession(
+      source: stream.source, canonicalName: stream.canonicalName, clockRate: 8_000, seed: stream.seed,
+      unixMicroseconds: stream.unixMicroseconds, at: now)
+    lastSound = now
+  }
+
+  /// The codec and payload type we send with.
+  var send: MediaPlan.Format? { plan?.send }
+
+  /// Sound may go out: a plan, keys and an address are there, and the peer wants it.
+  var maySend: Bool {
+    guard let plan, transport.isReady else { return false }
+    return plan.direction == .sendAndReceive || plan.direction == .sendOnly
+  }
+
+  /// Sound of the other leg may go out: nothing of our own is being played.
+  var mayPlay: Bool { player == nil && pressing?.isPressing != true && maySend }
+
+  /// Sound that comes in is wanted.
+  var mayReceive: Bool {
+    guard let plan else { return false }
+    return plan.direction == .sendAndReceive || plan.direction == .receiveOnly
+  }
+
+  func meaning(of payloadType: UInt8) -> Meaning { meanings[Int(payloadType & 0x7F)] }
+  func codec(of payloadType: UInt8) -> AudioCodec { codecs[Int(payloadType & 0x7F)] }
+
+  /// What is due without a packet coming in.
+  var nextDeadline: MonotonicInstant? {
+    var next = transport.nextDeadline
+    func consider(_ deadline: MonotonicInstant?) {
+      guard let deadline else { return }
+      next = min(next ?? deadline, deadline)
+    }
+    consider(digits?.nextDeadline)
+    consider(pressing?.nextDeadline)
+    consider(player?.nextDeadline)
+    consider(control.nextDeadline)
+    return next
+  }
+
+  /// Takes what both ends agreed on; the changes since the former plan.
+  func adopt(_ plan: MediaPlan, at now: MonotonicInstant) -> MediaPlan.Changes {
+    let changes = self.plan.map { plan.changes(since: $0) } ?? [.formats, .direction, .remote]
+    self.plan = plan
+    if changes.contains(.direction) { lastSound = now }
+    guard changes.contains(.formats) else { return changes }
+    for number in 0...PayloadType.maximum { meanings[number] = .nothing }
+    for format in plan.receive {
+      meanings[format.payloadType.number] = .sound
+      codecs[format.payloadType.number] = format.codec
+    }
+    digits = nil
+    pressing = nil
+    relayedDigits = nil
+    if let events = plan.events {
+      meanings[events.receivePayloadType.number] = .events
+      digits = TelephoneEventReceiver(clockRate: events.clockRate, codes: events.receive)
+      pressing = TelephoneEventSender(clockRate: events.clockRate, packetTime: plan.packetTime)
+    }
+    reception.use(clockRate: plan.receive.first?.codec.clockRate ?? 8_000)
+    outgoing.use(clockRate: plan.send.codec.clockRate)
+    control.clockRate = plan.send.codec.clockRate
+    return changes
+  }
+
+  // MARK: What comes in
+
+  /// Sound came in.
+  func heard(_ header: RTPHeader, at now: MonotonicInstant, events: inout [MediaEvent]) {
+    lastSound = now
+    let codec = codec(of: header.payloadType)
+    if codec != heardCodec {
+      heardCodec = codec
+      reception.use(clockRate: codec.clockRate)
+    }
+    if !hasHeardSound {
+      hasHeardSound = true
+      events.append(.firstMedia(side))
+    } else if isSilent {
+      isSilent = false
+      events.append(.soundAgain(side))
+    }
+  }
+
+  /// True once, when sound has not come for too long although it is wanted.
+  func becameSilent(at now: MonotonicInstant) -> Bool {
+    guard !isSilent, mayReceive, transport.isReady,
+      now.milliseconds(since: lastSound) >= configuration.silence
+    else { return false }
+    isSilent = true
+    return true
+  }
+
+  func receiveDigit(
+    _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, events: inout [MediaEvent]
+  ) {
+    lastSound = now
+    digits?.receive(
+      packet, offset: header.payloadOffset, count: header.payloadCount, marker: header.marker,
+      sequence: header.sequence, timestamp: header.timestamp, at: now, digits: &toldDigits)
+    tellDigits(&events)
+  }
+
+  func advanceDigits(to now: MonotonicInstant, events: inout [MediaEvent]) {
+    digits?.advance(to: now, digits: &toldDigits)
+    tellDigits(&events)
+  }
+
+  func finishDigits(events: inout [MediaEvent]) {
+    digits?.finish(digits: &toldDigits)
+    tellDigits(&events)
+  }
+
+  private func tellDigits(_ events: inout [MediaEvent]) {
+    guard !toldDigits.isEmpty else { return }
+    for digit in toldDigits { events.append(.digit(side, digit)) }
+    toldDigits.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: What goes out
+
+  /// Protects an RTP packet that stands in the outbox's next buffer, and sends it.
+  func send(_ out: PacketBuffer, outbox: PacketOutbox) {
+    let payloadCount = out.count - RTPHeader.size
+    guard let destination = transport.destination, transport.protectRTP(out) else { return }
+    outbox.commit(on: transport.port, to: destination)
+    outgoing.sent(payloadCount: payloadCount)
+  }
+
+  /// Hands on an event packet of the other leg, in this leg's clock.
+  func relayDigit(
+    _ packet: PacketBuffer, _ header: RTPHeader, clockRate: Int, at now: MonotonicInstant, outbox: PacketOutbox
+  ) {
+    guard mayPlay, let plan, let events = plan.events,
+      let payload = TelephoneEventPayload(packet, offset: header.payloadOffset, count: header.payloadCount),
+      events.send.contains(Int(payload.code))
+    else { return }
+    var clock = relayedDigits ?? TelephoneEventClock(from: clockRate, to: events.clockRate)
+    defer { relayedDigits = clock }
+    let start =
+      clockRate == events.clockRate || clockRate == plan.send.codec.clockRate
+      ? outgoing.map(timestamp: header.timestamp, clockRate: clockRate, at: now) : outgoing.following(at: now)
+    guard
+      let event = clock.rewrite(
+        payload, marker: header.marker, sequence: header.sequence, timestamp: header.timestamp, start: start, at: now)
+    else { return }
+    sendEvent(event, plan: plan, events, at: now, outbox: outbox)
+  }
+
+  func sendEvent(
+    _ event: TelephoneEventPacket, plan: MediaPlan, _ events: MediaPlan.Events, at now: MonotonicInstant,
+    outbox: PacketOutbox
+  ) {
+    let out = outbox.next
+    let stamp = outgoing.stamp(timestamp: event.timestamp, duration: 0, marker: event.marker, at: now)
+    out.writeRTPHeader(
+      marker: stamp.marker, payloadType: UInt8(events.sendPayloadType.number), sequence: stamp.sequence,
+      timestamp: stamp.timestamp, source: outgoing.source)
+    event.payload.append(to: out)
+    send(out, outbox: outbox)
+  }
+}

@@ -1,0 +1,56 @@
+public import SecureTransport
+
+/// What the hall gives a leg when it is made.
+public struct MediaLegConfiguration: Sendable {
+  public enum Transport: Sendable {
+    case app(AppTransport.Configuration)
+    case trunk(TrunkTransport.Configuration)
+  }
+
+  /// Our stream towards the peer. All numbers are random (RFC 3550 section 5.1); the sequence below 32768, so that a
+  /// receiver that misses the first packets guesses the roll-over counter right.
+  public struct Stream: Hashable, Sendable {
+    public var source: UInt32
+    public var sequence: UInt16
+    public var timestamp: UInt32
+    /// CNAME of RFC 3550 section 6.5.1.
+    public var canonicalName: String
+    /// For the times of reports.
+    public var seed: UInt64
+    /// Microseconds since 1970 when the leg is made, for the times in reports.
+    public var unixMicroseconds: Int64
+
+    public init(
+      source: UInt32, sequence: UInt16, timestamp: UInt32, canonicalName: String, seed: UInt64, unixMicroseconds: Int64
+    ) {
+      self.source = source
+      self.sequence = sequence
+      self.timestamp = timestamp
+      self.canonicalName = canonicalName
+      self.seed = seed
+      self.unixMicroseconds = unixMicroseconds
+    }
+
+    /// Random numbers of a generator.
+    public init(canonicalName: String, unixMicroseconds: Int64, using generator: inout some RandomNumberGenerator) {
+      self.init(
+        source: .random(in: 1...(.max), using: &generator), sequence: .random(in: 0..<0x8000, using: &generator),
+        timestamp: .random(in: 0...(.max), using: &generator), canonicalName: canonicalName,
+        seed: generator.next(), unixMicroseconds: unixMicroseconds)
+    }
+  }
+
+  public var transport: Transport
+  public var stream: Stream
+  /// Listen for touch tones in the sound; costs a decoder where sound would pass untouched.
+  public var detectsTones = false
+  /// Press keys as tones in the sound when the peer takes no events.
+  public var pressesTones = true
+  /// Milliseconds without sound after which silence is told.
+  public var silence: Int64 = 5_000
+
+  public init(_ transport: Transport, stream: Stream) {
+    self.transport = transport
+    self.stream = stream
+  }
+}

@@ -1,0 +1,60 @@
+import LandlineBench
+import Testing
+
+@Suite struct MediaBenchTests {
+  @Test func theGeneratorsFiguresAreRead() throws {
+    let said = """
+      calls 25 a=opus/srtp b=pcmu 5s | gateway CPU/call-s 24000 us (user 22720 sys 1280) = 60.0% of a core | A tx 6250 rx \
+      6320  B tx 6000 rx 6244 | avg rx bytes A 87 B 172 | RSS 52060 KiB | generator 2395 us/call-s late 854
+      transit through the gateway: mean 0.83 ms p50 < 1.25 p99 < 4.00 max 9.23 (40636 packets; the generator polls)
+      """
+    let trial = try MediaTrial(generator: said, calls: 25)
+    #expect(trial.cpuMicrosecondsPerCallSecond == 24_000)
+    #expect(trial.packets == 12_250)
+    // 6244 of 6250 came out at the trunk; more came to the app than was sent meanwhile.
+    #expect(abs(trial.loss - 6.0 / 6250) < 1e-12)
+    #expect(trial.isCounted)
+    #expect(trial.delay?.mean == 0.83)
+    #expect(trial.delay?.p99 == 4)
+    #expect(trial.delay?.most == 9.23)
+  }
+
+  @Test func aTrialThatLostPacketsDoesNotCount() throws {
+    let said = "| gateway CPU/call-s 10 us | A tx 1000 rx 1000  B tx 1000 rx 998 |"
+    let trial = try MediaTrial(generator: said, calls: 1)
+    #expect(!trial.isCounted)
+    #expect(throws: BenchProblem.self) { try MediaTrial(generator: "nothing", calls: 1) }
+  }
+
+  @Test func theFloorsFiguresAreRead() throws {
+    let said = """
+      calls   50 io mmsg   work relay     | CPU/call-s   602.2 us (user  120.3 sys  480.9) | 22.90 us/pkt | core used 11% \
+      | sent 20020 back 20000 loss 0.100% bad 0 | ctxsw/s 241 | maxrss 10516 KiB | transit mean 0.12 ms p99<0.50 max 0.73
+      """
+    let trial = try MediaTrial(floor: said, calls: 50)
+    #expect(trial.cpuMicrosecondsPerCallSecond == 602.2)
+    #expect(trial.packets == 20_020)
+    #expect(trial.isCounted)
+    #expect(trial.delay?.p99 == 0.5)
+    #expect(trial.delay?.most == 0.73)
+  }
+
+  @Test func theAnchorsProtocolIsWrittenAndRead() {
+    let value = Bencode.Value.dictionary([("a", .text("bc")), ("d", .list([.text(""), .text("é")]))])
+    #expect(Bencode.write(value) == "d1:a2:bc1:dl0:2:éee")
+    #expect(Bencode.texts("d1:a2:bc1:dl0:i5ed1:x1:yee6:result2:oke".utf8) == ["a": "bc", "result": "ok"])
+  }
+
+  @Test(arguments: ["", "d", "d1:a", "d1:a9:b", "d-1:a1:be", "d99999999999999999999:ae", "dl", "di5", "d1:ai", "e"])
+  func brokenAnswersOfTheAnchorAreNoTexts(_ text: String) {
+    #expect(Bencode.texts(text.utf8).isEmpty)
+  }
+
+  @Test func portsAndKeysAreFound() {
+    let text = "v=0\r\nm=audio 30022 RTP/SAVP 111\r\na=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:Ceu+/7|2^20\r\n"
+    #expect(CallDescription.port(in: text) == 30_022)
+    #expect(CallDescription.key(in: text) == "Ceu+/7")
+    #expect(CallDescription.port(in: "v=0\r\n") == nil)
+    #expect(CallDescription.key(in: "v=0\r\n") == nil)
+  }
+}

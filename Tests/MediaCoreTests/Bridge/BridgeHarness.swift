@@ -1,0 +1,189 @@
+import CallModel
+import Foundation
+import MediaCore
+import SDPCore
+import SecureTransport
+import Testing
+
+/// A bridge between two phones that speak plain RTP, in memory, with a clock that the test moves.
+final class BridgeHarness {
+  /// A phone: what it offered, the stream it sends, and what it was sent.
+  struct Phone {
+    let port: MediaPort
+    let address: MediaAddress
+    let codec: AudioCodec
+    let payloadType: UInt8
+    let eventType: UInt8
+    var sequence: UInt16 = 100
+    var timestamp: UInt32 = 7_000
+    var heard: [Packet] = []
+    /// Compounds of RTCP that it was sent.
+    var controls: [[UInt8]] = []
+  }
+
+  struct Packet {
+    let header: RTPHeader
+    let payload: [UInt8]
+    let at: MonotonicInstant
+  }
+
+  let bridge: MediaBridge
+  let outbox = PacketOutbox()
+  var events: [MediaEvent] = []
+  var now = MonotonicInstant(milliseconds: 1_000)
+  var phones: [BridgeSide: Phone] = [:]
+  private var ends: [BridgeSide: OfferAnswer] = [:]
+
+  init(
+    _ left: AudioCodec, _ right: AudioCodec, leftEvents: Int? = 8_000, rightEvents: Int? = 8_000,
+    rightPacketTime: Int = 20, detectsTones: Bool = false
+  ) throws {
+    let bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: MediaWorkspace(), at: now)
+    self.bridge = bridge
+    for (side, codec, clock, time) in [
+      (BridgeSide.left, left, leftEvents, 20), (.right, right, rightEvents, rightPacketTime),
+    ] {
+      let number: Int32 = side == .left ? 1 : 2
+      var stream = MediaLegConfiguration.Stream(
+        source: UInt32(number) * 1_000, sequence: 10, timestamp: 90_000, canonicalName: "landline", seed: 5,
+        unixMicroseconds: 1_700_000_000_000_000)
+      stream.seed = UInt64(number)
+      var leg = MediaLegConfiguration(
+        .trunk(
+          TrunkTransport.Configuration(
+            port: MediaPort(rawValue: number), controlPort: MediaPort(rawValue: number + 10))), stream: stream)
+      leg.detectsTones = detectsTones
+      bridge.attach(side, leg, at: now)
+      let payloadType = UInt8(codec.staticPayloadType?.number ?? 111)
+      phones[side] = Phone(
+        port: MediaPort(rawValue: number), address: MediaAddress(ipv4: 0x7F00_0001, port: UInt16(5_000 + 2 * number)),
+        codec: codec, payloadType: payloadType, eventType: 101)
+      ends[side] = OfferAnswer(
+        sessionID: UInt64(number), host: .ipv4(0x7F00_0001),
+        policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+      try agree(side, "", clock: clock, packetTime: time)
+    }
+  }
+
+  /// The phone offers, the bridge's leg takes the plan.
+  func agree(_ side: BridgeSide, _ attributes: String, clock: Int?, packetTime: Int = 20) throws {
+    guard let phone = phones[side], var end = ends[side] else { return }
+    let encoding = phone.codec == .opus ? "opus/48000/2" : "\(phone.codec.rawValue)/8000"
+    let format = "\(phone.payloadType)"
+    let events = clock.map { "a=rtpmap:101 telephone-event/\($0)\r\na=fmtp:101 0-15\r\n" } ?? ""
+    let text =
+      "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+      + "m=audio \(phone.address.port) RTP/AVP \(format)\(clock == nil ? "" : " 101")\r\n"
+      + "a=rtpmap:\(format) \(encoding)\r\n\(events)a=ptime:\(packetTime)\r\n\(attributes)"
+    let local = LocalMedia(host: .ipv4(0x7F00_0001), port: 40_000)
+    let plan = try end.answer(SessionDescription(parsing: Array(text.utf8)), from: local).plan
+    ends[side] = end
+    command(.plan(side, plan))
+  }
+
+  func command(_ command: MediaCommand) {
+    bridge.handle(command, at: now, outbox: outbox, events: &events)
+    collect()
+  }
+
+  /// Moves the clock on, deadline by deadline.
+  func advance(milliseconds: Int64) {
+    let end = now.advanced(byMilliseconds: milliseconds)
+    while let due = bridge.nextDeadline, due <= end {
+      now = max(now, due)
+      bridge.advance(to: now, outbox: outbox, events: &events)
+      collect()
+    }
+    now = end
+  }
+
+  /// The phone sends a payload in its next packet.
+  func send(
+    _ side: BridgeSide, _ payload: [UInt8], ticks: UInt32, payloadType: UInt8? = nil, marker: Bool = false,
+    lost: Bool = false
+  ) {
+    guard let phone = phones[side] else { return }
+    phones[side]?.sequence &+= 1
+    phones[side]?.timestamp &+= ticks
+    if !lost {
+      deliver(
+        side, payload, sequence: phone.sequence, timestamp: phone.timestamp,
+        payloadType: payloadType ?? phone.payloadType, marker: marker)
+    }
+  }
+
+  func deliver(
+    _ side: BridgeSide, _ payload: [UInt8], sequence: UInt16, timestamp: UInt32, payloadType: UInt8,
+    marker: Bool = false, from address: MediaAddress? = nil
+  ) {
+    guard let phone = phones[side] else { return }
+    let packet = PacketBuffer()
+    packet.writeRTPHeader(
+      marker: marker, payloadType: payloadType, sequence: sequence, timestamp: timestamp, source: 77)
+    for byte in payload { packet.append(byte) }
+    bridge.receive(
+      packet, side: side, on: phone.port, from: address ?? phone.address, at: now, outbox: outbox, events: &events)
+    collect()
+  }
+
+  private func collect() {
+    for index in 0..<outbox.count {
+      let buffer = outbox.buffer(at: index)
+      for (side, phone) in phones where outbox.port(at: index).rawValue == phone.port.rawValue + 10 {
+        #expect((try? RTCPCompound(buffer)) != nil)
+        phones[side]?.controls.append(buffer.bytes)
+      }
+      for (side, phone) in phones where phone.address == outbox.address(at: index) {
+        guard let header = RTPHeader(buffer), outbox.port(at: index) == phone.port else { continue }
+        let payload = Array(buffer.bytes[header.payloadOffset..<(header.payloadOffset + header.payloadCount)])
+        phones[side]?.heard.append(Packet(header: header, payload: payload, at: now))
+      }
+    }
+    outbox.removeAll()
+  }
+
+  func controls(_ side: BridgeSide) -> Int { phones[side]?.controls.count ?? 0 }
+  func heard(_ side: BridgeSide) -> [Packet] { phones[side]?.heard ?? [] }
+  var digits: [String] {
+    events.compactMap {
+      if case .digit(let side, let digit) = $0 { "\(side.rawValue) \(digit.character)" } else { nil }
+    }
+  }
+}
+
+/// Sound as the tests make it.
+enum TestSound {
+  /// A sine of `frequency` Hz.
+  static func sine(_ frequency: Double, samples: Int, from start: Int = 0, rate: Double = 8_000, level: Double = 8_000)
+    -> [Int16]
+  {
+    (0..<samples).map { Int16(level * sin(2 * .pi * frequency * Double($0 + start) / rate)) }
+  }
+
+  static func encode(_ samples: [Int16], _ encoder: AudioEncoder) -> [UInt8] {
+    let packet = PacketBuffer()
+    _ = encoder.encode(SampleBuffer(samples), from: 0, count: samples.count, into: packet)
+    return packet.bytes
+  }
+
+  static func decode(_ payload: [UInt8], _ decoder: AudioDecoder) -> [Int16] {
+    let sound = SampleBuffer()
+    _ = decoder.decode(PacketBuffer(payload), offset: 0, count: payload.count, into: sound)
+    return sound.samples
+  }
+
+  /// Power at `frequency` as part of all power, 0 to 1.
+  static func purity(_ samples: [Int16], _ frequency: Double, rate: Double = 8_000) -> Double {
+    var real = 0.0
+    var imaginary = 0.0
+    var all = 0.0
+    for (index, sample) in samples.enumerated() {
+      let value = Double(sample)
+      real += value * cos(2 * .pi * frequency * Double(index) / rate)
+      imaginary += value * sin(2 * .pi * frequency * Double(index) / rate)
+      all += value * value
+    }
+    guard all > 0 else { return 0 }
+    return 2 * (real * real + imaginary * imaginary) / (Double(samples.count) * all)
+  }
+}

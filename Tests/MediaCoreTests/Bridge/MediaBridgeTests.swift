@@ -1,0 +1,295 @@
+import CallModel
+import MediaCore
+import SDPCore
+import SecureTransport
+import Testing
+
+@Suite struct MediaBridgeTests {
+  @Test func sameCodecPassesUntouched() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    for index in 0..<10 {
+      harness.send(.left, [UInt8](repeating: UInt8(index), count: 160), ticks: 160)
+      harness.advance(milliseconds: 20)
+    }
+    let heard = harness.heard(.right)
+    #expect(heard.map { $0.payload.first } == (0..<10).map { UInt8($0) })
+    #expect(heard.map(\.header.sequence) == (10..<20).map { UInt16($0) })
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == 160 })
+    #expect(heard.allSatisfy { $0.header.source == 2_000 && $0.payload.count == 160 })
+    #expect(heard.map(\.header.marker) == [true] + [Bool](repeating: false, count: 9))
+    #expect(harness.events.contains(.firstMedia(.left)))
+  }
+
+  @Test func aLatePacketKeepsItsNumberWherePacketsPassUntouched() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    let order: [UInt16] = [0, 1, 3, 4, 2, 2, 5, 8, 7, 9]
+    for number in order {
+      harness.deliver(
+        .left, [UInt8](repeating: UInt8(number), count: 160), sequence: 65_530 &+ number,
+        timestamp: UInt32(number) * 160, payloadType: 0)
+      harness.advance(milliseconds: 20)
+    }
+    let heard = harness.heard(.right)
+    #expect(heard.map { UInt16($0.payload[0]) } == [0, 1, 3, 4, 2, 5, 8, 7, 9])
+    #expect(heard.allSatisfy { $0.header.sequence == 10 + UInt16($0.payload[0]) })
+    let first = heard[0].header.timestamp
+    #expect(heard.allSatisfy { $0.header.timestamp &- first == UInt32($0.payload[0]) * 160 })
+  }
+
+  @Test(arguments: [
+    (AudioCodec.opus, AudioCodec.pcmu), (.pcmu, .opus), (.opus, .g722), (.g722, .opus), (.pcma, .pcmu), (.g722, .pcma),
+    (.pcma, .g722),
+  ])
+  func soundIsTranscoded(_ input: AudioCodec, _ output: AudioCodec) throws {
+    let harness = try BridgeHarness(input, output)
+    let rate = input == .opus ? 8_000 : input.samplingRate
+    let encoder = try AudioEncoder(input, samplingRate: rate)
+    let samples = rate / 50
+    for index in 0..<50 {
+      let sound = TestSound.sine(440, samples: samples, from: index * samples, rate: Double(rate))
+      harness.send(.left, TestSound.encode(sound, encoder), ticks: UInt32(input.clockRate / 50))
+      harness.advance(milliseconds: 20)
+    }
+    let heard = harness.heard(.right)
+    #expect(heard.count == 50)
+    let decoder = try AudioDecoder(output, samplingRate: 8_000)
+    let sound = heard.flatMap { TestSound.decode($0.payload, decoder) }
+    #expect(sound.count == 8_000)
+    #expect(TestSound.purity(Array(sound.suffix(4_000)), 440) > 0.9)
+    let step = UInt32(output.clockRate / 50)
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == step })
+  }
+
+  @Test(arguments: [10, 30, 40, 60])
+  func packetsAreCutToThePeersLength(_ milliseconds: Int) throws {
+    let harness = try BridgeHarness(.pcma, .pcmu, rightPacketTime: milliseconds)
+    let encoder = try AudioEncoder(.pcma, samplingRate: 8_000)
+    for index in 0..<60 {
+      harness.send(.left, TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), encoder), ticks: 160)
+      harness.advance(milliseconds: 20)
+    }
+    let heard = harness.heard(.right)
+    #expect(heard.count == 60 * 20 / milliseconds)
+    #expect(heard.allSatisfy { $0.payload.count == milliseconds * 8 })
+    let step = UInt32(milliseconds * 8)
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == step })
+  }
+
+  @Test func aLatePacketFindsItsPlaceAndALostOneIsMadeUp() throws {
+    let harness = try BridgeHarness(.opus, .pcmu)
+    let encoder = try AudioEncoder(.opus, samplingRate: 8_000)
+    for _ in 0..<10 { encoder.report(lossRate: 0.1) }
+    for index in 0..<40 {
+      let payload = TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), encoder)
+      switch index {
+      case 20:
+        // Overtaken by the next.
+        harness.send(.left, payload, ticks: 960, lost: true)
+        let late = payload
+        let phone = try #require(harness.phones[.left])
+        let next = TestSound.encode(TestSound.sine(440, samples: 160, from: 21 * 160), encoder)
+        harness.send(.left, next, ticks: 960)
+        harness.deliver(
+          .left, late, sequence: phone.sequence &- 1, timestamp: phone.timestamp &- 960, payloadType: 111)
+      case 21: break
+      case 30: harness.send(.left, payload, ticks: 960, lost: true)
+      default: harness.send(.left, payload, ticks: 960)
+      }
+      harness.advance(milliseconds: 20)
+    }
+    harness.advance(milliseconds: 1_000)
+    let heard = harness.heard(.right)
+    #expect(heard.count == 40)
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == 160 })
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.sequence &- $0.header.sequence == 1 })
+    let statistics = harness.lastStatistics(.left)
+    #expect(statistics?.received.reordered == 1)
+    #expect((statistics?.received.recovered ?? 0) + (statistics?.received.concealed ?? 0) == 1)
+  }
+
+  @Test(arguments: [8_000, 48_000], [8_000, 48_000])
+  func keysCrossTheBridgeOnceAndInOrder(_ input: Int, _ output: Int) throws {
+    let harness = try BridgeHarness(
+      input == 48_000 ? .opus : .pcmu, output == 48_000 ? .opus : .pcmu, leftEvents: input, rightEvents: output)
+    let code = "13579*0#2468"
+    let codes = code.compactMap { "0123456789*#".firstIndex(of: $0)?.utf16Offset(in: "0123456789*#") }
+    var sender = TelephoneEventSender(clockRate: input, packetTime: 20)
+    for code in codes { _ = sender.send(code, milliseconds: 100, pause: 80, at: harness.now) }
+    var receiver = TelephoneEventReceiver(clockRate: output)
+    var told: [DigitPressed] = []
+    var read = 0
+    for _ in 0..<400 {
+      let stamp = UInt32(harness.now.milliseconds) &* UInt32(input / 1000)
+      while let event = sender.next(at: harness.now, timestamp: stamp) {
+        let packet = PacketBuffer()
+        event.payload.append(to: packet)
+        let sequence = harness.phones[.left]?.sequence ?? 0
+        harness.phones[.left]?.sequence &+= 1
+        harness.deliver(
+          .left, packet.bytes, sequence: sequence, timestamp: event.timestamp, payloadType: 101, marker: event.marker)
+      }
+      harness.advance(milliseconds: 10)
+      for packet in harness.heard(.right).dropFirst(read) where packet.header.payloadType == 101 {
+        let payload = PacketBuffer(packet.payload)
+        receiver.receive(
+          payload, offset: 0, count: payload.count, marker: packet.header.marker, sequence: packet.header.sequence,
+          timestamp: packet.header.timestamp, at: packet.at, digits: &told)
+      }
+      read = harness.heard(.right).count
+    }
+    #expect(String(told.map(\.character)) == code)
+    #expect(told.allSatisfy { $0.milliseconds == 100 })
+    #expect(harness.digits == code.map { "left \($0)" })
+  }
+
+  @Test func keysGoOutAsToneWhereNoEventsWereAgreed() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: nil)
+    harness.command(.sendDigits(.right, codes: [4, 2], milliseconds: 100, pause: 100))
+    harness.advance(milliseconds: 600)
+    let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
+    let detector = DTMFDetector(samplingRate: 8_000)
+    var digits: [DigitPressed] = []
+    for packet in harness.heard(.right) {
+      let sound = SampleBuffer(TestSound.decode(packet.payload, decoder))
+      detector.process(sound, from: 0, count: sound.count, digits: &digits)
+    }
+    detector.finish(digits: &digits)
+    #expect(String(digits.map(\.character)) == "42")
+  }
+
+  @Test func aMutedLegIsHeardAsSilence() throws {
+    for right in [AudioCodec.pcmu, .pcma] {
+      let harness = try BridgeHarness(.pcmu, right)
+      harness.command(.mute(.left, true))
+      for _ in 0..<5 {
+        harness.send(.left, [UInt8](repeating: 0x12, count: 160), ticks: 160)
+        harness.advance(milliseconds: 20)
+      }
+      let decoder = try AudioDecoder(right, samplingRate: 8_000)
+      let sound = harness.heard(.right).flatMap { TestSound.decode($0.payload, decoder) }
+      #expect(sound.count == 800)
+      #expect(sound.allSatisfy { abs(Int($0)) <= 8 })
+    }
+  }
+
+  @Test func nothingGoesToALegOnHold() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.right).count == 1)
+    // It sends and does not want to hear.
+    try harness.agree(.right, "a=sendonly\r\n", clock: 8_000)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.right).count == 1)
+    try harness.agree(.right, "a=inactive\r\n", clock: 8_000)
+    harness.send(.right, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.left).isEmpty)
+    try harness.agree(.right, "a=sendrecv\r\n", clock: 8_000)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.right).count == 2)
+  }
+
+  @Test func whatIsNotOfTheCallIsCountedAndDropped() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    harness.send(.left, [1, 2, 3], ticks: 160, payloadType: 77)
+    harness.deliver(
+      .left, [UInt8](repeating: 9, count: 160), sequence: 102, timestamp: 7_320, payloadType: 0,
+      from: MediaAddress(ipv4: 0x0A00_0001, port: 9))
+    harness.advance(milliseconds: 1_000)
+    #expect(harness.heard(.right).count == 1)
+    let dropped = harness.lastStatistics(.left)?.dropped ?? []
+    #expect(dropped[DropReason.source.rawValue] == 1)
+    #expect(dropped[DropReason.payloadType.rawValue] + dropped[DropReason.kind.rawValue] == 1)
+  }
+
+  @Test func aFloodFromTheRightAddressIsCapped() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    for _ in 0..<(MediaBridge.maximumPacketsPerSecond + 50) {
+      harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    }
+    harness.advance(milliseconds: 1_000)
+    #expect(harness.heard(.right).count == MediaBridge.maximumPacketsPerSecond)
+    #expect(harness.lastStatistics(.left)?.dropped[DropReason.rate.rawValue] == 50)
+  }
+
+  @Test func silenceIsToldOnceAndSoIsItsEnd() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    harness.advance(milliseconds: 9_000)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 72_000)
+    #expect(harness.events.filter { $0 == .silence(.left) }.count == 1)
+    #expect(harness.events.filter { $0 == .soundAgain(.left) }.count == 1)
+  }
+
+  @Test func closingTellsAndReleases() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    harness.command(.close)
+    #expect(harness.events.last == .closed)
+    #expect(harness.bridge.nextDeadline == nil)
+    let before = harness.heard(.right).count
+    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.right).count == before)
+  }
+}
+
+extension BridgeHarness {
+  func lastStatistics(_ side: BridgeSide) -> MediaStatistics? {
+    for event in events.reversed() {
+      if case .statistics(side, let statistics) = event { return statistics }
+    }
+    return nil
+  }
+}
+
+@Suite struct BridgePromptTests {
+  static let library = Result { try PromptLibrary() }
+
+  @Test(arguments: [AudioCodec.pcmu, .opus, .g722])
+  func promptsAreSaidAtTheirPace(_ codec: AudioCodec) throws {
+    let library = try BridgePromptTests.library.get()
+    let harness = try BridgeHarness(codec, .pcmu)
+    let start = harness.now
+    harness.command(.play(.left, [.connected, .goodbye], from: library))
+    let packets = library.recording(.connected, codec).packets + library.recording(.goodbye, codec).packets
+    harness.advance(milliseconds: Int64(packets.count * 20) + 100)
+    let heard = harness.heard(.left)
+    #expect(heard.map(\.payload) == packets)
+    #expect(
+      heard.map { $0.at.milliseconds(since: start) } == packets.indices.map { Int64($0 * 20) })
+    let step = UInt32(codec.clockRate / 50)
+    #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == step })
+    #expect(harness.events.contains(.promptEnded(.left, finished: true)))
+    // The other leg is heard again.
+    harness.send(.right, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.left).count == packets.count + 1)
+    #expect(harness.heard(.left).last?.header.marker == true)
+  }
+
+  @Test func aPromptCanBeStopped() throws {
+    let library = try BridgePromptTests.library.get()
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    harness.command(.play(.left, [.connected], from: library))
+    harness.advance(milliseconds: 200)
+    harness.command(.stopPlaying(.left))
+    harness.advance(milliseconds: 2_000)
+    #expect(harness.heard(.left).count == 11)
+    #expect(harness.events.contains(.promptEnded(.left, finished: false)))
+  }
+}
+
+@Suite struct BridgeReportTests {
+  @Test func reportsOfBothLegsCarryLossAndTime() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    for index in 0..<600 {
+      harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160, lost: index % 10 == 9)
+      harness.advance(milliseconds: 20)
+    }
+    let statistics = try #require(harness.lastStatistics(.left))
+    #expect(abs(statistics.received.lossRate - 0.1) < 0.03)
+    #expect(statistics.received.jitter < 0.5)
+    #expect(statistics.received.meanOpinionScore < 4)
+    #expect(harness.controls(.left) > 0)
+    #expect(harness.controls(.right) > 0)
+  }
+}

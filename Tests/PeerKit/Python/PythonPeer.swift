@@ -1,0 +1,115 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A Python program of `Scripts`: a WebRTC end point or a judge of audio. It takes commands and tells events, each a line
+/// with one JSON object.
+public final class PythonPeer: Sendable {
+  public enum Script: String, Sendable {
+    case aiortc = "aiortc_peer"
+    case chromium = "chromium_peer"
+    case judge
+  }
+
+  public let folder: TemporaryFolder
+  private let process: PeerProcess
+  /// Standard input of the program.
+  private let input: Int32
+  /// How many events of each name were handed out.
+  private let taken = Mutex<[String: Int]>([:])
+
+  /// Starts a script and waits until it takes commands.
+  /// - Parameter arguments: as its `--help` lists them.
+  public init(_ script: Script, _ arguments: [String] = []) async throws {
+    guard let python = Self.python else { throw PeerFailure(Self.absence) }
+    folder = try TemporaryFolder(script.rawValue)
+    var ends: [Int32] = [-1, -1]
+    // Not a pipe: writing into one that nobody reads any more would end the tests.
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | closesAtExec, 0, &ends) == 0 else {
+      throw PeerFailure("no sockets can be made")
+    }
+    input = ends[1]
+    defer { close(ends[0]) }
+    process = try PeerProcess(
+      path: python, [Self.scripts.appendingPathComponent("\(script.rawValue).py").path] + arguments, environment: nil,
+      startedIn: folder.url, in: folder, input: ends[0])
+    _ = try await event("ready", within: 60)
+  }
+
+  deinit { close(input) }
+
+  /// Takes the environment that `LANDLINE_PEERS` names, else the one that `Deploy/peers-python` makes; `nil` where there
+  /// is none.
+  public static let python: String? = {
+    let named = ProcessInfo.processInfo.environment["LANDLINE_PEERS"].map { URL(fileURLWithPath: $0) }
+    let path = (named ?? root.appendingPathComponent(".build-peers")).appendingPathComponent("bin/python").path
+    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
+  }()
+
+  public static var isInstalled: Bool { python != nil }
+  public static let absence = "the Python peers are absent: Deploy/peers-python makes them"
+
+  /// Chromium is a package of the system, its driver one of the environment.
+  public static var hasChromium: Bool { isInstalled && PeerProgram.chromium.isInstalled }
+  public static let chromiumAbsence =
+    "chromium or the Python peers are absent: apt-get install chromium, Deploy/peers-python"
+
+  private let noSignal = Int32(MSG_NOSIGNAL)
+  private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Scripts")
+  private static let root = scripts.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Writes a command.
+  /// - Parameter values: strings, numbers and truth values, as the script's first lines list them.
+  public func run(_ command: String, _ values: [String: any Sendable] = [:]) throws {
+    var object: [String: Any] = values
+    object["do"] = command
+    let line = try JSONSerialization.data(withJSONObject: object) + Data([UInt8(ascii: "\n")])
+    var sent = 0
+    while sent < line.count {
+      let count = line.dropFirst(sent).withUnsafeBytes { Glibc.send(input, $0.baseAddress, $0.count, noSignal) }
+      guard count > 0 else { throw PeerFailure("\(process.name) does not take \(command): \(log.lastLines(5))") }
+      sent += count
+    }
+  }
+
+  /// Waits for the next event of a name; each is handed out once.
+  /// - Throws: ``PeerFailure`` as well when the script says that a command failed.
+  @discardableResult
+  public func event(_ name: String, within seconds: Double = 20) async throws -> PythonEvent {
+    let deadline = Deadline(seconds: seconds)
+    while true {
+      let events = self.events
+      let number = taken.withLock { $0[name, default: 0] }
+      let matching = events.lazy.filter { $0.name == name }.dropFirst(number)
+      if let found = matching.first {
+        taken.withLock { $0[name] = number + 1 }
+        return found
+      }
+      if let failed = events.first(where: { $0.name == "failed" }) {
+        throw PeerFailure("\(failed.text("command") ?? ""): \(failed.text("reason") ?? "")")
+      }
+      let status = process.exitStatus
+      guard status == nil, !deadline.hasPassed else {
+        let end = status.map { "it ended with \($0)" } ?? "\(seconds) s passed"
+        throw PeerFailure("no \(name), \(end); it said: \(log.lastLines(8))")
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// Every event so far.
+  public var events: [PythonEvent] { process.output.split(separator: "\n").compactMap { PythonEvent($0) } }
+
+  public var log: String { process.output + process.diagnostics }
+
+  /// A command and the event that answers it.
+  public func ask(
+    _ command: String, _ values: [String: any Sendable] = [:], for event: String, within seconds: Double = 30
+  )
+    async throws -> PythonEvent
+  {
+    try run(command, values)
+    return try await self.event(event, within: seconds)
+  }
+}
