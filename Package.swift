@@ -167,7 +167,10 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(
       name: "SimulationKitTests",
-      dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
+      dependencies: [
+        "SimulationKit", "MediaCore", "SecureTransport", "SDPCore", "LedgerSQLite", "LedgerCore", "CallModel",
+        "TestVectors",
+      ],
       swiftSettings: ours),
     .testTarget(
       name: "LandlineConfigurationTests",
