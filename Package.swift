@@ -99,7 +99,8 @@ let package = Package(
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "LandlineGateway",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
+        "SecureTransport", "MediaCore", "LandlineGateway",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -118,7 +119,7 @@ let package = Package(
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
-        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "CallModel",
+        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
@@ -197,6 +198,9 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
       name: "FuzzSDP", dependencies: ["FuzzBound", "SDPCore", "CallModel"], path: "Tests/Fuzz/SDP",
       swiftSettings: fuzzing),
     .executableTarget(
+      name: "FuzzSRTP", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"], path: "Tests/Fuzz/SRTP",
+      swiftSettings: fuzzing),
+    .executableTarget(
       name: "FuzzSTUN", dependencies: ["FuzzBound", "SecureTransport", "SDPCore", "CallModel"],
       path: "Tests/Fuzz/STUN", swiftSettings: fuzzing),
     .executableTarget(
@@ -208,6 +212,9 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     .executableTarget(
       name: "FuzzRTCP", dependencies: ["FuzzBound", "MediaCore", "SecureTransport", "CallModel"],
       path: "Tests/Fuzz/RTCP", swiftSettings: fuzzing),
+    .executableTarget(
+      name: "FuzzWAV", dependencies: ["FuzzBound", "MediaCore", "SDPCore", "SecureTransport"], path: "Tests/Fuzz/WAV",
+      swiftSettings: fuzzing),
     .target(name: "FuzzBound", path: "Tests/Fuzz/Bound", swiftSettings: ours),
     .executableTarget(name: "FuzzCanary", path: "Tests/Fuzz/Canary", swiftSettings: fuzzing),
   ]

@@ -12,8 +12,8 @@
 enum { BLOCK = 16, GCM_SALT = 12, CM_SALT = 14, GCM_TAG = 16, RTCP_TAG = 10, MAC_KEY = 20, RTCP_HEADER = 8 };
 
 struct session {
-  // ECB with the session key: it makes the key stream of both modes. Setting the IV of an EVP counter mode or GCM context
-  // costs more than the encryption of a packet of sound.
+  // ECB with the session key: it makes the key stream of both modes. Setting the IV of an EVP counter mode or GCM
+  // context costs more than the encryption of a packet of sound.
   EVP_CIPHER_CTX *codebook;
   uint8_t salt[BLOCK];
   size_t tag_count;
@@ -125,7 +125,8 @@ static void encrypt_block(const uint8_t in[BLOCK], uint8_t out[BLOCK], const voi
 static void encrypt_blocks(const uint8_t *in, uint8_t *out, size_t blocks, const void *key,
                            const uint8_t counter[BLOCK]) {
   struct session *session = (struct session *)key;
-  uint32_t number = (uint32_t)counter[12] << 24 | (uint32_t)counter[13] << 16 | (uint32_t)counter[14] << 8 | counter[15];
+  uint32_t number =
+      (uint32_t)counter[12] << 24 | (uint32_t)counter[13] << 16 | (uint32_t)counter[14] << 8 | counter[15];
   uint8_t stream[LANDLINE_SRTP_MAXIMUM_PACKET];
   int written = 0;
   if (blocks > sizeof stream / BLOCK) {

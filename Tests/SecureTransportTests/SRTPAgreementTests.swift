@@ -128,6 +128,25 @@ import Testing
     }
   }
 
+  /// An RTCP packet that says it is not encrypted, fresh and as a copy of one that came.
+  @Test(arguments: cases) func theEncryptionFlagIsMissedAlike(_ these: Case) throws {
+    var random = Random(seed: 3)
+    let keyAndSalt = SRTPFixtures.randomKey(these.suite, &random)
+    let key = try SRTPFixtures.key(these.suite, keyAndSalt, identifier: these.identifier)
+    let senders = try Pair(these.suite, key, .send)
+    let receivers = try Pair(these.suite, key, .receive)
+    guard !these.isMisreadByLibsrtp else { return }
+    #expect(senders.protect(SRTPFixtures.rtcp(), isControl: true) == true)
+    let sealed = PacketBuffer(senders.left.bytes)
+    let flagged = PacketBuffer(sealed.bytes)
+    let isGCM = these.suite.saltLength == 12
+    flagged[sealed.count - these.identifier.count - (isGCM ? 4 : 14)] ^= 0x80
+    #expect(receivers.unprotect(flagged, isControl: true) == .authentication)
+    #expect(receivers.unprotect(sealed, isControl: true) == .opened)
+    #expect(receivers.unprotect(sealed, isControl: true) == .replay)
+    #expect(receivers.unprotect(flagged, isControl: true) == (isGCM ? .replay : .authentication))
+  }
+
   /// A packet with contributing sources, extension and payload by chance, one step ahead, far ahead, or behind.
   private func write(_ packet: PacketBuffer, _ source: inout Source, isControl: Bool, _ random: inout Random) {
     packet.count = 0

@@ -102,8 +102,8 @@ import Testing
     }
     let `case`: String
     let profile: String
-    let master_key: String
-    let master_salt: String
+    let masterKey: String
+    let masterSalt: String
     let steps: [Step]
   }
 
@@ -111,11 +111,13 @@ import Testing
   func everySequence(transform: SRTPTransform) throws {
     let lines = try TestVectors.text("srtp/sequences.jsonl").split(separator: "\n")
     #expect(lines.count >= 7)
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
     for line in lines {
-      let sequence = try JSONDecoder().decode(Sequence.self, from: Data(line.utf8))
+      let sequence = try decoder.decode(Sequence.self, from: Data(line.utf8))
       let suite = try #require(CryptoSuite(name: sequence.profile))
       let key = SRTPMasterKey(
-        keyAndSalt: SRTPFixtures.bytes(sequence.master_key) + SRTPFixtures.bytes(sequence.master_salt))
+        keyAndSalt: SRTPFixtures.bytes(sequence.masterKey) + SRTPFixtures.bytes(sequence.masterSalt))
       let receiver = try SRTPContext(suite, key, .receive, transform: transform)
       for (number, step) in sequence.steps.enumerated() {
         let packet = PacketBuffer(SRTPFixtures.bytes(step.in))

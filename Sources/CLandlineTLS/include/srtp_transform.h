@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The session keys of one master key and one direction (RFC 3711 section 4.3, RFC 6188, RFC 7714), with the cipher
+/// The session keys of one master key (RFC 3711 section 4.3, RFC 6188, RFC 7714), with the cipher
 /// contexts that use them. It knows neither streams nor replays: the caller gives the index of each packet.
 typedef struct landline_srtp landline_srtp;
 

@@ -102,6 +102,11 @@ public final class SIPNode: Sendable {
     try await eventLoop.submit { self.shard.value.transports.statistics }.get()
   }
 
+  /// What the agent holds, for tests of what a finished call leaves behind.
+  package func holdings() async throws -> [String: Int] {
+    try await eventLoop.submit { self.shard.value.holdings }.get()
+  }
+
   /// Closes every socket and stops the timer; calls that are up are not ended. Done when the last socket is closed.
   public func shutdown() async throws {
     try await eventLoop.flatSubmit { self.shard.value.shutdown() }.get()

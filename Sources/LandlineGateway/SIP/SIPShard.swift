@@ -52,6 +52,8 @@ final class SIPShard: SIPTransportsDelegate {
     return closed
   }
 
+  var holdings: [String: Int] { agent.holdings }
+
   func handle(_ command: UserAgentCommand) { take(.command(command)) }
   func received(_ bytes: [UInt8], from path: SIPPath) {
     if let node { delegate?.node(node, received: bytes, from: path) }

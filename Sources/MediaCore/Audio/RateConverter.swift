@@ -17,7 +17,7 @@ public final class RateConverter {
   public let target: Int
   private let up: Int
   private let down: Int
-  /// Taps of one phase; a multiple of 8.
+  /// Taps of one phase; a multiple of 16.
   private let taps: Int
   /// `up` phases of `taps` coefficients each, oldest sample first.
   private let coefficients: UnsafeMutablePointer<Float>
@@ -93,13 +93,13 @@ public final class RateConverter {
   private func dot(_ samples: UnsafePointer<Float>, _ weights: UnsafePointer<Float>) -> Float {
     let left = UnsafeRawPointer(samples)
     let right = UnsafeRawPointer(weights)
-    var sum = SIMD8<Float>()
+    var sum = SIMD16<Float>()
     var offset = 0
     while offset < taps * 4 {
       sum +=
-        left.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
-        * right.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
-      offset += 32
+        left.loadUnaligned(fromByteOffset: offset, as: SIMD16<Float>.self)
+        * right.loadUnaligned(fromByteOffset: offset, as: SIMD16<Float>.self)
+      offset += 64
     }
     return sum.sum()
   }

@@ -23,22 +23,24 @@ public enum G711: Hashable, Sendable {
 
   package func encode(_ samples: UnsafeBufferPointer<Int16>, into codes: UnsafeMutableBufferPointer<UInt8>) {
     precondition(codes.count >= samples.count, "no room for the codes")
+    guard let source = samples.baseAddress, let target = codes.baseAddress else { return }
     switch self {
     case .muLaw:
       G711.muLawCodes.withUnsafeBufferPointer { table in
-        for index in samples.indices { codes[index] = table[Int(samples[index] >> 2) + 8192] }
+        for index in 0..<samples.count { target[index] = table[Int(source[index] >> 2) &+ 8192] }
       }
     case .aLaw:
       G711.aLawCodes.withUnsafeBufferPointer { table in
-        for index in samples.indices { codes[index] = table[Int(samples[index] >> 3) + 4096] }
+        for index in 0..<samples.count { target[index] = table[Int(source[index] >> 3) &+ 4096] }
       }
     }
   }
 
   package func decode(_ codes: UnsafeBufferPointer<UInt8>, into samples: UnsafeMutableBufferPointer<Int16>) {
     precondition(samples.count >= codes.count, "no room for the samples")
+    guard let source = codes.baseAddress, let target = samples.baseAddress else { return }
     (self == .muLaw ? G711.muLawSamples : G711.aLawSamples).withUnsafeBufferPointer { table in
-      for index in codes.indices { samples[index] = table[Int(codes[index])] }
+      for index in 0..<codes.count { target[index] = table[Int(source[index])] }
     }
   }
 

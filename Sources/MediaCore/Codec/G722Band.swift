@@ -13,10 +13,12 @@ struct G722Band {
   private var partial: (Int32, Int32) = (0, 0)
   /// Coefficients of the poles.
   private var poles: (Int32, Int32) = (0, 0)
-  /// The six latest quantized differences, newest first; two lanes stay zero.
-  private var differences = SIMD8<Int32>()
-  /// Coefficients of the zeros.
-  private var zeros = SIMD8<Int32>()
+  /// Twice the six latest quantized differences, newest first.
+  private var doubled: Six = (0, 0, 0, 0, 0, 0)
+  /// Coefficients of the zeros. They cannot leave 16 bits: at most 128 is added to 255/256 of each.
+  private var zeros: Six = (0, 0, 0, 0, 0, 0)
+
+  private typealias Six = (Int32, Int32, Int32, Int32, Int32, Int32)
 
   private let ceiling: Int32
   private let exponent: Int32
@@ -35,10 +37,10 @@ struct G722Band {
   /// Takes in what was coded: `meaning` of the code for a step of 32768, and `step` of the logarithmic scale.
   /// Returns the quantized difference.
   @inline(__always)
-  mutating func adapt(meaning: Int32, step: Int32) -> Int32 {
+  mutating func adapt(meaning: Int32, step: Int32, _ tables: borrowing G722Tables) -> Int32 {
     let difference = (scale &* meaning) >> 15
     logarithm = min(max((logarithm &* 127) >> 7 &+ step, 0), ceiling)
-    let mantissa = G722Tables.ilb[Int(logarithm >> 6 & 31)]
+    let mantissa = tables.ilb[Int(logarithm >> 6 & 31)]
     let shift = exponent &- logarithm >> 11
     scale = (shift < 0 ? mantissa << -shift : mantissa >> shift) << 2
     predict(difference)
@@ -47,7 +49,7 @@ struct G722Band {
 
   @inline(__always)
   private mutating func predict(_ difference: Int32) {
-    let newest = G722Band.limit(prediction &+ difference)
+    let sample = G722Band.limit(prediction &+ difference)
     let part = G722Band.limit(zeroPrediction &+ difference)
 
     // Poles: a sign correlation of the partly reconstructed signal.
@@ -60,19 +62,26 @@ struct G722Band {
     let bound = 15_360 &- second
     let first = min(max((sameAsLast ? 192 : -192) &+ (poles.0 &* 32_640) >> 15, -bound), bound)
     poles = (first, second)
-    reconstructed = (newest, reconstructed.0)
+    reconstructed = (sample, reconstructed.0)
     partial = (part, partial.0)
 
     // Zeros: a sign correlation of the differences.
+    let newest = G722Band.limit(difference &+ difference)
     let amount: Int32 = difference == 0 ? 0 : 128
-    let opposite = (differences ^ SIMD8(repeating: difference)) .< 0
-    let push8 = SIMD8<Int32>(repeating: amount).replacing(with: -amount, where: opposite)
-    zeros = G722Band.limit(push8 &+ (zeros &* 32_640) &>> 15)
-    // The two idle lanes take no part below, for their differences stay zero.
-    differences = G722Band.shift(differences, in: difference)
-
-    let doubled = G722Band.limit(differences &+ differences)
-    zeroPrediction = G722Band.limit(((zeros &* doubled) &>> 15).wrappedSum())
+    zeros = (
+      G722Band.push(zeros.0, (doubled.0 ^ newest) >> 31, amount),
+      G722Band.push(zeros.1, (doubled.1 ^ newest) >> 31, amount),
+      G722Band.push(zeros.2, (doubled.2 ^ newest) >> 31, amount),
+      G722Band.push(zeros.3, (doubled.3 ^ newest) >> 31, amount),
+      G722Band.push(zeros.4, (doubled.4 ^ newest) >> 31, amount),
+      G722Band.push(zeros.5, (doubled.5 ^ newest) >> 31, amount)
+    )
+    doubled = (newest, doubled.0, doubled.1, doubled.2, doubled.3, doubled.4)
+    let firstHalf =
+      (zeros.0 &* doubled.0) >> 15 &+ (zeros.1 &* doubled.1) >> 15 &+ (zeros.2 &* doubled.2) >> 15
+    let secondHalf =
+      (zeros.3 &* doubled.3) >> 15 &+ (zeros.4 &* doubled.4) >> 15 &+ (zeros.5 &* doubled.5) >> 15
+    zeroPrediction = G722Band.limit(firstHalf &+ secondHalf)
     let polePrediction = G722Band.limit(
       (first &* G722Band.limit(2 &* reconstructed.0)) >> 15
         &+ (second &* G722Band.limit(2 &* reconstructed.1)) >> 15)
@@ -80,15 +89,11 @@ struct G722Band {
   }
 
   @inline(__always)
-  private static func shift(_ lanes: SIMD8<Int32>, in newest: Int32) -> SIMD8<Int32> {
-    SIMD8(newest, lanes[0], lanes[1], lanes[2], lanes[3], lanes[4], 0, 0)
-  }
-
-  @inline(__always)
   static func limit(_ value: Int32) -> Int32 { min(max(value, -32_768), 32_767) }
 
+  /// 255/256 of a coefficient, rounded down, plus `amount`; minus it where `opposite` is -1 and not 0.
   @inline(__always)
-  private static func limit(_ value: SIMD8<Int32>) -> SIMD8<Int32> {
-    value.clamped(lowerBound: SIMD8(repeating: -32_768), upperBound: SIMD8(repeating: 32_767))
+  private static func push(_ zero: Int32, _ opposite: Int32, _ amount: Int32) -> Int32 {
+    zero &- (zero &+ 255) >> 8 &+ (amount ^ opposite) &- opposite
   }
 }

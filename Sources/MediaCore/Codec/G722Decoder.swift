@@ -17,7 +17,13 @@ package final class G722Decoder {
     samples.count = bytes.count * each
     samples.withUnsafeMutableRoom { room in
       if each == 1 {
-        for index in 0..<bytes.count { room[index] = Int16(low(bytes[index]) << 1) }
+        // A local copy, for access to a class's property is checked each time.
+        var lower = lower
+        let tables = G722Tables.shared
+        for index in 0..<bytes.count {
+          room[index] = Int16(G722Decoder.low(bytes[index], &lower, tables) << 1)
+        }
+        self.lower = lower
       } else {
         var start = 0
         while start < bytes.count {
@@ -33,12 +39,18 @@ package final class G722Decoder {
   }
 
   private func wide(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<Int16>) {
+    var lower = lower
+    var higher = higher
+    let tables = G722Tables.shared
     for index in 0..<bytes.count {
-      let low = low(bytes[index])
-      let high = high(bytes[index])
-      filter.first[index] = low &+ high
-      filter.second[index] = low &- high
+      let low = G722Decoder.low(bytes[index], &lower, tables)
+      let high = G722Decoder.high(bytes[index], &higher, tables)
+      // Both have 15 bits.
+      filter.first[index] = Int16(truncatingIfNeeded: low &+ high)
+      filter.second[index] = Int16(truncatingIfNeeded: low &- high)
     }
+    self.lower = lower
+    self.higher = higher
     for index in 0..<bytes.count {
       let (rising, falling) = filter.sums(at: index)
       room[2 * index] = Int16(G722Band.limit(falling >> 11))
@@ -49,19 +61,19 @@ package final class G722Decoder {
 
   /// 15 bits.
   @inline(__always)
-  private func low(_ byte: UInt8) -> Int32 {
+  private static func low(_ byte: UInt8, _ band: inout G722Band, _ tables: G722Tables) -> Int32 {
     let code = Int(byte & 0x3F)
-    let sample = lower.prediction &+ (lower.scale &* G722Tables.qm6[code]) >> 15
-    _ = lower.adapt(meaning: G722Tables.qm4[code >> 2], step: G722Tables.wl[code >> 2])
+    let sample = band.prediction &+ (band.scale &* tables.qm6[code]) >> 15
+    _ = band.adapt(meaning: tables.qm4[code >> 2], step: tables.wl[code >> 2], tables)
     return min(max(sample, -16_384), 16_383)
   }
 
   /// 15 bits.
   @inline(__always)
-  private func high(_ byte: UInt8) -> Int32 {
+  private static func high(_ byte: UInt8, _ band: inout G722Band, _ tables: G722Tables) -> Int32 {
     let code = Int(byte >> 6)
-    let predicted = higher.prediction
-    let difference = higher.adapt(meaning: G722Tables.qm2[code], step: G722Tables.wh[code])
+    let predicted = band.prediction
+    let difference = band.adapt(meaning: tables.qm2[code], step: tables.wh[code], tables)
     return min(max(predicted &+ difference, -16_384), 16_383)
   }
 }

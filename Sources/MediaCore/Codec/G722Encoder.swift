@@ -16,20 +16,34 @@ package final class G722Encoder {
     let each = samplingRate / 8_000
     let total = samples.count / each
     guard samples.count % each == 0, total <= bytes.count else { return 0 }
+    // Local copies, for access to a class's property is checked each time.
+    var lower = lower
+    var higher = higher
+    defer {
+      self.lower = lower
+      self.higher = higher
+    }
+    let tables = G722Tables.shared
     if each == 1 {
-      for index in samples.indices { bytes[index] = code(low: Int32(samples[index]) >> 1, high: 0) }
+      for index in samples.indices {
+        bytes[index] =
+          G722Encoder.quantizeHigher(0, &higher, tables) << 6
+          | G722Encoder.quantizeLower(Int32(samples[index]) >> 1, &lower, tables)
+      }
       return total
     }
     var start = 0
     while start < total {
       let count = min(G722Filter.block, total - start)
       for index in 0..<count {
-        filter.first[index] = Int32(samples[2 * (start + index)])
-        filter.second[index] = Int32(samples[2 * (start + index) + 1])
+        filter.first[index] = samples[2 * (start + index)]
+        filter.second[index] = samples[2 * (start + index) + 1]
       }
       for index in 0..<count {
         let (rising, falling) = filter.sums(at: index)
-        bytes[start + index] = code(low: (falling &+ rising) >> 14, high: (falling &- rising) >> 14)
+        bytes[start + index] =
+          G722Encoder.quantizeHigher((falling &- rising) >> 14, &higher, tables) << 6
+          | G722Encoder.quantizeLower((falling &+ rising) >> 14, &lower, tables)
       }
       filter.advance(count)
       start += count
@@ -37,25 +51,20 @@ package final class G722Encoder {
     return total
   }
 
-  @inline(__always)
-  private func code(low: Int32, high: Int32) -> UInt8 {
-    quantizeHigher(high) << 6 | quantizeLower(low)
-  }
-
   /// Six bits.
   @inline(__always)
-  private func quantizeLower(_ sample: Int32) -> UInt8 {
+  private static func quantizeLower(_ sample: Int32, _ lower: inout G722Band, _ tables: G722Tables) -> UInt8 {
     let difference = G722Band.limit(sample &- lower.prediction)
     let magnitude = difference < 0 ? ~difference : difference
     // The first decision level above the difference: levels rise with the index.
     var below = 0
-    var above = G722Tables.q6.count
+    var above = G722Tables.levels
     while above - below > 1 {
       let middle = (below + above) / 2
-      if magnitude < (G722Tables.q6[middle] &* lower.scale) >> 12 { above = middle } else { below = middle }
+      if magnitude < (tables.q6[middle] &* lower.scale) >> 12 { above = middle } else { below = middle }
     }
     let code = G722Encoder.code(level: above, isNegative: difference < 0)
-    _ = lower.adapt(meaning: G722Tables.qm4[code >> 2], step: G722Tables.wl[code >> 2])
+    _ = lower.adapt(meaning: tables.qm4[code >> 2], step: tables.wl[code >> 2], tables)
     return UInt8(code)
   }
 
@@ -68,12 +77,12 @@ package final class G722Encoder {
 
   /// Two bits.
   @inline(__always)
-  private func quantizeHigher(_ sample: Int32) -> UInt8 {
+  private static func quantizeHigher(_ sample: Int32, _ higher: inout G722Band, _ tables: G722Tables) -> UInt8 {
     let difference = G722Band.limit(sample &- higher.prediction)
     let magnitude = difference < 0 ? ~difference : difference
     let isLarge = magnitude >= (564 &* higher.scale) >> 12
     let code = difference < 0 ? (isLarge ? 0 : 1) : (isLarge ? 2 : 3)
-    _ = higher.adapt(meaning: G722Tables.qm2[code], step: G722Tables.wh[code])
+    _ = higher.adapt(meaning: tables.qm2[code], step: tables.wh[code], tables)
     return UInt8(code)
   }
 }

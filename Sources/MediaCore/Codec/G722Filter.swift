@@ -10,13 +10,13 @@ struct G722Filter: ~Copyable {
   private static let kept = taps - 1
 
   /// Where to write the block: of either signal.
-  let first: UnsafeMutablePointer<Int32>
-  let second: UnsafeMutablePointer<Int32>
-  private let memory: UnsafeMutablePointer<Int32>
+  let first: UnsafeMutablePointer<Int16>
+  let second: UnsafeMutablePointer<Int16>
+  private let memory: UnsafeMutablePointer<Int16>
 
   init() {
     let length = G722Filter.kept + G722Filter.block
-    memory = UnsafeMutablePointer<Int32>.allocate(capacity: 2 * length)
+    memory = UnsafeMutablePointer<Int16>.allocate(capacity: 2 * length)
     memory.initialize(repeating: 0, count: 2 * length)
     first = memory + G722Filter.kept
     second = memory + length + G722Filter.kept
@@ -27,26 +27,22 @@ struct G722Filter: ~Copyable {
   /// Both phases at `index` of the block: the filter from first to last, and from last to first.
   @inline(__always)
   func sums(at index: Int) -> (rising: Int32, falling: Int32) {
-    let one = UnsafeRawPointer(first + (index - G722Filter.kept))
-    let two = UnsafeRawPointer(second + (index - G722Filter.kept))
-    let rising8 = SIMD8<Int32>(3, -11, 12, 32, -210, 951, 3876, -805)
-    let rising4 = SIMD4<Int32>(362, -156, 53, -11)
-    let falling8 = SIMD8<Int32>(-11, 53, -156, 362, -805, 3876, 951, -210)
-    let falling4 = SIMD4<Int32>(32, 12, -11, 3)
-    let a = one.loadUnaligned(as: SIMD8<Int32>.self) &* rising8
-    let b = one.loadUnaligned(fromByteOffset: 32, as: SIMD4<Int32>.self) &* rising4
-    let c = two.loadUnaligned(as: SIMD8<Int32>.self) &* falling8
-    let d = two.loadUnaligned(fromByteOffset: 32, as: SIMD4<Int32>.self) &* falling4
-    return (
-      (a.lowHalf &+ a.highHalf &+ b).wrappedSum(), (c.lowHalf &+ c.highHalf &+ d).wrappedSum()
-    )
+    let one = first + (index - G722Filter.kept)
+    let two = second + (index - G722Filter.kept)
+    let rising0 = Int32(one[0]) &* 3 &+ Int32(one[1]) &* (-11) &+ Int32(one[2]) &* 12
+    let rising1 = Int32(one[3]) &* 32 &+ Int32(one[4]) &* (-210) &+ Int32(one[5]) &* 951
+    let rising2 = Int32(one[6]) &* 3876 &+ Int32(one[7]) &* (-805) &+ Int32(one[8]) &* 362
+    let rising3 = Int32(one[9]) &* (-156) &+ Int32(one[10]) &* 53 &+ Int32(one[11]) &* (-11)
+    let falling0 = Int32(two[0]) &* (-11) &+ Int32(two[1]) &* 53 &+ Int32(two[2]) &* (-156)
+    let falling1 = Int32(two[3]) &* 362 &+ Int32(two[4]) &* (-805) &+ Int32(two[5]) &* 3876
+    let falling2 = Int32(two[6]) &* 951 &+ Int32(two[7]) &* (-210) &+ Int32(two[8]) &* 32
+    let falling3 = Int32(two[9]) &* 12 &+ Int32(two[10]) &* (-11) &+ Int32(two[11]) &* 3
+    return (rising0 &+ rising1 &+ rising2 &+ rising3, falling0 &+ falling1 &+ falling2 &+ falling3)
   }
 
   /// The block of `count` values is done with.
   func advance(_ count: Int) {
-    for line in [0, 1] {
-      let start = line == 0 ? first - G722Filter.kept : second - G722Filter.kept
-      start.update(from: start + count, count: G722Filter.kept)
-    }
+    (first - G722Filter.kept).update(from: first + (count - G722Filter.kept), count: G722Filter.kept)
+    (second - G722Filter.kept).update(from: second + (count - G722Filter.kept), count: G722Filter.kept)
   }
 }

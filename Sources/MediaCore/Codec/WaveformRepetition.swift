@@ -1,7 +1,7 @@
 /// Hides lost packets of a codec that has no concealment of its own: the last pitch period is repeated, fades, and blends
 /// into the sound that comes next.
 ///
-/// Memory and work are bounded: 3 KiB, and one search a gap.
+/// Memory and work are bounded: about 1 KiB, and one search a gap.
 final class WaveformRepetition {
   /// Milliseconds at full loudness, and until silence.
   static let full = 10
@@ -14,7 +14,7 @@ final class WaveformRepetition {
   /// 1 at 8 kHz, 2 at 16 kHz.
   private let scale: Int
   /// The latest sound, oldest first, then room for one packet's worth of shifting.
-  private let history: UnsafeMutablePointer<Float>
+  private let history: UnsafeMutablePointer<Int16>
   private let length: Int
   /// Samples made up since the last packet.
   private var concealed = 0
@@ -23,7 +23,7 @@ final class WaveformRepetition {
   init(samplingRate: Int) {
     scale = max(samplingRate / 8_000, 1)
     length = (WaveformRepetition.compared + WaveformRepetition.periods.upperBound) * scale
-    history = UnsafeMutablePointer<Float>.allocate(capacity: length)
+    history = UnsafeMutablePointer<Int16>.allocate(capacity: length)
     history.initialize(repeating: 0, count: length)
   }
 
@@ -43,7 +43,8 @@ final class WaveformRepetition {
       }
       let kept = min(count, length)
       history.update(from: history + kept, count: length - kept)
-      for index in 0..<kept { history[length - kept + index] = Float(room[count - kept + index]) }
+      guard let latest = room.baseAddress else { return }
+      (history + (length - kept)).update(from: latest + (count - kept), count: kept)
     }
   }
 
@@ -61,12 +62,12 @@ final class WaveformRepetition {
     let silent = WaveformRepetition.silent * 8 * scale
     guard concealed < silent else { return 0 }
     let phase = concealed % period
-    var sample = history[length - period + phase]
+    var sample = Float(history[length - period + phase])
     // The seam between two repetitions: the period before runs out while the last one comes in.
     let seam = period / 4
     if phase >= period - seam {
       let weight = Float(phase - (period - seam) + 1) / Float(seam + 1)
-      sample = sample * (1 - weight) + history[length - 2 * period + phase] * weight
+      sample = sample * (1 - weight) + Float(history[length - 2 * period + phase]) * weight
     }
     let gain = concealed < full ? 1 : Float(silent - concealed) / Float(silent - full)
     concealed += 1
@@ -85,8 +86,8 @@ final class WaveformRepetition {
       var energy: Float = 1
       var index = 0
       while index < compared {
-        product += recent[index] * earlier[index]
-        energy += earlier[index] * earlier[index]
+        product += Float(recent[index]) * Float(earlier[index])
+        energy += Float(earlier[index]) * Float(earlier[index])
         index += scale
       }
       guard product > 0 else { continue }

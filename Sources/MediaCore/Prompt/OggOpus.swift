@@ -80,7 +80,7 @@ package struct OggOpus {
 }
 
 /// The head of one Ogg page whose checksum is right.
-private struct OggPage {
+package struct OggPage {
   let continues: Bool
   let granule: UInt64
   let serial: UInt32
@@ -109,7 +109,7 @@ private struct OggPage {
   }
 
   /// CRC-32 with polynomial 0x04C11DB7, from zero, nothing inverted; its own field counts as zero.
-  private static func checksum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt32 {
+  package static func checksum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt32 {
     var sum: UInt32 = 0
     for index in range {
       let byte = (22..<26).contains(index - range.lowerBound) ? 0 : bytes[index]

@@ -4,8 +4,7 @@ public import SecureTransport
 
 /// All prompts as packets of each codec, made once and shared by all threads.
 ///
-/// Opus is sent as it was recorded. Other codecs are encoded here, so make it where half a tenth of a second does not
-/// matter.
+/// Opus is sent as it was recorded. Other codecs are encoded here, so make it where a tenth of a second does not matter.
 public final class PromptLibrary: Sendable {
   /// A prompt of this program cannot be read: a mistake of ours.
   public struct Failure: Error, Hashable, Sendable {
@@ -18,9 +17,11 @@ public final class PromptLibrary: Sendable {
   public init() throws(Failure) {
     var recordings: [Prompt: [AudioCodec: PromptRecording]] = [:]
     for prompt in Prompt.allCases {
-      var codecs: [AudioCodec: PromptRecording] = [:]
-      for codec in AudioCodec.allCases { codecs[codec] = try PromptLibrary.record(prompt, codec) }
-      recordings[prompt] = codecs
+      do {
+        recordings[prompt] = try PromptLibrary.record(prompt)
+      } catch {
+        throw Failure(prompt: prompt, reason: "\(error)")
+      }
     }
     self.recordings = recordings
   }
@@ -30,13 +31,15 @@ public final class PromptLibrary: Sendable {
     recordings[prompt]?[codec] ?? PromptRecording([])
   }
 
-  private static func record(_ prompt: Prompt, _ codec: AudioCodec) throws(Failure) -> PromptRecording {
-    do {
-      let file = try file(prompt)
-      return codec == .opus ? PromptRecording(file.packets) : PromptRecording(try encode(file, codec))
-    } catch {
-      throw Failure(prompt: prompt, reason: "\(error)")
+  private static func record(_ prompt: Prompt) throws -> [AudioCodec: PromptRecording] {
+    let file = try file(prompt)
+    var recordings = [AudioCodec.opus: PromptRecording(file.packets)]
+    let others = AudioCodec.allCases.filter { $0 != .opus }
+    for (rate, codecs) in Dictionary(grouping: others, by: \.samplingRate) {
+      let sound = try decode(file, rate)
+      for codec in codecs { recordings[codec] = PromptRecording(try encode(sound, rate, codec)) }
     }
+    return recordings
   }
 
   package static func opusFile(_ prompt: Prompt) -> UnsafeRawBufferPointer {
@@ -54,22 +57,24 @@ public final class PromptLibrary: Sendable {
     return file
   }
 
-  /// Packets of 20 ms, the last filled up with silence.
-  private static func encode(_ file: OggOpus, _ codec: AudioCodec) throws(CodecFailure) -> [[UInt8]] {
-    let rate = codec.samplingRate
+  private static func decode(_ file: OggOpus, _ rate: Int) throws(CodecFailure) -> [Int16] {
     let decoder = try OpusDecoder(samplingRate: rate)
-    let encoder = try AudioEncoder(codec, samplingRate: rate)
     let samples = SampleBuffer()
     var sound: [Int16] = []
     for packet in file.packets where packet.withUnsafeBytes({ decoder.decode($0, into: samples) }) {
       sound += samples.samples
     }
+    return Array(sound.dropFirst(file.preSkip * rate / 48_000).prefix(file.duration * rate / 48_000))
+  }
+
+  /// Packets of 20 ms, the last filled up with silence.
+  private static func encode(_ sound: [Int16], _ rate: Int, _ codec: AudioCodec) throws(CodecFailure) -> [[UInt8]] {
+    let encoder = try AudioEncoder(codec, samplingRate: rate)
     let frame = rate / 50
-    sound = Array(sound.dropFirst(file.preSkip * rate / 48_000).prefix(file.duration * rate / 48_000))
-    sound += Array(repeating: 0, count: (frame - sound.count % frame) % frame)
-    return stride(from: 0, to: sound.count, by: frame).compactMap { start in
+    let whole = sound + Array(repeating: 0, count: (frame - sound.count % frame) % frame)
+    return stride(from: 0, to: whole.count, by: frame).compactMap { start in
       let packet = PacketBuffer()
-      let part = SampleBuffer(sound[start..<(start + frame)])
+      let part = SampleBuffer(whole[start..<(start + frame)])
       return encoder.encode(part, from: 0, count: frame, into: packet) ? packet.bytes : nil
     }
   }

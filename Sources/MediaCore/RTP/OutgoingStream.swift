@@ -15,7 +15,7 @@ public struct SentCounters: Hashable, Sendable {
 /// Our own stream of a leg: one source (SSRC), sequence numbers without a hole that we made, timestamps on one clock,
 /// whatever the sound comes from (RFC 3550 section 5.1).
 ///
-/// Sequence numbers only grow: under SRTP a number used twice would use its key stream twice.
+/// No sequence number is used twice: under SRTP its key stream would be.
 public struct OutgoingStream: Sendable {
   /// The fields of a header that the stream decides.
   public struct Stamp: Hashable, Sendable {
@@ -64,6 +64,9 @@ public struct OutgoingStream: Sendable {
 
   /// Sequence number of the newest packet of the incoming stream, while it is the same.
   private var inputSequence: UInt16?
+  /// Packets before that one which left a gap in ours that is still open: bit 0 is the one just before it. Our number of
+  /// it is as far before ``nextSequence`` as it is before the newest.
+  private var openGaps: UInt64 = 0
   private var beginsTalkspurt = true
 
   /// `clockRate`: ticks a second of our timestamps. `sequence` is taken modulo ``sequenceLimit``; it and `timestamp` are
@@ -97,6 +100,7 @@ public struct OutgoingStream: Sendable {
   public mutating func changeSource() {
     isAnchored = false
     inputSequence = nil
+    openGaps = 0
     beginsTalkspurt = true
   }
 
@@ -142,6 +146,14 @@ public struct OutgoingStream: Sendable {
   /// Numbers a packet that is sent now. `duration`: ticks of sound in it, 0 for an event (RFC 4733) or where it is not
   /// known. `marker`: its sound starts a talkspurt; the first packet of a source has it anyway.
   public mutating func stamp(timestamp: UInt32, duration: Int, marker: Bool, at now: MonotonicInstant) -> Stamp {
+    // A number of our own comes between ours and those of the incoming stream.
+    openGaps = 0
+    return number(timestamp, duration, marker, at: now)
+  }
+
+  private mutating func number(
+    _ timestamp: UInt32, _ duration: Int, _ marker: Bool, at now: MonotonicInstant
+  ) -> Stamp {
     let stamp = Stamp(sequence: nextSequence, timestamp: timestamp, marker: marker || beginsTalkspurt)
     nextSequence = nextSequence &+ 1
     beginsTalkspurt = false
@@ -157,17 +169,28 @@ public struct OutgoingStream: Sendable {
   }
 
   /// Numbers a packet that is passed on as it is. What is missing in the incoming stream is missing in ours, so that the
-  /// far end can conceal it. `nil`: it is older than one that was passed on, and is to be dropped.
+  /// far end can conceal it; what comes late takes its place there. `nil`: it is late and its place is gone, so it is to
+  /// be dropped.
   public mutating func relay(_ header: RTPHeader, clockRate: Int, duration: Int = 0, at now: MonotonicInstant) -> Stamp?
   {
+    if let place = openGap(of: header.sequence) {
+      return Stamp(
+        sequence: place, timestamp: map(timestamp: header.timestamp, clockRate: clockRate, at: now),
+        marker: header.marker)
+    }
     guard follow(header.sequence) else { return nil }
     let output = map(timestamp: header.timestamp, clockRate: clockRate, at: now)
-    return stamp(timestamp: output, duration: duration, marker: header.marker, at: now)
+    return number(output, duration, header.marker, at: now)
   }
 
   /// A packet of the incoming stream that is not passed on (an event that is sent anew, comfort noise): it leaves no gap.
   /// False: it is older than one that was passed on.
-  public mutating func skip(_ sequence: UInt16) -> Bool { follow(sequence) }
+  public mutating func skip(_ sequence: UInt16) -> Bool {
+    guard follow(sequence) else { return false }
+    // It has a number and ours has none: the distances are no longer the same.
+    openGaps = 0
+    return true
+  }
 
   /// The stamped packet left, with so many bytes of payload.
   public mutating func sent(payloadCount: Int) {
@@ -175,11 +198,26 @@ public struct OutgoingStream: Sendable {
     counters.octets += UInt64(max(0, payloadCount))
   }
 
+  /// Our number for a packet that comes late, if it was left open. It is given once: under SRTP a number used twice would
+  /// use its key stream twice.
+  private mutating func openGap(of sequence: UInt16) -> UInt16? {
+    guard openGaps != 0, let inputSequence else { return nil }
+    let back = inputSequence &- sequence
+    guard back >= 1, back <= UInt64.bitWidth, openGaps & 1 << UInt64(back - 1) != 0 else { return nil }
+    openGaps &= ~(1 << UInt64(back - 1))
+    return nextSequence &- 1 &- back
+  }
+
   private mutating func follow(_ sequence: UInt16) -> Bool {
     if let inputSequence {
       let step = sequence &- inputSequence
       guard step != 0, step < 0x8000 else { return false }
-      if step - 1 <= OutgoingStream.maximumGap { nextSequence = nextSequence &+ (step - 1) }
+      if step - 1 <= OutgoingStream.maximumGap {
+        nextSequence = nextSequence &+ (step - 1)
+        openGaps = openGaps << UInt64(step) | (1 << UInt64(step - 1)) - 1
+      } else {
+        openGaps = 0
+      }
     }
     inputSequence = sequence
     return true

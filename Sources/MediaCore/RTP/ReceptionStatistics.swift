@@ -34,17 +34,17 @@ public struct ReceptionStatistics: Sendable {
   public private(set) var lastArrival = MonotonicInstant.zero
 
   /// Where the losses lie.
-  var pattern = LossPattern()
+  private var pattern = LossPattern()
 
   // The present run.
-  var baseSequence: UInt32 = 0
-  var cycles: UInt32 = 0
+  private var baseSequence: UInt32 = 0
+  private var cycles: UInt32 = 0
   private var highestSequence: UInt16 = 0
   private var badSequence: UInt32 = 0
-  var runReceived: UInt64 = 0
+  private var runReceived: UInt64 = 0
   private var runDuplicated: UInt64 = 0
-  var expectedAtReport: Int64 = 0
-  var receivedAtReport: UInt64 = 0
+  private var expectedAtReport: Int64 = 0
+  private var receivedAtReport: UInt64 = 0
   /// Bit n: the packet n before the highest has come.
   private var window: UInt128 = 0
 
@@ -60,7 +60,7 @@ public struct ReceptionStatistics: Sendable {
   private var transitArrival = MonotonicInstant.zero
   private var jitterMicroseconds = 0.0
 
-  var atSecond = Totals()
+  private var atSecond = Totals()
 
   /// `clockRate`: ticks a second of the RTP timestamp.
   public init(clockRate: Int) {
@@ -98,7 +98,7 @@ public struct ReceptionStatistics: Sendable {
     return standing
   }
 
-  private mutating func place(_ sequence: UInt16) -> Arrival {
+  @inline(__always) private mutating func place(_ sequence: UInt16) -> Arrival {
     let step = sequence &- highestSequence
     if step == 1 {
       isValidated = true
@@ -114,9 +114,9 @@ public struct ReceptionStatistics: Sendable {
     }
     let back = highestSequence &- sequence
     if back <= ReceptionStatistics.maximumMisorder {
-      let bit: UInt128 = 1 << UInt128(back)
+      let bit: UInt128 = 1 &<< UInt128(back)
       if window & bit != 0 { return duplicate() }
-      pattern.filled(olderIsThere: window & bit << 1 != 0, newerIsThere: window & bit >> 1 != 0)
+      pattern.filled(olderIsThere: window & (bit &<< 1) != 0, newerIsThere: window & (bit &>> 1) != 0)
       window |= bit
       reordered += 1
       return .late
@@ -132,10 +132,10 @@ public struct ReceptionStatistics: Sendable {
     return .stray
   }
 
-  private mutating func advance(to sequence: UInt16, by step: UInt16) {
+  @inline(__always) private mutating func advance(to sequence: UInt16, by step: UInt16) {
     if sequence < highestSequence { cycles &+= 1 << 16 }
     highestSequence = sequence
-    window = step < 128 ? window << UInt128(step) | 1 : 1
+    window = step < 128 ? window &<< UInt128(step) | 1 : 1
     badSequence = ReceptionStatistics.noSequence
   }
 
@@ -170,7 +170,7 @@ public struct ReceptionStatistics: Sendable {
 
   /// RFC 3550 section A.8. Packets of one instant (RFC 4733 sends an event many times) say nothing about transit but
   /// by the first of them.
-  private mutating func measure(_ timestamp: UInt32, _ arrival: MonotonicInstant) {
+  @inline(__always) private mutating func measure(_ timestamp: UInt32, _ arrival: MonotonicInstant) {
     lastArrival = arrival
     if hasTransit {
       let ticks = Int32(bitPattern: timestamp &- transitTimestamp)
@@ -192,7 +192,7 @@ extension ReceptionStatistics {
   public var extendedHighestSequence: UInt32 { cycles &+ UInt32(highestSequence) }
 
   /// Packets that should have come in the present run.
-  var runExpected: Int64 { hasStarted ? Int64(extendedHighestSequence &- baseSequence) + 1 : 0 }
+  private var runExpected: Int64 { hasStarted ? Int64(extendedHighestSequence &- baseSequence) + 1 : 0 }
 
   /// Packets that should have come, over all runs.
   var expected: Int64 { expectedBefore + runExpected }
@@ -248,7 +248,7 @@ extension ReceptionStatistics {
       extendedHighestSequence: extendedHighestSequence, jitter: jitter)
   }
 
-  struct Totals {
+  private struct Totals {
     var expected: Int64 = 0
     var missing: Int64 = 0
   }

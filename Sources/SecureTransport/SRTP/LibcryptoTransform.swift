@@ -87,13 +87,15 @@ final class LibcryptoTransform {
     let wordOffset = layout.rtcpWord(behind: count)
     let word = packet.integer(at: wordOffset, as: UInt32.self)
     let index = word & ~SRTPContext.encryptedFlag
-    // Every suite here encrypts: a packet that says it is not encrypted is refused.
-    guard layout.hasIdentifier(packet, at: layout.rtcpIdentifier(behind: count)),
-      word & SRTPContext.encryptedFlag != 0
-    else { return .authentication }
+    // Every suite here encrypts: a packet that says it is not encrypted is refused. GCM says so after the replay check, as
+    // libsrtp does.
+    let isEncrypted = word & SRTPContext.encryptedFlag != 0
+    guard layout.hasIdentifier(packet, at: layout.rtcpIdentifier(behind: count)), isEncrypted || layout.isGCM else {
+      return .authentication
+    }
     let known = streams.find(source)
     if let known, !streams[known].rtcp.admits(UInt64(index)) { return .replay }
-    guard
+    guard isEncrypted,
       landline_srtp_open_rtcp(
         keys, packet.octets, PacketBuffer.capacity, count, wordOffset, layout.rtcpTag(behind: count), source, index)
         == 1

@@ -20,14 +20,11 @@ public final class SRTPContext {
   static let maximumControlIndex: UInt64 = 0x7FFF_FFFF
   static let encryptedFlag: UInt32 = 0x8000_0000
 
-  private enum Engine {
-    case libcrypto(LibcryptoTransform)
-    case libsrtp(LibsrtpTransform)
-  }
-
   public let suite: CryptoSuite
   public let direction: Direction
-  private let engine: Engine
+  // One of the two is there.
+  private let libcrypto: LibcryptoTransform?
+  private let libsrtp: LibsrtpTransform?
   private let layout: SRTPLayout
   private var packetsLeft: UInt64
   private var controlPacketsLeft: UInt64
@@ -43,10 +40,10 @@ public final class SRTPContext {
     switch transform {
     case .libcrypto:
       guard let made = LibcryptoTransform(suite, keyAndSalt: bytes, layout: layout) else { throw .key }
-      engine = .libcrypto(made)
+      (libcrypto, libsrtp) = (made, nil)
     case .libsrtp:
       guard let made = LibsrtpTransform(suite, keyAndSalt: bytes, layout: layout, seals: seals) else { throw .key }
-      engine = .libsrtp(made)
+      (libcrypto, libsrtp) = (nil, made)
     }
     self.suite = suite
     self.direction = direction
@@ -62,7 +59,7 @@ public final class SRTPContext {
       let made = LibcryptoTransform(
         suite, keyAndSalt: bytes, layout: layout, areSessionKeys: true)
     else { throw .key }
-    engine = .libcrypto(made)
+    (libcrypto, libsrtp) = (made, nil)
     self.suite = suite
     self.direction = direction
     packetsLeft = SRTPMasterKey.maximumLifetime
@@ -78,11 +75,7 @@ public final class SRTPContext {
     guard direction == .send, !isExhausted, packet.count + layout.rtpOverhead <= PacketBuffer.capacity,
       let header = SRTPLayout.headerCount(packet, within: packet.count)
     else { return false }
-    let done =
-      switch engine {
-      case .libcrypto(let transform): transform.protectRTP(packet, header: header)
-      case .libsrtp(let transform): transform.protectRTP(packet)
-      }
+    let done = libcrypto?.protectRTP(packet, header: header) ?? libsrtp?.protectRTP(packet) ?? false
     if done { packetsLeft -= 1 }
     return done
   }
@@ -92,11 +85,7 @@ public final class SRTPContext {
     guard direction == .send, !isExhausted, packet.count + layout.rtcpOverhead <= PacketBuffer.capacity,
       SRTPLayout.isRTCP(packet, within: packet.count)
     else { return false }
-    let done =
-      switch engine {
-      case .libcrypto(let transform): transform.protectRTCP(packet)
-      case .libsrtp(let transform): transform.protectRTCP(packet)
-      }
+    let done = libcrypto?.protectRTCP(packet) ?? libsrtp?.protectRTCP(packet) ?? false
     if done { controlPacketsLeft -= 1 }
     return done
   }
@@ -107,10 +96,7 @@ public final class SRTPContext {
     guard let header = SRTPLayout.headerCount(packet, within: count) else { return .length }
     guard direction == .receive, !isExhausted else { return .exhausted }
     let verdict =
-      switch engine {
-      case .libcrypto(let transform): transform.unprotectRTP(packet, header: header, count: count)
-      case .libsrtp(let transform): transform.unprotectRTP(packet)
-      }
+      libcrypto?.unprotectRTP(packet, header: header, count: count) ?? libsrtp?.unprotectRTP(packet) ?? .exhausted
     if verdict == .opened { packetsLeft -= 1 }
     return verdict
   }
@@ -120,11 +106,7 @@ public final class SRTPContext {
     let count = packet.count - layout.rtcpOverhead
     guard SRTPLayout.isRTCP(packet, within: count) else { return .length }
     guard direction == .receive, !isExhausted else { return .exhausted }
-    let verdict =
-      switch engine {
-      case .libcrypto(let transform): transform.unprotectRTCP(packet, count: count)
-      case .libsrtp(let transform): transform.unprotectRTCP(packet)
-      }
+    let verdict = libcrypto?.unprotectRTCP(packet, count: count) ?? libsrtp?.unprotectRTCP(packet) ?? .exhausted
     if verdict == .opened { controlPacketsLeft -= 1 }
     return verdict
   }
@@ -132,10 +114,7 @@ public final class SRTPContext {
   /// Goes on with a source as if its latest packet had been `sequence` under the roll-over counter `rollover`, and its
   /// latest RTCP packet `controlIndex`, which libsrtp cannot take over. The packet `sequence` itself still passes.
   package func resume(_ source: UInt32, rollover: UInt32, sequence: UInt16, controlIndex: UInt32 = 0) -> Bool {
-    switch engine {
-    case .libcrypto(let transform):
-      transform.resume(source, index: UInt64(rollover) << 16 | UInt64(sequence), controlIndex: controlIndex)
-    case .libsrtp(let transform): transform.resume(source, rollover: rollover)
-    }
+    libcrypto?.resume(source, index: UInt64(rollover) << 16 | UInt64(sequence), controlIndex: controlIndex)
+      ?? libsrtp?.resume(source, rollover: rollover) ?? false
   }
 }

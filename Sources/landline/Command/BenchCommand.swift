@@ -6,7 +6,9 @@ import LandlineConsole
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "How fast this is on this machine, beside the least that could do the job.",
-    subcommands: [LedgerPart.self, RatingPart.self, BalancePart.self, SIPPart.self])
+    subcommands: [
+      LedgerPart.self, RatingPart.self, BalancePart.self, SIPPart.self, MediaPart.self, MediaGatewayPart.self,
+    ])
 
   struct LedgerPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -113,6 +115,68 @@ struct BenchCommand: AsyncParsableCommand {
       let chosen = options
       try await BenchCommand.show(json: json) { try await SIPBench.run(chosen) }
     }
+  }
+
+  struct MediaPart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "media",
+      abstract: "Media of calls: processor time, delay, memory and sound beside rtpengine and a bare C gateway.")
+
+    @Option(help: "Folder with the programs floor.c and rtpgen.c that are measured with.", completion: .directory)
+    var perfTools = "../shared/perf-tools"
+
+    @Option(help: "Calls through ours and the bare gateway; as each row says without it.")
+    var calls: Int?
+
+    @Option(help: "Seconds that are counted in each trial.")
+    var seconds = 10.0
+
+    @Option(help: "Times that ours, rtpengine and the bare gateway take turns.")
+    var rounds = 3
+
+    @Option(help: "Rows to measure, with commas between: B1, B1n, B2, B2r, B5, B6.")
+    var only: String?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    private func rows() throws -> [MediaBench.Row] {
+      guard let only else { return MediaBench.Row.allCases }
+      return try only.split(separator: ",").map {
+        guard let row = MediaBench.Row(rawValue: String($0)) else {
+          throw ValidationError("--only accepts \(MediaBench.Row.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return row
+      }
+    }
+
+    func validate() throws {
+      guard seconds >= 1, seconds <= 600 else { throw ValidationError("--seconds accepts 1 to 600") }
+      guard (1...100).contains(rounds) else { throw ValidationError("--rounds accepts 1 to 100") }
+      guard (1...400).contains(calls ?? 1) else { throw ValidationError("--calls accepts 1 to 400") }
+      _ = try rows()
+    }
+
+    func run() async throws {
+      var options = MediaBench.Options()
+      options.perfTools = perfTools
+      options.calls = calls
+      options.seconds = seconds
+      options.rounds = rounds
+      options.rows = try rows()
+      options.progress = BenchCommand.progress
+      let chosen = options
+      try await BenchCommand.show(json: json) { try MediaBench.run(chosen) }
+    }
+  }
+
+  /// What `bench media` starts as the process under test.
+  struct MediaGatewayPart: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "media-gateway", abstract: "Bridges between ports of loopback, told by lines of text.",
+      shouldDisplay: false)
+
+    func run() throws { try MediaGatewayHost.run() }
   }
 
   private static func show(json: Bool, _ measure: () async throws -> some BenchReport) async throws {

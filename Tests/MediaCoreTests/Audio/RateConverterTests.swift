@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: pairs) func itGoesOnFromCallToCall(_ source: Int, _ target: Int) throws {
     let sound = Sound.voice(rate: source, samples: source / 2)
     let whole = try convert(sound, source, target, frame: source / 50)
-    for frame in [1, 7, source / 100, 500, 481] {
+    for frame in [13, source / 100, 500, 481] {
       let parts = try convert(sound, source, target, frame: frame)
       #expect(abs(parts.count - whole.count) <= 1)
       #expect(zip(parts, whole).allSatisfy { $0 == $1 }, "in parts of \(frame)")

@@ -20,6 +20,22 @@ import Testing
     #expect(harness.events.contains(.firstMedia(.left)))
   }
 
+  @Test func aLatePacketKeepsItsNumberWherePacketsPassUntouched() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    let order: [UInt16] = [0, 1, 3, 4, 2, 2, 5, 8, 7, 9]
+    for number in order {
+      harness.deliver(
+        .left, [UInt8](repeating: UInt8(number), count: 160), sequence: 65_530 &+ number,
+        timestamp: UInt32(number) * 160, payloadType: 0)
+      harness.advance(milliseconds: 20)
+    }
+    let heard = harness.heard(.right)
+    #expect(heard.map { UInt16($0.payload[0]) } == [0, 1, 3, 4, 2, 5, 8, 7, 9])
+    #expect(heard.allSatisfy { $0.header.sequence == 10 + UInt16($0.payload[0]) })
+    let first = heard[0].header.timestamp
+    #expect(heard.allSatisfy { $0.header.timestamp &- first == UInt32($0.payload[0]) * 160 })
+  }
+
   @Test(arguments: [
     (AudioCodec.opus, AudioCodec.pcmu), (.pcmu, .opus), (.opus, .g722), (.g722, .opus), (.pcma, .pcmu), (.g722, .pcma),
     (.pcma, .g722),

@@ -30,6 +30,8 @@ public final class SIPpPeer: Sendable {
     /// Whether a message that the scenario does not expect ends the call: SIPp takes some repetitions for such.
     public var abortsOnUnexpected = true
     public var account: (user: String, password: String)?
+    /// Whether every datagram on its media port goes back to where it came from.
+    public var echoesMedia = false
     /// How long SIPp waits for any one message.
     public var patienceMilliseconds = 20_000
     public init() {}
@@ -64,6 +66,7 @@ public final class SIPpPeer: Sendable {
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
     if !options.abortsOnUnexpected { arguments += ["-default_behaviors", "all,-abortunexp"] }
+    if options.echoesMedia { arguments.append("-rtp_echo") }
     if let account = options.account { arguments += ["-au", account.user, "-ap", account.password] }
     let remote: UInt16? =
       switch role {

@@ -1,0 +1,157 @@
+import CallModel
+import Foundation
+import LandlineGateway
+import MediaCore
+import SDPCore
+import SecureTransport
+import Synchronization
+
+/// The process under test of ``MediaBench``: the media loop of the product with bridges between ports of 127.0.0.1, and
+/// nothing of signalling.
+///
+/// Commands are lines: `open WORKLOAD CALLS APP TRUNK`, `close`. Each gets one line back. The end of the input ends it.
+public final class MediaGatewayHost {
+  private static let ports: ClosedRange<UInt16> = 20_400...32_699
+  private static let mostCalls = 2_000
+  private static let answerSeconds = 30
+
+  private let loop: MediaLoop
+  private let ended = Ended()
+  private var next: UInt64 = 0
+  private var open: [MediaBridge.Identifier] = []
+
+  /// Bridges that have ended.
+  private final class Ended: Sendable {
+    let count = Mutex(0)
+  }
+
+  public init() throws {
+    var configuration = MediaLoopConfiguration(
+      app: [], trunk: [.init(bind: .ipv4(0x7F00_0001), ports: Self.ports)])
+    configuration.quarantineMilliseconds = 0
+    let ended = ended
+    loop = try MediaLoop.start(configuration) { events in
+      let closed = events.count { $0.event == .closed }
+      if closed > 0 { ended.count.withLock { $0 += closed } }
+    }
+  }
+
+  /// Serves standard input until it ends.
+  public static func run() throws {
+    let host = try MediaGatewayHost()
+    let output = FileHandle.standardOutput
+    try output.write(contentsOf: Data("ready\n".utf8))
+    while let line = readLine() { try output.write(contentsOf: Data((host.answer(line) + "\n").utf8)) }
+  }
+
+  /// Carries out one command.
+  /// - Returns: the line that answers it; what went wrong is in it.
+  public func answer(_ line: String) -> String {
+    let words = line.split(separator: " ").map(String.init)
+    do {
+      switch words.first {
+      case "open" where words.count == 5:
+        guard let workload = MediaWorkload(rawValue: words[1]), let calls = Int(words[2]),
+          (1...Self.mostCalls).contains(calls), let app = UInt16(words[3]), let trunk = UInt16(words[4])
+        else { return "problem: not \(line)" }
+        let opened = try start(workload, calls: calls, app: app, trunk: trunk)
+        return String(decoding: try JSONEncoder().encode(opened), as: UTF8.self)
+      case "close" where words.count == 1:
+        return "closed \(try closeAll())"
+      default: return "problem: not \(line)"
+      }
+    } catch {
+      return "problem: \(error)"
+    }
+  }
+
+  private func start(_ workload: MediaWorkload, calls: Int, app: UInt16, trunk: UInt16) throws -> OpenedCalls {
+    let sides = CallDescription.sides(workload, app: app, trunk: trunk)
+    let offers = (
+      app: try SessionDescription(parsing: sides.app.text), trunk: try SessionDescription(parsing: sides.trunk.text)
+    )
+    var opened = OpenedCalls(ports: [])
+    for _ in 0..<calls {
+      next += 1
+      let identifier = MediaBridge.Identifier(rawValue: next)
+      let ports = (app: try reserve(identifier, .left), trunk: try reserve(identifier, .right))
+      open.append(identifier)
+      var plans: [(BridgeSide, MediaPlan)] = []
+      for (side, offer, held, description) in [
+        (BridgeSide.left, offers.app, ports.app, sides.app), (.right, offers.trunk, ports.trunk, sides.trunk),
+      ] {
+        let (answer, plan) = try Self.agree(offer, description, held)
+        plans.append((side, plan))
+        opened.ports.append(held.address.port)
+        let key = CallDescription.key(in: answer)
+        if side == .left { opened.appKey = key } else { opened.trunkKey = key }
+      }
+      let legs: [BridgeSide: MediaLegConfiguration] = [.left: Self.leg(ports.app), .right: Self.leg(ports.trunk)]
+      try wait("a bridge") { reply in loop.open(identifier, legs, reply: reply) }
+      for (side, plan) in plans {
+        guard loop.apply(.plan(side, plan), to: identifier) else { throw BenchProblem("the loop takes no commands") }
+      }
+    }
+    return opened
+  }
+
+  /// The answer to an offer, and what comes of it.
+  private static func agree(
+    _ offer: SessionDescription, _ description: CallDescription, _ ports: TrunkPorts
+  ) throws -> (answer: String, plan: MediaPlan) {
+    let policy = MediaPolicy(
+      codecs: description.codec.isOpus ? [.opus] : [.pcmu], protection: description.key == nil ? .none : .sdes,
+      suites: [.aesCM128HMAC80])
+    var exchange = OfferAnswer(sessionID: 1, host: ports.address.host, policy: policy)
+    let local = LocalMedia(
+      host: ports.address.host, port: Int(ports.address.port),
+      keyMaterial: (0..<LocalMedia.keyMaterialLength).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) })
+    let (answer, plan) = try exchange.answer(offer, from: local)
+    return (answer.text, plan)
+  }
+
+  private static func leg(_ ports: TrunkPorts) -> MediaLegConfiguration {
+    var random = SystemRandomNumberGenerator()
+    return MediaLegConfiguration(
+      .trunk(TrunkTransport.Configuration(port: ports.port, controlPort: ports.control)),
+      stream: MediaLegConfiguration.Stream(canonicalName: "bench", unixMicroseconds: 0, using: &random))
+  }
+
+  private func reserve(_ identifier: MediaBridge.Identifier, _ side: BridgeSide) throws -> TrunkPorts {
+    try wait("ports") { reply in loop.reserveTrunkPorts(for: identifier, side, reply: reply) }
+  }
+
+  /// - Returns: how many calls have ended.
+  private func closeAll() throws -> Int {
+    let before = ended.count.withLock { $0 }
+    for identifier in open { loop.close(identifier) }
+    let limit = ProcessClock.monotonicSeconds() + Double(Self.answerSeconds)
+    while ended.count.withLock({ $0 }) < before + open.count {
+      guard ProcessClock.monotonicSeconds() < limit else { throw BenchProblem("calls do not end") }
+      usleep(1_000)
+    }
+    defer { open.removeAll() }
+    return open.count
+  }
+
+  /// Waits for a reply from the media thread.
+  @discardableResult
+  private func wait<Success: Sendable>(
+    _ what: String, _ ask: (@escaping MediaLoop.Reply<Success>) -> Bool
+  ) throws -> Success {
+    let answer = Answer<Success>()
+    let arrived = DispatchSemaphore(value: 0)
+    let isTaken = ask { result in
+      answer.result.withLock { $0 = result }
+      arrived.signal()
+    }
+    guard isTaken, arrived.wait(timeout: .now() + .seconds(Self.answerSeconds)) == .success,
+      let result = answer.result.withLock({ $0 })
+    else { throw BenchProblem("the loop does not give \(what)") }
+    return try result.get()
+  }
+
+  private final class Answer<Success: Sendable>: Sendable {
+    let result = Mutex<Result<Success, MediaLoopFailure>?>(nil)
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import MediaCore
+import PeerKit
+import SDPCore
+import SecureTransport
+
+/// An app's speech goes through our bridge to SIPp, which echoes it, and comes back through our bridge.
+enum EchoCases {
+  static let text = "Thank you for calling. Please hold the line."
+  /// How much worse than the codecs alone the sound may be, in PESQ: a browser stretches time to fill and drain its
+  /// jitter buffer.
+  private static let mostLost: [PythonPeer.Script: Double] = [.aiortc: 0.1, .chromium: 0.35]
+
+  static func cases(_ app: PythonPeer.Script) -> [PeerCase] {
+    [
+      make(app, appOffers: true, weOpen: false, .pcmu),
+      make(app, appOffers: false, weOpen: true, .pcma),
+      make(app, appOffers: true, weOpen: true, .pcma, isLong: true),
+      make(app, appOffers: false, weOpen: false, .pcmu, isLong: true),
+    ]
+  }
+
+  /// - Parameter weOpen: Whether we are the DTLS client.
+  private static func make(
+    _ app: PythonPeer.Script, appOffers: Bool, weOpen: Bool, _ codec: AudioCodec, isLong: Bool = false
+  ) -> PeerCase {
+    PeerCase(
+      peer: app == .aiortc ? "aiortc" : "Chromium", transport: "DTLS",
+      "speech and digits: \(appOffers ? "it" : "we") offer\(appOffers ? "s" : ""), DTLS \(weOpen ? "client" : "server"), "
+        + "SIPp echoes \(codec.rawValue)",
+      expected: "PESQ of the codecs alone, every word, digits exact", isLong: isLong
+    ) {
+      try await GatewayUnderTest.run { gateway in
+        try await run(gateway, app, appOffers: appOffers, weOpen: weOpen, codec)
+      }
+    }
+  }
+
+  private static func run(
+    _ gateway: GatewayUnderTest, _ app: PythonPeer.Script, appOffers: Bool, weOpen: Bool, _ codec: AudioCodec
+  ) async throws -> String {
+    let folder = try TemporaryFolder("echo")
+    let speech = try await Speech(text, in: folder)
+    async let telephone = echo(codec)
+    async let judge = PythonPeer(.judge)
+    var arguments = ["--setup", weOpen ? "passive" : "active"]
+    if app == .chromium { arguments += ["--microphone", speech.file.path] }
+    let peer = try await PythonPeer(app, arguments)
+    let call = try await gateway.open(BridgedCall.Terms([codec]))
+    let (connected, suite) = try await call.join(peer, appOffers: appOffers)
+    try require(connected.text("role") == (weOpen ? "server" : "client"), "our DTLS role: \(connected)")
+    // Whoever is the server chooses, and we prefer authenticated encryption.
+    if !weOpen { try require(suite == .aesGCM128 || suite == .aesGCM256, "AEAD GCM, not \(suite?.rawValue ?? "none")") }
+    let sipp = try await telephone
+    try await call.dial(sipp.port)
+    try await call.answered()
+
+    let original = try SoundFile(speech.file)
+    let heard = try await recorded(by: peer, saying: speech, as: app, in: folder)
+    let alone = folder.url.appendingPathComponent("codecs.wav")
+    try original.echoed(over: codec).write(to: alone)
+    let quality = try await judge.ask("quality", ["recording": heard.path, "reference": speech.file.path], for: "judged")
+    let best = try await judge.ask("quality", ["recording": alone.path, "reference": speech.file.path], for: "judged")
+    let said = try await judge.ask("transcript", ["recording": heard.path, "expected": text], for: "judged")
+
+    // SIPp echoes the digits as well.
+    try peer.run("dtmf", ["digits": "159#"])
+    try require(try await call.digits(.left, count: 4) == "159#", "the app's digits: \(call.digits(.left))")
+    try require(try await call.digits(.right, count: 4) == "159#", "the trunk's digits: \(call.digits(.right))")
+    try await peer.event("dtmf-sent")
+    try await call.hangUp()
+    try await sipp.succeeds()
+    try? peer.run("close")
+
+    guard let pesq = quality.number("pesq"), let bestPESQ = best.number("pesq") else {
+      throw PeerFailure("no PESQ: \(quality) \(best)")
+    }
+    let result =
+      "PESQ \(rounded(pesq)), codecs alone \(rounded(bestPESQ)), correlation \(rounded(quality.number("correlation"))), "
+      + "\(rounded(quality.number("delayMilliseconds"))) ms, start \(rounded(quality.number("start"))), "
+      + "words \(rounded(said.number("share"))), \(suite?.rawValue ?? "")"
+    try require(pesq > bestPESQ - (mostLost[app] ?? 0), result)
+    try require(quality.number("start") ?? 0 > 0.9, "the start is there: \(quality)")
+    try require(said.text("skipped") != nil || said.number("share") == 1, "every word: \(said)")
+    return result
+  }
+
+  static func echo(_ codec: AudioCodec) async throws -> SIPpPeer {
+    var options = SIPpPeer.Options()
+    options.echoesMedia = true
+    options.patienceMilliseconds = 60_000
+    options.keys = ["format": codec == .pcmu ? "0" : "8", "encoding": codec == .pcmu ? "PCMU" : "PCMA"]
+    return try await SIPpPeer(SIPpCase.scenario("answer-echo"), as: .server, options)
+  }
+
+  /// The app says its speech and records what comes back.
+  static func recorded(
+    by peer: PythonPeer, saying speech: Speech, as app: PythonPeer.Script, in folder: TemporaryFolder
+  ) async throws -> URL {
+    _ = try await peer.ask("record", for: "recording")
+    if app == .chromium {
+      _ = try await peer.ask("play", for: "playing")
+    } else {
+      _ = try await peer.ask("play", ["file": speech.file.path], for: "playing")
+    }
+    return try await recording(of: peer, seconds: SoundFile(speech.file).seconds + 1, in: folder)
+  }
+
+  /// Waits until a recording is this long.
+  static func recording(of peer: PythonPeer, seconds: Double, in folder: TemporaryFolder) async throws -> URL {
+    let file = folder.url.appendingPathComponent("heard-\(UUID().uuidString).wav")
+    return try await Deadline(seconds: 30).first("recording of \(seconds) s", everyMilliseconds: 200) {
+      let saved = try await peer.ask("save", ["file": file.path], for: "saved")
+      return saved.number("seconds") ?? 0 >= seconds ? file : nil
+    }
+  }
+}
+
+/// Two decimals.
+func rounded(_ value: Double?) -> String {
+  value.map { String(format: "%.2f", $0) } ?? "none"
+}

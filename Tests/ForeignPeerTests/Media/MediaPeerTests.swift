@@ -1,0 +1,23 @@
+import Foundation
+import PeerKit
+import Testing
+
+/// Whole calls with sound: an app of others on one side of our bridge, a telephone of others on the other. One at a time,
+/// since all of them keep a processor busy. Every case is a row of the table that `Deploy/peers` prints.
+@Suite("Media with foreign peers", .serialized, .timeLimit(.minutes(5)))
+struct MediaPeerTests {
+  @Test(
+    "aiortc and SIPp's echo",
+    .enabled(if: PythonPeer.isInstalled && PeerProgram.sipp.isInstalled, "\(PythonPeer.absence), or sipp is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: PeerCase.chosen(EchoCases.cases(.aiortc)))
+  func aiortcEcho(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Chromium and SIPp's echo",
+    .enabled(
+      if: PythonPeer.hasChromium && PeerProgram.sipp.isInstalled, "\(PythonPeer.chromiumAbsence), or sipp is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: PeerCase.chosen(EchoCases.cases(.chromium)))
+  func chromiumEcho(_ peerCase: PeerCase) async { await peerCase.perform() }
+}
