@@ -151,6 +151,7 @@ final class BridgedCall: Sendable {
   var events: [MediaEvent] { gateway.log.events.lazy.filter { $0.bridge == self.identifier }.map(\.event) }
 
   /// The first event for which `choose` has a value.
+  @discardableResult
   func event<Value: Sendable>(
     _ what: String, within seconds: Double = 20, _ choose: (MediaEvent) -> Value?
   ) async throws -> Value {
