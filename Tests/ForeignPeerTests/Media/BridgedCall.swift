@@ -125,11 +125,13 @@ final class BridgedCall: Sendable {
     return call
   }
 
-  func answered() async throws {
+  /// - Returns: the suite of the trunk's SRTP; `nil` for RTP.
+  @discardableResult
+  func answered() async throws -> CryptoSuite? {
     guard let call = call.withLock({ $0 }) else { throw PeerFailure("nothing was dialled") }
     guard let body = try await call.established().body else { throw PeerFailure("the trunk answers without SDP") }
     try apply(.plan(.right, ends.withLock { try $0.trunk.accept(SessionDescription(parsing: body.bytes)) }))
-    _ = try await secured(.right)
+    return try await secured(.right)
   }
 
   /// Ends both legs and waits for the last word of each.
