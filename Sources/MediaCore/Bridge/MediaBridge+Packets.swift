@@ -46,10 +46,8 @@ extension MediaBridge {
     flow?.event(packet, header, at: now, outbox: outbox, events: &events)
     leg.receiveDigit(packet, header, at: now, events: &events)
     if let due = leg.digits?.nextDeadline { bringForward(due) }
-    guard !leg.isMuted, let other = flow?.to, let input = leg.plan?.events else { return }
-    if other.plan?.events != nil {
-      other.relayDigit(packet, header, clockRate: input.clockRate, at: now, outbox: outbox)
-    }
+    guard !leg.isMuted, let other = flow?.to, other.plan?.events != nil else { return }
+    other.relayDigit(packet, header, clockRate: leg.eventClock(of: header.payloadType), at: now, outbox: outbox)
   }
 
   /// RTCP came in, in the clear by now.
