@@ -15,6 +15,8 @@ enum TelephoneCases {
     let name: String
     var protection: MediaPolicy.Protection = .none
     var isLong = false
+    /// Beside Opus, another one brings the events of 8000 ticks a second that baresip knows.
+    var offered: [AudioCodec] { codec == .opus ? [.opus, .pcmu] : [codec] }
   }
 
   static let aiortcCases = [
@@ -44,13 +46,15 @@ enum TelephoneCases {
   private static func run(_ gateway: GatewayUnderTest, _ app: PythonPeer.Script, _ trunk: Trunk) async throws -> String {
     let folder = try TemporaryFolder("telephone")
     let microphone = try await spoken(appText, "app", padded: 3, in: folder)
+    let rate = [AudioCodec.pcmu, .pcma].contains(trunk.codec) ? 8_000 : 16_000
     // baresip hangs up at the end of its file.
-    let telephone = try await spoken(telephoneText, "telephone", padded: 60, in: folder, rate: 8_000)
+    let telephone = try await spoken(telephoneText, "telephone", padded: 60, in: folder, rate: rate)
     async let judge = PythonPeer(.judge)
-    let sound = BaresipPeer.Sound(telephone.padded, codecs: [trunk.name], requiresSRTP: trunk.protection == .sdes)
+    let sound = BaresipPeer.Sound(
+      telephone.padded, samplingRate: rate, codecs: [trunk.name], requiresSRTP: trunk.protection == .sdes)
     let baresip = try await BaresipPeer(transport: .udp, answerMode: .auto, sound: sound)
     let peer = try await PythonPeer(app, app == .chromium ? ["--microphone", microphone.padded.path] : [])
-    let call = try await gateway.open(BridgedCall.Terms([trunk.codec], protection: trunk.protection))
+    let call = try await gateway.open(BridgedCall.Terms(trunk.offered, protection: trunk.protection))
     try await call.join(peer, appOffers: true)
     _ = try await peer.ask("record", for: "recording")
     do {
@@ -66,12 +70,12 @@ enum TelephoneCases {
       try await baresip.event("CALL_CLOSED")
       try? peer.run("close")
       let kept = try await Deadline(seconds: 5).first("recording of baresip") {
-        baresip.recording.flatMap { (try? SoundFile($0))?.seconds ?? 0 > longest ? $0 : nil }
+        baresip.recording
       }
       let atApp = try await judged(heard, telephone.plain, telephoneText, judge)
       let atTelephone = try await judged(kept, microphone.plain, appText, judge)
       return "at the app: \(atApp); at baresip: \(atTelephone); \(pressed); \(suite?.rawValue ?? "RTP")"
-    } catch { throw PeerFailure("\(error); baresip: \(baresip.log.lastLines(12))\n\(baresip.log)") }
+    } catch { throw PeerFailure("\(error); baresip: \(baresip.log.lastLines(12))") }
   }
 
   /// Keys of both ends, one after the other.
@@ -109,7 +113,7 @@ enum TelephoneCases {
       "quality", ["recording": recording.path, "reference": reference.path], for: "judged")
     // Without a speech model the shape of the sound must do.
     if said.text("skipped") == nil {
-      try? FileManager.default.removeItem(atPath:"/tmp/h9x.wav");try? FileManager.default.copyItem(atPath:recording.path,toPath:"/tmp/h9x.wav");try require(said.number("share") == 1, "every word: \(said) \(quality)")
+      try require(said.number("share") == 1, "every word: \(said) \(quality)")
     } else {
       try require(quality.number("correlation") ?? 0 > 0.5, "the speech is there: \(quality)")
     }
