@@ -66,6 +66,7 @@ enum TelephoneCases {
       let longest = max(try SoundFile(microphone.plain).seconds, try SoundFile(telephone.plain).seconds)
       let heard = try await EchoCases.recording(of: peer, seconds: longest + 2.5, in: folder)
       let pressed = try await press(call, peer, baresip, app)
+      if app == .chromium { try await tones(of: peer, in: folder, judge) }
       try await call.hangUp()
       try await baresip.event("CALL_CLOSED")
       try? peer.run("close")
@@ -76,6 +77,16 @@ enum TelephoneCases {
       let atTelephone = try await judged(kept, microphone.plain, appText, judge)
       return "at the app: \(atApp); at baresip: \(atTelephone); \(pressed); \(suite?.rawValue ?? "RTP")"
     } catch { throw PeerFailure("\(error); baresip: \(baresip.log.lastLines(12))") }
+  }
+
+  /// A browser tells nobody of events, but plays them as tones.
+  private static func tones(of peer: PythonPeer, in folder: TemporaryFolder, _ judge: PythonPeer) async throws {
+    let file = folder.url.appendingPathComponent("tones.wav").path
+    _ = try await Deadline(seconds: 10).first("27* as tones", everyMilliseconds: 200) {
+      _ = try await peer.ask("save", ["file": file], for: "saved")
+      let heard = try await judge.ask("digits", ["recording": file], for: "judged")
+      return heard.text("digits")?.hasSuffix("27*") == true ? heard : nil
+    }
   }
 
   /// Keys of both ends, one after the other.
