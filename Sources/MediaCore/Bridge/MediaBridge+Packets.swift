@@ -59,7 +59,8 @@ extension MediaBridge {
   /// Keys that came as events go on as tones where the other leg's peer takes no events. Each waits for its end: until
   /// then its length is not known.
   func handOn(_ told: ArraySlice<MediaEvent>, of leg: MediaLeg, at now: MonotonicInstant) {
-    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg.side)?.to, other.plan != nil, other.plan?.events == nil
+    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg.side)?.to, other.plan != nil,
+      other.plan?.events == nil
     else { return }
     for case .digit(_, let digit) in told where digit.way == .event {
       other.press(

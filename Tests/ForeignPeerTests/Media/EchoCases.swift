@@ -62,7 +62,8 @@ enum EchoCases {
     let heard = try await recorded(by: peer, saying: microphone, as: app, in: folder)
     let alone = folder.url.appendingPathComponent("codecs.wav")
     try original.echoed(over: codec).write(to: alone)
-    let quality = try await judge.ask("quality", ["recording": heard.path, "reference": speech.file.path], for: "judged")
+    let quality = try await judge.ask(
+      "quality", ["recording": heard.path, "reference": speech.file.path], for: "judged")
     let best = try await judge.ask("quality", ["recording": alone.path, "reference": speech.file.path], for: "judged")
     let said = try await judge.ask("transcript", ["recording": heard.path, "expected": text], for: "judged")
 

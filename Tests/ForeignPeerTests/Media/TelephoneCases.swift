@@ -43,7 +43,8 @@ enum TelephoneCases {
     }
   }
 
-  private static func run(_ gateway: GatewayUnderTest, _ app: PythonPeer.Script, _ trunk: Trunk) async throws -> String {
+  private static func run(_ gateway: GatewayUnderTest, _ app: PythonPeer.Script, _ trunk: Trunk) async throws -> String
+  {
     let folder = try TemporaryFolder("telephone")
     let microphone = try await spoken(appText, "app", padded: 3, in: folder)
     let rate = [AudioCodec.pcmu, .pcma].contains(trunk.codec) ? 8_000 : 16_000

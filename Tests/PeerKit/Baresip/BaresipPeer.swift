@@ -53,11 +53,13 @@ public final class BaresipPeer: Sendable {
     if let sound {
       // Its descriptions name another address than it is bound to, unless it knows this one alone.
       lines += [
-        "net_interface 127.0.0.1", "audio_source aufile,\(sound.file.path)", "ausrc_srate \(sound.samplingRate)", "ausrc_channels 1",
+        "net_interface 127.0.0.1", "audio_source aufile,\(sound.file.path)", "ausrc_srate \(sound.samplingRate)",
+        "ausrc_channels 1",
         "module g722.so", "module opus.so", "module srtp.so", "module aufile.so", "module sndfile.so",
         "snd_path \(folder.url.path)",
       ]
-      account += ";audio_codecs=\(sound.codecs.joined(separator: ","))" + (sound.requiresSRTP ? ";mediaenc=srtp-mand" : "")
+      account +=
+        ";audio_codecs=\(sound.codecs.joined(separator: ","))" + (sound.requiresSRTP ? ";mediaenc=srtp-mand" : "")
     } else {
       lines += ["audio_source aubridge,near", "audio_srate 8000", "audio_channels 1"]
     }

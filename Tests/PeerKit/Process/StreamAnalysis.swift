@@ -1,6 +1,7 @@
 import Glibc
 
-/// tshark on the loopback interface: what it makes of the RTP streams on one UDP port.
+/// tshark on the loopback interface: what it makes of the RTP streams on some UDP ports. Of SRTP it counts packets, but
+/// measures no jitter.
 public final class StreamAnalysis: Sendable {
   /// One stream as `rtp,streams` lists it.
   public struct Stream: Sendable {
@@ -25,12 +26,12 @@ public final class StreamAnalysis: Sendable {
   public static let absence = "tshark is absent (apt-get install tshark), or packets may not be captured here"
 
   /// Captures from now on.
-  public init(port: UInt16) async throws {
+  public init(ports: [UInt16]) async throws {
     process = try PeerProcess(
       .tshark,
       [
-        "-n", "-q", "-i", "lo", "-f", "udp port \(port)", "-d", "udp.port==\(port),rtp", "-z", "rtp,streams",
-      ], in: TemporaryFolder("tshark"))
+        "-n", "-q", "-i", "lo", "-z", "rtp,streams", "-f", ports.map { "udp port \($0)" }.joined(separator: " or "),
+      ] + ports.flatMap { ["-d", "udp.port==\($0),rtp"] }, in: TemporaryFolder("tshark"))
     try await process.says("Capturing on")
   }
 
@@ -39,7 +40,9 @@ public final class StreamAnalysis: Sendable {
   public func streams() async throws -> [Stream] {
     process.interrupt()
     _ = try await process.exited(within: 20)
-    guard process.output.contains("RTP Streams") else { throw PeerFailure("tshark: \(process.diagnostics.lastLines(5))") }
+    guard process.output.contains("RTP Streams") else {
+      throw PeerFailure("tshark: \(process.diagnostics.lastLines(5))")
+    }
     return process.output.split(separator: "\n").compactMap { Self.stream($0.split(separator: " ").map(String.init)) }
   }
 
