@@ -67,7 +67,9 @@ enum TelephoneCases {
       let longest = max(try SoundFile(microphone.plain).seconds, try SoundFile(telephone.plain).seconds)
       let heard = try await EchoCases.recording(of: peer, seconds: longest + 2.5, in: folder)
       let pressed = try await press(call, peer, baresip, app)
-      if app == .chromium { try await tones(of: peer, in: folder, judge) }
+      // Beside Opus baresip counts the ticks of its events at 48000, though it agreed to 8000: the browser's tones run
+      // into each other.
+      if app == .chromium && trunk.codec != .opus { try await tones(of: peer, in: folder, judge) }
       try await call.hangUp()
       try await baresip.event("CALL_CLOSED")
       try? peer.run("close")
@@ -83,9 +85,11 @@ enum TelephoneCases {
   /// A browser tells nobody of events, but plays them as tones.
   private static func tones(of peer: PythonPeer, in folder: TemporaryFolder, _ judge: PythonPeer) async throws {
     let file = folder.url.appendingPathComponent("tones.wav").path
-    _ = try await Deadline(seconds: 10).first("27* as tones", everyMilliseconds: 200) {
+    var last = ""
+    _ = try await Deadline(seconds: 10).first("27* as tones; there were \(last)", everyMilliseconds: 200) {
       _ = try await peer.ask("save", ["file": file], for: "saved")
       let heard = try await judge.ask("digits", ["recording": file], for: "judged")
+      last = heard.description
       return heard.text("digits")?.hasSuffix("27*") == true ? heard : nil
     }
   }
@@ -108,7 +112,11 @@ enum TelephoneCases {
         try require(try await peer.event("dtmf").text("digit") == String(digit), "the app hears \(digit)")
       }
     }
-    return "159# and 27*"
+    let lengths = call.events.compactMap { event -> Int? in
+      if case .digit(.right, let digit) = event { return digit.milliseconds }
+      return nil
+    }
+    return "159# and 27* of \(lengths.map(String.init).joined(separator: ", ")) ms"
   }
 
   private static func digits(of baresip: BaresipPeer) -> String {
