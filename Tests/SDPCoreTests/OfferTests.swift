@@ -68,6 +68,16 @@ struct OfferTests {
     #expect(plan.events?.receivePayloadType.number == 110)
   }
 
+  /// Chromium keeps both clocks of our offer and sends with the slower one.
+  @Test func everyClockOfEventsThatWasAnsweredMayCome() throws {
+    var end = SDPFixtures.end(.trunk(.none))
+    _ = try end.offer(from: SDPFixtures.local)
+    let plan = try end.accept(OfferTests.answer("m=audio 5000 RTP/AVP 111 0 110 101"))
+    #expect(plan.events?.received.map(\.clockRate) == [48_000, 8_000])
+    #expect(plan.events?.received.map(\.payloadType.number) == [110, 101])
+    #expect(plan.receivedPayloadTypes.map(\.number) == [111, 0, 110, 101])
+  }
+
   @Test func anAnswerWithoutRtpmapMeansOurNumbers() throws {
     var end = SDPFixtures.end(.trunk(.none))
     _ = try end.offer(from: SDPFixtures.local)

@@ -17,10 +17,11 @@ extension MediaShard {
       // An error here can only be a mistake of ours; it shall not take a whole processor.
       if ready < 0 { landline_sleep_until((start + 1000) * 1000) }
       if mailbox.isWaiting { performCommands(at: start) }
+      var isMore = ready == Self.pollSize
       for index in 0..<max(ready, 0) {
         let tag = landline_poll_tag(pollEvents, index)
         if tag < UInt64(apps.count) {
-          readApp(Int(tag))
+          if readApp(Int(tag)) { isMore = true }
         } else if tag != TrunkSockets.mailboxTag {
           readTrunk(Int32(truncatingIfNeeded: tag))
         }
@@ -30,7 +31,8 @@ extension MediaShard {
       flush()
       deliverEvents()
       if pace.isDue(at: now) { pace.measure(at: now, processor: landline_thread_nanoseconds() / 1000) }
-      if pace.tick > 0, finish == nil { landline_sleep_until((start + pace.tick) * 1000) }
+      // What this turn left over does not wait for the beat.
+      if pace.tick > 0, !isMore, finish == nil { landline_sleep_until((start + pace.tick) * 1000) }
     }
     shutDown()
   }
@@ -47,12 +49,13 @@ extension MediaShard {
 
   // MARK: Input
 
-  private func readApp(_ index: Int) {
+  /// - Returns: Whether there may be more.
+  private func readApp(_ index: Int) -> Bool {
     let app = apps[index]
     let limit = Int32(truncatingIfNeeded: Self.batchSize)
     for _ in 0..<Self.batchesInTurn {
       let count = receive(app.descriptor, limit: limit)
-      guard count > 0 else { return }
+      guard count > 0 else { return false }
       let now = MonotonicInstant(microseconds: Self.microseconds())
       for place in 0..<Int(count) {
         let datagram = input.datagrams[place]
@@ -63,8 +66,9 @@ extension MediaShard {
         guard leg != .none else { continue }
         hand(buffer, to: leg, on: app.port.port, from: address, at: now)
       }
-      if count < limit { return }
+      if count < limit { return false }
     }
+    return true
   }
 
   private func readTrunk(_ number: Int32) {

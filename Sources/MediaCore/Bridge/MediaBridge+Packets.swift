@@ -46,10 +46,8 @@ extension MediaBridge {
     flow?.event(packet, header, at: now, outbox: outbox, events: &events)
     leg.receiveDigit(packet, header, at: now, events: &events)
     if let due = leg.digits?.nextDeadline { bringForward(due) }
-    guard !leg.isMuted, let other = flow?.to, let input = leg.plan?.events else { return }
-    if other.plan?.events != nil {
-      other.relayDigit(packet, header, clockRate: input.clockRate, at: now, outbox: outbox)
-    }
+    guard !leg.isMuted, let other = flow?.to, other.plan?.events != nil else { return }
+    other.relayDigit(packet, header, clockRate: leg.eventClock(of: header.payloadType), at: now, outbox: outbox)
   }
 
   /// RTCP came in, in the clear by now.
@@ -91,12 +89,30 @@ extension MediaBridge {
       if leg.becameSilent(at: now) { events.append(.silence(leg.side)) }
       events.append(.statistics(leg.side, leg.statistics(at: now)))
     }
+    tellRecorded(&events)
     while nextStatistics <= now {
       nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
     }
   }
 
+  func record(_ isOn: Bool, at now: MonotonicInstant, events: inout [MediaEvent]) {
+    guard isOn != (recorder != nil) else { return }
+    if let recorder {
+      let patches = recorder.finish()
+      tellRecorded(&events)
+      events.append(.recordingEnded(patches))
+    }
+    recorder = isOn ? WAVRecorder(samplingRate: SoundTap.samplingRate, at: now) : nil
+    leftToRight?.record(recorder)
+    rightToLeft?.record(recorder)
+  }
+
+  private func tellRecorded(_ events: inout [MediaEvent]) {
+    while let bytes = recorder?.take(), !bytes.isEmpty { events.append(.recorded(bytes)) }
+  }
+
   func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
+    record(false, at: now, events: &events)
     for leg in [left, right] {
       guard let leg else { continue }
       leg.finishDigits(events: &events)

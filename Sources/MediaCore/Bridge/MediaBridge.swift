@@ -33,6 +33,7 @@ public final class MediaBridge {
   var leftToRight: MediaFlow?
   var rightToLeft: MediaFlow?
   var nextStatistics: MonotonicInstant
+  var recorder: WAVRecorder?
 
   public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
     self.identifier = identifier
@@ -62,16 +63,13 @@ public final class MediaBridge {
     at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
     guard let leg = leg(side) else { return }
-    leg.packetsThisSecond += 1
-    guard leg.packetsThisSecond <= MediaBridge.maximumPacketsPerSecond else {
-      leg.overRate += 1
-      return
-    }
     let kind = leg.transport.receive(
       packet, on: port, from: address, at: now, outbox: outbox, events: &workspace.transportEvents)
     switch kind {
-    case .rtp: sound(packet, leg, at: now, outbox: outbox, events: &events)
-    case .rtcp: report(packet, leg, at: now, events: &events)
+    // Only what is the peer's own counts, so that a stranger's flood takes nothing from it.
+    case .rtp where leg.admits(): sound(packet, leg, at: now, outbox: outbox, events: &events)
+    case .rtcp where leg.admits(): report(packet, leg, at: now, events: &events)
+    case .rtp, .rtcp: break
     case .consumed: schedule()
     case .dropped: break
     }
@@ -115,6 +113,7 @@ public final class MediaBridge {
       leg(side)?.play(prompts, from: library, at: now, events: &events)
     case .playTones(let side, let tones): leg(side)?.play(tones, at: now)
     case .stopPlaying(let side): leg(side)?.endPlaying(finished: false, events: &events)
+    case .record(let isOn): record(isOn, at: now, events: &events)
     case .restartICE(let side, let credentials): leg(side)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
     }
@@ -157,6 +156,8 @@ public enum MediaCommand: Sendable {
   /// Play tones to a leg in place of the other leg's sound.
   case playTones(BridgeSide, [Tone])
   case stopPlaying(BridgeSide)
+  /// Record both legs as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
+  case record(Bool)
   /// Ends the bridge: RTCP BYE, DTLS close_notify, then ``MediaEvent/closed``.
   case close
 }

@@ -22,6 +22,10 @@ public enum MediaEvent: Hashable, Sendable {
   case statistics(BridgeSide, MediaStatistics)
   /// The prompt that was asked for is over, by itself or by another command.
   case promptEnded(BridgeSide, finished: Bool)
+  /// Bytes to append to the file of the recording; told once a second.
+  case recorded([UInt8])
+  /// The recording is over; its head is to be patched.
+  case recordingEnded([WAVRecorder.Patch])
   /// The peer said BYE in RTCP.
   case bye(BridgeSide)
   /// All is released; nothing follows.

@@ -24,7 +24,7 @@ final class MediaFlow {
   private var decoder: AudioDecoder?
   private var encoder: AudioEncoder?
   private var frames: FrameAssembly?
-  private var detector: DTMFDetector?
+  private var tap: SoundTap?
   private var reorder: ReorderBuffer?
   /// Sequence number that is due, while nothing is missing; the reorder buffer knows it otherwise.
   private var due: UInt16?
@@ -33,7 +33,6 @@ final class MediaFlow {
   /// Samples of the last packet: what a missing one would have held.
   private var lastSamples = 160
   private var silence: SilencePayload?
-  private var heardDigits: [DigitPressed] = []
 
   init(from: MediaLeg, to: MediaLeg, workspace: MediaWorkspace) {
     self.from = from
@@ -48,7 +47,6 @@ final class MediaFlow {
     decoder = nil
     encoder = nil
     frames = nil
-    detector = nil
     silence = nil
     restart()
   }
@@ -70,7 +68,8 @@ final class MediaFlow {
   ) {
     guard let send = to.send else { return }
     let codec = from.codec(of: header.payloadType)
-    if codec == send.codec, !from.configuration.detectsTones {
+    if codec == send.codec {
+      if isTapped { self.tapped().hear(packet, header, codec, at: now, events: &events) }
       pass(packet, header, send, at: now, outbox: outbox)
     } else {
       order(packet, header, at: now, outbox: outbox, events: &events)
@@ -175,7 +174,7 @@ final class MediaFlow {
       return
     }
     lastSamples = sound.count
-    if from.configuration.detectsTones { listen(to: sound, events: &events) }
+    if isTapped { tapped().hear(sound, samplingRate: samplingRate, at: now, events: &events) }
     let timestamp = to.outgoing.map(timestamp: header.timestamp, clockRate: decoder.codec.clockRate, at: now)
     encode(sound, at: timestamp, marker: header.marker, send, at: now, outbox: outbox)
   }
@@ -207,14 +206,6 @@ final class MediaFlow {
       encode(
         sound, at: following &- length &* UInt32(missing - index), marker: false, send, at: now, outbox: outbox)
     }
-  }
-
-  private func listen(to sound: SampleBuffer, events: inout [MediaEvent]) {
-    let detector = detector ?? DTMFDetector(samplingRate: samplingRate)
-    self.detector = detector
-    detector.process(sound, from: 0, count: sound.count, digits: &heardDigits)
-    for digit in heardDigits { events.append(.digit(from.side, digit)) }
-    heardDigits.removeAll(keepingCapacity: true)
   }
 
   private func encode(
@@ -255,6 +246,22 @@ final class MediaFlow {
     to.send(out, outbox: outbox)
   }
 
+  // MARK: Listening
+
+  /// Records what comes in, from now on or no more.
+  func record(_ recorder: WAVRecorder?) {
+    if recorder != nil || tap != nil { tapped().recorder = recorder }
+  }
+
+  private var isTapped: Bool { from.configuration.detectsTones || tap?.recorder != nil }
+
+  private func tapped() -> SoundTap {
+    if let tap { return tap }
+    let tap = SoundTap(from.side, detectsTones: from.configuration.detectsTones, workspace: workspace)
+    self.tap = tap
+    return tap
+  }
+
   // MARK: Coders
 
   private func decoder(for codec: AudioCodec, _ output: AudioCodec) -> AudioDecoder? {
@@ -264,7 +271,6 @@ final class MediaFlow {
       samplingRate = rate
       encoder = nil
       frames = nil
-      detector = nil
     }
     decoder = try? AudioDecoder(codec, samplingRate: rate)
     lastSamples = rate / 50

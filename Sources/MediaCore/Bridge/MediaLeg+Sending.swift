@@ -74,8 +74,22 @@ extension MediaLeg {
   func sendReport(at now: MonotonicInstant, outbox: PacketOutbox) {
     guard let due = control.nextDeadline, due <= now else { return }
     let out = outbox.next
-    guard control.advance(to: now, sent: outgoing.counters, reception: &reception, into: out) else { return }
+    guard
+      control.advance(
+        to: now, sent: outgoing.counters, reception: &reception,
+        voice: configuration.sendsExtendedReports ? voiceMetrics : nil, into: out)
+    else { return }
     sendControl(out, outbox: outbox)
+  }
+
+  private var voiceMetrics: RTCPVoiceMetrics {
+    let received = max(1, Double(reception.packets) + Double(max(0, reception.missing)))
+    let rating = TransmissionRating(
+      CodecImpairment(heardCodec ?? .pcmu), lossRate: Double(max(0, reception.missing)) / received,
+      burstRatio: reception.burstRatio, delay: (control.roundTrip ?? 0) / 2)
+    return RTCPVoiceMetrics(
+      of: reception, packetMilliseconds: plan?.packetTime ?? 20, rating: rating, roundTrip: control.roundTrip,
+      bufferDelay: 0)
   }
 
   func sayBye(at now: MonotonicInstant, outbox: PacketOutbox) {

@@ -16,6 +16,7 @@ final class MediaLeg {
   /// By payload type: its meaning, and the codec of sound.
   private var meanings = ContiguousArray<Meaning>(repeating: .nothing, count: PayloadType.maximum + 1)
   private var codecs = ContiguousArray<AudioCodec>(repeating: .pcmu, count: PayloadType.maximum + 1)
+  private var eventClocks = ContiguousArray<Int>(repeating: 8_000, count: PayloadType.maximum + 1)
 
   // What comes in.
   var reception = ReceptionStatistics(clockRate: 8_000)
@@ -55,7 +56,7 @@ final class MediaLeg {
       source: stream.source, clockRate: 8_000, sequence: stream.sequence, timestamp: stream.timestamp)
     control = RTCPSession(
       source: stream.source, canonicalName: stream.canonicalName, clockRate: 8_000, seed: stream.seed,
-      unixMicroseconds: stream.unixMicroseconds, at: now)
+      unixMicroseconds: stream.unixMicroseconds, sendsExtendedReports: configuration.sendsExtendedReports, at: now)
     lastSound = now
   }
 
@@ -78,6 +79,8 @@ final class MediaLeg {
   }
 
   func meaning(of payloadType: UInt8) -> Meaning { meanings[Int(payloadType & 0x7F)] }
+  /// Ticks a second of the events of a payload type.
+  func eventClock(of payloadType: UInt8) -> Int { eventClocks[Int(payloadType & 0x7F)] }
   func codec(of payloadType: UInt8) -> AudioCodec { codecs[Int(payloadType & 0x7F)] }
 
   /// What is due without a packet coming in.
@@ -109,7 +112,10 @@ final class MediaLeg {
     pressing = nil
     relayedDigits = nil
     if let events = plan.events {
-      meanings[events.receivePayloadType.number] = .events
+      for format in events.received {
+        meanings[format.payloadType.number] = .events
+        eventClocks[format.payloadType.number] = format.clockRate
+      }
       digits = TelephoneEventReceiver(clockRate: events.clockRate, codes: events.receive)
       pressing = TelephoneEventSender(clockRate: events.clockRate, packetTime: plan.packetTime)
     }
@@ -120,6 +126,14 @@ final class MediaLeg {
   }
 
   // MARK: What comes in
+
+  /// Counts a packet of the peer; `false`: it sends more than any real stream has.
+  func admits() -> Bool {
+    packetsThisSecond += 1
+    guard packetsThisSecond > MediaBridge.maximumPacketsPerSecond else { return true }
+    overRate += 1
+    return false
+  }
 
   /// Sound came in.
   func heard(_ header: RTPHeader, at now: MonotonicInstant, events: inout [MediaEvent]) {
@@ -151,6 +165,11 @@ final class MediaLeg {
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     lastSound = now
+    let clockRate = eventClock(of: header.payloadType)
+    if let digits, digits.clockRate != clockRate {
+      finishDigits(events: &events)
+      self.digits = TelephoneEventReceiver(clockRate: clockRate, codes: digits.codes)
+    }
     digits?.receive(
       packet, offset: header.payloadOffset, count: header.payloadCount, marker: header.marker,
       sequence: header.sequence, timestamp: header.timestamp, at: now, digits: &toldDigits)
@@ -191,7 +210,9 @@ final class MediaLeg {
       let payload = TelephoneEventPayload(packet, offset: header.payloadOffset, count: header.payloadCount),
       events.send.contains(Int(payload.code))
     else { return }
-    var clock = relayedDigits ?? TelephoneEventClock(from: clockRate, to: events.clockRate)
+    var clock =
+      relayedDigits.flatMap { $0.from == clockRate ? $0 : nil }
+      ?? TelephoneEventClock(from: clockRate, to: events.clockRate)
     defer { relayedDigits = clock }
     let start =
       clockRate == events.clockRate || clockRate == plan.send.codec.clockRate

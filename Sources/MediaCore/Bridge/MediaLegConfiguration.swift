@@ -46,6 +46,8 @@ public struct MediaLegConfiguration: Sendable {
   public var detectsTones = false
   /// Press keys as tones in the sound when the peer takes no events.
   public var pressesTones = true
+  /// Send reference times and VoIP metrics (RFC 3611) with the reports.
+  public var sendsExtendedReports = false
   /// Milliseconds without sound after which silence is told.
   public var silence: Int64 = 5_000
 

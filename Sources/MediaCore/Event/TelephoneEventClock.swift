@@ -3,7 +3,7 @@ public import CallModel
 /// Hands events from one leg to another whose events have another clock (8000 and 48000 ticks a second): packet by
 /// packet, with durations and segments as the other clock needs them.
 public struct TelephoneEventClock {
-  private let from: Int
+  let from: Int
   private let to: Int
   private var event: TelephoneEventProgress?
   private var lastArrival = MonotonicInstant.zero

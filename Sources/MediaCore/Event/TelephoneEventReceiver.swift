@@ -12,8 +12,8 @@ public struct TelephoneEventReceiver {
   /// Milliseconds without any packet after which an earlier timestamp means that the sender began anew.
   public static let restart: Int64 = 2_000
 
-  private let clockRate: Int
-  private let codes: TelephoneEvents
+  let clockRate: Int
+  let codes: TelephoneEvents
   /// The event that is not told yet.
   private var current: TelephoneEventProgress?
   /// The last event told: what else comes of it is a repetition.

@@ -65,7 +65,7 @@ struct AudioAnswer {
     guard !common.isEmpty else { return nil }
     return MediaPlan.Events(
       clockRate: offered.clockRate, sendPayloadType: offered.payloadType, receivePayloadType: offered.payloadType,
-      send: common, receive: common)
+      send: common, receive: common, alsoReceived: [])
   }
 
   /// Chooses exactly one protection and writes its lines. What was offered as secure is never answered in the clear.

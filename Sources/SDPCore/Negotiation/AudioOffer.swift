@@ -156,14 +156,19 @@ extension AudioOffer {
 
   private func events(answeredBy terms: AudioStreamTerms, beside codec: AudioCodec) -> MediaPlan.Events? {
     guard let known = policy.telephoneEvents else { return nil }
-    for answered in terms.eventFormats(beside: codec) {
-      guard let offered = events.first(where: { $0.clockRate == answered.clockRate }) else { continue }
-      let understood = TelephoneEvents(answered.format.parameters).intersection(known)
-      return MediaPlan.Events(
-        clockRate: answered.clockRate, sendPayloadType: answered.payloadType, receivePayloadType: offered.payloadType,
-        send: understood, receive: known)
+    let formats = terms.eventFormats(beside: codec).filter { answered in
+      events.contains { $0.clockRate == answered.clockRate }
     }
-    return nil
+    guard let first = formats.first, let offered = events.first(where: { $0.clockRate == first.clockRate }) else {
+      return nil
+    }
+    let others = events.filter { event in
+      event.clockRate != first.clockRate && formats.contains { $0.clockRate == event.clockRate }
+    }
+    return MediaPlan.Events(
+      clockRate: first.clockRate, sendPayloadType: first.payloadType, receivePayloadType: offered.payloadType,
+      send: TelephoneEvents(first.format.parameters).intersection(known), receive: known,
+      alsoReceived: others.map { .init(payloadType: $0.payloadType, clockRate: $0.clockRate) })
   }
 
   private func protection(

@@ -22,6 +22,19 @@ public struct MediaPlan: Hashable, Sendable {
     public let send: TelephoneEvents
     /// Events we said we understand.
     public let receive: TelephoneEvents
+    /// What the peer may send as well: an answer may keep more than one clock of our offer, and some browsers use the
+    /// slower one.
+    public let alsoReceived: [Received]
+    /// All that the peer may send.
+    public var received: [Received] {
+      [Received(payloadType: receivePayloadType, clockRate: clockRate)] + alsoReceived
+    }
+
+    /// A payload type with its ticks a second.
+    public struct Received: Hashable, Sendable {
+      public let payloadType: PayloadType
+      public let clockRate: Int
+    }
   }
 
   /// Where the peer wants its packets, as the description says. With ICE, checks decide instead.
@@ -84,7 +97,7 @@ public struct MediaPlan: Hashable, Sendable {
 
   /// Every payload type that may arrive.
   public var receivedPayloadTypes: [PayloadType] {
-    receive.map(\.payloadType) + (events.map { [$0.receivePayloadType] } ?? [])
+    receive.map(\.payloadType) + (events?.received.map(\.payloadType) ?? [])
   }
 }
 

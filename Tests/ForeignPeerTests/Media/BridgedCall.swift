@@ -125,11 +125,13 @@ final class BridgedCall: Sendable {
     return call
   }
 
-  func answered() async throws {
+  /// - Returns: the suite of the trunk's SRTP; `nil` for RTP.
+  @discardableResult
+  func answered() async throws -> CryptoSuite? {
     guard let call = call.withLock({ $0 }) else { throw PeerFailure("nothing was dialled") }
     guard let body = try await call.established().body else { throw PeerFailure("the trunk answers without SDP") }
     try apply(.plan(.right, ends.withLock { try $0.trunk.accept(SessionDescription(parsing: body.bytes)) }))
-    _ = try await secured(.right)
+    return try await secured(.right)
   }
 
   /// Ends both legs and waits for the last word of each.
@@ -151,6 +153,7 @@ final class BridgedCall: Sendable {
   var events: [MediaEvent] { gateway.log.events.lazy.filter { $0.bridge == self.identifier }.map(\.event) }
 
   /// The first event for which `choose` has a value.
+  @discardableResult
   func event<Value: Sendable>(
     _ what: String, within seconds: Double = 20, _ choose: (MediaEvent) -> Value?
   ) async throws -> Value {

@@ -20,4 +20,21 @@ struct MediaPeerTests {
     .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
     arguments: PeerCase.chosen(EchoCases.cases(.chromium)))
   func chromiumEcho(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "aiortc and baresip",
+    .enabled(
+      if: PythonPeer.isInstalled && PeerProgram.baresip.isInstalled, "\(PythonPeer.absence), or baresip is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: PeerCase.chosen(TelephoneCases.aiortcCases))
+  func aiortcAndTelephone(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Chromium and baresip",
+    .enabled(
+      if: PythonPeer.hasChromium && PeerProgram.baresip.isInstalled,
+      "\(PythonPeer.chromiumAbsence), or baresip is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: PeerCase.chosen(TelephoneCases.chromiumCases))
+  func chromiumAndTelephone(_ peerCase: PeerCase) async { await peerCase.perform() }
 }

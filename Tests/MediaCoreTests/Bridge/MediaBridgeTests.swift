@@ -157,6 +157,57 @@ import Testing
     #expect(String(digits.map(\.character)) == "42")
   }
 
+  @Test(arguments: [(AudioCodec.pcmu, AudioCodec.pcmu), (.pcmu, .opus), (.opus, .opus), (.opus, .g722)])
+  func keysInTheSoundAreHeardWhereThatIsWanted(_ left: AudioCodec, _ right: AudioCodec) throws {
+    let harness = try BridgeHarness(left, right, leftEvents: nil, detectsTones: true)
+    let rate = left == .opus ? 48_000 : 8_000
+    let encoder = try AudioEncoder(left, samplingRate: rate)
+    for code in [7, 11] {
+      var tone = ToneGenerator(try #require(Tone.key(code, milliseconds: 100, pause: 100)), samplingRate: rate)
+      for _ in 0..<10 {
+        let sound = SampleBuffer()
+        tone.fill(sound, count: rate / 50)
+        harness.send(.left, TestSound.encode(sound.samples, encoder), ticks: UInt32(left.clockRate / 50))
+        harness.advance(milliseconds: 20)
+      }
+    }
+    #expect(harness.digits == ["left 7", "left #"])
+    #expect(harness.heard(.right).count == 20)
+  }
+
+  @Test func bothLegsAreRecordedSideBySide() throws {
+    let harness = try BridgeHarness(.pcmu, .opus)
+    harness.command(.record(true))
+    let left = try AudioEncoder(.pcmu, samplingRate: 8_000)
+    let right = try AudioEncoder(.opus, samplingRate: 8_000)
+    for index in 0..<100 {
+      harness.send(
+        .left, TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), left), ticks: 160)
+      harness.send(
+        .right, TestSound.encode(TestSound.sine(1_000, samples: 160, from: index * 160), right), ticks: 960)
+      harness.advance(milliseconds: 20)
+    }
+    harness.command(.record(false))
+    var file: [UInt8] = []
+    for event in harness.events {
+      if case .recorded(let bytes) = event { file += bytes }
+      if case .recordingEnded(let patches) = event {
+        for patch in patches {
+          file.replaceSubrange(patch.offset..<(patch.offset + patch.bytes.count), with: patch.bytes)
+        }
+      }
+    }
+    #expect(file.count == WAVRecorder.headSize + 100 * 160 * 4)
+    #expect(file[40..<44].elementsEqual([0, 0xFA, 0, 0]))
+    func channel(_ offset: Int) -> [Int16] {
+      stride(from: WAVRecorder.headSize + offset, to: file.count - 1, by: 4).map {
+        Int16(bitPattern: UInt16(file[$0]) | UInt16(file[$0 + 1]) << 8)
+      }
+    }
+    #expect(TestSound.purity(channel(0), 440) > 0.95)
+    #expect(TestSound.purity(Array(channel(2).dropFirst(800)), 1_000) > 0.9)
+  }
+
   @Test func aMutedLegIsHeardAsSilence() throws {
     for right in [AudioCodec.pcmu, .pcma] {
       let harness = try BridgeHarness(.pcmu, right)

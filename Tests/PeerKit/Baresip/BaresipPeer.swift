@@ -1,33 +1,63 @@
-import Foundation
+public import Foundation
 
 /// A baresip with one account, steered through its control port.
 public final class BaresipPeer: Sendable {
   public enum Transport: String, Sendable, CaseIterable { case udp, tcp, tls }
   public enum AnswerMode: String, Sendable { case manual, early, auto }
 
+  /// Sound instead of silence.
+  public struct Sound: Sendable {
+    /// What its microphone hears once a call is up: WAV, one channel, 8000 Hz. At its end baresip hangs up.
+    public var file: URL
+    /// In its own words and order: `PCMU/8000/1`, `G722/16000/1`, `opus/48000/2`.
+    public var codecs: [String]
+    /// Plain RTP is neither offered nor taken (RFC 4568).
+    public var requiresSRTP: Bool
+
+    public init(_ file: URL, codecs: [String], requiresSRTP: Bool = false) {
+      self.file = file
+      self.codecs = codecs
+      self.requiresSRTP = requiresSRTP
+    }
+  }
+
   /// For UDP and TCP; TLS listens one above.
   public let port: UInt16
   public var tlsPort: UInt16 { port + 1 }
   private let process: PeerProcess
   private let control: ControlConnection
+  private let folder: TemporaryFolder
 
   /// - Parameters:
   ///   - transport: of the calls it makes.
   ///   - certificates: its own and the authority it trusts; needed for TLS.
+  ///   - sound: what it says and keeps; without it, it says nothing.
   ///   - parameters: further ones of its account, such as `;sipnat=outbound`.
   public init(
     transport: Transport, answerMode: AnswerMode = .manual, certificates: CertificateFolder? = nil,
-    parameters: String = ""
+    sound: Sound? = nil, parameters: String = ""
   ) async throws {
-    let folder = try TemporaryFolder("baresip")
+    folder = try TemporaryFolder("baresip")
     port = try FreePort.next()
     let controlPort = try FreePort.next()
     var lines = [
       "poll_method epoll", "sip_listen 127.0.0.1:\(port)", "call_max_calls 8",
-      "audio_player aubridge,far", "audio_source aubridge,near", "audio_alert aubridge,alert", "audio_srate 8000",
-      "audio_channels 1", "rtp_timeout 0", "module_path \(Self.modules)", "module g711.so", "module aubridge.so",
+      "audio_player aubridge,far", "audio_alert aubridge,alert", "rtp_timeout 0", "module_path \(Self.modules)",
+      "module g711.so", "module aubridge.so",
       "module_tmp account.so", "module_app menu.so", "module ctrl_tcp.so", "ctrl_tcp_listen 127.0.0.1:\(controlPort)",
     ]
+    var account = parameters
+    if let sound {
+      // Its descriptions name another address than it is bound to, unless it knows this one alone.
+      lines += [
+        "net_interface 127.0.0.1", "audio_source aufile,\(sound.file.path)", "ausrc_srate 8000", "ausrc_channels 1",
+        "module g722.so", "module opus.so", "module srtp.so", "module aufile.so", "module sndfile.so",
+        "snd_path \(folder.url.path)",
+      ]
+      account += ";audio_codecs=\(sound.codecs.joined(separator: ","))" + (sound.requiresSRTP ? ";mediaenc=srtp-mand" : "")
+    } else {
+      lines += ["audio_source aubridge,near", "audio_srate 8000", "audio_channels 1"]
+    }
     if let certificates {
       // baresip wants the key and the certificate in one file.
       let parts = try [certificates.server.key, certificates.server.certificate].map { try Data(contentsOf: $0) }
@@ -36,7 +66,7 @@ public final class BaresipPeer: Sendable {
     }
     try folder.write(lines.joined(separator: "\n") + "\n", to: "config")
     try folder.write(
-      "<sip:bob@127.0.0.1;transport=\(transport.rawValue)>;regint=0;answermode=\(answerMode.rawValue)\(parameters)\n",
+      "<sip:bob@127.0.0.1;transport=\(transport.rawValue)>;regint=0;answermode=\(answerMode.rawValue)\(account)\n",
       to: "accounts")
     try folder.write("", to: "contacts")
     process = try PeerProcess(.baresip, ["-f", folder.url.path, "-s"], in: folder)
@@ -66,6 +96,15 @@ public final class BaresipPeer: Sendable {
     } catch {
       throw PeerFailure("\(error); its log: \(log.lastLines(12))")
     }
+  }
+
+  /// Every event of a type so far, each as JSON.
+  public func events(_ type: String) -> [String] { control.texts().filter { $0.contains("\"type\":\"\(type)\"") } }
+
+  /// What it heard, decoded: complete when the call is over.
+  public var recording: URL? {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
+    return names.first { $0.hasPrefix("dump-") && $0.hasSuffix("-dec.wav") }.map { folder.url.appendingPathComponent($0) }
   }
 
   /// Its log, SIP messages included.

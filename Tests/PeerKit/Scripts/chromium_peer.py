@@ -5,6 +5,10 @@ Commands: remote (type, sdp), offer (iceRestart), play, silence, dtmf (digits, m
 record, save (file), stats, close.
 Events: ready, offer and answer (sdp), connected (dtls, srtp, role), state (value), playing, dtmf-started (digit),
 dtmf-sent, recording, saved (file, seconds), stats, failed (reason), closed.
+
+On a machine with further addresses its checks may come from one of those, although its candidates name 127.0.0.1 alone:
+a peer-reflexive candidate to the other side. What it plays is stretched in time where the machine is busy, so a recording
+is better judged by its words, its start and its digits than by PESQ.
 """
 
 import argparse

@@ -1,0 +1,132 @@
+import Foundation
+import MediaCore
+import PeerKit
+import SDPCore
+import SecureTransport
+
+/// An app and baresip talk to each other through our bridge, both at once, and press keys.
+enum TelephoneCases {
+  private static let appText = "Thank you for calling. Please hold the line."
+  private static let telephoneText = "Your call is important to us. Please stay on the line."
+
+  private struct Trunk: Sendable {
+    let codec: AudioCodec
+    /// As baresip calls it.
+    let name: String
+    var protection: MediaPolicy.Protection = .none
+    var isLong = false
+  }
+
+  static let aiortcCases = [
+    Trunk(codec: .pcma, name: "PCMA/8000/1"),
+    Trunk(codec: .pcmu, name: "PCMU/8000/1", protection: .sdes, isLong: true),
+    Trunk(codec: .g722, name: "G722/16000/1", protection: .sdes),
+    Trunk(codec: .opus, name: "opus/48000/2", protection: .sdes),
+    Trunk(codec: .opus, name: "opus/48000/2", isLong: true),
+  ].map { make(.aiortc, $0) }
+
+  static let chromiumCases = [
+    Trunk(codec: .pcmu, name: "PCMU/8000/1", protection: .sdes),
+    Trunk(codec: .opus, name: "opus/48000/2", protection: .sdes, isLong: true),
+    Trunk(codec: .g722, name: "G722/16000/1", isLong: true),
+  ].map { make(.chromium, $0) }
+
+  private static func make(_ app: PythonPeer.Script, _ trunk: Trunk) -> PeerCase {
+    PeerCase(
+      peer: app == .aiortc ? "aiortc" : "Chromium", transport: "DTLS",
+      "speech and digits both ways: baresip, \(trunk.codec.rawValue)\(trunk.protection == .sdes ? ", SDES-SRTP" : "")",
+      expected: "every word at both ends, digits exact both ways", isLong: trunk.isLong
+    ) {
+      try await GatewayUnderTest.run { try await run($0, app, trunk) }
+    }
+  }
+
+  private static func run(_ gateway: GatewayUnderTest, _ app: PythonPeer.Script, _ trunk: Trunk) async throws -> String {
+    let folder = try TemporaryFolder("telephone")
+    let microphone = try await spoken(appText, "app", padded: 3, in: folder)
+    // baresip hangs up at the end of its file.
+    let telephone = try await spoken(telephoneText, "telephone", padded: 60, in: folder, rate: 8_000)
+    async let judge = PythonPeer(.judge)
+    let sound = BaresipPeer.Sound(telephone.padded, codecs: [trunk.name], requiresSRTP: trunk.protection == .sdes)
+    let baresip = try await BaresipPeer(transport: .udp, answerMode: .auto, sound: sound)
+    let peer = try await PythonPeer(app, app == .chromium ? ["--microphone", microphone.padded.path] : [])
+    let call = try await gateway.open(BridgedCall.Terms([trunk.codec], protection: trunk.protection))
+    try await call.join(peer, appOffers: true)
+    _ = try await peer.ask("record", for: "recording")
+    do {
+      try await call.dial(baresip.port, user: "bob")
+      let suite = try await call.answered()
+      try require((suite != nil) == (trunk.protection == .sdes), "SRTP as asked for, not \(String(describing: suite))")
+      _ = try await peer.ask(
+        "play", app == .chromium ? [:] : ["file": microphone.padded.path], for: "playing")
+      let longest = max(try SoundFile(microphone.plain).seconds, try SoundFile(telephone.plain).seconds)
+      let heard = try await EchoCases.recording(of: peer, seconds: longest + 2.5, in: folder)
+      let pressed = try await press(call, peer, baresip, app)
+      try await call.hangUp()
+      try await baresip.event("CALL_CLOSED")
+      try? peer.run("close")
+      let kept = try await Deadline(seconds: 5).first("recording of baresip") {
+        baresip.recording.flatMap { (try? SoundFile($0))?.seconds ?? 0 > longest ? $0 : nil }
+      }
+      let atApp = try await judged(heard, telephone.plain, telephoneText, judge)
+      let atTelephone = try await judged(kept, microphone.plain, appText, judge)
+      return "at the app: \(atApp); at baresip: \(atTelephone); \(pressed); \(suite?.rawValue ?? "RTP")"
+    } catch { throw PeerFailure("\(error); baresip: \(baresip.log.lastLines(12))\n\(baresip.log)") }
+  }
+
+  /// Keys of both ends, one after the other.
+  private static func press(
+    _ call: BridgedCall, _ peer: PythonPeer, _ baresip: BaresipPeer, _ app: PythonPeer.Script
+  ) async throws -> String {
+    try peer.run("dtmf", ["digits": "159#"])
+    try require(try await call.digits(.left, count: 4) == "159#", "the app's digits: \(call.digits(.left))")
+    let heard = try await Deadline(seconds: 20).first("4 digits at baresip; it heard \(digits(of: baresip))") {
+      digits(of: baresip).count >= 4 ? digits(of: baresip) : nil
+    }
+    try require(heard == "159#", "digits at baresip: \(heard)")
+    for (number, digit) in "27*".enumerated() {
+      try baresip.run("sndcode", String(digit))
+      try require(
+        try await call.digits(.right, count: number + 1).last == digit, "baresip's digits: \(call.digits(.right))")
+      if app == .aiortc {
+        try require(try await peer.event("dtmf").text("digit") == String(digit), "the app hears \(digit)")
+      }
+    }
+    return "159# and 27*"
+  }
+
+  private static func digits(of baresip: BaresipPeer) -> String {
+    baresip.events("CALL_DTMF_START").compactMap { event in
+      event.range(of: "\"param\":\"").map { String(event[$0.upperBound...].prefix(1)) }
+    }.joined()
+  }
+
+  private static func judged(
+    _ recording: URL, _ reference: URL, _ text: String, _ judge: PythonPeer
+  ) async throws -> String {
+    let said = try await judge.ask("transcript", ["recording": recording.path, "expected": text], for: "judged")
+    let quality = try await judge.ask(
+      "quality", ["recording": recording.path, "reference": reference.path], for: "judged")
+    // Without a speech model the shape of the sound must do.
+    if said.text("skipped") == nil {
+      try? FileManager.default.removeItem(atPath:"/tmp/h9x.wav");try? FileManager.default.copyItem(atPath:recording.path,toPath:"/tmp/h9x.wav");try require(said.number("share") == 1, "every word: \(said) \(quality)")
+    } else {
+      try require(quality.number("correlation") ?? 0 > 0.5, "the speech is there: \(quality)")
+    }
+    try require(quality.number("start") ?? 0 > 0.9, "the start is there: \(quality)")
+    return "PESQ \(rounded(quality.number("pesq"))), words \(rounded(said.number("share")))"
+  }
+
+  /// Speech as it is, and with silence around it.
+  private static func spoken(
+    _ text: String, _ name: String, padded seconds: Double, in folder: TemporaryFolder, rate: Int = 16_000
+  ) async throws -> (plain: URL, padded: URL) {
+    let own = try TemporaryFolder(name)
+    let sound = try SoundFile(try await Speech(text, in: own).file).converted(to: rate)
+    let plain = folder.url.appendingPathComponent("\(name).wav")
+    let padded = folder.url.appendingPathComponent("\(name)-padded.wav")
+    try sound.write(to: plain)
+    try sound.padded(before: 1.5, after: seconds).write(to: padded)
+    return (plain, padded)
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import LandlineBench
+import Testing
+
+@Suite struct MediaGatewayHostTests {
+  @Test func aCallPassesThroughTheGateway() throws {
+    let (app, trunk) = (try LoopbackSocket(), try LoopbackSocket())
+    let host = try MediaGatewayHost()
+    let answer = host.answer("open relay 1 \(app.port) \(trunk.port)")
+    let opened = try JSONDecoder().decode(Opened.self, from: Data(answer.utf8))
+    let ports = try #require(opened.ports.count == 2 ? opened.ports : nil, "\(answer)")
+    #expect(opened.appKey == nil)
+    for (number, (from, to, port)) in [(app, trunk, ports[0]), (trunk, app, ports[1])].enumerated() {
+      let payload = (0..<160).map { UInt8($0 ^ number) }
+      from.send([0x80, 0, 0, 7, 0, 0, 0, 160, 1, 2, 3, 4] + payload, to: port)
+      let heard = try #require(to.receive())
+      #expect(heard.count == 172)
+      #expect(heard[1] & 0x7F == 0)
+      #expect(Array(heard.dropFirst(12)) == payload)
+    }
+    #expect(host.answer("close") == "closed 1")
+    #expect(host.answer("close") == "closed 0")
+  }
+
+  @Test func secureCallsSayWhatTheyProtectWith() throws {
+    let host = try MediaGatewayHost()
+    let opened = try JSONDecoder().decode(Opened.self, from: Data(host.answer("open reencrypt 2 9000 9002").utf8))
+    #expect(opened.ports.count == 4)
+    #expect(Set(opened.ports).count == 4)
+    #expect(opened.appKey?.count == 40)
+    #expect(opened.trunkKey?.count == 40)
+  }
+
+  @Test(arguments: [
+    "", "open", "open relay 1 2", "open nothing 1 2 3", "open relay 0 2 3", "open relay 99999 2 3",
+    "open relay 1 2 70000",
+    "open relay x 2 3", "close now",
+  ])
+  func otherLinesAreRefused(_ line: String) throws {
+    #expect(try MediaGatewayHost().answer(line) == "problem: not \(line)")
+  }
+
+  private struct Opened: Decodable {
+    var ports: [UInt16]
+    var appKey: String?
+    var trunkKey: String?
+  }
+}
+
+/// A UDP socket on 127.0.0.1 whose reads give up after some seconds.
+private final class LoopbackSocket {
+  let port: UInt16
+  private let descriptor: Int32
+
+  init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var wait = timeval(tv_sec: 10, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
+    var address = Self.address(0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let descriptor = descriptor
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    port = UInt16(bigEndian: address.sin_port)
+    try #require(isBound)
+  }
+
+  deinit { close(descriptor) }
+
+  private static func address(_ port: UInt16) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+
+  func send(_ bytes: [UInt8], to port: UInt16) {
+    var address = Self.address(port)
+    let sent = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    #expect(sent == bytes.count)
+  }
+
+  /// `nil` when nothing comes.
+  func receive() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 2048)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    return count > 0 ? Array(buffer[..<count]) : nil
+  }
+}
