@@ -46,8 +46,8 @@ final class JoinedPhone {
     self.eventClock = eventClock
     self.frequency = frequency
     encoder = try AudioEncoder(codec, samplingRate: JoinedPhone.samplingRate)
-    // Whole cycles in each part, for frequencies that 25 Hz divides.
     // Loud and soft by turns, as speech is: a steady tone counts as background, of which Opus sends no copies.
+    // Each part holds whole cycles of frequencies that 25 Hz divides.
     let syllables = [(level: -12.0, milliseconds: 240), (-22, 160)].map {
       Tone.Segment([Tone.Component(frequency: frequency, level: $0.level)], milliseconds: $0.milliseconds)
     }
