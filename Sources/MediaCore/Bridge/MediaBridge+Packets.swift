@@ -44,10 +44,30 @@ extension MediaBridge {
   ) {
     let flow = flow(from: leg.side)
     flow?.event(packet, header, at: now, outbox: outbox, events: &events)
+    let told = events.count
     leg.receiveDigit(packet, header, at: now, events: &events)
+    handOn(events[told...], of: leg, at: now)
     if let due = leg.digits?.nextDeadline { bringForward(due) }
     guard !leg.isMuted, let other = flow?.to, other.plan?.events != nil else { return }
     other.relayDigit(packet, header, clockRate: leg.eventClock(of: header.payloadType), at: now, outbox: outbox)
+  }
+
+  /// Milliseconds of a key that is played on, at least, and of the pause behind it: what receivers of tones need (ITU-T
+  /// Q.24 asks for 40 of each) with some to spare.
+  static let shortestTone = 80
+
+  /// Keys that came as events go on as tones where the other leg's peer takes no events. Each waits for its end: until
+  /// then its length is not known.
+  func handOn(_ told: ArraySlice<MediaEvent>, of leg: MediaLeg, at now: MonotonicInstant) {
+    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg.side)?.to, other.plan != nil,
+      other.plan?.events == nil
+    else { return }
+    for case .digit(_, let digit) in told where digit.way == .event {
+      other.press(
+        [digit.code], milliseconds: max(digit.milliseconds, MediaBridge.shortestTone), pause: MediaBridge.shortestTone,
+        at: now)
+    }
+    if let due = other.player?.nextDeadline { bringForward(due) }
   }
 
   /// RTCP came in, in the clear by now.

@@ -95,7 +95,9 @@ public final class MediaBridge {
       leg.transport.advance(to: now, outbox: outbox, events: &workspace.transportEvents)
       tellTransport(leg, events: &events)
     }
+    let told = events.count
     leg.advanceDigits(to: now, events: &events)
+    handOn(events[told...], of: leg, at: now)
     leg.sendOwn(at: now, outbox: outbox, events: &events)
     leg.sendReport(at: now, outbox: outbox)
   }

@@ -62,7 +62,8 @@ enum EchoCases {
     let heard = try await recorded(by: peer, saying: microphone, as: app, in: folder)
     let alone = folder.url.appendingPathComponent("codecs.wav")
     try original.echoed(over: codec).write(to: alone)
-    let quality = try await judge.ask("quality", ["recording": heard.path, "reference": speech.file.path], for: "judged")
+    let quality = try await judge.ask(
+      "quality", ["recording": heard.path, "reference": speech.file.path], for: "judged")
     let best = try await judge.ask("quality", ["recording": alone.path, "reference": speech.file.path], for: "judged")
     let said = try await judge.ask("transcript", ["recording": heard.path, "expected": text], for: "judged")
 
@@ -71,6 +72,7 @@ enum EchoCases {
     try require(try await call.digits(.left, count: 4) == "159#", "the app's digits: \(call.digits(.left))")
     try require(try await call.digits(.right, count: 4) == "159#", "the trunk's digits: \(call.digits(.right))")
     try await peer.event("dtmf-sent")
+    if app == .chromium { try await reports(call, peer) }
     try await call.hangUp()
     try await sipp.succeeds()
     try? peer.run("close")
@@ -86,6 +88,19 @@ enum EchoCases {
     try require(quality.number("start") ?? 0 > 0.9, "the start is there: \(quality)")
     try require(said.text("skipped") != nil || said.number("share") == 1, "every word: \(said)")
     return result
+  }
+
+  /// Each side knows from the other's reports how long a packet is on its way (RFC 3550 section 6.4.1).
+  private static func reports(_ call: BridgedCall, _ peer: PythonPeer) async throws {
+    _ = try await Deadline(seconds: 15).first("round trip in Chromium's figures", everyMilliseconds: 200) {
+      let statistics = try await peer.ask("stats", for: "stats")
+      return statistics.number("roundTripSeconds").flatMap { $0 < 5 ? $0 : nil }
+    }
+    let own = try await call.event("figures with a round trip") { event -> Double? in
+      if case .statistics(.left, let statistics) = event { return statistics.roundTrip }
+      return nil
+    }
+    try require(own >= 0 && own < 5_000, "a round trip of \(own) ms")
   }
 
   static func echo(_ codec: AudioCodec) async throws -> SIPpPeer {

@@ -34,6 +34,9 @@ final class GatewayUnderTest: Sendable {
       node: try await NodeUnderTest.start(), loop: loop, certificate: try DTLSCertificate(), log: log)
   }
 
+  /// The port that apps talk to.
+  var appPort: UInt16 { loop.appPorts[0].bound.port }
+
   /// Opens a bridge with an app leg on its left and a trunk leg on its right; neither has agreed on anything yet.
   func open(
     _ terms: BridgedCall.Terms = BridgedCall.Terms(),

@@ -22,6 +22,13 @@ struct MediaPeerTests {
   func chromiumEcho(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Figures of loss",
+    .enabled(if: PythonPeer.isInstalled && PeerProgram.sipp.isInstalled, "\(PythonPeer.absence), or sipp is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    .enabled(if: StreamAnalysis.isPossible, "\(StreamAnalysis.absence)"), arguments: PeerCase.chosen(LossCases.cases))
+  func loss(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "aiortc and baresip",
     .enabled(
       if: PythonPeer.isInstalled && PeerProgram.baresip.isInstalled, "\(PythonPeer.absence), or baresip is absent"),

@@ -142,6 +142,34 @@ import Testing
     #expect(harness.digits == code.map { "left \($0)" })
   }
 
+  /// The far end knows no events: what is pressed at the near end must not be lost.
+  @Test func keysOfTheOtherLegBecomeTones() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: nil)
+    var sender = TelephoneEventSender(clockRate: 8_000, packetTime: 20)
+    for code in [4, 2] { _ = sender.send(code, milliseconds: 60, pause: 60, at: harness.now) }
+    for _ in 0..<60 {
+      while let event = sender.next(at: harness.now, timestamp: UInt32(harness.now.milliseconds) &* 8) {
+        let packet = PacketBuffer()
+        event.payload.append(to: packet)
+        harness.phones[.left]?.sequence &+= 1
+        harness.deliver(
+          .left, packet.bytes, sequence: harness.phones[.left]?.sequence ?? 0, timestamp: event.timestamp,
+          payloadType: 101, marker: event.marker)
+      }
+      harness.advance(milliseconds: 10)
+    }
+    #expect(harness.digits == ["left 4", "left 2"])
+    let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
+    let detector = DTMFDetector(samplingRate: 8_000)
+    var digits: [DigitPressed] = []
+    for packet in harness.heard(.right) {
+      let sound = SampleBuffer(TestSound.decode(packet.payload, decoder))
+      detector.process(sound, from: 0, count: sound.count, digits: &digits)
+    }
+    detector.finish(digits: &digits)
+    #expect(String(digits.map(\.character)) == "42")
+  }
+
   @Test func keysGoOutAsToneWhereNoEventsWereAgreed() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: nil)
     harness.command(.sendDigits(.right, codes: [4, 2], milliseconds: 100, pause: 100))

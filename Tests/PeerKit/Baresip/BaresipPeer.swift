@@ -7,15 +7,18 @@ public final class BaresipPeer: Sendable {
 
   /// Sound instead of silence.
   public struct Sound: Sendable {
-    /// What its microphone hears once a call is up: WAV, one channel, 8000 Hz. At its end baresip hangs up.
+    /// What its microphone hears once a call is up: WAV, one channel. At its end baresip hangs up.
     public var file: URL
+    /// Hz of the file. baresip's own conversion to the codec's rate is a rough one.
+    public var samplingRate: Int
     /// In its own words and order: `PCMU/8000/1`, `G722/16000/1`, `opus/48000/2`.
     public var codecs: [String]
     /// Plain RTP is neither offered nor taken (RFC 4568).
     public var requiresSRTP: Bool
 
-    public init(_ file: URL, codecs: [String], requiresSRTP: Bool = false) {
+    public init(_ file: URL, samplingRate: Int, codecs: [String], requiresSRTP: Bool = false) {
       self.file = file
+      self.samplingRate = samplingRate
       self.codecs = codecs
       self.requiresSRTP = requiresSRTP
     }
@@ -50,11 +53,13 @@ public final class BaresipPeer: Sendable {
     if let sound {
       // Its descriptions name another address than it is bound to, unless it knows this one alone.
       lines += [
-        "net_interface 127.0.0.1", "audio_source aufile,\(sound.file.path)", "ausrc_srate 8000", "ausrc_channels 1",
+        "net_interface 127.0.0.1", "audio_source aufile,\(sound.file.path)", "ausrc_srate \(sound.samplingRate)",
+        "ausrc_channels 1",
         "module g722.so", "module opus.so", "module srtp.so", "module aufile.so", "module sndfile.so",
         "snd_path \(folder.url.path)",
       ]
-      account += ";audio_codecs=\(sound.codecs.joined(separator: ","))" + (sound.requiresSRTP ? ";mediaenc=srtp-mand" : "")
+      account +=
+        ";audio_codecs=\(sound.codecs.joined(separator: ","))" + (sound.requiresSRTP ? ";mediaenc=srtp-mand" : "")
     } else {
       lines += ["audio_source aubridge,near", "audio_srate 8000", "audio_channels 1"]
     }
@@ -101,10 +106,16 @@ public final class BaresipPeer: Sendable {
   /// Every event of a type so far, each as JSON.
   public func events(_ type: String) -> [String] { control.texts().filter { $0.contains("\"type\":\"\(type)\"") } }
 
-  /// What it heard, decoded: complete when the call is over.
+  /// What it heard, decoded; `nil` until the call is over and the file complete.
   public var recording: URL? {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []
-    return names.first { $0.hasPrefix("dump-") && $0.hasSuffix("-dec.wav") }.map { folder.url.appendingPathComponent($0) }
+    guard let name = names.first(where: { $0.hasPrefix("dump-") && $0.hasSuffix("-dec.wav") }) else { return nil }
+    let file = folder.url.appendingPathComponent(name)
+    guard let head = try? Data(contentsOf: file).prefix(8), head.count == 8 else { return nil }
+    // The length in the first chunk is written last.
+    let length = head.dropFirst(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+    let size = (try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int) ?? 0
+    return length > 44 && length + 8 == size ? file : nil
   }
 
   /// Its log, SIP messages included.

@@ -79,6 +79,9 @@ public final class PeerProcess: Sendable {
     }
   }
 
+  /// Asks the whole group to end, as Control-C does.
+  public func interrupt() { _ = kill(-process, SIGINT) }
+
   /// Ends the whole group, without mercy; harmless when it has ended.
   public func end() {
     // The group may still have members when the leader is gone.

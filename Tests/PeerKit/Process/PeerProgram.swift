@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout, chromium, flite
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark
 
   private var package: String {
     switch self {
@@ -13,6 +13,7 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .timeout: "coreutils"
     case .chromium: "chromium"
     case .flite: "flite"
+    case .tshark: "tshark"
     }
   }
 

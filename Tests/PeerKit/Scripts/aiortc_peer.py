@@ -1,6 +1,6 @@
 """A WebRTC end point of aiortc on loopback: offers or answers one audio call, plays, records, sends and hears digits.
 
-Commands: remote (type, sdp), offer, play (file), dtmf (digits, milliseconds, gap), impair (loss, seed), direction
+Commands: remote (type, sdp), offer, play (file), dtmf (digits, milliseconds, gap), impair (loss, jitter, seed), direction
 (value), record, save (file), stats, close.
 Events: ready, offer and answer (sdp), connected (dtls, srtp, role), state (value), playing, played, dtmf (digit,
 milliseconds, packets), dtmf-sent, recording, saved (file, seconds), stats, failed (reason), closed.
@@ -175,6 +175,7 @@ class Peer:
         self._receiver = DigitReceiver()
         self._random = random.Random(1)
         self._loss = 0.0
+        self._jitter = 0.0
         self._dropped = 0
         self._kinds = {}
         self._has_connected = False
@@ -245,6 +246,10 @@ class Peer:
             if self._loss and self._random.random() < self._loss:
                 self._dropped += 1
                 return None
+            if self._jitter:
+                # aiortc marks each packet as the first of a talkspurt, and tshark measures none that is marked.
+                data = data[:1] + bytes([data[1] & 0x7F]) + data[2:]
+                await asyncio.sleep(self._random.random() * self._jitter / 1000)
             return await send(data)
 
         async def handle_rtp(packet, arrival_time_ms):
@@ -307,8 +312,9 @@ class Peer:
             raise ValueError("no telephone-event was negotiated")
         self._sender.add(digits, milliseconds, gap)
 
-    async def do_impair(self, loss, seed=1):
-        self._loss, self._random = loss, random.Random(seed)
+    async def do_impair(self, loss, jitter=0, seed=1):
+        """Loses a share of all packets, and keeps each of the others for up to so many milliseconds, in order."""
+        self._loss, self._jitter, self._random = loss, jitter, random.Random(seed)
 
     async def do_record(self):
         self._recording = Recording()
