@@ -10,7 +10,7 @@ import Testing
 struct MediaLoopBridgeTests {
   /// One end of a call: a phone that speaks µ-law over plain RTP.
   private struct Phone {
-    let socket: DatagramPeer
+    let socket: MediaPeer
     let ports: TrunkPorts
 
     func packet(_ sequence: UInt16, _ byte: UInt8) -> [UInt8] {
@@ -77,8 +77,8 @@ struct MediaLoopBridgeTests {
     let calls = (1...10).map { MediaBridge.Identifier($0) }
     var phones: [(left: Phone, right: Phone)] = []
     for call in calls {
-      let left = Phone(socket: try DatagramPeer(), ports: try await reserve(loop, call, .left))
-      let right = Phone(socket: try DatagramPeer(), ports: try await reserve(loop, call, .right))
+      let left = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .left))
+      let right = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .right))
       // The second leg comes later, as when a trunk is chosen after the app has called.
       try await open(loop, call, [.left: leg(left.ports, 1)])
       #expect(loop.attach(.right, leg(right.ports, 2), to: call))
@@ -97,7 +97,7 @@ struct MediaLoopBridgeTests {
       }
     }
     // Somebody who only knows the port is not heard.
-    let stranger = try DatagramPeer()
+    let stranger = try MediaPeer()
     for sequence in 21...25 as ClosedRange<UInt16> {
       stranger.send(phones[0].left.packet(sequence, 99), to: phones[0].left.ports.address)
     }

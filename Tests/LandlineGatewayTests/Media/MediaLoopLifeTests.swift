@@ -26,7 +26,7 @@ struct MediaLoopLifeTests {
       $0.quarantineLimitMilliseconds = 0
     }
     let identifiers = 0..<1_000
-    let beat = try DatagramPeer()
+    let beat = try MediaPeer()
     for number in identifiers {
       let ports = try await loop.reserve(number)
       try await loop.open(number, .init(beat: (10_000, ports.port, beat.address)))
@@ -48,7 +48,7 @@ struct MediaLoopLifeTests {
 
   @Test func whatIsDueIsDone() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     let ports = try await loop.reserve(7)
     try await loop.open(7, .init(beat: (5, ports.port, peer.address)))
     let start = ContinuousClock.now
@@ -80,7 +80,7 @@ struct MediaLoopLifeTests {
 
   @Test func aBridgeThatEndsByItselfIsReleased() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     let ports = try await loop.reserve(1)
     try await loop.open(1, .init(closesItself: true))
     for _ in 0..<5 { peer.send([9], to: ports.address) }
@@ -119,7 +119,7 @@ struct MediaLoopLifeTests {
   /// Calls that go on when the loop ends are ended, and say so.
   @Test func shutDownEndsCalls() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     for number in 1...20 {
       let ports = try await loop.reserve(number)
       try await loop.open(number, .init(ignoresClose: number % 2 == 0, beat: (1, ports.port, peer.address)))
@@ -192,7 +192,7 @@ struct MediaLoopLifeTests {
 
   @Test func anAppPortThatIsTakenIsRefused() async throws {
     let host = SIPHost.ownLoopback()
-    let other = try DatagramPeer(on: host)
+    let other = try MediaPeer(on: host)
     let error = #expect(throws: InvalidValue.self) {
       try ProbeLoop(on: host) { $0.app[0].port = other.address.port }
     }

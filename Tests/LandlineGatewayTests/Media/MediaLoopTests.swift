@@ -16,8 +16,8 @@ struct MediaLoopTests {
   ])
   func datagramsReachTheirBridges(_ host: SIPHost, _ peers: SIPHost) async throws {
     let loop = try ProbeLoop(on: host)
-    let apps = try (0..<5).map { _ in try DatagramPeer(on: peers) }
-    let trunks = try (0..<5).map { _ in try DatagramPeer(on: peers) }
+    let apps = try (0..<5).map { _ in try MediaPeer(on: peers) }
+    let trunks = try (0..<5).map { _ in try MediaPeer(on: peers) }
     var ports: [TrunkPorts] = []
     for number in 0..<5 {
       ports.append(try await loop.reserve(number))
@@ -67,8 +67,8 @@ struct MediaLoopTests {
       $0.app.append(.init(bind: .ipv6(high: 0, low: 1), port: 0))
       $0.trunk.append(.init(bind: .ipv6(high: 0, low: 1)))
     }
-    let peer = try DatagramPeer(on: .ipv6(high: 0, low: 1))
-    let old = try DatagramPeer()
+    let peer = try MediaPeer(on: .ipv6(high: 0, low: 1))
+    let old = try MediaPeer()
     try await loop.open(1)
     loop.route("both", to: 1)
     try await loop.prove(old, "both", to: 1)
@@ -87,8 +87,8 @@ struct MediaLoopTests {
   /// Nothing that a stranger sends reaches a bridge, is answered, or keeps the calls waiting.
   @Test func junkIsHarmless() async throws {
     let loop = try ProbeLoop()
-    let app = try DatagramPeer()
-    let stranger = try DatagramPeer()
+    let app = try MediaPeer()
+    let stranger = try MediaPeer()
     try await loop.open(1)
     loop.route("call", to: 1)
     try await loop.prove(app, "call", to: 1)
@@ -120,7 +120,7 @@ struct MediaLoopTests {
 
   @Test func trunkPortsKeepTheirDatagramsUntilABridgeIsThere() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     let ports = try await loop.reserve(1)
     peer.send([9], to: ports.address)
     try await eventually("it is counted") { try await loop.inspect().statistics.early == 1 }
@@ -133,7 +133,7 @@ struct MediaLoopTests {
   /// Each destination that the kernel refuses costs its own datagrams only.
   @Test func whatCannotBeSentIsCounted() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     let app = loop.thread.appPorts[0].port
     let ports = try await loop.reserve(1)
     let targets: [MediaAddress] = [
@@ -145,7 +145,7 @@ struct MediaLoopTests {
       for port in [app, ports.port] {
         try await loop.open(number, .init(answer: (port, target), answers: 3))
         loop.route("n\(number)", to: number)
-        let sender = try DatagramPeer()
+        let sender = try MediaPeer()
         try await loop.prove(sender, "n\(number)", to: number)
         sender.send([9], to: loop.app)
         number += 1
@@ -168,7 +168,7 @@ struct MediaLoopTests {
   @Test(arguments: [1, 63, 64, 65, 200, 512, 600])
   func manyAnswersGoOut(_ count: Int) async throws {
     let loop = try ProbeLoop { $0.appBufferBytes = 8_388_608 }
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     try await loop.open(1, .init(answers: count))
     loop.route("many", to: 1)
     try await loop.prove(peer, "many", to: 1)
@@ -185,7 +185,7 @@ struct MediaLoopTests {
 
   @Test func checksOfAKnownAddressReachTheCallTheyName() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     try await loop.open(1)
     try await loop.open(2)
     loop.route("first", to: 1)
@@ -210,8 +210,8 @@ struct MediaLoopTests {
   /// Two apps that speak with each other are both behind the one port; each is its own leg, also from one address.
   @Test func twoAppsOfOneCallAreTwoLegs() async throws {
     let loop = try ProbeLoop()
-    let left = try DatagramPeer()
-    let right = try DatagramPeer()
+    let left = try MediaPeer()
+    let right = try MediaPeer()
     try await loop.open(1)
     loop.route("left", to: 1, .left)
     loop.route("right", to: 1, .right)
@@ -242,7 +242,7 @@ struct MediaLoopTests {
     }
     try await loop.open(1)
     for number in 0..<5 { loop.route("f\(number)", to: 1) }
-    let peers = try (0..<4).map { _ in try DatagramPeer() }
+    let peers = try (0..<4).map { _ in try MediaPeer() }
     for peer in peers { try await loop.prove(peer, "f0", to: 1) }
     let (statistics, holdings) = try await loop.inspect()
     #expect(holdings.addresses == 2)
@@ -254,7 +254,7 @@ struct MediaLoopTests {
   /// A user fragment cannot be taken over.
   @Test func aFragmentBelongsToOneCall() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     try await loop.open(1)
     try await loop.open(2)
     loop.route("same", to: 1)
@@ -277,7 +277,7 @@ struct MediaLoopTests {
       $0.quarantineMilliseconds = 40
       $0.quarantineLimitMilliseconds = 60_000
     }
-    let stale = try DatagramPeer()
+    let stale = try MediaPeer()
     let ports = try await loop.reserve(1)
     try await loop.open(1)
     stale.send([9], to: ports.address)
@@ -308,7 +308,7 @@ struct MediaLoopTests {
 
   @Test func releasedPortsSendNothing() async throws {
     let loop = try ProbeLoop()
-    let peer = try DatagramPeer()
+    let peer = try MediaPeer()
     let old = try await loop.reserve(1)
     let kept = try await loop.reserve(1, control: false)
     #expect(kept.control == nil && kept.controlAddress == nil)

@@ -51,7 +51,7 @@ import Testing
     var pool = pool(20_000...20_001)
     var random = SeededNumbers(1)
     let pair = try pool.reserve(control: true, using: &random).get()
-    let peer = try DatagramPeer(on: host)
+    let peer = try MediaPeer(on: host)
     pool.release(pair, at: 0)
     #expect(pool.nextDeadline == 30 * Self.second)
     #expect(pool.reserve(control: true, using: &random) == .failure(.portsExhausted))
@@ -76,7 +76,7 @@ import Testing
     var pool = pool(20_000...20_001)
     var random = SeededNumbers(1)
     pool.release(try pool.reserve(control: false, using: &random).get(), at: 0)
-    let peer = try DatagramPeer(on: host)
+    let peer = try MediaPeer(on: host)
     for turn in 1...20 {
       peer.send([9], to: MediaAddress(host, unchecked: 20_000))
       pool.expire(at: Int64(turn) * 30 * Self.second)
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func leavesTheirPortsToOthers() throws {
-    let others = try [20_000, 20_003, 20_005].map { try DatagramPeer(on: host, port: $0) }
+    let others = try [20_000, 20_003, 20_005].map { try MediaPeer(on: host, port: $0) }
     var pool = pool()
     var random = SeededNumbers(1)
     #expect(try pool.reserve(control: true, using: &random).get().port == 20_006)

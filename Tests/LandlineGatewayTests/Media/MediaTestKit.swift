@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A UDP socket of a test on a loopback address.
-final class DatagramPeer: Sendable {
+final class MediaPeer: Sendable {
   struct Failure: Error {
     let call: String
     var code = errno
@@ -287,7 +287,7 @@ final class ProbeLoop: Sendable {
 
   /// Proves an app's address to a bridge that has the user fragment.
   func prove(
-    _ peer: DatagramPeer, _ fragment: String, to number: Int, _ side: BridgeSide = .left
+    _ peer: MediaPeer, _ fragment: String, to number: Int, _ side: BridgeSide = .left
   ) async throws {
     peer.send([0] + fragment.utf8, to: app)
     let address = peer.address

@@ -28,7 +28,7 @@ final class JoinedApp {
     at now: MonotonicInstant
   ) throws {
     phone = try JoinedPhone(
-      .opus, payloadType: 111, eventType: 110, eventClock: 48_000, frequency: 440, seed: seed, at: now)
+      .opus, payloadType: 111, eventType: 110, eventClock: 48_000, frequency: 450, seed: seed, at: now)
     self.credentials = credentials
     integrity = STUNIntegrity(credentials.password.exposed)
     self.seed = seed

@@ -46,9 +46,12 @@ final class JoinedPhone {
     self.eventClock = eventClock
     self.frequency = frequency
     encoder = try AudioEncoder(codec, samplingRate: JoinedPhone.samplingRate)
-    tone = ToneGenerator(
-      Tone([Tone.Segment([Tone.Component(frequency: frequency, level: -12)], milliseconds: 1_000)], repeats: true),
-      samplingRate: JoinedPhone.samplingRate)
+    // Loud and soft by turns, as speech is: a steady tone counts as background, of which Opus sends no copies.
+    // Each part holds whole cycles of frequencies that 25 Hz divides.
+    let syllables = [(level: -12.0, milliseconds: 240), (-22, 160)].map {
+      Tone.Segment([Tone.Component(frequency: frequency, level: $0.level)], milliseconds: $0.milliseconds)
+    }
+    tone = ToneGenerator(Tone(syllables, repeats: true), samplingRate: JoinedPhone.samplingRate)
     source = UInt32(truncatingIfNeeded: seed &* 77 &+ 5)
     // Close to a wrap for some seeds.
     sequence = UInt16(truncatingIfNeeded: seed &* 4_099) & 0x7FFF
