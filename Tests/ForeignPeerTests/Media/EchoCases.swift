@@ -20,6 +20,34 @@ enum EchoCases {
     ]
   }
 
+  /// The same while somebody sprays every port of the call, from before it is set up to its end.
+  static let attacked = PeerCase(
+    peer: "aiortc", transport: "DTLS", "speech and digits while every port is sprayed by a stranger",
+    expected: "as without: nothing injected, nothing answered, nothing ended"
+  ) {
+    try await GatewayUnderTest.run { gateway in
+      let attacker = try MediaAttacker()
+      async let spraying: Void = attacker.spray(app: gateway.appPort, trunk: { gateway.log.trunkPorts })
+      let result: String
+      do {
+        result = try await run(gateway, .aiortc, appOffers: true, weOpen: false, .pcmu) { call in
+          let dropped = call.statistics(.right).last?.dropped[DropReason.source.rawValue] ?? 0
+          try require(dropped > 1_000, "the trunk leg dropped \(dropped) packets of the stranger")
+        }
+      } catch {
+        attacker.stop()
+        _ = try? await spraying
+        throw error
+      }
+      attacker.stop()
+      try await spraying
+      try require(attacker.packets > 5_000, "only \(attacker.packets) packets were sprayed")
+      let replies = attacker.replies()
+      try require(replies == 0, "\(replies) datagrams went to the stranger")
+      return "\(result); \(attacker.packets) packets of a stranger, none answered"
+    }
+  }
+
   /// - Parameter weOpen: Whether we are the DTLS client.
   private static func make(
     _ app: PythonPeer.Script, appOffers: Bool, weOpen: Bool, _ codec: AudioCodec, isLong: Bool = false
@@ -37,7 +65,8 @@ enum EchoCases {
   }
 
   private static func run(
-    _ gateway: GatewayUnderTest, _ app: PythonPeer.Script, appOffers: Bool, weOpen: Bool, _ codec: AudioCodec
+    _ gateway: GatewayUnderTest, _ app: PythonPeer.Script, appOffers: Bool, weOpen: Bool, _ codec: AudioCodec,
+    beforeTheEnd check: (BridgedCall) throws -> Void = { _ in }
   ) async throws -> String {
     let folder = try TemporaryFolder("echo")
     let speech = try await Speech(text, in: folder)
@@ -73,6 +102,7 @@ enum EchoCases {
     try require(try await call.digits(.right, count: 4) == "159#", "the trunk's digits: \(call.digits(.right))")
     try await peer.event("dtmf-sent")
     if app == .chromium { try await reports(call, peer) }
+    try check(call)
     try await call.hangUp()
     try await sipp.succeeds()
     try? peer.run("close")

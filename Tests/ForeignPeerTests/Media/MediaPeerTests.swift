@@ -14,6 +14,13 @@ struct MediaPeerTests {
   func aiortcEcho(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "A call under attack",
+    .enabled(if: PythonPeer.isInstalled && PeerProgram.sipp.isInstalled, "\(PythonPeer.absence), or sipp is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: PeerCase.chosen([EchoCases.attacked]))
+  func attacked(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Chromium and SIPp's echo",
     .enabled(
       if: PythonPeer.hasChromium && PeerProgram.sipp.isInstalled, "\(PythonPeer.chromiumAbsence), or sipp is absent"),
