@@ -305,6 +305,7 @@ final class ProbeLoop: Sendable {
       if !isTaken { continuation.resume(returning: MediaLoopHoldings()) }
     }
     #expect(left.isIdle && left.descriptors == 0 && left.quarantinedPairs == 0, "\(left)")
-    #expect(boundPorts(on: host).isEmpty)
+    // A program that another test starts holds copies of our descriptors between its fork and its exec.
+    try await eventually("no port is bound") { boundPorts(on: host).isEmpty }
   }
 }
