@@ -221,8 +221,8 @@ import Testing
   /// What one association leaves behind would be seen a thousand times. Tests that run beside this one use memory
   /// too, so the round that grew least counts.
   @Test func aThousandAssociationsLeaveNoMemory() throws {
-    // What is left of one association is seen 100 times a round: a session would be 4 MB.
-    let boundPerRound = 1_500_000
+    // What is left of one association is seen 100 times a round: 4 kB of each would be told.
+    let boundPerRound = 400_000
     try liveAndDie(100)
     var growths: [Int] = []
     for _ in 0..<10 {
