@@ -10,7 +10,4 @@
 
 #include "srtp_transform.h"
 
-/// The version of the library in use, as OpenSSL_version_num gives it.
-unsigned long landline_tls_version(void);
-
 #endif

@@ -1,5 +1,5 @@
 /// The constants of ITU-T G.722, in the names of its tables. One copy serves all coders and is never freed; indices come
-/// from masked codes.
+/// from masked codes. Unsafe in name only: each is filled before it is shared, and never written again.
 struct G722Tables: Sendable {
   /// Lower band: decision levels of the six bit quantizer.
   nonisolated(unsafe) let q6 = G722Tables.constant([
