@@ -14,13 +14,18 @@ let ours: [SwiftSetting] = [
 let package = Package(
   name: "landline",
   products: [
-    .executable(name: "landline", targets: ["landline"])
+    .executable(name: "landline", targets: ["landline"]),
+    .library(name: "LandlineClient", targets: ["LandlineClient"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
   ],
   targets: [
     // C libraries, one module each, one importer each.
@@ -59,6 +64,12 @@ let package = Package(
 
     .target(name: "SIPCore", dependencies: ["CallModel", "LandlineDigest", "CLandlineOSIP"], swiftSettings: ours),
 
+    .target(name: "AppProtocol", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
+    .target(
+      name: "CallEngine",
+      dependencies: ["CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "AppProtocol"],
+      swiftSettings: ours),
+
     // Shells.
     .target(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
@@ -75,13 +86,48 @@ let package = Package(
       ],
       swiftSettings: ours),
     .target(
-      name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "CLandlineSQLite"],
+      name: "LedgerSQLite",
+      dependencies: ["CallModel", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CLandlineSQLite"],
       swiftSettings: ours),
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
       name: "LandlineConfiguration",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LandlineGateway", .product(name: "Yams", package: "Yams"),
+      ],
+      swiftSettings: ours),
+    .target(
+      name: "LandlineServer",
+      dependencies: [
+        "CallModel", "LandlineDigest", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore",
+        "LedgerCore",
+        "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "LandlineResolver", "LandlineGateway",
+        "LandlineConfiguration",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ],
+      exclude: ["API"],
+      swiftSettings: ours),
+    .target(
+      name: "LandlineClient",
+      dependencies: [
+        "CallModel", "LandlineDigest", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: ours),
     .target(
@@ -175,6 +221,42 @@ let package = Package(
     .testTarget(
       name: "LandlineConfigurationTests",
       dependencies: ["LandlineConfiguration", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel"],
+      swiftSettings: ours),
+    .testTarget(
+      name: "AppProtocolTests", dependencies: ["AppProtocol", "LandlineDigest", "CallModel", "TestVectors"],
+      swiftSettings: ours),
+    .testTarget(
+      name: "CallEngineTests",
+      dependencies: [
+        "CallEngine", "AppProtocol", "LedgerCore", "LedgerSQLite", "RoutingCore", "SIPCore", "SDPCore", "CallModel",
+        "TestVectors",
+      ],
+      swiftSettings: ours),
+    .testTarget(
+      name: "LandlineServerTests",
+      dependencies: [
+        "LandlineServer", "CallEngine", "AppProtocol", "LandlineConfiguration", "LandlineGateway", "LedgerSQLite",
+        "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "LandlineDigest",
+        "CallModel",
+        "PeerKit", "TestVectors",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+        .product(name: "HummingbirdTesting", package: "hummingbird"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: ours),
+    .testTarget(
+      name: "LandlineClientTests",
+      dependencies: [
+        "LandlineClient", "AppProtocol", "MediaCore", "SecureTransport", "SDPCore", "CallModel", "PeerKit",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
+      ],
       swiftSettings: ours),
     .testTarget(name: "LandlineBenchTests", dependencies: ["LandlineBench"], swiftSettings: ours),
     .testTarget(

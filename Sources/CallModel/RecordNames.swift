@@ -1,5 +1,3 @@
-public import CallModel
-
 /// A name inside the ledger: 1 to 64 letters, digits and `. _ - @ +`, starting with a letter or a digit.
 ///
 /// The character set is what a journal for hledger or ledger-cli can carry unquoted, and has no path or SQL meaning.

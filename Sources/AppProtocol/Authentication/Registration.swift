@@ -1,0 +1,107 @@
+public import CallModel
+
+/// How an app proves who it is, as it came; nothing is checked yet.
+public struct Registration: Hashable, Sendable {
+  public enum Proof: Sendable, Hashable {
+    /// Schemes A and B: Base64(SHA-1(user + key + sequence + secret)).
+    case signature(String, sequence: UInt64)
+    /// HS256 token with the day-derived key.
+    case token(String)
+    /// Credentials given to this user and device by an earlier registration: their id and secret.
+    case credential(id: String, secret: String)
+  }
+
+  /// The application key.
+  public var application: String
+  public var user: String
+  /// The app's name for the device: 1 to 64 printable characters.
+  public var device: String
+  public var proof: Proof
+  public var capabilities: Set<AppCapability>
+
+  public init(application: String, user: String, device: String, proof: Proof, capabilities: Set<AppCapability>) {
+    self.application = application
+    self.user = user
+    self.device = device
+    self.proof = proof
+    self.capabilities = capabilities
+  }
+}
+
+public enum AppCapability: String, Hashable, Sendable, CaseIterable {
+  case calling, messaging, push, managedPush, backgroundConnection
+}
+
+/// An application instance whose proof was good.
+public struct AppIdentity: Hashable, Sendable {
+  /// The application key.
+  public var application: String
+  public var user: UserID
+  public var device: String
+  public var capabilities: Set<AppCapability>
+
+  public init(application: String, user: UserID, device: String, capabilities: Set<AppCapability>) {
+    self.application = application
+    self.user = user
+    self.device = device
+    self.capabilities = capabilities
+  }
+}
+
+/// Credentials for later connections of one user on one device.
+public struct DeviceCredential: Hashable, Sendable {
+  public var id: String
+  public var secret: Redacted<String>
+  /// `nil` for no end.
+  public var expiresAt: Instant?
+
+  public init(id: String, secret: Redacted<String>, expiresAt: Instant?) {
+    self.id = id
+    self.secret = secret
+    self.expiresAt = expiresAt
+  }
+}
+
+/// What became of a proof. All refusals look alike to the app.
+public enum RegistrationVerdict: Hashable, Sendable {
+  /// With fresh credentials where the proof was no credential itself.
+  case accepted(AppIdentity, DeviceCredential?)
+  case refused
+  /// The store that knows could not be asked; the app may try again.
+  case unavailable
+}
+
+/// The state of registrations that must survive a restart. Answers are durable.
+public protocol IdentityStore: Sendable {
+  /// Takes a sequence if it is higher than all before it of this user, in one step.
+  /// - Returns: `false` when it is not.
+  func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> Bool
+  /// Takes a token's nonce for as long as the token could be used.
+  /// - Returns: `false` when it was taken before.
+  func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) async throws -> Bool
+  /// Keeps a credential by the SHA-256 digest of its secret, in place of the device's former one.
+  func keep(_ credential: StoredCredential) async throws
+  /// The credential with this id, ended ones included; `nil` for none.
+  func credential(_ id: String) async throws -> StoredCredential?
+  /// Ends the credentials of a device: it registers anew.
+  func forget(application: String, user: UserID, device: String) async throws
+}
+
+/// A credential as it is kept: never its secret.
+public struct StoredCredential: Hashable, Sendable {
+  public var id: String
+  public var digest: [UInt8]
+  public var application: String
+  public var user: UserID
+  public var device: String
+  public var expiresAt: Instant?
+
+  public init(id: String, digest: [UInt8], application: String, user: UserID, device: String, expiresAt: Instant?) {
+    self.id = id
+    self.digest = digest
+    self.application = application
+    self.user = user
+    self.device = device
+    self.expiresAt = expiresAt
+  }
+}

@@ -1,0 +1,157 @@
+public import CallModel
+
+/// What an app is told inside its session.
+public enum AppEvent: Hashable, Sendable {
+  // Replies: exactly one for each request.
+
+  /// The call exists; the answer to the app's offer, so that ICE and DTLS finish while it rings.
+  case placed(RequestNumber, CallID, answer: String)
+  case done(RequestNumber)
+  /// The answer to an offer inside a call.
+  case answered(RequestNumber, CallID, String)
+  /// The request was refused and changed nothing; a call that was asked for does not exist.
+  case refused(RequestNumber, CallFailure)
+
+  // What happens to a call.
+
+  /// The call is on its way to the other side.
+  case progressing(CallID, headers: CustomHeaders)
+  /// The other side rings.
+  case ringing(CallID, headers: CustomHeaders)
+  /// Sound from the network comes before the answer.
+  case earlyMedia(CallID)
+  /// The other side answered; headers are those of the answer.
+  case accepted(CallID, headers: CustomHeaders)
+  /// Sound flows between both.
+  case established(CallID)
+  /// The price that rules the whole call; told before it is answered.
+  case price(CallID, CallPrice)
+  /// The credit ends after this many seconds; `nil` when it no longer does.
+  case creditEnds(CallID, inSeconds: Int?)
+  /// A key pressed on the other side.
+  case digit(CallID, Character, milliseconds: Int)
+  /// The other side put the call on hold, or took it back.
+  case held(CallID, Bool)
+  /// The gateway offers a change of the session: wants ``AppRequest/answer(_:_:)``.
+  case offered(CallID, String)
+  /// How the call sounds, once a second.
+  case quality(CallID, CallQuality)
+  /// A limit of quality was crossed, or is kept again.
+  case warning(CallID, QualityWarning, isRaised: Bool)
+  /// The call is over: the last event of its id.
+  case ended(CallID, CallSummary)
+}
+
+/// The price of a call, as frozen when it was authorised.
+public struct CallPrice: Hashable, Sendable {
+  /// ISO 4217 code.
+  public var currency: String
+  /// Price of a minute in billionths of a unit.
+  public var ratePerMinuteNano: Int64
+  /// Once a call, in micro-units.
+  public var connectionFeeMicro: Int64
+  /// Seconds billed at least, and in which steps afterwards.
+  public var initialSeconds: Int64
+  public var incrementSeconds: Int64
+  /// Seconds that the credit buys as things stand.
+  public var secondsAvailable: Int64
+
+  public init(
+    currency: String, ratePerMinuteNano: Int64, connectionFeeMicro: Int64, initialSeconds: Int64,
+    incrementSeconds: Int64, secondsAvailable: Int64
+  ) {
+    self.currency = currency
+    self.ratePerMinuteNano = ratePerMinuteNano
+    self.connectionFeeMicro = connectionFeeMicro
+    self.initialSeconds = initialSeconds
+    self.incrementSeconds = incrementSeconds
+    self.secondsAvailable = secondsAvailable
+  }
+}
+
+/// What one second of a call was like, from both legs.
+public struct CallQuality: Hashable, Sendable {
+  /// One direction of sound, as received by the gateway.
+  public struct Direction: Hashable, Sendable {
+    /// Mean opinion score, 1 to 4.5 (ITU-T G.107).
+    public var meanOpinionScore: Double
+    /// Milliseconds.
+    public var jitter: Double
+    /// Share of packets lost in the last second, 0 to 1.
+    public var loss: Double
+    public var packets: UInt64
+    public init(meanOpinionScore: Double, jitter: Double, loss: Double, packets: UInt64) {
+      self.meanOpinionScore = meanOpinionScore
+      self.jitter = jitter
+      self.loss = loss
+      self.packets = packets
+    }
+  }
+  /// From the app.
+  public var sent: Direction
+  /// From the other side.
+  public var received: Direction
+  /// Milliseconds between the gateway and the app; `nil` until a report came.
+  public var roundTrip: Double?
+
+  public init(sent: Direction, received: Direction, roundTrip: Double?) {
+    self.sent = sent
+    self.received = received
+    self.roundTrip = roundTrip
+  }
+}
+
+/// A limit of quality.
+public enum QualityWarning: String, Hashable, Sendable, CaseIterable {
+  /// Round trip above 400 ms.
+  case highRoundTrip = "high-rtt"
+  /// Jitter above 30 ms in 3 of 5 seconds.
+  case highJitter = "high-jitter"
+  /// More than 3 % lost over 7 seconds.
+  case highLoss = "high-packet-loss"
+  /// Mean opinion score below 3.5.
+  case lowScore = "low-mos"
+  /// No sound from the app, though it is not on hold.
+  case noSound = "no-audio"
+}
+
+/// How a call went: times, end and cost.
+public struct CallSummary: Hashable, Sendable {
+  public var startedAt: Instant
+  public var progressedAt: Instant?
+  public var rungAt: Instant?
+  public var answeredAt: Instant?
+  public var establishedAt: Instant?
+  public var endedAt: Instant
+  public var cause: CallEndCause
+  public var failure: CallFailure?
+  /// Of the other side's failure response or BYE.
+  public var headers: CustomHeaders
+  /// Answer to end; 0 when it was never answered.
+  public var durationMilliseconds: Int64
+  public var billedSeconds: Int64
+  /// Micro-units; `nil` while the ledger is away.
+  public var costMicro: Int64?
+  public var currency: String
+
+  public init(
+    startedAt: Instant, progressedAt: Instant? = nil, rungAt: Instant? = nil, answeredAt: Instant? = nil,
+    establishedAt: Instant? = nil, endedAt: Instant, cause: CallEndCause, failure: CallFailure? = nil,
+    headers: CustomHeaders = CustomHeaders(), durationMilliseconds: Int64 = 0, billedSeconds: Int64 = 0,
+    costMicro: Int64? = 0, currency: String
+  ) {
+    self.startedAt = startedAt
+    self.progressedAt = progressedAt
+    self.rungAt = rungAt
+    self.answeredAt = answeredAt
+    self.establishedAt = establishedAt
+    self.endedAt = endedAt
+    self.cause = cause
+    self.failure = failure
+    self.headers = headers
+    self.durationMilliseconds = durationMilliseconds
+    self.billedSeconds = billedSeconds
+    self.costMicro = costMicro
+    self.currency = currency
+  }
+}

@@ -1,0 +1,110 @@
+public import CallModel
+public import LedgerCore
+public import RoutingCore
+public import SDPCore
+public import SIPCore
+
+/// What rules the calls of an engine.
+public struct EngineConfiguration: Sendable {
+  /// One environment: production, sandbox.
+  public struct Environment: Sendable {
+    public var name: String
+    /// Who signs the ledger's operations.
+    public var origin: CallOperation.Origin
+    /// Names of the trunks that carry its calls.
+    public var trunks: [String]
+    /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
+    public var hasSandboxNumbers: Bool
+    /// Hosts that app-to-sip calls may reach; empty for all that are not private (trunk names decide otherwise).
+    public var sipHosts: [String]
+    /// Whether a call whose ledger is away goes on to the end of its grant and no further.
+    public var usersMaximumLength: Int
+
+    public init(
+      name: String, origin: CallOperation.Origin, trunks: [String], hasSandboxNumbers: Bool = false,
+      sipHosts: [String] = [], usersMaximumLength: Int = 40
+    ) {
+      self.name = name
+      self.origin = origin
+      self.trunks = trunks
+      self.hasSandboxNumbers = hasSandboxNumbers
+      self.sipHosts = sipHosts
+      self.usersMaximumLength = usersMaximumLength
+    }
+  }
+
+  public var environments: [Environment]
+  public var trunks: [CallTrunk]
+  /// Session descriptions towards apps.
+  public var appPolicy: MediaPolicy
+  /// Host of our session descriptions' origin lines.
+  public var host: SIPHost
+  public var limits: Limits
+
+  /// Every limit of a call; milliseconds and seconds as named.
+  public struct Limits: Hashable, Sendable {
+    public var calls = 10_000
+    public var callsPerSession = 16
+    public var firstGrantSeconds: Int64 = 60
+    public var grantSeconds: Int64 = 60
+    /// Ask for the next grant when this is left of the last.
+    public var guardMilliseconds: Int64 = 5_000
+    /// How long an answer of the ledger is waited for.
+    public var ledgerMilliseconds: Int64 = 2_000
+    public var maximumCallSeconds: Int64 = 14_400
+    /// Sound before the answer.
+    public var earlyMediaMilliseconds: Int64 = 90_000
+    /// No packet from a side that is not on hold: the call is dead.
+    public var deadMediaMilliseconds: Int64 = 30_000
+    /// How long keys may take after both sides agreed.
+    public var mediaSetUpMilliseconds: Int64 = 15_000
+    public var preparationMilliseconds: Int64 = 2_000
+
+    public init() {}
+  }
+
+  public init(environments: [Environment], trunks: [CallTrunk], host: SIPHost, appPolicy: MediaPolicy = .app) {
+    self.environments = environments
+    self.trunks = trunks
+    self.host = host
+    self.appPolicy = appPolicy
+    limits = Limits()
+  }
+}
+
+/// A trunk as calls use it.
+public struct CallTrunk: Sendable {
+  public var trunk: Trunk
+  public var uri: SIPURI
+  public var proxies: [SIPURI]
+  public var account: DigestAccount?
+  public var identity: CallerIdentityPolicy
+  public var media: MediaPolicy
+  public var sessionTimer: SessionTimerPolicy
+  public var reliability: OutgoingCall.Reliability
+  public var allowsTransfer: Bool
+  public var maximumRedirections: Int
+  public var ringTimeoutMilliseconds: Int64
+  /// Where it is known already, for the built-in far end.
+  public var paths: [SIPPath]
+
+  public init(
+    trunk: Trunk, uri: SIPURI, proxies: [SIPURI] = [], account: DigestAccount? = nil, identity: CallerIdentityPolicy,
+    media: MediaPolicy, sessionTimer: SessionTimerPolicy = .standard,
+    reliability: OutgoingCall.Reliability = .supported, allowsTransfer: Bool = false, maximumRedirections: Int = 0,
+    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = []
+  ) {
+    self.trunk = trunk
+    self.uri = uri
+    self.proxies = proxies
+    self.account = account
+    self.identity = identity
+    self.media = media
+    self.sessionTimer = sessionTimer
+    self.reliability = reliability
+    self.allowsTransfer = allowsTransfer
+    self.maximumRedirections = maximumRedirections
+    self.ringTimeoutMilliseconds = ringTimeoutMilliseconds
+    self.paths = paths
+  }
+}

@@ -1,0 +1,152 @@
+public import AppProtocol
+public import CallModel
+public import LedgerCore
+public import SDPCore
+public import SIPCore
+
+/// What the engine wants done, in order.
+public enum EngineEffect: Sendable {
+  case app(SessionID, AppEvent)
+  case originated(OriginationID, Result<CallID, CallFailure>)
+  /// Reserve ports and open a bridge; answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
+  case prepare(CallID, MediaNeeds)
+  case media(CallID, MediaOrder)
+  case ledger(environment: String, LedgerStep, CallOperation)
+  case sip(UserAgentCommand)
+  /// The call as it stands now, for lists of live calls. The last one has the state `ended`.
+  case changed(CallSnapshot)
+  /// The call is over and settled, or its settlement waits: keep its record.
+  case record(CallRecord)
+  case log(CallLogEntry)
+}
+
+/// The sides of a call that the gateway needs media for.
+public struct MediaNeeds: Hashable, Sendable {
+  public enum Near: Hashable, Sendable {
+    /// ICE, DTLS-SRTP on the shared port.
+    case app
+    /// RTP or SRTP on ports of its own.
+    case trunk
+  }
+  public var near: Near
+  /// Whether there is a far side on ports of its own.
+  public var far: Bool
+
+  public init(near: Near, far: Bool) {
+    self.near = near
+    self.far = far
+  }
+}
+
+/// What the engine asks of a call's media.
+public enum MediaOrder: Sendable {
+  case plan(CallSide, MediaPlan)
+  /// Our credentials of an ICE restart, before the plan that it leads to.
+  case restartICE(CallSide, ICECredentials)
+  /// Press keys towards a side.
+  case sendDigits(CallSide, String)
+  /// Whether what comes from a side is passed on. On hold, and at the second when the credit ends.
+  case mute(CallSide, Bool)
+  /// Say something to a side in place of the other side's sound.
+  case say(CallSide, [Announcement])
+  /// Ringing tone to a side, until something else is asked.
+  case ring(CallSide)
+  case stopPlaying(CallSide)
+  /// Ends all and gives ports back.
+  case close
+}
+
+/// What the gateway says itself.
+public enum Announcement: String, Hashable, Sendable, CaseIterable {
+  case connected, goodbye, pressZero
+}
+
+/// A line for the log of a call.
+public struct CallLogEntry: Hashable, Sendable {
+  public enum Level: String, Hashable, Sendable { case debug, info, warning, error }
+  public var level: Level
+  public var call: CallID?
+  public var message: String
+  public init(_ level: Level, call: CallID?, _ message: String) {
+    self.level = level
+    self.call = call
+    self.message = message
+  }
+}
+
+/// A live call as lists show it. Numbers are whole: masking is the reader's.
+public struct CallSnapshot: Hashable, Sendable {
+  public var id: CallID
+  public var environment: String
+  public var account: AccountName
+  public var application: String?
+  public var user: UserID?
+  public var kind: Destination.Kind
+  public var destination: String
+  public var state: CallState
+  public var startedAt: Instant
+  public var answeredAt: Instant?
+  public var trunk: String?
+  public var nearCodec: String?
+  public var farCodec: String?
+  /// Micro-units that are held for the call.
+  public var heldMicro: Int64
+  public var currency: Currency
+  public var quality: CallQuality?
+  public var failure: CallFailure?
+
+  public init(
+    id: CallID, environment: String, account: AccountName, application: String?, user: UserID?, kind: Destination.Kind,
+    destination: String, state: CallState, startedAt: Instant, currency: Currency
+  ) {
+    self.id = id
+    self.environment = environment
+    self.account = account
+    self.application = application
+    self.user = user
+    self.kind = kind
+    self.destination = destination
+    self.state = state
+    self.startedAt = startedAt
+    self.heldMicro = 0
+    self.currency = currency
+  }
+}
+
+/// The record of a call that is over.
+public struct CallRecord: Hashable, Sendable {
+  public var call: CallSnapshot
+  public var summary: CallSummary
+  public var callerNumber: String?
+  public var attempts: [CallAttempt]
+  /// SIP's Call-ID of the leg that was answered, or of the last attempt; finds the call in the trunk's traces.
+  public var sipCallID: String?
+  /// A few lines of what happened when, milliseconds since the start, for people.
+  public var story: [StoryLine]
+  public var clientStatistics: [String: Double]
+  /// Mean of the seconds.
+  public var meanScoreNear: Double?
+  public var meanScoreFar: Double?
+  public var flags: [String]
+
+  public struct StoryLine: Hashable, Sendable, Codable {
+    public var milliseconds: Int64
+    public var text: String
+    public init(milliseconds: Int64, text: String) {
+      self.milliseconds = milliseconds
+      self.text = text
+    }
+  }
+
+  /// Most lines of a story.
+  public static let maximumStoryLines = 200
+
+  public init(call: CallSnapshot, summary: CallSummary) {
+    self.call = call
+    self.summary = summary
+    attempts = []
+    story = []
+    clientStatistics = [:]
+    flags = []
+  }
+}

@@ -1,0 +1,149 @@
+public import AppProtocol
+public import CallModel
+public import LedgerCore
+public import RoutingCore
+public import SDPCore
+public import SIPCore
+
+/// What the engine is told.
+public enum EngineInput: Sendable {
+  /// An app asks something.
+  case request(SessionID, RequestNumber, AppRequest, AppCaller)
+  /// The connection of a session is lost; its calls go on until it is resumed or ends.
+  case sessionAbsent(SessionID)
+  case sessionResumed(SessionID)
+  /// A session is over: its calls end.
+  case sessionEnded(SessionID)
+  /// A call between two destinations, asked for over REST.
+  case originate(OriginationID, Origination)
+  /// An operator ends a call.
+  case hangUp(CallID, by: String)
+  /// What ``EngineEffect/prepare(_:_:)`` asked for.
+  case prepared(CallID, Result<PreparedMedia, MediaShortage>)
+  case media(CallID, MediaNotice)
+  case ledger(CallID, LedgerStep, Result<LedgerReceipt, LedgerUnavailable>)
+  case sip(UserAgentEvent)
+  /// An account was topped up, or its rules changed: calls in their last grant ask again.
+  case accountChanged(AccountName, environment: String)
+  /// An account was locked: its calls end now.
+  case accountLocked(AccountName, environment: String)
+  /// The node's lease on its calls is lost: they end, whatever their grants.
+  case fenced(environment: String)
+  case configure(EngineConfiguration)
+  /// No new calls; those that are up go on.
+  case drain
+}
+
+/// Who asks for a call, and who pays.
+public struct AppCaller: Sendable {
+  public var identity: AppIdentity
+  public var payer: Payer
+  /// Numbers the application may show; the first is shown when the app names none.
+  public var callerNumbers: [E164Number]
+
+  public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = []) {
+    self.identity = identity
+    self.payer = payer
+    self.callerNumbers = callerNumbers
+  }
+}
+
+/// Whose credit a call uses and at which prices, as of now.
+public struct Payer: Sendable {
+  /// `production`, `sandbox` or another name of the configuration.
+  public var environment: String
+  public var account: AccountName
+  public var currency: Currency
+  /// `nil` when the account has no plan: nothing that costs can be called.
+  public var plan: RatePlan?
+  public var denyRanges: DenyRanges
+
+  public init(
+    environment: String, account: AccountName, currency: Currency, plan: RatePlan?, denyRanges: DenyRanges = .none
+  ) {
+    self.environment = environment
+    self.account = account
+    self.currency = currency
+    self.plan = plan
+    self.denyRanges = denyRanges
+  }
+}
+
+public struct OriginationID: Hashable, Sendable {
+  public let number: UInt64
+  public init(_ number: UInt64) { self.number = number }
+}
+
+/// Two destinations to be joined: the first is called, then the second.
+public struct Origination: Sendable {
+  public var first: Destination
+  public var second: Destination
+  public var headers: CustomHeaders
+  public var callerNumber: E164Number?
+  public var payer: Payer
+
+  public init(
+    first: Destination, second: Destination, headers: CustomHeaders = CustomHeaders(), callerNumber: E164Number? = nil,
+    payer: Payer
+  ) {
+    self.first = first
+    self.second = second
+    self.headers = headers
+    self.callerNumber = callerNumber
+    self.payer = payer
+  }
+}
+
+/// The ends of a call: the app or the first destination is near, the one called is far.
+public enum CallSide: String, Hashable, Sendable, CaseIterable {
+  case near, far
+  public var other: CallSide { self == .near ? .far : .near }
+}
+
+/// What a call's media has to talk with, as the shell reserved it.
+public struct PreparedMedia: Sendable {
+  /// Addresses, ports, certificate and ICE credentials of each side. Key material is fresh.
+  public var near: LocalMedia
+  /// `nil` for a call that the gateway answers itself.
+  public var far: LocalMedia?
+
+  public init(near: LocalMedia, far: LocalMedia?) {
+    self.near = near
+    self.far = far
+  }
+}
+
+/// Why no media could be prepared.
+public enum MediaShortage: String, Error, Hashable, Sendable {
+  /// No ports are left.
+  case ports
+  /// The media thread is overloaded or gone.
+  case overload
+}
+
+/// What is told of a call's media; never one a packet.
+public enum MediaNotice: Hashable, Sendable {
+  /// Keys of a side are agreed; plain RTP counts as soon as it is planned.
+  case secured(CallSide)
+  /// The side cannot be reached any more, or its handshake failed: the reason in a word.
+  case failed(CallSide, String)
+  case firstMedia(CallSide)
+  case digit(CallSide, Character, milliseconds: Int)
+  case silence(CallSide)
+  case soundAgain(CallSide)
+  /// Sound that came in from a side, once a second; `roundTrip` in milliseconds.
+  case quality(CallSide, CallQuality.Direction, roundTrip: Double?)
+  /// What was to be said or played to a side is over.
+  case playEnded(CallSide, finished: Bool)
+  /// All is released.
+  case closed
+}
+
+/// The operations of a call on the ledger, each once, but extensions.
+public enum LedgerStep: Hashable, Sendable {
+  case authorise
+  case answer
+  case extend(Int64)
+  /// Settle or void.
+  case end
+}

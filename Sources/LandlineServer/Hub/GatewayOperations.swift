@@ -1,0 +1,115 @@
+public import CallEngine
+public import CallModel
+public import LedgerCore
+
+/// What the REST door and the command line may ask of a running gateway. Every answer is a value; nothing here blocks a
+/// call.
+public protocol GatewayOperations: Sendable {
+  /// Live calls, oldest first; of one environment, or of all.
+  func liveCalls(environment: String?) async -> [CallSnapshot]
+  func liveCall(_ id: CallID) async -> CallSnapshot?
+  /// A snapshot for each change of a live call from now on. The stream ends with the gateway; a reader that is too slow
+  /// misses the oldest.
+  func callChanges() async -> AsyncStream<CallSnapshot>
+  /// - Returns: `false` when there is no such live call.
+  func hangUp(_ id: CallID, by actor: String) async -> Bool
+  func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure>
+  func trunks() async -> [TrunkReport]
+  func status() async -> NodeStatus
+  /// The ledger and the records of an environment; `nil` for a name that is not configured.
+  func environment(_ name: String) -> EnvironmentStores?
+  var environmentNames: [String] { get }
+}
+
+/// A call between two destinations, as asked for; texts are checked by the gateway.
+public struct OriginateOrder: Hashable, Sendable {
+  public var environment: String
+  public var account: AccountName
+  public var first: (kind: Destination.Kind, target: String) { (firstKind, firstTarget) }
+  public var second: (kind: Destination.Kind, target: String) { (secondKind, secondTarget) }
+  private var firstKind: Destination.Kind
+  private var firstTarget: String
+  private var secondKind: Destination.Kind
+  private var secondTarget: String
+  public var callerNumber: String?
+  public var headers: [String: String]
+
+  public init(
+    environment: String, account: AccountName, first: (kind: Destination.Kind, target: String),
+    second: (kind: Destination.Kind, target: String), callerNumber: String? = nil, headers: [String: String] = [:]
+  ) {
+    self.environment = environment
+    self.account = account
+    firstKind = first.kind
+    firstTarget = first.target
+    secondKind = second.kind
+    secondTarget = second.target
+    self.callerNumber = callerNumber
+    self.headers = headers
+  }
+}
+
+/// How a trunk does.
+public struct TrunkReport: Hashable, Sendable {
+  public var name: String
+  public var uri: String
+  public var environments: [String]
+  /// `up`, `down`, `resting`, `draining`, with the reason in words.
+  public var standing: String
+  public var explanation: String
+  public var liveCalls: Int
+  public var maximumCalls: Int?
+
+  public init(
+    name: String, uri: String, environments: [String], standing: String, explanation: String, liveCalls: Int,
+    maximumCalls: Int?
+  ) {
+    self.name = name
+    self.uri = uri
+    self.environments = environments
+    self.standing = standing
+    self.explanation = explanation
+    self.liveCalls = liveCalls
+    self.maximumCalls = maximumCalls
+  }
+}
+
+/// How the node does.
+public struct NodeStatus: Hashable, Sendable {
+  public var version: String
+  public var node: String
+  public var startedAt: Instant
+  public var isReady: Bool
+  public var isDraining: Bool
+  public var liveCalls: Int
+  public var sessions: Int
+  /// Why it is not ready; empty when it is.
+  public var problems: [String]
+
+  public init(
+    version: String, node: String, startedAt: Instant, isReady: Bool, isDraining: Bool, liveCalls: Int, sessions: Int,
+    problems: [String]
+  ) {
+    self.version = version
+    self.node = node
+    self.startedAt = startedAt
+    self.isReady = isReady
+    self.isDraining = isDraining
+    self.liveCalls = liveCalls
+    self.sessions = sessions
+    self.problems = problems
+  }
+}
+
+/// What an environment keeps.
+public struct EnvironmentStores: Sendable {
+  public var ledger: any LedgerStore
+  public var records: any CallRecordStore
+  public var idempotency: any IdempotencyStore
+
+  public init(ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore) {
+    self.ledger = ledger
+    self.records = records
+    self.idempotency = idempotency
+  }
+}
