@@ -203,7 +203,9 @@ let package = Package(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "LedgerSQLiteTests",
-      dependencies: ["LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
+      dependencies: [
+        "LedgerSQLite", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CallModel", "TestVectors",
+      ],
       swiftSettings: ours),
     .testTarget(
       name: "LedgerStoreTests",
