@@ -6,7 +6,7 @@ public import LandlineResolver
 import LedgerCore
 public import Logging
 public import NIOCore
-import SIPCore
+public import SIPCore
 import Synchronization
 
 /// The heart of a running node: apps, calls, SIP, media and ledgers joined on one event loop. Media has threads of its

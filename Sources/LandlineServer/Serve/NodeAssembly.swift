@@ -145,7 +145,7 @@ struct NodeAssembly: Sendable {
   }
 
   static func registrations(_ configuration: GatewayConfiguration) -> [OutgoingRegistration] {
-    configuration.trunks.compactMap { trunk in
+    configuration.trunks.compactMap { (trunk) -> OutgoingRegistration? in
       guard let seconds = trunk.registrationSeconds, let account = trunk.account, let host = trunk.uri.host else {
         return nil
       }

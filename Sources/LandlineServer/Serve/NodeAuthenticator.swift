@@ -1,5 +1,6 @@
 import AppProtocol
 import CallModel
+import Foundation
 import LandlineConfiguration
 import Synchronization
 
@@ -50,5 +51,18 @@ struct ApplicationSignatures: RESTAuthenticator {
     return RESTPrincipal(
       environment: application.environment, actor: "app:\(application.key)",
       role: .application(account: application.account))
+  }
+}
+
+/// Whoever can open the gateway's control socket is its user: an operator of every environment, which the query names
+/// where there are several.
+struct LocalOperator: RESTAuthenticator {
+  let environments: [String]
+
+  func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
+    let items = URLComponents(string: "?\(request.query ?? "")")?.queryItems
+    let named = items?.first { $0.name == "environment" }?.value
+    guard let environment = named ?? environments.first, environments.contains(environment) else { return nil }
+    return RESTPrincipal(environment: environment, actor: "local", role: .operator)
   }
 }

@@ -154,7 +154,7 @@ public final class RunningGateway: Service {
     services.append(
       try HTTPDoor(
         configuration: HTTPDoorConfiguration(socket: configuration.control), acceptor: hub, operations: hub,
-        authenticator: LocalOperator(), metrics: metrics, logger: log))
+        authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics, logger: log))
     services.append(Draining(gateway: self, milliseconds: configuration.drainMilliseconds))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
     let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: log))
