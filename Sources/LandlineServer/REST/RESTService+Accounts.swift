@@ -95,6 +95,15 @@ extension RESTService {
       headers: link(call, next))
   }
 
+  private static let showAccount: RESTRoute.Handler = { call in
+    let (_, stores) = try call.environment()
+    let name = try call.account()
+    guard let account = try await stores.ledger.read({ try $0.customer(named: name.text) }) else {
+      throw Problem(.unknownAccount)
+    }
+    return .json(200, try accountTree(account))
+  }
+
   /// RFC 8288, for the page after this one.
   static func link(_ call: RESTCall, _ next: String?) -> [(String, String)] {
     guard let next else { return [] }

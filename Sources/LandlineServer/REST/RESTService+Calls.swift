@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import LedgerCore
 
 extension RESTService {
   private static let textSchema = JSONTree.members([("type", .text("string"))])

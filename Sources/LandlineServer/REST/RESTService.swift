@@ -1,8 +1,10 @@
-import CallModel
-import Hummingbird
+package import CallModel
+import Foundation
+import HTTPTypes
+package import Hummingbird
 import LandlineDigest
 import LedgerCore
-import Logging
+package import Logging
 import NIOCore
 import NIOHTTPTypes
 import Synchronization
@@ -32,9 +34,7 @@ package struct RESTService: Sendable {
   }
 
   package static let now: @Sendable () -> Instant = {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
   }
 
   /// All routes, in the order of the description.
