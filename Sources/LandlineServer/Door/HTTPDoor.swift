@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -46,7 +47,9 @@ public struct HTTPDoor: Service {
     let limits = configuration.limits
     let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins)
     let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
-    let (tls, acceptor, onListening) = (tls, acceptor, onListening)
+    let (tls, acceptor, onListening, socket) = (tls, acceptor, onListening, configuration.socket)
+    if let socket { try removeStale(socket) }
+    defer { if let socket { unlink(socket) } }
     let application = Application(
       router: api.router(),
       server: HTTPServerBuilder { responder in
@@ -54,11 +57,20 @@ public struct HTTPDoor: Service {
           responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate)
       },
       configuration: ApplicationConfiguration(
-        address: .hostname(configuration.host, port: configuration.port), serverName: nil),
+        address: configuration.socket.map { .unixDomainSocket(path: $0) }
+          ?? .hostname(configuration.host, port: configuration.port), serverName: nil),
       onServerRunning: { channel in
+        if let socket { chmod(socket, 0o600) }
         await onListening(UInt16(clamping: channel.localAddress?.port ?? 0))
       },
       logger: logger)
     try await application.run()
+  }
+
+  /// Removes a socket that an earlier life left; any other file stays, and binding fails on it.
+  private func removeStale(_ path: String) throws {
+    var facts = stat()
+    guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
+    guard unlink(path) == 0 else { throw IOError(errnoCode: errno, reason: "removing \(path)") }
   }
 }

@@ -45,6 +45,8 @@ public struct HTTPDoorConfiguration: Sendable {
     public init() {}
   }
 
+  /// A Unix-domain socket in place of host and port: for the user that runs the gateway, and nobody else.
+  public var socket: String?
   /// A numeric address or a name.
   public var host: String
   /// 0 for any free one.
@@ -53,6 +55,13 @@ public struct HTTPDoorConfiguration: Sendable {
   /// `https://app.example.com`: origins of web pages that may connect besides those of this host.
   public var allowedOrigins: [String]
   public var limits = Limits()
+
+  public init(socket: String) {
+    self.socket = socket
+    host = ""
+    port = 0
+    allowedOrigins = []
+  }
 
   public init(host: String, port: Int, certificate: Certificate? = nil, allowedOrigins: [String] = []) {
     self.host = host

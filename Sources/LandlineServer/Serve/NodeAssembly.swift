@@ -113,6 +113,19 @@ struct NodeAssembly: Sendable {
     return limits
   }
 
+  static func controlSocket(_ configuration: GatewayConfiguration) -> String { configuration.state + "/control.sock" }
+
+  static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
+    var door = HTTPDoorConfiguration(
+      host: "\(http.host)", port: Int(http.port),
+      certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
+      allowedOrigins: http.origins)
+    door.limits.connections = http.limits.connections
+    door.limits.connectionsPerHost = http.limits.connectionsPerHost
+    door.limits.bodyBytes = http.limits.bodyBytes
+    return door
+  }
+
   func hub(farEnd: CallTrunk?) throws -> HubConfiguration {
     var door = AppDoor.Configuration(version: Self.version)
     let limits = configuration.http.limits
@@ -149,7 +162,7 @@ struct NodeAssembly: Sendable {
       guard let seconds = trunk.registrationSeconds, let account = trunk.account, let host = trunk.uri.host else {
         return nil
       }
-      let address = NameAddress(displayName: nil, uri: SIPURI(user: account.username, host: host))
+      let address = NameAddress(SIPURI(scheme: trunk.uri.scheme, user: account.username, host: host))
       return OutgoingRegistration(
         registrar: trunk.uri, routes: trunk.proxies, address: address, contactUser: account.username,
         account: account, expires: seconds)

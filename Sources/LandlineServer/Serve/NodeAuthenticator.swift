@@ -46,7 +46,7 @@ struct ApplicationSignatures: RESTAuthenticator {
       verb: request.method, body: request.body, contentType: request.header("content-type") ?? "",
       timestamp: timestamp, path: request.path)
     let isValid = signature.isValid(
-      String(parts[1]), secret: application?.secret.exposed ?? Self.nobody, clock: NodeClock.wallClock())
+      String(parts[1]), secret: application?.secret.exposed ?? Self.nobody)
     guard isValid, let application else { return nil }
     return RESTPrincipal(
       environment: application.environment, actor: "app:\(application.key)",

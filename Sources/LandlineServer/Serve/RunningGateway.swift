@@ -1,6 +1,6 @@
 import AppProtocol
 import CallEngine
-public import CallModel
+import CallModel
 public import LandlineConfiguration
 import LandlineGateway
 import LandlineResolver
@@ -148,12 +148,12 @@ public final class RunningGateway: Service {
     var services: [any Service] = [Closing(gateway: self)]
     services.append(
       try HTTPDoor(
-        configuration: HTTPDoorConfiguration(configuration.http), acceptor: hub, operations: hub,
+        configuration: NodeAssembly.door(configuration.http), acceptor: hub, operations: hub,
         authenticator: authenticator, metrics: metrics, logger: log,
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
       try HTTPDoor(
-        configuration: HTTPDoorConfiguration(socket: configuration.control), acceptor: hub, operations: hub,
+        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub, operations: hub,
         authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics, logger: log))
     services.append(Draining(gateway: self, milliseconds: configuration.drainMilliseconds))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
