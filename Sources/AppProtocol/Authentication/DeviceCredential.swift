@@ -28,7 +28,7 @@ public struct DeviceCredential: Hashable, Sendable {
   /// As a store keeps it.
   public func stored(application: String, user: UserID, device: String) -> StoredCredential {
     StoredCredential(
-      id: id, digest: StoredCredential.digest(of: secret.exposed), application: application, user: user,
+      id: id, digest: StoredCredential.sha256(secret.exposed), application: application, user: user,
       device: device, expiresAt: expiresAt)
   }
 }
@@ -57,12 +57,12 @@ public struct StoredCredential: Hashable, Sendable {
 
   /// The comparison of ``matches(secret:)``, for where no credential is and none may seem to be.
   public static func isDigest(_ digest: [UInt8], of secret: String) -> Bool {
-    ConstantTime.equal(digest, StoredCredential.digest(of: secret))
+    ConstantTime.equal(digest, sha256(secret))
   }
 
-  private static func digest(of secret: String) -> [UInt8] {
+  fileprivate static func sha256(_ text: String) -> [UInt8] {
     let digest = MessageDigest.sha256()
-    return Array(secret.utf8).withUnsafeBytes { digest.digest(of: $0) }
+    return Array(text.utf8).withUnsafeBytes { digest.digest(of: $0) }
   }
 
   /// The id of a device's credential: the same for each registration of the device.
@@ -70,6 +70,6 @@ public struct StoredCredential: Hashable, Sendable {
   public static func id(application: String, user: String, device: String, isBounded: Bool) -> String {
     // Lengths keep apart what would read the same when joined.
     let text = "\(application.utf8.count):\(application)\(user.utf8.count):\(user)\(device)"
-    return (isBounded ? "b-" : "c-") + Base64.encode(Array(digest(of: text).prefix(18)), .url)
+    return (isBounded ? "b-" : "c-") + Base64.encode(Array(sha256(text).prefix(18)), .url)
   }
 }
