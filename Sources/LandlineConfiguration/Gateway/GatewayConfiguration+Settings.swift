@@ -25,7 +25,9 @@ extension GatewayConfiguration {
     }
     let before = Dictionary(other.facts.map { ($0.key, $0) }) { first, _ in first }
     let after = Dictionary(facts.map { ($0.key, $0) }) { first, _ in first }
-    for fact in facts {
+    // Of an environment that is new, or gone, its parts are not listed.
+    let whole = Set(environments.map(\.name)).intersection(other.environments.map(\.name))
+    for fact in facts where fact.environment.map(whole.contains) ?? true {
       guard let old = before[fact.key] else {
         add("\(fact.key): added", isLive: fact.comesAndGoesLive)
         continue
@@ -37,7 +39,7 @@ extension GatewayConfiguration {
         add("\(fact.key): changed", isLive: fact.isLive)
       }
     }
-    for fact in other.facts where after[fact.key] == nil {
+    for fact in other.facts where after[fact.key] == nil && fact.environment.map(whole.contains) ?? true {
       add("\(fact.key): removed", isLive: fact.comesAndGoesLive)
     }
     return changes
@@ -53,6 +55,8 @@ extension GatewayConfiguration {
     let isLive: Bool
     /// Whether it belongs to a name that the operator chose.
     var isNamed = false
+    /// The environment that it is a part of.
+    var environment: String?
     var comesAndGoesLive: Bool { isNamed && isLive }
   }
 
@@ -123,25 +127,25 @@ extension GatewayConfiguration {
   }
 
   private var namedFacts: [Fact] {
-    func fact(_ key: String, _ value: some Hashable, isLive: Bool) -> Fact {
-      Fact(key: key, value: AnyHashable(value), shown: nil, isLive: isLive, isNamed: true)
+    func fact(_ key: String, _ value: some Hashable, isLive: Bool, environment: String? = nil) -> Fact {
+      Fact(key: key, value: AnyHashable(value), shown: nil, isLive: isLive, isNamed: true, environment: environment)
     }
     var facts: [Fact] = []
     for listener in listeners { facts.append(fact("listeners.\(listener.name)", listener, isLive: false)) }
     for trunk in trunks { facts.append(fact("trunks.\(trunk.trunk.name)", trunk, isLive: true)) }
     for environment in environments {
       let path = "environments.\(environment.name)"
-      facts.append(fact("\(path).ledger", environment.ledger, isLive: false))
-      facts.append(fact("\(path).trunks", environment.trunks, isLive: true))
-      facts.append(fact("\(path).sandbox-numbers", environment.hasSandboxNumbers, isLive: false))
-      facts.append(fact("\(path).sip-hosts", environment.sipHosts, isLive: true))
-      facts.append(fact("\(path).user-length", environment.usersMaximumLength, isLive: true))
-      for application in environment.applications {
-        facts.append(fact("\(path).applications.\(application.name)", application, isLive: true))
+      func part(_ key: String, _ value: some Hashable, isLive: Bool = true) {
+        facts.append(fact("\(path).\(key)", value, isLive: isLive, environment: environment.name))
       }
-      for person in environment.operators {
-        facts.append(fact("\(path).operators.\(person.name)", person, isLive: true))
-      }
+      facts.append(fact(path, true, isLive: false))
+      part("ledger", environment.ledger, isLive: false)
+      part("trunks", environment.trunks)
+      part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
+      part("sip-hosts", environment.sipHosts)
+      part("user-length", environment.usersMaximumLength)
+      for application in environment.applications { part("applications.\(application.name)", application) }
+      for person in environment.operators { part("operators.\(person.name)", person) }
     }
     return facts
   }

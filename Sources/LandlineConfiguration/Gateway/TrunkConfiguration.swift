@@ -164,6 +164,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     if let file {
       do {
         password = try ConfigurationFile.secret(file)
+        if let problem = ConfigurationFile.modeProblem(file) { section.warn("password-file", problem) }
       } catch {
         section.note("password-file", error.description)
       }

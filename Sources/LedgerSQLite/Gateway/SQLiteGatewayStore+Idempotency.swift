@@ -48,8 +48,8 @@ extension SQLiteGatewayStore: IdempotencyStore {
         accepted: "at most \(SQLiteGatewayStore.maximumBodyBytes)")
     }
     try await change { connection in
-      try connection.statement("UPDATE idempotency SET status = $3, body = $4 WHERE scope = $1 AND key = $2")
-        .bind(1, scope).bind(2, key).bind(3, Int64(status)).bind(4, body).run()
+      try connection.statement("UPDATE idempotency SET status = $1, body = $2 WHERE scope = $3 AND key = $4")
+        .bind(1, Int64(status)).bind(2, body).bind(3, scope).bind(4, key).run()
     }
   }
 

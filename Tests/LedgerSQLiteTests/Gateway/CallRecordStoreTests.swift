@@ -58,7 +58,8 @@ struct CallRecordStoreTests {
     try await store.keep(record)
     #expect(try await store.record(record.call.id) == record)
     // Nothing was closed: the answer alone promised that it is on disk.
-    let crashed = try file.copy().open()
+    let copy = try file.copy()
+    let crashed = try copy.open()
     #expect(try await crashed.record(record.call.id) == record)
     await crashed.close()
     await store.close()

@@ -73,7 +73,8 @@ struct IdentityStoreTests {
     for number in 0..<200 {
       let time = now.advanced(byMilliseconds: Int64(number) * 1000)
       #expect(
-        try await store.useNonce("n\(number)", application: "a", until: time.advanced(byMilliseconds: 10_000), now: time))
+        try await store.useNonce(
+          "n\(number)", application: "a", until: time.advanced(byMilliseconds: 10_000), now: time))
     }
     #expect(try file.count("identity_nonce") <= 11)
     await store.close()
