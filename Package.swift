@@ -64,7 +64,8 @@ let package = Package(
 
     .target(name: "SIPCore", dependencies: ["CallModel", "LandlineDigest", "CLandlineOSIP"], swiftSettings: ours),
 
-    .target(name: "AppProtocol", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
+    .target(
+      name: "AppProtocol", dependencies: ["CallModel", "LandlineDigest"], exclude: ["API"], swiftSettings: ours),
     .target(
       name: "CallEngine",
       dependencies: ["CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "AppProtocol"],

@@ -46,3 +46,54 @@ public enum AppDoorEffect: Sendable {
   /// The session is over: its calls end.
   case ended(SessionID)
 }
+
+/// The gateway's end of all app connections of one node. Not shared between threads.
+public final class AppDoor {
+  /// Named limits.
+  public struct Configuration: Hashable, Sendable {
+    /// The gateway's version, told with each registration.
+    public var version: String
+    public var authenticationMilliseconds: Int64 = 5000
+    public var pingMilliseconds: Int64 = 20_000
+    public var pongMilliseconds: Int64 = 10_000
+    /// How long a session without connection waits.
+    public var resumeMilliseconds: Int64 = 30_000
+    public var maximumMessageBytes = AppMessageCoder.maximumMessageBytes
+    public var maximumConnections = 10_000
+    public var maximumConnectionsPerHost = 256
+    public var maximumSessions = 10_000
+    public var maximumSessionsPerUser = 32
+    /// Live calls of one session.
+    public var maximumCalls = 64
+    /// Requests of one session that wait for their reply.
+    public var maximumPendingRequests = 64
+    /// Events of one session kept until they are known to have arrived, by number and by bytes.
+    public var maximumBufferedEvents = 256
+    public var maximumBufferedBytes = 1_048_576
+    /// Messages of one session a second, and at once.
+    public var requestsPerSecond: Int64 = 20
+    public var requestBurst: Int64 = 60
+    /// Registrations and resumptions of one host a second, and at once. An IPv6 host is its /64.
+    public var registrationsPerSecond: Int64 = 20
+    public var registrationBurst: Int64 = 100
+    /// Hosts whose registrations are counted one by one.
+    public var maximumHosts = 4096
+    /// Proofs under examination at a time.
+    public var maximumVerifications = 256
+    /// A proof without verdict by then counts as unavailable.
+    public var verificationMilliseconds: Int64 = 4000
+    public init(version: String) { self.version = version }
+  }
+
+  public private(set) var connectionCount = 0
+  public private(set) var sessionCount = 0
+  public private(set) var nextDeadline: MonotonicInstant?
+
+  /// - Parameter draw: 64 bits from the system's generator; resumption tokens are made of them.
+  public init(_ configuration: Configuration, draw: @escaping () -> UInt64) {}
+
+  public func handle(
+    _ input: AppDoorInput, at now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]
+  ) {}
+  public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]) {}
+}
