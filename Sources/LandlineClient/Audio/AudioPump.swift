@@ -116,7 +116,7 @@ final class AudioPump {
   private static func fitted(_ samples: [Int16]) -> [Int16] {
     if samples.count == AudioFormat.frameSamples { return samples }
     let kept = samples.prefix(AudioFormat.frameSamples)
-    return kept + repeatElement(0, count: AudioFormat.frameSamples - kept.count)
+    return Array(kept) + repeatElement(0, count: AudioFormat.frameSamples - kept.count)
   }
 
   private static func mixed(_ left: [Int16], _ right: [Int16]) -> [Int16] {

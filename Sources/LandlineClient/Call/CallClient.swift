@@ -1,4 +1,4 @@
-public import CallModel
+import CallModel
 
 /// Places calls. Every method gives a ``Call`` at once, in state `initiating`, or throws for a mistake in its arguments
 /// (``ArgumentError``) or its time (``UsageError``); everything later is an event of the call.

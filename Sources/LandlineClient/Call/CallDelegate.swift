@@ -1,6 +1,3 @@
-public import AppProtocol
-public import CallModel
-
 /// Is told what happens to a call, on the client's event loop: what takes time belongs elsewhere.
 public protocol CallDelegate: AnyObject, Sendable {
   func callDidProgress(_ call: Call)

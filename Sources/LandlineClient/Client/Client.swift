@@ -1,4 +1,4 @@
-public import AppProtocol
+import AppProtocol
 public import CallModel
 import NIOCore
 import NIOSSL

@@ -1,4 +1,3 @@
-public import AppProtocol
 public import CallModel
 
 /// What happens to a client.

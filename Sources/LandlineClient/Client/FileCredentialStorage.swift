@@ -1,4 +1,4 @@
-public import CallModel
+import CallModel
 import Foundation
 import Synchronization
 

@@ -129,7 +129,7 @@ final class MediaSession {
   private func follow(_ plan: MediaPlan) {
     endpoint?.handle(.plan(plan), at: Clock.now, outbox: outbox, events: &events)
     settle()
-    pump.start { [weak self] frame in self?.exchange(frame) }
+    pump.start { [weak self] frame in self?.exchange(frame) ?? [] }
   }
 
   // MARK: Sound
@@ -180,7 +180,8 @@ final class MediaSession {
     wakeUp = nil
     guard let due else { return }
     let task = eventLoop.assumeIsolated().scheduleTask(deadline: Clock.deadline(due)) { [weak self] in
-      self?.awake()
+      guard let self else { return }
+      self.awake()
     }
     wakeUp = (due, task)
   }

@@ -66,11 +66,12 @@ final class WebSocketConnection {
           }
         }
       }
-    let upgraded = bootstrap.connect(host: gateway.host, port: gateway.port) { channel in
-      channel.eventLoop.makeCompletedFuture {
+    let upgraded = bootstrap.connect(host: gateway.host, port: gateway.port).flatMap { channel in
+      let isSet = channel.eventLoop.makeCompletedFuture {
         try WebSocketConnection.configure(channel, gateway, maximumBytes, bound)
       }
-    }.flatMap { $0 }
+      return isSet.flatMap { $0 }
+    }
     let limit = eventLoop.scheduleTask(in: timeout) { bound.value.giveUp() }
     upgraded.whenComplete { result in
       limit.cancel()
