@@ -58,6 +58,7 @@ final class WebSocketConnection {
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          bound.value.take(channel)
           if let context {
             // A numeric address is no server name of TLS; the certificate is held against it all the same.
             let isName = (try? SocketAddress(ipAddress: gateway.host, port: 0)) == nil
@@ -86,7 +87,6 @@ final class WebSocketConnection {
   private static func configure(
     _ channel: any Channel, _ gateway: GatewayAddress, _ maximumBytes: Int, _ bound: NIOLoopBound<WebSocketConnection>
   ) throws -> EventLoopFuture<any Channel> {
-    bound.value.take(channel)
     let upgrader = NIOTypedWebSocketClientUpgrader<any Channel>(
       maxFrameSize: maximumBytes,
       upgradePipelineHandler: { channel, head in
