@@ -96,7 +96,7 @@ public final class Call: Sendable {
   /// Presses keys towards the other side, one after the other.
   /// - Throws: ``ArgumentError`` with rules `dtmf.empty`, `dtmf.key`, `dtmf.long`; ``UsageError/callEnded``.
   public func sendDTMF(_ keys: String) throws {
-    let checked = try ArgumentError.checked("keys") { () throws(InvalidValue) in try Call.keys(keys) }
+    let checked = try ArgumentError.checked("keys") { () throws(InvalidValue) in try Call.checked(keys: keys) }
     try live()
     let number = number
     run.perform { $0.send(keys: checked, number) }
@@ -116,8 +116,9 @@ public final class Call: Sendable {
 
   private func live() throws(UsageError) { guard state != .ended else { throw .callEnded } }
 
-  /// 0-9, *, #, A-D; small letters become capital ones.
-  static func keys(_ text: String) throws(InvalidValue) -> String {
+  /// Keys as they can be pressed: 0-9, *, #, A-D; small letters become capital ones.
+  /// - Throws: ``InvalidValue`` with rules `dtmf.empty`, `dtmf.key`, `dtmf.long`.
+  public static func checked(keys text: String) throws(InvalidValue) -> String {
     func refusal(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
       InvalidValue(
         kind: "keys", rule: "dtmf.\(rule)", offset: offset, problem: problem,

@@ -18,6 +18,8 @@ public struct ClientOptions: Sendable {
   public var trust = Trust.system
   /// Milliseconds until a connection must stand.
   public var connectMilliseconds: Int64 = 10_000
+  /// Milliseconds until the gateway must know the user, the app's server included.
+  public var startMilliseconds: Int64 = 20_000
   /// Bytes of the longest message that is read.
   public var maximumMessageBytes = 262_144
   /// Most calls at a time.

@@ -35,7 +35,10 @@ final class ClientCore {
   private(set) var localHost: MediaAddress?
   /// Kept credentials were tried in this run.
   private var usedKept = false
+  /// A fresh proof was asked for since the gateway last knew the user.
+  private var askedFresh = false
   private var lastFailure: CallFailure?
+  private var startLimit: Scheduled<Void>?
   private var calls: [UInt64: CallCore] = [:]
   private var callNumbers: [CallID: UInt64] = [:]
   private var requests: [RequestNumber: (call: CallCore, kind: CallCore.Request)] = [:]
@@ -69,7 +72,14 @@ final class ClientCore {
 
   // MARK: Beginning
 
-  func start() { bringProof(isFresh: false) }
+  func start() {
+    let limit = TimeAmount.milliseconds(options.startMilliseconds)
+    startLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
+      guard let self, self.phase == .starting else { return }
+      self.failed(self.lastFailure ?? CallFailure(.networkTimeout))
+    }
+    bringProof(isFresh: false)
+  }
 
   private func bringProof(isFresh: Bool) {
     let registrar = registrar
@@ -137,6 +147,8 @@ final class ClientCore {
         }
       case .state(let state): follow(state)
       case .event(let event): route(event)
+      case .lost(let id, let failure):
+        if let number = callNumbers[id] { calls[number]?.finish(.error, failure) }
       case .keep(let credential): keep(credential)
       case .draining: client?.tell(.draining)
       }
@@ -196,6 +208,8 @@ final class ClientCore {
     switch state {
     case .idle, .connecting, .registering: break
     case .ready:
+      startLimit?.cancel()
+      askedFresh = false
       switch phase {
       case .starting:
         phase = .started
@@ -216,8 +230,10 @@ final class ClientCore {
 
   private func sessionEnded(_ failure: CallFailure?) {
     guard phase != .stopping, phase != .over else { return checkReleased() }
-    if phase == .starting, usedKept {
+    let isRefused = failure.map { $0.domain != .network } ?? false
+    if isRefused, usedKept || phase == .started, !askedFresh {
       // What was kept may be out of date: ask for a fresh proof, once.
+      askedFresh = true
       client?.log(.info, "credentials", "the gateway did not take the kept credentials")
       return bringProof(isFresh: true)
     }
@@ -283,7 +299,9 @@ final class ClientCore {
   func forget(_ call: CallCore) {
     calls[call.call.number] = nil
     if let id = call.id { callNumbers[id] = nil }
-    if calls.isEmpty, gracefulLimit != nil { endNow() }
+    guard calls.isEmpty, gracefulLimit != nil else { return }
+    // Once what came with the call's end is dealt with, so that the farewell can still be sent.
+    eventLoop.assumeIsolated().execute { self.endNow() }
   }
 
   private func route(_ event: AppEvent) {
@@ -339,6 +357,7 @@ final class ClientCore {
     connection?.socket.close(code: CloseCode.normal.rawValue)
     connection = nil
     requests = [:]
+    startLimit?.cancel()
     wakeUp?.task.cancel()
     wakeUp = nil
     let limit = TimeAmount.milliseconds(ClientCore.closingMilliseconds)

@@ -13,9 +13,11 @@ extension Console {
       throw ConsoleError.usage(
         "expect.status", "status: \(status) is no SIP failure", at: "--expect-sip", fix: "300 to 699, such as 486")
     }
-    let keys = options.keys
+    let keys = try options.keys.map { keys in
+      try Arguments.value("--keys") { () throws(InvalidValue) in try Call.checked(keys: keys) }
+    }
     let client = try callClient(options)
-    if options.expectSIP == nil, let path = options.play {
+    if let path = options.play {
       client.audio.play(try Console.sound(path), loops: options.playsForever)
     }
     let recording = try options.record.map { path in
@@ -191,7 +193,6 @@ extension Console {
     case "userID": "--user"
     case "callerNumber": "--from"
     case "headers": "--header"
-    case "keys": "--keys"
     default: "TARGET"
     }
   }
