@@ -53,11 +53,20 @@ public struct HTTPDoorConfiguration: Sendable {
   /// `https://app.example.com`: origins of web pages that may connect besides those of this host.
   public var allowedOrigins: [String]
   public var limits = Limits()
+  /// A Unix-domain socket in place of host and port: for this machine's own operator. No WebSocket is spoken there, and a
+  /// request may name its environment in the query.
+  public var socketPath: String?
 
   public init(host: String, port: Int, certificate: Certificate? = nil, allowedOrigins: [String] = []) {
     self.host = host
     self.port = port
     self.certificate = certificate
     self.allowedOrigins = allowedOrigins
+  }
+
+  /// - Parameter socket: path of the socket's file, made for its owner alone; a file left there is replaced.
+  public init(socket: String) {
+    self.init(host: "", port: 0)
+    socketPath = socket
   }
 }
