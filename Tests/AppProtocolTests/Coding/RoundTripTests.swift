@@ -43,7 +43,7 @@ struct RoundTripTests {
       .event(.ended(try Samples.call(), try Samples.summary()), sequence: 5))
     let text = String(decoding: ended, as: UTF8.self)
     #expect(text.contains(#""cost":"0.015467","cost_micro":15467,"currency":"EUR""#))
-    #expect(text.contains(#""answered_at":"2026-11-18T10:13:23.000Z""#), "\(text)")
+    #expect(text.contains(#""answered_at":"2026-11-18T11:06:43.000Z""#), "\(text)")
   }
 
   @Test("figures that JSON has no number for become 0") func notANumber() throws {
