@@ -61,7 +61,7 @@ final class Bench {
         asked.append((step, operation))
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
-      case .app, .originated, .media, .sip, .changed, .record, .log: break
+      case .app, .originated, .media, .sip, .changed, .record, .statistics, .log: break
       }
     }
     respond()
@@ -234,6 +234,7 @@ final class Bench {
     case .sip(let command): "sip \(word(command))"
     case .changed: nil
     case .record: "record"
+    case .statistics: "statistics"
     case .log: nil
     }
   }
