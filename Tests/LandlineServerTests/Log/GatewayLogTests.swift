@@ -210,6 +210,16 @@ struct GatewayLogTests {
     #expect(messages == ["own", "yes", "last"])
   }
 
+  @Test("closing writes what waits; what comes later is counted as lost")
+  func closing() throws {
+    let log = LogPipe()
+    log.logger().info("waits")
+    log.output.close()
+    log.logger().info("late")
+    #expect(log.output.droppedLines == 1)
+    #expect(try log.lines().map { try object($0)["message"] as? String } == ["waits"])
+  }
+
   @Test("many tasks write whole lines, in the order of each")
   func crowd() async throws {
     let log = LogPipe()
