@@ -277,33 +277,34 @@ enum TestSpeech {
     return try PromptLibrary().recording(prompt, .opus).packets.flatMap { TestSound.decode($0, decoder) }
   }
 
-  /// The best correlation of `sound` with a second of `original` from `start` on, at 8 kHz, and by how many
-  /// milliseconds it is later.
+  /// The best correlation of `sound` with half a second of `original` from `start` milliseconds on, at 8 kHz, and by how
+  /// many milliseconds it is later.
   static func likeness(
-    _ original: [Int16], from start: Int, _ sound: [Int16], samplingRate: Int, latest: Int = 400
+    _ original: [Int16], from start: Int, _ sound: [Int16], samplingRate: Int
   ) -> (correlation: Double, milliseconds: Int) {
     let (first, second) = (reduced(original, samplingRate), reduced(sound, samplingRate))
-    let offset = start * 8
-    guard first.count >= offset + 8_000 else { return (0, 0) }
-    let wanted = Array(first[offset..<(offset + 8_000)])
-    let power = wanted.reduce(0) { $0 + $1 * $1 }
-    var best: (Float, Int) = (0, 0)
-    wanted.withUnsafeBufferPointer { wanted in
+    let (offset, length, latest) = (start * 8, 4_000, 250 * 8)
+    guard first.count >= offset + length, second.count >= offset + latest + length else { return (0, 0) }
+    return first.withUnsafeBufferPointer { wanted in
       second.withUnsafeBufferPointer { heard in
-        for lag in 0..<(latest * 8) where offset + lag + 8_000 <= heard.count {
-          var (product, energy) = (Float(0), Float(0))
-          for index in 0..<8_000 {
-            let value = heard[offset + lag + index]
-            product += wanted[index] * value
-            energy += value * value
+        func correlation(_ lag: Int, step: Int) -> Float {
+          var (product, power, energy) = (Float(0), Float(1), Float(1))
+          var index = offset
+          while index < offset + length {
+            let (left, right) = (wanted[index], heard[index + lag])
+            product += left * right
+            power += left * left
+            energy += right * right
+            index += step
           }
-          guard energy > 0 else { continue }
-          let correlation = product / (power * energy).squareRoot()
-          if correlation > best.0 { best = (correlation, lag / 8) }
+          return product / (power * energy).squareRoot()
         }
+        // Roughly first, then around the best.
+        let rough = stride(from: 0, to: latest, by: 2).max { correlation($0, step: 4) < correlation($1, step: 4) } ?? 0
+        let fine = (max(0, rough - 4)...(rough + 4)).map { ($0, correlation($0, step: 1)) }.max { $0.1 < $1.1 }
+        return (Double(fine?.1 ?? 0), (fine?.0 ?? 0) / 8)
       }
     }
-    return (Double(best.0), best.1)
   }
 
   /// To 8 kHz, without what that cannot hold.
