@@ -85,8 +85,9 @@ struct AppVerifierTests {
     // A new registration of the device ends the former credential.
     #expect(await scene.enters(try IdentityScene.signed(2)) != nil)
     #expect(await scene.verdict(IdentityScene.registration(proof)) == .refused)
-    try await scene.store.forget(application: IdentityScene.key, user: try UserID("foo"), device: "phone")
-    #expect(try await scene.store.credential(credential.id) == nil)
+    let user = try UserID("foo")
+    await scene.store.forget(application: IdentityScene.key, user: user, device: "phone")
+    #expect(await scene.store.credential(credential.id) == nil)
   }
 
   @Test("the end that an app's server set for a device is not lifted by a later registration") func bound() async throws {
