@@ -63,7 +63,7 @@ struct VectorTests {
   @Test("a token made elsewhere is taken") func foreignToken() throws {
     let text =
       "eyJhbGciOiAiSFMyNTYiLCAia2lkIjogImhrZGZ2MS0yMDI2MTEyMiIsICJ0eXAiOiAiSldUIn0.eyJpc3MiOiAiLy9ydGMuc2luY2guY29tL2FwcGxpY2F0aW9ucy8xOTYwODdhMS1lODE1LTRiYzQtODk4NC02MGQ4ZDhhNDNmMWQiLCAic3ViIjogIi8vcnRjLnNpbmNoLmNvbS9hcHBsaWNhdGlvbnMvMTk2MDg3YTEtZTgxNS00YmM0LTg5ODQtNjBkOGQ4YTQzZjFkL3VzZXJzL2ZvbyIsICJpYXQiOiAxNzk1MzA5MjAwLCAiZXhwIjogMTc5NTMwOTgwMCwgIm5vbmNlIjogIjZiNDM4YmRhLTJkNWMtNGU4Yy05MmIwLTM5ZjIwYTk0YjM0ZSIsICJzaW5jaDpydGM6aW5zdGFuY2U6ZXhwIjogMTc5NTQ4MjAwMH0.7Yva0JpjPe17reldtl9teO9HJXbYDCVSDqnxInH6mFI"
-    let token = try #require(token(text))
+    let token = try #require(self.token(text))
     #expect(token.nonce == "6b438bda-2d5c-4e8c-92b0-39f20a94b34e")
     #expect(token.usableUntil == Self.now.advanced(byMilliseconds: 660_000))
     #expect(token.instanceExpiresAt == Self.now.advanced(byMilliseconds: 172_800_000))
