@@ -29,7 +29,12 @@ struct SignallingTests {
   func headers() throws {
     let bench = try Bench()
     let headers = try CustomHeaders([(name: "x-ring", value: "a")])
-    try bench.progress(180, { let call = bench.place(); return call == nil ? 9 : 0 }(), headers: headers)
+    try bench.progress(
+      180,
+      {
+        let call = bench.place()
+        return call == nil ? 9 : 0
+      }(), headers: headers)
     try bench.answer(headers: try CustomHeaders([(name: "x-ok", value: "b")]))
     bench.bye(headers: try CustomHeaders([(name: "x-bye", value: "c")]))
     var heard: [String] = []
@@ -217,7 +222,10 @@ struct SignallingTests {
     bench.feed(.sip(.offered(bench.invites[0].handle, ExchangeID(2), nil)))
     #expect(bench.ladder().last == "sip answer")
     #expect(bench.engine.call(call)?.state == .established)
-    bench.feed(.sip(.transferRequested(bench.invites[0].handle, to: NameAddress(SIPURI(scheme: .sip, user: "x", host: Scene.host)), replaces: nil)))
+    bench.feed(
+      .sip(
+        .transferRequested(
+          bench.invites[0].handle, to: NameAddress(SIPURI(scheme: .sip, user: "x", host: Scene.host)), replaces: nil)))
     #expect(bench.ladder().last == "sip refuseTransfer 603")
   }
 
