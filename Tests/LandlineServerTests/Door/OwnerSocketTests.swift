@@ -17,7 +17,7 @@ import Testing
     // What an earlier run left.
     try Data().write(to: URL(fileURLWithPath: path))
     let operations = FakeOperations()
-    operations.state.withLock { $0.live = [CallRecordFixture.snapshot("one", "acme")] }
+    operations.with { $0.live = [CallRecordFixture.snapshot("one", "acme")] }
     let acceptor = RecordingAcceptor()
     try await RunningDoor.with(acceptor, operations: operations) {
       $0 = HTTPDoorConfiguration(socket: path)
@@ -39,7 +39,7 @@ import Testing
   @Test func liveCallsAreStreamedAndTheStreamEndsWithTheDoor() async throws {
     let stores = try await RESTKit()
     let operations = stores.operations
-    operations.state.withLock {
+    operations.with {
       $0.live = [CallRecordFixture.snapshot("one", "acme"), CallRecordFixture.snapshot("two", "other")]
     }
     try await RunningDoor.with(RecordingAcceptor(), operations: operations) {
@@ -61,6 +61,6 @@ import Testing
       await group.triggerGracefulShutdown()
       _ = await peer.rest()
     }
-    await stores.ledger.close()
+    await stores.close()
   }
 }

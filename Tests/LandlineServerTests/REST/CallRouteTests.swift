@@ -24,12 +24,12 @@ import Testing
     #expect(failed.tree["cost_micro"] == .null)
     #expect(try await kit.send("GET", "/v1/calls/two", as: "app").status == 404)
     #expect(try await kit.send("GET", "/v1/calls?account=other", as: "app").status == 404)
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func liveCallsAreListedAndEnded() async throws {
     let kit = try await RESTKit()
-    kit.operations.state.withLock {
+    kit.operations.with {
       $0.live = [
         CallRecordFixture.snapshot("one", "acme"), CallRecordFixture.snapshot("two", "other"),
         CallRecordFixture.snapshot("three", "acme", environment: "sandbox"),
@@ -42,9 +42,9 @@ import Testing
     #expect(try await kit.send("DELETE", "/v1/live-calls/two", as: "app").status == 404)
     #expect(try await kit.send("DELETE", "/v1/live-calls/three").status == 404)
     #expect(try await kit.send("DELETE", "/v1/live-calls/one", as: "app").status == 204)
-    #expect(kit.operations.state.withLock { $0.hungUp } == [CallID(unchecked: "one")])
+    #expect(kit.operations.with { $0.hungUp } == [CallID(unchecked: "one")])
     #expect(try await kit.send("GET", "/v1/live-calls?watch=maybe").status == 400)
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func aCallIsPlacedOnce() async throws {
@@ -55,7 +55,7 @@ import Testing
     let again = try await kit.send("POST", "/v1/calls", Self.order, key: "c1")
     #expect(again.body == first.body)
     #expect(again.headers["idempotent-replayed"] == "true")
-    let orders = kit.operations.state.withLock { $0.orders }
+    let orders = kit.operations.with { $0.orders }
     #expect(orders.count == 1)
     #expect(orders.first?.second.target == "sip:a@example.com")
     #expect(orders.first?.headers == ["X-Order": "7"])
@@ -68,7 +68,7 @@ import Testing
     let own = try await kit.send(
       "POST", "/v1/calls", Self.order.replacing(#""account":"acme","#, with: ""), key: "c4", as: "app")
     #expect(own.status == 201)
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func aCallThatWasBegunBeforeARestartIsNotBegunAgain() async throws {
@@ -80,8 +80,8 @@ import Testing
     #expect(answer.status == 409)
     #expect(answer.code == "idempotency.running")
     #expect(answer.headers["retry-after"] == "1")
-    #expect(kit.operations.state.withLock { $0.orders }.isEmpty)
-    await kit.ledger.close()
+    #expect(kit.operations.with { $0.orders }.isEmpty)
+    await kit.close()
   }
 
   @Test(arguments: [
@@ -98,23 +98,23 @@ import Testing
   ])
   func aRefusedCallIsAProblem(_ failure: CallFailure, _ status: Int, _ code: String, _ isKept: Bool) async throws {
     let kit = try await RESTKit()
-    kit.operations.state.withLock { $0.outcome = .failure(failure) }
+    kit.operations.with { $0.outcome = .failure(failure) }
     let answer = try await kit.send("POST", "/v1/calls", Self.order, key: "k")
     #expect(answer.status == status)
     #expect(answer.code == code)
     #expect(answer.tree["sip_status"]?.integerValue == failure.sipStatus.map { Int64($0) })
     #expect(answer.tree["call_id"]?.textValue == failure.correlationID)
     #expect(answer.headers["retry-after"] == failure.retryAfterSeconds.map { String($0) })
-    kit.operations.state.withLock { $0.outcome = .success(CallID(unchecked: "later")) }
+    kit.operations.with { $0.outcome = .success(CallID(unchecked: "later")) }
     // A verdict stands; what may pass is tried again.
     let again = try await kit.send("POST", "/v1/calls", Self.order, key: "k")
     #expect(again.status == (isKept ? status : 201))
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func trunksStatusAndHealth() async throws {
     let kit = try await RESTKit()
-    kit.operations.state.withLock {
+    kit.operations.with {
       $0.trunks = [
         TrunkReport(
           name: "one", uri: "sip:one.example", environments: ["production"], standing: "up", explanation: "",
@@ -134,10 +134,10 @@ import Testing
     let waiting = try await kit.send("GET", "/readyz", as: nil)
     #expect(waiting.status == 503)
     #expect(waiting.tree["problems"] == .array([.text("no trunk is up")]))
-    kit.operations.state.withLock { $0.status.isReady = true }
+    kit.operations.with { $0.status.isReady = true }
     #expect(try await kit.send("GET", "/readyz", as: nil).status == 200)
     #expect(try await kit.send("GET", "/startupz", as: nil).status == 200)
-    kit.operations.state.withLock {
+    kit.operations.with {
       $0.status.isReady = false
       $0.status.isDraining = true
     }
@@ -148,6 +148,6 @@ import Testing
     let metrics = try await kit.send("GET", "/metrics", as: nil)
     #expect(metrics.text.contains("landline_ready 0\n"))
     #expect(metrics.text.contains("landline_http_requests_total{method=\"GET\",route=\"/readyz\",status=\"503\"} 2\n"))
-    await kit.ledger.close()
+    await kit.close()
   }
 }

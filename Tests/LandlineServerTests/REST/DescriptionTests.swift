@@ -20,7 +20,7 @@ import Testing
       #expect(refused.status == 405)
       #expect(refused.headers["allow"]?.contains(method) == true)
     }
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func everyReferenceLeadsSomewhereAndIdsAreUnique() async throws {
@@ -46,6 +46,6 @@ import Testing
     #expect(references.isSubset(of: schemas))
     #expect(schemas.subtracting(references).isEmpty)
     #expect(ids.count == Set(ids).count)
-    await kit.ledger.close()
+    await kit.close()
   }
 }

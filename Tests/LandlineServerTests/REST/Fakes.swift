@@ -19,8 +19,12 @@ final class FakeOperations: GatewayOperations {
     var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
   }
 
-  let state = Mutex(State())
+  private let state = Mutex(State())
   private let stores: [String: EnvironmentStores]
+
+  func with<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    state.withLock { state in body(&state) }
+  }
 
   init(stores: [String: EnvironmentStores] = [:]) { self.stores = stores }
 

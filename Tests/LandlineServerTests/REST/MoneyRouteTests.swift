@@ -26,7 +26,7 @@ import Testing
     #expect(late.code == "ledger.accountClosed")
     let again = try await kit.send("POST", "/v1/accounts", #"{"name":"post@paid+1","currency":"USD"}"#)
     #expect(again.status == 409)
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func moneyMovesAndTheHistoryTellsIt() async throws {
@@ -62,7 +62,7 @@ import Testing
           "POST", "/v1/accounts/acme/transfers", bad, key: "bad \(bad)".filter { $0.isLetter || $0.isNumber }
         ).status == 400)
     }
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func historyPagesAreStableAndComplete() async throws {
@@ -96,7 +96,7 @@ import Testing
     }
     #expect(seen.count == 120)
     #expect(seen == Set(seen).sorted(by: >))
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func accountsComeInPagesAndApplicationsSeeTheirOwn() async throws {
@@ -117,7 +117,7 @@ import Testing
     #expect(try await kit.send("GET", "/v1/accounts/acme/history", as: "app").status == 200)
     #expect(try await kit.send("GET", "/v1/accounts/b", as: "app").status == 404)
     #expect(try await kit.send("GET", "/v1/accounts/b/history", as: "app").status == 404)
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func aKeyIsGoodForOneRequest() async throws {
@@ -139,7 +139,7 @@ import Testing
     #expect(stranger.status == 201)
     #expect(stranger.headers["idempotent-replayed"] == nil)
     #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .text("2.000000"))
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func theSameKeyAtOnceHasOneEffect() async throws {
@@ -156,7 +156,7 @@ import Testing
     #expect(statuses.contains(201))
     #expect(statuses.allSatisfy { $0 == 201 || $0 == 409 })
     #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .text("1.000000"))
-    await kit.ledger.close()
+    await kit.close()
   }
 
   @Test func aMovementBegunBeforeARestartIsFinishedOnce() async throws {
@@ -171,7 +171,7 @@ import Testing
     #expect(first.status == 201)
     #expect(try await kit.send("POST", "/v1/accounts/acme/topups", body, key: "crash").body == first.body)
     #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .text("1.000000"))
-    await kit.ledger.close()
+    await kit.close()
   }
 
   static func digest(_ text: String) -> [UInt8]? { RESTService.digest(Array(text.utf8)) }
@@ -179,13 +179,13 @@ import Testing
   @Test func aLedgerThatIsAwayIsSaidSoAndTheKeyStaysFree() async throws {
     let kit = try await RESTKit()
     try await kit.makeAccount("acme")
-    await kit.ledger.close()
+    await kit.close()
     let answer = try await kit.send(
       "POST", "/v1/accounts/acme/topups", #"{"amount":"1","method":"card"}"#, key: "away")
     #expect(answer.status == 503)
     #expect(answer.code == "store.unavailable")
     #expect(answer.tree["retryable"] == .boolean(true))
-    #expect(!answer.text.contains(kit.folder.path))
+    #expect(!answer.text.contains(kit.folderPath))
     let state = try await kit.idempotency.begin(
       "away", scope: "production/rest:alice", digest: [1], now: Instant(seconds: 1))
     #expect(state == .fresh)

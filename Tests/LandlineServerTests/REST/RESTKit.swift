@@ -20,7 +20,7 @@ final class RESTKit: Sendable {
   }
 
   let folder: URL
-  let ledger: SQLiteLedgerStore
+  let ledger: any LedgerStore
   let idempotency = FakeIdempotency()
   let operations: FakeOperations
   let metrics = MetricsRegistry()
@@ -44,6 +44,9 @@ final class RESTKit: Sendable {
     application = Application(responder: service.router().buildResponder(), logger: logger)
     description = try await APIDescription(application)
   }
+
+  var folderPath: String { folder.path }
+  func close() async { await ledger.close() }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
