@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (CallFailure(.insufficientCredit), 402, "gw.funds", true), (CallFailure(.concurrencyCap), 429, "gw.limit", true),
+    (CallFailure(.insufficientCredit), 402, "gw.funds", true), (CallFailure(.concurrencyCap), 429, "gw.limit", false),
     (CallFailure(.billingUnavailable), 503, "gw.billing", false),
     (
       CallFailure(

@@ -111,7 +111,7 @@ import Testing
     ),
     Case(
       "POST", "/v1/accounts", #"{"name":"a b","currency":"EUR"}"#, is: 400,
-      #"{"type":"/errors/body.member","title":"A member of the body has no valid value","status":400,"detail":"name: account name: ' ' cannot stand here","instance":"/v1/accounts","code":"body.member","fix":"1 to 64 letters, digits and . _ - @ +, starting with a letter or a digit","retryable":false,"member":"name","rule":"name.character","position":1}"#
+      #"{"type":"/errors/body.member","title":"A member of the body has no valid value","status":400,"detail":"name: account name: a space cannot stand here","instance":"/v1/accounts","code":"body.member","fix":"1 to 64 letters, digits and . _ - @ +, starting with a letter or a digit","retryable":false,"member":"name","rule":"name.character","position":1}"#
     ),
     Case(
       "POST", "/v1/accounts", #"{"name":1,"currency":"EUR"}"#, is: 400,
