@@ -262,7 +262,11 @@ final class ClientCore {
     }
   }
 
-  func networkChanged() { take(.networkChanged) }
+  func networkChanged() {
+    guard phase == .started else { return }
+    hostChanged = true
+    take(.networkChanged)
+  }
 
   // MARK: Calls
 
