@@ -44,9 +44,12 @@ import Testing
   }
 
   @Test func callsNeedTheCapability() async throws {
-    try await withClient(configure: { $0.capabilities = [.messaging] }) { _, client in
-      #expect(throws: UsageError.capabilityMissing) { try client.calls.callUser("bob") }
-    }
+    let gateway = try await TestGateway.start()
+    let client = try makeClient(gateway) { $0.capabilities = [.messaging] }
+    try await client.started()
+    #expect(throws: UsageError.capabilityMissing) { try client.calls.callUser("bob") }
+    await client.stop()
+    try await gateway.shutdown()
   }
 
   @Test(arguments: [

@@ -7,7 +7,9 @@ import Testing
 enum SoundBytes {
   /// A square wave of 500 Hz, mono, 16 bits.
   static func wav(samplingRate: Int, milliseconds: Int, channels: Int = 1) -> [UInt8] {
-    func bytes(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
     let count = samplingRate * milliseconds / 1_000
     let data = (0..<count).flatMap { bytes(($0 * 1_000 / samplingRate) % 2 == 0 ? 8_000 : -8_000, 2) }
     return Array("RIFF".utf8) + bytes(data.count + 36, 4) + Array("WAVEfmt ".utf8) + bytes(16, 4) + bytes(1, 2)

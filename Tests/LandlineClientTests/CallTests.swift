@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CallTests {
   @Test func aCallIsPlacedAnsweredAndHungUp() async throws {
     try await withClient { gateway, client in
-      let call = try client.calls.callPhoneNumber("+46701234567", headers: ["x-order": "4711"], callerNumber: "+46850000000")
+      let call = try client.calls.callPhoneNumber(
+        "+46701234567", headers: ["x-order": "4711"], callerNumber: "+46850000000")
       #expect(call.state == .initiating)
       #expect(call.direction == .outgoing)
       #expect(call.remote == "+46701234567")
@@ -42,7 +43,9 @@ import Testing
         last = event.milliseconds
       }
       #expect(
-        names.filter { $0 != "mediaSecured" } == ["progressing", "price", "ringing", "answered", "established", "ended"])
+        names.filter { $0 != "mediaSecured" } == [
+          "progressing", "price", "ringing", "answered", "established", "ended",
+        ])
       // A stream that is taken late tells the same.
       var again = 0
       for await _ in call.events { again += 1 }
@@ -52,12 +55,12 @@ import Testing
 
   @Test func aFailureSaysWhoRefusedAndWhy() async throws {
     try await withClient { _, client in
-      let busy = await try client.calls.callPhoneNumber("+46000000486").ended()
+      let busy = try await client.calls.callPhoneNumber("+46000000486").ended()
       #expect(busy.failure?.code == .busy)
       #expect(busy.failure?.sipStatus == 486)
       #expect(busy.failure?.errorDomain == .sip)
       #expect(busy.endCause == .denied)
-      let funds = await try client.calls.callPhoneNumber("+46000000402").ended()
+      let funds = try await client.calls.callPhoneNumber("+46000000402").ended()
       #expect(funds.failure?.refusal == .insufficientCredit)
       #expect(funds.failure?.errorDomain == .other)
     }
@@ -147,7 +150,12 @@ import Testing
       let (seconds, continuation) = AsyncStream.makeStream(of: Void.self)
       let frames = Mutex(0)
       call.audio.sink = CallbackSink { _ in
-        if frames.withLock({ $0 += 1; return $0 }) == 80 { continuation.yield() }
+        if frames.withLock({
+          $0 += 1
+          return $0
+        }) == 80 {
+          continuation.yield()
+        }
       }
       #expect(await call.reaches("established"))
       for await _ in seconds { break }

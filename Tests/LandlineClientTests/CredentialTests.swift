@@ -20,7 +20,8 @@ import Testing
       let kept = KeptCredentials(
         id: "id", secret: Redacted("secret"), expiresAt: Instant(milliseconds: 1_800_000_000_000), sequence: .max)
       try await storage.save(kept, for: owner)
-      try await storage.save(KeptCredentials(sequence: 1), for: CredentialOwner(application: "key", user: "bob", device: "phone"))
+      try await storage.save(
+        KeptCredentials(sequence: 1), for: CredentialOwner(application: "key", user: "bob", device: "phone"))
       #expect(try await FileCredentialStorage(path: path).load(owner) == kept)
       let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
       #expect(mode == 0o600)

@@ -2,6 +2,7 @@ import AppProtocol
 import CallModel
 import Foundation
 import LandlineClient
+import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
@@ -221,9 +222,11 @@ import Testing
 
   @Test func aGroupOfTheAppIsLeftRunning() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    try await withClient(configure: { $0.group = group }) { _, client in
-      #expect(client.isStarted)
-    }
+    let gateway = try await TestGateway.start()
+    let client = try makeClient(gateway) { $0.group = group }
+    try await client.started()
+    await client.stop()
+    try await gateway.shutdown()
     #expect(try await group.next().submit { 7 }.get() == 7)
     try await group.shutdownGracefully()
   }

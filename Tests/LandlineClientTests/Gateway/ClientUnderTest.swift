@@ -3,7 +3,8 @@ import LandlineClient
 
 /// The client of one test.
 func makeClient(
-  _ gateway: TestGateway, user: String = "alice", secret: String = "c2VjcmV0", configure: (inout ClientOptions) -> Void = { _ in }
+  _ gateway: TestGateway, user: String = "alice", secret: String = "c2VjcmV0",
+  configure: (inout ClientOptions) -> Void = { _ in }
 ) throws -> Client {
   var options = ClientOptions()
   configure(&options)
@@ -13,11 +14,9 @@ func makeClient(
 }
 
 /// Runs a body against a gateway and a started client; both are gone afterwards.
-func withClient(
-  configure: (inout ClientOptions) -> Void = { _ in }, _ body: (TestGateway, Client) async throws -> Void
-) async throws {
+func withClient(_ body: (TestGateway, Client) async throws -> Void) async throws {
   let gateway = try await TestGateway.start()
-  let client = try makeClient(gateway, configure: configure)
+  let client = try makeClient(gateway)
   do {
     try await client.started()
     try await body(gateway, client)

@@ -56,7 +56,8 @@ final class GatewayMedia {
 
   private static func freshCredentials() -> ICECredentials? {
     ICECredentials(
-      userFragment: "g\(UInt32.random(in: 10_000...99_999))", password: "gatewaygatewaygateway\(UInt32.random(in: 10_000...99_999))")
+      userFragment: "g\(UInt32.random(in: 10_000...99_999))",
+      password: "gatewaygatewaygateway\(UInt32.random(in: 10_000...99_999))")
   }
 
   private static var now: MonotonicInstant {
@@ -104,7 +105,9 @@ final class GatewayMedia {
   private func settle() {
     for index in 0..<outbox.count {
       let address = outbox.address(at: index)
-      guard let target = try? SocketAddress(ipAddress: address.host.description, port: Int(address.port)) else { continue }
+      guard let target = try? SocketAddress(ipAddress: address.host.description, port: Int(address.port)) else {
+        continue
+      }
       channel.write(
         AddressedEnvelope(remoteAddress: target, data: ByteBuffer(bytes: outbox.buffer(at: index).bytes)), promise: nil)
     }

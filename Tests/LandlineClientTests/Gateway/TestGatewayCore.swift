@@ -162,7 +162,8 @@ final class TestGatewayCore {
   private func end(_ id: CallID, _ cause: CallEndCause, _ failure: CallFailure?) {
     guard let call = calls.removeValue(forKey: id) else { return }
     call.media?.close()
-    var summary = CallSummary(startedAt: call.startedAt, endedAt: clock, cause: cause, failure: failure, currency: "EUR")
+    var summary = CallSummary(
+      startedAt: call.startedAt, endedAt: clock, cause: cause, failure: failure, currency: "EUR")
     if call.isAnswered {
       summary.answeredAt = clock
       summary.costMicro = 1_250
