@@ -107,8 +107,12 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
     guard let outcome = value.outcome else { return }
     let channel = value.channel
     await withTaskCancellationHandler {
-      guard case .http(let connection)? = try? await outcome.get() else { return }
-      await handleHTTP(asyncChannel: connection, logger: logger)
+      switch try? await outcome.get() {
+      case .http(let connection): await handleHTTP(asyncChannel: connection, logger: logger)
+      // Its handlers do the work; the door is not closed before it is.
+      case .webSocket: try? await channel.closeFuture.get()
+      case nil: break
+      }
     } onCancel: {
       channel.close(promise: nil)
     }
