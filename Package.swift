@@ -66,7 +66,8 @@ let package = Package(
 
     .target(name: "SIPCore", dependencies: ["CallModel", "LandlineDigest", "CLandlineOSIP"], swiftSettings: ours),
 
-    .target(name: "AppProtocol", dependencies: ["CallModel", "LandlineDigest"], swiftSettings: ours),
+    .target(
+      name: "AppProtocol", dependencies: ["CallModel", "LandlineDigest"], exclude: ["API"], swiftSettings: ours),
     .target(
       name: "CallEngine",
       dependencies: ["CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "AppProtocol"],
@@ -138,9 +139,14 @@ let package = Package(
       name: "LandlineConsole",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
-        "LandlineConfiguration", "LandlineGateway", "LandlineResolver",
+        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient", "AppProtocol",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ],
       swiftSettings: ours),
     .target(
@@ -206,7 +212,9 @@ let package = Package(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "LedgerSQLiteTests",
-      dependencies: ["LedgerSQLite", "LedgerCore", "RoutingCore", "CallModel", "TestVectors"],
+      dependencies: [
+        "LedgerSQLite", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CallModel", "TestVectors",
+      ],
       swiftSettings: ours),
     .testTarget(
       name: "LedgerStoreTests",
