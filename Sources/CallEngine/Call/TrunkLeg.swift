@@ -219,6 +219,13 @@ final class TrunkLeg {
   func failed(_ end: CallEnd, _ context: EngineContext) -> Consequence {
     guard case .calling(var attempt) = phase else { return .failure(CallFailure(.internal, leg: .trunk)) }
     let failure = end.failure ?? CallFailure(.declined, leg: .trunk)
+    guard failure.domain == .sip else {
+      // The agent itself could not place it: that says nothing of the trunk, and the next one would fare no better.
+      learn(&attempt, .abandoned, context)
+      finish(attempt, context)
+      phase = .over
+      return .failure(failure)
+    }
     let attemptEnd: AttemptEnd
     if let status = failure.sipStatus {
       attemptEnd = .response(
