@@ -2,15 +2,17 @@ import CallModel
 import SDPCore
 import SecureTransport
 
-/// The way packets take on one leg: a browser's or a carrier's.
+/// The way packets take on one leg: a browser's, a carrier's, or that of an app of our own.
 enum LegTransport {
   case app(AppTransport)
   case trunk(TrunkTransport)
+  case client(ClientTransport)
 
   var port: MediaPort {
     switch self {
     case .app(let transport): transport.port
     case .trunk(let transport): transport.port
+    case .client(let transport): transport.port
     }
   }
 
@@ -18,6 +20,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.port
     case .trunk(let transport): transport.controlPort
+    case .client(let transport): transport.port
     }
   }
 
@@ -26,6 +29,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.isReady
     case .trunk(let transport): transport.isReady
+    case .client(let transport): transport.isReady
     }
   }
 
@@ -34,6 +38,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.destination
     case .trunk(let transport): transport.destination
+    case .client(let transport): transport.destination
     }
   }
 
@@ -42,6 +47,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.destination
     case .trunk(let transport): transport.controlDestination
+    case .client(let transport): transport.destination
     }
   }
 
@@ -49,6 +55,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.nextDeadline
     case .trunk(let transport): transport.nextDeadline
+    case .client(let transport): transport.nextDeadline
     }
   }
 
@@ -56,6 +63,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.dropped[reason.rawValue]
     case .trunk(let transport): transport.dropped[reason.rawValue]
+    case .client(let transport): transport.dropped[reason.rawValue]
     }
   }
 
@@ -65,6 +73,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.apply(plan, at: now, outbox: outbox, events: &events)
     case .trunk(let transport): transport.apply(plan, at: now, events: &events)
+    case .client(let transport): transport.apply(plan, at: now, outbox: outbox, events: &events)
     }
   }
 
@@ -76,6 +85,8 @@ enum LegTransport {
     case .app(let transport): transport.receive(packet, from: address, at: now, outbox: outbox, events: &events)
     case .trunk(let transport):
       transport.receive(packet, on: port, from: address, at: now, events: &events)
+    case .client(let transport):
+      transport.receive(packet, on: port, from: address, at: now, outbox: outbox, events: &events)
     }
   }
 
@@ -83,11 +94,17 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.advance(to: now, outbox: outbox, events: &events)
     case .trunk(let transport): transport.advance(to: now, events: &events)
+    case .client(let transport): transport.advance(to: now, outbox: outbox, events: &events)
     }
   }
 
-  func restart(_ credentials: ICECredentials) {
-    if case .app(let transport) = self { transport.restart(credentials) }
+  /// `locals`: our addresses, where they changed; only the app's own side has a say in that.
+  func restart(_ credentials: ICECredentials, locals: [ClientTransport.Local]? = nil) {
+    switch self {
+    case .app(let transport): transport.restart(credentials)
+    case .client(let transport): transport.restart(credentials, locals: locals)
+    case .trunk: break
+    }
   }
 
   /// Protects RTP in place; `false`: it may not leave.
@@ -95,6 +112,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.protectRTP(packet)
     case .trunk(let transport): transport.protectRTP(packet)
+    case .client(let transport): transport.protectRTP(packet)
     }
   }
 
@@ -102,6 +120,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.protectRTCP(packet)
     case .trunk(let transport): transport.protectRTCP(packet)
+    case .client(let transport): transport.protectRTCP(packet)
     }
   }
 
@@ -109,6 +128,7 @@ enum LegTransport {
     switch self {
     case .app(let transport): transport.close(at: now, outbox: outbox)
     case .trunk(let transport): transport.close(at: now)
+    case .client(let transport): transport.close(at: now, outbox: outbox)
     }
   }
 }

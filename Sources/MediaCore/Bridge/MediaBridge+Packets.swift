@@ -25,6 +25,7 @@ extension MediaBridge {
     case .stray, .duplicate: return
     case .restarted:
       flow?.restart()
+      if leg.echo != nil { leg.outgoing.changeSource() }
       leg.finishDigits(events: &events)
     case .first, .next, .ahead, .late: break
     }
@@ -34,6 +35,7 @@ extension MediaBridge {
     } else {
       leg.heard(header, at: now, events: &events)
       flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
+      if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
     }
     if let due = flow?.nextDeadline { bringForward(due) }
   }
@@ -48,6 +50,7 @@ extension MediaBridge {
     leg.receiveDigit(packet, header, at: now, events: &events)
     handOn(events[told...], of: leg, at: now)
     if let due = leg.digits?.nextDeadline { bringForward(due) }
+    if leg.echo != nil { leg.echoDigit(packet, header, at: now, outbox: outbox) }
     guard !leg.isMuted, let other = flow?.to, other.plan?.events != nil else { return }
     other.relayDigit(packet, header, clockRate: leg.eventClock(of: header.payloadType), at: now, outbox: outbox)
   }

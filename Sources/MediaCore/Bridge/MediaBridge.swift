@@ -51,6 +51,8 @@ public final class MediaBridge {
     let leg = MediaLeg(side, configuration, at: now)
     if side == .left { left = leg } else { right = leg }
     if let left, let right {
+      left.echo = nil
+      right.echo = nil
       leftToRight = MediaFlow(from: left, to: right, workspace: workspace)
       rightToLeft = MediaFlow(from: right, to: left, workspace: workspace)
     }
@@ -115,6 +117,8 @@ public final class MediaBridge {
       leg(side)?.play(prompts, from: library, at: now, events: &events)
     case .playTones(let side, let tones): leg(side)?.play(tones, at: now)
     case .stopPlaying(let side): leg(side)?.endPlaying(finished: false, events: &events)
+    case .echo(let side, let dropping):
+      if leg(side.other) == nil { leg(side)?.echo = Echo(dropping: dropping) }
     case .record(let isOn): record(isOn, at: now, events: &events)
     case .restartICE(let side, let credentials): leg(side)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
@@ -158,6 +162,10 @@ public enum MediaCommand: Sendable {
   /// Play tones to a leg in place of the other leg's sound.
   case playTones(BridgeSide, [Tone])
   case stopPlaying(BridgeSide)
+  /// Send back what comes from a leg, keys too, in our own stream, but one packet of every `dropping` (0: none), which
+  /// is missing there. A prompt or tones take its place while they sound, and lose packets in the same way; a muted leg
+  /// hears nothing. For a bridge with one leg: refused where there are two, and over when the second one comes.
+  case echo(BridgeSide, dropping: Int)
   /// Record both legs as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
   case record(Bool)
   /// Ends the bridge: RTCP BYE, DTLS close_notify, then ``MediaEvent/closed``.

@@ -42,6 +42,8 @@ final class MediaLeg {
   private var relayedDigits: TelephoneEventClock?
   var pressing: TelephoneEventSender?
   var player: LocalSound?
+  /// What comes in is sent back.
+  var echo: Echo?
   let control: RTCPSession
 
   init(_ side: BridgeSide, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
@@ -50,6 +52,7 @@ final class MediaLeg {
     switch configuration.transport {
     case .app(let app): transport = .app(AppTransport(app, at: now))
     case .trunk(let trunk): transport = .trunk(TrunkTransport(trunk, at: now))
+    case .client(let client): transport = .client(ClientTransport(client, at: now))
     }
     let stream = configuration.stream
     outgoing = OutgoingStream(

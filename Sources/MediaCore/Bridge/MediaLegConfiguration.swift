@@ -5,6 +5,8 @@ public struct MediaLegConfiguration: Sendable {
   public enum Transport: Sendable {
     case app(AppTransport.Configuration)
     case trunk(TrunkTransport.Configuration)
+    /// The app's own side of an app leg.
+    case client(ClientTransport.Configuration)
   }
 
   /// Our stream towards the peer. All numbers are random (RFC 3550 section 5.1); the sequence below 32768, so that a

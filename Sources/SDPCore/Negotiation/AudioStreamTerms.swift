@@ -69,7 +69,7 @@ struct AudioStreamTerms {
   func ice() throws(NegotiationRefusal) -> MediaPlan.RemoteICE? {
     guard policy.ice != .off else { return nil }
     guard let credentials = transport.iceCredentials else {
-      if policy.ice == .required { throw .ice }
+      if policy.ice.isRequired { throw .ice }
       return nil
     }
     return MediaPlan.RemoteICE(

@@ -27,6 +27,13 @@ public struct MediaPolicy: Hashable, Sendable {
     case lite
     /// Without it there is no call: nothing may be sent to an address that no check has proved.
     case required
+    /// The same, but we are the full end, which sends checks: an app's own side.
+    case full
+
+    /// Descriptions of ours say `ice-lite` (RFC 8839 section 5.3).
+    var isLite: Bool { self == .lite || self == .required }
+    /// A peer without ICE is refused.
+    var isRequired: Bool { self == .required || self == .full }
   }
 
   /// Milliseconds of sound that a packet may carry, in steps of 10.
@@ -79,6 +86,12 @@ public struct MediaPolicy: Hashable, Sendable {
   /// A leg to a browser or an app: Opus first, DTLS in either role, ICE-lite, one port.
   public static let app = MediaPolicy(
     codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .required,
+    opensDTLS: true)
+
+  /// The app's own side of its leg to a gateway: as ``app``, but the full end of ICE, and without a wish for less than
+  /// the whole band of Opus.
+  public static let client = MediaPolicy(
+    codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .full,
     opensDTLS: true)
 
   /// A leg to a trunk; `protection` is the trunk's: off is `.none`, optional `[.none, .sdes]`, required `.sdes`.

@@ -72,7 +72,7 @@ public struct OfferAnswer: Hashable, Sendable {
     guard !offer.codecs.isEmpty else { throw .codec }
     self.numbers = numbers
     var description = SessionDescription(origin: origin, connection: ConnectionData(local.host))
-    if offer.usesICE { description.attributes.append(SessionAttribute("ice-lite")) }
+    if offer.usesICE, policy.ice.isLite { description.attributes.append(SessionAttribute("ice-lite")) }
     // Streams in a bundle share one port with RTCP (RFC 9143 section 9.3).
     if policy.multiplexesRTCP,
       let mid = offer.media.attributes.first(where: { $0.name == "mid" })?.value
@@ -117,7 +117,7 @@ public struct OfferAnswer: Hashable, Sendable {
     _ answer: AudioAnswer, among offered: [MediaDescription], _ terms: AudioStreamTerms, _ local: LocalMedia
   ) -> SessionDescription {
     var description = SessionDescription(origin: origin, connection: ConnectionData(local.host))
-    if answer.plan.ice != nil { description.attributes.append(SessionAttribute("ice-lite")) }
+    if answer.plan.ice != nil, policy.ice.isLite { description.attributes.append(SessionAttribute("ice-lite")) }
     if terms.section.isBundled, let mid = terms.section.mid {
       description.attributes.append(SessionAttribute("group", "BUNDLE \(mid)"))
     }
