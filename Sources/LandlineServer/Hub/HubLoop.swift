@@ -312,7 +312,7 @@ final class HubLoop {
       // About a call that exists, whose price is frozen.
       payer =
         payers.lastKnown(application.account)
-        ?? Payer(environment: environment.name, account: application.account, currency: .noCurrency, plan: nil)
+        ?? Payer(environment: environment.name, account: application.account, currency: Currency.none, plan: nil)
     }
     if let payer {
       let caller = AppCaller(identity: identity, payer: payer, callerNumbers: application.callerNumbers)

@@ -153,8 +153,10 @@ public final class RunningGateway: Service {
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
       try HTTPDoor(
-        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub, operations: hub,
-        authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics, logger: log))
+        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub,
+        operations: hub,
+        authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics,
+        logger: log))
     services.append(Draining(gateway: self, milliseconds: configuration.drainMilliseconds))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
     let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: log))
