@@ -204,6 +204,19 @@ public enum CallFailureCatalogue {
       likely: ["a side lost its network", "a firewall closed the media path"],
       remedies: ["call again"]),
     CallFailureClass(
+      .message, .gateway, "message not understood", .error, .afterFix,
+      "A message to the gateway, or a part of it that is named, is not what the protocol says.",
+      likely: ["a mistyped member or type", "a version of the protocol that the gateway does not have"],
+      remedies: ["put the named part right"]),
+    CallFailureClass(
+      .registration, .gateway, "registration refused", .denied, .afterFix,
+      "The proof of who registers was not accepted.",
+      likely: [
+        "a wrong key or secret", "a sequence number or token that was used before", "a token or credential that has ended",
+        "an application that may not sign for itself",
+      ],
+      remedies: ["ask the app's server for a new signature or token"]),
+    CallFailureClass(
       .internal, .gateway, "gateway failure", sipStatus: 500, .error, .later,
       "The gateway failed in a way that has no class of its own.",
       likely: ["a defect of the gateway"],

@@ -38,6 +38,8 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case address = "gw.address"
   case header = "gw.header"
   case mediaLost = "gw.mediaLost"
+  case message = "gw.message"
+  case registration = "gw.registration"
   case `internal` = "gw.internal"
 
   /// The row of the catalogue.

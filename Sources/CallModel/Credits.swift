@@ -27,6 +27,8 @@ public struct Currency: Hashable, Sendable, Comparable, CustomStringConvertible 
   private init(packed: UInt32) { self.packed = packed }
 
   public static let eur = Currency(packed: 0x45_5552)
+  /// ISO 4217: no currency is involved.
+  public static let noCurrency = Currency(packed: 0x58_5858)
   public static let usd = Currency(packed: 0x55_5344)
 
   public var description: String {

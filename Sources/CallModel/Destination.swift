@@ -31,3 +31,33 @@ public enum Destination: Hashable, Sendable {
     }
   }
 }
+
+extension Destination {
+  /// Reads what an app or a person wrote. Built-in numbers are found by their digits, before any rule of the number plan
+  /// could say otherwise; a code of an emergency service may stand in place of a number.
+  /// - Throws: ``InvalidValue``, whose ``InvalidValue/failureCode`` is the failure to tell.
+  public init(_ kind: Kind, _ text: String, userRules: UserID.Rules = .standard) throws(InvalidValue) {
+    switch kind {
+    case .phone:
+      if let number = try? EmergencyNumber(text) {
+        self = .emergency(number)
+      } else {
+        self = .phone(try E164Number(text))
+      }
+    case .sip: self = .sip(try SIPAddress(text))
+    case .user: self = .user(try UserID(text, rules: userRules))
+    case .conference: self = .conference(try ConferenceID(text))
+    }
+  }
+}
+
+extension InvalidValue {
+  /// The failure of a call that was asked for with this value.
+  public var failureCode: CallFailureCode {
+    switch rule.split(separator: ".").first {
+    case "header": .header
+    case "sip", "user", "conference": .address
+    default: .number
+    }
+  }
+}

@@ -1,0 +1,305 @@
+public import AppProtocol
+public import CallEngine
+public import CallModel
+import LandlineGateway
+public import LandlineResolver
+import LedgerCore
+public import Logging
+public import NIOCore
+public import SIPCore
+import Synchronization
+
+/// The heart of a running node: apps, calls, SIP, media and ledgers joined on one event loop. Media has threads of its
+/// own; ledgers and proofs answer from theirs; everything else about a call happens on the loop.
+public final class CallHub: Sendable {
+  /// Most changes that wait for one reader of ``callChanges()``.
+  static let watchedChanges = 1024
+  private static let stopSeconds: Int64 = 5
+
+  public let eventLoop: any EventLoop
+  private let loop: NIOLoopBound<HubLoop>
+  private let node: SIPNode
+  private let media: [MediaLoop]
+  private let resolver: Resolver?
+  private let keepers: [EnvironmentKeeper]
+  private let lines: [String: LedgerLine]
+  private let records: RecordLine
+  private let environments: [HubEnvironment]
+  private let log: Logger
+  private let version: String
+  private let name: String
+  private let startedAt = NodeClock.wallClock()
+  private let connections = Atomic<UInt64>(1)
+  private let isClosed = Atomic<Bool>(false)
+
+  private init(
+    _ configuration: HubConfiguration, eventLoop: any EventLoop, loop: NIOLoopBound<HubLoop>, node: SIPNode,
+    media: [MediaLoop], resolver: Resolver?, keepers: [EnvironmentKeeper], lines: [String: LedgerLine],
+    records: RecordLine, log: Logger
+  ) {
+    self.eventLoop = eventLoop
+    self.loop = loop
+    self.node = node
+    self.media = media
+    self.resolver = resolver
+    self.keepers = keepers
+    self.lines = lines
+    self.records = records
+    environments = configuration.environments
+    version = configuration.version
+    name = configuration.node
+    self.log = log
+  }
+
+  /// Opens the sockets and starts everything.
+  /// - Parameter resolver: `nil` to reach numeric addresses only.
+  /// - Throws: what cannot be opened; nothing stays open then.
+  public static func start(
+    _ configuration: HubConfiguration, verifier: any RegistrationVerifier, resolver: Resolver?,
+    on eventLoop: any EventLoop, log: Logger
+  ) async throws -> CallHub {
+    var configuration = configuration
+    // The ledgers first: a call that cannot be billed must not start, and what an earlier life left is settled before.
+    var keepers: [EnvironmentKeeper] = []
+    for environment in configuration.environments {
+      let keeper = EnvironmentKeeper(environment, log: log)
+      let epoch = try await keeper.register()
+      keepers.append(keeper)
+      for index in configuration.engine.environments.indices
+      where configuration.engine.environments[index].name == environment.name {
+        configuration.engine.environments[index].origin = .init(node: environment.node, epoch: epoch)
+      }
+    }
+    let lines = Dictionary(
+      uniqueKeysWithValues: configuration.environments.map { environment in
+        (environment.name, LedgerLine(environment.stores.ledger, spool: environment.spool, log: log))
+      })
+    let receiver = MediaReceiver()
+    var media: [MediaLoop] = []
+    do {
+      for (index, settings) in configuration.media.enumerated() {
+        media.append(
+          try MediaLoop.start(settings, name: "media-\(index)") { events in
+            eventLoop.execute { receiver.deliver(events) }
+          })
+      }
+      let records = RecordLine(log: log)
+      let settings = configuration
+      let loops = media
+      let bound = try await eventLoop.submit {
+        let hubMedia = HubMedia(
+          loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
+        let loop = HubLoop(settings, lines: lines, verifier: verifier, media: hubMedia, on: eventLoop, log: log)
+        return NIOLoopBound(loop, eventLoop: eventLoop)
+      }.get()
+      let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
+      let node = try await SIPNode.start(configuration.sip, on: eventLoop, locator: locator) { _ in
+        HubDelegate(bound.value, log: log)
+      }
+      let hub = CallHub(
+        configuration, eventLoop: eventLoop, loop: bound, node: node, media: media, resolver: resolver,
+        keepers: keepers, lines: lines, records: records, log: log)
+      for line in lines.values { line.start() }
+      records.start()
+      try await eventLoop.submit {
+        receiver.loop = bound.value
+        bound.value.start(hub, node: node)
+      }.get()
+      for keeper in keepers { keeper.start(hub) }
+      return hub
+    } catch {
+      for loop in media { loop.shutDown { _ in } }
+      throw error
+    }
+  }
+
+  /// Where SIP peers reach the node.
+  public var addresses: [SIPCore.AdvertisedAddress] { node.advertisedAddresses }
+
+  /// No new calls and sessions from now on; apps are told.
+  public func drain() async {
+    isClosed.store(true, ordering: .releasing)
+    await perform { $0.drain() }
+  }
+
+  /// When no call is left, or after so many milliseconds.
+  /// - Returns: calls that are left.
+  public func waitUntilIdle(milliseconds: Int64) async -> Int {
+    // A timeout is the answer as well: what counts are the calls that are left.
+    try? await eventLoop.flatSubmit { self.loop.value.whenIdle(within: milliseconds) }.get()
+    return await liveCalls(environment: nil).count
+  }
+
+  /// Ends what is left, settles it, and closes everything.
+  public func shutDown() async {
+    isClosed.store(true, ordering: .releasing)
+    for call in await liveCalls(environment: nil) { _ = await hangUp(call.id, by: "shutdown") }
+    _ = await waitUntilIdle(milliseconds: Self.stopSeconds * 1000)
+    for keeper in keepers { await keeper.stop() }
+    for line in lines.values { await line.close() }
+    await records.close()
+    await perform { $0.stop() }
+    do { try await node.shutdown() } catch {
+      log.warning("the SIP sockets did not close in order", metadata: ["problem": "\(error)"])
+    }
+    for loop in media {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        if !loop.shutDown({ _ in continuation.resume() }) { continuation.resume() }
+      }
+    }
+    resolver?.shutDown()
+  }
+
+  /// Applies what may change while calls are up.
+  func configure(
+    _ engine: EngineConfiguration, applications: [String: [String: HubEnvironment.Application]],
+    keepsClientStatistics: Bool
+  ) async {
+    await perform { $0.configure(engine, applications: applications, keepsClientStatistics: keepsClientStatistics) }
+  }
+
+  public func reloadCertificates() async throws { try await node.reloadCertificates() }
+
+  func keep(_ entry: RecordLine.Entry, in store: any CallRecordStore) { records.submit(entry, store) }
+
+  func fence(_ environment: String) async { await perform { $0.engine(.fenced(environment: environment)) } }
+
+  func payingAccounts(of environment: String) async -> [AccountName] {
+    Array(await perform { $0.payingAccounts[environment] ?? [] } ?? [])
+  }
+
+  func changed(_ rows: [LedgerAccount], in environment: String) async {
+    await perform { $0.accounts(rows, in: environment) }
+  }
+
+  func pokeLedger(_ environment: String) { lines[environment]?.poke() }
+
+  /// Operations that wait on disk for their ledger.
+  public var spooledOperations: Int { lines.values.reduce(0) { $0 + $1.spooled } }
+
+  @discardableResult
+  private func perform<Value: Sendable>(_ body: @escaping @Sendable (HubLoop) -> Value) async -> Value? {
+    // Fails only when the loop has ended, and with it every call.
+    try? await eventLoop.submit { body(self.loop.value) }.get()
+  }
+}
+
+/// Hands the events of media threads to the hub, once there is one.
+private final class MediaReceiver: @unchecked Sendable {
+  // Written and read on the hub's event loop only.
+  var loop: HubLoop?
+  func deliver(_ events: [MediaLoopEvent]) { loop?.media(events) }
+}
+
+/// What SIP tells the hub.
+private final class HubDelegate: SIPNodeDelegate {
+  private let loop: HubLoop
+  private let log: Logger
+
+  init(_ loop: HubLoop, log: Logger) {
+    self.loop = loop
+    self.log = log
+  }
+
+  func node(_ node: SIPNode, happened event: UserAgentEvent) { loop.engine(.sip(event)) }
+
+  func node(_ node: SIPNode, met problem: TransportProblem) {
+    log.debug("sip transport", metadata: ["problem": "\(problem)"])
+  }
+}
+
+// MARK: - Apps
+
+extension CallHub: AppConnectionAcceptor {
+  public func opened(_ connection: any AppConnection, host: SIPHost) -> AppProtocol.ConnectionID? {
+    guard !isClosed.load(ordering: .acquiring) else { return nil }
+    let id = AppProtocol.ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue)
+    eventLoop.execute { self.loop.value.opened(id, connection, host: host) }
+    return id
+  }
+
+  public func received(_ text: [UInt8], on connection: AppProtocol.ConnectionID) {
+    eventLoop.execute { self.loop.value.door(.text(connection, text)) }
+  }
+
+  public func violated(_ connection: AppProtocol.ConnectionID, closeCode: UInt16, _ problem: String) {
+    eventLoop.execute { self.loop.value.door(.violation(connection, closeCode: closeCode, problem)) }
+  }
+
+  public func ponged(_ connection: AppProtocol.ConnectionID) {
+    eventLoop.execute { self.loop.value.door(.pong(connection)) }
+  }
+
+  public func clogged(_ connection: AppProtocol.ConnectionID) {
+    eventLoop.execute { self.loop.value.door(.clogged(connection)) }
+  }
+
+  public func closed(_ connection: AppProtocol.ConnectionID) {
+    eventLoop.execute { self.loop.value.closed(connection) }
+  }
+}
+
+// MARK: - Operators
+
+extension CallHub: GatewayOperations {
+  public func liveCalls(environment: String?) async -> [CallSnapshot] {
+    let calls = await perform { $0.liveCalls } ?? []
+    return environment.map { name in calls.filter { $0.environment == name } } ?? calls
+  }
+
+  public func liveCall(_ id: CallID) async -> CallSnapshot? { await perform { $0.liveCall(id) } ?? nil }
+
+  public func callChanges() async -> AsyncStream<CallSnapshot> {
+    await perform { $0.watch() } ?? AsyncStream { $0.finish() }
+  }
+
+  public func hangUp(_ id: CallID, by actor: String) async -> Bool {
+    await perform { loop in
+      guard loop.liveCall(id) != nil else { return false }
+      loop.engine(.hangUp(id, by: actor))
+      return true
+    } ?? false
+  }
+
+  public func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure> {
+    guard let environment = environments.first(where: { $0.name == order.environment }) else {
+      return .failure(CallFailure(.policy, leg: .app))
+    }
+    let origination: Origination
+    do {
+      guard let payer = try await environment.payers.payer(order.account, at: NodeClock.wallClock()) else {
+        return .failure(CallFailure(.policy, refusal: .accountClosed, leg: .app))
+      }
+      origination = Origination(
+        first: try Destination(order.first.kind, order.first.target),
+        second: try Destination(order.second.kind, order.second.target),
+        headers: try CustomHeaders(order.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
+        callerNumber: try order.callerNumber.map { try E164Number($0) }, payer: payer)
+    } catch let problem as InvalidValue {
+      return .failure(CallFailure(problem.failureCode, leg: .app, invalidValue: problem))
+    } catch {
+      return .failure(CallFailure(CallRefusal.billingUnavailable))
+    }
+    return await withCheckedContinuation { continuation in
+      eventLoop.execute { self.loop.value.originate(origination) { continuation.resume(returning: $0) } }
+    }
+  }
+
+  public func trunks() async -> [TrunkReport] { await perform { $0.trunkStandings } ?? [] }
+
+  public func status() async -> NodeStatus {
+    let state = await perform { loop in (loop.liveCalls.count, loop.sessionCount, loop.drains) } ?? (0, 0, true)
+    var problems: [String] = []
+    if state.2 { problems.append("the node drains") }
+    let spooled = spooledOperations
+    if spooled > 0 { problems.append("\(spooled) operations wait for their ledger") }
+    for keeper in keepers { if let problem = keeper.problem { problems.append(problem) } }
+    return NodeStatus(
+      version: version, node: name, startedAt: startedAt, isReady: problems.isEmpty, isDraining: state.2,
+      liveCalls: state.0, sessions: state.1, problems: problems)
+  }
+
+  public func environment(_ name: String) -> EnvironmentStores? { environments.first { $0.name == name }?.stores }
+
+  public var environmentNames: [String] { environments.map(\.name) }
+}

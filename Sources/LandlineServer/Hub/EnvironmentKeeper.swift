@@ -1,0 +1,117 @@
+import CallEngine
+import CallModel
+import LedgerCore
+import LedgerSpool
+import Logging
+import Synchronization
+
+/// Keeps one environment alive: the node's heartbeat, the calls of dead nodes, what has become of the accounts of live
+/// calls, and what may be forgotten.
+final class EnvironmentKeeper: Sendable {
+  static let beatMilliseconds: Int64 = 1000
+  /// Every so many beats, the calls of nodes that are dead are settled.
+  static let recoveryBeats = 5
+  /// Every so many beats, what repeats no longer need is deleted.
+  static let pruneBeats = 3600
+
+  private struct State {
+    var epoch: Int64 = 0
+    var problem: String?
+    var task: Task<Void, Never>?
+  }
+
+  private let environment: HubEnvironment
+  private let log: Logger
+  private let state = Mutex(State())
+
+  init(_ environment: HubEnvironment, log: Logger) {
+    self.environment = environment
+    self.log = log
+  }
+
+  /// Why the environment cannot take calls; `nil` when it can.
+  var problem: String? { state.withLock { $0.problem } }
+
+  /// Starts a life of the node: what an earlier one left is settled.
+  func register() async throws -> Int64 {
+    let now = NodeClock.wallClock()
+    let node = try await environment.stores.ledger.registerNode(environment.node, at: now)
+    state.withLock { $0.epoch = node.epoch }
+    _ = try? await environment.spool.replay(into: environment.stores.ledger)
+    await recover(now)
+    return node.epoch
+  }
+
+  func start(_ hub: CallHub) {
+    let task = Task { [weak hub] in
+      var beats = 0
+      while !Task.isCancelled {
+        do { try await Task.sleep(for: .milliseconds(Self.beatMilliseconds)) } catch { return }
+        guard let hub else { return }
+        beats += 1
+        await beat(hub, beats)
+      }
+    }
+    state.withLock { $0.task = task }
+  }
+
+  func stop() async {
+    let task = state.withLock { $0.task }
+    task?.cancel()
+    await task?.value
+  }
+
+  private func beat(_ hub: CallHub, _ beats: Int) async {
+    let now = NodeClock.wallClock()
+    let ledger = environment.stores.ledger
+    do {
+      let epoch = state.withLock { $0.epoch }
+      if try await ledger.beat(environment.node, epoch: epoch, at: now) {
+        state.withLock { $0.problem = nil }
+      } else {
+        // Another life of this node, or a peer that found it dead, has its calls: they are no longer ours to bill.
+        log.critical("the node was declared dead", metadata: ["environment": "\(environment.name)"])
+        state.withLock { $0.problem = "environment \(environment.name): the node was declared dead" }
+        await hub.fence(environment.name)
+      }
+      hub.pokeLedger(environment.name)
+      let names = await hub.payingAccounts(of: environment.name)
+      if !names.isEmpty {
+        let rows = try await ledger.read { reading in try names.compactMap { try reading.customer(named: $0.text) } }
+        await hub.changed(rows, in: environment.name)
+      }
+      if beats % Self.recoveryBeats == 0 { await recover(now) }
+      if beats % Self.pruneBeats == 0 { await prune(now) }
+    } catch {
+      log.error("the ledger is away", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
+      state.withLock { $0.problem = "environment \(environment.name): \(error)" }
+    }
+  }
+
+  private func recover(_ now: Instant) async {
+    do {
+      for recovery in try await environment.stores.ledger.recover(nil, at: now)
+      where !recovery.settled.isEmpty || !recovery.voided.isEmpty {
+        log.warning(
+          "calls of an earlier life were settled",
+          metadata: [
+            "node": "\(recovery.node)", "settled": "\(recovery.settled.count)", "voided": "\(recovery.voided.count)",
+          ])
+      }
+    } catch {
+      log.error("recovery has to wait", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
+    }
+  }
+
+  private func prune(_ now: Instant) async {
+    let hour: Int64 = 3_600_000
+    do {
+      _ = try await environment.stores.ledger.prune(
+        before: now.advanced(byMilliseconds: -LedgerRetention.callOperationHours * hour))
+      _ = try await environment.stores.records.prune(
+        before: now.advanced(byMilliseconds: -environment.recordDays * 24 * hour))
+    } catch {
+      log.warning("pruning has to wait", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
+    }
+  }
+}

@@ -1,0 +1,42 @@
+public import AppProtocol
+public import CallEngine
+public import LandlineGateway
+public import MediaCore
+public import SIPCore
+public import SecureTransport
+
+/// What a running node is made of, once every file and secret has been read.
+public struct HubConfiguration: Sendable {
+  /// Of this node, in the ledger and in lists.
+  public var node: String
+  public var version: String
+  public var environments: [HubEnvironment]
+  public var engine: EngineConfiguration
+  public var sip: SIPNode.Configuration
+  /// One for each media thread.
+  public var media: [MediaLoopConfiguration]
+  public var certificate: DTLSCertificate
+  public var prompts: PromptLibrary
+  /// Connections, sessions and what they may ask.
+  public var door: AppDoor.Configuration
+  /// Trunks that the node registers with.
+  public var registrations: [OutgoingRegistration] = []
+  /// Whether what apps measured is kept.
+  public var keepsClientStatistics = true
+
+  public init(
+    node: String, version: String, environments: [HubEnvironment], engine: EngineConfiguration,
+    sip: SIPNode.Configuration, media: [MediaLoopConfiguration], certificate: DTLSCertificate, prompts: PromptLibrary,
+    door: AppDoor.Configuration
+  ) {
+    self.node = node
+    self.version = version
+    self.environments = environments
+    self.engine = engine
+    self.sip = sip
+    self.media = media
+    self.certificate = certificate
+    self.prompts = prompts
+    self.door = door
+  }
+}

@@ -1,0 +1,423 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LandlineGateway
+import LedgerCore
+import Logging
+import MediaCore
+import NIOCore
+import RoutingCore
+import SIPCore
+
+/// What a hub keeps on its loop: the door of the apps, the engine of the calls, and the way of every effect. One input
+/// is handled with all its effects before the next.
+final class HubLoop {
+  private enum Input {
+    case door(AppDoorInput)
+    case engine(EngineInput)
+    case deadline
+  }
+
+  /// Numbers of the trunks' registrations start here; below are the engine's own queries.
+  static let firstRegistration: UInt64 = 1 << 63
+
+  let eventLoop: any EventLoop
+  let log: Logger
+  private(set) var configuration: HubConfiguration
+  private let environments: [String: HubEnvironment]
+  private let lines: [String: LedgerLine]
+  private let verifier: any RegistrationVerifier
+  private let media: HubMedia
+  private let door: AppDoor
+  private let engine: CallEngine
+  weak var node: SIPNode?
+  private weak var hub: CallHub?
+
+  private var connections: [AppProtocol.ConnectionID: any AppConnection] = [:]
+  private var identities: [SessionID: AppIdentity] = [:]
+  private var originations: [OriginationID: @Sendable (Result<CallID, CallFailure>) -> Void] = [:]
+  private var nextOrigination: UInt64 = 1
+  private var watchers: [UInt64: AsyncStream<CallSnapshot>.Continuation] = [:]
+  private var nextWatcher: UInt64 = 1
+  private var accountVersions: [String: AccountState] = [:]
+  private var idleWaiters: [EventLoopPromise<Void>] = []
+  private var isDraining = false
+
+  private var inputs = CircularBuffer<Input>()
+  private var doorEffects: [AppDoorEffect] = []
+  private var engineEffects: [EngineEffect] = []
+  private var isRunning = false
+  private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private var isStopped = false
+
+  /// What an account was like when its calls were last told.
+  struct AccountState: Hashable {
+    var posted: Int64
+    var revision: Int64
+    var isLocked: Bool
+  }
+
+  init(
+    _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
+    media: HubMedia, on eventLoop: any EventLoop, log: Logger
+  ) {
+    self.configuration = configuration
+    environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
+    self.lines = lines
+    self.verifier = verifier
+    self.media = media
+    self.eventLoop = eventLoop
+    self.log = log
+    let draw: () -> UInt64 = {
+      var generator = SystemRandomNumberGenerator()
+      return generator.next()
+    }
+    door = AppDoor(configuration.door, draw: draw)
+    engine = CallEngine(configuration.engine, draw: draw, at: NodeClock.now())
+  }
+
+  func start(_ hub: CallHub, node: SIPNode) {
+    self.hub = hub
+    self.node = node
+    for (index, registration) in configuration.registrations.enumerated() {
+      node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
+    }
+    schedule()
+  }
+
+  func stop() {
+    isStopped = true
+    wakeUp?.task.cancel()
+    wakeUp = nil
+    for watcher in watchers.values { watcher.finish() }
+    watchers = [:]
+    for connection in connections.values { connection.close(code: 1001, reason: "the gateway stops") }
+    connections = [:]
+    node = nil
+  }
+
+  // MARK: What comes in
+
+  func door(_ input: AppDoorInput) { take(.door(input)) }
+  func engine(_ input: EngineInput) { take(.engine(input)) }
+
+  func opened(_ id: AppProtocol.ConnectionID, _ connection: any AppConnection, host: SIPHost) {
+    guard !isStopped else { return connection.close(code: 1001, reason: "the gateway stops") }
+    connections[id] = connection
+    door(.opened(id, host: host))
+  }
+
+  func closed(_ connection: AppProtocol.ConnectionID) {
+    guard connections.removeValue(forKey: connection) != nil else { return }
+    door(.closed(connection))
+  }
+
+  func media(_ events: [MediaLoopEvent]) {
+    for event in events {
+      guard let notice = HubMedia.notice(event.event) else { continue }
+      if let call = media.call(of: event.bridge) { take(.engine(.media(call, notice))) }
+      if case .closed = event.event { media.forget(event.bridge) }
+    }
+    checkIdle()
+  }
+
+  func originate(
+    _ origination: Origination, answer: @escaping @Sendable (Result<CallID, CallFailure>) -> Void
+  ) {
+    let id = OriginationID(nextOrigination)
+    nextOrigination += 1
+    originations[id] = answer
+    engine(.originate(id, origination))
+  }
+
+  func configure(
+    _ settings: EngineConfiguration, applications: [String: [String: HubEnvironment.Application]],
+    keepsClientStatistics: Bool
+  ) {
+    var settings = settings
+    // Who signs the ledger's operations is decided at the start of a node's life.
+    for index in settings.environments.indices {
+      let name = settings.environments[index].name
+      guard let origin = configuration.engine.environments.first(where: { $0.name == name })?.origin else { continue }
+      settings.environments[index].origin = origin
+    }
+    configuration.engine = settings
+    configuration.keepsClientStatistics = keepsClientStatistics
+    for index in configuration.environments.indices {
+      configuration.environments[index].applications = applications[configuration.environments[index].name] ?? [:]
+    }
+    engine(.configure(settings))
+  }
+
+  func drain() {
+    isDraining = true
+    door(.drain)
+    engine(.drain)
+  }
+
+  // MARK: What is asked
+
+  var liveCalls: [CallSnapshot] { engine.liveCalls }
+  func liveCall(_ id: CallID) -> CallSnapshot? { engine.call(id) }
+  var sessionCount: Int { door.sessionCount }
+  /// How the engine's trunks do, with the configuration's facts beside.
+  var trunkStandings: [TrunkReport] {
+    engine.trunkReports.map { report in
+      let trunk = configuration.engine.trunks.first { $0.trunk.name == report.name }
+      return TrunkReport(
+        name: report.name, uri: trunk.map { "\($0.uri)" } ?? "",
+        environments: configuration.engine.environments.filter { $0.trunks.contains(report.name) }.map(\.name),
+        standing: report.standing, explanation: report.explanation, liveCalls: report.liveCalls,
+        maximumCalls: trunk?.trunk.limits.concurrentCalls)
+    }
+  }
+  var isIdle: Bool { engine.isIdle && media.callCount == 0 }
+  var drains: Bool { isDraining }
+
+  func watch() -> AsyncStream<CallSnapshot> {
+    let number = nextWatcher
+    nextWatcher += 1
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: CallSnapshot.self, bufferingPolicy: .bufferingNewest(CallHub.watchedChanges))
+    guard !isStopped else {
+      continuation.finish()
+      return stream
+    }
+    watchers[number] = continuation
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    continuation.onTermination = { _ in
+      bound.eventLoop.execute { bound.value.watchers[number] = nil }
+    }
+    return stream
+  }
+
+  /// Done when no call is left, or when the time is over.
+  func whenIdle(within milliseconds: Int64) -> EventLoopFuture<Void> {
+    if isIdle { return eventLoop.makeSucceededVoidFuture() }
+    let promise = eventLoop.makePromise(of: Void.self)
+    idleWaiters.append(promise)
+    let end = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
+      self?.giveUpWaiting()
+    }
+    return promise.futureResult.always { _ in end.cancel() }
+  }
+
+  private func giveUpWaiting() {
+    let waiters = idleWaiters
+    idleWaiters = []
+    for waiter in waiters { waiter.succeed(()) }
+  }
+
+  private func checkIdle() {
+    guard !idleWaiters.isEmpty, isIdle else { return }
+    giveUpWaiting()
+  }
+
+  /// Accounts with live calls, by environment.
+  var payingAccounts: [String: Set<AccountName>] {
+    engine.liveCalls.reduce(into: [:]) { $0[$1.environment, default: []].insert($1.account) }
+  }
+
+  /// Tells calls what has become of their accounts; changes of any process on the ledger are seen here.
+  func accounts(_ rows: [LedgerAccount], in environment: String) {
+    for row in rows {
+      let key = "\(environment)/\(row.name)"
+      let state = AccountState(posted: row.posted, revision: row.revision, isLocked: row.status == .locked)
+      let former = accountVersions[key]
+      accountVersions[key] = state
+      guard let former, former != state else { continue }
+      let name = AccountName(unchecked: row.name)
+      if state.isLocked, !former.isLocked {
+        engine(.accountLocked(name, environment: environment))
+      } else if state.posted > former.posted || state.revision != former.revision {
+        engine(.accountChanged(name, environment: environment))
+      }
+    }
+    let paying = Set(payingAccounts.flatMap { entry in entry.value.map { "\(entry.key)/\($0.text)" } })
+    accountVersions = accountVersions.filter { paying.contains($0.key) }
+  }
+
+  // MARK: One input after the other
+
+  private func take(_ input: Input) {
+    inputs.append(input)
+    guard !isRunning else { return }
+    isRunning = true
+    while let input = inputs.popFirst(), !isStopped {
+      let now = NodeClock.now()
+      let clock = NodeClock.wallClock()
+      switch input {
+      case .door(let input): door.handle(input, at: now, clock: clock, into: &doorEffects)
+      case .engine(let input): engine.handle(input, at: now, clock: clock, into: &engineEffects)
+      case .deadline:
+        door.advance(to: now, clock: clock, into: &doorEffects)
+        engine.advance(to: now, clock: clock, into: &engineEffects)
+      }
+      perform(at: clock)
+    }
+    inputs.removeAll(keepingCapacity: true)
+    isRunning = false
+    schedule()
+    checkIdle()
+  }
+
+  private func perform(at clock: Instant) {
+    let doorWork = doorEffects
+    doorEffects.removeAll(keepingCapacity: true)
+    for effect in doorWork { perform(effect, at: clock) }
+    let engineWork = engineEffects
+    engineEffects.removeAll(keepingCapacity: true)
+    for effect in engineWork { perform(effect, at: clock) }
+  }
+
+  private func perform(_ effect: AppDoorEffect, at clock: Instant) {
+    switch effect {
+    case .send(let connection, let text): connections[connection]?.send(text)
+    case .ping(let connection): connections[connection]?.ping()
+    case .close(let connection, let code, let reason):
+      connections.removeValue(forKey: connection)?.close(code: code, reason: reason)
+    case .verify(let verification, let registration, _):
+      let bound = NIOLoopBound(self, eventLoop: eventLoop)
+      Task { [verifier] in
+        let verdict = await verifier.verify(registration, clock: clock)
+        bound.eventLoop.execute { bound.value.door(.verified(verification, verdict)) }
+      }
+    case .opened(let session, let identity):
+      identities[session] = identity
+      log.info(
+        "a session opened", metadata: ["application": "\(identity.application)", "device": "\(identity.device)"])
+    case .request(let session, let number, let request): ask(session, number, request, at: clock)
+    case .absent(let session): inputs.append(.engine(.sessionAbsent(session)))
+    case .resumed(let session): inputs.append(.engine(.sessionResumed(session)))
+    case .ended(let session):
+      identities[session] = nil
+      inputs.append(.engine(.sessionEnded(session)))
+    }
+  }
+
+  /// Adds who asks and who pays. Only a call needs the payer's prices: what is not known yet is read first.
+  private func ask(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at clock: Instant) {
+    guard let identity = identities[session] else { return }
+    guard let (environment, application) = application(identity.application) else {
+      // The application was taken out of the configuration while the session stood.
+      inputs.append(
+        .door(.event(session, .refused(number, CallFailure(.policy, refusal: .accountClosed, leg: .app)))))
+      return
+    }
+    let payers = environment.payers
+    let payer: Payer?
+    if case .call = request {
+      payer = payers.known(application.account, at: clock)
+    } else {
+      // About a call that exists, whose price is frozen.
+      payer =
+        payers.lastKnown(application.account)
+        ?? Payer(environment: environment.name, account: application.account, currency: .noCurrency, plan: nil)
+    }
+    if let payer {
+      let caller = AppCaller(identity: identity, payer: payer, callerNumbers: application.callerNumbers)
+      inputs.append(.engine(.request(session, number, request, caller)))
+      return
+    }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    Task { [log] in
+      let payer: Payer?
+      do {
+        payer = try await environment.payers.payer(application.account, at: clock)
+        if payer == nil {
+          log.error(
+            "an application's account is not in the ledger",
+            metadata: ["account": "\(application.account)", "environment": "\(environment.name)"])
+        }
+      } catch {
+        log.error("the payer's prices cannot be read", metadata: ["problem": "\(error)"])
+        payer = nil
+      }
+      bound.eventLoop.execute {
+        let loop = bound.value
+        guard let payer else {
+          loop.door(.event(session, .refused(number, CallFailure(CallRefusal.billingUnavailable))))
+          return
+        }
+        let caller = AppCaller(identity: identity, payer: payer, callerNumbers: application.callerNumbers)
+        loop.engine(.request(session, number, request, caller))
+      }
+    }
+  }
+
+  private func application(_ key: String) -> (HubEnvironment, HubEnvironment.Application)? {
+    for environment in configuration.environments {
+      if let application = environment.applications[key] { return (environment, application) }
+    }
+    return nil
+  }
+
+  private func perform(_ effect: EngineEffect, at clock: Instant) {
+    switch effect {
+    case .app(let session, let event): inputs.append(.door(.event(session, event)))
+    case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
+    case .prepare(let call, let needs):
+      let bound = NIOLoopBound(self, eventLoop: eventLoop)
+      media.prepare(call, needs) { result in
+        bound.eventLoop.execute { bound.value.engine(.prepared(call, result)) }
+      }
+    case .media(let call, let order): media.perform(order, for: call)
+    case .ledger(let environment, let step, let operation):
+      ledger(environment, step, operation, at: clock)
+    case .sip(let command): node?.execute(command)
+    case .changed(let snapshot): for watcher in watchers.values { watcher.yield(snapshot) }
+    case .record(let record): keep(record)
+    case .statistics(let call, let environment, let figures):
+      guard configuration.keepsClientStatistics, let store = environments[environment]?.stores.records else { return }
+      hub?.keep(.statistics(figures, call), in: store)
+    case .log(let entry): log(entry)
+    }
+  }
+
+  private func ledger(_ environment: String, _ step: LedgerStep, _ operation: CallOperation, at clock: Instant) {
+    guard let line = lines[environment] else { return }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    line.submit(LedgerOperation(.call(operation), at: clock, actor: configuration.node)) { result in
+      bound.eventLoop.execute { bound.value.engine(.ledger(operation.call, step, result)) }
+    }
+  }
+
+  private func keep(_ record: CallRecord) {
+    guard let store = environments[record.call.environment]?.stores.records else { return }
+    var record = record
+    if !configuration.keepsClientStatistics { record.clientStatistics = [:] }
+    hub?.keep(.record(record), in: store)
+  }
+
+  private func log(_ entry: CallLogEntry) {
+    let level: Logger.Level =
+      switch entry.level {
+      case .debug: .debug
+      case .info: .info
+      case .warning: .warning
+      case .error: .error
+      }
+    log.log(level: level, "\(entry.message)", metadata: entry.call.map { ["call": "\($0)"] })
+  }
+
+  // MARK: Time
+
+  /// Keeps one wake-up, never later than the next deadline of door or engine. Times are of the boot clock; the loop's own
+  /// clock stands still while the machine is suspended, so a wake-up is never more than a second away.
+  private func schedule() {
+    guard !isStopped else { return }
+    let now = NodeClock.now()
+    var deadline = now.advanced(byMilliseconds: 1000)
+    if let due = door.nextDeadline { deadline = min(deadline, due) }
+    if let due = engine.nextDeadline { deadline = min(deadline, due) }
+    if let wakeUp, wakeUp.at <= deadline { return }
+    wakeUp?.task.cancel()
+    // Never in the past, so that a deadline that stays due cannot starve the loop.
+    let delay = max(1000, deadline.microseconds(since: now))
+    let task = eventLoop.assumeIsolated().scheduleTask(in: .microseconds(delay)) { [weak self] in
+      self?.wakeUp = nil
+      self?.take(.deadline)
+    }
+    wakeUp = (deadline, task)
+  }
+}

@@ -1,0 +1,100 @@
+import CallEngine
+import CallModel
+import Foundation
+public import LedgerCore
+import LedgerSQLite
+import RoutingCore
+import Synchronization
+
+/// Accounts and their prices as calls need them, from one ledger file. What is known is used for a second without asking
+/// again; a change made by any process on the file is seen after that. Whether an account may pay is the ledger's to say,
+/// at the hold, and never this directory's.
+public final class PayerDirectory: Sendable {
+  /// How long an answer is used.
+  static let freshMilliseconds: Int64 = 1000
+  /// Most accounts that are remembered.
+  static let maximumAccounts = 100_000
+
+  private struct Known {
+    var payer: Payer
+    var until: Instant
+  }
+
+  private struct State {
+    var accounts: [AccountName: Known] = [:]
+    var plans: [String: (fingerprint: String, plan: RatePlan)] = [:]
+    var denyRanges: (rows: [StoredDenyRange], ranges: DenyRanges) = ([], .none)
+  }
+
+  private let environment: String
+  private let path: String
+  private let ledger: any LedgerStore
+  private let state = Mutex(State())
+  /// Reads the rates: a thread of its own, since a deck of a million prefixes takes seconds.
+  private let queue = DispatchQueue(label: "landline.rates")
+
+  public init(environment: String, ledgerPath: String, ledger: any LedgerStore) {
+    self.environment = environment
+    path = ledgerPath
+    self.ledger = ledger
+  }
+
+  /// What is known and fresh.
+  func known(_ account: AccountName, at now: Instant) -> Payer? {
+    state.withLock { state in
+      guard let known = state.accounts[account], now < known.until else { return nil }
+      return known.payer
+    }
+  }
+
+  /// What was last known, however old: for requests about calls that exist already, which ask for no price.
+  func lastKnown(_ account: AccountName) -> Payer? { state.withLock { $0.accounts[account]?.payer } }
+
+  /// - Returns: `nil` when the ledger has no such customer.
+  /// - Throws: ``LedgerUnavailable``, or what the rates threw.
+  func payer(_ account: AccountName, at now: Instant) async throws -> Payer? {
+    if let payer = known(account, at: now) { return payer }
+    guard let row = try await ledger.read({ try $0.customer(named: account.text) }) else { return nil }
+    let prices = try await prices(of: row.plan, at: now)
+    let payer = Payer(
+      environment: environment, account: account, currency: row.currency, plan: prices.plan,
+      denyRanges: prices.denyRanges)
+    state.withLock { state in
+      if state.accounts.count >= Self.maximumAccounts { state.accounts.removeAll() }
+      state.accounts[account] = Known(payer: payer, until: now.advanced(byMilliseconds: Self.freshMilliseconds))
+    }
+    return payer
+  }
+
+  private func prices(of plan: String, at now: Instant) async throws -> (plan: RatePlan?, denyRanges: DenyRanges) {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(with: Result { try self.load(plan, at: now) })
+      }
+    }
+  }
+
+  /// Loads a plan where one of its decks has another version than last time.
+  private func load(_ name: String, at now: Instant) throws -> (plan: RatePlan?, denyRanges: DenyRanges) {
+    let rates = try SQLiteRateStore.open(path: path, writable: false)
+    defer { rates.close() }
+    let denied = try rates.denyRanges()
+    let denyRanges = try state.withLock { state in
+      if state.denyRanges.rows != denied {
+        state.denyRanges = (denied, try DenyRanges(denied.map { ($0.prefix, $0.reason) }))
+      }
+      return state.denyRanges.ranges
+    }
+    guard !name.isEmpty, let stored = try? rates.plan(name) else { return (nil, denyRanges) }
+    let labels = stored.entries.map { entry in
+      "\((try? rates.deck(entry.deck, version: nil, at: now).label) ?? "-")*\(entry.multiplier)"
+    }
+    let fingerprint = labels.joined(separator: " ")
+    if let known = state.withLock({ $0.plans[name] }), known.fingerprint == fingerprint {
+      return (known.plan, denyRanges)
+    }
+    guard let plan = try rates.ratePlan(name, at: now) else { return (nil, denyRanges) }
+    state.withLock { $0.plans[name] = (fingerprint, plan) }
+    return (plan, denyRanges)
+  }
+}
