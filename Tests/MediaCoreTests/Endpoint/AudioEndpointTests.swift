@@ -141,7 +141,7 @@ import Testing
     network.handle(.sendDigits(codes: [4, 5, 6], milliseconds: 80, pause: 80), .left)
     network.run(milliseconds: 1_000)
     #expect(network.digits(.left) == "456")
-    let library = try PromptLibrary()
+    let library = try TestSpeech.prompts.get()
     network.command(.play(.left, [.cut], from: library))
     network.played[.left] = []
     network.run(milliseconds: 2_000)
