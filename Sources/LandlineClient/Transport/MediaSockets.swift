@@ -83,7 +83,6 @@ final class MediaSockets {
     let sockets = NIOLoopBound(self, eventLoop: eventLoop)
     return DatagramBootstrap(group: eventLoop)
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: PacketBuffer.capacity))
-      .channelOption(.datagramVectorReadMessageCount, value: 16)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           sockets.value.track(channel)
