@@ -36,14 +36,16 @@ struct AppSessionClientTests {
     "what a close code means while it registers",
     arguments: [
       (4401, "ended gw.registration"), (1008, "ended gw.message"), (1002, "ended gw.message"),
-      (1012, "connecting"), (1013, "connecting"), (4408, "connecting"), (1006, "connecting"), (4409, "ended network.lost"),
+      (1012, "connecting"), (1013, "connecting"), (4408, "connecting"), (1006, "connecting"),
+      (4409, "ended network.lost"),
     ] as [(UInt16, String)])
   func codesAtFirst(_ code: UInt16, _ state: String) {
     let (client, _) = client()
     var effects: [AppSessionClientEffect] = []
     client.handle(.opened(first), at: now, into: &effects)
     client.handle(.closed(first, code: code), at: now, into: &effects)
-    let words = if case .ended(let failure?) = client.state { "ended \(failure.code.rawValue)" } else { "\(client.state)" }
+    let words =
+      if case .ended(let failure?) = client.state { "ended \(failure.code.rawValue)" } else { "\(client.state)" }
     #expect(words == state)
     #expect((client.nextDeadline == nil) == state.hasPrefix("ended"))
   }
@@ -74,7 +76,8 @@ struct AppSessionClientTests {
     #expect(waits == [0, 125, 250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000])
   }
 
-  @Test("a request without reply is given up to the millisecond; a call that comes late is hung up") func late() throws {
+  @Test("a request without reply is given up to the millisecond; a call that comes late is hung up") func late() throws
+  {
     let client = try ready()
     var effects: [AppSessionClientEffect] = []
     let place = AppRequest.call(PlaceCall(kind: .phone, target: "+46", offer: "v"))

@@ -22,7 +22,7 @@ struct Link {
   private var toClient: [(ConnectionID, [UInt8])] = []
   private var events: [(SessionID, AppEvent)] = []
 
-  init(pongs: Bool = true) {
+  init() {
     var state: UInt64 = 7
     func draw() -> UInt64 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -40,6 +40,7 @@ struct Link {
     var effects: [AppSessionClientEffect] = []
     let number = client.send(request, at: now, into: &effects)
     try perform(effects)
+    try settle()
     return number
   }
 
@@ -105,8 +106,8 @@ struct Link {
         try tell { $0.handle(.opened(id), at: $1, into: &$2) }
       case .send(let id, let bytes): toDoor.append((id, bytes))
       case .close(let id, _):
-        if current == id { current = nil }
         try settle()
+        if current == id { current = nil }
         try tellDoor(.closed(id))
       case .state(let state): seen.append("\(Link.words(state))")
       case .event(let event): seen.append(Link.words(event))

@@ -81,7 +81,8 @@ struct DocumentTests {
     }
   }
 
-  @Test("every message that an app sends is as the document says, and the document has no other") func fromApp() throws {
+  @Test("every message that an app sends is as the document says, and the document has no other") func fromApp() throws
+  {
     var seen: Set<String> = []
     for message in try Samples.clientMessages() {
       let bytes = AppMessageCoder.encode(message)
@@ -93,7 +94,8 @@ struct DocumentTests {
     #expect(names("#/operations") == Set(seen.map { String($0.dropFirst(4)) }).union(["events"]))
   }
 
-  @Test("every message of the gateway is as the document says, and the document has no other") func fromGateway() throws {
+  @Test("every message of the gateway is as the document says, and the document has no other") func fromGateway() throws
+  {
     var seen: Set<String> = []
     for message in try Samples.serverMessages() {
       let bytes = AppMessageCoder.encode(message)

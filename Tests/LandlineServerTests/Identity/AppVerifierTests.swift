@@ -90,7 +90,8 @@ struct AppVerifierTests {
     #expect(await scene.store.credential(credential.id) == nil)
   }
 
-  @Test("the end that an app's server set for a device is not lifted by a later registration") func bound() async throws {
+  @Test("the end that an app's server set for a device is not lifted by a later registration") func bound() async throws
+  {
     let scene = try IdentityScene()
     let now = IdentityScene.now
     let short = try IdentityScene.token(

@@ -59,24 +59,32 @@ struct ForgeryTests {
     for round in 0..<100_000 {
       let registration: Registration
       switch round % 16 {
-      case 0: registration = try IdentityScene.signed(UInt64.random(in: 101...UInt64.max, using: &generator), secret: Self.foreign)
+      case 0:
+        registration = try IdentityScene.signed(
+          UInt64.random(in: 101...UInt64.max, using: &generator), secret: Self.foreign)
       case 1: registration = used
       case 2: registration = try IdentityScene.signed(UInt64.random(in: 0...100, using: &generator))
       case 3: registration = IdentityScene.registration(.signature(Self.turned(signature, &generator), sequence: 200))
       case 4: registration = IdentityScene.registration(.signature(Self.cut(signature, &generator), sequence: 200))
-      case 5: registration = IdentityScene.registration(.signature(signature, sequence: UInt64.random(in: 201...UInt64.max, using: &generator)))
+      case 5:
+        registration = IdentityScene.registration(
+          .signature(signature, sequence: UInt64.random(in: 201...UInt64.max, using: &generator)))
       case 6: registration = IdentityScene.registration(.signature(signature, sequence: 200), user: "foo\(round)")
       case 7: registration = try IdentityScene.signed(UInt64(round), application: "unknown")
       case 8: registration = IdentityScene.registration(.token(Self.turned(goodToken, &generator)))
       case 9: registration = IdentityScene.registration(.token(Self.cut(goodToken, &generator)))
       case 10: registration = IdentityScene.registration(.token([usedToken, expired, early][round / 16 % 3]))
-      case 11: registration = IdentityScene.registration(.token(try IdentityScene.token("n\(round)", secret: Self.foreign)))
+      case 11:
+        registration = IdentityScene.registration(.token(try IdentityScene.token("n\(round)", secret: Self.foreign)))
       case 12:
         let token = Self.header(goodToken, [none, other, twice][round / 16 % 3])
-        registration = IdentityScene.registration(.token(round % 32 < 16 ? token : String(token.prefix { $0 != "." }) + "."))
+        registration = IdentityScene.registration(
+          .token(round % 32 < 16 ? token : String(token.prefix { $0 != "." }) + "."))
       case 13:
-        registration = IdentityScene.registration(.credential(id: credential.id, secret: Self.turned(credential.secret.exposed, &generator)))
-      case 14: registration = IdentityScene.registration(.credential(id: "c-\(round)", secret: credential.secret.exposed))
+        registration = IdentityScene.registration(
+          .credential(id: credential.id, secret: Self.turned(credential.secret.exposed, &generator)))
+      case 14:
+        registration = IdentityScene.registration(.credential(id: "c-\(round)", secret: credential.secret.exposed))
       default:
         registration = IdentityScene.registration(
           .credential(id: credential.id, secret: credential.secret.exposed), user: round % 32 < 16 ? "bar" : "",

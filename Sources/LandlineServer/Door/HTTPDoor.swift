@@ -1,0 +1,84 @@
+import Hummingbird
+import HummingbirdCore
+public import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+public import ServiceLifecycle
+
+/// The gateway's one HTTP port: REST, health, metrics, and the apps' WebSocket.
+///
+/// Runs until its task group shuts down gracefully: then nothing more is accepted, requests under way are answered, and
+/// WebSockets are for the acceptor to close; those that it leaves open are closed after a while.
+public struct HTTPDoor: Service {
+  private let configuration: HTTPDoorConfiguration
+  private let acceptor: any AppConnectionAcceptor
+  private let api: RESTService
+  private let logger: Logger
+  private let tls: NIOSSLContext?
+  private let onListening: @Sendable (UInt16) async -> Void
+
+  /// - Parameter onListening: told the port once connections are taken.
+  /// - Throws: what is wrong with the certificate or its key.
+  public init(
+    configuration: HTTPDoorConfiguration, acceptor: any AppConnectionAcceptor, operations: any GatewayOperations,
+    authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
+    onListening: @escaping @Sendable (UInt16) async -> Void = { _ in }
+  ) throws {
+    self.configuration = configuration
+    self.acceptor = acceptor
+    api = RESTService(
+      operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
+      bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil)
+    self.logger = logger
+    tls = try configuration.certificate.map { certificate in
+      let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {
+        NIOSSLCertificateSource.certificate($0)
+      }
+      let key = try NIOSSLPrivateKey(file: certificate.keyPath, format: .pem)
+      var tls = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
+      tls.minimumTLSVersion = .tlsv12
+      tls.applicationProtocols = ["http/1.1"]
+      return try NIOSSLContext(configuration: tls)
+    }
+    self.onListening = onListening
+  }
+
+  public func run() async throws {
+    let limits = configuration.limits
+    let socket = try configuration.socketPath.map { try OwnerSocket(path: $0) }
+    defer { socket?.remove() }
+    let address =
+      socket.map { BindAddress.unixDomainSocket(path: $0.bindPath) }
+      ?? .hostname(HTTPDoor.unbracketed(configuration.host), port: configuration.port)
+    let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins, isSpoken: socket == nil)
+    let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
+    let open = api.metrics.makeMeter(label: LandlineMetric.connections.rawValue, dimensions: [])
+    let (tls, acceptor, logger, onListening) = (tls, acceptor, logger, onListening)
+    let application = Application(
+      router: api.router(),
+      server: HTTPServerBuilder { responder in
+        DoorChannel(
+          responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate,
+          open: open)
+      },
+      configuration: ApplicationConfiguration(address: address, serverName: nil),
+      onServerRunning: { channel in
+        do {
+          try socket?.publish()
+        } catch {
+          logger.error("the control socket cannot be opened", metadata: ["error": "\(error)"])
+          channel.close(promise: nil)
+          return
+        }
+        await onListening(UInt16(clamping: channel.localAddress?.port ?? 0))
+      },
+      logger: logger)
+    try await application.run()
+  }
+
+  /// An IPv6 address as it is bound: without the brackets of a URI.
+  private static func unbracketed(_ host: String) -> String {
+    host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+  }
+}
