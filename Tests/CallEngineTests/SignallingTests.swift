@@ -29,7 +29,12 @@ struct SignallingTests {
   func headers() throws {
     let bench = try Bench()
     let headers = try CustomHeaders([(name: "x-ring", value: "a")])
-    try bench.progress(180, { let call = bench.place(); return call == nil ? 9 : 0 }(), headers: headers)
+    try bench.progress(
+      180,
+      {
+        let call = bench.place()
+        return call == nil ? 9 : 0
+      }(), headers: headers)
     try bench.answer(headers: try CustomHeaders([(name: "x-ok", value: "b")]))
     bench.bye(headers: try CustomHeaders([(name: "x-bye", value: "c")]))
     var heard: [String] = []
@@ -206,6 +211,56 @@ struct SignallingTests {
     #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
   }
 
+  @Test("an app that went on hold while it rang is on hold after the answer")
+  func heldWhileRinging() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    try bench.progress(180)
+    bench.request(.offer(call, Scene.appOffer("inactive", version: 2)))
+    #expect(bench.count("sip offer") == 0)
+    try bench.answer()
+    #expect(bench.count("sip offer") == 1)
+  }
+
+  @Test("held by the other side, which plays no music: the call stays")
+  func heldInSilence() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.sip(.offered(bench.invites[0].handle, ExchangeID(1), try bench.peer.offer(.sendOnly))))
+    bench.feed(.media(call, .silence(.far)))
+    bench.pass(seconds: 600)
+    #expect(bench.engine.call(call)?.state == .established)
+  }
+
+  @Test("an app that does not speak before the answer is not dead; one that never speaks is, and pays nothing")
+  func neverSpoke() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.secured(call)
+    try bench.progress(180)
+    bench.feed(.media(call, .silence(.near)))
+    bench.pass(seconds: 60)
+    #expect(bench.summary(of: call) == nil)
+    try bench.answer()
+    #expect(bench.count("app raise no-audio") == 1)
+    bench.pass(seconds: 30)
+    #expect(bench.summary(of: call)?.failure?.leg == .app)
+    #expect(bench.summary(of: call)?.costMicro == 0)
+  }
+
+  @Test("what the agent cannot place is no fault of the trunk")
+  func agentRefuses() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.feed(
+      .sip(
+        .ended(
+          bench.invites[0].handle,
+          CallEnd(cause: .failed, failure: CallFailure(.limit, leg: .trunk), wasEstablished: false))))
+    #expect(bench.summary(of: call)?.failure?.code == .limit)
+    #expect(bench.invites.count == 1)
+  }
+
   @Test("an offer of the peer that holds nothing usable is refused and changes nothing")
   func unusableOffer() throws {
     let bench = try Bench()
@@ -217,7 +272,10 @@ struct SignallingTests {
     bench.feed(.sip(.offered(bench.invites[0].handle, ExchangeID(2), nil)))
     #expect(bench.ladder().last == "sip answer")
     #expect(bench.engine.call(call)?.state == .established)
-    bench.feed(.sip(.transferRequested(bench.invites[0].handle, to: NameAddress(SIPURI(scheme: .sip, user: "x", host: Scene.host)), replaces: nil)))
+    bench.feed(
+      .sip(
+        .transferRequested(
+          bench.invites[0].handle, to: NameAddress(SIPURI(scheme: .sip, user: "x", host: Scene.host)), replaces: nil)))
     #expect(bench.ladder().last == "sip refuseTransfer 603")
   }
 

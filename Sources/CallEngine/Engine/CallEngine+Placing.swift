@@ -10,12 +10,12 @@ import SIPCore
 extension CallEngine {
   func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
     do throws(CallFailure) {
-      try admit()
-      guard sessions[session]?.count ?? 0 < context.limits.callsPerSession else {
-        throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
-      }
       guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
       let destination = try destination(request.kind, request.target, in: environment)
+      try admit(destination)
+      if sessions[session]?.count ?? 0 >= context.limits.callsPerSession, !CallEngine.isEmergency(destination) {
+        throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
+      }
       guard !request.wantsVideo else {
         throw CallFailure(.capabilityRemote, phrase: "video is not carried", leg: .app)
       }
@@ -44,7 +44,7 @@ extension CallEngine {
 
   func originate(_ order: OriginationID, _ origination: Origination) {
     do throws(CallFailure) {
-      try admit()
+      try admit(origination.second)
       guard let environment = environment(origination.payer) else { throw CallFailure(.internal) }
       let near = try terms(of: origination.first, payer: origination.payer, in: environment)
       guard near.test == nil else {
@@ -61,11 +61,17 @@ extension CallEngine {
     }
   }
 
-  private func admit() throws(CallFailure) {
+  private static func isEmergency(_ destination: Destination) -> Bool {
+    if case .emergency = destination { return true }
+    return false
+  }
+
+  /// An emergency call is refused by no cap of ours.
+  private func admit(_ destination: Destination) throws(CallFailure) {
     guard !isDraining else {
       throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
     }
-    guard calls.count < context.limits.calls else {
+    guard calls.count < context.limits.calls || CallEngine.isEmergency(destination) else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)
     }

@@ -173,7 +173,7 @@ package struct RESTService: Sendable {
     let state: IdempotencyState
     do {
       state = try await stores.idempotency.begin(
-        text, scope: scope, digest: RESTService.sha256(digest), now: call.now)
+        text, scope: scope, digest: RESTService.digest(digest), now: call.now)
     } catch {
       throw Problem(.storeUnavailable, "the store of idempotency keys is away")
     }
@@ -237,13 +237,13 @@ package struct RESTService: Sendable {
     return String(text)
   }
 
-  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+  package static func digest(_ bytes: [UInt8]) -> [UInt8] {
     bytes.withUnsafeBytes { MessageDigest.sha256().digest(of: $0) }
   }
 
   /// The ledger's key of a request: two different ones never share it.
   private static func ledgerKey(_ text: String) -> RequestKey {
-    let digits = sha256(Array(text.utf8)).prefix(20).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let digits = digest(Array(text.utf8)).prefix(20).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     return RequestKey(unchecked: "http-" + digits)
   }
 
@@ -274,7 +274,9 @@ package struct RESTService: Sendable {
         for await line in lines { try await writer.write(ByteBuffer(bytes: line)) }
         try await writer.finish(nil)
       }
-    } else if !answer.body.isEmpty { response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)) }
+    } else if !answer.body.isEmpty {
+      response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+    }
     return response
   }
 }

@@ -29,6 +29,8 @@ final class Bench {
   var answersMedia = true
   private(set) var asked: [(step: LedgerStep, operation: CallOperation)] = []
   private var pendingSteps: [(LedgerStep, CallOperation)] = []
+  /// What the ledger shall still hear when it is back.
+  private var spool: [CallOperation] = []
   private var pendingMedia: [(CallID, MediaNeeds)] = []
   private var requests: UInt64 = 0
   var session = SessionID(1)
@@ -67,6 +69,19 @@ final class Bench {
     respond()
   }
 
+  /// Answers everything that is still open, and lets a call come to its end.
+  func finish() {
+    answersMedia = true
+    ledger = .plain
+    respond()
+    for number in 1...4 { feed(.sessionEnded(SessionID(UInt64(number)))) }
+    feed(.fenced(environment: "production"))
+    respond()
+    pass(seconds: 61)
+    for operation in spool { _ = plain.perform(operation) }
+    spool = []
+  }
+
   private func respond() {
     while answersMedia, !pendingMedia.isEmpty {
       let (call, needs) = pendingMedia.removeFirst()
@@ -76,6 +91,10 @@ final class Bench {
     while ledger != .silent, !pendingSteps.isEmpty {
       let (step, operation) = pendingSteps.removeFirst()
       if ledger == .away {
+        switch operation.phase {
+        case .answer, .settle, .void: spool.append(operation)
+        case .authorise, .extend, .recover: break
+        }
         feed(.ledger(operation.call, step, .failure(LedgerUnavailable(.busy, "as the test asked"))))
       } else {
         feed(.ledger(operation.call, step, .success(plain.perform(operation))))

@@ -1,11 +1,10 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import LedgerCore
 import RoutingCore
 import SDPCore
 import SIPCore
-
-import AppProtocol
-import CallEngine
 
 /// Who and what stands around calls in tests.
 enum Scene {
@@ -59,7 +58,8 @@ enum Scene {
   }
 
   static func configuration(_ trunks: [CallTrunk]? = nil) throws -> EngineConfiguration {
-    let trunks = try trunks ?? [trunk("carrier-1", host: 0xC633_6401), trunk("carrier-2", host: 0xC633_6402, priority: 20)]
+    let trunks =
+      try trunks ?? [trunk("carrier-1", host: 0xC633_6401), trunk("carrier-2", host: 0xC633_6402, priority: 20)]
     let farEnd = try trunk("far-end", host: 0x7F00_0001)
     return EngineConfiguration(
       environments: [

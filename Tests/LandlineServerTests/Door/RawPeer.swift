@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A TCP client that writes exactly the bytes it is told to, and knows WebSocket frames.
 final class RawPeer {
@@ -38,19 +39,41 @@ final class RawPeer {
   }
 
   /// - Parameters:
-  ///   - reads: Whether anything is read before ``startReading()``.
-  ///   - source: Our own address.
+  ///   - reads: Whether anything is ever read.
+  ///   - seconds: The connection's longest life.
   static func connect(_ port: Int, reads: Bool = true, seconds: Int64 = 30) async throws -> RawPeer {
+    try await connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port), reads: reads, seconds: seconds)
+  }
+
+  /// Over TLS, trusting one authority.
+  static func connect(_ port: Int, trusting authority: String) async throws -> RawPeer {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.trustRoots = .file(authority)
+    let context = try NIOSSLContext(configuration: configuration)
+    return try await connect(
+      to: try SocketAddress(ipAddress: "127.0.0.1", port: port), reads: true, seconds: 30, tls: context)
+  }
+
+  static func connect(socket: String) async throws -> RawPeer {
+    try await connect(to: try SocketAddress(unixDomainSocketPath: socket), reads: true, seconds: 30)
+  }
+
+  private static func connect(
+    to address: SocketAddress, reads: Bool, seconds: Int64, tls: NIOSSLContext? = nil
+  ) async throws -> RawPeer {
     let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.autoRead, value: reads)
       .channelOption(.socketOption(.so_rcvbuf), value: reads ? 262_144 : 4096)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let tls {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nil))
+          }
           try channel.pipeline.syncOperations.addHandler(Collector(continuation))
         }
       }
-      .connect(host: "127.0.0.1", port: port).get()
+      .connect(to: address).get()
     // Whatever hangs ends a test, and fails it.
     channel.eventLoop.scheduleTask(in: .seconds(seconds)) { channel.close(promise: nil) }
     return RawPeer(channel, stream)
@@ -65,6 +88,18 @@ final class RawPeer {
     guard let chunk = await chunks.next() else { return false }
     buffer += chunk
     return true
+  }
+
+  /// The next line that holds a text; `nil` when the connection ends first.
+  func line(containing text: String) async -> String? {
+    while true {
+      while let end = buffer.firstIndex(of: 0x0A) {
+        let line = String(decoding: buffer[..<end], as: UTF8.self)
+        buffer.removeSubrange(...end)
+        if line.contains(text) { return line }
+      }
+      guard await fill() else { return nil }
+    }
   }
 
   /// Everything until the connection ends.
