@@ -43,7 +43,8 @@ final class BenchGateway {
   init(executable: String, folder: String, ports: Ports, ledger: String? = nil) throws(BenchProblem) {
     let file = "\(folder)/landline.yaml"
     let text = Self.configuration(folder: folder, ports: ports, ledger: ledger ?? GatewayBooks.ledger(in: folder))
-    guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+    guard
+      FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
     else { throw BenchProblem("\(file) cannot be written") }
     let log = open("\(folder)/gateway.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard log >= 0 else { throw BenchProblem("the gateway's log cannot be made in \(folder)") }

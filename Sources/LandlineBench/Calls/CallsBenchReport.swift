@@ -108,7 +108,8 @@ public struct CallsBenchReport: BenchReport {
     parts.append(table.text)
     if let flush {
       parts.append(
-        "write and flush of 4 KiB on the ledger's disk, ms: \(flush.milliseconds.text(decimals: 2)), \(flush.count) times")
+        "write and flush of 4 KiB on the ledger's disk, ms: \(flush.milliseconds.text(decimals: 2)), \(flush.count) times"
+      )
     }
     if !trials.isEmpty {
       var loads = BenchTable(["trial", "rate/s", "calls", "failed", "CPU us/call", "why"])

@@ -167,7 +167,8 @@ final class AppGroup: Sendable {
   /// Places calls and waits until each is where it should be.
   func place(_ load: CallDriver.Load) async throws -> (result: CallLoadResult, driver: NIOLoopBound<CallDriver>) {
     let (loop, apps) = (loop, apps)
-    return try await loop.flatSubmit { () -> EventLoopFuture<(result: CallLoadResult, driver: NIOLoopBound<CallDriver>)> in
+    return try await loop.flatSubmit {
+      () -> EventLoopFuture<(result: CallLoadResult, driver: NIOLoopBound<CallDriver>)> in
       do {
         let media = load.shakesHands ? try HandshakeSide(on: loop) : nil
         let driver = CallDriver(load, apps: apps.map(\.value), media: media, on: loop)
