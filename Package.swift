@@ -156,10 +156,12 @@ let package = Package(
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
-        "SecureTransport", "MediaCore", "LandlineGateway",
+        "CallModel", "LandlineDigest", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore",
+        "SDPCore", "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: ours),
     .executableTarget(
