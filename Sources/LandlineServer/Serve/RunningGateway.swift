@@ -62,7 +62,8 @@ public final class RunningGateway: Service {
       let farEndTrunk = try farEnd.map { try trunk(of: $0) }
       let verifier = SwitchableVerifier(verifier(configuration, assembly))
       let hub = try await CallHub.start(
-        assembly.hub(farEnd: farEndTrunk), verifier: verifier, resolver: try Resolver(), on: loop, log: log)
+        assembly.hub(farEnd: farEndTrunk), verifier: verifier, resolver: try Resolver(), metrics: metrics,
+        on: loop, log: log)
       return RunningGateway(
         assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, verifier: verifier,
         authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log)
