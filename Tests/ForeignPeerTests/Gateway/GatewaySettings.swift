@@ -61,7 +61,8 @@ struct GatewaySettings: Sendable {
     ]
     if let server = certificates?.server {
       lines += [
-        "  tls:", "    transport: tls", "    bind: 127.0.0.1:\(ports.tls)", "    certificate: \(server.certificate.path)",
+        "  tls:", "    transport: tls", "    bind: 127.0.0.1:\(ports.tls)",
+        "    certificate: \(server.certificate.path)",
         "    key: \(server.key.path)",
       ]
     }
