@@ -55,7 +55,13 @@ struct ExampleTests {
     try FileManager.default.createDirectory(
       at: folder.appendingPathComponent("secrets"), withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    try Data("a-secret\n".utf8).write(to: folder.appendingPathComponent("secrets/carrier-a"))
+    for (name, text) in [
+      ("carrier-a", "a-secret\n"), ("phone", "pfYdkzcWkk6Gh9o5n8YoTg==\n"), ("admin", "0123456789abcdefghij\n"),
+    ] {
+      let file = folder.appendingPathComponent("secrets/\(name)")
+      try Data(text.utf8).write(to: file)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    }
     let text = try String(contentsOfFile: Self.path, encoding: .utf8)
     // Keys and the comments under them lose one mark; prose has no colon behind its first word.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
@@ -66,6 +72,11 @@ struct ExampleTests {
     let whole = lines.joined(separator: "\n")
     let configuration = try GatewayConfiguration(whole, file: folder.appendingPathComponent("landline.yaml").path)
     #expect(configuration.listeners.map(\.name) == ["public-udp", "public-tcp", "public-tls"])
+    let production = try #require(configuration.environment("production"))
+    #expect(production.applications.map(\.name) == ["phone"])
+    #expect(production.operators.map(\.name) == ["admin"])
+    #expect(configuration.http.tls?.identity.privateKey == folder.appendingPathComponent("tls/gateway.key").path)
+    #expect(configuration.warnings.isEmpty)
     let trunk = try #require(configuration.trunk("carrier-a"))
     #expect(trunk.account?.password.exposed == "a-secret")
     #expect(trunk.account?.algorithms == [.sha256, .md5])
@@ -216,7 +227,7 @@ struct ProblemTests {
     let found = problems("trunks:\n  a:\n    uri: sip:a.example\n    tranfers: true\n")
     #expect(found == ["landline.yaml:4:5 trunks.a: unknown key 'tranfers' (did you mean 'transfers'?)"])
     #expect(problems("trunk:\n").first == "landline.yaml:1:1 unknown key 'trunk' (did you mean 'trunks'?)")
-    #expect(problems("zzzzzzzz: 1\n").first?.contains("known here: listeners, trunks") == true)
+    #expect(problems("zzzzzzzz: 1\n").first?.contains("known here: calls, drain, environments, host, http") == true)
   }
 
   @Test("all problems in one run, in the order of the file")
@@ -245,7 +256,7 @@ struct ProblemTests {
   @Test(
     "a wrong value says what would be accepted",
     arguments: [
-      ("ring-timeout: 90", "'90' is no duration, such as 500ms, 30s, 5m or 1h"),
+      ("ring-timeout: 90", "'90' is no duration, such as 500ms, 30s, 5m, 1h or 90d"),
       ("ring-timeout: 1s", "is out of range: 5s to 600s"),
       ("ring-timeout: 99999999999999999s", "is out of range"),
       ("ring-timeout: 999999999999999999999s", "is no duration"),

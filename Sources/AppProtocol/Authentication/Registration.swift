@@ -48,20 +48,6 @@ public struct AppIdentity: Hashable, Sendable {
   }
 }
 
-/// Credentials for later connections of one user on one device.
-public struct DeviceCredential: Hashable, Sendable {
-  public var id: String
-  public var secret: Redacted<String>
-  /// `nil` for no end.
-  public var expiresAt: Instant?
-
-  public init(id: String, secret: Redacted<String>, expiresAt: Instant?) {
-    self.id = id
-    self.secret = secret
-    self.expiresAt = expiresAt
-  }
-}
-
 /// What became of a proof. All refusals look alike to the app.
 public enum RegistrationVerdict: Hashable, Sendable {
   /// With fresh credentials where the proof was no credential itself.
@@ -85,23 +71,4 @@ public protocol IdentityStore: Sendable {
   func credential(_ id: String) async throws -> StoredCredential?
   /// Ends the credentials of a device: it registers anew.
   func forget(application: String, user: UserID, device: String) async throws
-}
-
-/// A credential as it is kept: never its secret.
-public struct StoredCredential: Hashable, Sendable {
-  public var id: String
-  public var digest: [UInt8]
-  public var application: String
-  public var user: UserID
-  public var device: String
-  public var expiresAt: Instant?
-
-  public init(id: String, digest: [UInt8], application: String, user: UserID, device: String, expiresAt: Instant?) {
-    self.id = id
-    self.digest = digest
-    self.application = application
-    self.user = user
-    self.device = device
-    self.expiresAt = expiresAt
-  }
 }

@@ -1,38 +1,5 @@
 public import CallModel
 
-/// What the client's end of a session is told.
-public enum AppSessionClientInput: Sendable {
-  /// Connect and register with this proof. From ``AppSessionClient/State/idle`` or ``AppSessionClient/State/ended(_:)``.
-  case start(Registration)
-  /// The WebSocket asked for with ``AppSessionClientEffect/connect(_:)`` is open.
-  case opened(ConnectionID)
-  /// A whole text message.
-  case text(ConnectionID, [UInt8])
-  /// The WebSocket closed or never opened; `code` of the peer's close frame, `nil` without one.
-  case closed(ConnectionID, code: UInt16?)
-  /// Something that breaks WebSocket itself or a binary message came.
-  case violation(ConnectionID)
-  /// The device has another network: connect again at once rather than wait for a sign of loss.
-  case networkChanged
-  /// Say bye and end.
-  case stop
-}
-
-/// What the client's end of a session wants done, in order.
-public enum AppSessionClientEffect: Sendable {
-  /// Open a WebSocket with sub-protocol ``AppMessageCoder/subprotocol``; the last asked for is the only one that counts.
-  case connect(ConnectionID)
-  case send(ConnectionID, [UInt8])
-  case close(ConnectionID, code: UInt16)
-  case state(AppSessionClient.State)
-  /// Replies and events, in the gateway's order.
-  case event(AppEvent)
-  /// Keep for the next start, in place of the former.
-  case keep(DeviceCredential)
-  /// The gateway wants no new calls.
-  case draining
-}
-
 /// The client's end of a session: registers, numbers requests, matches replies, takes the session up again after a loss.
 public final class AppSessionClient {
   public struct Configuration: Hashable, Sendable {
@@ -42,7 +9,8 @@ public final class AppSessionClient {
     public var replyMilliseconds: Int64 = 15_000
     /// A connection that is not open and registered by then is given up and tried anew.
     public var connectMilliseconds: Int64 = 10_000
-    /// Nothing for this long: a ping is sent; and as long again without anything: the connection counts as lost.
+    /// Nothing from the gateway for this long: a ping is sent; nothing for the second while either: the connection
+    /// counts as lost.
     public var pingMilliseconds: Int64 = 20_000
     public var pongMilliseconds: Int64 = 10_000
     /// The wait before the second attempt; doubles with each, up to the longest.
@@ -59,31 +27,162 @@ public final class AppSessionClient {
     case registering
     /// Requests may be sent.
     case ready
-    /// The connection is lost and being made anew; requests wait for it.
+    /// The connection is lost and being made anew; requests wait for it as long as the session stands.
     case reconnecting
     /// `nil` after ``AppSessionClientInput/stop``.
     case ended(CallFailure?)
   }
 
-  public private(set) var state = State.idle
+  struct Pending {
+    let number: RequestNumber
+    let request: AppRequest
+    let due: MonotonicInstant
+  }
+
+  /// What the connection is at, with the deadline of that.
+  enum Phase {
+    case none
+    case opening(MonotonicInstant)
+    /// The first message is sent under this number.
+    case greeting(RequestNumber, MonotonicInstant)
+    /// Nothing heard since `pinged`, or before the deadline for a ping.
+    case standing(MonotonicInstant, isPinged: Bool)
+    /// No connection; the next attempt is at this time.
+    case waiting(MonotonicInstant)
+  }
+
+  /// What takes the session up again.
+  struct Session {
+    let name: String
+    var token: String
+    var lastEvent: UInt64 = 0
+    /// When the gateway gives it up; `nil` while the connection stands.
+    var due: MonotonicInstant?
+    var resumeMilliseconds: Int64
+  }
+
+  public internal(set) var state = State.idle
   /// The latest answer to a registration.
-  public private(set) var registered: Registered?
-  public private(set) var nextDeadline: MonotonicInstant?
+  public internal(set) var registered: Registered?
+  /// Calls that were placed and have not ended.
+  public internal(set) var liveCalls: Set<CallID> = []
+
+  let configuration: Configuration
+  let draw: () -> UInt64
+  var registration: Registration?
+  var phase = Phase.none
+  var connection: ConnectionID?
+  var session: Session?
+  /// In the order of their numbers and deadlines.
+  var pending: [Pending] = []
+  /// What the gateway said of the first message.
+  var refusal: CallFailure?
+  var attempts = 0
+  private var lastConnection: UInt64 = 0
+  private var lastNumber: UInt64 = 0
 
   /// - Parameter draw: 64 random bits, for the jitter of the waits.
-  public init(_ configuration: Configuration, draw: @escaping () -> UInt64) {}
+  public init(_ configuration: Configuration, draw: @escaping () -> UInt64) {
+    self.configuration = configuration
+    self.draw = draw
+  }
 
+  /// When ``advance(to:into:)`` has something to do; `nil` for never.
+  public var nextDeadline: MonotonicInstant? {
+    let ofPhase: MonotonicInstant? =
+      switch phase {
+      case .none: nil
+      case .opening(let due), .greeting(_, let due), .standing(let due, _), .waiting(let due): due
+      }
+    return [ofPhase, session?.due, pending.first?.due].compactMap { $0 }.min()
+  }
+
+  /// What happened, and what is to be done about it.
   public func handle(
     _ input: AppSessionClientInput, at now: MonotonicInstant, into effects: inout [AppSessionClientEffect]
-  ) {}
+  ) {
+    switch input {
+    case .start(let registration): start(registration, now, &effects)
+    case .opened(let id) where id == connection: greet(id, now, &effects)
+    case .text(let id, let bytes) where id == connection: receive(bytes, on: id, now, &effects)
+    case .closed(let id, let code) where id == connection:
+      closed(code.map(CloseCode.init(rawValue:)), now, &effects)
+    case .violation(let id) where id == connection:
+      effects.append(.close(id, code: CloseCode.protocolError.rawValue))
+      reconnect(now, &effects)
+    case .networkChanged: networkChanged(now, &effects)
+    case .stop: stop(&effects)
+    case .opened, .text, .closed, .violation: break  // Late news of a connection that was given up.
+    }
+  }
 
-  /// Sends a request, or keeps it until the connection stands again. The reply comes as
-  /// ``AppEvent/placed(_:_:answer:)``, ``AppEvent/done(_:)``, ``AppEvent/answered(_:_:_:)`` or
-  /// ``AppEvent/refused(_:_:)`` with this number; exactly one, a timeout included.
+  /// Sends a request, or keeps it until the connection stands again.
+  ///
+  /// The reply comes as ``AppEvent/placed(_:_:answer:)``, ``AppEvent/done(_:)``, ``AppEvent/answered(_:_:_:)`` or
+  /// ``AppEvent/refused(_:_:)`` with this number; exactly one, a timeout included. A request that was lost with its
+  /// connection is sent again under its number, which the gateway takes once.
   /// - Returns: `nil` unless the session stands, or when too many requests wait.
   public func send(
     _ request: AppRequest, at now: MonotonicInstant, into effects: inout [AppSessionClientEffect]
-  ) -> RequestNumber? { nil }
+  ) -> RequestNumber? {
+    guard session != nil, pending.count < configuration.maximumPending else { return nil }
+    let number = nextNumber()
+    pending.append(
+      Pending(
+        number: number, request: request, due: now.advanced(byMilliseconds: configuration.replyMilliseconds)))
+    if case .standing = phase { transmit(.request(number, request), &effects) }
+    return number
+  }
 
-  public func advance(to now: MonotonicInstant, into effects: inout [AppSessionClientEffect]) {}
+  /// Lets deadlines pass that have come.
+  public func advance(to now: MonotonicInstant, into effects: inout [AppSessionClientEffect]) {
+    while let first = pending.first, first.due <= now {
+      pending.removeFirst()
+      effects.append(.event(.refused(first.number, CallFailure(.networkTimeout, leg: .app))))
+    }
+    if let due = session?.due, due <= now {
+      loseSession(&effects)
+      if case .greeting = phase {
+        // The resumption under way comes too late; the next attempt registers.
+        abandon(.normal, &effects)
+        reconnect(now, &effects)
+      }
+    }
+    switch phase {
+    case .opening(let due) where due <= now, .greeting(_, let due) where due <= now:
+      abandon(.normal, &effects)
+      reconnect(now, &effects)
+    case .standing(let due, let isPinged) where due <= now:
+      if isPinged {
+        abandon(.silent, &effects)
+        reconnect(now, &effects)
+      } else {
+        phase = .standing(now.advanced(byMilliseconds: configuration.pongMilliseconds), isPinged: true)
+        transmit(.ping(nextNumber()), &effects)
+      }
+    case .waiting(let due) where due <= now: connect(now, &effects)
+    case .none, .opening, .greeting, .standing, .waiting: break
+    }
+  }
+
+  func nextNumber() -> RequestNumber {
+    lastNumber += 1
+    return RequestNumber(lastNumber)
+  }
+
+  func nextConnection() -> ConnectionID {
+    lastConnection += 1
+    return ConnectionID(lastConnection)
+  }
+
+  func transmit(_ message: ClientMessage, _ effects: inout [AppSessionClientEffect]) {
+    guard let connection else { return }
+    effects.append(.send(connection, AppMessageCoder.encode(message)))
+  }
+
+  func enter(_ state: State, _ effects: inout [AppSessionClientEffect]) {
+    guard state != self.state else { return }
+    self.state = state
+    effects.append(.state(state))
+  }
 }

@@ -1,67 +1,25 @@
 public import CallModel
-
-/// One WebSocket connection.
-public struct ConnectionID: Hashable, Sendable {
-  public let number: UInt64
-  public init(_ number: UInt64) { self.number = number }
-}
-
-/// One proof under examination.
-public struct VerificationID: Hashable, Sendable {
-  public let number: UInt64
-  public init(_ number: UInt64) { self.number = number }
-}
-
-/// What the door is told.
-public enum AppDoorInput: Sendable {
-  /// A WebSocket with sub-protocol `landline.v1` was opened from this address.
-  case opened(ConnectionID, host: SIPHost)
-  /// A whole text message.
-  case text(ConnectionID, [UInt8])
-  /// Something that has no place in the protocol: a binary message, text that is no UTF-8, more than may be sent.
-  case violation(ConnectionID, closeCode: UInt16, String)
-  case pong(ConnectionID)
-  /// What is to be sent has piled up beyond the limit: a reader that does not read.
-  case clogged(ConnectionID)
-  case closed(ConnectionID)
-  case verified(VerificationID, RegistrationVerdict)
-  /// Something to tell an app.
-  case event(SessionID, AppEvent)
-  /// No new sessions, no new calls.
-  case drain
-}
-
-/// What the door wants done, in order.
-public enum AppDoorEffect: Sendable {
-  case send(ConnectionID, [UInt8])
-  case ping(ConnectionID)
-  /// A close frame with this code (RFC 6455 section 7.4), after all that was sent.
-  case close(ConnectionID, code: UInt16, reason: String)
-  case verify(VerificationID, Registration, host: SIPHost)
-  case opened(SessionID, AppIdentity)
-  case request(SessionID, RequestNumber, AppRequest)
-  /// The connection is lost; the session waits to be resumed.
-  case absent(SessionID)
-  case resumed(SessionID)
-  /// The session is over: its calls end.
-  case ended(SessionID)
-}
+import LandlineDigest
 
 /// The gateway's end of all app connections of one node. Not shared between threads.
+///
+/// A connection registers or resumes first and then speaks for one session. A session outlives its connection for a
+/// while: what the app must know is kept and sent when the session is taken up again.
 public final class AppDoor {
   /// Named limits.
   public struct Configuration: Hashable, Sendable {
     /// The gateway's version, told with each registration.
     public var version: String
+    /// From the opening of a connection to its first message.
     public var authenticationMilliseconds: Int64 = 5000
     public var pingMilliseconds: Int64 = 20_000
     public var pongMilliseconds: Int64 = 10_000
     /// How long a session without connection waits.
     public var resumeMilliseconds: Int64 = 30_000
-    public var maximumMessageBytes = AppMessageCoder.maximumMessageBytes
     public var maximumConnections = 10_000
     public var maximumConnectionsPerHost = 256
     public var maximumSessions = 10_000
+    /// Sessions of one user of an application.
     public var maximumSessionsPerUser = 32
     /// Live calls of one session.
     public var maximumCalls = 64
@@ -73,10 +31,12 @@ public final class AppDoor {
     /// Messages of one session a second, and at once.
     public var requestsPerSecond: Int64 = 20
     public var requestBurst: Int64 = 60
+    /// Messages over that limit, one after the other, before the connection is closed.
+    public var maximumMessagesOverLimit = 256
     /// Registrations and resumptions of one host a second, and at once. An IPv6 host is its /64.
     public var registrationsPerSecond: Int64 = 20
     public var registrationBurst: Int64 = 100
-    /// Hosts whose registrations are counted one by one.
+    /// Hosts that are counted one by one.
     public var maximumHosts = 4096
     /// Proofs under examination at a time.
     public var maximumVerifications = 256
@@ -85,15 +45,267 @@ public final class AppDoor {
     public init(version: String) { self.version = version }
   }
 
-  public private(set) var connectionCount = 0
-  public private(set) var sessionCount = 0
-  public private(set) var nextDeadline: MonotonicInstant?
+  struct Connection {
+    enum Phase {
+      case new
+      case verifying(VerificationID, RequestNumber)
+      case session(SessionID)
+    }
+    let hostKey: SIPHost
+    let host: SIPHost
+    var phase = Phase.new
+    var due: MonotonicInstant
+    /// Whether a ping waits for its pong, and the last event sent before it.
+    var pingedAfter: UInt64?
+    var pingedAt: MonotonicInstant
+  }
+
+  struct Verification {
+    let connection: ConnectionID
+    let due: MonotonicInstant
+  }
+
+  enum Subject: Hashable {
+    case connection(ConnectionID), session(SessionID), verification(VerificationID)
+  }
+
+  struct UserKey: Hashable {
+    let application: String
+    let user: UserID
+  }
+
+  let configuration: Configuration
+  let draw: () -> UInt64
+  var connections: [ConnectionID: Connection] = [:]
+  var sessions: [SessionID: AppSession] = [:]
+  var sessionNames: [String: SessionID] = [:]
+  var sessionsOfUser: [UserKey: Int] = [:]
+  var verifications: [VerificationID: Verification] = [:]
+  var hosts: HostTable
+  var deadlines = DeadlineHeap<Subject>()
+  var isDraining = false
+  private var lastSession: UInt64 = 0
+  private var lastVerification: UInt64 = 0
 
   /// - Parameter draw: 64 bits from the system's generator; resumption tokens are made of them.
-  public init(_ configuration: Configuration, draw: @escaping () -> UInt64) {}
+  public init(_ configuration: Configuration, draw: @escaping () -> UInt64) {
+    self.configuration = configuration
+    self.draw = draw
+    hosts = HostTable(configuration)
+  }
 
+  public var connectionCount: Int { connections.count }
+  /// Absent ones included.
+  public var sessionCount: Int { sessions.count }
+  /// Proofs under examination.
+  public var verificationCount: Int { verifications.count }
+
+  /// When ``advance(to:clock:into:)`` has something to do; `nil` for never.
+  public var nextDeadline: MonotonicInstant? {
+    while deadlines.dropFirst(if: { !holds($0) }) {}
+    return deadlines.next
+  }
+
+  /// What happened, and what is to be done about it.
   public func handle(
     _ input: AppDoorInput, at now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]
-  ) {}
-  public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]) {}
+  ) {
+    switch input {
+    case .opened(let id, let host): open(id, host, now, &effects)
+    case .text(let id, let bytes): receive(bytes, on: id, now, &effects)
+    case .violation(let id, let code, let reason):
+      close(id, CloseCode(rawValue: code), reason, now, &effects)
+    case .pong(let id): pong(id, now)
+    case .clogged(let id): close(id, .policyViolation, "the reader does not read", now, &effects)
+    case .closed(let id): forget(id, now, &effects)
+    case .verified(let id, let verdict): verified(id, verdict, now, &effects)
+    case .event(let id, let event): tell(id, event, now, &effects)
+    case .drain: drain(now, &effects)
+    case .shutDown: shutDown(&effects)
+    }
+  }
+
+  /// Lets deadlines pass that have come.
+  public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]) {
+    while let entry = deadlines.take(at: now) {
+      guard holds(entry) else { continue }
+      switch entry.subject {
+      case .connection(let id): connectionDue(id, now, &effects)
+      case .session(let id): end(id, &effects)
+      case .verification(let id): verified(id, .unavailable, now, &effects)
+      }
+    }
+  }
+
+  // MARK: - Deadlines
+
+  private func holds(_ entry: DeadlineHeap<Subject>.Entry) -> Bool {
+    switch entry.subject {
+    case .connection(let id): connections[id]?.due == entry.at
+    case .session(let id): sessions[id]?.due == entry.at
+    case .verification(let id): verifications[id]?.due == entry.at
+    }
+  }
+
+  /// Entries that no longer hold are cleared when they are more than those that do, and at least this many.
+  private static let voidDeadlines = 1024
+
+  func schedule(_ subject: Subject, at instant: MonotonicInstant) {
+    deadlines.insert(subject, at: instant)
+    let live = connections.count + sessions.count + verifications.count
+    if deadlines.count > 2 * live + AppDoor.voidDeadlines { deadlines.compact(holds) }
+  }
+
+  private func connectionDue(_ id: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
+    guard var connection = connections[id] else { return }
+    guard case .session(let session) = connection.phase else {
+      // A proof under examination has its own deadline.
+      if case .new = connection.phase { close(id, .silent, "no first message in time", now, &effects) }
+      return
+    }
+    guard connection.pingedAfter == nil else {
+      close(id, .silent, "no pong in time", now, &effects)
+      return
+    }
+    connection.pingedAfter = sessions[session]?.sequence ?? 0
+    connection.pingedAt = now
+    connection.due = now.advanced(byMilliseconds: configuration.pongMilliseconds)
+    connections[id] = connection
+    schedule(.connection(id), at: connection.due)
+    effects.append(.ping(id))
+  }
+
+  private func pong(_ id: ConnectionID, _ now: MonotonicInstant) {
+    guard var connection = connections[id], case .session(let session) = connection.phase,
+      let sequence = connection.pingedAfter
+    else { return }
+    // Frames come in order: what was sent before the ping has arrived.
+    sessions[session]?.acknowledge(sequence)
+    sessions[session]?.formerToken = nil
+    connection.pingedAfter = nil
+    connection.due = connection.pingedAt.advanced(byMilliseconds: configuration.pingMilliseconds)
+    if connection.due <= now { connection.due = now.advanced(byMilliseconds: 1) }
+    connections[id] = connection
+    schedule(.connection(id), at: connection.due)
+  }
+
+  // MARK: - Connections
+
+  private func open(
+    _ id: ConnectionID, _ host: SIPHost, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
+  ) {
+    guard connections[id] == nil else { return }
+    guard connections.count < configuration.maximumConnections, let key = hosts.open(host, at: now) else {
+      effects.append(
+        .close(id, code: CloseCode.tryAgainLater.rawValue, reason: "too many connections"))
+      return
+    }
+    let due = now.advanced(byMilliseconds: configuration.authenticationMilliseconds)
+    connections[id] = Connection(hostKey: key, host: host, due: due, pingedAt: now)
+    schedule(.connection(id), at: due)
+  }
+
+  /// Closes a connection; its session, if it has one, becomes absent.
+  func close(
+    _ id: ConnectionID, _ code: CloseCode, _ reason: String, _ now: MonotonicInstant,
+    _ effects: inout [AppDoorEffect]
+  ) {
+    guard connections[id] != nil else { return }
+    effects.append(.close(id, code: code.rawValue, reason: reason))
+    forget(id, now, &effects)
+  }
+
+  private func forget(_ id: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
+    guard let connection = connections.removeValue(forKey: id) else { return }
+    hosts.closed(connection.hostKey)
+    guard case .session(let sessionID) = connection.phase, sessions[sessionID]?.connection == id else { return }
+    let due = now.advanced(byMilliseconds: configuration.resumeMilliseconds)
+    sessions[sessionID]?.connection = nil
+    sessions[sessionID]?.due = due
+    schedule(.session(sessionID), at: due)
+    effects.append(.absent(sessionID))
+    if isDraining, sessions[sessionID]?.isIdle == true { end(sessionID, &effects) }
+  }
+
+  // MARK: - Ends
+
+  /// A session is over; nothing is sent.
+  func end(_ id: SessionID, _ effects: inout [AppDoorEffect]) {
+    guard let session = sessions.removeValue(forKey: id) else { return }
+    sessionNames[session.name] = nil
+    let user = UserKey(application: session.identity.application, user: session.identity.user)
+    let count = (sessionsOfUser[user] ?? 1) - 1
+    sessionsOfUser[user] = count > 0 ? count : nil
+    if let connection = session.connection, let removed = connections.removeValue(forKey: connection) {
+      hosts.closed(removed.hostKey)
+    }
+    effects.append(.ended(id))
+  }
+
+  /// Tells the app, closes its connection and ends the session.
+  func finish(_ id: SessionID, _ code: CloseCode, _ reason: String, _ effects: inout [AppDoorEffect]) {
+    if let connection = sessions[id]?.connection {
+      if code != .normal {
+        effects.append(.send(connection, AppMessageCoder.encode(.closing(reason: reason))))
+      }
+      effects.append(.close(connection, code: code.rawValue, reason: reason))
+    }
+    end(id, &effects)
+  }
+
+  private var sessionsInOrder: [SessionID] { sessions.keys.sorted { $0.number < $1.number } }
+
+  private func drain(_ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
+    guard !isDraining else { return }
+    isDraining = true
+    for id in sessionsInOrder {
+      if let connection = sessions[id]?.connection {
+        effects.append(.send(connection, AppMessageCoder.encode(.draining)))
+      }
+      finishIfDrained(id, &effects)
+    }
+  }
+
+  func finishIfDrained(_ id: SessionID, _ effects: inout [AppDoorEffect]) {
+    guard isDraining, sessions[id]?.isIdle == true else { return }
+    finish(id, .serviceRestart, "the gateway drains", &effects)
+  }
+
+  private func shutDown(_ effects: inout [AppDoorEffect]) {
+    isDraining = true
+    for id in sessionsInOrder { finish(id, .goingAway, "the gateway stops", &effects) }
+    for id in connections.keys.sorted(by: { $0.number < $1.number }) {
+      effects.append(.close(id, code: CloseCode.goingAway.rawValue, reason: "the gateway stops"))
+    }
+    connections = [:]
+    verifications = [:]
+    hosts = HostTable(configuration)
+  }
+
+  // MARK: - Names
+
+  func newSessionID() -> SessionID {
+    lastSession += 1
+    return SessionID(lastSession)
+  }
+
+  func newVerificationID() -> VerificationID {
+    lastVerification += 1
+    return VerificationID(lastVerification)
+  }
+
+  /// 128 bits as 32 hexadecimal digits.
+  func newToken() -> String { AppDoor.hexadecimal(draw()) + AppDoor.hexadecimal(draw()) }
+
+  func newSessionName() -> String {
+    while true {
+      let name = "s-" + AppDoor.hexadecimal(draw())
+      if sessionNames[name] == nil { return name }
+    }
+  }
+
+  private static func hexadecimal(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
 }

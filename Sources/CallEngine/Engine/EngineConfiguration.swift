@@ -59,6 +59,14 @@ public struct EngineConfiguration: Sendable {
     /// How long keys may take after both sides agreed.
     public var mediaSetUpMilliseconds: Int64 = 15_000
     public var preparationMilliseconds: Int64 = 2_000
+    /// How long a side sends nothing before ``MediaNotice/silence(_:)`` is told: its last packet came so much earlier.
+    public var silenceMilliseconds: Int64 = 5_000
+    /// How long the answer to an authorisation that nobody waits for is still watched, to give its hold back.
+    public var lateLedgerMilliseconds: Int64 = 60_000
+    /// Most keys of one request.
+    public var digitsPerRequest = 64
+    /// Calls that are over and whose app may still report what it measured.
+    public var recentCalls = 1_024
 
     public init() {}
   }

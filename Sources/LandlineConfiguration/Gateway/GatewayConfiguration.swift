@@ -1,61 +1,103 @@
-internal import CallModel
+public import CallModel
 internal import Foundation
 public import LandlineGateway
 internal import RoutingCore
 internal import SIPCore
 
-/// What one configuration file says.
+/// What one configuration file says, together with what stands above it.
 public struct GatewayConfiguration: Sendable {
   /// Most listeners of a node.
   public static let maximumListeners = 64
   /// Most trunks of a node.
   public static let maximumTrunks = 1024
+  /// The state folder where nothing names another.
+  public static let standardState = "/var/lib/landline"
+  /// The node's name where nothing names another: alike at every start, so that a node finds its own calls again.
+  public static let standardNode = NodeID(unchecked: "gateway")
+  public static let standardDrainMilliseconds: Int64 = 300_000
 
+  /// Signs the ledgers' operations. Nodes that share a ledger need different names.
+  public var node: NodeID
+  /// Folder of ledgers, spools and the gateway's own store.
+  public var state: String
+  /// Name or address that session descriptions and SIP URIs of the gateway itself have; `nil`: that of a listener.
+  public var host: SIPHost?
+  public var http: HTTPConfiguration
+  public var media: MediaConfiguration
+  /// In the order of the file.
+  public var environments: [EnvironmentConfiguration]
+  public var log: LogConfiguration
+  public var calls: CallLimitsConfiguration
+  /// How long live calls may go on once the gateway was asked to end.
+  public var drainMilliseconds: Int64
+  public var retention: RetentionConfiguration
   /// In the order of the file, numbered from 1.
   public var listeners: [ListenerConfiguration]
   /// In the order of the file.
   public var trunks: [TrunkConfiguration]
+  /// What is unwise, in the order of the file.
+  public let warnings: [ConfigurationProblem]
+  /// Every value of the node's own sections as it holds, with its origin.
+  public private(set) var settings: [ConfigurationSetting]
 
   /// Reads the text of a configuration file.
   /// - Parameters:
   ///   - file: Stands in problems, and is where relative paths of other files start.
+  ///   - overrides: Values of flags and of the process's environment.
   /// - Throws: ``ConfigurationProblems`` with all problems of the file.
-  public init(_ text: String, file: String) throws(ConfigurationProblems) {
-    let document = ConfigurationDocument(text, file: file)
+  public init(
+    _ text: String, file: String, overrides: ConfigurationOverrides = ConfigurationOverrides()
+  ) throws(ConfigurationProblems) {
+    let document = ConfigurationDocument(text, file: file, overrides: overrides)
     let root = ConfigurationSection(document)
     let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
-    var listeners: [ListenerConfiguration] = []
-    for (index, entry) in root.named("listeners", atMost: GatewayConfiguration.maximumListeners).enumerated() {
-      if let listener = ListenerConfiguration(
-        entry.name, number: UInt16(index + 1), reading: entry.section, folder: folder)
-      {
-        if let twin = listeners.first(where: { $0.isBound(like: listener) }) {
-          entry.section.note("is bound to the same address, port and transport as '\(twin.name)'", at: nil)
-        }
-        listeners.append(listener)
+    node = root.value("node") { try NodeID(validating: $0) } ?? GatewayConfiguration.standardNode
+    state = GatewayConfiguration.state(root, folder: folder)
+    host = root.value("host") { text in
+      let endpoint = try AdvertisedEndpoint(text)
+      guard endpoint.port == nil else {
+        throw InvalidValue(
+          kind: "host", rule: "node.host", offset: nil, problem: "a port stands where only a host belongs",
+          accepted: "a name or an address, such as sip.example.com")
       }
+      return endpoint.host
     }
-    var trunks: [TrunkConfiguration] = []
-    for entry in root.named("trunks", atMost: GatewayConfiguration.maximumTrunks) {
-      guard let trunk = TrunkConfiguration(entry.name, reading: entry.section, folder: folder) else { continue }
-      // A connection is shared by all trunks behind one host, so it can be judged in one way only.
-      if let other = trunks.first(where: { $0.tls != trunk.tls && !$0.hosts.isDisjoint(with: trunk.hosts) }) {
-        entry.section.note("tls", "differs from that of trunk '\(other.trunk.name)', which has the same host")
-      }
-      trunks.append(trunk)
-    }
-    root.finish()
-    try document.finish()
+    let listeners = GatewayConfiguration.listeners(root, folder: folder)
+    let trunks = GatewayConfiguration.trunks(root, folder: folder)
+    http = HTTPConfiguration(reading: root.sectionOrEmpty("http"), folder: folder)
+    let mediaSection = root.section("media")
+    media = mediaSection.map { MediaConfiguration(reading: $0) } ?? MediaConfiguration()
+    environments = GatewayConfiguration.environments(
+      root, folder: folder, state: URL(fileURLWithPath: state, isDirectory: true), trunks: trunks.map(\.trunk.name))
+    log = LogConfiguration(reading: root.sectionOrEmpty("log"))
+    calls = root.section("calls").map { CallLimitsConfiguration(reading: $0) } ?? CallLimitsConfiguration()
+    let drain = root.section("drain")
+    drainMilliseconds =
+      drain?.milliseconds("timeout", in: 0...86_400_000) ?? GatewayConfiguration.standardDrainMilliseconds
+    drain?.finish()
+    retention = root.section("retention").map { RetentionConfiguration(reading: $0) } ?? RetentionConfiguration()
     self.listeners = listeners
     self.trunks = trunks
+    if let mediaSection { GatewayConfiguration.check(media, listeners, at: mediaSection) }
+    GatewayConfiguration.check(http, listeners, at: root.sectionOrEmpty("http"))
+    root.finish()
+    try document.finish()
+    warnings = document.warnings.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+    settings = []
+    settings = currentSettings { document.origin(of: $0) }
   }
 
   /// Reads a configuration file.
   /// - Throws: ``ConfigurationProblems``.
-  public init(path: String) throws(ConfigurationProblems) {
+  public init(
+    path: String, overrides: ConfigurationOverrides = ConfigurationOverrides()
+  ) throws(ConfigurationProblems) {
     self = try GatewayConfiguration(
-      ConfigurationFile.text(path, atMost: ConfigurationDocument.maximumBytes), file: path)
+      ConfigurationFile.text(path, atMost: ConfigurationDocument.maximumBytes), file: path, overrides: overrides)
   }
+
+  /// The environment with this name.
+  public func environment(_ name: String) -> EnvironmentConfiguration? { environments.first { $0.name == name } }
 
   /// The trunk with this name.
   public func trunk(_ name: String) -> TrunkConfiguration? { trunks.first { $0.trunk.name == name } }

@@ -6,7 +6,7 @@ public import SDPCore
 public import SIPCore
 
 /// One entry of `trunks`: a carrier or another SIP peer, with everything that it wants to be treated by.
-public struct TrunkConfiguration: Sendable {
+public struct TrunkConfiguration: Hashable, Sendable {
   /// Most outbound proxies of a trunk.
   public static let maximumProxies = 8
 
@@ -164,6 +164,7 @@ public struct TrunkConfiguration: Sendable {
     if let file {
       do {
         password = try ConfigurationFile.secret(file)
+        if let problem = ConfigurationFile.modeProblem(file) { section.warn("password-file", problem) }
       } catch {
         section.note("password-file", error.description)
       }

@@ -10,9 +10,15 @@ final class ConfigurationDocument {
   let file: String
   private(set) var problems: [ConfigurationProblem] = []
   private(set) var root: Node?
+  /// What is unwise, and no reason to refuse the file.
+  private(set) var warnings: [ConfigurationProblem] = []
+  let overrides: ConfigurationOverrides
+  /// Where the values that were asked for stand, by the paths of their keys.
+  private var lines: [String: Int] = [:]
 
-  init(_ text: String, file: String) {
+  init(_ text: String, file: String, overrides: ConfigurationOverrides = ConfigurationOverrides()) {
     self.file = file
+    self.overrides = overrides
     guard text.utf8.count <= ConfigurationDocument.maximumBytes else {
       note("has more than \(ConfigurationDocument.maximumBytes) bytes", at: nil)
       return
@@ -45,6 +51,26 @@ final class ConfigurationDocument {
   private func note(_ problem: String, line: Int?, column: Int?) {
     guard problems.count < ConfigurationProblems.maximum else { return }
     problems.append(ConfigurationProblem(file: file, line: line, column: column, problem: problem))
+  }
+
+  /// Notes a problem of a value that stands outside the file.
+  func note(_ problem: String, origin: ConfigurationOrigin) {
+    guard problems.count < ConfigurationProblems.maximum else { return }
+    problems.append(ConfigurationProblem(file: origin.description, line: nil, column: nil, problem: problem))
+  }
+
+  func warn(_ problem: String, at mark: Mark?) {
+    guard warnings.count < ConfigurationProblems.maximum else { return }
+    warnings.append(ConfigurationProblem(file: file, line: mark?.line, column: mark?.column, problem: problem))
+  }
+
+  func found(_ path: String, at mark: Mark?) {
+    if let line = mark?.line { lines[path] = line }
+  }
+
+  /// Where the value of a key comes from.
+  func origin(of path: String) -> ConfigurationOrigin {
+    overrides[path]?.origin ?? lines[path].map { .file(line: $0) } ?? .standard
   }
 
   /// - Throws: Everything that was noted, by place.

@@ -26,6 +26,21 @@ package enum ConfigurationFile {
     return text
   }
 
+  /// What is wrong with the mode of a file that holds a secret; `nil` for nothing, or when it cannot be asked. Files
+  /// that systemd hands over as credentials are guarded by their folder.
+  static func modeProblem(_ path: String) -> String? {
+    if let folder = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty,
+      path.hasPrefix(folder + "/")
+    {
+      return nil
+    }
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let mode = status.st_mode & 0o777
+    guard mode & 0o077 != 0 else { return nil }
+    return "\(path) may be read or changed by other users (mode \(String(mode, radix: 8))): chmod 600 \(path)"
+  }
+
   /// The first line of a file.
   package static func secret(_ path: String) throws(ConfigurationProblems) -> String {
     let line = String(try text(path, atMost: maximumSecretBytes).prefix { !$0.isNewline })

@@ -18,6 +18,13 @@ final class ConfigurationSection {
     if let root = document.root, !ConfigurationSection.isEmpty(root) { take(root) }
   }
 
+  /// A mapping that is not in the file; values from outside may still fill it.
+  private init(missing path: String, of document: ConfigurationDocument) {
+    self.document = document
+    self.path = path
+    mark = nil
+  }
+
   private init(_ node: Node, path: String, of document: ConfigurationDocument) {
     self.document = document
     self.path = path
@@ -50,11 +57,19 @@ final class ConfigurationSection {
 
   /// Notes a problem with the value of a key.
   func note(_ key: String, _ problem: String) {
+    if let origin = document.overrides[name(key)]?.origin { return document.note(problem, origin: origin) }
     let entry = entries.first { $0.key == key }
     document.note("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark)
   }
 
-  private func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+  /// Notes what is unwise about a key, or about the whole section.
+  func warn(_ key: String?, _ problem: String) {
+    guard let key else { return document.warn(path.isEmpty ? problem : "\(path): \(problem)", at: mark) }
+    let entry = entries.first { $0.key == key }
+    document.warn("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark)
+  }
+
+  func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
   /// Reports every key that nobody asked for. Call it once all were.
   func finish() {
@@ -70,7 +85,9 @@ final class ConfigurationSection {
   private func node(_ key: String) -> Node? {
     known.insert(key)
     guard let node = entries.first(where: { $0.key == key })?.node else { return nil }
-    return ConfigurationSection.isEmpty(node) && !isQuoted(node) ? nil : node
+    guard !ConfigurationSection.isEmpty(node) || isQuoted(node) else { return nil }
+    document.found(name(key), at: node.mark)
+    return node
   }
 
   private func isQuoted(_ node: Node) -> Bool {
@@ -82,16 +99,23 @@ final class ConfigurationSection {
   func has(_ key: String) -> Bool { node(key) != nil }
 
   func text(_ key: String) -> String? {
-    guard let node = node(key) else { return nil }
-    guard case .scalar(let scalar) = node else {
-      note(key, "must be a text")
-      return nil
+    let text: String
+    if let override = document.overrides[name(key)] {
+      known.insert(key)
+      text = override.text
+    } else {
+      guard let node = node(key) else { return nil }
+      guard case .scalar(let scalar) = node else {
+        note(key, "must be a text")
+        return nil
+      }
+      text = scalar.string
     }
-    guard !scalar.string.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       note(key, "holds a control character")
       return nil
     }
-    return scalar.string
+    return text
   }
 
   func requiredText(_ key: String) -> String? {
@@ -121,9 +145,22 @@ final class ConfigurationSection {
     return number
   }
 
-  /// Milliseconds of a duration: `500ms`, `30s`, `5m`, `1h`.
+  /// Milliseconds of a duration: `500ms`, `30s`, `5m`, `1h`, `90d`.
   func milliseconds(_ key: String, in range: ClosedRange<Int64>) -> Int64? {
-    guard let text = text(key) else { return nil }
+    text(key).flatMap { milliseconds(key, $0, in: range) }
+  }
+
+  /// Seconds of a duration that is a whole number of them.
+  func seconds(_ key: String, in range: ClosedRange<Int64>) -> Int64? {
+    guard let time = milliseconds(key, in: range.lowerBound * 1000...range.upperBound * 1000) else { return nil }
+    guard time % 1000 == 0 else {
+      note(key, "\(time)ms is no whole number of seconds")
+      return nil
+    }
+    return time / 1000
+  }
+
+  func milliseconds(_ key: String, _ text: String, in range: ClosedRange<Int64>) -> Int64? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let unit: Int64? =
       switch text.dropFirst(digits.count) {
@@ -131,10 +168,11 @@ final class ConfigurationSection {
       case "s": 1000
       case "m": 60_000
       case "h": 3_600_000
+      case "d": 86_400_000
       default: nil
       }
     guard let number = Int64(digits), let unit else {
-      note(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m or 1h")
+      note(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m, 1h or 90d")
       return nil
     }
     let (product, overflow) = number.multipliedReportingOverflow(by: unit)
@@ -218,6 +256,11 @@ final class ConfigurationSection {
   /// A mapping inside this one.
   func section(_ key: String) -> ConfigurationSection? {
     node(key).map { ConfigurationSection($0, path: name(key), of: document) }
+  }
+
+  /// A mapping inside this one, empty where the file has none.
+  func sectionOrEmpty(_ key: String) -> ConfigurationSection {
+    section(key) ?? ConfigurationSection(missing: name(key), of: document)
   }
 
   /// A list of mappings.

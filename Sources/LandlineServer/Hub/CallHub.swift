@@ -6,7 +6,7 @@ public import LandlineResolver
 import LedgerCore
 public import Logging
 public import NIOCore
-import SIPCore
+public import SIPCore
 import Synchronization
 
 /// The heart of a running node: apps, calls, SIP, media and ledgers joined on one event loop. Media has threads of its
@@ -151,7 +151,12 @@ public final class CallHub: Sendable {
   }
 
   /// Applies what may change while calls are up.
-  public func configure(_ engine: EngineConfiguration) async { await perform { $0.configure(engine) } }
+  func configure(
+    _ engine: EngineConfiguration, applications: [String: [String: HubEnvironment.Application]],
+    keepsClientStatistics: Bool
+  ) async {
+    await perform { $0.configure(engine, applications: applications, keepsClientStatistics: keepsClientStatistics) }
+  }
 
   public func reloadCertificates() async throws { try await node.reloadCertificates() }
 

@@ -1,5 +1,7 @@
+import CallEngine
 import CallModel
 import LedgerCore
+import LedgerSpool
 import Logging
 import Synchronization
 

@@ -2,6 +2,7 @@ public import AppProtocol
 public import CallEngine
 public import LandlineGateway
 public import MediaCore
+public import SIPCore
 public import SecureTransport
 
 /// What a running node is made of, once every file and secret has been read.
@@ -18,6 +19,8 @@ public struct HubConfiguration: Sendable {
   public var prompts: PromptLibrary
   /// Connections, sessions and what they may ask.
   public var door: AppDoor.Configuration
+  /// Trunks that the node registers with.
+  public var registrations: [OutgoingRegistration] = []
   /// Whether what apps measured is kept.
   public var keepsClientStatistics = true
 

@@ -18,8 +18,8 @@ final class HubLoop {
     case deadline
   }
 
-  /// Records that wait for their store at most; the oldest is given up, with a line in the log.
-  static let maximumWaitingRecords = 10_000
+  /// Numbers of the trunks' registrations start here; below are the engine's own queries.
+  static let firstRegistration: UInt64 = 1 << 63
 
   let eventLoop: any EventLoop
   let log: Logger
@@ -79,6 +79,9 @@ final class HubLoop {
   func start(_ hub: CallHub, node: SIPNode) {
     self.hub = hub
     self.node = node
+    for (index, registration) in configuration.registrations.enumerated() {
+      node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
+    }
     schedule()
   }
 
@@ -127,9 +130,23 @@ final class HubLoop {
     engine(.originate(id, origination))
   }
 
-  func configure(_ configuration: EngineConfiguration) {
-    self.configuration.engine = configuration
-    engine(.configure(configuration))
+  func configure(
+    _ settings: EngineConfiguration, applications: [String: [String: HubEnvironment.Application]],
+    keepsClientStatistics: Bool
+  ) {
+    var settings = settings
+    // Who signs the ledger's operations is decided at the start of a node's life.
+    for index in settings.environments.indices {
+      let name = settings.environments[index].name
+      guard let origin = configuration.engine.environments.first(where: { $0.name == name })?.origin else { continue }
+      settings.environments[index].origin = origin
+    }
+    configuration.engine = settings
+    configuration.keepsClientStatistics = keepsClientStatistics
+    for index in configuration.environments.indices {
+      configuration.environments[index].applications = applications[configuration.environments[index].name] ?? [:]
+    }
+    engine(.configure(settings))
   }
 
   func drain() {

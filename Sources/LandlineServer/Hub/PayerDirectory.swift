@@ -1,5 +1,5 @@
-public import CallEngine
-public import CallModel
+import CallEngine
+import CallModel
 import Foundation
 public import LedgerCore
 import LedgerSQLite

@@ -163,8 +163,8 @@ public enum MediaCommand: Sendable {
   case playTones(BridgeSide, [Tone])
   case stopPlaying(BridgeSide)
   /// Send back what comes from a leg, keys too, in our own stream, but one packet of every `dropping` (0: none), which
-  /// is missing there. A prompt or tones take its place while they sound; a muted leg hears nothing. For a bridge with
-  /// one leg: refused where there are two, and over when the second one comes.
+  /// is missing there. A prompt or tones take its place while they sound, and lose packets in the same way; a muted leg
+  /// hears nothing. For a bridge with one leg: refused where there are two, and over when the second one comes.
   case echo(BridgeSide, dropping: Int)
   /// Record both legs as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
   case record(Bool)

@@ -66,7 +66,7 @@ extension MediaLeg {
         marker: stamp.marker, payloadType: UInt8(send.payloadType.number), sequence: stamp.sequence,
         timestamp: stamp.timestamp, source: outgoing.source)
       out.count = count
-      self.send(out, outbox: outbox)
+      if echo?.drops() != true { self.send(out, outbox: outbox) }
     }
   }
 

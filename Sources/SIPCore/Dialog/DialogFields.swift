@@ -16,10 +16,10 @@ enum DialogFields {
   /// Headers of the application; none where one of them cannot be sent: the message matters more than they do.
   static func custom(_ headers: CustomHeaders) -> [OutgoingField] { (try? OutgoingField.fields(of: headers)) ?? [] }
 
-  /// A warning without a code of its own.
-  static func warning(_ text: String?, from address: NameAddress) -> [OutgoingField] {
+  /// A warning; 399 is the one without a meaning of its own.
+  static func warning(_ text: String?, code: Int = 399, from address: NameAddress) -> [OutgoingField] {
     guard let text, let host = address.uri.host else { return [] }
-    return OutgoingField.warning(399, agent: host, text: text)
+    return OutgoingField.warning((300...399).contains(code) ? code : 399, agent: host, text: text)
   }
 
   static func credentials(_ authorization: DigestAuthorization?) -> [OutgoingField] {

@@ -220,7 +220,7 @@ package final class IncomingCallMachine {
         + DialogFields.custom(rejection.headers))
     response.otherContacts = Array(contacts.dropFirst())
     if let contact = early?.dialog.contact {
-      response.fields += DialogFields.warning(rejection.warning, from: contact)
+      response.fields += DialogFields.warning(rejection.warning, code: rejection.warningCode, from: contact)
     }
     finish(response, CallEnd(cause: .local, wasEstablished: false))
   }

@@ -62,6 +62,8 @@ public struct Rejection: Hashable, Sendable {
   public var contacts: [NameAddress]
   public var reasons: [CallFailure.Reason]
   public var warning: String?
+  /// Of the warning (RFC 3261 section 20.43), 300 to 399.
+  public var warningCode = 399
   public var retryAfterSeconds: Int?
   public var headers: CustomHeaders
 

@@ -1,7 +1,10 @@
 public import CallModel
 public import SDPCore
 
-/// The packet side of an app's own leg to a gateway: full ICE, DTLS and SRTP. Belongs to one thread.
+/// The packet side of an app's own leg to a gateway: full ICE, DTLS in either role, and SRTP. The other end of an
+/// ``AppTransport``, of the same shape; works with peers of full ICE as well. Belongs to one thread.
+///
+/// Media keeps its keys when the network changes: ``restart(_:locals:)`` finds another way for the same association.
 public final class ClientTransport {
   /// An address of ours with the socket that is bound to it.
   public struct Local: Hashable, Sendable {
@@ -52,36 +55,138 @@ public final class ClientTransport {
     }
   }
 
+  /// Addresses of ours that are used; further ones are passed over.
   public static let maximumLocals = 8
 
   /// Dropped datagrams by ``DropReason``'s raw value.
   public var dropped: ContiguousArray<UInt64> { counts }
+
   private var counts = ContiguousArray<UInt64>(repeating: 0, count: DropReason.allCases.count)
-  private let configuration: Configuration
+  private let ice: ICEFullAgent
+  private let session: SecureSession
+  private var locals: [Local]
+  private var isClosed = false
 
-  public init(_ configuration: Configuration, at now: MonotonicInstant) { self.configuration = configuration }
+  /// Nothing is sent before the first plan.
+  public init(_ configuration: Configuration, at now: MonotonicInstant) {
+    locals = configuration.locals
+    ice = ICEFullAgent(
+      configuration.credentials, configuration.locals, connectivityTimeout: configuration.connectivityTimeout,
+      consentTimeout: configuration.consentTimeout, draw: configuration.draw)
+    session = SecureSession(
+      certificate: configuration.certificate, suites: configuration.suites,
+      handshakeTimeout: configuration.handshakeTimeout)
+  }
 
-  /// The socket of the nominated pair; before, that of the first address.
-  public var port: MediaPort { configuration.locals.first?.port ?? MediaPort(rawValue: 0) }
+  /// The socket that media leaves by; before a pair is nominated, that of the first address.
+  public var port: MediaPort { ice.selected?.port ?? locals.first?.port ?? MediaPort(rawValue: 0) }
+
   /// Where media goes: the nominated address; `nil` before, and after consent is lost.
-  public var destination: MediaAddress? { nil }
-  public var isReady: Bool { false }
-  public var nextDeadline: MonotonicInstant? { nil }
+  public var destination: MediaAddress? { ice.selected?.address }
 
+  /// Keys, a verified fingerprint and a nominated address are there: media may be sent.
+  public var isReady: Bool { session.hasKeys && ice.selected != nil }
+
+  /// What was negotiated, first or again. The association and its keys go on unless fingerprint or role changed; other
+  /// ICE credentials of the peer begin new checks.
   public func apply(
     _ plan: MediaPlan, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]
-  ) {}
+  ) {
+    guard !isClosed, session.apply(plan, &events) else { return }
+    guard let remote = plan.ice else {
+      // Nothing may be sent where no check is answered.
+      return session.refuse(.noConnectivity, &events)
+    }
+    let fallback = plan.remote.host.flatMap { MediaAddress($0, port: plan.remote.port) }
+    ice.begin(remote, fallback: fallback, at: now)
+    work(at: now, outbox, &events)
+  }
 
-  /// Our credentials of an ICE restart, and our addresses where they changed, before the plan that it leads to.
-  public func restart(_ credentials: ICECredentials, locals: [Local]? = nil) {}
+  /// Our credentials of an ICE restart, and our addresses where they changed, before the plan that it leads to. Media
+  /// keeps its way until another one works, and its keys in any case.
+  public func restart(_ credentials: ICECredentials, locals: [Local]? = nil) {
+    if let locals { self.locals = locals }
+    ice.restart(credentials, locals: locals)
+  }
 
+  // MARK: Datagrams
+
+  /// Takes one datagram. After `rtp` and `rtcp` the packet holds the plain one; else its content is of no use.
   public func receive(
     _ packet: PacketBuffer, on port: MediaPort, from source: MediaAddress, at now: MonotonicInstant,
     outbox: PacketOutbox, events: inout [TransportEvent]
-  ) -> ReceivedDatagram { .dropped(.early) }
+  ) -> ReceivedDatagram {
+    let kind = DatagramKind.of(packet)
+    switch kind {
+    case .rtp, .rtcp:
+      guard ice.isProved(source) else { return drop(.source) }
+      let datagram = session.open(packet, kind, &events)
+      if case .dropped(let reason) = datagram { return drop(reason) }
+      return datagram
+    case .stun:
+      guard !isClosed,
+        ice.receive(packet, on: port, from: source, at: now, outbox: outbox, events: &events)
+      else { return drop(.stun) }
+      followWay(at: now, outbox, &events)
+    case .dtls:
+      guard ice.isProved(source) else { return drop(.source) }
+      guard session.takesHandshake else { return drop(.early) }
+      session.receive(
+        packet, from: ICEWay(port: port, address: source), isNominated: ice.selected != nil, at: now, outbox, &events)
+    case .other: return drop(DatagramKind.reason(packet))
+    }
+    return .consumed
+  }
 
-  public func protectRTP(_ packet: PacketBuffer) -> Bool { false }
-  public func protectRTCP(_ packet: PacketBuffer) -> Bool { false }
-  public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]) {}
-  public func close(at now: MonotonicInstant, outbox: PacketOutbox) {}
+  /// RTP becomes SRTP in place. `false`: it may not be sent.
+  public func protectRTP(_ packet: PacketBuffer) -> Bool { ice.selected != nil && session.protectRTP(packet) }
+
+  /// RTCP becomes SRTCP in place. `false`: it may not be sent.
+  public func protectRTCP(_ packet: PacketBuffer) -> Bool { ice.selected != nil && session.protectRTCP(packet) }
+
+  private func drop(_ reason: DropReason) -> ReceivedDatagram {
+    counts[reason.rawValue] += 1
+    return .dropped(reason)
+  }
+
+  // MARK: Time
+
+  public var nextDeadline: MonotonicInstant? {
+    guard !isClosed, !session.isBroken else { return nil }
+    var next = ice.nextDeadline
+    if let due = session.nextDeadline(hasWay: handshakeWay != nil) { next = next.map { min($0, due) } ?? due }
+    return next
+  }
+
+  public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]) {
+    guard !isClosed, !session.isBroken else { return }
+    if let due = ice.nextDeadline, due <= now { work(at: now, outbox, &events) }
+    session.advance(to: now, by: handshakeWay, isNominated: ice.selected != nil, outbox, &events)
+  }
+
+  /// Tells the peer that the association ends; nothing is taken or sent any more.
+  public func close(at now: MonotonicInstant, outbox: PacketOutbox) {
+    guard !isClosed else { return }
+    isClosed = true
+    session.close(by: handshakeWay, outbox)
+  }
+
+  private func work(at now: MonotonicInstant, _ outbox: PacketOutbox, _ events: inout [TransportEvent]) {
+    ice.work(at: now, outbox, &events)
+    followWay(at: now, outbox, &events)
+  }
+
+  /// Where DTLS goes: the nominated way, else where the peer spoke last.
+  private var handshakeWay: ICEWay? {
+    if let selected = ice.selected { return selected }
+    guard let spoke = session.source, ice.isProved(spoke.address) else { return nil }
+    return spoke
+  }
+
+  /// As soon as there is a way the handshake begins, and with keys media.
+  private func followWay(at now: MonotonicInstant, _ outbox: PacketOutbox, _ events: inout [TransportEvent]) {
+    guard let selected = ice.selected else { return }
+    session.start(by: selected, isNominated: true, at: now, outbox, &events)
+    session.announce(isNominated: true, &events)
+  }
 }

@@ -1,0 +1,319 @@
+import CallModel
+
+// MARK: - To the app
+
+extension AppMessageCoder {
+  /// Writes a gateway's message.
+  public static func encode(_ message: ServerMessage) -> [UInt8] {
+    var json = JSONWriter()
+    json.object { json in
+      switch message {
+      case .registered(let number, let registered):
+        json.head(.registered, number)
+        json.member("session", registered.session)
+        json.resumption(registered.token, registered.resumeSeconds)
+        json.member("user", registered.user.text)
+        if let credential = registered.credential {
+          json.object("credential") { json in
+            json.member("id", credential.id)
+            json.member("secret", credential.secret.exposed)
+            json.optional("expires", credential.expiresAt?.description)
+          }
+        }
+        json.member("version", registered.version)
+      case .resumed(let number, let resumed):
+        json.head(.resumed, number)
+        json.resumption(resumed.token, resumed.resumeSeconds)
+        json.member("last_request", resumed.lastRequest)
+        json.array("calls", resumed.calls) { $0.string($1.text) }
+      case .event(let event, let sequence): write(event, sequence, into: &json)
+      case .pong(let number): json.head(.pong, number)
+      case .error(let number, let failure):
+        json.head(.error, number)
+        json.failure("error", failure)
+      case .draining: json.head(.draining, nil)
+      case .closing(let reason):
+        json.head(.closing, nil)
+        json.member("reason", reason)
+      }
+    }
+    return json.bytes
+  }
+
+  private static func write(_ event: AppEvent, _ sequence: UInt64?, into json: inout JSONWriter) {
+    func reply(_ type: ServerMessageType, _ number: RequestNumber) {
+      json.head(type, number)
+      json.optional("seq", sequence)
+    }
+    func about(_ type: ServerMessageType, _ call: CallID) {
+      json.head(type, nil)
+      json.optional("seq", sequence)
+      json.member("call", call.text)
+    }
+    switch event {
+    case .placed(let number, let call, let answer):
+      reply(.placed, number)
+      json.member("call", call.text)
+      json.member("answer", answer)
+    case .done(let number): reply(.done, number)
+    case .answered(let number, let call, let description):
+      reply(.answer, number)
+      json.member("call", call.text)
+      json.member("sdp", description)
+    case .refused(let number, let failure):
+      reply(.error, number)
+      json.failure("error", failure)
+    case .progressing(let call, let headers):
+      about(.progress, call)
+      json.headers(headers)
+    case .ringing(let call, let headers):
+      about(.ringing, call)
+      json.headers(headers)
+    case .earlyMedia(let call): about(.early, call)
+    case .accepted(let call, let headers):
+      about(.accepted, call)
+      json.headers(headers)
+    case .established(let call): about(.established, call)
+    case .price(let call, let price):
+      about(.price, call)
+      json.price(price)
+    case .creditEnds(let call, let seconds):
+      about(.credit, call)
+      json.optional("ends_in", seconds)
+    case .digit(let call, let digit, let milliseconds):
+      about(.digit, call)
+      json.member("digit", String(digit))
+      json.member("milliseconds", milliseconds)
+    case .held(let call, let isHeld):
+      about(.held, call)
+      json.member("held", isHeld)
+    case .offered(let call, let description):
+      about(.offer, call)
+      json.member("sdp", description)
+    case .quality(let call, let quality):
+      about(.quality, call)
+      json.direction("sent", quality.sent)
+      json.direction("received", quality.received)
+      if let roundTrip = quality.roundTrip { json.member("round_trip", roundTrip) }
+    case .warning(let call, let warning, let isRaised):
+      about(.warning, call)
+      json.member("warning", warning.rawValue)
+      json.member("raised", isRaised)
+    case .ended(let call, let summary):
+      about(.ended, call)
+      json.summary(summary)
+    }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func head(_ type: ServerMessageType, _ number: RequestNumber?) {
+    member("type", type.rawValue)
+    optional("id", number?.value)
+  }
+
+  fileprivate mutating func resumption(_ token: Redacted<String>, _ seconds: Int) {
+    object("resume") {
+      $0.member("token", token.exposed)
+      $0.member("seconds", seconds)
+    }
+  }
+
+  fileprivate mutating func headers(_ headers: CustomHeaders) {
+    guard !headers.isEmpty else { return }
+    object("headers") { json in for field in headers { json.member(field.name, field.value) } }
+  }
+
+  fileprivate mutating func price(_ price: CallPrice) {
+    member("currency", price.currency)
+    member("rate_per_minute", DecimalText.format(price.ratePerMinuteNano, scale: 9))
+    member("rate_per_minute_nano", price.ratePerMinuteNano)
+    member("connection_fee", DecimalText.format(price.connectionFeeMicro, scale: Credits.scale))
+    member("connection_fee_micro", price.connectionFeeMicro)
+    member("initial_seconds", price.initialSeconds)
+    member("increment_seconds", price.incrementSeconds)
+    member("seconds_available", price.secondsAvailable)
+  }
+
+  fileprivate mutating func direction(_ name: String, _ direction: CallQuality.Direction) {
+    object(name) {
+      $0.member("mos", direction.meanOpinionScore)
+      $0.member("jitter", direction.jitter)
+      $0.member("loss", direction.loss)
+      $0.member("packets", direction.packets)
+    }
+  }
+
+  fileprivate mutating func summary(_ summary: CallSummary) {
+    member("cause", summary.cause.rawValue)
+    member("started_at", summary.startedAt.description)
+    optional("progressed_at", summary.progressedAt?.description)
+    optional("rung_at", summary.rungAt?.description)
+    optional("answered_at", summary.answeredAt?.description)
+    optional("established_at", summary.establishedAt?.description)
+    member("ended_at", summary.endedAt.description)
+    member("duration_ms", summary.durationMilliseconds)
+    member("billed_seconds", summary.billedSeconds)
+    if let cost = summary.costMicro {
+      member("cost", DecimalText.format(cost, scale: Credits.scale))
+      member("cost_micro", cost)
+    }
+    member("currency", summary.currency)
+    headers(summary.headers)
+    if let failure = summary.failure { self.failure("failure", failure) }
+  }
+}
+
+// MARK: - From the gateway
+
+extension AppMessageCoder {
+  static func serverMessage(_ object: JSONObject) throws(MessageProblem) -> ServerMessage? {
+    let whole = MessageReader(object: object, path: "message")
+    let text = try whole.string("type", most: MessageLimit.identifier)
+    guard let type = ServerMessageType(rawValue: text) else { return nil }
+    let reader = MessageReader(object: object, path: text)
+    switch type {
+    case .registered: return .registered(try reader.requestNumber(), try registered(reader))
+    case .resumed:
+      let (token, seconds) = try resumption(reader)
+      var calls: [CallID] = []
+      for text in try reader.strings("calls", most: MessageLimit.calls) {
+        guard let call = CallID(text) else {
+          throw reader.problem("calls", "value", "holds no call id", accepted: "ids of calls")
+        }
+        calls.append(call)
+      }
+      return .resumed(
+        try reader.requestNumber(),
+        Resumed(
+          token: token, resumeSeconds: seconds,
+          lastRequest: UInt64(try reader.integer("last_request", in: 0...MessageLimit.integer)), calls: calls))
+    case .pong: return .pong(try reader.requestNumber())
+    case .error:
+      let failure = try reader.part("error").failure()
+      let number = try reader.optionalInteger("id", in: 1...MessageLimit.integer).map { RequestNumber(UInt64($0)) }
+      // A reply of the session has a sequence number; the door's own word on a message has none.
+      guard let number, let sequence = try reader.sequence() else { return .error(number, failure) }
+      return .event(.refused(number, failure), sequence: sequence)
+    case .draining: return .draining
+    case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
+    case .placed, .done, .answer, .progress, .ringing, .early, .accepted, .established, .price, .credit, .digit, .held,
+      .offer, .quality, .warning, .ended:
+      return try event(type, reader).map { .event($0, sequence: try? reader.sequence()) }
+    }
+  }
+
+  private static func registered(_ reader: MessageReader) throws(MessageProblem) -> Registered {
+    let (token, seconds) = try resumption(reader)
+    var credential: DeviceCredential?
+    if let part = try reader.optionalPart("credential") {
+      credential = DeviceCredential(
+        id: try part.string("id", most: MessageLimit.identifier),
+        secret: Redacted(try part.string("secret", most: MessageLimit.secret)), expiresAt: try part.instant("expires"))
+    }
+    let text = try reader.string("user", most: MessageLimit.user)
+    guard let rules = try? UserID.Rules(maximumLength: UserID.Rules.largestMaximumLength),
+      let user = try? UserID(text, rules: rules)
+    else { throw reader.problem("user", "value", "is no user id", accepted: "printable ASCII") }
+    return Registered(
+      session: try reader.string("session", most: MessageLimit.identifier), token: token, resumeSeconds: seconds,
+      user: user, credential: credential, version: try reader.string("version", most: MessageLimit.client))
+  }
+
+  private static func resumption(
+    _ reader: MessageReader
+  ) throws(MessageProblem) -> (token: Redacted<String>, seconds: Int) {
+    let part = try reader.part("resume")
+    return (
+      Redacted(try part.string("token", most: MessageLimit.secret)),
+      Int(try part.integer("seconds", in: 0...86_400))
+    )
+  }
+
+  /// `nil` where the event says something that only a newer version knows.
+  private static func event(_ type: ServerMessageType, _ reader: MessageReader) throws(MessageProblem) -> AppEvent? {
+    if type == .done { return .done(try reader.requestNumber()) }
+    let call = try reader.call()
+    switch type {
+    case .placed:
+      return .placed(
+        try reader.requestNumber(), call, answer: try reader.string("answer", most: MessageLimit.description))
+    case .answer:
+      return .answered(try reader.requestNumber(), call, try reader.string("sdp", most: MessageLimit.description))
+    case .progress: return .progressing(call, headers: try reader.headers())
+    case .ringing: return .ringing(call, headers: try reader.headers())
+    case .early: return .earlyMedia(call)
+    case .accepted: return .accepted(call, headers: try reader.headers())
+    case .established: return .established(call)
+    case .price: return .price(call, try price(reader))
+    case .credit:
+      return .creditEnds(call, inSeconds: try reader.optionalInteger("ends_in", in: 0...Int64.max).map(Int.init))
+    case .digit:
+      guard let digit = try reader.string("digit", most: 4).first else {
+        throw reader.problem("digit", "value", "is empty", accepted: "one key")
+      }
+      return .digit(call, digit, milliseconds: Int(try reader.integer("milliseconds")))
+    case .held: return .held(call, try reader.bool("held"))
+    case .offer: return .offered(call, try reader.string("sdp", most: MessageLimit.description))
+    case .quality:
+      return .quality(
+        call,
+        CallQuality(
+          sent: try reader.part("sent").direction(), received: try reader.part("received").direction(),
+          roundTrip: try reader.optionalNumber("round_trip")))
+    case .warning:
+      let text = try reader.string("warning", most: MessageLimit.identifier)
+      let isRaised = try reader.bool("raised")
+      return QualityWarning(rawValue: text).map { .warning(call, $0, isRaised: isRaised) }
+    case .ended: return .ended(call, try summary(reader))
+    case .done, .registered, .resumed, .pong, .error, .draining, .closing: return nil
+    }
+  }
+
+  private static func price(_ reader: MessageReader) throws(MessageProblem) -> CallPrice {
+    CallPrice(
+      currency: try reader.string("currency", most: 8), ratePerMinuteNano: try reader.integer("rate_per_minute_nano"),
+      connectionFeeMicro: try reader.integer("connection_fee_micro"),
+      initialSeconds: try reader.integer("initial_seconds"),
+      incrementSeconds: try reader.integer("increment_seconds"),
+      secondsAvailable: try reader.integer("seconds_available"))
+  }
+
+  private static func summary(_ reader: MessageReader) throws(MessageProblem) -> CallSummary {
+    guard let startedAt = try reader.instant("started_at"), let endedAt = try reader.instant("ended_at") else {
+      throw reader.problem("started_at", "missing", "or ended_at is missing", accepted: "both times")
+    }
+    // A cause of a newer gateway is an end with an error at least.
+    let cause = CallEndCause(rawValue: try reader.string("cause", most: MessageLimit.identifier)) ?? .error
+    return CallSummary(
+      startedAt: startedAt, progressedAt: try reader.instant("progressed_at"), rungAt: try reader.instant("rung_at"),
+      answeredAt: try reader.instant("answered_at"), establishedAt: try reader.instant("established_at"),
+      endedAt: endedAt, cause: cause, failure: try reader.optionalPart("failure")?.failure(),
+      headers: try reader.headers(), durationMilliseconds: try reader.integer("duration_ms"),
+      billedSeconds: try reader.integer("billed_seconds"),
+      costMicro: try reader.optionalInteger("cost_micro", in: Int64.min...Int64.max),
+      currency: try reader.string("currency", most: 8))
+  }
+}
+
+extension MessageReader {
+  fileprivate func headers() throws(MessageProblem) -> CustomHeaders {
+    var headers = CustomHeaders()
+    guard let part = try optionalPart("headers") else { return headers }
+    for member in part.object.members {
+      let value = try part.string(member.name, most: MessageLimit.headerValue)
+      do {
+        try headers.append(name: member.name, value: value)
+      } catch {
+        throw part.problem(member.name, "value", error.problem, accepted: error.accepted)
+      }
+    }
+    return headers
+  }
+
+  fileprivate func direction() throws(MessageProblem) -> CallQuality.Direction {
+    CallQuality.Direction(
+      meanOpinionScore: try number("mos"), jitter: try number("jitter"), loss: try number("loss"),
+      packets: UInt64(try integer("packets")))
+  }
+}

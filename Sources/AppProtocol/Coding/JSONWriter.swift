@@ -1,0 +1,114 @@
+/// Writes one JSON text; members come out in the order they are written.
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
+  /// Whether the next member or element needs a comma before it.
+  private var needsComma = false
+
+  package init() { bytes.reserveCapacity(512) }
+
+  package mutating func object(_ body: (inout JSONWriter) -> Void) {
+    separate()
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+    body(&self)
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  package mutating func object(_ name: String, _ body: (inout JSONWriter) -> Void) {
+    self.name(name)
+    object(body)
+  }
+
+  package mutating func array<Element>(
+    _ name: String, _ elements: some Sequence<Element>, _ body: (inout JSONWriter, Element) -> Void
+  ) {
+    self.name(name)
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+    for element in elements { body(&self, element) }
+    bytes.append(UInt8(ascii: "]"))
+    needsComma = true
+  }
+
+  package mutating func member(_ name: String, _ value: String) {
+    self.name(name)
+    string(value)
+  }
+
+  package mutating func member(_ name: String, _ value: some FixedWidthInteger) {
+    self.name(name)
+    raw(String(value))
+  }
+
+  package mutating func member(_ name: String, _ value: Bool) {
+    self.name(name)
+    raw(value ? "true" : "false")
+  }
+
+  /// A value that JSON cannot write, which is an infinity or no number, becomes 0.
+  package mutating func member(_ name: String, _ value: Double) {
+    self.name(name)
+    raw(value.isFinite ? "\(value)" : "0")
+  }
+
+  package mutating func null(_ name: String) {
+    self.name(name)
+    raw("null")
+  }
+
+  /// Nothing where there is no value.
+  package mutating func optional(_ name: String, _ value: String?) {
+    if let value { member(name, value) }
+  }
+
+  package mutating func optional(_ name: String, _ value: (some FixedWidthInteger)?) {
+    if let value { member(name, value) }
+  }
+
+  /// A string as an element.
+  package mutating func string(_ value: String) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    var copy = value
+    copy.withUTF8 { text in
+      for byte in text {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+          bytes.append(UInt8(ascii: "\\"))
+          bytes.append(byte)
+        case 0x0A: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
+        case 0x0D: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+        case 0..<0x20, 0x7F:
+          bytes.append(contentsOf: "\\u00".utf8)
+          bytes.append(JSONWriter.hexadecimal(byte >> 4))
+          bytes.append(JSONWriter.hexadecimal(byte & 15))
+        default: bytes.append(byte)
+        }
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+    needsComma = true
+  }
+
+  private static func hexadecimal(_ nibble: UInt8) -> UInt8 {
+    nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+  }
+
+  private mutating func name(_ name: String) {
+    string(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  private mutating func raw(_ text: String) {
+    separate()
+    bytes.append(contentsOf: text.utf8)
+    needsComma = true
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = false
+  }
+}

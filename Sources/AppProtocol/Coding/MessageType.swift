@@ -1,0 +1,31 @@
+/// The `type` of a message of an app.
+enum ClientMessageType: String, CaseIterable {
+  case register, resume, call, hangup, dtmf, offer, answer, mute, report, ping, bye
+}
+
+/// The `type` of a message of the gateway.
+enum ServerMessageType: String, CaseIterable {
+  case registered, resumed, placed, done, answer, error
+  case progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning, ended
+  case pong, draining, closing
+}
+
+/// Largest texts of the messages, in bytes.
+enum MessageLimit {
+  /// Largest whole number that every JSON reader keeps exact (RFC 8259 section 6): 2⁵³ − 1.
+  static let integer: Int64 = 9_007_199_254_740_991
+  static let identifier = 64
+  static let user = 255
+  static let target = 512
+  static let client = 128
+  /// A signature, token, credential or resumption token.
+  static let secret = 2048
+  static let description = 65_536
+  static let digits = 64
+  static let headers = 64
+  static let headerValue = 1024
+  static let capabilities = 16
+  static let figureName = 64
+  static let text = 1024
+  static let calls = 1024
+}

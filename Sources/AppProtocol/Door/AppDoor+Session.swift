@@ -1,0 +1,133 @@
+import CallModel
+
+// Messages of registered apps, and what they are told.
+
+extension AppDoor {
+  func message(
+    _ bytes: [UInt8], of id: SessionID, on connection: ConnectionID, _ now: MonotonicInstant,
+    _ effects: inout [AppDoorEffect]
+  ) {
+    guard let isWithinLimit = count(id, now) else {
+      close(connection, .policyViolation, "too many messages", now, &effects)
+      return
+    }
+    let message: ClientMessage
+    do {
+      message = try AppMessageCoder.decodeRequest(bytes)
+    } catch {
+      if let code = error.closeCode {
+        effects.append(.send(connection, AppMessageCoder.encode(.error(nil, error.failure))))
+        close(connection, code, "not understood", now, &effects)
+      } else if let number = error.number {
+        guard take(number, of: id, on: connection, &effects) else { return }
+        answer(id, .refused(number, error.failure), now, &effects)
+      } else {
+        effects.append(.send(connection, AppMessageCoder.encode(.error(nil, error.failure))))
+      }
+      return
+    }
+    guard let number = message.number else {
+      finish(id, .normal, "", &effects)
+      return
+    }
+    guard take(number, of: id, on: connection, &effects) else { return }
+    switch message {
+    case _ where !isWithinLimit:
+      let seconds = sessions[id]?.requests.waitSeconds ?? 1
+      answer(id, .refused(number, AppDoor.tooMany("Too Many Messages", seconds: seconds)), now, &effects)
+    case .register, .resume:
+      answer(id, .refused(number, CallFailure(.message, invalidValue: AppDoor.onlyFirst)), now, &effects)
+    case .ping: effects.append(.send(connection, AppMessageCoder.encode(.pong(number))))
+    case .request(_, let request): self.request(number, request, of: id, now, &effects)
+    case .bye: break  // It has no number: it was answered above.
+    }
+  }
+
+  private static let onlyFirst = InvalidValue(
+    kind: "message", rule: "message.first", offset: nil, problem: "can only be the first of a connection",
+    accepted: "requests")
+
+  /// - Returns: whether the message is within the limit of its session; `nil` when far too many were not.
+  private func count(_ id: SessionID, _ now: MonotonicInstant) -> Bool? {
+    guard var session = sessions[id] else { return nil }
+    // Whoever speaks on the new connection has read its first message, and so the new token.
+    session.formerToken = nil
+    let isWithin = session.requests.take(at: now)
+    session.overLimit = isWithin ? 0 : session.overLimit + 1
+    sessions[id] = session
+    return session.overLimit > configuration.maximumMessagesOverLimit ? nil : isWithin
+  }
+
+  /// Takes a number if it is higher than all before it.
+  private func take(
+    _ number: RequestNumber, of id: SessionID, on connection: ConnectionID, _ effects: inout [AppDoorEffect]
+  ) -> Bool {
+    let last = sessions[id]?.lastRequest ?? 0
+    guard number.value > last else {
+      // Without its number: a request of that number has, or will have, its one reply.
+      let invalid = InvalidValue(
+        kind: "message.id", rule: "message.order", offset: nil, problem: "\(number.value) is not above \(last)",
+        accepted: "a number above all before it in the session")
+      effects.append(
+        .send(connection, AppMessageCoder.encode(.error(nil, CallFailure(.message, invalidValue: invalid)))))
+      return false
+    }
+    sessions[id]?.lastRequest = number.value
+    return true
+  }
+
+  private func request(
+    _ number: RequestNumber, _ request: AppRequest, of id: SessionID, _ now: MonotonicInstant,
+    _ effects: inout [AppDoorEffect]
+  ) {
+    guard let session = sessions[id] else { return }
+    guard session.pending < configuration.maximumPendingRequests else {
+      answer(id, .refused(number, AppDoor.tooMany("Too Many Requests Waiting", seconds: 1)), now, &effects)
+      return
+    }
+    if case .call = request {
+      if isDraining {
+        answer(id, .refused(number, AppDoor.draining), now, &effects)
+        return
+      }
+      guard session.identity.capabilities.contains(.calling) else {
+        answer(id, .refused(number, CallFailure(.capabilityLocal, leg: .app)), now, &effects)
+        return
+      }
+      guard session.calls.count + session.pending < configuration.maximumCalls else {
+        answer(id, .refused(number, AppDoor.tooMany("Too Many Calls", seconds: 1)), now, &effects)
+        return
+      }
+    }
+    sessions[id]?.pending += 1
+    effects.append(.request(id, number, request))
+  }
+
+  /// An event of the engine.
+  func tell(_ id: SessionID, _ event: AppEvent, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
+    sessions[id]?.note(event)
+    answer(id, event, now, &effects)
+    finishIfDrained(id, &effects)
+  }
+
+  /// Sends an event, or keeps it for later.
+  private func answer(
+    _ id: SessionID, _ event: AppEvent, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
+  ) {
+    guard var session = sessions[id] else { return }
+    if case .quality = event {
+      // Of no use once it is late.
+      if let connection = session.connection {
+        effects.append(.send(connection, AppMessageCoder.encode(.event(event, sequence: nil))))
+      }
+      return
+    }
+    session.sequence += 1
+    let text = AppMessageCoder.encode(.event(event, sequence: session.sequence))
+    let isKept = session.keep(
+      AppSession.Kept(sequence: session.sequence, isMinor: event.isMinor, text: text), configuration)
+    sessions[id] = session
+    if let connection = session.connection { effects.append(.send(connection, text)) }
+    if !isKept { end(id, &effects) }
+  }
+}

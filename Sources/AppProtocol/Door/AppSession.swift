@@ -1,0 +1,92 @@
+import CallModel
+
+/// What the door knows of one session.
+struct AppSession {
+  /// A message that may have to be sent again.
+  struct Kept {
+    let sequence: UInt64
+    let isMinor: Bool
+    let text: [UInt8]
+  }
+
+  let id: SessionID
+  let name: String
+  let identity: AppIdentity
+  /// `nil` while it is absent.
+  var connection: ConnectionID?
+  /// When an absent session ends.
+  var due: MonotonicInstant?
+  var token: [UInt8]
+  /// Still good until the app shows that it has the new one: the message that told it may have been lost.
+  var formerToken: [UInt8]?
+  var requests: TokenBucket
+  /// Messages over the limit since one was within it.
+  var overLimit = 0
+  var lastRequest: UInt64 = 0
+  /// Requests without reply.
+  var pending = 0
+  var calls: Set<CallID> = []
+  /// Of the last event.
+  var sequence: UInt64 = 0
+  /// Events up to this one may be missing from `kept` though the app needs them.
+  private(set) var droppedThrough: UInt64 = 0
+  private(set) var kept: [Kept] = []
+  private(set) var keptBytes = 0
+
+  var isIdle: Bool { calls.isEmpty && pending == 0 }
+
+  /// What happened to the session's calls and requests.
+  mutating func note(_ event: AppEvent) {
+    switch event {
+    case .placed(_, let call, _):
+      pending = max(pending - 1, 0)
+      calls.insert(call)
+    case .done, .answered, .refused: pending = max(pending - 1, 0)
+    case .ended(let call, _): calls.remove(call)
+    default: break
+    }
+  }
+
+  /// - Returns: `false` when there is no room and nothing that an app could do without: it could not go on.
+  mutating func keep(_ message: Kept, _ configuration: AppDoor.Configuration) -> Bool {
+    kept.append(message)
+    keptBytes += message.text.count
+    while kept.count > configuration.maximumBufferedEvents || keptBytes > configuration.maximumBufferedBytes {
+      if connection != nil {
+        // All was sent: only what the network still holds could be missed.
+        remove(at: 0, isNeeded: true)
+      } else if let minor = kept.firstIndex(where: \.isMinor) {
+        remove(at: minor, isNeeded: false)
+      } else {
+        return false
+      }
+    }
+    return true
+  }
+
+  private mutating func remove(at index: Int, isNeeded: Bool) {
+    let message = kept.remove(at: index)
+    keptBytes -= message.text.count
+    if isNeeded { droppedThrough = message.sequence }
+  }
+
+  /// The app has all up to this event.
+  mutating func acknowledge(_ sequence: UInt64) {
+    let count = kept.prefix { $0.sequence <= sequence }.count
+    guard count > 0 else { return }
+    keptBytes -= kept[..<count].reduce(0) { $0 + $1.text.count }
+    droppedThrough = max(droppedThrough, kept[count - 1].sequence)
+    kept.removeFirst(count)
+  }
+}
+
+extension AppEvent {
+  /// What an app can do without once its time is over.
+  var isMinor: Bool {
+    switch self {
+    case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality: true
+    case .placed, .done, .answered, .refused, .accepted, .established, .price, .creditEnds, .held, .offered, .ended:
+      false
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import AppProtocol
+import CallModel
+import SDPCore
+
+// MARK: The end
+
+extension CallMachine {
+  static let normalClearing = CallFailure.Reason(protocolName: "Q.850", cause: 16, text: "Normal call clearing")
+
+  static func cutOff(_ refusal: CallRefusal) -> CallFailure.Reason {
+    CallFailure.Reason(protocolName: "Q.850", cause: 31, text: refusal.rawValue)
+  }
+
+  /// The call never comes to exist: the one who asked hears why, and nothing else.
+  /// - Parameter hasMedia: Whether there may be something to give back.
+  func refuse(_ failure: CallFailure, hasMedia: Bool = true) {
+    guard case .preparing = state else { return }
+    let failure = described(failure)
+    if hasMedia { order(.close) }
+    nearBill?.end(failure.code.rawValue, at: context.now, context)
+    farBill.end(failure.code.rawValue, at: context.now, context)
+    switch owner {
+    case .app: if let app { tell(.refused(app.request, failure)) }
+    case .origination(let order): context.emit(.originated(order, .failure(failure)))
+    }
+    context.log(.info, id, "refused: \(failure)")
+    summary.cause = failure.endCause
+    state = .ending(
+      Ending(
+        summary: summary, isTold: true, hasRecord: true,
+        until: context.now.advanced(byMilliseconds: context.limits.lateLedgerMilliseconds)))
+    concludeWhenSettled()
+  }
+
+  /// Ends the call from either side, for whatever reason, in any state: everything that is open is closed once.
+  /// - Parameter billedUntil: The end of what is charged, where that is not now.
+  func end(
+    _ cause: CallEndCause, _ failure: CallFailure? = nil, headers: CustomHeaders = CustomHeaders(),
+    reasons: [CallFailure.Reason] = [], billedUntil: MonotonicInstant? = nil
+  ) {
+    switch state {
+    case .preparing: return refuse(failure ?? CallFailure(.cancelled))
+    case .reaching, .up: break
+    case .ending, .over: return
+    }
+    let failure = failure.map(described)
+    nearLeg?.hangUp(reasons, context)
+    farLeg?.hangUp(reasons, context)
+    order(.close)
+    let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
+    let end = min(billedUntil ?? context.now, context.now)
+    nearBill?.end(word, at: end, context)
+    farBill.end(word, at: end, context)
+    note("over: \(word)")
+    summary.endedAt = context.clock
+    summary.cause = cause
+    summary.failure = failure
+    summary.headers = headers
+    snapshot.failure = failure
+    state = .ending(
+      Ending(
+        summary: summary, isTold: false, hasRecord: false,
+        until: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds)))
+    concludeWhenSettled()
+  }
+
+  /// Stops the sound both ways at this instant.
+  func silence() {
+    order(.mute(.near, true))
+    order(.mute(.far, true))
+  }
+
+  /// Tells the cost when it is known, and keeps the record when nothing more can come.
+  func concludeWhenSettled() {
+    guard case .ending(var ending) = state else { return }
+    let isSettled = farBill.isClosed && nearBill?.isClosed ?? true
+    if isSettled, !ending.isTold { tellEnd(&ending) }
+    state = .ending(ending)
+    let isHungUp = nearLeg?.cancelled.isEmpty ?? true && farLeg?.cancelled.isEmpty ?? true
+    if isSettled, isHungUp { conclude() }
+  }
+
+  private func tellEnd(_ ending: inout Ending) {
+    ending.isTold = true
+    ending.summary.durationMilliseconds = farBill.durationMilliseconds
+    ending.summary.billedSeconds = farBill.billedSeconds
+    ending.summary.costMicro = farBill.costMicro
+    if let nearBill {
+      ending.summary.costMicro = ending.summary.costMicro.flatMap { far in nearBill.costMicro.map { $0 + far } }
+    }
+    tell(.ended(id, ending.summary))
+    snapshot.state = .ended
+    snapshot.heldMicro = 0
+    context.emit(.changed(snapshot))
+  }
+
+  private func conclude() {
+    guard case .ending(let ending) = state else { return }
+    state = .over
+    nearLeg?.forgetCancelled(context)
+    farLeg?.forgetCancelled(context)
+    guard !ending.hasRecord else { return }
+    var record = CallRecord(call: snapshot, summary: ending.summary)
+    record.callerNumber = callerNumber?.description
+    record.attempts = allAttempts
+    record.story = story
+    record.clientStatistics = statistics
+    record.meanScoreNear = monitor.meanScoreNear
+    record.meanScoreFar = monitor.meanScoreFar
+    record.flags = flags
+    context.emit(.record(record))
+  }
+
+  // MARK: Time
+
+  /// Does what is due.
+  func advance() {
+    switch state {
+    case .preparing(let preparing):
+      if isAuthorising, preparing.ledgerUntil <= context.now {
+        note("the ledger does not answer")
+        return refuse(CallFailure(CallRefusal.billingUnavailable))
+      }
+      if preparing.media == nil, preparing.mediaUntil <= context.now {
+        refuse(CallFailure(.congestion, phrase: "no media in time", leg: .app))
+      }
+    case .reaching(let reaching):
+      if advanceMoney() || advanceDeadMedia() { return }
+      if let until = reaching.earlyMediaUntil, until <= context.now {
+        return end(
+          .noAnswer, CallFailure(.noAnswer, leg: .trunk),
+          reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
+      }
+      if let until = reaching.localUntil, until <= context.now { localOutcome() }
+    case .up(let up):
+      if advanceMoney() || advanceDeadMedia() { return }
+      if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
+        note("no media in time")
+        let side = nearSound.isReady ? CallLeg.trunk : .app
+        // Nobody heard anybody.
+        return end(
+          .error, CallFailure(.mediaLost, leg: side), reasons: [CallMachine.normalClearing],
+          billedUntil: .zero)
+      }
+      if let until = local?.playUntil, until <= context.now {
+        order(.stopPlaying(.near))
+        end(.hungUp)
+      }
+    case .ending(var ending):
+      guard ending.until <= context.now else { return }
+      nearBill?.giveUp(context)
+      farBill.giveUp(context)
+      if !ending.isTold { tellEnd(&ending) }
+      state = .ending(ending)
+      conclude()
+    case .over: break
+    }
+  }
+
+  /// Asks for more, or cuts the call off when what was granted is used up.
+  /// - Returns: Whether the call is over.
+  private func advanceMoney() -> Bool {
+    if cut(nearBill) || cut(farBill) { return true }
+    if let askAt = nearBill?.askAt, askAt <= context.now { nearBill?.advance(context) }
+    if let askAt = farBill.askAt, askAt <= context.now { farBill.advance(context) }
+    return false
+  }
+
+  private func cut(_ bill: CallBill?) -> Bool {
+    guard let bill, let cutAt = bill.cutAt, cutAt <= context.now else { return false }
+    silence()
+    let reason = bill.cutReason
+    if local != nil, reason == .durationCap {
+      end(.hungUp)
+    } else {
+      note("cut off: \(reason.rawValue)")
+      let failure = CallFailure(reason)
+      end(failure.endCause, failure, reasons: [CallMachine.cutOff(reason)], billedUntil: cutAt)
+    }
+    return true
+  }
+
+  /// Ends a call whose sound has been away for too long, charged to its last packet.
+  private func advanceDeadMedia() -> Bool {
+    guard let dead = deadSide, dead.at <= context.now else { return false }
+    note("the \(dead.side.rawValue) side is dead")
+    end(
+      .error, CallFailure(.mediaLost, leg: dead.side == .near ? .app : .trunk),
+      reasons: [CallMachine.normalClearing], billedUntil: dead.since)
+    return true
+  }
+}

@@ -1,0 +1,124 @@
+import AppProtocol
+import CallModel
+import SDPCore
+
+// MARK: What the media say
+
+extension CallMachine {
+  func noticed(_ notice: MediaNotice) {
+    switch notice {
+    case .secured(let side), .firstMedia(let side): ready(side)
+    case .failed(let side, let reason): failed(side, reason)
+    case .digit(let side, let digit, let milliseconds): pressed(side, digit, milliseconds)
+    case .silence(let side):
+      silent(side, since: context.now.advanced(byMilliseconds: -context.limits.silenceMilliseconds))
+    case .soundAgain(let side): soundAgain(side)
+    case .quality(let side, let direction, let roundTrip): measured(side, direction, roundTrip)
+    case .playEnded(let side, _): playEnded(side)
+    case .closed: break
+    }
+  }
+
+  private func ready(_ side: CallSide) {
+    switch state {
+    case .preparing: break
+    case .reaching, .up:
+      if !sound(side).isReady { note("\(side.rawValue) side has its keys") }
+      changeSound(side) { $0.isReady = true }
+      soundAgain(side)
+      establishWhenReady()
+    case .ending, .over: break
+    }
+  }
+
+  private func failed(_ side: CallSide, _ reason: String) {
+    switch state {
+    case .reaching, .up:
+      note("media of the \(side.rawValue) side failed: \(reason)")
+      guard sound(side).isReady else {
+        return end(.error, CallFailure(.mediaLost, phrase: reason, leg: side == .near ? .app : .trunk))
+      }
+      // The side may come back, by another path or an ICE restart.
+      silent(side, since: context.now)
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  /// - Parameter since: When the last packet came.
+  private func silent(_ side: CallSide, since: MonotonicInstant) {
+    switch state {
+    case .reaching, .up:
+      guard sound(side).silentSince == nil, mustSend(side) else { return }
+      changeSound(side) { $0.silentSince = since }
+      note("no sound from the \(side.rawValue) side")
+      if side == .near { raise(.noSound, true) }
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func soundAgain(_ side: CallSide) {
+    switch state {
+    case .reaching, .up:
+      guard sound(side).silentSince != nil else { return }
+      changeSound(side) { $0.silentSince = nil }
+      if side == .near { raise(.noSound, false) }
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func raise(_ warning: QualityWarning, _ isBroken: Bool) {
+    guard let change = monitor.set(warning, isBroken) else { return }
+    tell(.warning(id, warning, isRaised: change))
+  }
+
+  private func pressed(_ side: CallSide, _ digit: Character, _ milliseconds: Int) {
+    switch state {
+    case .reaching, .up:
+      note("key from the \(side.rawValue) side")
+      switch side {
+      case .near: pressedLocally(digit)
+      case .far: tell(.digit(id, digit, milliseconds: milliseconds))
+      }
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  /// A key that a test number may wait for.
+  func pressedLocally(_ digit: Character) {
+    guard case .up(let up) = state, up.isEstablished, local?.endsCall(digit) ?? false else { return }
+    order(.stopPlaying(.near))
+    end(.hungUp)
+  }
+
+  private func playEnded(_ side: CallSide) {
+    switch state {
+    case .up(let up):
+      guard side == .near, up.isEstablished, local != nil else { return }
+      guard let words = local?.next(at: context.now) else { return end(.hungUp) }
+      order(.say(.near, words))
+    // The ringing tone was stopped, or the announcement crossed the end.
+    case .preparing, .reaching, .ending, .over: break
+    }
+  }
+
+  private func measured(_ side: CallSide, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
+    switch state {
+    case .reaching, .up:
+      guard side == .near else {
+        farQuality = direction
+        return
+      }
+      nearQuality = direction
+      // The gateway's own voice comes to nobody over a network.
+      let own = CallQuality.Direction(meanOpinionScore: 4.5, jitter: 0, loss: 0, packets: 0)
+      let none = CallQuality.Direction(meanOpinionScore: 1, jitter: 0, loss: 0, packets: 0)
+      let quality = CallQuality(
+        sent: direction, received: local == nil ? farQuality ?? none : own, roundTrip: roundTrip)
+      snapshot.quality = quality
+      tell(.quality(id, quality))
+      for (warning, isRaised) in monitor.take(quality) { tell(.warning(id, warning, isRaised: isRaised)) }
+      changed()
+    case .preparing, .ending, .over: break
+    }
+  }
+}

@@ -1,0 +1,254 @@
+import AppProtocol
+import CallModel
+import RoutingCore
+import SDPCore
+import SIPCore
+
+// MARK: What the trunks say
+
+extension CallMachine {
+  /// An event of one of the call's handles.
+  func signalled(_ event: UserAgentEvent, of handle: CallHandle) {
+    switch event {
+    case .trying: trying(handle)
+    case .progress(_, let progress): progressed(handle, progress)
+    case .established(_, let answer): established(handle, answer)
+    case .ended(_, let end): ended(handle, end)
+    case .offered(_, let exchange, let body): offered(handle, exchange, body)
+    case .answered(_, _, let body): answered(handle, body)
+    case .offerRefused(_, _, let status): offerRefused(handle, status)
+    case .info(_, let body): informed(handle, body)
+    case .transferRequested: transferRequested(handle)
+    // Of calls and questions that are none of a call that we placed.
+    case .transferProgress, .incoming, .queryAnswered, .registration: break
+    }
+  }
+
+  private func trying(_ handle: CallHandle) {
+    switch state {
+    case .reaching(var reaching):
+      guard side(of: handle) == .far, !reaching.hasProgressed else { return }
+      reaching.hasProgressed = true
+      state = .reaching(reaching)
+      progressed(CustomHeaders())
+    // Nothing is dialled yet, or it is known already.
+    case .preparing, .up, .ending, .over: break
+    }
+  }
+
+  private func progressed(_ handle: CallHandle, _ progress: Progress) {
+    switch state {
+    case .reaching(var reaching):
+      guard let side = side(of: handle), let leg = leg(side), !leg.isAnswered else { return }
+      note("\(progress.status) \(progress.phrase)")
+      leg.progressed(progress.status == 180 ? .rang : .none, status: progress.status, context)
+      guard side == .far else { return }
+      var hasSound = false
+      if let body = progress.body {
+        switch leg.accept(body) {
+        case .success(let plan):
+          apply(plan, to: .far)
+          hasSound = plan.direction.receives
+        case .failure(let refusal): note("early answer not usable: \(refusal)")
+        }
+      }
+      if hasSound {
+        leg.progressed(.earlyMedia, status: progress.status, context)
+        if reaching.isRinging { order(.stopPlaying(.near)) }
+        reaching.isRinging = false
+        if reaching.earlyMediaUntil == nil {
+          reaching.earlyMediaUntil = context.now.advanced(byMilliseconds: context.limits.earlyMediaMilliseconds)
+          note("early media")
+          tell(.earlyMedia(id))
+        }
+      }
+      let isFirst = !reaching.hasProgressed
+      reaching.hasProgressed = true
+      if progress.status == 180, reaching.earlyMediaUntil == nil { reaching.isRinging = true }
+      state = .reaching(reaching)
+      if progress.status == 180 {
+        rang(progress.headers)
+      } else if isFirst || !progress.headers.isEmpty {
+        progressed(progress.headers)
+      }
+    // It crossed our CANCEL, or the 200.
+    case .preparing, .up, .ending, .over: break
+    }
+  }
+
+  private func established(_ handle: CallHandle, _ answer: Answer) {
+    switch state {
+    case .reaching(let reaching):
+      guard let side = side(of: handle), side == reaching.side, let leg = leg(side), !leg.isAnswered else { return }
+      leg.answered(context)
+      note("200 from \(leg.current?.name ?? "")")
+      if let body = answer.body {
+        switch leg.accept(body) {
+        case .success(let plan): apply(plan, to: side)
+        case .failure(let refusal): return failMedia(leg, "\(refusal)")
+        }
+      }
+      guard leg.plan != nil else { return failMedia(leg, "the answer holds no session description") }
+      if side == .near {
+        nearBill?.answer(context)
+        reachFar()
+        if case .reaching = state { order(.ring(.near)) }
+      } else {
+        farAnswered(answer.headers)
+      }
+    // We hung up while the 200 was on its way: the agent ends the call, nobody is charged.
+    case .ending:
+      if isCancelled(handle), !flags.contains("cancelRace") { flags.append("cancelRace") }
+    case .preparing, .up, .over: break
+    }
+  }
+
+  private func failMedia(_ leg: TrunkLeg, _ problem: String) {
+    note("answer not usable: \(problem)")
+    end(
+      .error, CallFailure(.media, warning: problem, trunk: leg.current?.name, leg: .trunk),
+      reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 88, text: problem)])
+  }
+
+  private func isCancelled(_ handle: CallHandle) -> Bool {
+    nearLeg?.cancelled.contains(handle) ?? false || farLeg?.cancelled.contains(handle) ?? false
+  }
+
+  private func ended(_ handle: CallHandle, _ ending: CallEnd) {
+    switch state {
+    case .reaching(let reaching):
+      guard let side = side(of: handle), let leg = leg(side) else { return }
+      if leg.isAnswered {
+        // The first of two destinations does not wait for the second.
+        leg.ended(context)
+        return endedByPeer(ending)
+      }
+      guard side == reaching.side else { return }
+      note("\(leg.current?.name ?? ""): \(ending.failure.map { "\($0)" } ?? "ended")")
+      switch leg.failed(ending, context) {
+      case .nextAttempt: tryNext(side)
+      case .failure(let failure): end(failure.endCause, failure, headers: ending.headers)
+      }
+    case .up:
+      guard let side = side(of: handle), let leg = leg(side) else { return }
+      leg.ended(context)
+      endedByPeer(ending)
+    case .ending:
+      if ending.wasEstablished, isCancelled(handle), !flags.contains("cancelRace") { flags.append("cancelRace") }
+      nearLeg?.cancelledEnded(handle, context)
+      farLeg?.cancelledEnded(handle, context)
+      concludeWhenSettled()
+    case .preparing, .over: break
+    }
+  }
+
+  /// The attempt that failed leaves nothing behind that the next one could be taken for.
+  private func tryNext(_ side: CallSide) {
+    guard case .reaching(var reaching) = state else { return }
+    reaching.earlyMediaUntil = nil
+    state = .reaching(reaching)
+    if side == .far { farSound = Sound() } else { nearSound = Sound() }
+    dial(side)
+  }
+
+  private func endedByPeer(_ ending: CallEnd) {
+    switch ending.cause {
+    case .failed:
+      let failure = ending.failure ?? CallFailure(.protocolBroken, leg: .trunk)
+      end(.error, failure, headers: ending.headers)
+    case .remote, .local:
+      note("BYE\(ending.reasons.first.map { " (\($0.protocolName) \($0.cause.map(String.init) ?? "-"))" } ?? "")")
+      end(.hungUp, headers: ending.headers)
+    }
+  }
+
+  // MARK: Changes of the session
+
+  private func offered(_ handle: CallHandle, _ exchange: ExchangeID, _ body: MessageBody?) {
+    switch state {
+    case .reaching, .up:
+      guard let side = side(of: handle), let leg = leg(side) else { return refuse(exchange, 481) }
+      guard let body else {
+        // The peer wants our offer; what it agrees to comes as an answer.
+        switch leg.offerForPeer() {
+        case .success(let offer): context.emit(.sip(.answer(exchange, offer)))
+        case .failure(let refusal): refuse(exchange, refusal.sipStatus)
+        }
+        return
+      }
+      switch leg.answer(body) {
+      case .success(let (answer, plan)):
+        context.emit(.sip(.answer(exchange, answer)))
+        apply(plan, to: side)
+        noteHold(by: side, plan, wants: leg.negotiation.direction)
+      case .failure(let refusal):
+        note("offer of the trunk refused: \(refusal)")
+        refuse(exchange, refusal.sipStatus, refusal.warning?.text)
+      }
+    case .preparing, .ending, .over: refuse(exchange, 481)
+    }
+  }
+
+  private func refuse(_ exchange: ExchangeID, _ status: Int, _ warning: String? = nil) {
+    context.emit(.sip(.refuse(exchange, status: status, warning: warning)))
+  }
+
+  /// The peer holds us where it takes no sound that we would send.
+  private func noteHold(by side: CallSide, _ plan: MediaPlan, wants direction: MediaDirection) {
+    guard side == .far, case .up = state else { return }
+    let holds = direction.sends && !plan.direction.sends
+    guard holds != isHeld else { return }
+    isHeld = holds
+    note(holds ? "held by the other side" : "taken back by the other side")
+    tell(.held(id, holds))
+  }
+
+  private func answered(_ handle: CallHandle, _ body: MessageBody) {
+    switch state {
+    case .reaching, .up:
+      guard let side = side(of: handle), let leg = leg(side) else { return }
+      switch leg.accept(body) {
+      case .success(let plan):
+        apply(plan, to: side)
+        noteHold(by: side, plan, wants: leg.negotiation.direction)
+        leg.exchangeEnded(accepted: true, context)
+      case .failure(let refusal):
+        note("answer of the trunk not usable: \(refusal)")
+        leg.exchangeEnded(accepted: false, context)
+      }
+      establishWhenReady()
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func offerRefused(_ handle: CallHandle, _ status: Int) {
+    switch state {
+    case .reaching, .up:
+      guard let side = side(of: handle), let leg = leg(side) else { return }
+      note("offer refused by the trunk: \(status)")
+      leg.exchangeEnded(accepted: false, context)
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  // MARK: The rest
+
+  private func informed(_ handle: CallHandle, _ body: MessageBody) {
+    switch state {
+    case .reaching, .up:
+      guard side(of: handle) == .far, case .key(let key) = DTMFInfo.read(body) else { return }
+      tell(.digit(id, key.key, milliseconds: key.durationMilliseconds))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  /// Transfers are not carried out: the peer hears so at once (RFC 3515 section 2.4.2).
+  private func transferRequested(_ handle: CallHandle) {
+    switch state {
+    case .reaching, .up:
+      note("transfer refused")
+      context.emit(.sip(.refuseTransfer(handle, status: 603)))
+    case .preparing, .ending, .over: break
+    }
+  }
+}

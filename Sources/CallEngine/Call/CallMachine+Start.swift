@@ -1,0 +1,224 @@
+import AppProtocol
+import CallModel
+import LedgerCore
+import SDPCore
+import SIPCore
+
+// MARK: From the request to the first INVITE
+
+extension CallMachine {
+  /// Asks for media and for the holds.
+  func start() {
+    note("asked for \(snapshot.kind.rawValue) \(snapshot.destination)")
+    context.emit(.prepare(id, MediaNeeds(near: app == nil ? .trunk : .app, far: local == nil)))
+    nearBill?.authorise(context)
+    farBill.authorise(context)
+  }
+
+  func prepared(_ result: Result<PreparedMedia, MediaShortage>) {
+    switch state {
+    case .preparing(var preparing):
+      switch result {
+      case .success(let media):
+        guard local != nil || media.far != nil else { return refuse(CallFailure(.internal)) }
+        preparing.media = media
+        state = .preparing(preparing)
+        proceedWhenPrepared()
+      case .failure(let shortage):
+        note("no media: \(shortage.rawValue)")
+        refuse(CallFailure(.congestion, phrase: "no media: \(shortage.rawValue)", leg: .app), hasMedia: false)
+      }
+    // Given back by the close that crossed it.
+    case .reaching, .up, .ending, .over: break
+    }
+  }
+
+  func ledger(_ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>) {
+    switch state {
+    case .preparing:
+      switch received(call, step, result) {
+      case .granted: proceedWhenPrepared()
+      case .refused(let refusal): refuse(CallFailure(refusal))
+      case .nothing, .extended, .notExtended, .closed: break
+      }
+    case .reaching, .up:
+      switch received(call, step, result) {
+      case .extended:
+        note("paid up to \(bill(of: call).grantedSeconds) s")
+        changed()
+        warnOfCredit()
+      case .notExtended:
+        note("no more credit: \(bill(of: call).refusal?.rawValue ?? "refused")")
+        warnOfCredit()
+      case .granted, .refused, .nothing, .closed: break
+      }
+    case .ending:
+      _ = received(call, step, result)
+      concludeWhenSettled()
+    case .over: break
+    }
+  }
+
+  private func received(
+    _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>
+  ) -> CallBill.Verdict {
+    if case .failure(let failure) = result { note("the ledger is away: \(failure.cause.rawValue)") }
+    if call == farBill.call { return farBill.received(step, result, context) }
+    return nearBill?.received(step, result, context) ?? .nothing
+  }
+
+  private func bill(of call: CallID) -> CallBill {
+    if let nearBill, nearBill.call == call { return nearBill }
+    return farBill
+  }
+
+  /// Both questions have their answers: the app gets its own, so that ICE and DTLS finish while it rings.
+  private func proceedWhenPrepared() {
+    guard case .preparing(let preparing) = state, let media = preparing.media, !isAuthorising else { return }
+    switch owner {
+    case .app: guard answerApp(media.near) else { return }
+    case .origination(let order): context.emit(.originated(order, .success(id)))
+    }
+    state = .reaching(Reaching(side: nearTerms == nil ? .far : .near))
+    changed()
+    if let far = media.far {
+      farLeg = TrunkLeg(
+        call: id, side: .far, terms: farTerms, headers: headers, callerNumber: callerNumber, isAnonymous: isAnonymous,
+        media: far, context)
+    }
+    if let nearTerms {
+      nearLeg = TrunkLeg(
+        call: id, side: .near, terms: nearTerms, headers: headers, callerNumber: callerNumber,
+        isAnonymous: isAnonymous, media: media.near, context)
+      dial(.near)
+    } else {
+      reachFar()
+    }
+  }
+
+  private func answerApp(_ media: LocalMedia) -> Bool {
+    guard var leg = app else { return false }
+    leg.media = media
+    do throws(NegotiationRefusal) {
+      let (text, plan, _) = try leg.answer(leg.offer, context)
+      app = leg
+      tell(.placed(leg.request, id, answer: text))
+      apply(plan, to: .near)
+    } catch {
+      refuse(CallFailure(.media, sipStatus: error.sipStatus, warning: "\(error)", leg: .app))
+      return false
+    }
+    if let price = price() { tell(.price(id, price)) }
+    return true
+  }
+
+  private func price() -> CallPrice? {
+    guard let snapshot = farTerms.snapshot else { return nil }
+    let tariff = snapshot.segment(at: context.clock).tariff
+    let first = tariff.tiers.first
+    return CallPrice(
+      currency: snapshot.currency.description, ratePerMinuteNano: first?.ratePerMinute ?? 0,
+      connectionFeeMicro: (tariff.fee + 999) / 1000, initialSeconds: tariff.initial,
+      incrementSeconds: first?.increment ?? 1, secondsAvailable: farBill.grantedSeconds)
+  }
+
+  // MARK: Dialling
+
+  func dial(_ side: CallSide) {
+    guard let leg = leg(side) else { return }
+    if let failure = leg.dial(context) {
+      note("no trunk: \(failure)")
+      return end(failure.endCause, failure)
+    }
+    note("INVITE to \(leg.current?.name ?? "nobody")")
+    snapshot.trunk = leg.current?.name
+    changed()
+  }
+
+  /// The far side's turn.
+  func reachFar() {
+    guard case .reaching(var reaching) = state else { return }
+    reaching.side = .far
+    guard let local else {
+      state = .reaching(reaching)
+      return dial(.far)
+    }
+    reaching.hasProgressed = true
+    reaching.isRinging = local.rings
+    reaching.localUntil = context.now.advanced(byMilliseconds: local.progressMilliseconds)
+    state = .reaching(reaching)
+    progressed(CustomHeaders())
+    if local.rings { rang(CustomHeaders()) }
+  }
+
+  /// The local progress phase is over.
+  func localOutcome() {
+    guard let local else { return }
+    if case .failure(let code) = local.number.outcome {
+      let failure = CallFailure(code, sipStatus: code.details.statuses.first, leg: .trunk)
+      return end(failure.endCause, failure)
+    }
+    farAnswered(CustomHeaders())
+  }
+
+  func progressed(_ headers: CustomHeaders) {
+    if summary.progressedAt == nil { summary.progressedAt = context.clock }
+    tell(.progressing(id, headers: headers))
+    enter(.progressing)
+  }
+
+  func rang(_ headers: CustomHeaders) {
+    if summary.rungAt == nil {
+      summary.rungAt = context.clock
+      note("rings")
+    }
+    tell(.ringing(id, headers: headers))
+    enter(.ringing)
+    if case .reaching(let reaching) = state, reaching.earlyMediaUntil == nil { order(.ring(.near)) }
+  }
+
+  /// The side that was called is there: the bill starts.
+  func farAnswered(_ headers: CustomHeaders) {
+    guard case .reaching(let reaching) = state else { return }
+    farBill.answer(context)
+    summary.answeredAt = context.clock
+    snapshot.answeredAt = context.clock
+    note("answered")
+    if reaching.isRinging || nearTerms != nil { order(.stopPlaying(.near)) }
+    state = .up(
+      Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
+    tell(.accepted(id, headers: headers))
+    enter(.answered)
+    establishWhenReady()
+    warnOfCredit()
+  }
+
+  /// Sound can flow both ways.
+  func establishWhenReady() {
+    guard case .up(var up) = state, !up.isEstablished, nearSound.isReady, local != nil || farSound.isReady else {
+      return
+    }
+    up.isEstablished = true
+    up.mediaUntil = nil
+    state = .up(up)
+    summary.establishedAt = context.clock
+    note("established")
+    tell(.established(id))
+    enter(.established)
+    if let words = local?.begin(at: context.now) { order(.say(.near, words)) }
+  }
+
+  /// Tells the app when its credit ends, and when it no longer does.
+  func warnOfCredit() {
+    guard let cutAt = farBill.cutAt, !farBill.isFree else { return }
+    let ends = farBill.isFinal || farBill.refusal != nil
+    if ends {
+      farBill.hasWarned = true
+      let left = max(0, cutAt.microseconds(since: context.now))
+      tell(.creditEnds(id, inSeconds: Int((left + 999_999) / 1_000_000)))
+    } else if farBill.hasWarned {
+      farBill.hasWarned = false
+      tell(.creditEnds(id, inSeconds: nil))
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import CallModel
+import LedgerCore
+import RoutingCore
+import SIPCore
+
+/// What is known of one leg before anything is asked of anybody: whom it calls, at which price, over which trunks.
+struct CallTerms {
+  var destination: Destination
+  var rating: CallOperation.Authorisation.Rating
+  var countryCode: Int?
+  var isEmergency = false
+  /// Longest call in seconds.
+  var maximumSeconds: Int64
+  /// Names of trunks that may carry it; empty for the gateway's own numbers and for addresses that are called directly.
+  var trunks: [String] = []
+  /// The peer of an address that no trunk stands for.
+  var direct: CallTrunk?
+  /// Set for a number that the gateway answers itself.
+  var test: TestNumber?
+
+  /// The frozen price; `nil` where the ledger is asked for a refusal only.
+  var snapshot: RateSnapshot? {
+    if case .rated(let snapshot) = rating { return snapshot }
+    return nil
+  }
+}

@@ -1,0 +1,71 @@
+import AppProtocol
+
+/// Which limits of quality a call keeps, second by second.
+struct QualityMonitor {
+  /// Milliseconds.
+  static let highestRoundTrip: Double = 400
+  /// Milliseconds, in 3 of the last 5 seconds.
+  static let highestJitter: Double = 30
+  static let jitterSeconds = 5
+  static let jitterCount = 3
+  /// Share of the packets of the last 7 seconds.
+  static let highestLoss = 0.03
+  static let lossSeconds = 7
+  static let lowestScore = 3.5
+
+  private var jitters: [Double] = []
+  private var losses: [Double] = []
+  private(set) var raised: Set<QualityWarning> = []
+  private var near = Mean()
+  private var far = Mean()
+
+  struct Mean {
+    private var sum: Double = 0
+    private var count: Double = 0
+    mutating func add(_ value: Double) {
+      sum += value
+      count += 1
+    }
+    var value: Double? { count > 0 ? sum / count : nil }
+  }
+
+  var meanScoreNear: Double? { near.value }
+  var meanScoreFar: Double? { far.value }
+
+  /// Takes the measures of one second.
+  /// - Returns: Warnings that are raised or withdrawn by them.
+  mutating func take(_ quality: CallQuality) -> [(warning: QualityWarning, isRaised: Bool)] {
+    // A second without packets has no score.
+    if quality.sent.packets > 0 { near.add(quality.sent.meanOpinionScore) }
+    if quality.received.packets > 0 { far.add(quality.received.meanOpinionScore) }
+    keep(max(quality.sent.jitter, quality.received.jitter), &jitters, QualityMonitor.jitterSeconds)
+    keep(max(quality.sent.loss, quality.received.loss), &losses, QualityMonitor.lossSeconds)
+    var changes: [(QualityWarning, Bool)] = []
+    func judge(_ warning: QualityWarning, _ isBroken: Bool) {
+      if let change = set(warning, isBroken) { changes.append((warning, change)) }
+    }
+    judge(.highRoundTrip, (quality.roundTrip ?? 0) > QualityMonitor.highestRoundTrip)
+    judge(
+      .highJitter,
+      jitters.count { $0 > QualityMonitor.highestJitter } >= QualityMonitor.jitterCount)
+    judge(
+      .highLoss,
+      losses.count == QualityMonitor.lossSeconds
+        && losses.reduce(0, +) / Double(losses.count) > QualityMonitor.highestLoss)
+    let scores = [quality.sent, quality.received].filter { $0.packets > 0 }.map(\.meanOpinionScore)
+    judge(.lowScore, scores.contains { $0 < QualityMonitor.lowestScore })
+    return changes
+  }
+
+  /// - Returns: `nil` when nothing changes.
+  mutating func set(_ warning: QualityWarning, _ isBroken: Bool) -> Bool? {
+    guard raised.contains(warning) != isBroken else { return nil }
+    if isBroken { raised.insert(warning) } else { raised.remove(warning) }
+    return isBroken
+  }
+
+  private func keep(_ value: Double, _ values: inout [Double], _ limit: Int) {
+    values.append(value)
+    if values.count > limit { values.removeFirst() }
+  }
+}

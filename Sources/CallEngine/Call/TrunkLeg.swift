@@ -1,0 +1,352 @@
+import CallModel
+import RoutingCore
+import SDPCore
+import SIPCore
+
+/// One side of a call that is reached through trunks: attempts one after the other, then one dialog.
+///
+/// ```
+/// idle ──dial──▶ calling ──200──▶ answered ──▶ over
+///                 │  ▲ failover          ▲
+///                 └──┴───────────────────┘
+/// ```
+final class TrunkLeg {
+  struct Attempt {
+    let handle: CallHandle
+    let trunk: CallTrunk
+    let ticket: TrunkState.Ticket?
+    let startedAt: Instant
+    var progress = AttemptProgress.none
+    var hasLearned = false
+    var name: String { trunk.trunk.name }
+  }
+
+  enum Phase {
+    case idle
+    case calling(Attempt)
+    case answered(Attempt)
+    case over
+  }
+
+  let call: CallID
+  let side: CallSide
+  let terms: CallTerms
+  let headers: CustomHeaders
+  let callerNumber: E164Number?
+  let isAnonymous: Bool
+  private(set) var phase = Phase.idle
+  private(set) var attempts = TrunkAttempts()
+  private(set) var negotiation: OfferAnswer
+  private(set) var media: LocalMedia
+  /// An offer of ours is out; the direction that counts again if it is refused.
+  private(set) var offered: (exchange: ExchangeID, direction: MediaDirection)?
+  /// What is to be offered when the one that is out is over.
+  private(set) var wantedDirection: MediaDirection?
+  /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
+  private(set) var cancelled: Set<CallHandle> = []
+
+  init(
+    call: CallID, side: CallSide, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
+    isAnonymous: Bool, media: LocalMedia, _ context: EngineContext
+  ) {
+    self.call = call
+    self.side = side
+    self.terms = terms
+    self.headers = headers
+    self.callerNumber = callerNumber
+    self.isAnonymous = isAnonymous
+    self.media = media
+    negotiation = OfferAnswer(
+      sessionID: context.draw(), host: context.configuration.host, policy: .trunk(.none))
+  }
+
+  var current: Attempt? {
+    switch phase {
+    case .calling(let attempt), .answered(let attempt): attempt
+    case .idle, .over: nil
+    }
+  }
+
+  var isAnswered: Bool {
+    if case .answered = phase { return true }
+    return false
+  }
+
+  var plan: MediaPlan? { negotiation.plan }
+
+  // MARK: Dialling
+
+  /// Calls the best trunk that has not been tried.
+  /// - Returns: The failure of the leg when none is left.
+  func dial(_ context: EngineContext) -> CallFailure? {
+    if let direct = terms.direct {
+      guard attempts.count == 0 else { return failure(nil, context) }
+      do throws(InvalidValue) {
+        return begin(at: direct, identity: try identity(at: direct), ticket: nil, context)
+      } catch {
+        return CallFailure(.identity, trunk: direct.trunk.name, leg: .trunk, invalidValue: error)
+      }
+    }
+    let states = terms.trunks.compactMap { context.state(of: $0) }
+    let selection = TrunkSelection(from: states, tried: attempts.trunks, at: context.now, draw: context.draw)
+    var refusedIdentity: CallFailure?
+    for name in selection.order {
+      guard let trunk = context.trunks[name] else { continue }
+      let identity: OutgoingIdentity
+      do throws(InvalidValue) {
+        identity = try self.identity(at: trunk)
+      } catch {
+        refusedIdentity = CallFailure(.identity, trunk: name, leg: .trunk, invalidValue: error)
+        continue
+      }
+      guard case .success(let ticket) = context.begin(at: name) else { continue }
+      return begin(at: trunk, identity: identity, ticket: ticket, context)
+    }
+    if attempts.count == 0, let refusedIdentity { return refusedIdentity }
+    return failure(selection, context)
+  }
+
+  private func failure(_ selection: TrunkSelection?, _ context: EngineContext) -> CallFailure {
+    phase = .over
+    return attempts.failure(skipped: selection, at: context.now, correlationID: call.text)
+  }
+
+  private func identity(at trunk: CallTrunk) throws(InvalidValue) -> OutgoingIdentity {
+    if let callerNumber {
+      return try trunk.identity.identity(of: callerNumber, isWithheld: isAnonymous)
+    }
+    // Nobody to name: as a caller who wants to stay unknown, unless the trunk wants its own user (RFC 3323 section 4.1).
+    if case .fixed(let user) = trunk.identity.fromUser, !isAnonymous {
+      return OutgoingIdentity(
+        from: NameAddress(SIPURI(scheme: .sip, user: user, host: trunk.identity.domain)))
+    }
+    return OutgoingIdentity(
+      from: NameAddress(
+        SIPURI(scheme: .sip, user: "anonymous", host: .name("anonymous.invalid")), displayName: "Anonymous"),
+      privacy: isAnonymous ? ["id"] : [])
+  }
+
+  private func target(at trunk: CallTrunk) -> SIPURI {
+    switch terms.destination {
+    case .phone(let number):
+      var uri = trunk.uri
+      uri.user = trunk.identity.dialFormat.user(number)
+      return uri
+    case .emergency(let number):
+      var uri = trunk.uri
+      uri.user = number.code
+      return uri
+    case .sip(let address):
+      return SIPURI(
+        scheme: address.isSecure ? .sips : .sip, user: address.user, host: address.host, port: address.port)
+    case .user, .conference: return trunk.uri
+    }
+  }
+
+  private func begin(
+    at trunk: CallTrunk, identity: OutgoingIdentity, ticket: TrunkState.Ticket?, _ context: EngineContext
+  ) -> CallFailure? {
+    // Each attempt is a session of its own, with keys that no other peer has seen.
+    media.keyMaterial = Redacted(context.newKeyMaterial())
+    negotiation = OfferAnswer(
+      sessionID: context.draw(), host: context.configuration.host, policy: trunk.media)
+    offered = nil
+    let offer: SessionDescription
+    do throws(NegotiationRefusal) {
+      offer = try negotiation.offer(from: media)
+    } catch {
+      if let ticket { context.release(ticket, of: trunk.trunk.name) }
+      phase = .over
+      context.log(.error, call, "no offer can be made to \(trunk.trunk.name): \(error)")
+      return CallFailure(.internal, trunk: trunk.trunk.name, leg: .trunk)
+    }
+    let handle = context.newHandle(for: call)
+    phase = .calling(
+      Attempt(handle: handle, trunk: trunk, ticket: ticket, startedAt: context.clock))
+    context.emit(
+      .sip(
+        .placeCall(
+          handle,
+          OutgoingCall(
+            target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
+            offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
+            sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
+            maximumRedirections: trunk.maximumRedirections,
+            ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds))))
+    return nil
+  }
+
+  // MARK: What the trunk says
+
+  /// A provisional response of 180 to 199.
+  func progressed(_ progress: AttemptProgress, status: Int, _ context: EngineContext) {
+    guard case .calling(var attempt) = phase else { return }
+    attempt.progress = max(attempt.progress, progress)
+    learn(&attempt, .answered(status: status, retryAfterSeconds: nil), context)
+    phase = .calling(attempt)
+  }
+
+  private func learn(_ attempt: inout Attempt, _ outcome: TrunkHealth.Outcome, _ context: EngineContext) {
+    guard let ticket = attempt.ticket else { return }
+    if attempt.hasLearned, case .answered(let status, _) = outcome, status < 300 { return }
+    attempt.hasLearned = true
+    context.learn(ticket, of: attempt.name, outcome)
+  }
+
+  func answered(_ context: EngineContext) {
+    guard case .calling(var attempt) = phase else { return }
+    learn(&attempt, .answered(status: 200, retryAfterSeconds: nil), context)
+    attempts.addAnswered(trunk: attempt.name, startedAt: attempt.startedAt, answeredAt: context.clock)
+    phase = .answered(attempt)
+  }
+
+  /// Reads an answer to our offer.
+  func accept(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
+    guard let description = try? SessionDescription(parsing: body.bytes) else { return .failure(.answerShape) }
+    do throws(NegotiationRefusal) {
+      return .success(try negotiation.accept(description))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// What follows an attempt that failed before the answer.
+  enum Consequence {
+    case nextAttempt
+    case failure(CallFailure)
+  }
+
+  func failed(_ end: CallEnd, _ context: EngineContext) -> Consequence {
+    guard case .calling(var attempt) = phase else { return .failure(CallFailure(.internal, leg: .trunk)) }
+    let failure = end.failure ?? CallFailure(.declined, leg: .trunk)
+    let attemptEnd: AttemptEnd
+    if let status = failure.sipStatus {
+      attemptEnd = .response(
+        CallFailureEvidence(
+          status: status, phrase: failure.phrase ?? "", reasons: failure.reasons,
+          retryAfterSeconds: failure.retryAfterSeconds, hasRung: attempt.progress >= .rang,
+          hasRingTimerFired: failure.code == .noAnswer && status == 487))
+      learn(&attempt, .answered(status: status, retryAfterSeconds: failure.retryAfterSeconds), context)
+    } else {
+      attemptEnd = .timedOut
+      // A ring that nobody took says nothing against the trunk.
+      learn(
+        &attempt, failure.code == .transport ? .timedOut : .answered(status: 180, retryAfterSeconds: nil), context)
+    }
+    finish(attempt, context)
+    attempts.add(
+      trunk: attempt.name, startedAt: attempt.startedAt, endedAt: context.clock, end: attemptEnd,
+      warning: failure.warning)
+    let decision = attempt.trunk.trunk.failover.decision(
+      after: attemptEnd, progress: attempt.progress, attempts: attempts.count)
+    phase = .idle
+    if decision.triesNextTrunk, failure.code != .noAnswer { return .nextAttempt }
+    phase = .over
+    // What the agent itself found, without a response, keeps its class.
+    guard failure.sipStatus != nil || failure.code == .transport else {
+      return .failure(
+        CallFailure(
+          failure.code, reasons: failure.reasons, trunk: attempt.name, attempts: attempts.attempts, leg: .trunk))
+    }
+    return .failure(attempts.failure(at: context.now, correlationID: failure.correlationID))
+  }
+
+  private func finish(_ attempt: Attempt, _ context: EngineContext) {
+    context.handles[attempt.handle] = nil
+    if let ticket = attempt.ticket { context.release(ticket, of: attempt.name) }
+  }
+
+  /// The peer, or the agent, has ended the dialog.
+  func ended(_ context: EngineContext) {
+    guard let attempt = current else { return }
+    finish(attempt, context)
+    phase = .over
+  }
+
+  /// Hangs up whatever is open; once.
+  func hangUp(_ reasons: [CallFailure.Reason], _ context: EngineContext) {
+    switch phase {
+    case .calling(var attempt):
+      learn(&attempt, .abandoned, context)
+      if let ticket = attempt.ticket { context.release(ticket, of: attempt.name) }
+      attempts.add(
+        trunk: attempt.name, startedAt: attempt.startedAt, endedAt: context.clock,
+        end: .response(CallFailureEvidence(status: 487, wasCancelledByCaller: true)))
+      cancelled.insert(attempt.handle)
+      context.emit(.sip(.hangUp(attempt.handle, HangUp(reasons: reasons))))
+    case .answered(let attempt):
+      finish(attempt, context)
+      context.emit(.sip(.hangUp(attempt.handle, HangUp(reasons: reasons))))
+    case .idle, .over: break
+    }
+    phase = .over
+  }
+
+  /// A call that was cancelled is over at last.
+  func cancelledEnded(_ handle: CallHandle, _ context: EngineContext) {
+    cancelled.remove(handle)
+    context.handles[handle] = nil
+  }
+
+  /// Nobody waits for cancelled calls any longer.
+  func forgetCancelled(_ context: EngineContext) {
+    for handle in cancelled { context.handles[handle] = nil }
+    cancelled = []
+  }
+
+  // MARK: Changes inside the dialog
+
+  /// Answers an offer of the peer.
+  func answer(_ offer: MessageBody) -> Result<(body: MessageBody, plan: MediaPlan), NegotiationRefusal> {
+    guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
+    do throws(NegotiationRefusal) {
+      let (answer, plan) = try negotiation.answer(description, from: media)
+      return .success((MessageBody(sessionDescription: Array(answer.text.utf8)), plan))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The offer that the peer asked for.
+  func offerForPeer() -> Result<MessageBody, NegotiationRefusal> {
+    do throws(NegotiationRefusal) {
+      return .success(MessageBody(sessionDescription: Array(try negotiation.offer(from: media).text.utf8)))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Offers the peer another direction: hold and resume.
+  func offer(_ direction: MediaDirection, _ context: EngineContext) {
+    guard case .answered(let attempt) = phase else { return }
+    guard offered == nil, !negotiation.isOfferPending else {
+      wantedDirection = direction
+      return
+    }
+    wantedDirection = nil
+    guard negotiation.direction != direction else { return }
+    let former = negotiation.direction
+    negotiation.direction = direction
+    do throws(NegotiationRefusal) {
+      let offer = try negotiation.offer(from: media)
+      let exchange = context.newExchange()
+      offered = (exchange, former)
+      context.emit(
+        .sip(.offer(attempt.handle, exchange, MessageBody(sessionDescription: Array(offer.text.utf8)))))
+    } catch {
+      negotiation.direction = former
+      context.log(.warning, call, "hold cannot be passed on: \(error)")
+    }
+  }
+
+  /// The exchange that was open is over.
+  /// - Parameter accepted: Otherwise the session is as it was before.
+  func exchangeEnded(accepted: Bool, _ context: EngineContext) {
+    if !accepted {
+      negotiation.withdrawOffer()
+      if let offered { negotiation.direction = offered.direction }
+    }
+    offered = nil
+    if let wantedDirection { offer(wantedDirection, context) }
+  }
+}

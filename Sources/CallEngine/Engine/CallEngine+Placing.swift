@@ -1,0 +1,333 @@
+import AppProtocol
+import CallModel
+import LedgerCore
+import RoutingCore
+import SDPCore
+import SIPCore
+
+// MARK: Requests for calls: checked in full before anything is asked of anybody
+
+extension CallEngine {
+  func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
+    do throws(CallFailure) {
+      try admit()
+      guard sessions[session]?.count ?? 0 < context.limits.callsPerSession else {
+        throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
+      }
+      guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
+      let destination = try destination(request.kind, request.target, in: environment)
+      guard !request.wantsVideo else {
+        throw CallFailure(.capabilityRemote, phrase: "video is not carried", leg: .app)
+      }
+      let headers = try CallEngine.headers(request.headers)
+      let callerNumber = try CallEngine.callerNumber(request.callerNumber, of: caller.callerNumbers)
+      let terms = try terms(of: destination, payer: caller.payer, in: environment)
+      let offer: SessionDescription
+      do throws(InvalidSessionDescription) {
+        offer = try SessionDescription(parsing: request.offer)
+      } catch {
+        throw CallFailure(.media, sipStatus: 400, warning: "\(error)", leg: .app)
+      }
+      let leg = AppLeg(
+        session: session, request: number, identity: caller.identity, offer: offer,
+        negotiation: OfferAnswer(
+          sessionID: context.draw(), host: configuration.host, policy: appPolicy(for: terms)))
+      add(
+        CallMachine(
+          id: context.newCallID(), owner: .app, app: leg, payer: caller.payer, headers: headers,
+          callerNumber: callerNumber, isAnonymous: request.isAnonymous, near: nil, far: terms,
+          origin: environment.origin, context), of: session)
+    } catch {
+      context.emit(.app(session, .refused(number, error)))
+    }
+  }
+
+  func originate(_ order: OriginationID, _ origination: Origination) {
+    do throws(CallFailure) {
+      try admit()
+      guard let environment = environment(origination.payer) else { throw CallFailure(.internal) }
+      let near = try terms(of: origination.first, payer: origination.payer, in: environment)
+      guard near.test == nil else {
+        throw CallFailure(.number, phrase: "a test number cannot be the first destination")
+      }
+      let far = try terms(of: origination.second, payer: origination.payer, in: environment)
+      add(
+        CallMachine(
+          id: context.newCallID(), owner: .origination(order), app: nil, payer: origination.payer,
+          headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false, near: near,
+          far: far, origin: environment.origin, context), of: nil)
+    } catch {
+      context.emit(.originated(order, .failure(error)))
+    }
+  }
+
+  private func admit() throws(CallFailure) {
+    guard !isDraining else {
+      throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
+    }
+    guard calls.count < context.limits.calls else {
+      throw CallFailure(
+        .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)
+    }
+  }
+
+  private func environment(_ payer: Payer) -> EngineConfiguration.Environment? {
+    configuration.environments.first { $0.name == payer.environment }
+  }
+
+  /// Opus at the rate of the telephone network where that is where the call goes: no sample is made for nothing.
+  private func appPolicy(for terms: CallTerms) -> MediaPolicy {
+    var policy = configuration.appPolicy
+    if terms.destination.kind == .phone {
+      policy.opus.maximumPlaybackRate = 8_000
+      policy.opus.maximumAverageBitRate = 16_000
+    }
+    return policy
+  }
+
+  // MARK: Texts
+
+  private func destination(
+    _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment
+  ) throws(CallFailure) -> Destination {
+    switch kind {
+    case .phone:
+      // Test numbers first, by their digits alone: number plans call most of them invalid.
+      let digits = text.hasPrefix("+") ? text.dropFirst() : text[...]
+      if digits.utf8.count <= E164Number.maximumDigits, let value = UInt64(digits),
+        TestNumber(rawValue: value) != nil, let number = try? E164Number("+\(value)")
+      {
+        return .phone(number)
+      }
+      if let emergency = try? EmergencyNumber(text) { return .emergency(emergency) }
+      do throws(InvalidValue) {
+        return .phone(try E164Number(text))
+      } catch {
+        throw CallFailure(.number, leg: .app, invalidValue: error)
+      }
+    case .sip:
+      do throws(InvalidValue) {
+        return .sip(try SIPAddress(text))
+      } catch {
+        throw CallFailure(.address, leg: .app, invalidValue: error)
+      }
+    case .user:
+      do throws(InvalidValue) {
+        return .user(
+          try UserID(text, rules: try UserID.Rules(maximumLength: environment.usersMaximumLength)))
+      } catch {
+        throw CallFailure(.address, leg: .app, invalidValue: error)
+      }
+    case .conference:
+      do throws(InvalidValue) {
+        return .conference(try ConferenceID(text))
+      } catch {
+        throw CallFailure(.address, leg: .app, invalidValue: error)
+      }
+    }
+  }
+
+  private static func headers(_ fields: [PlaceCall.Header]) throws(CallFailure) -> CustomHeaders {
+    do throws(InvalidValue) {
+      var headers = CustomHeaders()
+      for field in fields { try headers.append(name: field.name, value: field.value) }
+      return headers
+    } catch {
+      throw CallFailure(.header, leg: .app, invalidValue: error)
+    }
+  }
+
+  /// - Returns: `nil` for an application without numbers: its calls name no caller.
+  private static func callerNumber(
+    _ text: String?, of numbers: [E164Number]
+  ) throws(CallFailure) -> E164Number? {
+    guard let text else { return numbers.first }
+    let number: E164Number
+    do throws(InvalidValue) {
+      number = try E164Number(text)
+    } catch {
+      throw CallFailure(.number, leg: .app, invalidValue: error)
+    }
+    guard numbers.contains(number) else {
+      throw CallFailure(
+        .number, leg: .app,
+        invalidValue: InvalidValue(
+          kind: "caller number", rule: "caller.owned", offset: nil,
+          problem: "\(number.masked) is not among the numbers that the application may show",
+          accepted: "a number that belongs to the application, or none"))
+    }
+    return number
+  }
+
+  // MARK: Price and way
+
+  private func terms(
+    of destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
+  ) throws(CallFailure) -> CallTerms {
+    let longest = context.limits.maximumCallSeconds
+    switch destination {
+    case .phone(let number):
+      if let test = number.testNumber {
+        let seconds = LocalAnswer.maximumSeconds(of: test)
+        return CallTerms(
+          destination: destination, rating: try free(number.digits, .test, seconds, payer),
+          countryCode: number.countryCode, maximumSeconds: seconds, test: test)
+      }
+      if environment.hasSandboxNumbers, let sandbox = SandboxNumber(rawValue: number.value) {
+        return CallTerms(
+          destination: destination, rating: try sandboxRating(sandbox, number, longest, payer),
+          countryCode: number.countryCode, maximumSeconds: longest, trunks: [CallEngine.farEnd])
+      }
+      return CallTerms(
+        destination: destination, rating: rating(number, payer), countryCode: number.countryCode,
+        maximumSeconds: longest, trunks: environment.trunks)
+    case .emergency(let number):
+      return CallTerms(
+        destination: destination, rating: try free(number.code, .emergency, longest, payer), isEmergency: true,
+        maximumSeconds: longest, trunks: environment.trunks)
+    case .sip(let address): return try terms(of: address, payer: payer, in: environment)
+    case .user, .conference:
+      throw CallFailure(.capabilityRemote, phrase: "calls to users and conferences are not carried yet", leg: .app)
+    }
+  }
+
+  /// The name of the trunk that carries the numbers of ``SandboxNumber``.
+  public static let farEnd = "far-end"
+
+  private func rating(_ number: E164Number, _ payer: Payer) -> CallOperation.Authorisation.Rating {
+    guard let plan = payer.plan, let digits = try? NumberDigits(number.digits) else { return .refused(.noRate) }
+    do throws(RatingRefusal) {
+      return .rated(
+        try Rating.quote(
+          digits, plan: plan, account: payer.currency, denyRanges: payer.denyRanges, at: context.clock))
+    } catch {
+      context.log(.info, nil, "no price for \(number.masked): \(error)")
+      switch error {
+      case .noRate, .unpriceable: return .refused(.noRate)
+      case .destinationBlocked: return .refused(.destinationBlocked)
+      case .currencyMismatch: return .refused(.currencyMismatch)
+      case .noProfitableRoute: return .refused(.noProfitableRoute)
+      }
+    }
+  }
+
+  private func free(
+    _ digits: String, _ kind: FreeNumber, _ seconds: Int64, _ payer: Payer
+  ) throws(CallFailure) -> CallOperation.Authorisation.Rating {
+    do {
+      return .rated(
+        try Rating.free(try NumberDigits(digits), as: kind, account: payer.currency, limit: seconds))
+    } catch {
+      context.log(.error, nil, "a free number cannot be priced: \(error)")
+      throw CallFailure(.internal, leg: .app)
+    }
+  }
+
+  /// Free of charge, but for the one whose price no account can pay: the ledger itself refuses it.
+  private func sandboxRating(
+    _ sandbox: SandboxNumber, _ number: E164Number, _ seconds: Int64, _ payer: Payer
+  ) throws(CallFailure) -> CallOperation.Authorisation.Rating {
+    guard sandbox == .insufficientCredit else { return try free(number.digits, .test, seconds, payer) }
+    do {
+      let tariff = try Tariff(
+        ratePerMinute: Tariff.maximumPrice, initial: Tariff.maximumIncrement, increment: Tariff.maximumIncrement,
+        fee: Tariff.maximumPrice, minimumCharge: Tariff.maximumPrice)
+      return .rated(
+        try RateSnapshot(
+          deck: "sandbox", prefix: number.digits, destination: "sandbox", currency: payer.currency, tariff: tariff))
+    } catch {
+      context.log(.error, nil, "the dearest price cannot be made: \(error)")
+      throw CallFailure(.internal, leg: .app)
+    }
+  }
+
+  // MARK: SIP addresses
+
+  /// An address at a trunk goes over that trunk, and a number there costs what the number costs. Any other goes straight
+  /// to its domain, without credentials of ours and free of charge, where ``EngineConfiguration/Environment/sipHosts``
+  /// allows it.
+  private func terms(
+    of address: SIPAddress, payer: Payer, in environment: EngineConfiguration.Environment
+  ) throws(CallFailure) -> CallTerms {
+    let longest = context.limits.maximumCallSeconds
+    func forbidden(_ rule: String, _ problem: String, _ accepted: String) -> CallFailure {
+      CallFailure(
+        .policy, refusal: .destinationBlocked, leg: .app,
+        invalidValue: InvalidValue(
+          kind: "SIP address", rule: rule, offset: nil, problem: problem, accepted: accepted))
+    }
+    if let trunk = configuration.trunks.first(where: { $0.uri.host == address.host }) {
+      guard environment.trunks.contains(trunk.trunk.name) else {
+        throw forbidden("sip.trunk", "the domain belongs to a trunk of another environment", "another domain")
+      }
+      if let number = try? E164Number(address.user.hasPrefix("+") ? address.user : "+" + address.user) {
+        return CallTerms(
+          destination: .phone(number), rating: rating(number, payer), countryCode: number.countryCode,
+          maximumSeconds: longest, trunks: [trunk.trunk.name])
+      }
+      // Digits, or digits behind escapes, may be a number in the carrier's own writing: nobody could say what it costs.
+      guard address.user.utf8.contains(where: CallEngine.isLetter), !address.user.utf8.contains(UInt8(ascii: "%")),
+        !address.user.utf8.contains(UInt8(ascii: ";"))
+      else {
+        throw forbidden("sip.number", "the user part is no number in international form", "+ and an E.164 number")
+      }
+      return CallTerms(
+        destination: .sip(address), rating: try freeAddress(address, payer), maximumSeconds: longest,
+        trunks: [trunk.trunk.name])
+    }
+    let host = address.host.description.lowercased()
+    let isListed = environment.sipHosts.contains { $0.lowercased() == host }
+    guard isListed || (environment.sipHosts.isEmpty && !CallEngine.isPrivate(address.host)) else {
+      throw forbidden("sip.hostNotAllowed", "calls to this domain are not allowed", "a domain of the configuration")
+    }
+    guard let trunk = try? Trunk(name: "direct", healthPolicy: .standard) else {
+      throw CallFailure(.internal, leg: .app)
+    }
+    let direct = CallTrunk(
+      trunk: trunk, uri: SIPURI(scheme: .sip, user: nil, host: address.host),
+      identity: CallerIdentityPolicy(domain: configuration.host, assertion: .none),
+      media: .trunk([.none, .sdes]))
+    return CallTerms(
+      destination: .sip(address), rating: try freeAddress(address, payer), maximumSeconds: longest, direct: direct)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    let lower = byte | 0x20
+    return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
+  }
+
+  private func freeAddress(
+    _ address: SIPAddress, _ payer: Payer
+  ) throws(CallFailure) -> CallOperation.Authorisation.Rating {
+    do throws(InvalidValue) {
+      return .rated(
+        try RateSnapshot(
+          deck: "sip", prefix: "", destination: "SIP address", currency: payer.currency,
+          tariff: try Tariff(ratePerMinute: 0, initial: 1, increment: 1)))
+    } catch {
+      context.log(.error, nil, "a free address cannot be priced: \(error)")
+      throw CallFailure(.internal, leg: .app)
+    }
+  }
+
+  /// Addresses inside somebody's own network, by RFC 1918, 3927, 4193, 4291, 5735, 6598, and names that only resolve there.
+  static func isPrivate(_ host: SIPHost) -> Bool {
+    switch host {
+    case .name(let name):
+      return !name.contains(".") || [".local", ".localhost", ".internal", ".home.arpa"].contains { name.hasSuffix($0) }
+    case .ipv4(let address): return isPrivate(ipv4: address)
+    case .ipv6(let high, let low):
+      if high == 0, low >> 32 == 0xFFFF { return isPrivate(ipv4: UInt32(truncatingIfNeeded: low)) }
+      let first = high >> 48
+      return high == 0 || first & 0xFE00 == 0xFC00 || first & 0xFFC0 == 0xFE80 || first & 0xFF00 == 0xFF00
+    }
+  }
+
+  private static func isPrivate(ipv4 address: UInt32) -> Bool {
+    let ranges: [(prefix: UInt32, bits: UInt32)] = [
+      (0x0000_0000, 8), (0x0A00_0000, 8), (0x7F00_0000, 8), (0x6440_0000, 10), (0xA9FE_0000, 16), (0xAC10_0000, 12),
+      (0xC0A8_0000, 16), (0xE000_0000, 3),
+    ]
+    return ranges.contains { (address ^ $0.prefix) >> (32 - $0.bits) == 0 }
+  }
+}

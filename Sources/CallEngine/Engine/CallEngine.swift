@@ -1,0 +1,220 @@
+import AppProtocol
+public import CallModel
+import LedgerCore
+import RoutingCore
+import SDPCore
+import SIPCore
+
+/// The calls of one node's loop. No clock, socket, file or random source inside: every input carries the time, effects are
+/// appended in the order in which they are to be performed.
+///
+/// The engine never waits: each question to the ledger, the media or a trunk has a deadline, and an answer that comes later
+/// is taken for what it is. The shell performs the ledger's operations of one call in the order in which they were asked,
+/// answers each of them once, and keeps `settle` and `void` until the ledger has taken them.
+///
+/// Calls to users and conferences are refused with `capability.remote`: they have no way to ring an app yet.
+public final class CallEngine {
+  let context: EngineContext
+  var calls: [CallID: CallMachine] = [:]
+  /// Names of second legs in the ledger, and the calls they belong to.
+  var billedCalls: [CallID: CallID] = [:]
+  var sessions: [SessionID: Set<CallID>] = [:]
+  /// OPTIONS that are out, and the trunks they went to.
+  var pings: [QueryID: String] = [:]
+  var lastQuery: UInt64 = 1 << 62
+  public internal(set) var isDraining = false
+
+  /// - Parameter draw: 64 random bits each time, from the system's generator: keys and names are made of them.
+  public init(_ configuration: EngineConfiguration, draw: @escaping () -> UInt64, at now: MonotonicInstant) {
+    context = EngineContext(configuration, draw: draw, at: now)
+  }
+
+  public var configuration: EngineConfiguration { context.configuration }
+
+  /// When ``advance(to:clock:into:)`` is due next; `nil` while nothing waits.
+  public var nextDeadline: MonotonicInstant? { context.deadlines.next }
+
+  /// No call is live, none waits for its receipts.
+  public var isIdle: Bool { calls.isEmpty }
+
+  /// Oldest first.
+  public var liveCalls: [CallSnapshot] {
+    calls.values.lazy.filter(\.isLive).map(\.snapshot).sorted {
+      ($0.startedAt, $0.id) < ($1.startedAt, $1.id)
+    }
+  }
+
+  public func call(_ id: CallID) -> CallSnapshot? {
+    calls[id].flatMap { $0.isLive ? $0.snapshot : nil }
+  }
+
+  /// How each trunk stands, in the order of the configuration.
+  public var trunkReports: [(name: String, standing: String, explanation: String, liveCalls: Int)] {
+    context.configuration.trunks.compactMap { trunk in
+      context.state(of: trunk.trunk.name).map { state in
+        let reason = state.reason(at: context.now)
+        let standing =
+          switch (reason, state.health.standing) {
+          case (.capacity(.draining), _): "draining"
+          case (.health(.resting), _): "resting"
+          case (_, .down): "down"
+          case (_, .probing): "probing"
+          case (_, .up): "up"
+          }
+        return (
+          trunk.trunk.name, standing,
+          reason.map { SkippedTrunk(trunk: trunk.trunk.name, reason: $0).explanation(at: context.now) } ?? "",
+          state.capacity.liveCalls
+        )
+      }
+    }
+  }
+
+  // MARK: Inputs
+
+  /// - Parameters:
+  ///   - now: of the monotonic clock, for durations.
+  ///   - clock: the same moment as people read it, for records and prices.
+  public func handle(
+    _ input: EngineInput, at now: MonotonicInstant, clock: Instant, into effects: inout [EngineEffect]
+  ) {
+    run(now, clock, &effects) {
+      // What was due before this input happened before it.
+      advanceDue()
+      take(input)
+    }
+  }
+
+  /// Does everything that is due.
+  public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [EngineEffect]) {
+    run(now, clock, &effects) { advanceDue() }
+  }
+
+  private func run(
+    _ now: MonotonicInstant, _ clock: Instant, _ effects: inout [EngineEffect], _ body: () -> Void
+  ) {
+    context.now = max(context.now, now)
+    context.clock = clock
+    swap(&context.effects, &effects)
+    body()
+    swap(&context.effects, &effects)
+  }
+
+  private func advanceDue() {
+    while let timer = context.deadlines.popDue(at: context.now) {
+      switch timer {
+      case .call(let id): with(id) { $0.advance() }
+      case .trunk(let name): advance(trunk: name)
+      }
+    }
+  }
+
+  private func take(_ input: EngineInput) {
+    switch input {
+    case .request(let session, let number, let request, let caller): take(request, number, session, caller)
+    case .sessionAbsent(let session): withCalls(of: session) { $0.sessionAbsent() }
+    case .sessionResumed(let session): withCalls(of: session) { $0.sessionResumed() }
+    case .sessionEnded(let session):
+      withCalls(of: session) { $0.sessionEnded() }
+      sessions[session] = nil
+    case .originate(let order, let origination): originate(order, origination)
+    case .hangUp(let call, let actor): with(call) { $0.hangUp(by: actor) }
+    case .prepared(let call, let result):
+      // The call was refused meanwhile, and its media given back.
+      with(call) { $0.prepared(result) }
+    case .media(let call, let notice): with(call) { $0.noticed(notice) }
+    case .ledger(let call, let step, let result):
+      with(billedCalls[call] ?? call) { $0.ledger(call, step, result) }
+    case .sip(let event): take(event)
+    case .accountChanged(let account, let environment):
+      withCalls(of: account, environment) { $0.accountChanged() }
+    case .accountLocked(let account, let environment):
+      withCalls(of: account, environment) { $0.accountLocked() }
+    case .fenced(let environment):
+      for (id, call) in calls.sorted(by: { $0.key < $1.key }) where call.payer.environment == environment {
+        with(id) { $0.fenced() }
+      }
+    case .configure(let configuration):
+      context.configuration = configuration
+      context.takeTrunks()
+    case .drain: isDraining = true
+    }
+  }
+
+  private func take(
+    _ request: AppRequest, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller
+  ) {
+    let id: CallID
+    switch request {
+    case .call(let call): return place(call, number, session, caller)
+    case .hangUp(let call), .sendDigits(let call, _), .offer(let call, _), .answer(let call, _), .mute(let call, _),
+      .report(let call, _):
+      id = call
+    }
+    guard sessions[session]?.contains(id) ?? false else {
+      // A hang-up that crossed the end of its call has what it wants.
+      if case .hangUp = request { return context.emit(.app(session, .done(number))) }
+      return context.emit(.app(session, .refused(number, CallEngine.unknownCall(id))))
+    }
+    with(id) { $0.requested(number, request, by: session) }
+  }
+
+  static func unknownCall(_ id: CallID) -> CallFailure {
+    CallFailure(
+      .address, leg: .app,
+      invalidValue: InvalidValue(
+        kind: "call id", rule: "call.unknown", offset: nil, problem: "no call of this session with that id is up",
+        accepted: "the id of a call that was placed and has not ended"))
+  }
+
+  // MARK: Calls
+
+  func add(_ call: CallMachine, of session: SessionID?) {
+    calls[call.id] = call
+    for billed in call.billedCalls where billed != call.id { billedCalls[billed] = call.id }
+    if let session { sessions[session, default: []].insert(call.id) }
+    with(call.id) { $0.start() }
+  }
+
+  /// Lets a call act, and takes over what became of it. One that is over is not there any more: what comes for it crossed
+  /// its end.
+  func with(_ id: CallID, _ action: (CallMachine) -> Void) {
+    guard let call = calls[id] else { return }
+    action(call)
+    if call.isOver {
+      remove(call)
+    } else {
+      context.deadlines.set(.call(id), call.nextDeadline)
+    }
+  }
+
+  private func remove(_ call: CallMachine) {
+    calls[call.id] = nil
+    for billed in call.billedCalls { billedCalls[billed] = nil }
+    context.deadlines.set(.call(call.id), nil)
+    guard let session = call.app?.session else { return }
+    sessions[session]?.remove(call.id)
+    if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
+  }
+
+  private func withCalls(of session: SessionID, _ action: (CallMachine) -> Void) {
+    for id in (sessions[session] ?? []).sorted() { with(id, action) }
+  }
+
+  private func withCalls(of account: AccountName, _ environment: String, _ action: (CallMachine) -> Void) {
+    for (id, call) in calls.sorted(by: { $0.key < $1.key })
+    where call.payer.account == account && call.payer.environment == environment {
+      with(id, action)
+    }
+  }
+}
+
+extension CallMachine {
+  /// Whether lists of live calls show it.
+  var isLive: Bool {
+    switch state {
+    case .reaching, .up: true
+    case .preparing, .ending, .over: false
+    }
+  }
+}

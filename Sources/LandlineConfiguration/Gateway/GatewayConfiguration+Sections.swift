@@ -1,0 +1,105 @@
+internal import CallModel
+internal import Foundation
+internal import LandlineGateway
+internal import RoutingCore
+internal import SIPCore
+
+extension GatewayConfiguration {
+  /// The state folder: what the file or somebody above it says, else what the service manager made, else the standard.
+  static func state(_ root: ConfigurationSection, folder: URL) -> String {
+    guard let text = root.text("state") else {
+      return root.document.overrides.stateDirectory ?? GatewayConfiguration.standardState
+    }
+    // A flag or a variable means the folder that the command runs in.
+    let isOutside = root.document.overrides["state"] != nil
+    return (isOutside ? URL(fileURLWithPath: text) : URL(fileURLWithPath: text, relativeTo: folder)).path
+  }
+
+  static func listeners(_ root: ConfigurationSection, folder: URL) -> [ListenerConfiguration] {
+    var listeners: [ListenerConfiguration] = []
+    for (index, entry) in root.named("listeners", atMost: maximumListeners).enumerated() {
+      if let listener = ListenerConfiguration(
+        entry.name, number: UInt16(index + 1), reading: entry.section, folder: folder)
+      {
+        if let twin = listeners.first(where: { $0.isBound(like: listener) }) {
+          entry.section.note("is bound to the same address, port and transport as '\(twin.name)'", at: nil)
+        }
+        listeners.append(listener)
+      }
+    }
+    return listeners
+  }
+
+  static func trunks(_ root: ConfigurationSection, folder: URL) -> [TrunkConfiguration] {
+    var trunks: [TrunkConfiguration] = []
+    for entry in root.named("trunks", atMost: maximumTrunks) {
+      guard let trunk = TrunkConfiguration(entry.name, reading: entry.section, folder: folder) else { continue }
+      // A connection is shared by all trunks behind one host, so it can be judged in one way only.
+      if let other = trunks.first(where: { $0.tls != trunk.tls && !$0.hosts.isDisjoint(with: trunk.hosts) }) {
+        entry.section.note("tls", "differs from that of trunk '\(other.trunk.name)', which has the same host")
+      }
+      trunks.append(trunk)
+    }
+    return trunks
+  }
+
+  static func environments(
+    _ root: ConfigurationSection, folder: URL, state: URL, trunks: [String]
+  ) -> [EnvironmentConfiguration] {
+    var environments: [EnvironmentConfiguration] = []
+    // A key says which environment a request is for, so no two may share one.
+    var applications: [String: String] = [:]
+    var operators: [Redacted<String>: String] = [:]
+    var ledgers: [String: String] = [:]
+    for entry in root.named("environments", atMost: EnvironmentConfiguration.maximumEnvironments) {
+      guard
+        let environment = EnvironmentConfiguration(
+          entry.name, reading: entry.section, folder: folder, state: state, trunks: trunks)
+      else { continue }
+      for application in environment.applications {
+        let place = "environments.\(environment.name).applications.\(application.name)"
+        if let other = applications.updateValue(place, forKey: application.key) {
+          entry.section.note("application '\(application.name)' has the key of \(other)", at: nil)
+        }
+      }
+      for person in environment.operators {
+        let place = "environments.\(environment.name).operators.\(person.name)"
+        if let other = operators.updateValue(place, forKey: person.key) {
+          entry.section.note("operator '\(person.name)' has the key of \(other)", at: nil)
+        }
+      }
+      if let other = ledgers.updateValue(environment.name, forKey: environment.ledger) {
+        entry.section.note("ledger", "is the ledger of '\(other)' too: their money would mix")
+      }
+      environments.append(environment)
+    }
+    return environments
+  }
+
+  /// Ports of media and of signalling on one address.
+  static func check(_ media: MediaConfiguration, _ listeners: [ListenerConfiguration], at section: ConfigurationSection)
+  {
+    for listener in listeners where listener.listener.transport == .udp {
+      let (host, port) = (listener.listener.host, Int(listener.listener.port))
+      if media.app.contains(where: {
+        MediaConfiguration.share($0.bind, host) && media.appPorts($0).contains(port)
+      }) {
+        section.note("app", "takes port \(port), which listener '\(listener.name)' has")
+      }
+      if media.trunk.contains(where: {
+        MediaConfiguration.share($0.bind, host) && $0.ports.contains(listener.listener.port)
+      }) {
+        section.note("trunk", "the ports contain \(port), which listener '\(listener.name)' has")
+      }
+    }
+  }
+
+  static func check(_ http: HTTPConfiguration, _ listeners: [ListenerConfiguration], at section: ConfigurationSection) {
+    for listener in listeners
+    where listener.listener.transport != .udp && listener.listener.port == http.port && http.port != 0
+      && MediaConfiguration.share(listener.listener.host, http.host)
+    {
+      section.note("bind", "takes port \(http.port), which listener '\(listener.name)' has")
+    }
+  }
+}

@@ -1,0 +1,162 @@
+internal import CallModel
+internal import Foundation
+
+extension EnvironmentConfiguration {
+  /// - Parameters:
+  ///   - folder: Where relative names of secret files start.
+  ///   - state: Where relative names of ledgers start.
+  ///   - known: Names of the file's trunks.
+  init?(_ name: String, reading section: ConfigurationSection, folder: URL, state: URL, trunks known: [String]) {
+    defer { section.finish() }
+    let ledger = section.text("ledger") ?? "\(name).ledger"
+    self.init(name: name, ledger: URL(fileURLWithPath: ledger, relativeTo: state).path)
+    readTrunks(section, known: known)
+    hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
+    for entry in section.texts("sip-hosts", atMost: EnvironmentConfiguration.maximumSIPHosts) ?? [] {
+      if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.append(host) }
+    }
+    if let length = section.number("user-length", in: 1...UserID.Rules.largestMaximumLength) {
+      usersMaximumLength = length
+    }
+    for entry in section.named("applications", atMost: EnvironmentConfiguration.maximumApplications) {
+      if let application = ApplicationConfiguration(entry.name, reading: entry.section, folder: folder) {
+        applications.append(application)
+      }
+    }
+    for entry in section.named("operators", atMost: EnvironmentConfiguration.maximumOperators) {
+      if let person = OperatorConfiguration(entry.name, reading: entry.section, folder: folder) {
+        operators.append(person)
+      }
+    }
+    guard EnvironmentConfiguration.isName(name) else {
+      section.note("the name is not 1 to 32 lower-case letters, digits and '-', starting with a letter", at: nil)
+      return nil
+    }
+    if trunks.isEmpty, !section.has("trunks"), !hasSandboxNumbers {
+      section.note(
+        "no call could go anywhere: name 'trunks', or set 'sandbox-numbers: true' to answer the test numbers", at: nil)
+    }
+  }
+
+  private mutating func readTrunks(_ section: ConfigurationSection, known: [String]) {
+    for entry in section.texts("trunks", atMost: EnvironmentConfiguration.maximumTrunks) ?? [] {
+      let shown = CallFailure.shortened(entry.text)
+      if trunks.contains(entry.text) {
+        section.note("trunks", "'\(shown)' stands here more than once")
+      } else if known.contains(entry.text) {
+        trunks.append(entry.text)
+      } else {
+        let hint = Spelling.nearest(to: entry.text, among: known).map { " (did you mean '\($0)'?)" } ?? ""
+        section.note("trunks", "there is no trunk '\(shown)'\(hint)")
+      }
+    }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    guard (1...32).contains(text.utf8.count), let first = text.utf8.first else { return false }
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return letters.contains(first)
+      && text.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == UInt8(ascii: "-") }
+  }
+
+  private static func sipHost(_ text: String) throws(InvalidValue) -> String {
+    let endpoint = try AdvertisedEndpoint(text)
+    guard endpoint.port == nil else {
+      throw InvalidValue(
+        kind: "host", rule: "environment.host", offset: nil, problem: "a port stands where only a host belongs",
+        accepted: "a name or an address, such as sip.example.com")
+    }
+    return endpoint.host.description
+  }
+}
+
+extension ApplicationConfiguration {
+  init?(_ name: String, reading section: ConfigurationSection, folder: URL) {
+    defer { section.finish() }
+    _ = section.requiredText("key")
+    let key = section.value("key", ApplicationConfiguration.key)
+    let secret = ApplicationConfiguration.secret(section, folder: folder)
+    _ = section.requiredText("account")
+    let account = section.value("account") { try AccountName(validating: $0) }
+    var numbers: [E164Number] = []
+    for entry in section.texts("caller-numbers", atMost: EnvironmentConfiguration.maximumCallerNumbers) ?? [] {
+      let number = section.entry("caller-numbers", entry) { text throws(InvalidValue) in try E164Number(text) }
+      if let number { numbers.append(number) }
+    }
+    let allowsSelfSigned = section.flag("self-signed") ?? false
+    guard let key, let secret, let account else { return nil }
+    self.init(
+      name: name, key: key, secret: secret, account: account, callerNumbers: numbers,
+      allowsSelfSigned: allowsSelfSigned)
+  }
+
+  private static func key(_ text: String) throws(InvalidValue) -> String {
+    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    let isGUID =
+      groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && groups.joined().utf8.allSatisfy {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+      }
+    guard isGUID else {
+      throw InvalidValue(
+        kind: "application key", rule: "application.key", offset: nil, problem: "it is no GUID in lower-case",
+        accepted: "a GUID such as 5f0e7a52-8c1d-4c0a-9d3e-2b6a1f4c7e90")
+    }
+    return text
+  }
+
+  /// The secret, inline or from a file; what is wrong never repeats it.
+  private static func secret(_ section: ConfigurationSection, folder: URL) -> Redacted<String>? {
+    let (inline, file) = (section.text("secret"), section.text("secret-file"))
+    guard (inline == nil) != (file == nil) else {
+      section.note("one of 'secret' and 'secret-file' is needed", at: nil)
+      return nil
+    }
+    let name = inline == nil ? "secret-file" : "secret"
+    if inline != nil {
+      section.warn("secret", "stands in the file itself; a 'secret-file' can be kept from others and rotated alone")
+    }
+    guard let text = inline ?? file.flatMap({ section.secret("secret-file", $0, folder: folder) }) else { return nil }
+    guard Data(base64Encoded: text)?.count == secretBytes else {
+      section.note(
+        name, "is not the Base64 of \(secretBytes) bytes; accepted: 24 characters, as openssl rand -base64 16 prints")
+      return nil
+    }
+    return Redacted(text)
+  }
+}
+
+extension OperatorConfiguration {
+  init?(_ name: String, reading section: ConfigurationSection, folder: URL) {
+    defer { section.finish() }
+    guard let file = section.requiredText("key-file"),
+      let key = section.secret("key-file", file, folder: folder)
+    else { return nil }
+    guard OperatorConfiguration.keyLength.contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else {
+      section.note(
+        "key-file",
+        "its first line is no key; accepted: \(OperatorConfiguration.keyLength.lowerBound) to "
+          + "\(OperatorConfiguration.keyLength.upperBound) printable characters without spaces, "
+          + "as openssl rand -hex 32 prints")
+      return nil
+    }
+    self.init(name: name, key: Redacted(key))
+  }
+}
+
+extension ConfigurationSection {
+  /// The first line of a file that others may not read.
+  func secret(_ key: String, _ file: String, folder: URL) -> String? {
+    let path = URL(fileURLWithPath: file, relativeTo: folder).path
+    do throws(ConfigurationProblems) {
+      let secret = try ConfigurationFile.secret(path)
+      if let problem = ConfigurationFile.modeProblem(path) { note(key, problem) }
+      return secret
+    } catch {
+      note(key, error.description)
+      return nil
+    }
+  }
+}

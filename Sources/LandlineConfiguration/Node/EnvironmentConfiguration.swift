@@ -1,0 +1,83 @@
+public import CallModel
+
+/// One entry of `environments`: a ledger of its own, the trunks it may use, and who may use it.
+public struct EnvironmentConfiguration: Hashable, Sendable {
+  public static let maximumEnvironments = 16
+  public static let maximumApplications = 1024
+  public static let maximumOperators = 256
+  public static let maximumSIPHosts = 256
+  public static let maximumTrunks = 1024
+  public static let maximumCallerNumbers = 10_000
+
+  /// `production`, `sandbox` or a name of the operator's: lower-case letters, digits and `-`.
+  public var name: String
+  /// Path of the ledger's file.
+  public var ledger: String
+  /// Names of trunks, as listed; the trunks' own priorities decide their order.
+  public var trunks: [String]
+  /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
+  public var hasSandboxNumbers: Bool
+  /// Hosts that calls to SIP addresses may reach; empty for all that are not private.
+  public var sipHosts: [String]
+  /// Most characters of a user's id.
+  public var usersMaximumLength: Int
+  /// In the order of the file.
+  public var applications: [ApplicationConfiguration]
+  /// In the order of the file.
+  public var operators: [OperatorConfiguration]
+
+  public init(name: String, ledger: String) {
+    self.name = name
+    self.ledger = ledger
+    trunks = []
+    hasSandboxNumbers = false
+    sipHosts = []
+    usersMaximumLength = UserID.Rules.standard.maximumLength
+    applications = []
+    operators = []
+  }
+}
+
+/// One entry of `applications`: what an app proves itself with, and who pays for its calls.
+public struct ApplicationConfiguration: Hashable, Sendable {
+  /// Bytes of a secret.
+  public static let secretBytes = 16
+
+  public var name: String
+  /// A GUID in lower-case.
+  public var key: String
+  /// Base64 of ``secretBytes`` bytes.
+  public var secret: Redacted<String>
+  public var account: AccountName
+  /// Numbers that its calls may show; the first one where a call names none.
+  public var callerNumbers: [E164Number]
+  /// Whether an app may hold the secret itself and sign for its users.
+  public var allowsSelfSigned: Bool
+
+  public init(
+    name: String, key: String, secret: Redacted<String>, account: AccountName, callerNumbers: [E164Number] = [],
+    allowsSelfSigned: Bool = false
+  ) {
+    self.name = name
+    self.key = key
+    self.secret = secret
+    self.account = account
+    self.callerNumbers = callerNumbers
+    self.allowsSelfSigned = allowsSelfSigned
+  }
+}
+
+/// One entry of `operators`: somebody who may use the whole interface of an environment.
+public struct OperatorConfiguration: Hashable, Sendable {
+  /// Characters of a key.
+  public static let keyLength = 20...512
+
+  public var name: String
+  /// Printable ASCII, sent as a bearer token (RFC 6750).
+  public var key: Redacted<String>
+
+  public init(name: String, key: Redacted<String>) {
+    self.name = name
+    self.key = key
+  }
+}

@@ -1,0 +1,42 @@
+public import CallModel
+public import LandlineGateway
+
+/// `http`: where apps, operators and monitoring reach the gateway.
+public struct HTTPConfiguration: Hashable, Sendable {
+  /// A numeric address of this machine.
+  public var host: SIPHost = .ipv4(0x7F00_0001)
+  /// 0: the system chooses.
+  public var port: UInt16 = 8080
+  /// What stands in links to this gateway, where it is not the address above.
+  public var advertisedHost: SIPHost?
+  public var advertisedPort: UInt16?
+  /// `nil` for plain HTTP.
+  public var tls: TLSServerSettings?
+  /// Origins of web pages that may connect (RFC 6454), lower-case, such as `https://phone.example.com`. Connections
+  /// without an origin come from no web page and are not concerned.
+  public var origins: [String] = []
+  /// Whether `/metrics` is there.
+  public var hasMetrics = true
+  public var limits = Limits()
+
+  /// Bounds of what peers may make grow.
+  public struct Limits: Hashable, Sendable {
+    public var connections = 10_000
+    public var connectionsPerHost = 128
+    /// App sessions, absent ones included.
+    public var sessions = 10_000
+    /// Of one host.
+    public var requestsPerSecond = 50
+    public var requestBurst = 100
+    /// Of one host: registrations that may be tried.
+    public var registrationsPerSecond = 10
+    public var bodyBytes = 262_144
+
+    public init() {}
+  }
+
+  /// Origins at most.
+  public static let maximumOrigins = 64
+
+  public init() {}
+}

@@ -1,0 +1,127 @@
+import CallModel
+import Foundation
+
+/// Commands that ask or steer a running gateway.
+extension Console {
+  /// `--control`, else `LANDLINE_CONTROL`, else the socket in the state folder of a gateway that this user runs.
+  func controlPath(_ option: String?) -> String {
+    if let path = option ?? environment.value("LANDLINE_CONTROL") { return path }
+    let state = environment.value("LANDLINE_STATE") ?? environment.value("STATE_DIRECTORY") ?? "/var/lib/landline"
+    return "\(state)/control.sock"
+  }
+
+  package func callsList(control: String?, environment name: String?) async throws -> Answer {
+    let target = "/v1/live-calls" + query(["environment": name])
+    let object = try await object(ControlClient(path: controlPath(control)).get(target), control)
+    let calls = object["calls"]?.array ?? []
+    return Answer("calls", Listing(Console.callColumns, rows: calls.map { try cells(ofCall: $0) }))
+  }
+
+  package func callsShow(_ id: String, control: String?, environment name: String?) async throws -> Answer {
+    let call: CallID = try Arguments.name(id, "ID")
+    let client = ControlClient(path: controlPath(control))
+    let object = try await object(client.get("/v1/calls/\(call)" + query(["environment": name])), control)
+    return Answer(record: Console.flattened(object))
+  }
+
+  /// Live calls first, then each change, until interrupted.
+  package func callsWatch(control: String?, environment name: String?) async throws -> Answer {
+    let client = ControlClient(path: controlPath(control))
+    let table = try table()
+    try await client.lines("/v1/live-calls" + query(["watch": "true", "environment": name])) { status, line in
+      guard status == 200 else { throw self.failure(.init(status: status, body: line), control) }
+      if settings.format == .json || settings.format == .ndjson {
+        try TextStream.standardOutput.write(String(decoding: line, as: UTF8.self) + "\n")
+      } else if let call = JSONObject(line) {
+        let text = table.text(Listing(Console.callColumns, rows: [try cells(ofCall: call)]))
+        try TextStream.standardOutput.write(String(text.split(separator: "\n").last ?? "") + "\n")
+      }
+      return true
+    }
+    return Answer.streamed(notes: [])
+  }
+
+  package func callsHangUp(_ id: String, control: String?, environment name: String?) async throws -> Answer {
+    let call: CallID = try Arguments.name(id, "ID")
+    let response = try await ControlClient(path: controlPath(control)).delete(
+      "/v1/live-calls/\(call)" + query(["environment": name]))
+    guard (200..<300).contains(response.status) else { throw failure(response, control) }
+    return Answer(row: Listing([Column("call"), Column("ended")], rows: [[.text(call.text), .flag(true)]]))
+  }
+
+  package func status(control: String?) async throws -> Answer {
+    let response = try await ControlClient(path: controlPath(control)).get("/v1/status")
+    return Answer(record: Console.flattened(try object(response, control)))
+  }
+
+  // MARK: Shapes
+
+  private static let callColumns = [
+    Column("id"), Column("state"), Column("environment"), Column("account"), Column("kind"), Column("destination"),
+    Column("trunk"), Column("started_at", title: "started"), Column("answered_at", title: "answered"),
+  ]
+
+  private func cells(ofCall call: JSONObject) throws -> [Cell] {
+    Console.callColumns.map { column in
+      switch column.name {
+      case "started_at", "answered_at":
+        .instant(optional: call[column.name]?.text.flatMap { try? InstantText.parse($0) })
+      default: .text(optional: call[column.name]?.text)
+      }
+    }
+  }
+
+  /// A record's members one below the other: `failure.code` for a member of a member.
+  private static func flattened(_ object: JSONObject) -> Listing {
+    var columns: [Column] = []
+    var cells: [Cell] = []
+    func add(_ name: String, _ value: JSONObject.Value) {
+      switch value {
+      case .null: break
+      case .text(let text): columns.append(Column(name)); cells.append(.text(text))
+      case .number(let text): columns.append(Column(name)); cells.append(.text(text))
+      case .boolean(let flag): columns.append(Column(name)); cells.append(.flag(flag))
+      case .array(let values):
+        for (index, value) in values.enumerated() { add("\(name).\(index + 1)", value) }
+      case .object(let object): for (key, value) in object.members { add("\(name).\(key)", value) }
+      }
+    }
+    for (name, value) in object.members { add(name, value) }
+    return Listing(columns, rows: [cells])
+  }
+
+  private func query(_ values: [String: String?]) -> String {
+    let items = values.sorted { $0.key < $1.key }.compactMap { entry in
+      entry.value.map { URLQueryItem(name: entry.key, value: $0) }
+    }
+    var components = URLComponents()
+    components.queryItems = items.isEmpty ? nil : items
+    return components.string ?? ""
+  }
+
+  private func object(_ response: ControlClient.Response, _ control: String?) throws -> JSONObject {
+    guard (200..<300).contains(response.status) else { throw failure(response, control) }
+    guard let object = JSONObject(response.body) else {
+      throw ConsoleError(
+        .failed, code: "control.answer", "the gateway's answer cannot be read", at: controlPath(control))
+    }
+    return object
+  }
+
+  /// A problem (RFC 9457) that the gateway told.
+  private func failure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
+    let problem = JSONObject(response.body)
+    let status: ExitStatus =
+      switch response.status {
+      case 404: .notFound
+      case 400, 422: .usage
+      case 401, 403: .notPermitted
+      case 409: .conflict
+      default: .failed
+      }
+    return ConsoleError(
+      status, code: problem?["code"]?.text ?? "http.\(response.status)",
+      problem?["detail"]?.text ?? problem?["title"]?.text ?? "the gateway answered \(response.status)",
+      at: controlPath(control), fix: problem?["fix"]?.text)
+  }
+}

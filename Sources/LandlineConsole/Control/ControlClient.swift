@@ -1,0 +1,92 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Asks a running gateway over its control socket: its own REST interface, on a file that only its user can open.
+struct ControlClient: Sendable {
+  struct Response: Sendable {
+    var status: Int
+    var body: [UInt8]
+  }
+
+  /// Most bytes of one answer, and of one line of a stream.
+  static let maximumBytes = 16 * 1024 * 1024
+  private static let connectSeconds: Int64 = 5
+
+  let path: String
+
+  func get(_ target: String) async throws -> Response { try await ask(.GET, target) }
+  func delete(_ target: String) async throws -> Response { try await ask(.DELETE, target) }
+
+  private func ask(_ method: HTTPMethod, _ target: String) async throws -> Response {
+    var response = Response(status: 0, body: [])
+    try await exchange(method, target) { part in
+      switch part {
+      case .head(let head): response.status = Int(head.status.code)
+      case .body(let bytes):
+        response.body += Array(bytes.readableBytesView)
+        guard response.body.count <= Self.maximumBytes else {
+          throw ConsoleError(.failed, code: "control.long", "the gateway's answer is too long", at: path)
+        }
+      case .end: return false
+      }
+      return true
+    }
+    return response
+  }
+
+  /// Hands over each line of an endless answer until the gateway ends it or the body wants no more.
+  func lines(_ target: String, _ body: (Int, [UInt8]) async throws -> Bool) async throws {
+    var status = 0
+    var rest: [UInt8] = []
+    try await exchange(.GET, target) { part in
+      switch part {
+      case .head(let head): status = Int(head.status.code)
+      case .body(let bytes):
+        rest += Array(bytes.readableBytesView)
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = Array(rest[..<end])
+          rest.removeFirst(end + 1)
+          if !line.isEmpty, try await !body(status, line) { return false }
+        }
+        guard rest.count <= Self.maximumBytes else {
+          throw ConsoleError(.failed, code: "control.long", "a line of the gateway's answer is too long", at: path)
+        }
+      case .end:
+        if !rest.isEmpty { _ = try await body(status, rest) }
+        return false
+      }
+      return true
+    }
+  }
+
+  private func exchange(
+    _ method: HTTPMethod, _ target: String, _ take: (HTTPClientResponsePart) async throws -> Bool
+  ) async throws {
+    let channel: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+    do {
+      channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .connectTimeout(.seconds(Self.connectSeconds))
+        .connect(unixDomainSocketPath: path) { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHTTPClientHandlers()
+            return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+          }
+        }
+    } catch {
+      throw ConsoleError(
+        .notReachable, code: "control.unreachable", "no gateway answers", at: path,
+        fix: "landline serve or landline dev; --control PATH or LANDLINE_CONTROL where its socket lies elsewhere")
+    }
+    try await channel.executeThenClose { inbound, outbound in
+      var head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
+      head.headers = ["host": "localhost", "connection": "close", "accept": "application/json"]
+      try await outbound.write(.head(head))
+      try await outbound.write(.end(nil))
+      for try await part in inbound {
+        if try await !take(part) { return }
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import CallModel
+import Foundation
+import LandlineConfiguration
+import LandlineServer
+import LedgerCore
+import Synchronization
+
+extension Console {
+  /// Runs a whole gateway on loopback, for trying things out: one process, a ledger in a file, an account with play credit,
+  /// a far end that answers. The configuration it runs with is written beside its ledger.
+  package func dev(_ options: DevOptions) async throws -> Answer {
+    let dev = try DevFolder(options, environment: environment)
+    try dev.write(trunk: options.trunk, port: options.port)
+    try await prepareBooks(dev)
+    let configuration = try readConfiguration(dev.configurationFile)
+    let ended = Mutex(ExitStatus.ok)
+    try await run(configuration, reloading: nil) { gateway, port in
+      try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
+      guard let target = options.call else { return .goesOn }
+      var call = CallOptions(target: target)
+      call.url = "ws://127.0.0.1:\(port)"
+      call.applicationKey = dev.applicationKey
+      call.secretFile = dev.secretFile
+      let answer = try await self.call(call)
+      ended.withLock { $0 = answer.status }
+      return .ends
+    }
+    var answer = Answer.streamed(notes: [])
+    answer.status = ended.withLock { $0 }
+    return answer
+  }
+
+  /// The demo account with its prices and credit; what is there already stays as it is.
+  private func prepareBooks(_ dev: DevFolder) async throws {
+    let books = Console(
+      settings: ConsoleSettings(database: dev.ledgerFile), environment: environment)
+    let write = WriteOptions(key: "dev-account")
+    if !FileManager.default.fileExists(atPath: dev.ledgerFile) {
+      _ = try await books.accountCreate(
+        AccountCreation(
+          name: DevFolder.account, currency: "EUR", kind: "prepaid", creditLimit: nil, plan: nil, zone: "UTC",
+          caps: CapOptions()), write)
+      _ = try await books.deckImport(
+        DeckImport(
+          file: dev.deckFile, name: DevFolder.deck, version: "1", currency: "EUR", zone: "UTC", timeClasses: nil,
+          activeFrom: "now", isDryRun: false))
+      _ = try await books.planCreate(DevFolder.plan, decks: [DevFolder.deck], isDryRun: false)
+      _ = try await books.accountSetPlan(DevFolder.account, plan: DevFolder.plan, WriteOptions(key: "dev-plan"))
+      _ = try await books.topup(
+        account: DevFolder.account, amount: DevFolder.credit, method: "play", note: "play credit",
+        WriteOptions(key: "dev-credit"))
+    }
+  }
+}
+
+/// The files of a development gateway.
+struct DevFolder: Sendable {
+  static let account = "demo"
+  static let deck = "dev"
+  static let plan = "dev"
+  static let credit = "5.00"
+  static let callerNumber = "+46812345678"
+
+  let folder: URL
+  var configurationFile: String { folder.appendingPathComponent("landline.yaml").path }
+  var ledgerFile: String { folder.appendingPathComponent("ledger.db").path }
+  var deckFile: String { folder.appendingPathComponent("rates.csv").path }
+  /// `LANDLINE_…` assignments for a shell, readable by the owner alone.
+  var environmentFile: String { folder.appendingPathComponent("environment").path }
+  var secretFile: String { folder.appendingPathComponent("secret").path }
+  private var keyFile: String { folder.appendingPathComponent("key").path }
+  private var operatorFile: String { folder.appendingPathComponent("operator").path }
+
+  init(_ options: DevOptions, environment: ConsoleEnvironment) throws {
+    let state = environment.value("XDG_STATE_HOME") ?? "\(environment.value("HOME") ?? ".")/.local/state"
+    folder = URL(fileURLWithPath: options.state ?? "\(state)/landline/dev")
+    let files = FileManager.default
+    if options.isFresh, files.fileExists(atPath: configurationFile) {
+      // Only what this command makes: the folder may be anybody's.
+      for name in try files.contentsOfDirectory(atPath: folder.path) where DevFolder.isOwn(name) {
+        try files.removeItem(at: folder.appendingPathComponent(name))
+      }
+    }
+    try files.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  private static func isOwn(_ name: String) -> Bool {
+    ["landline.yaml", "rates.csv", "secret", "key", "operator", "environment", "control.sock"].contains(name)
+      || name.hasPrefix("ledger")
+  }
+
+  /// The application's key: a lower-case GUID, made once.
+  var applicationKey: String { (try? String(contentsOfFile: keyFile, encoding: .utf8)) ?? "" }
+
+  func write(trunk: String?, port: UInt16) throws {
+    try once(keyFile) { UUID().uuidString.lowercased() }
+    try once(secretFile) { Data(DevFolder.random(16)).base64EncodedString() }
+    try once(operatorFile) { Data(DevFolder.random(24)).base64EncodedString() }
+    try DevFolder.rates.write(toFile: deckFile, atomically: true, encoding: .utf8)
+    var text = """
+      # Written by landline dev at each start. Copy it to make a configuration of your own; Config/landline.yaml explains
+      # every key.
+      node: dev
+      state: .
+      http:
+        bind: 127.0.0.1:\(port)
+      media:
+        app:
+          - bind: 127.0.0.1
+            port: 0
+        trunk:
+          - bind: 127.0.0.1
+      drain:
+        timeout: 0s
+      log:
+        level: warning
+        format: text
+      environments:
+        sandbox:
+          ledger: ledger.db
+          sandbox-numbers: true
+          applications:
+            demo:
+              key: \(applicationKey)
+              secret-file: secret
+              account: \(DevFolder.account)
+              caller-numbers: ["\(DevFolder.callerNumber)"]
+              self-signed: true
+          operators:
+            dev:
+              key-file: operator
+
+      """
+    if let trunk {
+      text = text.replacing(
+        "    sandbox-numbers: true\n", with: "    sandbox-numbers: true\n    trunks: [trunk]\n")
+      text += """
+        trunks:
+          trunk:
+            uri: "\(trunk.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })"
+            codecs: [pcma, pcmu]
+            ping: 0s
+
+        """
+    }
+    try text.write(toFile: configurationFile, atomically: true, encoding: .utf8)
+  }
+
+  func banner(port: UInt16, sip: String) throws -> String {
+    let url = "ws://127.0.0.1:\(port)"
+    let assignments = """
+      export LANDLINE_URL=\(url)
+      export LANDLINE_APPLICATION_KEY=\(applicationKey)
+      export LANDLINE_APPLICATION_SECRET_FILE='\(secretFile)'
+      export LANDLINE_DATABASE='\(ledgerFile)'
+      export LANDLINE_CONTROL='\(folder.appendingPathComponent("control.sock").path)'
+
+      """
+    try DevFolder.write(assignments, to: environmentFile)
+    return """
+      Landline runs at \(url), SIP at \(sip), for this machine only. Ctrl-C ends it.
+        application   \(applicationKey), secret in \(secretFile)
+        account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
+        numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes
+        files         \(folder.path)
+        try           . '\(environmentFile)' && landline call +46000000000
+
+      """
+  }
+
+  private func once(_ path: String, _ make: () -> String) throws {
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    try DevFolder.write(make(), to: path)
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    let files = FileManager.default
+    if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
+    guard files.createFile(atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]) else {
+      throw ConsoleError(.notPermitted, code: "file", "a file cannot be written", at: path)
+    }
+  }
+
+  private static func random(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: .min...(.max), using: &generator) }
+  }
+
+  /// Prices to play with: a minute to somewhere in the world, dearer in a few places.
+  private static let rates = """
+    prefix,name,rate,fee,initial,increment,grace,flags
+    1,North America,0.0120,0,1,1,0,
+    2,Africa,0.1500,0,60,60,0,
+    3,Europe,0.0250,0,1,1,0,
+    4,Europe,0.0250,0,1,1,0,
+    467,Sweden mobile,0.0145,0,60,1,0,
+    5,Latin America,0.0600,0,60,60,0,
+    6,South-east Asia and Oceania,0.0400,0,60,60,0,
+    7,Russia and Kazakhstan,0.0500,0,60,60,0,
+    8,East Asia,0.0300,0,60,60,0,
+    9,Asia,0.0450,0,60,60,0,
+
+    """
+}

@@ -1,0 +1,132 @@
+import CallModel
+import Foundation
+import LandlineConfiguration
+import LandlineServer
+import Logging
+import Metrics
+import NIOPosix
+import ServiceLifecycle
+import UnixSignals
+
+extension Console {
+  /// Runs a gateway until the process is asked to end. SIGTERM and SIGINT drain it, SIGHUP reads the configuration again.
+  package func serve(_ options: ServeOptions) async throws -> Answer {
+    let path = configurationPath(options.configuration)
+    let overrides = ConfigurationOverrides(
+      flags: Dictionary(
+        options.flags.compactMap { entry in
+          ConfigurationOverrides.Key(rawValue: entry.key).map { ($0, entry.value) }
+        }, uniquingKeysWith: { first, _ in first }), environment: environment.variables)
+    let configuration = try readConfiguration(path, overrides)
+    if options.isCheckOnly { return checked(configuration, path) }
+    try await run(configuration, reloading: { try readConfiguration(path, overrides) })
+    return Answer.streamed(notes: [])
+  }
+
+  private func checked(_ configuration: GatewayConfiguration, _ path: String) -> Answer {
+    var answer = Answer(
+      "settings",
+      Listing(
+        [Column("key"), Column("value"), Column("origin")],
+        rows: configuration.settings.map { [.text($0.key), .text($0.value), .text("\($0.origin)")] }))
+    answer.notes = configuration.warnings.map(\.description) + ["\(path) can be used"]
+    return answer
+  }
+
+  /// - Parameters:
+  ///   - reloading: reads the configuration again; `nil` where it never changes.
+  ///   - started: told when the gateway takes calls.
+  func run(
+    _ configuration: GatewayConfiguration, reloading: (@Sendable () throws -> GatewayConfiguration)?,
+    started: @escaping @Sendable (RunningGateway, UInt16) async throws -> AfterStart = { _, _ in .goesOn }
+  ) async throws {
+    let output = LogOutput(configuration.log)
+    let log = Logger(label: "landline") { label in output.handler(label) }
+    let metrics = MetricsRegistry()
+    MetricsSystem.bootstrap(metrics)
+    let group = MultiThreadedEventLoopGroup.singleton
+    let gateway: RunningGateway
+    do {
+      gateway = try await RunningGateway.start(configuration, metrics: metrics, on: group, log: log)
+    } catch {
+      throw ConsoleError(startingFailed: error)
+    }
+    let notifier = ServiceNotifier(environment: environment.variables)
+    var services = [ServiceGroupConfiguration.ServiceConfiguration(service: gateway)]
+    services.append(
+      .init(
+        service: Announcement(gateway: gateway, notifier: notifier, started: started),
+        successTerminationBehavior: .gracefullyShutdownGroup))
+    if let reloading {
+      services.append(
+        .init(
+          service: Reloading(gateway: gateway, output: output, notifier: notifier, log: log, read: reloading),
+          successTerminationBehavior: .ignore))
+    }
+    let running = ServiceGroup(
+      configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
+    do { try await running.run() } catch {
+      await output.close()
+      throw ConsoleError(startingFailed: error)
+    }
+    await output.close()
+  }
+
+  /// Tells the service manager and whoever waits that the gateway takes calls, and that it ends.
+  private struct Announcement: Service {
+    let gateway: RunningGateway
+    let notifier: ServiceNotifier
+    let started: @Sendable (RunningGateway, UInt16) async throws -> AfterStart
+
+    func run() async throws {
+      guard let port = await gateway.httpPort() else { return }
+      notifier.ready()
+      try await withGracefulShutdownHandler {
+        if try await started(gateway, port) == .goesOn { try await gracefulShutdown() }
+      } onGracefulShutdown: {
+        notifier.stopping()
+      }
+    }
+  }
+
+  /// SIGHUP. A file with a problem changes nothing.
+  private struct Reloading: Service {
+    let gateway: RunningGateway
+    let output: LogOutput
+    let notifier: ServiceNotifier
+    let log: Logger
+    let read: @Sendable () throws -> GatewayConfiguration
+
+    func run() async throws {
+      for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+        notifier.reloading()
+        do {
+          let configuration = try read()
+          let changes = try await gateway.reload(configuration)
+          output.apply(configuration.log)
+          for change in changes.live { log.notice("reloaded", metadata: ["change": "\(change)"]) }
+          for change in changes.needsRestart {
+            log.warning("changes with the next start", metadata: ["change": "\(change)"])
+          }
+          if changes.isEmpty { log.notice("reloaded: nothing has changed") }
+        } catch let error as ConsoleError {
+          log.error("the configuration was not taken over", metadata: ["problem": "\(error.text)"])
+        } catch {
+          log.error("the configuration was not taken over", metadata: ["problem": "\(error)"])
+        }
+        notifier.ready()
+      }
+    }
+  }
+}
+
+/// Whether a gateway that has started is still needed.
+enum AfterStart: Sendable { case goesOn, ends }
+
+extension ConsoleError {
+  /// A gateway that could not start, by what stopped it.
+  init(startingFailed error: any Error) {
+    self.init(any: error, path: "")
+    if code == "internal" { what = "the gateway cannot start: \(error)" }
+  }
+}

@@ -1,0 +1,21 @@
+/// What `landline dev` was asked.
+package struct DevOptions: Sendable {
+  /// Folder of its files; `nil` for one in the user's state directory.
+  package var state: String?
+  /// Port of the web and app door on 127.0.0.1; 0 for any.
+  package var port: UInt16
+  /// Where calls to ordinary numbers go; `nil` for the built-in far end.
+  package var trunk: String?
+  /// Calls this target as soon as the gateway runs, and ends with it.
+  package var call: String?
+  /// Forgets what an earlier run left.
+  package var isFresh: Bool
+
+  package init(state: String?, port: UInt16, trunk: String?, call: String?, isFresh: Bool) {
+    self.state = state
+    self.port = port
+    self.trunk = trunk
+    self.call = call
+    self.isFresh = isFresh
+  }
+}

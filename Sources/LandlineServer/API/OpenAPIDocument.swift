@@ -1,0 +1,177 @@
+import CallModel
+
+/// The description of the HTTP interface (OpenAPI 3.1), made from the route table that also makes the router.
+enum OpenAPIDocument {
+  static func tree(_ routes: [RESTRoute]) -> JSONTree {
+    var paths: [(String, [(String, JSONTree)])] = []
+    for route in routes {
+      let entry = (route.method.lowercased(), operation(route))
+      if let index = paths.firstIndex(where: { $0.0 == route.path }) {
+        paths[index].1.append(entry)
+      } else {
+        paths.append((route.path, [entry]))
+      }
+    }
+    return .members([
+      ("openapi", .text("3.1.0")),
+      (
+        "info",
+        .members([
+          ("title", .text("Landline")), ("version", .text("1")),
+          (
+            "description",
+            .text(
+              "Accounts, calls and state of a Landline gateway. Errors are RFC 9457 problems; amounts are decimal texts "
+                + "beside whole micro-units.")
+          ),
+        ])
+      ),
+      ("servers", .array([.members([("url", .text("/"))])])),
+      ("paths", .members(paths.map { ($0.0, .members($0.1)) })),
+      (
+        "components",
+        .members([
+          ("schemas", .members(OpenAPISchemas.all)),
+          (
+            "securitySchemes",
+            .members([
+              (
+                "operatorKey",
+                .members([
+                  ("type", .text("http")), ("scheme", .text("bearer")),
+                  ("description", .text("A key of an operator of one environment.")),
+                ])
+              ),
+              (
+                "applicationSignature",
+                .members([
+                  ("type", .text("apiKey")), ("in", .text("header")), ("name", .text("Authorization")),
+                  (
+                    "description",
+                    .text("Application KEY:SIGNATURE, HMAC-SHA256 over method, body digest, type, x-timestamp and path.")
+                  ),
+                ])
+              ),
+            ])
+          ),
+        ])
+      ),
+    ])
+  }
+
+  private static func operation(_ route: RESTRoute) -> JSONTree {
+    var members: [(String, JSONTree)] = [("operationId", .text(route.id)), ("summary", .text(route.summary))]
+    let scheme = { (name: String) in JSONTree.members([(name, .array([]))]) }
+    switch route.access {
+    case .anyone: members.append(("security", .array([])))
+    case .principal:
+      members.append(("security", .array([scheme("operatorKey"), scheme("applicationSignature")])))
+    case .operators: members.append(("security", .array([scheme("operatorKey")])))
+    }
+    let parameters = self.parameters(route)
+    if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
+    if let body = route.body, !body.isEmpty {
+      members.append(
+        (
+          "requestBody",
+          .members([
+            ("required", .boolean(body.contains { $0.isRequired })),
+            ("content", content("application/json", OpenAPISchemas.body(body))),
+          ])
+        ))
+    }
+    members.append(("responses", .members(responses(route))))
+    return .members(members)
+  }
+
+  private static func parameters(_ route: RESTRoute) -> [JSONTree] {
+    func parameter(_ name: String, _ place: String, _ isRequired: Bool, _ text: String, _ schema: JSONTree) -> JSONTree {
+      .members([
+        ("name", .text(name)), ("in", .text(place)), ("required", .boolean(isRequired)), ("description", .text(text)),
+        ("schema", schema),
+      ])
+    }
+    let text = JSONTree.members([("type", .text("string"))])
+    var all = route.pathParameters.map { parameter($0, "path", true, "Names what the request is about.", text) }
+    all += route.query.map { parameter($0.name, "query", false, $0.description, $0.schema) }
+    switch route.repeating {
+    case .harmless: break
+    case .keyOptional, .keyRequired:
+      var isRequired = false
+      if case .keyRequired = route.repeating { isRequired = true }
+      all.append(
+        parameter(
+          "Idempotency-Key", "header", isRequired, "The same key with the same request gives the first answer for 24 hours.",
+          .members([
+            ("type", .text("string")), ("minLength", .integer(1)),
+            ("maxLength", .integer(Int64(RESTService.maximumKeyBytes))),
+          ])))
+    }
+    return all
+  }
+
+  private static func content(_ type: String, _ schema: JSONTree) -> JSONTree {
+    .members([(type, .members([("schema", schema)]))])
+  }
+
+  /// The problems that a route can answer with, those that all share included.
+  static func problems(_ route: RESTRoute) -> [ProblemCode] {
+    var codes = route.problems + [.requestMalformed, .parameterUnknown, .internalFault]
+    switch route.access {
+    case .anyone: break
+    case .principal: codes += [.unauthorized, .environmentUnknown, .storeUnavailable]
+    case .operators: codes += [.unauthorized, .forbidden, .environmentUnknown, .storeUnavailable]
+    }
+    if !route.query.isEmpty { codes.append(.parameterInvalid) }
+    if route.body != nil {
+      codes += [
+        .bodyLarge, .mediaType, .jsonMalformed, .bodyShape, .memberUnknown, .memberMissing, .memberInvalid,
+      ]
+    }
+    switch route.repeating {
+    case .harmless: break
+    case .keyOptional: codes += [.keyInvalid, .keyReused, .keyRunning]
+    case .keyRequired: codes += [.keyMissing, .keyInvalid, .keyReused, .keyRunning]
+    }
+    return codes
+  }
+
+  private static func responses(_ route: RESTRoute) -> [(String, JSONTree)] {
+    var responses: [(String, JSONTree)] = []
+    func described(_ text: String, _ content: JSONTree?) -> JSONTree {
+      .members([("description", .text(text))] + (content.map { [("content", $0)] } ?? []))
+    }
+    switch route.success {
+    case .json(let status, let schema):
+      responses.append(
+        (String(status), described("Done.", content("application/json", OpenAPISchemas.reference(schema)))))
+    case .text(let status, let type):
+      let isJSON = type == "application/json"
+      responses.append(
+        (
+          String(status),
+          described("Done.", content(type, .members([("type", .text(isJSON ? "object" : "string"))])))
+        ))
+    case .nothing(let status): responses.append((String(status), described("Done.", nil)))
+    case .webSocket: responses.append(("101", described("A WebSocket with sub-protocol landline.v1.", nil)))
+    }
+    if case .json(_, "Health") = route.success, route.id != "isAlive" {
+      responses.append(
+        ("503", described("Not so.", content("application/json", OpenAPISchemas.reference("Health")))))
+    }
+    var byStatus: [Int: [String]] = [:]
+    for code in problems(route) where !byStatus[code.status, default: []].contains(code.name) {
+      byStatus[code.status, default: []].append(code.name)
+    }
+    for (status, names) in byStatus.sorted(by: { $0.key < $1.key }) where !responses.contains(where: { $0.0 == String(status) }) {
+      responses.append(
+        (
+          String(status),
+          described(names.joined(separator: ", "), content(Problem.mediaType, OpenAPISchemas.reference("Problem")))
+        ))
+    }
+    responses.append(
+      ("default", described("Any other problem.", content(Problem.mediaType, OpenAPISchemas.reference("Problem")))))
+    return responses
+  }
+}

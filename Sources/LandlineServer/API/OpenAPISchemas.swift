@@ -1,0 +1,184 @@
+import CallModel
+import LedgerCore
+
+/// Schemas of bodies (JSON Schema 2020-12).
+enum OpenAPISchemas {
+  static func reference(_ name: String) -> JSONTree { .members([("$ref", .text("#/components/schemas/\(name)"))]) }
+
+  private static let text = JSONTree.members([("type", .text("string"))])
+  private static let integer = JSONTree.members([("type", .text("integer"))])
+  private static let number = JSONTree.members([("type", .text("number"))])
+  private static let flag = JSONTree.members([("type", .text("boolean"))])
+  private static let time = JSONTree.members([("type", .text("string")), ("format", .text("date-time"))])
+  private static let decimal = JSONTree.members([("type", .text("string")), ("pattern", .text("^-?[0-9]+(\\.[0-9]+)?$"))])
+
+  private static func maybe(_ schema: JSONTree) -> JSONTree {
+    .members([("anyOf", .array([schema, .members([("type", .text("null"))])]))])
+  }
+  private static func list(_ schema: JSONTree) -> JSONTree {
+    .members([("type", .text("array")), ("items", schema)])
+  }
+  private static func choice(_ values: [String]) -> JSONTree {
+    .members([("type", .text("string")), ("enum", .array(values.map { .text($0) }))])
+  }
+
+  /// An object with all of these members and, unless it is open, no others.
+  private static func object(
+    _ members: [(String, JSONTree)], optional: [(String, JSONTree)] = [], isOpen: Bool = false
+  ) -> JSONTree {
+    .members([
+      ("type", .text("object")), ("properties", .members(members + optional)),
+      ("required", .array(members.map { .text($0.0) })), ("additionalProperties", .boolean(isOpen)),
+    ])
+  }
+
+  private static func money(_ name: String) -> [(String, JSONTree)] { [(name, decimal), (name + "_micro", integer)] }
+  private static func maybeMoney(_ name: String) -> [(String, JSONTree)] {
+    [(name, maybe(decimal)), (name + "_micro", maybe(integer))]
+  }
+
+  static func body(_ members: [RESTRoute.Member]) -> JSONTree {
+    func schema(_ member: RESTRoute.Member) -> (String, JSONTree) {
+      let schema =
+        switch member.kind {
+        case .text: text
+        case .amount: decimal
+        case .integer: integer
+        case .flag: flag
+        case .destination: reference("Destination")
+        case .texts: JSONTree.members([("type", .text("object")), ("additionalProperties", text)])
+        }
+      guard case .object(let parts) = schema, parts.first?.name != "$ref" else { return (member.name, schema) }
+      return (member.name, .object(parts + [JSONTree.Member("description", .text(member.description))]))
+    }
+    return object(members.filter { $0.isRequired }.map(schema), optional: members.filter { !$0.isRequired }.map(schema))
+  }
+
+  private static let callMembers: [(String, JSONTree)] =
+    [
+      ("id", text), ("environment", text), ("account", text), ("application", maybe(text)), ("user", maybe(text)),
+      ("kind", choice(Destination.Kind.allCases.map { $0.rawValue })), ("destination", text),
+      ("state", choice(CallState.allCases.map { $0.rawValue })), ("started_at", time), ("answered_at", maybe(time)),
+      ("trunk", maybe(text)), ("near_codec", maybe(text)), ("far_codec", maybe(text)),
+    ] + money("held") + [
+      ("currency", text), ("quality", maybe(reference("Quality"))), ("failure", maybe(reference("Failure"))),
+    ]
+
+  private static let recordMembers: [(String, JSONTree)] =
+    callMembers + [
+      ("progressed_at", maybe(time)), ("rung_at", maybe(time)), ("established_at", maybe(time)), ("ended_at", time),
+      ("cause", choice(CallEndCause.allCases.map { $0.rawValue })), ("duration_ms", integer), ("billed_seconds", integer),
+    ] + maybeMoney("cost") + [
+      ("caller_number", maybe(text)), ("attempts", list(reference("Attempt"))), ("sip_call_id", maybe(text)),
+      ("mean_score_near", maybe(number)), ("mean_score_far", maybe(number)),
+      ("client_statistics", .members([("type", .text("object")), ("additionalProperties", number)])),
+      ("story", list(object([("milliseconds", integer), ("text", text)]))), ("flags", list(text)),
+    ]
+
+  static let all: [(String, JSONTree)] = [
+    (
+      "Problem",
+      object(
+        [
+          ("type", text), ("title", text), ("status", integer), ("detail", text), ("code", text), ("retryable", flag),
+        ],
+        optional: [
+          ("instance", text), ("fix", text), ("call_id", text), ("sip_status", integer), ("position", integer),
+          ("member", text), ("parameter", text), ("rule", text), ("refusal", text),
+        ])
+    ),
+    (
+      "Account",
+      object(
+        [
+          ("account", text), ("kind", choice([AccountKind.prepaid.rawValue, AccountKind.postpaid.rawValue])),
+          ("currency", text), ("status", choice(AccountStatus.allCases.map { $0.rawValue })),
+        ] + money("posted") + money("held") + money("available") + money("credit_limit") + [
+          ("open_calls", integer), ("plan", maybe(text)), ("zone", text), ("created_at", time),
+        ])
+    ),
+    ("AccountPage", object([("accounts", list(reference("Account"))), ("next", maybe(text))])),
+    ("AccountChange", object([("seq", integer), ("account", text), ("change", text), ("key", text)])),
+    (
+      "HistoryEntry",
+      object(
+        [("seq", integer), ("time", time), ("kind", choice(TransferKind.allCases.map { $0.rawValue }))]
+          + money("amount") + money("balance") + [
+            ("currency", text), ("counterpart", maybe(text)), ("call", maybe(text)), ("destination", maybe(text)),
+            ("duration_ms", maybe(integer)), ("billed_seconds", maybe(integer)), ("rate", maybe(decimal)),
+            ("rate_nano", maybe(integer)), ("reason", maybe(text)), ("reverses", maybe(integer)), ("key", text),
+            ("actor", text), ("detail", text),
+          ])
+    ),
+    (
+      "HistoryPage",
+      object([
+        ("account", text), ("currency", text), ("entries", list(reference("HistoryEntry"))), ("next", maybe(text)),
+      ])
+    ),
+    (
+      "Movement",
+      object(
+        [
+          ("seq", integer), ("account", text), ("kind", choice(["topup", "refund", "adjust", "transfer"])),
+          ("currency", text),
+        ] + money("amount") + money("balance") + [("key", text)])
+    ),
+    (
+      "Destination",
+      object([("kind", choice(Destination.Kind.allCases.map { $0.rawValue })), ("target", text)])
+    ),
+    (
+      "Direction",
+      object([("mos", number), ("jitter_ms", number), ("loss", number), ("packets", integer)])
+    ),
+    (
+      "Quality",
+      object([
+        ("sent", reference("Direction")), ("received", reference("Direction")), ("round_trip_ms", maybe(number)),
+      ])
+    ),
+    (
+      "Failure",
+      object([
+        ("code", choice(CallFailureCode.allCases.map { $0.rawValue })), ("domain", text), ("message", text),
+        ("refusal", maybe(text)), ("sip_status", maybe(integer)), ("phrase", maybe(text)), ("cause", maybe(integer)),
+        ("retry", choice(RetryAdvice.allCases.map { $0.rawValue })), ("retry_after", maybe(integer)),
+        ("trunk", maybe(text)), ("warning", maybe(text)),
+      ])
+    ),
+    (
+      "Attempt",
+      object([
+        ("trunk", text), ("started_at", time), ("ended_at", time), ("sip_status", maybe(integer)), ("code", maybe(text)),
+      ])
+    ),
+    ("LiveCall", object(callMembers)),
+    ("CallRecord", object(recordMembers)),
+    ("Call", .members([("oneOf", .array([reference("LiveCall"), reference("CallRecord")]))])),
+    ("CallPage", object([("calls", list(reference("CallRecord"))), ("next", maybe(text))])),
+    ("LiveCalls", object([("calls", list(reference("LiveCall")))])),
+    ("PlacedCall", object([("id", text)])),
+    (
+      "Trunks",
+      object([
+        (
+          "trunks",
+          list(
+            object([
+              ("name", text), ("uri", text), ("standing", text), ("explanation", text), ("live_calls", integer),
+              ("maximum_calls", maybe(integer)),
+            ]))
+        )
+      ])
+    ),
+    (
+      "Status",
+      object([
+        ("version", text), ("node", text), ("started_at", time), ("ready", flag), ("draining", flag),
+        ("live_calls", integer), ("sessions", integer), ("problems", list(text)),
+      ])
+    ),
+    ("Health", object([("status", text), ("problems", list(text))])),
+  ]
+}

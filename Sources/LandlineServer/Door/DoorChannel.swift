@@ -1,0 +1,108 @@
+import CallModel
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import NIOSSL
+import NIOWebSocket
+
+/// Sets up one connection: HTTP/1.1 that may become a WebSocket with its first request.
+struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
+  typealias HTTPChannel = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+
+  enum Outcome: Sendable {
+    case http(HTTPChannel)
+    case webSocket
+  }
+
+  struct Value: ServerChildChannelValue {
+    let channel: any Channel
+    /// `nil` for a connection that was turned away.
+    let outcome: EventLoopFuture<Outcome>?
+  }
+
+  let responder: HTTPChannelHandler.Responder
+  let limits: HTTPDoorConfiguration.Limits
+  let tls: NIOSSLContext?
+  let connect: ConnectRequest
+  let acceptor: any AppConnectionAcceptor
+  let gate: ConnectionGate
+
+  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    let address = channel.remoteAddress?.ipAddress ?? ""
+    guard gate.enter(address) else {
+      channel.close(promise: nil)
+      return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: nil))
+    }
+    channel.closeFuture.whenComplete { _ in gate.leave(address) }
+    do {
+      let outcome = try configure(channel, host: DoorChannel.host(address))
+      return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: outcome))
+    } catch {
+      // The peer is gone already. A failure here would end the whole server's accepting.
+      channel.close(promise: nil)
+      return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: nil))
+    }
+  }
+
+  private static func host(_ address: String) -> SIPHost {
+    (try? SIPHost(unbracketed: address)) ?? .ipv4(0)
+  }
+
+  private func configure(_ channel: any Channel, host: SIPHost) throws -> EventLoopFuture<Outcome> {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    var decoding = NIOHTTPDecoderLimitConfiguration()
+    decoding.maxHeaderFieldSize = limits.headerFieldBytes
+    decoding.maxHeaderListSize = limits.headerBytes
+    decoding.maxHeaderFieldCount = limits.headerCount
+    let encoder = HTTPResponseEncoder()
+    let decoder = ByteToMessageHandler(
+      HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: decoding))
+    let webSocket = WebSocketHandler(limits: limits, acceptor: acceptor, loop: channel.eventLoop)
+    let bound = NIOLoopBound(webSocket, eventLoop: channel.eventLoop)
+    let edge = HTTPEdgeHandler(limits: limits, connect: connect, webSocket: webSocket, host: host)
+    channel.closeFuture.whenComplete { _ in bound.value.ended() }
+
+    let upgrader = NIOTypedWebSocketServerUpgrader<Outcome>(
+      maxFrameSize: limits.frameBytes, enableAutomaticErrorHandling: false,
+      shouldUpgrade: { channel, head in
+        // The edge lets nothing through to here for that path but what is in order.
+        channel.eventLoop.makeSucceededFuture(
+          ConnectRequest.concerns(head) ? ["Sec-WebSocket-Protocol": ConnectRequest.subprotocol] : nil)
+      },
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(bound.value)
+          return Outcome.webSocket
+        }
+      })
+    let upgrade = NIOTypedHTTPServerUpgradeHandler<Outcome>(
+      httpEncoder: encoder, extraHTTPHandlers: [decoder, edge],
+      upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(
+        upgraders: [upgrader],
+        notUpgradingCompletionHandler: { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
+            return Outcome.http(
+              try HTTPChannel(
+                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true)))
+          }
+        }))
+    try pipeline.addHandlers([encoder, decoder, edge, upgrade])
+    return upgrade.upgradeResultFuture
+  }
+
+  func handle(value: Value, logger: Logger) async {
+    guard let outcome = value.outcome else { return }
+    let channel = value.channel
+    await withTaskCancellationHandler {
+      guard case .http(let connection)? = try? await outcome.get() else { return }
+      await handleHTTP(asyncChannel: connection, logger: logger)
+    } onCancel: {
+      channel.close(promise: nil)
+    }
+  }
+}

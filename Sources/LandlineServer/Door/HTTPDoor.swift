@@ -1,0 +1,76 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+public import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+public import ServiceLifecycle
+
+/// The gateway's one HTTP port: REST, health, metrics, and the apps' WebSocket.
+///
+/// Runs until its task group shuts down gracefully: then nothing more is accepted, requests under way are answered, and
+/// WebSockets are for the acceptor to close; those that it leaves open are closed after a while.
+public struct HTTPDoor: Service {
+  private let configuration: HTTPDoorConfiguration
+  private let acceptor: any AppConnectionAcceptor
+  private let api: RESTService
+  private let logger: Logger
+  private let tls: NIOSSLContext?
+  private let onListening: @Sendable (UInt16) async -> Void
+
+  /// - Parameter onListening: told the port once connections are taken.
+  /// - Throws: what is wrong with the certificate or its key.
+  public init(
+    configuration: HTTPDoorConfiguration, acceptor: any AppConnectionAcceptor, operations: any GatewayOperations,
+    authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
+    onListening: @escaping @Sendable (UInt16) async -> Void = { _ in }
+  ) throws {
+    self.configuration = configuration
+    self.acceptor = acceptor
+    api = RESTService(
+      operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
+      bodyBytes: configuration.limits.bodyBytes)
+    self.logger = logger
+    tls = try configuration.certificate.map { certificate in
+      let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map { NIOSSLCertificateSource.certificate($0) }
+      let key = try NIOSSLPrivateKey(file: certificate.keyPath, format: .pem)
+      var tls = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
+      tls.minimumTLSVersion = .tlsv12
+      tls.applicationProtocols = ["http/1.1"]
+      return try NIOSSLContext(configuration: tls)
+    }
+    self.onListening = onListening
+  }
+
+  public func run() async throws {
+    let limits = configuration.limits
+    let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins)
+    let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
+    let (tls, acceptor, onListening, socket) = (tls, acceptor, onListening, configuration.socket)
+    if let socket { try removeStale(socket) }
+    defer { if let socket { unlink(socket) } }
+    let application = Application(
+      router: api.router(),
+      server: HTTPServerBuilder { responder in
+        DoorChannel(
+          responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate)
+      },
+      configuration: ApplicationConfiguration(
+        address: configuration.socket.map { .unixDomainSocket(path: $0) }
+          ?? .hostname(configuration.host, port: configuration.port), serverName: nil),
+      onServerRunning: { channel in
+        if let socket { chmod(socket, 0o600) }
+        await onListening(UInt16(clamping: channel.localAddress?.port ?? 0))
+      },
+      logger: logger)
+    try await application.run()
+  }
+
+  /// Removes a socket that an earlier life left; any other file stays, and binding fails on it.
+  private func removeStale(_ path: String) throws {
+    var facts = stat()
+    guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
+    guard unlink(path) == 0 else { throw IOError(errnoCode: errno, reason: "removing \(path)") }
+  }
+}

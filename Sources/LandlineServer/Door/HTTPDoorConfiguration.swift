@@ -1,0 +1,72 @@
+/// Where the HTTP door listens, whom it lets in, and how much anybody may use.
+public struct HTTPDoorConfiguration: Sendable {
+  /// PEM files of the server's certificate chain and of its key.
+  public struct Certificate: Hashable, Sendable {
+    public var chainPath: String
+    public var keyPath: String
+
+    public init(chainPath: String, keyPath: String) {
+      self.chainPath = chainPath
+      self.keyPath = keyPath
+    }
+  }
+
+  /// Every limit of the door, each with its unit in its name.
+  public struct Limits: Hashable, Sendable {
+    public var connections = 20_000
+    /// From one address.
+    public var connectionsPerHost = 256
+    /// From the connection's start, TLS included, to the end of the first request's head.
+    public var headMilliseconds: Int64 = 10_000
+    /// Between the end of one response and the end of the next request's head.
+    public var idleMilliseconds: Int64 = 60_000
+    /// From the head of a request to the end of its body.
+    public var bodyMilliseconds: Int64 = 20_000
+    /// From the end of a request to the last byte of its response.
+    public var responseMilliseconds: Int64 = 60_000
+    public var headerFieldBytes = 8 * 1024
+    public var headerBytes = 16 * 1024
+    public var headerCount = 64
+    /// Of a request's target.
+    public var targetBytes = 4 * 1024
+    public var bodyBytes = 64 * 1024
+    public var frameBytes = 64 * 1024
+    public var messageBytes = 256 * 1024
+    public var fragmentsPerMessage = 1024
+    /// Bytes that wait to be sent on one WebSocket.
+    public var outgoingBytes = 1024 * 1024
+    /// From our close frame to the end of the connection.
+    public var closeMilliseconds: Int64 = 3_000
+    /// How long the acceptor may take to close a WebSocket whose peer broke the protocol.
+    public var violationMilliseconds: Int64 = 1_000
+    /// How long WebSockets stay after the door was told to end.
+    public var goodbyeMilliseconds: Int64 = 5_000
+
+    public init() {}
+  }
+
+  /// A Unix-domain socket in place of host and port: for the user that runs the gateway, and nobody else.
+  public var socket: String?
+  /// A numeric address or a name.
+  public var host: String
+  /// 0 for any free one.
+  public var port: Int
+  public var certificate: Certificate?
+  /// `https://app.example.com`: origins of web pages that may connect besides those of this host.
+  public var allowedOrigins: [String]
+  public var limits = Limits()
+
+  public init(socket: String) {
+    self.socket = socket
+    host = ""
+    port = 0
+    allowedOrigins = []
+  }
+
+  public init(host: String, port: Int, certificate: Certificate? = nil, allowedOrigins: [String] = []) {
+    self.host = host
+    self.port = port
+    self.certificate = certificate
+    self.allowedOrigins = allowedOrigins
+  }
+}

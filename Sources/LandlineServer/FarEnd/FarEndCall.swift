@@ -1,0 +1,59 @@
+import CallModel
+import MediaCore
+import NIOCore
+import SDPCore
+import SIPCore
+
+/// One call of the far end: where its script stands, and what it holds.
+final class FarEndCall {
+  /// What the present step waits for.
+  enum Wait: Hashable {
+    case nothing
+    case timer, media, acknowledgement, prompt
+  }
+
+  let handle: CallHandle
+  let bridge: MediaBridge.Identifier
+  /// The `x-` headers of the INVITE, which go back as they came.
+  let headers: CustomHeaders
+  let offer: MessageBody?
+  private let steps: [FarEndScript.Step]
+  /// The step that is being carried out.
+  private var position = 0
+  var wait = Wait.nothing
+  var timer: Scheduled<Void>?
+  /// Ends the call whatever its script says.
+  var limit: Scheduled<Void>?
+  var isAnswered = false
+
+  /// Ports, bridge and descriptions; `nil` before the first step that needs sound.
+  var media: Media?
+
+  struct Media {
+    var exchange: OfferAnswer
+    let local: LocalMedia
+    /// What goes into 183 and 200: our answer, or our offer where the INVITE had none.
+    var description: MessageBody
+  }
+
+  init(_ handle: CallHandle, _ bridge: MediaBridge.Identifier, _ call: IncomingCall, _ script: FarEndScript) {
+    self.handle = handle
+    self.bridge = bridge
+    headers = call.headers
+    offer = call.offer
+    steps = script.steps
+  }
+
+  var step: FarEndScript.Step? { position < steps.count ? steps[position] : nil }
+  func finishStep() {
+    wait = .nothing
+    position += 1
+  }
+
+  func cancelTimers() {
+    timer?.cancel()
+    limit?.cancel()
+    timer = nil
+    limit = nil
+  }
+}

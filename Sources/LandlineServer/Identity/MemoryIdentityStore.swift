@@ -1,0 +1,66 @@
+public import AppProtocol
+public import CallModel
+
+/// Registrations that last as long as the process: for trials and tests.
+public actor MemoryIdentityStore: IdentityStore {
+  /// Most nonces, users and credentials kept; beyond, registrations find the store full.
+  public static let maximumEntries = 1_000_000
+
+  /// The store is full.
+  public struct Full: Error {}
+
+  private struct User: Hashable {
+    let application: String
+    let user: UserID
+  }
+
+  private struct Nonce: Hashable {
+    let application: String
+    let text: String
+  }
+
+  private var sequences: [User: UInt64] = [:]
+  private var nonces: [Nonce: Instant] = [:]
+  private struct Device: Hashable {
+    let application: String
+    let user: UserID
+    let device: String
+  }
+
+  private var credentials: [String: StoredCredential] = [:]
+  private var credentialOfDevice: [Device: String] = [:]
+
+  public init() {}
+
+  public func useSequence(_ sequence: UInt64, application: String, user: UserID) throws -> Bool {
+    let key = User(application: application, user: user)
+    guard sequence > sequences[key] ?? 0 else { return false }
+    guard sequences.count < MemoryIdentityStore.maximumEntries || sequences[key] != nil else { throw Full() }
+    sequences[key] = sequence
+    return true
+  }
+
+  public func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) throws -> Bool {
+    let key = Nonce(application: application, text: nonce)
+    if let taken = nonces[key], now < taken { return false }
+    if nonces.count >= MemoryIdentityStore.maximumEntries { nonces = nonces.filter { now < $0.value } }
+    guard nonces.count < MemoryIdentityStore.maximumEntries else { throw Full() }
+    nonces[key] = until
+    return true
+  }
+
+  public func keep(_ credential: StoredCredential) throws {
+    forget(application: credential.application, user: credential.user, device: credential.device)
+    guard credentials.count < MemoryIdentityStore.maximumEntries else { throw Full() }
+    credentials[credential.id] = credential
+    credentialOfDevice[
+      Device(application: credential.application, user: credential.user, device: credential.device)] = credential.id
+  }
+
+  public func credential(_ id: String) -> StoredCredential? { credentials[id] }
+
+  public func forget(application: String, user: UserID, device: String) {
+    let device = Device(application: application, user: user, device: device)
+    if let id = credentialOfDevice.removeValue(forKey: device) { credentials[id] = nil }
+  }
+}

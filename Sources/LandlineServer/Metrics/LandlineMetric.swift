@@ -1,0 +1,62 @@
+/// Every figure that the gateway counts of itself. Names follow Prometheus' conventions; no user, number or call is a label.
+public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
+  case callsStarted = "landline_calls_started"
+  case callsEnded = "landline_calls_ended"
+  case liveCalls = "landline_live_calls"
+  case sessions = "landline_sessions"
+  case connections = "landline_connections"
+  case appMessages = "landline_app_messages"
+  case ledgerOperation = "landline_ledger_operation"
+  case ledgerFailures = "landline_ledger_failures"
+  case sipMessages = "landline_sip_messages"
+  case sipDropped = "landline_sip_dropped"
+  case trunkUp = "landline_trunk_up"
+  case trunkLiveCalls = "landline_trunk_live_calls"
+  case eventLoopLag = "landline_event_loop_lag"
+  case mediaPackets = "landline_media_packets"
+  case mediaDropped = "landline_media_dropped_packets"
+  case mediaLegs = "landline_media_legs"
+  case httpRequests = "landline_http_requests"
+  case httpRequest = "landline_http_request"
+  case ready = "landline_ready"
+  case draining = "landline_draining"
+  case seriesDropped = "landline_metrics_dropped_series"
+
+  public enum Kind: Hashable, Sendable { case counter, gauge, timer }
+
+  public var kind: Kind {
+    switch self {
+    case .callsStarted, .callsEnded, .appMessages, .ledgerFailures, .sipMessages, .sipDropped, .mediaPackets,
+      .mediaDropped, .httpRequests, .seriesDropped:
+      .counter
+    case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
+    case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining: .gauge
+    }
+  }
+
+  public var help: String {
+    switch self {
+    case .callsStarted: "Calls that were asked for, by environment and kind."
+    case .callsEnded: "Calls that are over, by environment and failure code; code is none where nothing failed."
+    case .liveCalls: "Calls that are up or being set up, by environment."
+    case .sessions: "Sessions of apps."
+    case .connections: "Open connections of the HTTP port, WebSockets included."
+    case .appMessages: "Messages of apps, by direction."
+    case .ledgerOperation: "Time until the ledger's durable answer, by step."
+    case .ledgerFailures: "Questions that the ledger gave no answer to, by cause."
+    case .sipMessages: "SIP messages, by direction, method and class of status."
+    case .sipDropped: "SIP messages dropped before they were read, by reason."
+    case .trunkUp: "Whether a trunk takes calls: 1 or 0."
+    case .trunkLiveCalls: "Calls on a trunk."
+    case .eventLoopLag: "How late the signalling loop comes to what is due."
+    case .mediaPackets: "Media packets, by direction."
+    case .mediaDropped: "Media packets dropped, by reason."
+    case .mediaLegs: "Legs with media ports."
+    case .httpRequests: "HTTP requests, by route, method and status."
+    case .httpRequest: "Time to answer an HTTP request, by route."
+    case .ready: "Whether the gateway takes new calls: 1 or 0."
+    case .draining: "Whether the gateway is draining: 1 or 0."
+    case .seriesDropped: "Series that were not kept because their metric has too many."
+    }
+  }
+}

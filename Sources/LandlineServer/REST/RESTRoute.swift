@@ -1,0 +1,122 @@
+import CallModel
+
+/// One row of the route table: what makes the router, and the description of the interface, from one source.
+struct RESTRoute: Sendable {
+  enum Access: Sendable {
+    case anyone
+    case principal
+    case operators
+  }
+
+  enum Repeating: Sendable {
+    /// Repeats do no harm.
+    case harmless
+    case keyOptional
+    /// Moves money or starts a call.
+    case keyRequired
+  }
+
+  /// Who makes repeats safe besides the stored answer.
+  enum Backing: Sendable {
+    /// The ledger: carrying the request out again gives the first outcome.
+    case ledger
+    /// Nobody: what was begun must not be begun again.
+    case none
+  }
+
+  struct Parameter: Sendable {
+    var name: String
+    var description: String
+    var schema: JSONTree
+  }
+
+  struct Member: Sendable {
+    enum Kind: Sendable {
+      case text
+      /// A decimal text such as `12.50`.
+      case amount
+      case integer
+      case flag
+      case destination
+      /// Texts by name.
+      case texts
+    }
+    var name: String
+    var kind: Kind
+    var isRequired = false
+    var description: String
+  }
+
+  enum Success: Sendable {
+    /// The name of a schema.
+    case json(Int, String)
+    case text(Int, String)
+    case nothing(Int)
+    /// 101.
+    case webSocket
+  }
+
+  typealias Handler = @Sendable (RESTCall) async throws -> RESTAnswer
+
+  var method: String
+  /// `/v1/accounts/{name}`
+  var path: String
+  var id: String
+  var summary: String
+  var access = Access.principal
+  var repeating = Repeating.harmless
+  var backing = Backing.none
+  var query: [Parameter] = []
+  var body: [Member]?
+  var success: Success
+  var problems: [ProblemCode] = []
+  var handle: Handler
+
+  /// Names inside braces.
+  var pathParameters: [String] {
+    path.split(separator: "/").compactMap { part in
+      part.hasPrefix("{") && part.hasSuffix("}") ? String(part.dropFirst().dropLast()) : nil
+    }
+  }
+
+  /// Whether a path as sent is one of this route.
+  func matches(_ path: Substring) -> Bool {
+    let pattern = self.path.split(separator: "/", omittingEmptySubsequences: false)
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard pattern.count == parts.count else { return false }
+    return zip(pattern, parts).allSatisfy { $0 == $1 || ($0.hasPrefix("{") && !$1.isEmpty) }
+  }
+}
+
+/// What a handler is given: everything checked that can be checked by the table.
+struct RESTCall: Sendable {
+  var request: RESTRequest
+  /// Decoded, by name.
+  var path: [String: String]
+  var query: [String: String]
+  var body: [String: JSONTree]
+  /// Set on every route but those for anyone.
+  var principal: RESTPrincipal?
+  var stores: EnvironmentStores?
+  /// For the ledger, made from the idempotency key.
+  var key: RequestKey
+  var now: Instant
+}
+
+/// An answer that is no problem.
+struct RESTAnswer: Sendable {
+  var status: Int
+  var headers: [(String, String)] = []
+  var mediaType: String?
+  var body: [UInt8]
+
+  static func json(_ status: Int = 200, _ value: JSONTree, headers: [(String, String)] = []) -> RESTAnswer {
+    RESTAnswer(status: status, headers: headers, mediaType: "application/json", body: value.bytes)
+  }
+
+  static func text(_ status: Int = 200, _ text: String, mediaType: String = "text/plain; charset=utf-8") -> RESTAnswer {
+    RESTAnswer(status: status, mediaType: mediaType, body: Array(text.utf8))
+  }
+
+  static let nothing = RESTAnswer(status: 204, mediaType: nil, body: [])
+}

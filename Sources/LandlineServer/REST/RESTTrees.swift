@@ -1,0 +1,87 @@
+import AppProtocol
+import CallEngine
+import CallModel
+
+/// The gateway's values as JSON. Money is a decimal text and whole micro-units, times are RFC 3339 in UTC.
+enum RESTTrees {
+  static func call(_ call: CallSnapshot) -> JSONTree { .members(members(call)) }
+
+  private static func members(_ call: CallSnapshot) -> [(String, JSONTree)] {
+    [
+      ("id", .text(call.id.text)), ("environment", .text(call.environment)), ("account", .text(call.account.text)),
+      ("application", .text(optional: call.application)), ("user", .text(optional: call.user?.text)),
+      ("kind", .text(call.kind.rawValue)), ("destination", .text(call.destination)),
+      ("state", .text(call.state.rawValue)), ("started_at", instant(call.startedAt)),
+      ("answered_at", instant(call.answeredAt)), ("trunk", .text(optional: call.trunk)),
+      ("near_codec", .text(optional: call.nearCodec)), ("far_codec", .text(optional: call.farCodec)),
+    ] + RESTService.money("held", call.heldMicro) + [
+      ("currency", .text("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
+      ("failure", call.failure.map(failure) ?? .null),
+    ]
+  }
+
+  static func record(_ record: CallRecord) -> JSONTree {
+    let summary = record.summary
+    let extra: [(String, JSONTree)] = [
+      ("progressed_at", instant(summary.progressedAt)), ("rung_at", instant(summary.rungAt)),
+      ("established_at", instant(summary.establishedAt)), ("ended_at", instant(summary.endedAt)),
+      ("cause", .text(summary.cause.rawValue)), ("duration_ms", .integer(summary.durationMilliseconds)),
+      ("billed_seconds", .integer(summary.billedSeconds)),
+    ]
+    let rest: [(String, JSONTree)] = [
+      ("caller_number", .text(optional: record.callerNumber)), ("attempts", .array(record.attempts.map(attempt))),
+      ("sip_call_id", .text(optional: record.sipCallID)),
+      ("mean_score_near", record.meanScoreNear.map { .number($0) } ?? .null),
+      ("mean_score_far", record.meanScoreFar.map { .number($0) } ?? .null),
+      (
+        "client_statistics",
+        .members(record.clientStatistics.sorted { $0.key < $1.key }.map { ($0.key, .number($0.value)) })
+      ),
+      (
+        "story",
+        .array(
+          record.story.map { .members([("milliseconds", .integer($0.milliseconds)), ("text", .text($0.text))]) })
+      ),
+      ("flags", .array(record.flags.map { .text($0) })),
+    ]
+    var all = members(record.call)
+    if let failure = summary.failure, let index = all.firstIndex(where: { $0.0 == "failure" }) {
+      all[index].1 = RESTTrees.failure(failure)
+    }
+    return .members(all + extra + RESTService.money("cost", summary.costMicro) + rest)
+  }
+
+  private static func instant(_ instant: Instant?) -> JSONTree { .text(optional: instant.map { "\($0)" }) }
+
+  private static func quality(_ quality: CallQuality) -> JSONTree {
+    func direction(_ direction: CallQuality.Direction) -> JSONTree {
+      .members([
+        ("mos", .number(direction.meanOpinionScore)), ("jitter_ms", .number(direction.jitter)),
+        ("loss", .number(direction.loss)), ("packets", .integer(Int64(clamping: direction.packets))),
+      ])
+    }
+    return .members([
+      ("sent", direction(quality.sent)), ("received", direction(quality.received)),
+      ("round_trip_ms", quality.roundTrip.map { .number($0) } ?? .null),
+    ])
+  }
+
+  private static func attempt(_ attempt: CallAttempt) -> JSONTree {
+    .members([
+      ("trunk", .text(attempt.trunk)), ("started_at", instant(attempt.startedAt)),
+      ("ended_at", instant(attempt.endedAt)), ("sip_status", .integer(optional: attempt.sipStatus.map { Int64($0) })),
+      ("code", .text(optional: attempt.code?.rawValue)),
+    ])
+  }
+
+  static func failure(_ failure: CallFailure) -> JSONTree {
+    .members([
+      ("code", .text(failure.code.rawValue)), ("domain", .text(failure.domain.rawValue)),
+      ("message", .text(failure.code.details.meaning)), ("refusal", .text(optional: failure.refusal?.rawValue)),
+      ("sip_status", .integer(optional: failure.sipStatus.map { Int64($0) })), ("phrase", .text(optional: failure.phrase)),
+      ("cause", .integer(optional: failure.causeOrMapped.map { Int64($0) })), ("retry", .text(failure.retry.rawValue)),
+      ("retry_after", .integer(optional: failure.retryAfterSeconds.map { Int64($0) })),
+      ("trunk", .text(optional: failure.trunk)), ("warning", .text(optional: failure.warning)),
+    ])
+  }
+}

@@ -1,0 +1,186 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import Foundation
+import LandlineConfiguration
+import LandlineGateway
+import LedgerCore
+import LedgerSQLite
+import LedgerSpool
+import Logging
+import MediaCore
+import RoutingCore
+import SDPCore
+import SIPCore
+import SecureTransport
+
+/// What a configuration becomes before anything listens: open stores and the values that the hub, the doors and the
+/// verifier are made of.
+struct NodeAssembly: Sendable {
+  static let version = "0.5.0"
+  /// The name of the built-in far end among the trunks; no trunk of the configuration can have it.
+  static let farEndTrunk = "far-end"
+
+  let configuration: GatewayConfiguration
+  var environments: [HubEnvironment]
+  /// To be closed at the end.
+  let ledgers: [SQLiteLedgerStore]
+  let gatewayStores: [String: SQLiteGatewayStore]
+
+  /// Opens every environment's files; those of a new environment are made.
+  static func open(_ configuration: GatewayConfiguration, log: Logger) throws -> NodeAssembly {
+    var environments: [HubEnvironment] = []
+    var ledgers: [SQLiteLedgerStore] = []
+    var stores: [String: SQLiteGatewayStore] = [:]
+    for environment in configuration.environments {
+      let ledgerFile = URL(fileURLWithPath: environment.ledger)
+      let folder = ledgerFile.deletingLastPathComponent()
+      try FileManager.default.createDirectory(
+        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      var options = SQLiteLedgerStore.Options()
+      let name = environment.name
+      options.onFault = { problem in
+        log.critical("the ledger's books are broken", metadata: ["environment": "\(name)", "problem": "\(problem)"])
+      }
+      let ledger = try SQLiteLedgerStore.open(path: environment.ledger, options: options, createIfMissing: true)
+      ledgers.append(ledger)
+      let base = ledgerFile.deletingPathExtension().path
+      let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
+      stores[name] = store
+      environments.append(
+        HubEnvironment(
+          name: name, node: configuration.node,
+          stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store),
+          payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
+          spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
+          applications: applications(environment),
+          recordDays: configuration.retention.recordMilliseconds.map { $0 / 86_400_000 } ?? 36_500))
+    }
+    return NodeAssembly(
+      configuration: configuration, environments: environments, ledgers: ledgers, gatewayStores: stores)
+  }
+
+  static func applications(_ environment: EnvironmentConfiguration) -> [String: HubEnvironment.Application] {
+    Dictionary(
+      environment.applications.map {
+        ($0.key, HubEnvironment.Application(account: $0.account, callerNumbers: $0.callerNumbers))
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  static func credentials(_ configuration: GatewayConfiguration) -> [AppCredentials] {
+    configuration.environments.flatMap { environment in
+      environment.applications.map { application in
+        AppCredentials(
+          key: application.key, secret: application.secret, environment: environment.name,
+          account: application.account, callerNumbers: application.callerNumbers,
+          allowsSelfSigned: application.allowsSelfSigned,
+          userRules: (try? UserID.Rules(maximumLength: environment.usersMaximumLength)) ?? .standard)
+      }
+    }
+  }
+
+  /// - Parameter farEnd: where the built-in far end listens, for environments that have its numbers.
+  static func engine(_ configuration: GatewayConfiguration, farEnd: CallTrunk?) -> EngineConfiguration {
+    let origin = CallOperation.Origin(node: configuration.node, epoch: 0)
+    let environments = configuration.environments.map { environment in
+      var trunks = environment.trunks
+      if environment.hasSandboxNumbers, farEnd != nil { trunks.append(farEndTrunk) }
+      return EngineConfiguration.Environment(
+        name: environment.name, origin: origin, trunks: trunks, hasSandboxNumbers: environment.hasSandboxNumbers,
+        sipHosts: environment.sipHosts, usersMaximumLength: environment.usersMaximumLength)
+    }
+    var engine = EngineConfiguration(
+      environments: environments, trunks: configuration.trunks.map(CallTrunk.init) + (farEnd.map { [$0] } ?? []),
+      host: configuration.host ?? configuration.listeners.first?.listener.advertisedHost
+        ?? configuration.listeners.first?.listener.host ?? .ipv4(0x7F00_0001))
+    engine.limits = limits(configuration.calls)
+    return engine
+  }
+
+  static func limits(_ calls: CallLimitsConfiguration) -> EngineConfiguration.Limits {
+    var limits = EngineConfiguration.Limits()
+    limits.calls = calls.calls
+    limits.callsPerSession = calls.callsPerSession
+    limits.firstGrantSeconds = calls.firstGrantSeconds
+    limits.grantSeconds = calls.grantSeconds
+    limits.guardMilliseconds = calls.guardMilliseconds
+    limits.ledgerMilliseconds = calls.ledgerMilliseconds
+    limits.maximumCallSeconds = calls.maximumCallSeconds
+    limits.earlyMediaMilliseconds = calls.earlyMediaMilliseconds
+    limits.deadMediaMilliseconds = calls.deadMediaMilliseconds
+    limits.mediaSetUpMilliseconds = calls.mediaSetUpMilliseconds
+    limits.preparationMilliseconds = calls.preparationMilliseconds
+    return limits
+  }
+
+  static func controlSocket(_ configuration: GatewayConfiguration) -> String { configuration.state + "/control.sock" }
+
+  static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
+    var door = HTTPDoorConfiguration(
+      host: "\(http.host)", port: Int(http.port),
+      certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
+      allowedOrigins: http.origins)
+    door.limits.connections = http.limits.connections
+    door.limits.connectionsPerHost = http.limits.connectionsPerHost
+    door.limits.bodyBytes = http.limits.bodyBytes
+    return door
+  }
+
+  func hub(farEnd: CallTrunk?) throws -> HubConfiguration {
+    var door = AppDoor.Configuration(version: Self.version)
+    let limits = configuration.http.limits
+    door.maximumConnections = limits.connections
+    door.maximumConnectionsPerHost = limits.connectionsPerHost
+    door.maximumSessions = limits.sessions
+    door.requestsPerSecond = Int64(limits.requestsPerSecond)
+    door.requestBurst = Int64(limits.requestBurst)
+    door.registrationsPerSecond = Int64(limits.registrationsPerSecond)
+    var media = configuration.media.loops
+    if media.isEmpty {
+      media = [MediaLoopConfiguration(app: configuration.media.app, trunk: configuration.media.trunk)]
+    }
+    var hub = HubConfiguration(
+      node: configuration.node.text, version: Self.version, environments: environments,
+      engine: Self.engine(configuration, farEnd: farEnd),
+      sip: SIPNode.Configuration(
+        listeners: sipListeners, agent: UserAgent.Configuration(addresses: []),
+        tlsClients: configuration.tlsClients),
+      media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
+    hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
+    hub.registrations = Self.registrations(configuration)
+    return hub
+  }
+
+  /// A node without listeners of its own still reaches the built-in far end, from a port of loopback that nobody knows.
+  private var sipListeners: [SIPListener] {
+    guard configuration.listeners.isEmpty else { return configuration.listeners.map(\.listener) }
+    return [SIPListener(id: ListenerID(1), transport: .udp, host: .ipv4(0x7F00_0001), port: 0)]
+  }
+
+  static func registrations(_ configuration: GatewayConfiguration) -> [OutgoingRegistration] {
+    configuration.trunks.compactMap { (trunk) -> OutgoingRegistration? in
+      guard let seconds = trunk.registrationSeconds, let account = trunk.account, let host = trunk.uri.host else {
+        return nil
+      }
+      let address = NameAddress(SIPURI(scheme: trunk.uri.scheme, user: account.username, host: host))
+      return OutgoingRegistration(
+        registrar: trunk.uri, routes: trunk.proxies, address: address, contactUser: account.username,
+        account: account, expires: seconds)
+    }
+  }
+
+  func close() async {
+    for ledger in ledgers { await ledger.close() }
+    for store in gatewayStores.values { await store.close() }
+  }
+}
+
+extension CallTrunk {
+  init(_ trunk: TrunkConfiguration) {
+    self.init(
+      trunk: trunk.trunk, uri: trunk.uri, proxies: trunk.proxies, account: trunk.account, identity: trunk.identity,
+      media: trunk.media, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
+      allowsTransfer: trunk.allowsTransfer, maximumRedirections: trunk.maximumRedirections,
+      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
+  }
+}

@@ -1,0 +1,68 @@
+import AppProtocol
+import CallModel
+import Foundation
+import LandlineConfiguration
+import Synchronization
+
+/// Who may ask over REST: operators by their bearer keys, applications by signed requests. A reload can replace both.
+final class NodeAuthenticator: RESTAuthenticator {
+  private let current: Mutex<OperatorKeys>
+
+  init(_ configuration: GatewayConfiguration) { current = Mutex(NodeAuthenticator.keys(configuration)) }
+
+  func replace(_ configuration: GatewayConfiguration) {
+    current.withLock { $0 = NodeAuthenticator.keys(configuration) }
+  }
+
+  func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
+    await current.withLock { $0 }.authenticate(request)
+  }
+
+  private static func keys(_ configuration: GatewayConfiguration) -> OperatorKeys {
+    OperatorKeys(
+      configuration.environments.flatMap { environment in
+        environment.operators.map { OperatorKeys.Key(environment: environment.name, name: $0.name, key: $0.key) }
+      }, else: ApplicationSignatures(NodeAssembly.credentials(configuration)))
+  }
+}
+
+/// Requests that an application signed with its secret: `Authorization: Application KEY:SIGNATURE`.
+struct ApplicationSignatures: RESTAuthenticator {
+  private let applications: [String: AppCredentials]
+  /// Stands in for the secret of an application that does not exist, so that both take the same time.
+  private static let nobody = "AAAAAAAAAAAAAAAAAAAAAA=="
+
+  init(_ applications: [AppCredentials]) {
+    self.applications = Dictionary(applications.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
+    let scheme = "application "
+    guard let header = request.header("authorization"), header.lowercased().hasPrefix(scheme) else { return nil }
+    let parts = header.dropFirst(scheme.count).split(separator: ":", maxSplits: 1)
+    guard parts.count == 2, let timestamp = request.header("x-timestamp") else { return nil }
+    let application = applications[String(parts[0])]
+    let signature = RequestSignature(
+      verb: request.method, body: request.body, contentType: request.header("content-type") ?? "",
+      timestamp: timestamp, path: request.path)
+    let isValid = signature.isValid(
+      String(parts[1]), secret: application?.secret.exposed ?? Self.nobody)
+    guard isValid, let application else { return nil }
+    return RESTPrincipal(
+      environment: application.environment, actor: "app:\(application.key)",
+      role: .application(account: application.account))
+  }
+}
+
+/// Whoever can open the gateway's control socket is its user: an operator of every environment, which the query names
+/// where there are several.
+struct LocalOperator: RESTAuthenticator {
+  let environments: [String]
+
+  func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
+    let items = URLComponents(string: "?\(request.query ?? "")")?.queryItems
+    let named = items?.first { $0.name == "environment" }?.value
+    guard let environment = named ?? environments.first, environments.contains(environment) else { return nil }
+    return RESTPrincipal(environment: environment, actor: "local", role: .operator)
+  }
+}

@@ -1,0 +1,209 @@
+import AppProtocol
+import CallEngine
+import CallModel
+public import LandlineConfiguration
+import LandlineGateway
+import LandlineResolver
+public import Logging
+public import NIOCore
+import RoutingCore
+import SIPCore
+public import ServiceLifecycle
+import Synchronization
+
+/// A whole gateway in one process: stores, hub, built-in far end, the doors for apps and operators. Runs as a service
+/// until it is asked to end; then it drains, settles what is left, and closes everything.
+public final class RunningGateway: Service {
+  private struct State {
+    var configuration: GatewayConfiguration
+    var port: UInt16?
+    var portWaiters: [CheckedContinuation<UInt16?, Never>] = []
+    var isEnded = false
+  }
+
+  private let state: Mutex<State>
+  private let assembly: NodeAssembly
+  private let hub: CallHub
+  private let farEnd: FarEnd?
+  private let farEndTrunk: CallTrunk?
+  private let verifier: SwitchableVerifier
+  private let authenticator: NodeAuthenticator
+  private let metrics: MetricsRegistry
+  private let log: Logger
+
+  private init(
+    _ assembly: NodeAssembly, hub: CallHub, farEnd: FarEnd?, farEndTrunk: CallTrunk?, verifier: SwitchableVerifier,
+    authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger
+  ) {
+    state = Mutex(State(configuration: assembly.configuration))
+    self.assembly = assembly
+    self.hub = hub
+    self.farEnd = farEnd
+    self.farEndTrunk = farEndTrunk
+    self.verifier = verifier
+    self.authenticator = authenticator
+    self.metrics = metrics
+    self.log = log
+  }
+
+  /// Opens stores and sockets for calls; apps and operators are let in by ``run()``.
+  /// - Throws: what cannot be opened; nothing stays open then.
+  public static func start(
+    _ configuration: GatewayConfiguration, metrics: MetricsRegistry, on group: any EventLoopGroup, log: Logger
+  ) async throws -> RunningGateway {
+    for warning in configuration.warnings { log.warning("\(warning)") }
+    let assembly = try NodeAssembly.open(configuration, log: log)
+    var farEnd: FarEnd?
+    do {
+      let loop = group.next()
+      if configuration.environments.contains(where: \.hasSandboxNumbers) {
+        farEnd = try await FarEnd.start(on: loop)
+      }
+      let farEndTrunk = try farEnd.map { try trunk(of: $0) }
+      let verifier = SwitchableVerifier(verifier(configuration, assembly))
+      let hub = try await CallHub.start(
+        assembly.hub(farEnd: farEndTrunk), verifier: verifier, resolver: try Resolver(), on: loop, log: log)
+      return RunningGateway(
+        assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, verifier: verifier,
+        authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log)
+    } catch {
+      await farEnd?.shutdown()
+      await assembly.close()
+      throw error
+    }
+  }
+
+  private static func verifier(_ configuration: GatewayConfiguration, _ assembly: NodeAssembly) -> AppVerifier {
+    AppVerifier(
+      applications: NodeAssembly.credentials(configuration), stores: assembly.gatewayStores,
+      draw: {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+      })
+  }
+
+  private static func trunk(of farEnd: FarEnd) throws -> CallTrunk {
+    var configuration = try TrunkConfiguration(
+      name: NodeAssembly.farEndTrunk, uri: "sip:127.0.0.1:\(farEnd.port);transport=udp")
+    // Nothing else of the file can make it rest or full.
+    configuration.trunk.healthPolicy.intervalMilliseconds = 0
+    return CallTrunk(configuration)
+  }
+
+  // MARK: What the outside asks
+
+  /// Where SIP peers reach the node.
+  public var sipAddresses: [String] { hub.addresses.map { "\($0.host):\($0.port)/\($0.transport.rawValue)" } }
+
+  public var operations: any GatewayOperations { hub }
+
+  /// The HTTP port, once it takes connections; `nil` when the gateway has ended before.
+  public func httpPort() async -> UInt16? {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state -> UInt16?? in
+        if let port = state.port { return .some(port) }
+        if state.isEnded { return .some(nil) }
+        state.portWaiters.append(continuation)
+        return nil
+      }
+      if let known { continuation.resume(returning: known) }
+    }
+  }
+
+  private func listening(_ port: UInt16?) {
+    let waiters = state.withLock { state in
+      if let port { state.port = port } else { state.isEnded = true }
+      let waiters = state.portWaiters
+      state.portWaiters = []
+      return waiters
+    }
+    for waiter in waiters { waiter.resume(returning: port) }
+  }
+
+  /// Takes over what may change while calls are up.
+  /// - Returns: what was taken over, and what waits for the next start.
+  public func reload(_ configuration: GatewayConfiguration) async throws -> ConfigurationChanges {
+    let changes = state.withLock { state in
+      let changes = configuration.changes(since: state.configuration)
+      state.configuration = configuration
+      return changes
+    }
+    verifier.replace(Self.verifier(configuration, assembly))
+    authenticator.replace(configuration)
+    let applications = Dictionary(
+      uniqueKeysWithValues: configuration.environments.map { ($0.name, NodeAssembly.applications($0)) })
+    await hub.configure(
+      NodeAssembly.engine(configuration, farEnd: farEndTrunk), applications: applications,
+      keepsClientStatistics: configuration.retention.keepsClientStatistics)
+    try await hub.reloadCertificates()
+    return changes
+  }
+
+  // MARK: Running
+
+  /// Lets apps and operators in until the task group is asked to end.
+  public func run() async throws {
+    let configuration = state.withLock { $0.configuration }
+    defer { listening(nil) }
+    var services: [any Service] = [Closing(gateway: self)]
+    services.append(
+      try HTTPDoor(
+        configuration: NodeAssembly.door(configuration.http), acceptor: hub, operations: hub,
+        authenticator: authenticator, metrics: metrics, logger: log,
+        onListening: { [weak self] port in self?.listening(port) }))
+    services.append(
+      try HTTPDoor(
+        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub, operations: hub,
+        authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics, logger: log))
+    services.append(Draining(gateway: self, milliseconds: configuration.drainMilliseconds))
+    // Ended in reverse order: first the calls, then the doors, then what they stand on.
+    let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: log))
+    try await withGracefulShutdownHandler {
+      try await group.run()
+    } onGracefulShutdown: {
+      Task { await group.triggerGracefulShutdown() }
+    }
+  }
+
+  /// Waits for live calls before anything else ends.
+  private struct Draining: Service {
+    let gateway: RunningGateway
+    let milliseconds: Int64
+
+    func run() async throws {
+      try await gracefulShutdown()
+      let hub = gateway.hub
+      await hub.drain()
+      let live = await hub.liveCalls(environment: nil).count
+      gateway.log.notice("draining", metadata: ["calls": "\(live)", "seconds": "\(milliseconds / 1000)"])
+      let left = await hub.waitUntilIdle(milliseconds: milliseconds)
+      if left > 0 { gateway.log.warning("calls are ended", metadata: ["calls": "\(left)"]) }
+    }
+  }
+
+  /// Closes everything when the doors are closed.
+  private struct Closing: Service {
+    let gateway: RunningGateway
+
+    func run() async throws {
+      try await gracefulShutdown()
+      await gateway.hub.shutDown()
+      await gateway.farEnd?.shutdown()
+      await gateway.assembly.close()
+      gateway.log.notice("ended")
+    }
+  }
+}
+
+/// A verifier that a reload can replace.
+final class SwitchableVerifier: RegistrationVerifier {
+  private let current: Mutex<AppVerifier>
+
+  init(_ verifier: AppVerifier) { current = Mutex(verifier) }
+
+  func replace(_ verifier: AppVerifier) { current.withLock { $0 = verifier } }
+
+  func verify(_ registration: Registration, clock: Instant) async -> RegistrationVerdict {
+    await current.withLock { $0 }.verify(registration, clock: clock)
+  }
+}

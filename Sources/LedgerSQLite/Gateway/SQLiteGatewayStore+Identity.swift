@@ -1,0 +1,103 @@
+public import AppProtocol
+public import CallModel
+
+extension SQLiteGatewayStore: IdentityStore {
+  /// Devices of one user whose credentials are kept; the oldest make room.
+  public static let maximumDevicesPerUser = 32
+  /// Old rows that a new nonce, or a new key, takes along: a table that is written to cannot grow of what has ended.
+  static let rowsTakenAlong: Int64 = 4
+
+  public func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> Bool {
+    try SQLiteGatewayStore.check(application, kind: "application key")
+    // Twenty digits hold every sequence, and texts of one length compare as their numbers do.
+    let digits = String(sequence)
+    let padded = String(repeating: "0", count: 20 - digits.utf8.count) + digits
+    return try await change { connection in
+      try connection.statement(
+        """
+        INSERT INTO identity_sequence(application, user, sequence) VALUES($1, $2, $3)
+        ON CONFLICT(application, user) DO UPDATE SET sequence = excluded.sequence
+          WHERE excluded.sequence > identity_sequence.sequence
+        """
+      ).bind(1, application).bind(2, user.text).bind(3, padded).run()
+      return connection.changes == 1
+    }
+  }
+
+  public func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) async throws -> Bool {
+    try SQLiteGatewayStore.check(application, kind: "application key")
+    try SQLiteGatewayStore.check(nonce, kind: "nonce")
+    return try await change { connection in
+      try connection.statement(
+        """
+        DELETE FROM identity_nonce WHERE (application, nonce) IN
+          (SELECT application, nonce FROM identity_nonce WHERE until <= $1 LIMIT $2)
+        """
+      ).bind(1, now.milliseconds).bind(2, SQLiteGatewayStore.rowsTakenAlong).run()
+      try connection.statement(
+        """
+        INSERT INTO identity_nonce(application, nonce, until) VALUES($1, $2, $3)
+        ON CONFLICT(application, nonce) DO UPDATE SET until = excluded.until WHERE identity_nonce.until <= $4
+        """
+      ).bind(1, application).bind(2, nonce).bind(3, until.milliseconds).bind(4, now.milliseconds).run()
+      return connection.changes == 1
+    }
+  }
+
+  public func keep(_ credential: StoredCredential) async throws {
+    try SQLiteGatewayStore.check(credential.id, kind: "credential")
+    try SQLiteGatewayStore.check(credential.application, kind: "application key")
+    try SQLiteGatewayStore.check(credential.device, kind: "device")
+    try await change { connection in
+      try SQLiteGatewayStore.end(connection, credential.application, credential.user, credential.device)
+      try connection.statement(
+        """
+        INSERT INTO identity_credential(id, digest, application, user, device, expires_at)
+        VALUES($1, $2, $3, $4, $5, $6) ON CONFLICT(id) DO NOTHING
+        """
+      ).bind(1, credential.id).bind(2, credential.digest).bind(3, credential.application)
+        .bind(4, credential.user.text).bind(5, credential.device).bind(6, credential.expiresAt?.milliseconds).run()
+      guard connection.changes == 1 else {
+        throw InvalidValue(
+          kind: "credential", rule: "credential.id", offset: nil, problem: "another device has a credential of this id",
+          accepted: "an id that was never used")
+      }
+      try connection.statement(
+        """
+        DELETE FROM identity_credential WHERE number IN
+          (SELECT number FROM identity_credential WHERE application = $1 AND user = $2
+           ORDER BY number DESC LIMIT -1 OFFSET $3)
+        """
+      ).bind(1, credential.application).bind(2, credential.user.text)
+        .bind(3, Int64(SQLiteGatewayStore.maximumDevicesPerUser)).run()
+    }
+  }
+
+  public func credential(_ id: String) async throws -> StoredCredential? {
+    guard id.utf8.count <= SQLiteGatewayStore.maximumTextBytes else { return nil }
+    return try await read { connection in
+      let statement = try connection.statement(
+        "SELECT digest, application, user, device, expires_at FROM identity_credential WHERE id = $1"
+      ).bind(1, id)
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      let rules = try UserID.Rules(maximumLength: UserID.Rules.largestMaximumLength)
+      return StoredCredential(
+        id: id, digest: statement.blob(0), application: statement.text(1),
+        user: try UserID(statement.text(2), rules: rules), device: statement.text(3),
+        expiresAt: statement.optionalInt64(4).map { Instant(milliseconds: $0) })
+    }
+  }
+
+  public func forget(application: String, user: UserID, device: String) async throws {
+    try await change { try SQLiteGatewayStore.end($0, application, user, device) }
+  }
+
+  private static func end(
+    _ connection: SQLiteConnection, _ application: String, _ user: UserID, _ device: String
+  ) throws {
+    try connection.statement(
+      "DELETE FROM identity_credential WHERE application = $1 AND user = $2 AND device = $3"
+    ).bind(1, application).bind(2, user.text).bind(3, device).run()
+  }
+}

@@ -1,0 +1,114 @@
+import CallModel
+import SDPCore
+
+/// A way that packets can take: from a socket of ours to an address of the peer.
+package struct ICEWay: Hashable, Sendable {
+  package let port: MediaPort
+  package let address: MediaAddress
+}
+
+/// One candidate pair of a full agent (RFC 8445 section 6.1.2.6).
+struct ICEPair {
+  enum State: Hashable {
+    /// A check is to be sent.
+    case waiting
+    case inProgress(ICECheck)
+    case succeeded
+    /// Tried again then; `nil`: never.
+    case failed(until: MonotonicInstant?)
+  }
+
+  let way: ICEWay
+  let localPreference: UInt16
+  let remotePriority: UInt32
+  var state = State.waiting
+  /// It has passed a check, whatever is being tried with it now.
+  var isValid = false
+  /// Goes before all others, and even when another pair is selected (RFC 8445 section 6.1.4.1).
+  var isTriggered = false
+  /// As controlled agent: the peer nominated it, be it before its check succeeded.
+  var isNominatedByPeer = false
+  /// A check with USE-CANDIDATE is wanted of this pair.
+  var isToBeNominated = false
+
+  /// RFC 8445 section 6.1.2.3.
+  func priority(isControlling: Bool) -> UInt64 {
+    let local = UInt64(ICEPriority.of(.host, localPreference: localPreference))
+    let remote = UInt64(remotePriority)
+    let (controlling, controlled) = isControlling ? (local, remote) : (remote, local)
+    return min(local, remote) << 32 + 2 * max(local, remote) + (controlling > controlled ? 1 : 0)
+  }
+}
+
+/// A connectivity check on its way, with what RFC 8489 section 6.2.1 says about repeating it.
+struct ICECheck: Hashable {
+  /// Milliseconds to the first repetition; then it doubles.
+  static let retransmission: Int64 = 500
+  /// Transmissions (Rc).
+  static let transmissions = 7
+  /// Waits as long as the first after the last transmission, times this (Rm).
+  static let lastWait: Int64 = 16
+
+  let transaction: STUNTransaction
+  let nominates: Bool
+  let isControlling: Bool
+  /// Milliseconds (RTO).
+  let timeout: Int64
+  var sent = 0
+  var due: MonotonicInstant
+
+  var isOver: Bool { sent >= ICECheck.transmissions }
+
+  /// It is sent now.
+  mutating func transmit(at now: MonotonicInstant) {
+    sent += 1
+    let wait = isOver ? timeout * ICECheck.lastWait : timeout << Int64(sent - 1)
+    due = now.advanced(byMilliseconds: wait)
+  }
+}
+
+/// One generation of a full agent: credentials of both ends and the pairs checked with them.
+final class ICECheckList {
+  let credentials: ICECredentials
+  let userFragment: [UInt8]
+  let key: STUNIntegrity
+  let locals: [ClientTransport.Local]
+  private(set) var remote: ICECredentials?
+  /// Of the peer's password; `nil` before its description is there.
+  private(set) var remoteKey: STUNIntegrity?
+  /// The USERNAME of our checks.
+  private(set) var userName: [UInt8] = []
+  var pairs = ContiguousArray<ICEPair>()
+  /// Position of the pair that media takes.
+  var selected: Int?
+
+  init(_ credentials: ICECredentials, _ locals: [ClientTransport.Local]) {
+    self.credentials = credentials
+    self.locals = Array(locals.prefix(ClientTransport.maximumLocals))
+    userFragment = Array(credentials.userFragment.utf8)
+    key = STUNIntegrity(credentials.password.exposed)
+  }
+
+  func join(_ remote: ICECredentials) {
+    self.remote = remote
+    remoteKey = STUNIntegrity(remote.password.exposed)
+    userName = Array("\(remote.userFragment):\(credentials.userFragment)".utf8)
+  }
+
+  var selectedWay: ICEWay? { selected.map { pairs[$0].way } }
+
+  /// Adds a pair; `nil`: there are too many, or it is no pair of one family.
+  func add(_ local: ClientTransport.Local, _ address: MediaAddress, _ priority: UInt32) -> Int? {
+    let way = ICEWay(port: local.port, address: address)
+    if let known = pairs.firstIndex(where: { $0.way == way }) { return known }
+    guard pairs.count < ICEFullAgent.maximumPairs, (local.address.ipv4 == nil) == (address.ipv4 == nil) else {
+      return nil
+    }
+    pairs.append(ICEPair(way: way, localPreference: local.preference, remotePriority: priority))
+    return pairs.count - 1
+  }
+
+  func isProved(_ address: MediaAddress) -> Bool {
+    pairs.contains { $0.way.address == address && $0.isValid }
+  }
+}

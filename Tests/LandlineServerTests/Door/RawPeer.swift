@@ -1,0 +1,171 @@
+import NIOCore
+import NIOPosix
+
+/// A TCP client that writes exactly the bytes it is told to, and knows WebSocket frames.
+final class RawPeer {
+  struct Frame: Equatable {
+    var isFinal: Bool
+    var opcode: UInt8
+    var data: [UInt8]
+
+    /// The code of a close frame.
+    var code: UInt16? { data.count >= 2 ? UInt16(data[0]) << 8 | UInt16(data[1]) : nil }
+    var text: String { String(decoding: data, as: UTF8.self) }
+  }
+
+  let channel: any Channel
+  private var chunks: AsyncStream<[UInt8]>.AsyncIterator
+  private var buffer: [UInt8] = []
+
+  private init(_ channel: any Channel, _ chunks: AsyncStream<[UInt8]>) {
+    self.channel = channel
+    self.chunks = chunks.makeAsyncIterator()
+  }
+
+  deinit { channel.close(promise: nil) }
+
+  private final class Collector: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    let continuation: AsyncStream<[UInt8]>.Continuation
+
+    init(_ continuation: AsyncStream<[UInt8]>.Continuation) { self.continuation = continuation }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      continuation.yield(Array(unwrapInboundIn(data).readableBytesView))
+    }
+    func channelInactive(context: ChannelHandlerContext) { continuation.finish() }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  }
+
+  /// - Parameters:
+  ///   - reads: Whether anything is read before ``startReading()``.
+  ///   - source: Our own address.
+  static func connect(_ port: Int, reads: Bool = true, seconds: Int64 = 30) async throws -> RawPeer {
+    let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelOption(.autoRead, value: reads)
+      .channelOption(.socketOption(.so_rcvbuf), value: reads ? 262_144 : 4096)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Collector(continuation))
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    // Whatever hangs ends a test, and fails it.
+    channel.eventLoop.scheduleTask(in: .seconds(seconds)) { channel.close(promise: nil) }
+    return RawPeer(channel, stream)
+  }
+
+  func write(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
+  func write(_ text: String) async throws { try await write(Array(text.utf8)) }
+  /// Does not wait until the bytes are sent.
+  func post(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+
+  private func fill() async -> Bool {
+    guard let chunk = await chunks.next() else { return false }
+    buffer += chunk
+    return true
+  }
+
+  /// Everything until the connection ends.
+  func rest() async -> [UInt8] {
+    while await fill() {}
+    defer { buffer = [] }
+    return buffer
+  }
+
+  /// A response's head without its last line end; `nil` when the connection ends first.
+  func head() async -> String? {
+    while true {
+      if let end = buffer.firstRange(of: Array("\r\n\r\n".utf8)) {
+        let text = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
+        buffer.removeSubrange(..<end.upperBound)
+        return text
+      }
+      guard await fill() else { return nil }
+    }
+  }
+
+  /// A response: status, head, and the body by its Content-Length.
+  func response() async -> (status: Int, head: String, body: String)? {
+    guard let head = await head() else { return nil }
+    let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+      .flatMap { Int($0.dropFirst("content-length:".count).drop { $0 == " " }) } ?? 0
+    while buffer.count < length { guard await fill() else { return nil } }
+    let body = String(decoding: buffer[..<length], as: UTF8.self)
+    buffer.removeFirst(length)
+    return (status, head, body)
+  }
+
+  /// The next frame; `nil` when the connection ends first.
+  func frame() async -> Frame? {
+    while true {
+      if let frame = takeFrame() { return frame }
+      guard await fill() else { return nil }
+    }
+  }
+
+  private func takeFrame() -> Frame? {
+    guard buffer.count >= 2 else { return nil }
+    var length = Int(buffer[1] & 0x7F)
+    var start = 2
+    if length == 126 {
+      guard buffer.count >= 4 else { return nil }
+      length = Int(buffer[2]) << 8 | Int(buffer[3])
+      start = 4
+    } else if length == 127 {
+      guard buffer.count >= 10 else { return nil }
+      length = buffer[2..<10].reduce(0) { $0 << 8 | Int($1) }
+      start = 10
+    }
+    guard buffer.count >= start + length else { return nil }
+    let frame = Frame(
+      isFinal: buffer[0] & 0x80 != 0, opcode: buffer[0] & 0x7F, data: Array(buffer[start..<start + length]))
+    buffer.removeFirst(start + length)
+    return frame
+  }
+
+  /// - Parameter first: the frame's first octet: flags and kind.
+  static func frame(_ first: UInt8, _ data: [UInt8], isMasked: Bool = true, length: Int? = nil) -> [UInt8] {
+    let length = length ?? data.count
+    let mask: UInt8 = isMasked ? 0x80 : 0
+    var bytes = [first]
+    if length < 126 {
+      bytes.append(mask | UInt8(length))
+    } else if length < 65536 {
+      bytes += [mask | 126, UInt8(length >> 8), UInt8(length & 0xFF)]
+    } else {
+      bytes.append(mask | 127)
+      for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(length >> shift & 0xFF)) }
+    }
+    let key: [UInt8] = [0x11, 0x22, 0x33, 0x44]
+    if isMasked { bytes += key }
+    bytes += isMasked ? data.enumerated().map { $1 ^ key[$0 & 3] } : data
+    return bytes
+  }
+
+  static func text(_ text: String) -> [UInt8] { frame(0x81, Array(text.utf8)) }
+
+  /// The request of an upgrade.
+  static func upgrade(
+    path: String = "/v1/connect", method: String = "GET", version: String = "13",
+    key: String = "dGhlIHNhbXBsZSBub25jZQ==", subprotocol: String? = "landline.v1", extra: [String] = []
+  ) -> String {
+    var lines = [
+      "\(method) \(path) HTTP/1.1", "Host: gateway.example.com", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
+      "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: \(version)",
+    ]
+    if let subprotocol { lines.append("Sec-WebSocket-Protocol: \(subprotocol)") }
+    return (lines + extra).joined(separator: "\r\n") + "\r\n\r\n"
+  }
+
+  /// A WebSocket that is open.
+  static func open(_ port: Int, reads: Bool = true, seconds: Int64 = 30) async throws -> RawPeer? {
+    let peer = try await connect(port, reads: reads, seconds: seconds)
+    try await peer.write(upgrade())
+    guard reads else { return peer }
+    guard let head = await peer.head(), head.hasPrefix("HTTP/1.1 101") else { return nil }
+    return peer
+  }
+}
