@@ -32,4 +32,31 @@ struct GatewayTests {
   @Test(
     "Trunks refuse", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(FailureCases.cases))
   func failures(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test("Mid-call", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(MidCallCases.cases))
+  func midCall(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "baresip answers",
+    .enabled(
+      if: hasApp && PeerProgram.baresip.isInstalled && PeerProgram.openssl.isInstalled,
+      "\(appAbsence), or baresip or openssl is: apt-get install baresip openssl"),
+    arguments: PeerCase.chosen(TrunkCases.baresip))
+  func baresip(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Kamailio in between",
+    .enabled(
+      if: hasSIPp && PeerProgram.kamailio.isInstalled, "\(sippAbsence), or kamailio is: apt-get install kamailio"),
+    arguments: PeerCase.chosen(TrunkCases.kamailio + [TrunkCases.wrongPassword]))
+  func kamailio(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test("The sandbox", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(SandboxCases.cases))
+  func sandbox(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Calls from outside",
+    .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
+    arguments: PeerCase.chosen(StrayCases.cases))
+  func strays(_ peerCase: PeerCase) async { await peerCase.perform() }
 }
