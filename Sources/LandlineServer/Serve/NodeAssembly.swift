@@ -143,7 +143,9 @@ struct NodeAssembly: Sendable {
       node: configuration.node.text, version: Self.version, environments: environments,
       engine: Self.engine(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
-        listeners: sipListeners, agent: UserAgent.Configuration(addresses: []),
+        listeners: sipListeners,
+        // Calls from outside reach the engine, which knows whom they could be for.
+        agent: UserAgent.Configuration(addresses: [], acceptsCalls: true),
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
