@@ -41,7 +41,7 @@ extension Console {
     started: @escaping @Sendable (RunningGateway, UInt16) async throws -> AfterStart = { _, _ in .goesOn }
   ) async throws {
     let output = LogOutput(configuration.log)
-    let log = Logger(label: "landline") { label in output.handler(label) }
+    let log = Logger(label: "landline") { GatewayLogHandler(label: $0, output: output) }
     let metrics = MetricsRegistry()
     MetricsSystem.bootstrap(metrics)
     let group = MultiThreadedEventLoopGroup.singleton
@@ -66,25 +66,25 @@ extension Console {
     let running = ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
     do { try await running.run() } catch {
-      await output.close()
+      output.close()
       throw ConsoleError(startingFailed: error)
     }
-    await output.close()
+    output.close()
   }
 
   /// Tells the service manager and whoever waits that the gateway takes calls, and that it ends.
   private struct Announcement: Service {
     let gateway: RunningGateway
-    let notifier: ServiceNotifier
+    let notifier: ServiceNotifier?
     let started: @Sendable (RunningGateway, UInt16) async throws -> AfterStart
 
     func run() async throws {
       guard let port = await gateway.httpPort() else { return }
-      notifier.ready()
+      _ = notifier?.ready(status: "takes calls")
       try await withGracefulShutdownHandler {
         if try await started(gateway, port) == .goesOn { try await gracefulShutdown() }
       } onGracefulShutdown: {
-        notifier.stopping()
+        _ = notifier?.stopping(status: "ends its calls")
       }
     }
   }
@@ -93,17 +93,17 @@ extension Console {
   private struct Reloading: Service {
     let gateway: RunningGateway
     let output: LogOutput
-    let notifier: ServiceNotifier
+    let notifier: ServiceNotifier?
     let log: Logger
     let read: @Sendable () throws -> GatewayConfiguration
 
     func run() async throws {
       for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-        notifier.reloading()
+        _ = notifier?.reloading()
         do {
           let configuration = try read()
           let changes = try await gateway.reload(configuration)
-          output.apply(configuration.log)
+          output.configuration = configuration.log
           for change in changes.live { log.notice("reloaded", metadata: ["change": "\(change)"]) }
           for change in changes.needsRestart {
             log.warning("changes with the next start", metadata: ["change": "\(change)"])
@@ -114,7 +114,7 @@ extension Console {
         } catch {
           log.error("the configuration was not taken over", metadata: ["problem": "\(error)"])
         }
-        notifier.ready()
+        _ = notifier?.ready(status: "takes calls")
       }
     }
   }

@@ -48,7 +48,8 @@ enum OpenAPIDocument {
                   ("type", .text("apiKey")), ("in", .text("header")), ("name", .text("Authorization")),
                   (
                     "description",
-                    .text("Application KEY:SIGNATURE, HMAC-SHA256 over method, body digest, type, x-timestamp and path.")
+                    .text(
+                      "Application KEY:SIGNATURE, HMAC-SHA256 over method, body digest, type, x-timestamp and path.")
                   ),
                 ])
               ),
@@ -85,7 +86,8 @@ enum OpenAPIDocument {
   }
 
   private static func parameters(_ route: RESTRoute) -> [JSONTree] {
-    func parameter(_ name: String, _ place: String, _ isRequired: Bool, _ text: String, _ schema: JSONTree) -> JSONTree {
+    func parameter(_ name: String, _ place: String, _ isRequired: Bool, _ text: String, _ schema: JSONTree) -> JSONTree
+    {
       .members([
         ("name", .text(name)), ("in", .text(place)), ("required", .boolean(isRequired)), ("description", .text(text)),
         ("schema", schema),
@@ -101,7 +103,8 @@ enum OpenAPIDocument {
       if case .keyRequired = route.repeating { isRequired = true }
       all.append(
         parameter(
-          "Idempotency-Key", "header", isRequired, "The same key with the same request gives the first answer for 24 hours.",
+          "Idempotency-Key", "header", isRequired,
+          "The same key with the same request gives the first answer for 24 hours.",
           .members([
             ("type", .text("string")), ("minLength", .integer(1)),
             ("maxLength", .integer(Int64(RESTService.maximumKeyBytes))),
@@ -163,7 +166,8 @@ enum OpenAPIDocument {
     for code in problems(route) where !byStatus[code.status, default: []].contains(code.name) {
       byStatus[code.status, default: []].append(code.name)
     }
-    for (status, names) in byStatus.sorted(by: { $0.key < $1.key }) where !responses.contains(where: { $0.0 == String(status) }) {
+    for (status, names) in byStatus.sorted(by: { $0.key < $1.key })
+    where !responses.contains(where: { $0.0 == String(status) }) {
       responses.append(
         (
           String(status),

@@ -10,7 +10,9 @@ enum OpenAPISchemas {
   private static let number = JSONTree.members([("type", .text("number"))])
   private static let flag = JSONTree.members([("type", .text("boolean"))])
   private static let time = JSONTree.members([("type", .text("string")), ("format", .text("date-time"))])
-  private static let decimal = JSONTree.members([("type", .text("string")), ("pattern", .text("^-?[0-9]+(\\.[0-9]+)?$"))])
+  private static let decimal = JSONTree.members([
+    ("type", .text("string")), ("pattern", .text("^-?[0-9]+(\\.[0-9]+)?$")),
+  ])
 
   private static func maybe(_ schema: JSONTree) -> JSONTree {
     .members([("anyOf", .array([schema, .members([("type", .text("null"))])]))])
@@ -67,7 +69,8 @@ enum OpenAPISchemas {
   private static let recordMembers: [(String, JSONTree)] =
     callMembers + [
       ("progressed_at", maybe(time)), ("rung_at", maybe(time)), ("established_at", maybe(time)), ("ended_at", time),
-      ("cause", choice(CallEndCause.allCases.map { $0.rawValue })), ("duration_ms", integer), ("billed_seconds", integer),
+      ("cause", choice(CallEndCause.allCases.map { $0.rawValue })), ("duration_ms", integer),
+      ("billed_seconds", integer),
     ] + maybeMoney("cost") + [
       ("caller_number", maybe(text)), ("attempts", list(reference("Attempt"))), ("sip_call_id", maybe(text)),
       ("mean_score_near", maybe(number)), ("mean_score_far", maybe(number)),
@@ -150,7 +153,8 @@ enum OpenAPISchemas {
     (
       "Attempt",
       object([
-        ("trunk", text), ("started_at", time), ("ended_at", time), ("sip_status", maybe(integer)), ("code", maybe(text)),
+        ("trunk", text), ("started_at", time), ("ended_at", time), ("sip_status", maybe(integer)),
+        ("code", maybe(text)),
       ])
     ),
     ("LiveCall", object(callMembers)),

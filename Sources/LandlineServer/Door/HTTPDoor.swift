@@ -33,7 +33,9 @@ public struct HTTPDoor: Service {
       bodyBytes: configuration.limits.bodyBytes)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
-      let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map { NIOSSLCertificateSource.certificate($0) }
+      let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {
+        NIOSSLCertificateSource.certificate($0)
+      }
       let key = try NIOSSLPrivateKey(file: certificate.keyPath, format: .pem)
       var tls = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
       tls.minimumTLSVersion = .tlsv12

@@ -74,7 +74,9 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func refusal(of head: HTTPRequestHead) -> Problem? {
-    guard head.uri.utf8.count <= limits.targetBytes else { return Problem(.targetLong, "the path and query are too long") }
+    guard head.uri.utf8.count <= limits.targetBytes else {
+      return Problem(.targetLong, "the path and query are too long")
+    }
     // A length that is given twice, or beside chunks, is how one request is hidden in another (RFC 9112 section 11.2).
     let lengths = head.headers["Content-Length"]
     guard lengths.count <= 1, lengths.isEmpty || !head.headers.contains(name: "Transfer-Encoding") else {
@@ -104,7 +106,9 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     head.headers.add(
       name: "Connection", value: problem.headers.contains { $0.0 == "Connection" } ? "Upgrade, close" : "close")
     context.write(wrapOutboundOut(.head(head)), promise: nil)
-    if request?.method != .HEAD { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil) }
+    if request?.method != .HEAD {
+      context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: body)))), promise: nil)
+    }
     let channel = context.channel
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.whenComplete { _ in

@@ -30,7 +30,9 @@ final class GaugeSeries: MeterHandler, RecorderHandler {
 /// A distribution over fixed buckets.
 final class HistogramSeries: TimerHandler, RecorderHandler {
   /// Upper bounds; seconds where time is measured.
-  static let bounds: [Double] = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+  static let bounds: [Double] = [
+    0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  ]
 
   struct State {
     /// One more than bounds: the last is everything above.

@@ -66,7 +66,8 @@ public final class MetricsRegistry: MetricsFactory {
     return CounterSeries()
   }
 
-  public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler {
+  public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler
+  {
     FractionCounter(makeCounter(label: label, dimensions: dimensions))
   }
 

@@ -21,7 +21,8 @@ package struct ProblemCode: Hashable, Sendable {
   static let requestMalformed = ProblemCode("http.malformed", 400, "The request is not well-formed HTTP")
   static let targetLong = ProblemCode("http.targetLong", 414, "The path and query are too long")
   static let headersLarge = ProblemCode("http.headersLarge", 431, "The header fields are too large")
-  static let notFound = ProblemCode("http.notFound", 404, "There is nothing at this path", fix: "/openapi.json lists all paths")
+  static let notFound = ProblemCode(
+    "http.notFound", 404, "There is nothing at this path", fix: "/openapi.json lists all paths")
   static let methodNotAllowed = ProblemCode(
     "http.method", 405, "The path does not know this method", fix: "a method from the Allow field")
   static let bodyLarge = ProblemCode("http.bodyLarge", 413, "The body is too large")
@@ -69,17 +70,20 @@ package struct ProblemCode: Hashable, Sendable {
   static let storeUnavailable = ProblemCode(
     "store.unavailable", 503, "The gateway's own store gives no answer", fix: "repeat with the same Idempotency-Key",
     isRetryable: true)
-  static let environmentUnknown = ProblemCode("environment.unknown", 503, "The environment is not served by this gateway")
+  static let environmentUnknown = ProblemCode(
+    "environment.unknown", 503, "The environment is not served by this gateway")
   static let internalFault = ProblemCode("http.internal", 500, "The gateway failed", fix: "tell the operator the time")
 
   /// Every kind that is no call's failure.
-  static let all: [ProblemCode] = [
-    requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized, forbidden,
-    connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
-    connectionsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid, parameterUnknown,
-    parameterInvalid, cursorInvalid, keyMissing, keyInvalid, keyReused, keyRunning, callUnknown, storeUnavailable,
-    environmentUnknown, internalFault,
-  ] + LedgerRefusal.allCases.map { ProblemCode($0) }
+  static let all: [ProblemCode] =
+    [
+      requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
+      forbidden,
+      connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
+      connectionsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid, parameterUnknown,
+      parameterInvalid, cursorInvalid, keyMissing, keyInvalid, keyReused, keyRunning, callUnknown, storeUnavailable,
+      environmentUnknown, internalFault,
+    ] + LedgerRefusal.allCases.map { ProblemCode($0) }
 
   /// A refusal of the ledger.
   init(_ refusal: LedgerRefusal) {

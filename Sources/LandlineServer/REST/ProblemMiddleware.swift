@@ -25,14 +25,16 @@ struct ProblemMiddleware: RouterMiddleware {
     } catch let error as HTTPError {
       let code = error.status.code >= 500 ? ProblemCode.internalFault : .requestMalformed
       response = ProblemMiddleware.response(Problem(code, "the request cannot be answered"), path)
-    } catch where service.isPeersFault(error) {
+    } catch  where service.isPeersFault(error) {
       // The codec's own errors end the connection.
       throw error
     } catch {
       service.logger.error("a request failed", metadata: ["error": "\(error)"])
       response = ProblemMiddleware.response(Problem(.internalFault, "the request failed inside the gateway"), path)
     }
-    if request.method == .head { response.body = ResponseBody(contentLength: response.body.contentLength ?? 0) { try await $0.finish(nil) } }
+    if request.method == .head {
+      response.body = ResponseBody(contentLength: response.body.contentLength ?? 0) { try await $0.finish(nil) }
+    }
     count(request, path, response, nanoseconds: (clock.now - start).nanoseconds)
     return response
   }

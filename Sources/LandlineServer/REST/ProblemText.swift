@@ -15,7 +15,9 @@ enum ProblemText {
   private static func text(_ row: CallFailureClass) -> String {
     var lines = ["\(row.code.rawValue) - \(row.name)", "", row.meaning, "", "Retry: \(row.retry.text)"]
     lines.append("HTTP status: \(ProblemCode(row).status)")
-    if !row.statuses.isEmpty { lines.append("SIP statuses: \(row.statuses.map { String($0) }.joined(separator: ", "))") }
+    if !row.statuses.isEmpty {
+      lines.append("SIP statuses: \(row.statuses.map { String($0) }.joined(separator: ", "))")
+    }
     if !row.causes.isEmpty { lines.append("Q.850 causes: \(row.causes.map { String($0) }.joined(separator: ", "))") }
     if !row.refusals.isEmpty { lines.append("Refusals: \(row.refusals.map { $0.rawValue }.joined(separator: ", "))") }
     lines += ["", "Likely causes:"] + row.likelyCauses.map { "- \($0)" }

@@ -13,7 +13,8 @@ public struct RESTRequest: Sendable {
   public var body: [UInt8]
 
   public init(
-    method: String, path: String, query: String? = nil, headers: [(name: String, value: String)] = [], body: [UInt8] = []
+    method: String, path: String, query: String? = nil, headers: [(name: String, value: String)] = [],
+    body: [UInt8] = []
   ) {
     self.method = method
     self.path = path

@@ -5,7 +5,9 @@ import LedgerCore
 extension RESTCall {
   /// - Throws: ``Problem`` when the gateway does not serve the environment.
   func environment() throws -> (principal: RESTPrincipal, stores: EnvironmentStores) {
-    guard let principal, let stores else { throw Problem(.environmentUnknown, "the key's environment is not served here") }
+    guard let principal, let stores else {
+      throw Problem(.environmentUnknown, "the key's environment is not served here")
+    }
     return (principal, stores)
   }
 
@@ -71,7 +73,9 @@ extension RESTCall {
   }
 
   func amount(_ name: String, _ currency: Currency) throws -> Credits? {
-    try text(name).map { text in try RESTCall.value(name) { () throws(InvalidValue) in try Credits(parsing: text, currency) } }
+    try text(name).map { text in
+      try RESTCall.value(name) { () throws(InvalidValue) in try Credits(parsing: text, currency) }
+    }
   }
 
   /// An amount above zero.
@@ -113,7 +117,9 @@ extension RESTCall {
 
   func texts(_ name: String) throws -> [String: String] {
     guard let value = body[name], value != .null else { return [:] }
-    guard case .object(let members) = value else { throw RESTCall.invalid(name, "an object of texts is wanted here", fix: nil) }
+    guard case .object(let members) = value else {
+      throw RESTCall.invalid(name, "an object of texts is wanted here", fix: nil)
+    }
     var texts: [String: String] = [:]
     for member in members {
       guard case .text(let text) = member.value else {

@@ -5,7 +5,9 @@ extension RESTService {
   static let pageParameters: [RESTRoute.Parameter] = [
     .init(
       name: "limit", description: "Rows of a page, \(RESTCall.defaultLimit) by default.",
-      schema: .members([("type", .text("integer")), ("minimum", .integer(1)), ("maximum", .integer(Int64(RESTCall.maximumLimit)))])),
+      schema: .members([
+        ("type", .text("integer")), ("minimum", .integer(1)), ("maximum", .integer(Int64(RESTCall.maximumLimit))),
+      ])),
     .init(
       name: "cursor", description: "The member next of the page before.", schema: .members([("type", .text("string"))])),
   ]
@@ -42,7 +44,8 @@ extension RESTService {
         success: .json(200, "Account"), problems: [.accountUnknown], handle: RESTService.showAccount),
       RESTRoute(
         method: "GET", path: "/v1/accounts/{name}/history", id: "listHistory",
-        summary: "Entries of an account, newest first", query: RESTService.pageParameters + RESTService.periodParameters,
+        summary: "Entries of an account, newest first",
+        query: RESTService.pageParameters + RESTService.periodParameters,
         success: .json(200, "HistoryPage"), problems: [.accountUnknown, .cursorInvalid], handle: RESTService.history),
       change("lock", "Refuse new calls of an account", .lock),
       change("unlock", "Let a locked account call again", .unlock),
@@ -142,7 +145,8 @@ extension RESTService {
     let limit = try call.amount("credit_limit", currency)?.micros ?? 0
     guard limit >= 0, kind == .postpaid || limit == 0 else {
       throw RESTCall.invalid(
-        "credit_limit", limit < 0 ? "a limit is not negative" : "a prepaid account has none", fix: "\"kind\": \"postpaid\"")
+        "credit_limit", limit < 0 ? "a limit is not negative" : "a prepaid account has none",
+        fix: "\"kind\": \"postpaid\"")
     }
     let plan = try call.name("plan", as: RequestKey.self)?.text ?? ""
     let zoneText = try call.text("zone") ?? "UTC"

@@ -20,14 +20,18 @@ extension RESTService {
             schema: .members([
               ("type", .text("string")), ("enum", .array(CallEndCause.allCases.map { .text($0.rawValue) })),
             ])),
-        ], success: .json(200, "CallPage"), problems: [.cursorInvalid, .storeUnavailable], handle: RESTService.listCalls),
+        ], success: .json(200, "CallPage"), problems: [.cursorInvalid, .storeUnavailable], handle: RESTService.listCalls
+      ),
       RESTRoute(
         method: "POST", path: "/v1/calls", id: "placeCall", summary: "Call one destination and join it with another",
         repeating: .keyRequired,
         body: [
           .init(name: "account", kind: .text, description: "who pays; an application's own by default"),
-          .init(name: "first", kind: .destination, isRequired: true, description: "{\"kind\": …, \"target\": …}, called first"),
-          .init(name: "second", kind: .destination, isRequired: true, description: "called when the first has answered"),
+          .init(
+            name: "first", kind: .destination, isRequired: true,
+            description: "{\"kind\": …, \"target\": …}, called first"),
+          .init(
+            name: "second", kind: .destination, isRequired: true, description: "called when the first has answered"),
           .init(name: "caller_number", kind: .text, description: "E.164 number to show"),
           .init(name: "headers", kind: .texts, description: "custom headers of both legs"),
         ], success: .json(201, "PlacedCall"),

@@ -18,14 +18,17 @@ extension RESTService {
           RESTService.noteMember,
         ]
       ) { call, account in
-        (.topup(method: try call.name("method", as: RequestKey.self) ?? RequestKey(unchecked: "other")),
-          try call.positive("amount", account.currency))
+        (
+          .topup(method: try call.name("method", as: RequestKey.self) ?? RequestKey(unchecked: "other")),
+          try call.positive("amount", account.currency)
+        )
       },
       movement(
         "refunds", "refund", "Undo a charge, or pay a top-up back",
         [
           .init(name: "transfer", kind: .integer, isRequired: true, description: "seq of the transfer to undo"),
-          .init(name: "amount", kind: .amount, description: "all that is left of it by default"), RESTService.noteMember,
+          .init(name: "amount", kind: .amount, description: "all that is left of it by default"),
+          RESTService.noteMember,
         ]
       ) { call, account in
         guard let seq = try call.integer("transfer"), seq > 0 else {
@@ -74,7 +77,8 @@ extension RESTService {
       method: "POST", path: "/v1/accounts/{name}/\(path)", id: id, summary: summary, access: .operators,
       repeating: .keyRequired, backing: .ledger, body: members, success: .json(201, "Movement"),
       problems: [
-        .accountUnknown, ProblemCode(.unknownTransfer), ProblemCode(.insufficientCredit), ProblemCode(.amountOutOfRange),
+        .accountUnknown, ProblemCode(.unknownTransfer), ProblemCode(.insufficientCredit),
+        ProblemCode(.amountOutOfRange),
         ProblemCode(.currencyMismatch), ProblemCode(.accountClosed),
       ]
     ) { call in

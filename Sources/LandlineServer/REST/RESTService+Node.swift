@@ -49,7 +49,8 @@ extension RESTService {
     let (operations, metrics, hasStarted) = (operations, metrics, hasStarted)
     return [
       RESTRoute(
-        method: "GET", path: ConnectRequest.path, id: "connect", summary: "The apps' WebSocket, sub-protocol landline.v1",
+        method: "GET", path: ConnectRequest.path, id: "connect",
+        summary: "The apps' WebSocket, sub-protocol landline.v1",
         access: .anyone, success: .webSocket,
         problems: [
           .connectQuery, .connectKey, .connectProtocol, .connectBody, .connectLate, .upgradeRequired, .originRefused,

@@ -92,7 +92,8 @@ package struct RESTService: Sendable {
   private func parameters(_ route: RESTRoute, _ path: String) throws -> [String: String] {
     var found: [String: String] = [:]
     let pattern = route.path.split(separator: "/", omittingEmptySubsequences: false)
-    for (part, text) in zip(pattern, path.split(separator: "/", omittingEmptySubsequences: false)) where part.hasPrefix("{") {
+    for (part, text) in zip(pattern, path.split(separator: "/", omittingEmptySubsequences: false))
+    where part.hasPrefix("{") {
       guard let value = PercentText.decode(text) else {
         throw Problem(.requestMalformed, "the path has an escape that cannot be read")
       }
@@ -128,7 +129,8 @@ package struct RESTService: Sendable {
       tree = try JSONReader.read(request.body)
     } catch {
       throw Problem(
-        .jsonMalformed, "byte \(error.offset): \(error.problem)", members: [("position", .integer(Int64(error.offset)))])
+        .jsonMalformed, "byte \(error.offset): \(error.problem)", members: [("position", .integer(Int64(error.offset)))]
+      )
     }
     guard case .object(let found) = tree else {
       throw Problem(.bodyShape, "the body is \(tree.kind)", fix: "an object: {…}")

@@ -78,7 +78,8 @@ enum RESTTrees {
     .members([
       ("code", .text(failure.code.rawValue)), ("domain", .text(failure.domain.rawValue)),
       ("message", .text(failure.code.details.meaning)), ("refusal", .text(optional: failure.refusal?.rawValue)),
-      ("sip_status", .integer(optional: failure.sipStatus.map { Int64($0) })), ("phrase", .text(optional: failure.phrase)),
+      ("sip_status", .integer(optional: failure.sipStatus.map { Int64($0) })),
+      ("phrase", .text(optional: failure.phrase)),
       ("cause", .integer(optional: failure.causeOrMapped.map { Int64($0) })), ("retry", .text(failure.retry.rawValue)),
       ("retry_after", .integer(optional: failure.retryAfterSeconds.map { Int64($0) })),
       ("trunk", .text(optional: failure.trunk)), ("warning", .text(optional: failure.warning)),

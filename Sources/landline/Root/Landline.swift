@@ -23,11 +23,17 @@ struct Landline: AsyncParsableCommand {
       ENVIRONMENT
         LANDLINE_DATABASE  the ledger's file
         LANDLINE_CONFIG    the configuration
+        LANDLINE_CONTROL   the control socket of a running gateway
+        LANDLINE_URL, LANDLINE_APPLICATION_KEY, LANDLINE_APPLICATION_SECRET_FILE
+                           the gateway and the application that landline call uses
         NO_COLOR, PAGER    as everywhere
         LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
       """,
-    version: "landline 0.1.0",
+    version: "landline 0.5.0",
     groupedSubcommands: [
+      CommandGroup(
+        name: "Running",
+        subcommands: [DevCommand.self, ServeCommand.self, CallCommand.self, CallsCommand.self, StatusCommand.self]),
       CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, CapCommand.self]),
       CommandGroup(
         name: "Looking",

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallModel
 import LandlineServer
+import NIOCore
 import Testing
 
 /// Who may open a WebSocket, and how (RFC 6455 section 4.2).
@@ -44,7 +45,8 @@ import Testing
     Refusal(name: "no HTTP", request: "\u{1}\u{2}garbage\r\n\r\n", status: 400, code: "http.malformed"),
     Refusal(name: "no host", request: "GET /livez HTTP/1.1\r\n\r\n", status: 400, code: "http.malformed"),
     Refusal(
-      name: "two lengths", request: "POST /v1/calls HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+      name: "two lengths",
+      request: "POST /v1/calls HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
       status: 400, code: "http.malformed"),
     Refusal(
       name: "large body", request: "POST /v1/calls HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n", status: 413,
@@ -58,7 +60,8 @@ import Testing
       request: "GET /livez HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: y\r\n", count: 100))\r\n", status: 431,
       code: "http.headersLarge"),
     Refusal(
-      name: "long target", request: "GET /\(String(repeating: "x", count: 5000)) HTTP/1.1\r\nHost: a\r\n\r\n", status: 414,
+      name: "long target", request: "GET /\(String(repeating: "x", count: 5000)) HTTP/1.1\r\nHost: a\r\n\r\n",
+      status: 414,
       code: "http.targetLong"),
   ]
 
@@ -83,7 +86,9 @@ import Testing
   ])
   func opens(_ extra: [String]) async throws {
     let acceptor = RecordingAcceptor()
-    try await RunningDoor.with(acceptor) { $0.allowedOrigins = ["https://App.example.com"] } _: { port, _ in
+    try await RunningDoor.with(acceptor) {
+      $0.allowedOrigins = ["https://App.example.com"]
+    } _: { port, _ in
       let peer = try await RawPeer.connect(port)
       try await peer.write(RawPeer.upgrade(subprotocol: "other, landline.v1", extra: extra))
       let head = try #require(await peer.head()).lowercased()

@@ -2,7 +2,7 @@ import AppProtocol
 import CallModel
 import LandlineServer
 import NIOCore
-import NIOPosix
+import ServiceLifecycle
 import Testing
 
 /// What the door bears: half-open connections, slow ones, too many, and its own end.
@@ -31,10 +31,14 @@ import Testing
   }
 
   @Test func aHeadThatDripsIsNotWaitedFor() async throws {
-    try await RunningDoor.with(RecordingAcceptor()) { $0.limits.headMilliseconds = 300 } _: { port, _ in
+    try await RunningDoor.with(RecordingAcceptor()) {
+      $0.limits.headMilliseconds = 300
+    } _: { port, _ in
       let peer = try await RawPeer.connect(port)
-      let drip = peer.channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(20)) { _ in
-        peer.channel.writeAndFlush(ByteBuffer(string: "X"), promise: nil)
+      try await peer.write("GET /livez HTTP/1.1\r\nHost: ")
+      let channel = peer.channel
+      let drip = channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(20)) { _ in
+        channel.writeAndFlush(ByteBuffer(string: "X"), promise: nil)
       }
       #expect(await peer.rest().isEmpty)
       drip.cancel()
@@ -42,11 +46,14 @@ import Testing
   }
 
   @Test func aBodyThatDripsIsNotWaitedFor() async throws {
-    try await RunningDoor.with(RecordingAcceptor()) { $0.limits.bodyMilliseconds = 300 } _: { port, _ in
+    try await RunningDoor.with(RecordingAcceptor()) {
+      $0.limits.bodyMilliseconds = 300
+    } _: { port, _ in
       let peer = try await RawPeer.connect(port)
       try await peer.write("POST /v1/calls HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
-      let drip = peer.channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(20)) { _ in
-        peer.channel.writeAndFlush(ByteBuffer(string: "X"), promise: nil)
+      let channel = peer.channel
+      let drip = channel.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: .milliseconds(20)) { _ in
+        channel.writeAndFlush(ByteBuffer(string: "X"), promise: nil)
       }
       _ = await peer.rest()
       drip.cancel()
@@ -54,7 +61,9 @@ import Testing
   }
 
   @Test func chunksWithoutEndStopAtTheLimit() async throws {
-    try await RunningDoor.with(RecordingAcceptor()) { $0.limits.bodyMilliseconds = 2000 } _: { port, _ in
+    try await RunningDoor.with(RecordingAcceptor()) {
+      $0.limits.bodyMilliseconds = 2000
+    } _: { port, _ in
       let peer = try await RawPeer.connect(port)
       try await peer.write("POST /v1/calls HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
       let chunk = "4000\r\n" + String(repeating: "x", count: 0x4000) + "\r\n"
@@ -66,7 +75,9 @@ import Testing
   }
 
   @Test func anAddressHasItsShareOfConnections() async throws {
-    try await RunningDoor.with(RecordingAcceptor()) { $0.limits.connectionsPerHost = 2 } _: { port, _ in
+    try await RunningDoor.with(RecordingAcceptor()) {
+      $0.limits.connectionsPerHost = 2
+    } _: { port, _ in
       let first = try #require(try await RawPeer.open(port))
       let second = try #require(try await RawPeer.open(port))
       let third = try await RawPeer.connect(port)
@@ -82,7 +93,9 @@ import Testing
 
   @Test func endsGracefullyWithAGoodbyeToWhoeverTheAcceptorLeaves() async throws {
     let acceptor = RecordingAcceptor()
-    try await RunningDoor.with(acceptor) { $0.limits.goodbyeMilliseconds = 50 } _: { port, group in
+    try await RunningDoor.with(acceptor) {
+      $0.limits.goodbyeMilliseconds = 50
+    } _: { port, group in
       let webSocket = try #require(try await RawPeer.open(port))
       let idle = try await RawPeer.connect(port)
       try await idle.write("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")

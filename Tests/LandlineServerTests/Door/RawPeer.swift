@@ -90,7 +90,8 @@ final class RawPeer {
   func response() async -> (status: Int, head: String, body: String)? {
     guard let head = await head() else { return nil }
     let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    let length = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+    let length =
+      head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
       .flatMap { Int($0.dropFirst("content-length:".count).drop { $0 == " " }) } ?? 0
     while buffer.count < length { guard await fill() else { return nil } }
     let body = String(decoding: buffer[..<length], as: UTF8.self)
@@ -153,7 +154,8 @@ final class RawPeer {
     key: String = "dGhlIHNhbXBsZSBub25jZQ==", subprotocol: String? = "landline.v1", extra: [String] = []
   ) -> String {
     var lines = [
-      "\(method) \(path) HTTP/1.1", "Host: gateway.example.com", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
+      "\(method) \(path) HTTP/1.1", "Host: gateway.example.com", "Upgrade: websocket",
+      "Connection: keep-alive, Upgrade",
       "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: \(version)",
     ]
     if let subprotocol { lines.append("Sec-WebSocket-Protocol: \(subprotocol)") }

@@ -33,7 +33,8 @@ import Testing
     Violation(name: "binary", bytes: RawPeer.frame(0x82, [0x61]), code: 1003),
     Violation(name: "no UTF-8", bytes: RawPeer.frame(0x81, [0x61, 0xC0, 0x80]), code: 1007),
     Violation(
-      name: "no UTF-8 over fragments", bytes: RawPeer.frame(0x01, [0xE2, 0x82]) + RawPeer.frame(0x80, [0x61]), code: 1007),
+      name: "no UTF-8 over fragments", bytes: RawPeer.frame(0x01, [0xE2, 0x82]) + RawPeer.frame(0x80, [0x61]),
+      code: 1007),
     Violation(name: "half a surrogate", bytes: RawPeer.frame(0x81, [0xED, 0xA0, 0x80]), code: 1007),
     Violation(
       name: "large frame", bytes: RawPeer.frame(0x81, [], length: 64 * 1024 + 1), code: 1009),
@@ -47,9 +48,13 @@ import Testing
       bytes: RawPeer.frame(0x01, []) + (0..<1100).flatMap { _ in RawPeer.frame(0x00, []) }, code: 1009),
   ]
 
-  @Test(arguments: violations, [true, false]) func closesWithTheCode(_ violation: Violation, _ closes: Bool) async throws {
+  @Test(arguments: violations, [true, false]) func closesWithTheCode(_ violation: Violation, _ closes: Bool)
+    async throws
+  {
     let acceptor = RecordingAcceptor(closesViolators: closes)
-    try await RunningDoor.with(acceptor) { $0.limits.violationMilliseconds = 1 } _: { port, _ in
+    try await RunningDoor.with(acceptor) {
+      $0.limits.violationMilliseconds = 1
+    } _: { port, _ in
       let peer = try #require(try await RawPeer.open(port))
       peer.post(violation.bytes)
       let frame = try #require(await peer.frame())
@@ -127,7 +132,9 @@ import Testing
 
   @Test func aPeerThatDoesNotAnswerACloseLosesTheConnection() async throws {
     let acceptor = RecordingAcceptor()
-    try await RunningDoor.with(acceptor) { $0.limits.closeMilliseconds = 20 } _: { port, _ in
+    try await RunningDoor.with(acceptor) {
+      $0.limits.closeMilliseconds = 20
+    } _: { port, _ in
       var events = acceptor.events.makeAsyncIterator()
       let peer = try #require(try await RawPeer.open(port))
       _ = await events.next()

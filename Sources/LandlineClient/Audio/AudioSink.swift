@@ -1,0 +1,23 @@
+public import CallModel
+
+/// Where a call's sound goes. Told every 20 ms on the client's event loop, so it must not wait.
+public protocol AudioSink: Sendable {
+  /// One frame of each direction at ``AudioFormat/samplingRate``; what was received is what is to be heard.
+  func take(received: [Int16], sent: [Int16], at time: MonotonicInstant)
+  /// The call is over.
+  func finish()
+}
+
+extension AudioSink {
+  public func finish() {}
+}
+
+/// Sound that the app uses itself, such as for a loudspeaker.
+public struct CallbackSink: AudioSink {
+  private let received: @Sendable ([Int16]) -> Void
+
+  /// - Parameter received: Takes a frame of what comes from the other side every 20 ms; must not wait.
+  public init(_ received: @escaping @Sendable ([Int16]) -> Void) { self.received = received }
+
+  public func take(received: [Int16], sent: [Int16], at time: MonotonicInstant) { self.received(received) }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import MediaCore
+
+/// A WAV file in memory: mono, 16-bit PCM at 8, 16 or 32 kHz.
+public struct SoundFile: Sendable {
+  /// Why a file cannot be used.
+  public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    public let path: String?
+    public let problem: String
+    public var description: String { (path.map { "\($0): " } ?? "") + problem }
+  }
+
+  /// Hz.
+  public let samplingRate: Int
+  let samples: [Int16]
+
+  public var milliseconds: Int { samples.count * 1_000 / samplingRate }
+
+  /// Reads a file. Waits for the disk.
+  public init(path: String) throws(Failure) {
+    let handle = open(path, O_RDONLY | O_CLOEXEC)
+    guard handle >= 0 else { throw Failure(path: path, problem: String(cString: strerror(errno))) }
+    defer { close(handle) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count <= WAVReader.maximumSize {
+      let count = read(handle, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Failure(path: path, problem: String(cString: strerror(errno))) }
+      if count == 0 { break }
+      bytes += chunk[..<count]
+    }
+    try self.init(bytes, path: path)
+  }
+
+  /// Reads the bytes of a WAV file.
+  public init(_ bytes: [UInt8]) throws(Failure) { try self.init(bytes, path: nil) }
+
+  private init(_ bytes: [UInt8], path: String?) throws(Failure) {
+    do throws(WAVReader.Failure) {
+      let reader = try WAVReader(bytes)
+      samplingRate = reader.samplingRate
+      samples = reader.samples
+    } catch {
+      throw Failure(path: path, problem: error.description)
+    }
+  }
+}

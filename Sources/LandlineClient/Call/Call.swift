@@ -1,0 +1,170 @@
+public import AppProtocol
+public import CallModel
+import Synchronization
+
+/// One call. Its values may be read and its methods called from anywhere.
+public final class Call: Sendable {
+  public enum Direction: String, Hashable, Sendable, CaseIterable {
+    case incoming, outgoing
+  }
+
+  /// Most keys of one ``sendDTMF(_:)``.
+  public static let maximumKeys = 64
+  /// Events kept for a stream that is taken late.
+  static let keptEvents = 256
+
+  private struct Facts {
+    var id: CallID?
+    var state = CallState.initiating
+    var details: CallDetails
+    var isOnHold = false
+    var isHeld = false
+    var quality: CallQuality?
+    weak var delegate: (any CallDelegate)?
+  }
+
+  /// Whom the call is with, canonical.
+  public let remote: String
+  public let kind: Destination.Kind
+  public let direction: Direction
+  /// Those that the caller sent.
+  public let headers: CustomHeaders
+  /// The sound of this call.
+  public let audio: AudioController
+
+  /// Names the call inside its client.
+  let number: UInt64
+  let run: ClientRun
+  private let facts: Mutex<Facts>
+  private let fan = EventFan<CallEvent>(keeping: Call.keptEvents)
+
+  init(
+    number: UInt64, remote: String, kind: Destination.Kind, direction: Direction, headers: CustomHeaders,
+    startedAt: Instant, audio: AudioController, run: ClientRun
+  ) {
+    self.number = number
+    self.remote = remote
+    self.kind = kind
+    self.direction = direction
+    self.headers = headers
+    self.audio = audio
+    self.run = run
+    facts = Mutex(Facts(details: CallDetails(startedAt: startedAt)))
+  }
+
+  /// The gateway's name of the call; `nil` until the gateway has taken it.
+  public var id: CallID? { facts.withLock { $0.id } }
+  public var state: CallState { facts.withLock { $0.state } }
+  public var details: CallDetails { facts.withLock { $0.details } }
+  /// This side holds the call.
+  public var isOnHold: Bool { facts.withLock { $0.isOnHold } }
+  /// The other side holds the call.
+  public var isHeld: Bool { facts.withLock { $0.isHeld } }
+  /// The latest second; `nil` until one was told.
+  public var quality: CallQuality? { facts.withLock { $0.quality } }
+
+  /// Held weakly.
+  public var delegate: (any CallDelegate)? {
+    get { facts.withLock { $0.delegate } }
+    set { facts.withLock { $0.delegate = newValue } }
+  }
+
+  /// A stream of all events, the latest ``keptEvents`` of the past included; ends after ``CallEvent/Kind/ended(_:)``.
+  public var events: AsyncStream<CallEvent> { fan.stream() }
+
+  /// The details once the call is over.
+  public func ended() async -> CallDetails {
+    for await _ in events {}
+    return details
+  }
+
+  // MARK: Deeds
+
+  /// Takes an incoming call.
+  /// - Throws: ``UsageError/notIncoming`` for a call that goes out.
+  public func answer() throws(UsageError) {
+    guard direction == .incoming else { throw .notIncoming }
+    try live()
+  }
+
+  /// Ends the call, or gives it up before it is answered. A call that is over stays as it is.
+  public func hangUp() {
+    let number = number
+    run.perform { $0.hangUp(number) }
+  }
+
+  /// Presses keys towards the other side, one after the other.
+  /// - Throws: ``ArgumentError`` with rules `dtmf.empty`, `dtmf.key`, `dtmf.long`; ``UsageError/callEnded``.
+  public func sendDTMF(_ keys: String) throws {
+    let checked = try ArgumentError.checked("keys") { () throws(InvalidValue) in try Call.checked(keys: keys) }
+    try live()
+    let number = number
+    run.perform { $0.send(keys: checked, number) }
+  }
+
+  /// Puts the other side on hold: ``CallEvent/Kind/onHold(_:)`` tells when it is.
+  public func hold() throws(UsageError) { try setHold(true) }
+
+  /// Takes the other side back from hold.
+  public func resume() throws(UsageError) { try setHold(false) }
+
+  private func setHold(_ isOn: Bool) throws(UsageError) {
+    try live()
+    let number = number
+    run.perform { $0.setHold(isOn, number) }
+  }
+
+  private func live() throws(UsageError) { guard state != .ended else { throw .callEnded } }
+
+  /// Keys as they can be pressed: 0-9, *, #, A-D; small letters become capital ones.
+  /// - Throws: ``InvalidValue`` with rules `dtmf.empty`, `dtmf.key`, `dtmf.long`.
+  public static func checked(keys text: String) throws(InvalidValue) -> String {
+    func refusal(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
+      InvalidValue(
+        kind: "keys", rule: "dtmf.\(rule)", offset: offset, problem: problem,
+        accepted: "1 to \(maximumKeys) of 0 to 9, *, #, A to D")
+    }
+    guard !text.isEmpty else { throw refusal("empty", nil, "nothing is there") }
+    guard text.utf8.count <= maximumKeys else { throw refusal("long", maximumKeys, "more than \(maximumKeys) keys") }
+    let keys = text.uppercased()
+    for (offset, byte) in keys.utf8.enumerated() where !"0123456789*#ABCD".utf8.contains(byte) {
+      throw refusal("key", offset, "\(InvalidValue.name(of: byte)) is on no telephone")
+    }
+    return keys
+  }
+
+  // MARK: For the client
+
+  /// Changes what is known; states only move forward.
+  func note(_ change: (inout CallDetails) -> Void, state: CallState? = nil, id: CallID? = nil) {
+    facts.withLock { facts in
+      change(&facts.details)
+      if let state, state > facts.state { facts.state = state }
+      if let id { facts.id = id }
+    }
+  }
+
+  func tell(_ event: CallEvent) {
+    facts.withLock { facts in
+      switch event.kind {
+      case .held(let isHeld): facts.isHeld = isHeld
+      case .onHold(let isOn): facts.isOnHold = isOn
+      case .quality(let quality): facts.quality = quality
+      default: break
+      }
+    }
+    fan.tell(event)
+    let delegate = self.delegate
+    delegate?.call(self, didReceive: event)
+    switch event.kind {
+    case .progressing: delegate?.callDidProgress(self)
+    case .ringing: delegate?.callDidRing(self)
+    case .answered: delegate?.callDidAnswer(self)
+    case .established: delegate?.callDidEstablish(self)
+    case .ended:
+      fan.finish()
+      delegate?.callDidEnd(self)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,48 @@
+public import AppProtocol
+public import CallModel
+
+/// Something that happened to a call, and when.
+public struct CallEvent: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
+    /// The other side is being reached.
+    case progressing
+    /// The other side rings: time for a ring-back tone, unless ``earlyMedia`` comes.
+    case ringing
+    /// Sound of the network comes before the answer.
+    case earlyMedia
+    case answered
+    /// Sound flows.
+    case established
+    /// The sound's way is open and encrypted with this suite.
+    case mediaSecured(String)
+    case price(CallPrice)
+    /// The credit ends after so many seconds; `nil` when it no longer does.
+    case creditEnds(inSeconds: Int?)
+    /// The other side pressed a key.
+    case digit(Character, milliseconds: Int)
+    /// The other side put the call on hold, or took it back.
+    case held(Bool)
+    /// This side's hold, or its end, is in effect.
+    case onHold(Bool)
+    /// Once a second.
+    case quality(CallQuality)
+    case warning(QualityWarning, isRaised: Bool)
+    /// The connection to the gateway is lost (`false`) or stands again; the call goes on.
+    case connection(isUp: Bool)
+    /// A request inside the call was refused; the call goes on as before.
+    case refused(CallFailure)
+    /// The last event.
+    case ended(CallDetails)
+  }
+
+  public let kind: Kind
+  public let at: Instant
+  /// Since the call was asked for, on a clock that never steps.
+  public let milliseconds: Int64
+
+  public init(_ kind: Kind, at: Instant, milliseconds: Int64) {
+    self.kind = kind
+    self.at = at
+    self.milliseconds = milliseconds
+  }
+}

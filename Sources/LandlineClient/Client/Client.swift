@@ -1,0 +1,256 @@
+import AppProtocol
+public import CallModel
+import NIOCore
+import NIOSSL
+import SecureTransport
+import Synchronization
+
+/// A connection of one user on one device to a gateway: the way to ``calls``.
+///
+/// ```
+/// start() ─▶ events: started ─▶ calls.callPhoneNumber(…) ─▶ … ─▶ await stop()
+///     └────▶ events: failed
+/// ```
+/// A client is made once and kept while the app runs. It may be used from anywhere; its events and its delegate's methods
+/// come from its event loop.
+public final class Client: Sendable {
+  private enum Phase {
+    case idle, starting, started
+  }
+
+  private struct State {
+    var phase = Phase.idle
+    var isListening = false
+    var run: ClientRun?
+    var nextCall: UInt64 = 1
+    weak var delegate: (any ClientDelegate)?
+  }
+
+  /// Most characters of a device's name.
+  public static let maximumDeviceLength = 64
+
+  public let applicationKey: String
+  public let gateway: GatewayAddress
+  public let userID: UserID
+  public let device: String
+  public let options: ClientOptions
+  /// What all calls share: muting, files for all, the source and sink of calls without their own.
+  public let audio = AudioController()
+  private let credentials: ClientCredentials
+  private let state = Mutex(State())
+  private let fan = EventFan<ClientEvent>(keeping: 0)
+
+  /// - Parameters:
+  ///   - environmentHost: `host:port`, or a `ws://` or `wss://` URL, see ``GatewayAddress``.
+  ///   - userID: Names the user inside the application.
+  ///   - device: Names the device among the user's: 1 to 64 printable characters.
+  /// - Throws: ``ArgumentError``.
+  public init(
+    applicationKey: String, credentials: ClientCredentials, environmentHost: String, userID: String, device: String,
+    options: ClientOptions = ClientOptions()
+  ) throws(ArgumentError) {
+    guard !applicationKey.isEmpty, applicationKey.utf8.count <= 128, Client.isPrintable(applicationKey) else {
+      throw Client.refusal(
+        "applicationKey", "application.key", "it is empty, too long or has characters that no key has",
+        accepted: "the key as it was handed out")
+    }
+    guard !device.isEmpty, device.utf8.count <= Client.maximumDeviceLength, Client.isPrintable(device) else {
+      throw Client.refusal(
+        "device", "device.text", "it is empty, too long or has characters outside printable ASCII",
+        accepted: "1 to \(Client.maximumDeviceLength) characters from '!' to '~'")
+    }
+    guard !options.capabilities.isDisjoint(with: [.calling, .messaging]) else {
+      throw Client.refusal(
+        "capabilities", "capabilities.none", "neither calling nor messaging is among them",
+        accepted: "calling, messaging or both")
+    }
+    self.applicationKey = applicationKey
+    self.credentials = credentials
+    gateway = try ArgumentError.checked("environmentHost") { () throws(InvalidValue) in
+      try GatewayAddress(environmentHost)
+    }
+    self.userID = try ArgumentError.checked("userID") { () throws(InvalidValue) in
+      try UserID(userID, rules: options.userRules)
+    }
+    self.device = device
+    self.options = options
+  }
+
+  deinit {
+    state.withLock { $0.run }?.abandon()
+    fan.finish()
+  }
+
+  private static func isPrintable(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+
+  private static func refusal(_ argument: String, _ rule: String, _ problem: String, accepted: String) -> ArgumentError {
+    ArgumentError(
+      argument, InvalidValue(kind: argument, rule: rule, offset: nil, problem: problem, accepted: accepted))
+  }
+
+  // MARK: Life
+
+  /// Held weakly.
+  public var delegate: (any ClientDelegate)? {
+    get { state.withLock { $0.delegate } }
+    set { state.withLock { $0.delegate = newValue } }
+  }
+
+  /// A stream of what happens from now on. Take it before ``start()`` to miss nothing.
+  public var events: AsyncStream<ClientEvent> { fan.stream() }
+
+  /// Calls can be placed.
+  public var isStarted: Bool { state.withLock { $0.phase == .started } }
+
+  /// Connects and registers. Success or failure is an event; ``started()`` waits for it.
+  /// - Throws: ``UsageError/alreadyStarted``; ``CallFailure`` of domain network where certificates of
+  ///   ``ClientOptions/trust`` cannot be read.
+  public func start() throws {
+    let context = gateway.isSecure ? try secureContext() : nil
+    let certificate = try DTLSCertificate()
+    let registrar = Registrar(
+      owner: CredentialOwner(application: applicationKey, user: userID.text, device: device),
+      credentials: credentials, storage: options.storage, capabilities: options.capabilities,
+      asks: { [weak self] in self?.requiresCredentials() })
+    let run = try state.withLock { state in
+      guard state.phase == .idle, state.run == nil else { throw UsageError.alreadyStarted }
+      let run = ClientRun(options.group) { eventLoop in
+        ClientCore(
+          self, on: eventLoop, gateway: gateway, options: options, registrar: registrar, context: context,
+          certificate: certificate)
+      }
+      state.run = run
+      state.phase = .starting
+      return run
+    }
+    run.perform { $0.start() }
+  }
+
+  /// Starts and waits until calls can be placed.
+  /// - Throws: ``UsageError``, or the ``CallFailure`` that the start ended with.
+  public func started() async throws {
+    let events = events
+    do {
+      try start()
+    } catch UsageError.alreadyStarted {
+      if isStarted { return }
+    }
+    for await event in events {
+      switch event {
+      case .started: return
+      case .failed(let failure): throw failure
+      case .stopped: throw UsageError.notStarted
+      default: break
+      }
+    }
+    throw CancellationError()
+  }
+
+  /// Ends all calls and the session. When it returns, sockets are closed, timers are gone and the client's own thread has
+  /// ended. The client can be started again.
+  public func stop() async { await stop(gracefully: false) }
+
+  /// Hangs up all calls and waits until the gateway has ended them, for at most five seconds; then stops.
+  public func stopGracefully() async { await stop(gracefully: true) }
+
+  private func stop(gracefully isGraceful: Bool) async {
+    guard let run = state.withLock({ $0.run }) else { return }
+    await run.shutdown(gracefully: isGraceful)
+    state.withLock { state in
+      guard state.run === run else { return }
+      state.run = nil
+      state.phase = .idle
+    }
+  }
+
+  /// Incoming calls may come from now on. Not needed to place calls.
+  public func startListeningOnActiveConnection() { state.withLock { $0.isListening = true } }
+
+  /// The client stays started, and places calls; none comes in.
+  public func stopListeningOnActiveConnection() { state.withLock { $0.isListening = false } }
+
+  public var isListeningOnActiveConnection: Bool { state.withLock { $0.isListening } }
+
+  /// The device has another network: connect again at once rather than wait for a sign of loss. Calls go on.
+  public func networkChanged() { state.withLock { $0.run }?.perform { $0.networkChanged() } }
+
+  /// The way to place calls.
+  public var calls: CallClient { CallClient(self) }
+
+  private func secureContext() throws -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["http/1.1"]
+    do {
+      if case .authorities(let files) = options.trust {
+        configuration.trustRoots = .certificates(try files.flatMap { try NIOSSLCertificate.fromPEMFile($0) })
+      }
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw CallFailure(.networkSecurity, phrase: "\(error)")
+    }
+  }
+
+  // MARK: Calls
+
+  func place(
+    _ destination: Destination, headers: CustomHeaders, callerNumber: E164Number?, isAnonymous: Bool, wantsVideo: Bool
+  ) throws(UsageError) -> Call {
+    guard options.capabilities.contains(.calling) else { throw .capabilityMissing }
+    let (run, number) = try state.withLock { state throws(UsageError) in
+      guard state.phase == .started, let run = state.run else { throw .notStarted }
+      defer { state.nextCall += 1 }
+      return (run, state.nextCall)
+    }
+    let call = Call(
+      number: number, remote: destination.text, kind: destination.kind, direction: .outgoing, headers: headers,
+      startedAt: Clock.wall, audio: AudioController(), run: run)
+    let placing = PlaceCall(
+      kind: destination.kind, target: destination.text, headers: headers.map { .init(name: $0.name, value: $0.value) },
+      offer: "", callerNumber: callerNumber?.description, isAnonymous: isAnonymous, wantsVideo: wantsVideo)
+    run.perform { $0.place(call, placing) }
+    return call
+  }
+
+  // MARK: For the run
+
+  func started(_ user: String) {
+    state.withLock { if $0.run != nil { $0.phase = .started } }
+    tell(.started(user: user))
+    delegate?.clientDidStart(self)
+  }
+
+  func failed(_ failure: CallFailure) {
+    endRun()
+    tell(.failed(failure))
+    delegate?.client(self, didFail: failure)
+  }
+
+  func stopped() {
+    state.withLock { $0.phase = .idle }
+    tell(.stopped)
+    delegate?.clientDidStop(self)
+  }
+
+  /// A run that failed is over by itself; the client can be started again.
+  private func endRun() {
+    let run = state.withLock { state in
+      defer { (state.run, state.phase) = (nil, .idle) }
+      return state.run
+    }
+    run?.abandon()
+  }
+
+  private func requiresCredentials() {
+    tell(.requiresCredentials(user: userID.text, device: device))
+    delegate?.client(self, requiresCredentialsFor: userID.text, device: device)
+  }
+
+  func log(_ severity: LogEntry.Severity, _ area: String, _ message: String) {
+    let entry = LogEntry(severity, area: area, message, at: Clock.wall)
+    tell(.log(entry))
+    delegate?.client(self, didLog: entry)
+  }
+
+  func tell(_ event: ClientEvent) { fan.tell(event) }
+}

@@ -1,0 +1,330 @@
+import AppProtocol
+import CallModel
+import MediaCore
+import NIOCore
+import SDPCore
+import SecureTransport
+
+/// One call on the client's loop: what it asked, its media, and what it tells its ``Call``.
+final class CallCore {
+  /// What a reply of the gateway answers.
+  enum Request {
+    case place, hangUp, keys, offer, answer, mute, report
+  }
+
+  /// How long the gateway may take to end a call that was hung up.
+  static let hangUpMilliseconds: Int64 = 5_000
+
+  let call: Call
+  let placing: PlaceCall
+  private unowned let client: ClientCore
+  private let media: MediaSession
+  private let startedAt: MonotonicInstant
+  private(set) var id: CallID?
+  private var isPlaced = false
+  private var wantsHangUp = false
+  private var isOver = false
+  /// What was asked of ``setHold(_:)``, and what both sides agreed on.
+  private var wantsHold = false
+  private var holds = false
+  private var offerOnItsWay: RequestNumber?
+  private var wantsRestart = false
+  private var latest: MediaStatistics?
+  private var hangUpLimit: Scheduled<Void>?
+
+  init(_ call: Call, _ placing: PlaceCall, _ client: ClientCore) {
+    self.call = call
+    self.placing = placing
+    self.client = client
+    startedAt = Clock.now
+    let relay = MediaRelay()
+    media = MediaSession(
+      on: client.eventLoop, certificate: client.certificate, outbox: client.outbox, audio: [call.audio, client.audio],
+      track: { [unowned client] in client.track($0) }, { relay.call?.took($0) })
+    relay.call = self
+  }
+
+  /// Breaks the circle between a call and its media.
+  private final class MediaRelay {
+    weak var call: CallCore?
+  }
+
+  private func tell(_ kind: CallEvent.Kind) {
+    call.tell(CallEvent(kind, at: Clock.wall, milliseconds: Clock.now.milliseconds(since: startedAt)))
+  }
+
+  // MARK: Beginning
+
+  /// Opens the media from the address that reaches the gateway, then asks for the call.
+  func begin(from host: MediaAddress) {
+    media.open(from: host).assumeIsolated().whenComplete { result in
+      guard !self.isOver else { return }
+      if self.wantsHangUp { return self.finish(.canceled, nil) }
+      do {
+        try result.get()
+        var placing = self.placing
+        placing.offer = try self.media.offer()
+        guard self.client.send(.call(placing), for: self, .place) != nil else {
+          return self.finish(.error, CallFailure(.networkLost))
+        }
+      } catch {
+        self.finish(.error, CallFailure(.internal, phrase: "no offer of media could be made: \(error)"))
+      }
+    }
+  }
+
+  // MARK: Deeds of the app
+
+  func hangUp() {
+    guard !isOver, !wantsHangUp else { return }
+    wantsHangUp = true
+    guard isPlaced else { return }
+    sendHangUp()
+  }
+
+  private func sendHangUp() {
+    report()
+    guard let id, client.send(.hangUp(id), for: self, .hangUp) != nil else {
+      return finish(call.state < .answered ? .canceled : .hungUp, nil)
+    }
+    let limit = TimeAmount.milliseconds(CallCore.hangUpMilliseconds)
+    hangUpLimit = client.eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
+      guard let self else { return }
+      self.finish(self.call.state < .answered ? .canceled : .hungUp, nil)
+    }
+  }
+
+  func send(keys: String) {
+    guard let id, !isOver else { return }
+    _ = client.send(.sendDigits(id, keys), for: self, .keys)
+  }
+
+  func setHold(_ isOn: Bool) {
+    wantsHold = isOn
+    negotiate()
+  }
+
+  // MARK: Negotiation inside the call
+
+  /// The device reaches the gateway from another address: ICE begins anew, and the call goes on.
+  func networkChanged(to host: MediaAddress) {
+    guard isPlaced, !isOver else { return }
+    media.restart(from: host).assumeIsolated().whenComplete { result in
+      guard !self.isOver else { return }
+      guard case .success = result else { return self.finish(.error, CallFailure(.networkLost)) }
+      self.wantsRestart = true
+      self.negotiate()
+    }
+  }
+
+  /// Offers what differs from what both agreed on; one offer at a time.
+  private func negotiate() {
+    guard let id, isPlaced, !isOver, !media.isOfferPending, wantsHold != holds || wantsRestart else { return }
+    media.isOnHold = wantsHold
+    do {
+      let offer = try media.offer()
+      wantsRestart = false
+      offerOnItsWay = client.send(.offer(id, offer), for: self, .offer)
+      if offerOnItsWay == nil { media.withdrawOffer() }
+    } catch {
+      media.isOnHold = holds
+      tell(.refused(CallFailure(.media, phrase: "no offer could be made: \(error)")))
+    }
+  }
+
+  private func agreed() {
+    offerOnItsWay = nil
+    if holds != media.isOnHold {
+      holds = media.isOnHold
+      tell(.onHold(holds))
+    }
+    negotiate()
+  }
+
+  // MARK: Replies
+
+  func took(_ reply: AppEvent, to request: Request) {
+    guard !isOver else { return }
+    switch (request, reply) {
+    case (.place, .placed(_, let id, let answer)):
+      self.id = id
+      isPlaced = true
+      call.note({ _ in }, id: id)
+      client.register(self, as: id)
+      do {
+        try media.accept(answer)
+      } catch {
+        finish(.error, CallFailure(.media, phrase: "the gateway's answer cannot be used: \(error)"))
+        _ = client.send(.hangUp(id), for: self, .hangUp)
+        return
+      }
+      if wantsHangUp { return sendHangUp() }
+      negotiate()
+    case (.place, .refused(_, let failure)): finish(failure.endCause, failure)
+    case (.offer, .answered(let number, _, let answer)):
+      guard number == offerOnItsWay, media.isOfferPending else { return }
+      do {
+        try media.accept(answer)
+      } catch {
+        return refusedOffer(CallFailure(.media, phrase: "the gateway's answer cannot be used: \(error)"))
+      }
+      agreed()
+    case (.offer, .refused(let number, let failure)):
+      guard number == offerOnItsWay else { return }
+      refusedOffer(failure)
+    case (.hangUp, .refused): finish(call.state < .answered ? .canceled : .hungUp, nil)
+    case (.keys, .refused(_, let failure)), (.answer, .refused(_, let failure)): tell(.refused(failure))
+    default: break
+    }
+  }
+
+  private func refusedOffer(_ failure: CallFailure) {
+    offerOnItsWay = nil
+    media.withdrawOffer()
+    media.isOnHold = holds
+    wantsHold = holds
+    tell(.refused(failure))
+  }
+
+  // MARK: Events
+
+  func took(_ event: AppEvent) {
+    guard !isOver else { return }
+    let now = Clock.wall
+    switch event {
+    case .progressing(_, let headers):
+      call.note({ details in
+        details.progressedAt = details.progressedAt ?? now
+        details.take(headers)
+      }, state: .progressing)
+      tell(.progressing)
+    case .ringing(_, let headers):
+      call.note({ details in
+        details.rungAt = details.rungAt ?? now
+        details.take(headers)
+      }, state: .ringing)
+      tell(.ringing)
+    case .earlyMedia: tell(.earlyMedia)
+    case .accepted(_, let headers):
+      call.note({ details in
+        details.answeredAt = details.answeredAt ?? now
+        details.take(headers)
+      }, state: .answered)
+      media.startSource()
+      tell(.answered)
+    case .established:
+      call.note({ $0.establishedAt = $0.establishedAt ?? now }, state: .established)
+      media.startSource()
+      tell(.established)
+    case .price(_, let price):
+      call.note({ $0.price = price })
+      tell(.price(price))
+    case .creditEnds(_, let seconds): tell(.creditEnds(inSeconds: seconds))
+    case .digit(_, let key, let milliseconds): tell(.digit(key, milliseconds: milliseconds))
+    case .held(_, let isHeld): tell(.held(isHeld))
+    case .offered(let id, let offer): answer(id, offer)
+    case .quality(_, let quality): tell(.quality(quality))
+    case .warning(_, let warning, let isRaised): tell(.warning(warning, isRaised: isRaised))
+    case .ended(_, let summary):
+      if !wantsHangUp { report() }
+      call.note({ $0.finish(summary) }, state: .ended)
+      close()
+    case .placed, .done, .answered, .refused: break
+    }
+  }
+
+  private func answer(_ id: CallID, _ offer: String) {
+    do {
+      let answer = try media.answer(offer)
+      offerOnItsWay = nil
+      _ = client.send(.answer(id, answer), for: self, .answer)
+      agreed()
+    } catch {
+      // The gateway's own limit ends a change that stays without an answer.
+      tell(.refused(CallFailure(.media, phrase: "the gateway's offer cannot be used: \(error)")))
+    }
+  }
+
+  private func took(_ event: MediaSession.Event) {
+    guard !isOver else { return }
+    switch event {
+    case .secured(let suite): tell(.mediaSecured(suite.map { "\($0.rawValue)" } ?? "none"))
+    case .statistics(let statistics): latest = statistics
+    case .muted(let isMuted):
+      if let id { _ = client.send(.mute(id, isMuted), for: self, .mute) }
+    case .failed(let failure): mediaFailed(failure)
+    case .closedByPeer: break
+    }
+  }
+
+  private func mediaFailed(_ failure: TransportFailure) {
+    switch failure {
+    case .consentLost where !wantsRestart && offerOnItsWay == nil:
+      // The way broke under a connection that may stand: look for another one.
+      if let host = client.localHost { networkChanged(to: host) }
+    default:
+      let failure = CallFailure(.mediaLost, phrase: failure.rawValue)
+      if let id {
+        report()
+        _ = client.send(.hangUp(id), for: self, .hangUp)
+      }
+      finish(.error, failure)
+    }
+  }
+
+  func connection(isUp: Bool) {
+    guard !isOver else { return }
+    tell(.connection(isUp: isUp))
+  }
+
+  // MARK: End
+
+  /// Tells the gateway what was measured here.
+  private func report() {
+    guard let id, let latest else { return }
+    _ = client.send(.report(id, ClientStatistics(latest)), for: self, .report)
+  }
+
+  /// The gateway cannot be asked any more, or was never.
+  func finish(_ cause: CallEndCause, _ failure: CallFailure?) {
+    guard !isOver else { return }
+    call.note({ details in
+      details.endedAt = Clock.wall
+      details.endCause = cause
+      details.failure = failure
+      if let answered = details.answeredAt, let ended = details.endedAt {
+        details.durationMilliseconds = max(ended.milliseconds(since: answered), 0)
+      }
+    }, state: .ended)
+    close()
+  }
+
+  private func close() {
+    isOver = true
+    hangUpLimit?.cancel()
+    media.close()
+    tell(.ended(call.details))
+    client.forget(self)
+  }
+}
+
+extension CallDetails {
+  fileprivate mutating func take(_ headers: CustomHeaders) {
+    if headers.byteCount > 0 { remoteHeaders = headers }
+  }
+}
+
+extension ClientStatistics {
+  /// By the names of the W3C's Identifiers for WebRTC's Statistics API; times in seconds.
+  init(_ statistics: MediaStatistics) {
+    var figures: [String: Double] = [
+      "packetsReceived": Double(statistics.received.packets), "bytesReceived": Double(statistics.received.bytes),
+      "packetsLost": Double(statistics.received.lost), "jitter": statistics.received.jitter / 1_000,
+      "concealmentEvents": Double(statistics.received.concealed),
+      "fecPacketsReceived": Double(statistics.received.recovered),
+      "packetsSent": Double(statistics.sent.packets), "bytesSent": Double(statistics.sent.bytes),
+    ]
+    if let roundTrip = statistics.roundTrip { figures["roundTripTime"] = roundTrip / 1_000 }
+    self.init(figures: figures)
+  }
+}

@@ -1,0 +1,386 @@
+import AppProtocol
+import CallModel
+import NIOCore
+import NIOSSL
+import SecureTransport
+
+/// A client on its loop: the session with the gateway, and the calls in it.
+final class ClientCore {
+  /// How long a graceful stop waits for calls to end.
+  static let gracefulMilliseconds: Int64 = 5_000
+  /// How long a stop waits for sockets to close.
+  static let closingMilliseconds: Int64 = 2_000
+
+  private enum Phase {
+    /// A proof is being brought, or the first connection made.
+    case starting
+    case started
+    case stopping
+    case over
+  }
+
+  let eventLoop: any EventLoop
+  let certificate: DTLSCertificate
+  let audio: AudioController
+  let outbox = PacketOutbox()
+  private weak var client: Client?
+  private let gateway: GatewayAddress
+  private let options: ClientOptions
+  private let registrar: Registrar
+  private let context: NIOSSLContext?
+  private let session: AppSessionClient
+  private var phase = Phase.starting
+  private var connection: (id: ConnectionID, socket: WebSocketConnection)?
+  /// Where the gateway is reached from.
+  private(set) var localHost: MediaAddress?
+  /// Kept credentials were tried in this run.
+  private var usedKept = false
+  /// A fresh proof was asked for since the gateway last knew the user.
+  private var askedFresh = false
+  private var lastFailure: CallFailure?
+  private var startLimit: Scheduled<Void>?
+  private var calls: [UInt64: CallCore] = [:]
+  private var callNumbers: [CallID: UInt64] = [:]
+  private var requests: [RequestNumber: (call: CallCore, kind: CallCore.Request)] = [:]
+  /// Events of calls whose `placed` reply is handled after them cannot be; unknown ids are dropped.
+  private var inputs = CircularBuffer<AppSessionClientInput>()
+  private var isHandling = false
+  private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private var tasks: [UInt64: Task<Void, Never>] = [:]
+  private var nextTask: UInt64 = 0
+  private var openChannels = 0
+  private var stopped: EventLoopPromise<Void>?
+  private var stopLimit: Scheduled<Void>?
+  private var gracefulLimit: Scheduled<Void>?
+
+  init(
+    _ client: Client, on eventLoop: any EventLoop, gateway: GatewayAddress, options: ClientOptions,
+    registrar: Registrar, context: NIOSSLContext?, certificate: DTLSCertificate
+  ) {
+    self.client = client
+    self.eventLoop = eventLoop
+    self.gateway = gateway
+    self.options = options
+    self.registrar = registrar
+    self.context = context
+    self.certificate = certificate
+    audio = client.audio
+    var configuration = AppSessionClient.Configuration(client: options.software)
+    configuration.connectMilliseconds = options.connectMilliseconds
+    session = AppSessionClient(configuration, draw: { UInt64.random(in: 0...(.max)) })
+  }
+
+  // MARK: Beginning
+
+  func start() {
+    let limit = TimeAmount.milliseconds(options.startMilliseconds)
+    startLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
+      guard let self, self.phase == .starting else { return }
+      self.failed(self.lastFailure ?? CallFailure(.networkTimeout))
+    }
+    bringProof(isFresh: false)
+  }
+
+  private func bringProof(isFresh: Bool) {
+    let registrar = registrar
+    usedKept = false
+    run { core in
+      do {
+        let registration = try await registrar.registration(isFresh: isFresh)
+        core { $0.begin(registration) }
+      } catch {
+        let failure = error as? CallFailure ?? CallFailure(.internal, phrase: "\(error)")
+        core { $0.failed(failure) }
+      }
+    }
+  }
+
+  private func begin(_ registration: Registration) {
+    guard phase == .starting || phase == .started else { return }
+    if case .credential = registration.proof { usedKept = true }
+    take(.start(registration))
+  }
+
+  /// Runs something off the loop that ends with the run.
+  private func run(
+    _ body: @escaping @Sendable (@escaping @Sendable (@escaping @Sendable (ClientCore) -> Void) -> Void) async -> Void
+  ) {
+    guard phase != .over else { return }
+    let number = nextTask
+    nextTask += 1
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let loop = eventLoop
+    tasks[number] = Task {
+      await body { deed in loop.execute { deed(bound.value) } }
+      loop.execute {
+        bound.value.tasks[number] = nil
+        bound.value.checkReleased()
+      }
+    }
+  }
+
+  // MARK: Session
+
+  private func take(_ input: AppSessionClientInput) {
+    inputs.append(input)
+    guard !isHandling else { return }
+    isHandling = true
+    while let input = inputs.popFirst() {
+      var effects: [AppSessionClientEffect] = []
+      session.handle(input, at: Clock.now, into: &effects)
+      perform(effects)
+    }
+    isHandling = false
+    schedule()
+  }
+
+  private func perform(_ effects: [AppSessionClientEffect]) {
+    for effect in effects {
+      switch effect {
+      case .connect(let id): connect(id)
+      case .send(let id, let text):
+        if let connection, connection.id == id { connection.socket.send(text) }
+      case .close(let id, let code):
+        if let connection, connection.id == id {
+          self.connection = nil
+          connection.socket.close(code: code)
+        }
+      case .state(let state): follow(state)
+      case .event(let event): route(event)
+      case .lost(let id, let failure):
+        if let number = callNumbers[id] { calls[number]?.finish(.error, failure) }
+      case .keep(let credential): keep(credential)
+      case .draining: client?.tell(.draining)
+      }
+    }
+  }
+
+  private func schedule() {
+    let due = phase == .over ? nil : session.nextDeadline
+    if let wakeUp, let due, wakeUp.at <= due { return }
+    wakeUp?.task.cancel()
+    wakeUp = nil
+    guard let due else { return }
+    let task = eventLoop.assumeIsolated().scheduleTask(deadline: Clock.deadline(due)) { [weak self] in
+      guard let self else { return }
+      self.wakeUp = nil
+      var effects: [AppSessionClientEffect] = []
+      self.session.advance(to: Clock.now, into: &effects)
+      self.perform(effects)
+      self.schedule()
+    }
+    wakeUp = (due, task)
+  }
+
+  private func connect(_ id: ConnectionID) {
+    let socket = WebSocketConnection(
+      on: eventLoop, maximumBytes: options.maximumMessageBytes, track: { [weak self] in self?.track($0) }
+    ) { [weak self] event in self?.took(event, id) }
+    connection = (id, socket)
+    socket.connect(to: gateway, context: context, timeoutMilliseconds: options.connectMilliseconds)
+  }
+
+  private func took(_ event: WebSocketConnection.Event, _ id: ConnectionID) {
+    switch event {
+    case .opened(let host):
+      let former = localHost
+      localHost = host
+      take(.opened(id))
+      if let former, !former.hasHost(of: host) { hostChanged = true }
+    case .text(let bytes): take(.text(id, bytes))
+    case .violation: take(.violation(id))
+    case .closed(let code, let failure):
+      if connection?.id == id { connection = nil }
+      if let failure {
+        lastFailure = failure
+        client?.log(.warning, "session", "\(failure)")
+      }
+      // Before the first success the app decides whether to try again; afterwards the session does.
+      if phase == .starting, let failure { return failed(failure) }
+      take(.closed(id, code: code))
+    }
+  }
+
+  /// The gateway is reached from another address than before the loss.
+  private var hostChanged = false
+
+  private func follow(_ state: AppSessionClient.State) {
+    switch state {
+    case .idle, .connecting, .registering: break
+    case .ready:
+      startLimit?.cancel()
+      askedFresh = false
+      switch phase {
+      case .starting:
+        phase = .started
+        client?.started(session.registered?.user.text ?? registrar.owner.user)
+      case .started:
+        client?.tell(.connectionResumed)
+        for call in calls.values { call.connection(isUp: true) }
+        if hostChanged, let localHost { for call in calls.values { call.networkChanged(to: localHost) } }
+      case .stopping, .over: break
+      }
+      hostChanged = false
+    case .reconnecting:
+      client?.tell(.connectionLost)
+      for call in calls.values { call.connection(isUp: false) }
+    case .ended(let failure): sessionEnded(failure)
+    }
+  }
+
+  private func sessionEnded(_ failure: CallFailure?) {
+    guard phase != .stopping, phase != .over else { return checkReleased() }
+    let isRefused = failure.map { $0.domain != .network } ?? false
+    if isRefused, usedKept || phase == .started, !askedFresh {
+      // What was kept may be out of date: ask for a fresh proof, once.
+      askedFresh = true
+      client?.log(.info, "credentials", "the gateway did not take the kept credentials")
+      return bringProof(isFresh: true)
+    }
+    failed(failure ?? lastFailure ?? CallFailure(.networkLost))
+  }
+
+  /// The client stops, as it cannot go on.
+  private func failed(_ failure: CallFailure) {
+    guard phase == .starting || phase == .started else { return }
+    phase = .stopping
+    for call in calls.values { call.finish(.error, failure) }
+    take(.stop)
+    client?.failed(failure)
+    release()
+  }
+
+  private func keep(_ credential: DeviceCredential) {
+    let registrar = registrar
+    run { core in
+      do {
+        try await registrar.keep(credential)
+      } catch {
+        let text = "\(error)"
+        core { $0.client?.log(.warning, "credentials", "they could not be kept: \(text)") }
+      }
+    }
+  }
+
+  func networkChanged() { take(.networkChanged) }
+
+  // MARK: Calls
+
+  var isFull: Bool { calls.count >= options.maximumCalls }
+
+  func place(_ call: Call, _ placing: PlaceCall) {
+    let core = CallCore(call, placing, self)
+    guard phase == .started, let localHost else { return core.finish(.error, CallFailure(.networkLost)) }
+    guard !isFull else {
+      return core.finish(
+        .error, CallFailure(.limit, phrase: "this client has \(options.maximumCalls) calls already"))
+    }
+    calls[call.number] = core
+    core.begin(from: localHost)
+  }
+
+  func hangUp(_ number: UInt64) { calls[number]?.hangUp() }
+  func send(keys: String, _ number: UInt64) { calls[number]?.send(keys: keys) }
+  func setHold(_ isOn: Bool, _ number: UInt64) { calls[number]?.setHold(isOn) }
+
+  /// - Returns: `nil` where nothing can be sent.
+  func send(_ request: AppRequest, for call: CallCore, _ kind: CallCore.Request) -> RequestNumber? {
+    guard phase == .started || phase == .stopping else { return nil }
+    var effects: [AppSessionClientEffect] = []
+    let number = session.send(request, at: Clock.now, into: &effects)
+    if let number { requests[number] = (call, kind) }
+    perform(effects)
+    schedule()
+    return number
+  }
+
+  func register(_ call: CallCore, as id: CallID) { callNumbers[id] = call.call.number }
+
+  func forget(_ call: CallCore) {
+    calls[call.call.number] = nil
+    if let id = call.id { callNumbers[id] = nil }
+    guard calls.isEmpty, gracefulLimit != nil else { return }
+    // Once what came with the call's end is dealt with, so that the farewell can still be sent.
+    eventLoop.assumeIsolated().execute { self.endNow() }
+  }
+
+  private func route(_ event: AppEvent) {
+    switch event {
+    case .placed(let number, _, _), .done(let number), .answered(let number, _, _), .refused(let number, _):
+      guard let request = requests.removeValue(forKey: number) else { return }
+      request.call.took(event, to: request.kind)
+    case .progressing(let id, _), .ringing(let id, _), .earlyMedia(let id), .accepted(let id, _), .established(let id),
+      .price(let id, _), .creditEnds(let id, _), .digit(let id, _, _), .held(let id, _), .offered(let id, _),
+      .quality(let id, _), .warning(let id, _, _), .ended(let id, _):
+      guard let number = callNumbers[id] else { return }
+      calls[number]?.took(event)
+    }
+  }
+
+  // MARK: End
+
+  /// Ends the session and closes everything; gracefully: after its calls were hung up.
+  /// - Returns: Succeeds when all is released.
+  func stop(gracefully isGraceful: Bool) -> EventLoopFuture<Void> {
+    if let stopped { return stopped.futureResult }
+    let promise = eventLoop.makePromise(of: Void.self)
+    stopped = promise
+    guard phase == .starting || phase == .started else {
+      release()
+      return promise.futureResult
+    }
+    if isGraceful, !calls.isEmpty {
+      let limit = TimeAmount.milliseconds(ClientCore.gracefulMilliseconds)
+      gracefulLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in self?.endNow() }
+      for call in calls.values { call.hangUp() }
+    } else {
+      endNow()
+    }
+    return promise.futureResult
+  }
+
+  private func endNow() {
+    gracefulLimit?.cancel()
+    gracefulLimit = nil
+    guard phase == .starting || phase == .started else { return }
+    phase = .stopping
+    for call in calls.values { call.finish(call.call.state < .answered ? .canceled : .hungUp, nil) }
+    take(.stop)
+    client?.stopped()
+    release()
+  }
+
+  /// Gives everything back; told to ``stop(gracefully:)`` when all sockets are closed.
+  private func release() {
+    phase = .over
+    for task in tasks.values { task.cancel() }
+    connection?.socket.close(code: CloseCode.normal.rawValue)
+    connection = nil
+    requests = [:]
+    startLimit?.cancel()
+    wakeUp?.task.cancel()
+    wakeUp = nil
+    let limit = TimeAmount.milliseconds(ClientCore.closingMilliseconds)
+    stopLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in self?.released() }
+    checkReleased()
+  }
+
+  /// Counts an open socket.
+  func track(_ channel: any Channel) {
+    openChannels += 1
+    channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in
+      self?.openChannels -= 1
+      self?.checkReleased()
+    }
+  }
+
+  private func checkReleased() {
+    if phase == .over, openChannels == 0, tasks.isEmpty { released() }
+  }
+
+  private func released() {
+    stopLimit?.cancel()
+    stopLimit = nil
+    stopped?.succeed()
+  }
+}

@@ -1,0 +1,133 @@
+import CallModel
+import NIOCore
+import NIOPosix
+import SecureTransport
+
+/// The UDP sockets of one call, on the client's loop.
+///
+/// They are bound to the address from which the gateway was reached: what goes to the gateway's media goes the same way.
+/// On a loopback there is one of each family, as a gateway may listen for apps on one and for media on the other.
+final class MediaSockets {
+  /// Takes one datagram; the buffer is used again for the next.
+  typealias Receiver = (PacketBuffer, MediaPort, MediaAddress) -> Void
+
+  enum Failure: Error {
+    /// No socket could be bound.
+    case noAddress
+  }
+
+  private let eventLoop: any EventLoop
+  private var channels: [(port: MediaPort, address: MediaAddress, channel: any Channel)] = []
+  private var lastPort: Int32 = -1
+  private var isClosed = false
+  private let receiver: Receiver
+  /// Is told of each socket, so that somebody can wait for its end.
+  private let track: (any Channel) -> Void
+  private let packet = PacketBuffer()
+
+  init(on eventLoop: any EventLoop, track: @escaping (any Channel) -> Void, _ receiver: @escaping Receiver) {
+    self.eventLoop = eventLoop
+    self.track = track
+    self.receiver = receiver
+  }
+
+  var locals: [ClientTransport.Local] {
+    channels.enumerated().map { index, socket in
+      ClientTransport.Local(port: socket.port, address: socket.address, preference: .max - UInt16(index))
+    }
+  }
+
+  /// Opens sockets for a device that reaches the gateway from `host`, in place of those before.
+  /// - Returns: Fails with ``Failure/noAddress`` when none could be bound.
+  func open(from host: MediaAddress) -> EventLoopFuture<Void> {
+    closeChannels()
+    let hosts: [SIPHost] = host.isLoopback ? [.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)] : [host.host]
+    let opened = hosts.map { host in bind(host) }
+    return EventLoopFuture.andAllComplete(opened, on: eventLoop).assumeIsolated().flatMapThrowing {
+      guard !self.channels.isEmpty else { throw Failure.noAddress }
+    }.nonisolated()
+  }
+
+  func send(_ outbox: PacketOutbox) {
+    for index in 0..<outbox.count {
+      let port = outbox.port(at: index)
+      guard let socket = channels.first(where: { $0.port == port }),
+        let address = outbox.address(at: index).socketAddress
+      else { continue }
+      let packet = outbox.buffer(at: index)
+      var bytes = socket.channel.allocator.buffer(capacity: packet.count)
+      packet.withUnsafeMutableRoom { room in
+        _ = bytes.writeBytes(UnsafeRawBufferPointer(rebasing: room[..<packet.count]))
+      }
+      // A datagram that cannot be sent is a lost one: the protocols above expect that.
+      socket.channel.write(AddressedEnvelope(remoteAddress: address, data: bytes), promise: nil)
+    }
+    for socket in channels { socket.channel.flush() }
+    outbox.removeAll()
+  }
+
+  /// Nothing is received any more.
+  func close() {
+    isClosed = true
+    closeChannels()
+  }
+
+  private func closeChannels() {
+    for socket in channels { socket.channel.close(promise: nil) }
+    channels = []
+  }
+
+  private func bind(_ host: SIPHost) -> EventLoopFuture<Void> {
+    lastPort &+= 1
+    let port = MediaPort(rawValue: lastPort)
+    let sockets = NIOLoopBound(self, eventLoop: eventLoop)
+    return DatagramBootstrap(group: eventLoop)
+      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: PacketBuffer.capacity))
+      .channelOption(.datagramVectorReadMessageCount, value: 16)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          sockets.value.track(channel)
+          try channel.pipeline.syncOperations.addHandler(DatagramReader(port, sockets.value))
+        }
+      }
+      .bind(host: host.unbracketed, port: 0)
+      .map { channel in
+        let sockets = sockets.value
+        guard !sockets.isClosed, let local = channel.localAddress, let address = MediaAddress(local) else {
+          return channel.close(promise: nil)
+        }
+        sockets.channels.append((port, address, channel))
+      }
+  }
+
+  fileprivate func received(_ bytes: ByteBuffer, on port: MediaPort, from address: SocketAddress) {
+    guard !isClosed, bytes.readableBytes <= PacketBuffer.maximumDatagram, let source = MediaAddress(address) else {
+      return
+    }
+    packet.count = bytes.readableBytes
+    packet.withUnsafeMutableRoom { room in
+      bytes.withUnsafeReadableBytes { room.copyMemory(from: $0) }
+    }
+    receiver(packet, port, source)
+  }
+}
+
+private final class DatagramReader: ChannelInboundHandler {
+  typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+  private let port: MediaPort
+  private weak var sockets: MediaSockets?
+
+  init(_ port: MediaPort, _ sockets: MediaSockets) {
+    self.port = port
+    self.sockets = sockets
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let envelope = unwrapInboundIn(data)
+    sockets?.received(envelope.data, on: port, from: envelope.remoteAddress)
+  }
+
+  /// An ICMP answer to an earlier datagram: no reason to close.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+}

@@ -1,0 +1,148 @@
+import AppProtocol
+import CallModel
+import Foundation
+import LandlineClient
+
+/// What happened to a call, one line each, as `landline call` prints it.
+struct CallLadder {
+  /// Seconds between two lines of quality.
+  static let qualityEvery = 5
+
+  struct Rung {
+    var milliseconds: Int64
+    /// Stable: JSON names rungs by it.
+    var name: String
+    var text: String
+    var facts: [(String, JSONValue)] = []
+
+    /// ` +1203 ms  answered      …`
+    func line(isColored: Bool) -> String {
+      let time = "+\(milliseconds) ms"
+      let indent = String(repeating: " ", count: max(11 - time.count, 0))
+      let padding = String(repeating: " ", count: max(12 - name.count, 0))
+      let shown = isColored ? "\u{1B}[1m\(name)\u{1B}[0m" : name
+      let line = "\(indent)\(time)  \(shown)\(text.isEmpty ? "" : padding + "  " + CallFailure.shortened(text))"
+      return line + "\n"
+    }
+
+    var json: JSONValue {
+      .object([("at_ms", .integer(milliseconds)), ("event", .text(name))] + facts)
+    }
+  }
+
+  private(set) var rungs: [Rung] = []
+  /// Rungs kept for JSON at most; a call may last for hours.
+  static let maximumRungs = 10_000
+  private var qualities = 0
+
+  /// The rung of an event; `nil` where it is not worth a line.
+  mutating func rung(_ event: CallEvent, base: Int64) -> Rung? {
+    guard let (name, text, facts) = describe(event.kind) else { return nil }
+    return note(Rung(milliseconds: base + event.milliseconds, name: name, text: text, facts: facts))
+  }
+
+  mutating func note(_ rung: Rung) -> Rung {
+    if rungs.count < CallLadder.maximumRungs { rungs.append(rung) }
+    return rung
+  }
+
+  private mutating func describe(_ kind: CallEvent.Kind) -> (String, String, [(String, JSONValue)])? {
+    switch kind {
+    case .progressing: ("progressing", "", [])
+    case .ringing: ("ringing", "", [])
+    case .earlyMedia: ("early media", "sound before the answer", [])
+    case .answered: ("answered", "", [])
+    case .established: ("established", "sound flows", [])
+    case .mediaSecured(let suite): ("secured", suite, [("suite", .text(suite))])
+    case .price(let price): ("price", CallLadder.text(price), [("price", CallLadder.json(price))])
+    case .creditEnds(let seconds):
+      (
+        "credit", seconds.map { "ends in \($0) s" } ?? "no longer ends the call",
+        [("seconds", seconds.map { .integer(Int64($0)) } ?? .null)]
+      )
+    case .digit(let key, let milliseconds):
+      ("digit", "\(key) for \(milliseconds) ms", [("key", .text(String(key)))])
+    case .held(let isHeld): (isHeld ? "held" : "unheld", "by the other side", [])
+    case .onHold(let isOn): (isOn ? "on hold" : "resumed", "", [])
+    case .quality(let quality): describe(quality)
+    case .warning(let warning, let isRaised):
+      (
+        isRaised ? "warning" : "cleared", warning.rawValue,
+        [("warning", .text(warning.rawValue)), ("raised", .boolean(isRaised))]
+      )
+    case .connection(let isUp): (isUp ? "reconnected" : "disconnected", isUp ? "" : "trying again; the call goes on", [])
+    case .refused(let failure): ("refused", failure.description, [("code", .text(failure.code.rawValue))])
+    case .ended(let details): ("ended", CallLadder.text(details), [("cause", .text(details.endCause.rawValue))])
+    }
+  }
+
+  private mutating func describe(_ quality: CallQuality) -> (String, String, [(String, JSONValue)])? {
+    qualities += 1
+    guard qualities % CallLadder.qualityEvery == 1 else { return nil }
+    return ("quality", CallLadder.text(quality), [("quality", CallLadder.json(quality))])
+  }
+
+  // MARK: Texts
+
+  static func text(_ price: CallPrice) -> String {
+    let rate = DecimalText.format(price.ratePerMinuteNano, scale: Tariff.rateScale)
+    let fee = price.connectionFeeMicro == 0 ? "" : ", \(DecimalText.format(price.connectionFeeMicro, scale: 6)) once"
+    return "\(rate) \(price.currency) a minute\(fee), credit for \(price.secondsAvailable) s"
+  }
+
+  static func text(_ quality: CallQuality) -> String {
+    func direction(_ name: String, _ direction: CallQuality.Direction) -> String {
+      let figures = [
+        ("MOS", direction.meanOpinionScore, 2, ""), ("loss", direction.loss * 100, 1, " %"),
+        ("jitter", direction.jitter, 1, " ms"),
+      ]
+      return name + " " + figures.map { "\($0.0) \(rounded($0.1, $0.2))\($0.3)" }.joined(separator: ", ")
+    }
+    let roundTrip = quality.roundTrip.map { "; round trip \(rounded($0, 1)) ms" } ?? ""
+    return direction("sent", quality.sent) + "; " + direction("received", quality.received) + roundTrip
+  }
+
+  static func text(_ details: CallDetails) -> String {
+    let duration = details.answeredAt == nil ? "" : " after \(rounded(Double(details.durationMilliseconds) / 1000, 1)) s"
+    return "\(words(details.endCause))\(duration)"
+  }
+
+  private static func words(_ cause: CallEndCause) -> String {
+    switch cause {
+    case .none: "not ended"
+    case .timeout: "timed out"
+    case .denied: "denied"
+    case .noAnswer: "no answer"
+    case .error: "failed"
+    case .hungUp: "hung up"
+    case .canceled: "cancelled"
+    case .otherDeviceAnswered: "answered on another device"
+    }
+  }
+
+  static func rounded(_ value: Double, _ places: Int) -> String {
+    value.isFinite ? String(format: "%.\(places)f", value) : "-"
+  }
+
+  static func json(_ price: CallPrice) -> JSONValue {
+    .object([
+      ("currency", .text(price.currency)), ("rate_per_minute_nano", .integer(price.ratePerMinuteNano)),
+      ("connection_fee_micro", .integer(price.connectionFeeMicro)), ("initial_seconds", .integer(price.initialSeconds)),
+      ("increment_seconds", .integer(price.incrementSeconds)), ("seconds_available", .integer(price.secondsAvailable)),
+    ])
+  }
+
+  static func json(_ quality: CallQuality) -> JSONValue {
+    func whole(_ value: Double) -> JSONValue { .integer(Int64(exactly: value.rounded()) ?? 0) }
+    func direction(_ direction: CallQuality.Direction) -> JSONValue {
+      .object([
+        ("mos_thousandths", whole(direction.meanOpinionScore * 1000)), ("jitter_us", whole(direction.jitter * 1000)),
+        ("loss_ppm", whole(direction.loss * 1_000_000)), ("packets", .integer(Int64(clamping: direction.packets))),
+      ])
+    }
+    return .object([
+      ("sent", direction(quality.sent)), ("received", direction(quality.received)),
+      ("round_trip_us", quality.roundTrip.map { whole($0 * 1000) } ?? .null),
+    ])
+  }
+}

@@ -1,0 +1,85 @@
+import CallModel
+import LandlineClient
+
+/// How a call went, judged by what was expected of it.
+struct CallOutcome {
+  let details: CallDetails
+  let expectedSIP: Int?
+  let wasInterrupted: Bool
+
+  var failure: CallFailure? { details.failure }
+
+  var isExpected: Bool { expectedSIP.map { $0 == failure?.sipStatus } ?? (failure == nil && details.answeredAt != nil) }
+
+  var status: ExitStatus {
+    if wasInterrupted { return .interrupted }
+    if expectedSIP != nil { return isExpected ? .ok : .refused }
+    guard let failure else { return details.answeredAt == nil ? .callFailed : .ok }
+    return CallOutcome.status(failure)
+  }
+
+  static func status(_ failure: CallFailure) -> ExitStatus {
+    switch failure.domain {
+    case .network: failure.code == .networkTimeout ? .timedOut : .notReachable
+    case .sip: failure.endCause == .timeout ? .timedOut : .callFailed
+    case .capability: .callFailed
+    case .gateway: failure.code == .mediaLost ? .callFailed : .refused
+    }
+  }
+
+  /// What is printed after the ladder.
+  func lines(_ quality: String?) -> [String] {
+    var lines: [String] = []
+    if let quality { lines.append("sound    \(quality)") }
+    if let cost = details.cost {
+      lines.append("cost     \(cost) for \(details.billedSeconds) s")
+    } else if details.answeredAt != nil {
+      lines.append("cost     not known yet")
+    }
+    if let failure { lines += CallOutcome.lines(failure) }
+    if let expectedSIP {
+      let found = failure?.sipStatus.map(String.init) ?? "none"
+      lines.append("expected SIP \(expectedSIP), found \(found): \(isExpected ? "as expected" : "not as expected")")
+    }
+    return lines
+  }
+
+  /// The catalogue's words, the evidence, and what to do next.
+  static func lines(_ failure: CallFailure) -> [String] {
+    let row = CallFailureCatalogue.row(for: failure.code)
+    var lines = ["failed   \(failure.code.rawValue): \(row.meaning)"]
+    var evidence: [String] = []
+    if let status = failure.sipStatus {
+      evidence.append("SIP \(status)" + (failure.phrase.map { " \($0)" } ?? ""))
+    } else if let phrase = failure.phrase {
+      evidence.append(phrase)
+    }
+    if let cause = failure.cause { evidence.append("Q.850 cause \(cause)") }
+    if let warning = failure.warning { evidence.append("Warning: \(warning)") }
+    if let refusal = failure.refusal { evidence.append(refusal.rawValue) }
+    if let value = failure.invalidValue { evidence.append("\(value)") }
+    if let trunk = failure.trunk { evidence.append("trunk \(trunk)") }
+    if let seconds = failure.retryAfterSeconds { evidence.append("retry after \(seconds) s") }
+    if let correlation = failure.correlationID { evidence.append("correlation \(correlation)") }
+    if !evidence.isEmpty { lines.append("seen     " + evidence.joined(separator: ", ")) }
+    lines.append("likely   " + row.likelyCauses.joined(separator: "; "))
+    lines.append("fix      " + row.remedies.joined(separator: "; ") + "; again: \(failure.retry.text)")
+    lines.append("next     landline explain \(failure.sipStatus.map(String.init) ?? failure.code.rawValue)")
+    return lines
+  }
+
+  static func json(_ failure: CallFailure) -> JSONValue {
+    let row = CallFailureCatalogue.row(for: failure.code)
+    return .object([
+      ("code", .text(failure.code.rawValue)), ("domain", .text(failure.domain.rawValue)),
+      ("message", .text(row.meaning)), ("sip_status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
+      ("phrase", failure.phrase.map { .text($0) } ?? .null), ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
+      ("warning", failure.warning.map { .text($0) } ?? .null),
+      ("refusal", failure.refusal.map { .text($0.rawValue) } ?? .null),
+      ("trunk", failure.trunk.map { .text($0) } ?? .null),
+      ("retry_after", failure.retryAfterSeconds.map { .integer(Int64($0)) } ?? .null),
+      ("retry", .text(failure.retry.rawValue)), ("correlation", failure.correlationID.map { .text($0) } ?? .null),
+      ("fix", .array(row.remedies.map { .text($0) })),
+    ])
+  }
+}

@@ -1,0 +1,52 @@
+import CallModel
+import LandlineClient
+
+/// Whom `landline call` calls, read from the many ways to write it.
+enum CallTarget: Hashable {
+  case phone(String)
+  case sip(String)
+  case user(String)
+  case conference(String)
+
+  /// - Throws: ``ConsoleError`` where the text is none of the forms; what stands behind the form is the client's to judge.
+  init(_ text: String) throws(ConsoleError) {
+    func rest(_ prefix: String) -> String? {
+      text.lowercased().hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
+    }
+    if let number = rest("tel:") {
+      // Visual separators are part of a telephone URI (RFC 3966 section 5.1.1), its parameters are not the number's.
+      self = .phone(String(number.prefix { $0 != ";" }.filter { !"-.() ".contains($0) }))
+    } else if rest("sip:") != nil || rest("sips:") != nil {
+      self = .sip(text)
+    } else if let user = rest("user:") {
+      self = .user(user)
+    } else if let room = rest("conf:") {
+      self = .conference(room)
+    } else if text.contains("@") {
+      self = .sip(text)
+    } else if text.first == "+" || (!text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber }) {
+      self = .phone(text)
+    } else {
+      throw ConsoleError.usage(
+        "target.form", "target: it is no number, address, user or conference", at: "TARGET",
+        fix: "+46701234567, sip:alice@example.com, user:alice or conf:room")
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .phone(let text), .sip(let text): text
+    case .user(let text): "user \(text)"
+    case .conference(let text): "conference \(text)"
+    }
+  }
+
+  func place(_ client: Client, headers: [String: String], caller: String?) throws -> Call {
+    switch self {
+    case .phone(let number): try client.calls.callPhoneNumber(number, headers: headers, callerNumber: caller)
+    case .sip(let address): try client.calls.callSIP(address, headers: headers)
+    case .user(let user): try client.calls.callUser(user, headers: headers)
+    case .conference(let room): try client.calls.callConference(room, headers: headers)
+    }
+  }
+}

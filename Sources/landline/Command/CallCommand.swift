@@ -1,0 +1,78 @@
+import ArgumentParser
+import LandlineConsole
+
+struct CallCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "call", abstract: "Call from this machine through a gateway, as an app would.",
+    discussion: """
+      landline call +46000000000
+      landline call +46701234567 --header 'x-order: 4711' --play hello.wav --record answer.wav --for 10s
+      landline call sip:alice@example.com
+      landline call +46000000486 --expect-sip 486
+
+      Prints what happens with its milliseconds, then quality and cost. Exit 0 when the call went as expected, 10 when it
+      failed on the way, 4 when it was refused, 11 when no gateway answers, 12 when it took too long.
+      """)
+
+  @Argument(help: "+NUMBER, tel:, sip:, sips:, user: or conf: with what it is for.")
+  var target: String
+
+  @Option(name: .customLong("header"), help: "A custom header, as 'x-order: 4711'; may stand several times.")
+  var headers: [String] = []
+
+  @Option(help: "A WAV file to play to the other side.", completion: .file(extensions: ["wav"]))
+  var play: String?
+
+  @Flag(name: .customLong("loop"), help: "Play it again and again.")
+  var loops = false
+
+  @Option(help: "A WAV file to write what is heard to.", completion: .file(extensions: ["wav"]))
+  var record: String?
+
+  @Option(help: "Keys to press once the call is up: 0-9, *, #, A-D.")
+  var keys: String?
+
+  @Option(name: .customLong("expect-sip"), help: "The call is to fail with this SIP status: exit 0 if it does.")
+  var expectSIP: Int?
+
+  @Option(name: .customLong("for"), help: "Hang up this long after the answer: 500ms, 10s, 5m.")
+  var duration: String?
+
+  @Option(name: .customLong("from"), help: "The number to show (default: the application's first).")
+  var caller: String?
+
+  @Option(help: "The gateway: ws://HOST:PORT or wss://HOST (LANDLINE_URL).")
+  var url: String?
+
+  @Option(name: .customLong("application-key"), help: "The application's key (LANDLINE_APPLICATION_KEY).")
+  var applicationKey: String?
+
+  @Option(
+    name: .customLong("secret-file"),
+    help: "File with the application's secret (LANDLINE_APPLICATION_SECRET_FILE, LANDLINE_APPLICATION_SECRET).",
+    completion: .file())
+  var secretFile: String?
+
+  @Option(help: "Who calls, inside the application.")
+  var user: String?
+
+  @OptionGroup(title: "Common")
+  var common: CommonOptions
+
+  func run() async throws {
+    var options = CallOptions(target: target)
+    options.headers = headers
+    options.play = play
+    options.playsForever = loops
+    options.record = record
+    options.keys = keys
+    options.expectSIP = expectSIP
+    options.duration = duration
+    options.caller = caller
+    options.url = url
+    options.applicationKey = applicationKey
+    options.secretFile = secretFile
+    options.user = user
+    try await common.console { try await $0.call(options) }
+  }
+}
