@@ -66,7 +66,9 @@ public final class AppDoor {
   }
 
   enum Subject: Hashable {
-    case connection(ConnectionID), session(SessionID), verification(VerificationID)
+    case connection(ConnectionID)
+    case session(SessionID)
+    case verification(VerificationID)
   }
 
   struct UserKey: Hashable {

@@ -230,6 +230,7 @@ struct CallBill {
         verdict = .extended
       case .refused(let refusal): self.refusal = refusal
       case .changed, .posted, .answered, .settled, .voided:
+        refusal = .conflict
         context.log(.error, call, "the ledger answered an extension with \(receipt.outcome.text)")
       }
       if asksAgain {
@@ -295,7 +296,7 @@ struct CallBill {
 
   /// Why a call ends at ``cutAt``.
   var cutReason: CallRefusal {
-    if let refusal = refusal?.callRefusal { return refusal }
+    if let refusal { return refusal.callRefusal ?? .billingUnavailable }
     if isAtMaximum { return .durationCap }
     if isLedgerAway || isAsking { return .billingUnavailable }
     return .insufficientCredit

@@ -48,10 +48,11 @@ extension CallMachine {
   private func silent(_ side: CallSide, since: MonotonicInstant) {
     switch state {
     case .reaching, .up:
-      guard sound(side).silentSince == nil, mustSend(side) else { return }
-      changeSound(side) { $0.silentSince = since }
+      guard sound(side).lastSound == nil else { return }
+      changeSound(side) { $0.lastSound = since }
+      guard case .up = state, mustSend(side) else { return }
       note("no sound from the \(side.rawValue) side")
-      if side == .near { raise(.noSound, true) }
+      if side == .near { warn(.noSound, true) }
     case .preparing, .ending, .over: break
     }
   }
@@ -59,14 +60,14 @@ extension CallMachine {
   private func soundAgain(_ side: CallSide) {
     switch state {
     case .reaching, .up:
-      guard sound(side).silentSince != nil else { return }
-      changeSound(side) { $0.silentSince = nil }
-      if side == .near { raise(.noSound, false) }
+      guard sound(side).lastSound != nil else { return }
+      changeSound(side) { $0.lastSound = nil }
+      if side == .near { warn(.noSound, false) }
     case .preparing, .ending, .over: break
     }
   }
 
-  private func raise(_ warning: QualityWarning, _ isBroken: Bool) {
+  func warn(_ warning: QualityWarning, _ isBroken: Bool) {
     guard let change = monitor.set(warning, isBroken) else { return }
     tell(.warning(id, warning, isRaised: change))
   }

@@ -83,7 +83,8 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up:
       app?.isMuted = isMuted
-      if isMuted { changeSound(.near) { $0.silentSince = nil } }
+      // From here on it has to send again.
+      if !isMuted { changeSound(.near) { $0.lastSound = $0.lastSound.map { _ in context.now } } }
       note(isMuted ? "the app is muted" : "the app is no longer muted")
       reply(.done(number), to: session)
     case .ending, .over: refuseLate(number, session)
@@ -177,7 +178,11 @@ extension CallMachine {
   func hangUp(by actor: String) {
     switch state {
     case .preparing: refuse(CallFailure(.policy, phrase: "ended by an operator", leg: .app))
-    case .reaching, .up:
+    case .reaching:
+      note("ended by \(actor)")
+      flags.append("endedByOperator")
+      end(.canceled, reasons: [CallMachine.normalClearing])
+    case .up:
       note("ended by \(actor)")
       flags.append("endedByOperator")
       end(.hungUp, reasons: [CallMachine.normalClearing])

@@ -64,7 +64,6 @@ extension CallMachine {
       }
       let isFirst = !reaching.hasProgressed
       reaching.hasProgressed = true
-      if progress.status == 180, reaching.earlyMediaUntil == nil { reaching.isRinging = true }
       state = .reaching(reaching)
       if progress.status == 180 {
         rang(progress.headers)
@@ -92,7 +91,7 @@ extension CallMachine {
       if side == .near {
         nearBill?.answer(context)
         reachFar()
-        if case .reaching = state { order(.ring(.near)) }
+        ringLocally()
       } else {
         farAnswered(answer.headers)
       }

@@ -144,7 +144,6 @@ extension CallMachine {
       return dial(.far)
     }
     reaching.hasProgressed = true
-    reaching.isRinging = local.rings
     reaching.localUntil = context.now.advanced(byMilliseconds: local.progressMilliseconds)
     state = .reaching(reaching)
     progressed(CustomHeaders())
@@ -174,7 +173,15 @@ extension CallMachine {
     }
     tell(.ringing(id, headers: headers))
     enter(.ringing)
-    if case .reaching(let reaching) = state, reaching.earlyMediaUntil == nil { order(.ring(.near)) }
+    ringLocally()
+  }
+
+  /// Our own ringing tone, while nothing else is to be heard.
+  func ringLocally() {
+    guard case .reaching(var reaching) = state, !reaching.isRinging, reaching.earlyMediaUntil == nil else { return }
+    reaching.isRinging = true
+    state = .reaching(reaching)
+    order(.ring(.near))
   }
 
   /// The side that was called is there: the bill starts.
@@ -184,11 +191,12 @@ extension CallMachine {
     summary.answeredAt = context.clock
     snapshot.answeredAt = context.clock
     note("answered")
-    if reaching.isRinging || nearTerms != nil { order(.stopPlaying(.near)) }
+    if reaching.isRinging { order(.stopPlaying(.near)) }
     state = .up(
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))
     enter(.answered)
+    if nearSound.lastSound != nil { warn(.noSound, true) }
     establishWhenReady()
     warnOfCredit()
   }

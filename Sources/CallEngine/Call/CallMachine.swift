@@ -64,8 +64,10 @@ final class CallMachine {
   struct Sound {
     /// Keys are there, or packets came.
     var isReady = false
-    /// The last sound of a side that has been silent since.
-    var silentSince: MonotonicInstant?
+    /// Whether the last plan lets the side send.
+    var receives = false
+    /// Set while a side is silent: when its last packet came, or when it was last allowed not to send any.
+    var lastSound: MonotonicInstant?
   }
 
   /// Who asked for the call.
@@ -223,6 +225,11 @@ final class CallMachine {
   /// Sends a plan to the media, and notes what it says.
   func apply(_ plan: MediaPlan, to side: CallSide) {
     order(.plan(side, plan))
+    // From hold back to talk: the time of silence starts now.
+    if plan.direction.receives, !(sound(side).receives) {
+      changeSound(side) { $0.lastSound = $0.lastSound.map { _ in context.now } }
+    }
+    changeSound(side) { $0.receives = plan.direction.receives }
     if side == .near {
       snapshot.nearCodec = plan.send.codec.rawValue
     } else {
@@ -230,7 +237,6 @@ final class CallMachine {
     }
     // Keys that came with the description, or none, need no handshake.
     if case .dtls = plan.protection {} else { changeSound(side) { $0.isReady = true } }
-    if !plan.direction.receives { changeSound(side) { $0.silentSince = nil } }
   }
 
   /// Whether a side is supposed to send.
@@ -261,7 +267,7 @@ final class CallMachine {
     case .reaching(let reaching):
       consider(reaching.earlyMediaUntil)
       consider(reaching.localUntil)
-      consider(deadSide?.at)
+      if nearLeg != nil { consider(deadSide?.at) }
       considerBills()
     case .up(let up):
       if !up.isEstablished { consider(up.mediaUntil) }
@@ -285,8 +291,11 @@ final class CallMachine {
   /// The side that has been silent longest, and when that is too long.
   var deadSide: (side: CallSide, since: MonotonicInstant, at: MonotonicInstant)? {
     var first: (CallSide, MonotonicInstant)?
+    // Nobody has to speak before there is somebody to hear it.
+    guard let start = farBill.answeredAt ?? nearBill?.answeredAt else { return nil }
     for side in CallSide.allCases where mustSend(side) {
-      guard let since = sound(side).silentSince else { continue }
+      guard let lastSound = sound(side).lastSound else { continue }
+      let since = max(lastSound, start)
       if first.map({ since < $0.1 }) ?? true { first = (side, since) }
     }
     return first.map {

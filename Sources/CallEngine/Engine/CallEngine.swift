@@ -19,6 +19,9 @@ public final class CallEngine {
   /// Names of second legs in the ledger, and the calls they belong to.
   var billedCalls: [CallID: CallID] = [:]
   var sessions: [SessionID: Set<CallID>] = [:]
+  /// The last calls of apps that are over, for reports that come after the end.
+  private var recent: [CallID: (session: SessionID, environment: String)] = [:]
+  private var recentOrder: [CallID] = []
   /// OPTIONS that are out, and the trunks they went to.
   var pings: [QueryID: String] = [:]
   var lastQuery: UInt64 = 1 << 62
@@ -115,8 +118,8 @@ public final class CallEngine {
     case .sessionAbsent(let session): withCalls(of: session) { $0.sessionAbsent() }
     case .sessionResumed(let session): withCalls(of: session) { $0.sessionResumed() }
     case .sessionEnded(let session):
+      // Calls that wait for their receipts leave the session when they are over.
       withCalls(of: session) { $0.sessionEnded() }
-      sessions[session] = nil
     case .originate(let order, let origination): originate(order, origination)
     case .hangUp(let call, let actor): with(call) { $0.hangUp(by: actor) }
     case .prepared(let call, let result):
@@ -152,6 +155,13 @@ public final class CallEngine {
       id = call
     }
     guard sessions[session]?.contains(id) ?? false else {
+      if case .report(_, let report) = request, let call = recent[id], call.session == session {
+        let figures = report.figures.sorted { $0.key < $1.key }.prefix(ClientStatistics.maximumFigures)
+        context.emit(.app(session, .done(number)))
+        return context.emit(
+          .statistics(
+            id, environment: call.environment, Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.value) })))
+      }
       // A hang-up that crossed the end of its call has what it wants.
       if case .hangUp = request { return context.emit(.app(session, .done(number))) }
       return context.emit(.app(session, .refused(number, CallEngine.unknownCall(id))))
@@ -193,6 +203,9 @@ public final class CallEngine {
     for billed in call.billedCalls { billedCalls[billed] = nil }
     context.deadlines.set(.call(call.id), nil)
     guard let session = call.app?.session else { return }
+    recent[call.id] = (session, call.payer.environment)
+    recentOrder.append(call.id)
+    if recentOrder.count > context.limits.recentCalls { recent[recentOrder.removeFirst()] = nil }
     sessions[session]?.remove(call.id)
     if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
   }

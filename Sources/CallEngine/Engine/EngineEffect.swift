@@ -17,6 +17,8 @@ public enum EngineEffect: Sendable {
   case changed(CallSnapshot)
   /// The call is over and settled, or its settlement waits: keep its record.
   case record(CallRecord)
+  /// What an app measured of a call whose record is kept already.
+  case statistics(CallID, environment: String, [String: Double])
   case log(CallLogEntry)
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import CallModel
 import LedgerCore
 import LedgerSQLite
 

@@ -31,7 +31,8 @@ public struct CallClient: Sendable {
 
   /// Calls a SIP address: `user@domain`, `sip:user@domain`.
   public func callSIP(_ address: String, headers: [String: String] = [:]) throws -> Call {
-    try place(.sip(try ArgumentError.checked("address") { () throws(InvalidValue) in try SIPAddress(address) }), headers)
+    try place(
+      .sip(try ArgumentError.checked("address") { () throws(InvalidValue) in try SIPAddress(address) }), headers)
   }
 
   /// Calls another user of the application.

@@ -83,7 +83,8 @@ public final class Client: Sendable {
 
   private static func isPrintable(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
 
-  private static func refusal(_ argument: String, _ rule: String, _ problem: String, accepted: String) -> ArgumentError {
+  private static func refusal(_ argument: String, _ rule: String, _ problem: String, accepted: String) -> ArgumentError
+  {
     ArgumentError(
       argument, InvalidValue(kind: argument, rule: rule, offset: nil, problem: problem, accepted: accepted))
   }

@@ -99,7 +99,9 @@ public final class FileCredentialStorage: CredentialStorage {
       let bytes = [UInt8](data)
       var written = 0
       while written < bytes.count {
-        let count = bytes.withUnsafeBytes { Foundation.write(handle, $0.baseAddress?.advanced(by: written), $0.count - written) }
+        let count = bytes.withUnsafeBytes {
+          Foundation.write(handle, $0.baseAddress?.advanced(by: written), $0.count - written)
+        }
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { throw failure("cannot be written") }
         written += count

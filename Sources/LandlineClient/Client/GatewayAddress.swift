@@ -34,7 +34,9 @@ public struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
       }
       rest = rest[mark.upperBound...]
     }
-    guard !rest.contains("#"), !rest.contains("?") else { throw refusal("path", "a query or fragment has no place here") }
+    guard !rest.contains("#"), !rest.contains("?") else {
+      throw refusal("path", "a query or fragment has no place here")
+    }
     let authority = rest.prefix { $0 != "/" }
     let path = String(rest[authority.endIndex...])
     guard !authority.contains("@") else { throw refusal("host", "a user has no place before the host") }

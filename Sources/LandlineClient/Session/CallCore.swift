@@ -193,23 +193,26 @@ final class CallCore {
     let now = Clock.wall
     switch event {
     case .progressing(_, let headers):
-      call.note({ details in
-        details.progressedAt = details.progressedAt ?? now
-        details.take(headers)
-      }, state: .progressing)
+      call.note(
+        { details in
+          details.progressedAt = details.progressedAt ?? now
+          details.take(headers)
+        }, state: .progressing)
       tell(.progressing)
     case .ringing(_, let headers):
-      call.note({ details in
-        details.rungAt = details.rungAt ?? now
-        details.take(headers)
-      }, state: .ringing)
+      call.note(
+        { details in
+          details.rungAt = details.rungAt ?? now
+          details.take(headers)
+        }, state: .ringing)
       tell(.ringing)
     case .earlyMedia: tell(.earlyMedia)
     case .accepted(_, let headers):
-      call.note({ details in
-        details.answeredAt = details.answeredAt ?? now
-        details.take(headers)
-      }, state: .answered)
+      call.note(
+        { details in
+          details.answeredAt = details.answeredAt ?? now
+          details.take(headers)
+        }, state: .answered)
       media.startSource()
       tell(.answered)
     case .established:
@@ -288,14 +291,15 @@ final class CallCore {
   /// The gateway cannot be asked any more, or was never.
   func finish(_ cause: CallEndCause, _ failure: CallFailure?) {
     guard !isOver else { return }
-    call.note({ details in
-      details.endedAt = Clock.wall
-      details.endCause = cause
-      details.failure = failure
-      if let answered = details.answeredAt, let ended = details.endedAt {
-        details.durationMilliseconds = max(ended.milliseconds(since: answered), 0)
-      }
-    }, state: .ended)
+    call.note(
+      { details in
+        details.endedAt = Clock.wall
+        details.endCause = cause
+        details.failure = failure
+        if let answered = details.answeredAt, let ended = details.endedAt {
+          details.durationMilliseconds = max(ended.milliseconds(since: answered), 0)
+        }
+      }, state: .ended)
     close()
   }
 

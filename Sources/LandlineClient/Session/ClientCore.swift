@@ -174,8 +174,8 @@ final class ClientCore {
 
   private func connect(_ id: ConnectionID) {
     let socket = WebSocketConnection(
-      on: eventLoop, maximumBytes: options.maximumMessageBytes, track: { [weak self] in self?.track($0) }
-    ) { [weak self] event in self?.took(event, id) }
+      on: eventLoop, maximumBytes: options.maximumMessageBytes, track: { [weak self] in self?.track($0) },
+      tell: { [weak self] in self?.took($0, id) })
     connection = (id, socket)
     socket.connect(to: gateway, context: context, timeoutMilliseconds: options.connectMilliseconds)
   }
@@ -262,7 +262,11 @@ final class ClientCore {
     }
   }
 
-  func networkChanged() { take(.networkChanged) }
+  func networkChanged() {
+    guard phase == .started else { return }
+    hostChanged = true
+    take(.networkChanged)
+  }
 
   // MARK: Calls
 

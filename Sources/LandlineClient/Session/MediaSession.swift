@@ -65,7 +65,8 @@ final class MediaSession {
     guard !isClosed, let sockets, endpoint == nil, let first = sockets.locals.first else { return }
     var generator = SystemRandomNumberGenerator()
     let transport = ClientTransport.Configuration(
-      locals: sockets.locals, certificate: certificate, credentials: credentials, draw: { UInt64.random(in: 0...(.max)) })
+      locals: sockets.locals, certificate: certificate, credentials: credentials,
+      draw: { UInt64.random(in: 0...(.max)) })
     let stream = MediaLegConfiguration.Stream(
       canonicalName: canonicalName, unixMicroseconds: Clock.unixMicroseconds, using: &generator)
     var configuration = AudioEndpoint.Configuration(MediaLegConfiguration(.client(transport), stream: stream))

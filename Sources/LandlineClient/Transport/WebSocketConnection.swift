@@ -41,7 +41,7 @@ final class WebSocketConnection {
 
   init(
     on eventLoop: any EventLoop, maximumBytes: Int, track: @escaping (any Channel) -> Void,
-    _ tell: @escaping (Event) -> Void
+    tell: @escaping (Event) -> Void
   ) {
     self.eventLoop = eventLoop
     self.track = track

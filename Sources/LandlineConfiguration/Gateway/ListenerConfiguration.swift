@@ -61,15 +61,17 @@ struct NumericEndpoint {
   let host: SIPHost
   let port: UInt16
 
-  init(_ text: String, defaultPort: UInt16) throws(InvalidValue) {
-    let endpoint = try AdvertisedEndpoint(text)
+  /// - Parameter allowsAnyPort: whether port 0 may stand for any free one.
+  init(_ text: String, defaultPort: UInt16, allowsAnyPort: Bool = false) throws(InvalidValue) {
+    let isAnyPort = allowsAnyPort && text.hasSuffix(":0")
+    let endpoint = try AdvertisedEndpoint(isAnyPort ? String(text.dropLast(2)) : text)
     if case .name = endpoint.host {
       throw InvalidValue(
         kind: "address", rule: "listener.bind", offset: nil, problem: "a name stands where an address must",
         accepted: "a numeric address of this machine, such as 192.0.2.1:5060 or [::]:5060")
     }
     host = endpoint.host
-    port = endpoint.port ?? defaultPort
+    port = isAnyPort ? 0 : endpoint.port ?? defaultPort
   }
 }
 

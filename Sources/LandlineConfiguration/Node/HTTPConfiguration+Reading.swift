@@ -7,7 +7,7 @@ extension HTTPConfiguration {
   init(reading section: ConfigurationSection, folder: URL) {
     defer { section.finish() }
     self.init()
-    if let bound = section.value("bind", { try NumericEndpoint($0, defaultPort: 8080) }) {
+    if let bound = section.value("bind", { try NumericEndpoint($0, defaultPort: 8080, allowsAnyPort: true) }) {
       host = bound.host
       port = bound.port
     }

@@ -39,8 +39,12 @@ extension MediaConfiguration {
       let bound = section.value("bind", MediaConfiguration.address)
       advertised = section.value("advertise", MediaConfiguration.address)
       if hasPort {
-        if let value = section.number("port", in: Int(MediaConfiguration.lowestPort)...65_535) {
+        if let value = section.number("port", in: 0...65_535) {
           port = UInt16(clamping: value)
+          if (1..<MediaConfiguration.lowestPort).contains(port) {
+            section.note(
+              "port", "\(port) belongs to the system; accepted: \(MediaConfiguration.lowestPort) to 65535, or 0 for any")
+          }
         }
       } else if let range = section.value("ports", MediaConfiguration.ports) {
         ports = range

@@ -3,13 +3,14 @@ import Glibc
 import Synchronization
 
 /// Ctrl-C, and the request of a supervisor to end: the first hangs up, the second ends the process.
-final class CallInterrupt: Sendable {
+// Unchecked for `sources` alone, which only the command that watches touches, before and after the call.
+final class CallInterrupt: @unchecked Sendable {
   private struct State {
     var wasAsked = false
     var act: (@Sendable () -> Void)?
-    var sources: [any DispatchSourceSignal] = []
   }
 
+  private var sources: [any DispatchSourceSignal] = []
   private let state = Mutex(State())
 
   var wasAsked: Bool { state.withLock { $0.wasAsked } }
@@ -20,7 +21,7 @@ final class CallInterrupt: Sendable {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [weak self] in self?.asked() }
       source.resume()
-      state.withLock { $0.sources.append(source) }
+      sources.append(source)
     }
   }
 
@@ -44,11 +45,9 @@ final class CallInterrupt: Sendable {
 
   /// Signals end the process again.
   func unwatch() {
-    let sources = state.withLock { state in
-      defer { (state.sources, state.act) = ([], nil) }
-      return state.sources
-    }
+    state.withLock { $0.act = nil }
     for source in sources { source.cancel() }
+    sources = []
     for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
   }
 }

@@ -70,7 +70,8 @@ struct CallLadder {
         isRaised ? "warning" : "cleared", warning.rawValue,
         [("warning", .text(warning.rawValue)), ("raised", .boolean(isRaised))]
       )
-    case .connection(let isUp): (isUp ? "reconnected" : "disconnected", isUp ? "" : "trying again; the call goes on", [])
+    case .connection(let isUp):
+      (isUp ? "reconnected" : "disconnected", isUp ? "" : "trying again; the call goes on", [])
     case .refused(let failure): ("refused", failure.description, [("code", .text(failure.code.rawValue))])
     case .ended(let details): ("ended", CallLadder.text(details), [("cause", .text(details.endCause.rawValue))])
     }
@@ -103,7 +104,8 @@ struct CallLadder {
   }
 
   static func text(_ details: CallDetails) -> String {
-    let duration = details.answeredAt == nil ? "" : " after \(rounded(Double(details.durationMilliseconds) / 1000, 1)) s"
+    let duration =
+      details.answeredAt == nil ? "" : " after \(rounded(Double(details.durationMilliseconds) / 1000, 1)) s"
     return "\(words(details.endCause))\(duration)"
   }
 

@@ -73,7 +73,8 @@ struct CallOutcome {
     return .object([
       ("code", .text(failure.code.rawValue)), ("domain", .text(failure.domain.rawValue)),
       ("message", .text(row.meaning)), ("sip_status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
-      ("phrase", failure.phrase.map { .text($0) } ?? .null), ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
+      ("phrase", failure.phrase.map { .text($0) } ?? .null),
+      ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
       ("warning", failure.warning.map { .text($0) } ?? .null),
       ("refusal", failure.refusal.map { .text($0.rawValue) } ?? .null),
       ("trunk", failure.trunk.map { .text($0) } ?? .null),

@@ -24,7 +24,8 @@ extension Console {
       do throws(SoundFile.Failure) {
         return try RecordingSink(path: path)
       } catch {
-        throw ConsoleError(.notPermitted, code: "record.file", "the recording cannot be made: \(error.problem)", at: path)
+        throw ConsoleError(
+          .notPermitted, code: "record.file", "the recording cannot be made: \(error.problem)", at: path)
       }
     }
     let interrupt = CallInterrupt()
@@ -57,7 +58,7 @@ extension Console {
     } catch let failure as CallFailure {
       await client.stop()
       throw Console.notStarted(failure, at: "\(client.gateway)")
-    } catch where interrupt.wasAsked {
+    } catch  where interrupt.wasAsked {
       throw ConsoleError(.interrupted, code: "interrupted", "interrupted before the call", at: "\(client.gateway)")
     }
     try show(ladder.note(CallLadder.Rung(milliseconds: elapsed(), name: "registered", text: "\(client.userID)")))
@@ -121,7 +122,8 @@ extension Console {
           "cost",
           outcome.details.cost.map { cost in
             .object([
-              ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros)), ("currency", .text("\(cost.currency)")),
+              ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros)),
+              ("currency", .text("\(cost.currency)")),
             ])
           } ?? .null
         ),

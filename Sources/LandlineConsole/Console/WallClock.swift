@@ -10,8 +10,6 @@ package struct WallClock: Sendable {
 
   package func now() -> Instant {
     if let fixed { return fixed }
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    return Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
   }
 }

@@ -12,15 +12,15 @@ extension Console {
 
   package func callsList(control: String?, environment name: String?) async throws -> Answer {
     let target = "/v1/live-calls" + query(["environment": name])
-    let object = try await object(ControlClient(path: controlPath(control)).get(target), control)
+    let object = try object(await ControlClient(path: controlPath(control)).get(target), control)
     let calls = object["calls"]?.array ?? []
-    return Answer("calls", Listing(Console.callColumns, rows: calls.map { try cells(ofCall: $0) }))
+    return Answer("calls", Listing(Console.callColumns, rows: try calls.map { try cells(ofCall: $0) }))
   }
 
   package func callsShow(_ id: String, control: String?, environment name: String?) async throws -> Answer {
     let call: CallID = try Arguments.name(id, "ID")
     let client = ControlClient(path: controlPath(control))
-    let object = try await object(client.get("/v1/calls/\(call)" + query(["environment": name])), control)
+    let object = try object(await client.get("/v1/calls/\(call)" + query(["environment": name])), control)
     return Answer(record: Console.flattened(object))
   }
 

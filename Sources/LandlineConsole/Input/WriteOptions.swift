@@ -1,4 +1,4 @@
-import LedgerCore
+import CallModel
 
 /// What every command that changes something accepts.
 package struct WriteOptions: Sendable {

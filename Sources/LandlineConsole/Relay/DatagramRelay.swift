@@ -1,4 +1,5 @@
 import CallModel
+import Dispatch
 import Glibc
 import SimulationKit
 import Synchronization
@@ -84,9 +85,7 @@ final class DatagramRelay {
   }
 
   private static func now() -> MonotonicInstant {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return MonotonicInstant(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    MonotonicInstant(microseconds: Int64(DispatchTime.now().uptimeNanoseconds / 1000))
   }
 
   // MARK: Sockets

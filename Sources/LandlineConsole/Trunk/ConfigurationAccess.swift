@@ -15,9 +15,11 @@ extension Console {
   }
 
   /// - Throws: ``ConsoleError`` with all problems of the file.
-  func readConfiguration(_ path: String) throws -> GatewayConfiguration {
+  func readConfiguration(
+    _ path: String, _ overrides: ConfigurationOverrides = ConfigurationOverrides()
+  ) throws -> GatewayConfiguration {
     do throws(ConfigurationProblems) {
-      return try GatewayConfiguration(path: path)
+      return try GatewayConfiguration(path: path, overrides: overrides)
     } catch {
       let count = error.all.count == 1 ? "a problem" : "\(error.all.count) problems"
       var failure = ConsoleError(

@@ -147,7 +147,14 @@ enum OpenAPIDocument {
     switch route.success {
     case .json(let status, let schema):
       responses.append(
-        (String(status), described("Done.", content("application/json", OpenAPISchemas.reference(schema)))))
+        (
+          String(status),
+          described(
+            "Done.",
+            .members(
+              [("application/json", .members([("schema", OpenAPISchemas.reference(schema))]))]
+                + route.otherTypes.map { ($0, .members([("schema", .members([("type", .text("string"))]))])) }))
+        ))
     case .text(let status, let type):
       let isJSON = type == "application/json"
       responses.append(

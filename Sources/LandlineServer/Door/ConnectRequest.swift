@@ -7,9 +7,12 @@ struct ConnectRequest {
   /// RFC 6455 section 4.1: 16 octets in Base64.
   private static let keyLength = 24
 
-  let allowedOrigins: Set<String>
+  private let allowedOrigins: Set<String>
+  /// Whether WebSockets are spoken at all.
+  private let isSpoken: Bool
 
-  init(allowedOrigins: [String]) {
+  init(allowedOrigins: [String], isSpoken: Bool = true) {
+    self.isSpoken = isSpoken
     self.allowedOrigins = Set(allowedOrigins.map { ConnectRequest.normal($0) })
   }
 
@@ -20,6 +23,7 @@ struct ConnectRequest {
 
   /// - Returns: what is wrong, `nil` when nothing is.
   func problem(_ head: HTTPRequestHead, isFirst: Bool) -> Problem? {
+    guard isSpoken else { return Problem(.notFound, "no WebSocket is spoken here") }
     guard head.method == .GET else {
       return Problem(.methodNotAllowed, "a WebSocket is asked for with GET", headers: [("Allow", "GET")])
     }

@@ -1,4 +1,3 @@
-import Foundation
 import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -30,7 +29,7 @@ public struct HTTPDoor: Service {
     self.acceptor = acceptor
     api = RESTService(
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
-      bodyBytes: configuration.limits.bodyBytes)
+      bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {
@@ -47,32 +46,37 @@ public struct HTTPDoor: Service {
 
   public func run() async throws {
     let limits = configuration.limits
-    let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins)
+    let socket = try configuration.socketPath.map { try OwnerSocket(path: $0) }
+    defer { socket?.remove() }
+    let address =
+      socket.map { BindAddress.unixDomainSocket(path: $0.bindPath) }
+      ?? .hostname(HTTPDoor.unbracketed(configuration.host), port: configuration.port)
+    let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins, isSpoken: socket == nil)
     let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
-    let (tls, acceptor, onListening, socket) = (tls, acceptor, onListening, configuration.socket)
-    if let socket { try removeStale(socket) }
-    defer { if let socket { unlink(socket) } }
+    let (tls, acceptor, logger, onListening) = (tls, acceptor, logger, onListening)
     let application = Application(
       router: api.router(),
       server: HTTPServerBuilder { responder in
         DoorChannel(
           responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate)
       },
-      configuration: ApplicationConfiguration(
-        address: configuration.socket.map { .unixDomainSocket(path: $0) }
-          ?? .hostname(configuration.host, port: configuration.port), serverName: nil),
+      configuration: ApplicationConfiguration(address: address, serverName: nil),
       onServerRunning: { channel in
-        if let socket { chmod(socket, 0o600) }
+        do {
+          try socket?.publish()
+        } catch {
+          logger.error("the control socket cannot be opened", metadata: ["error": "\(error)"])
+          channel.close(promise: nil)
+          return
+        }
         await onListening(UInt16(clamping: channel.localAddress?.port ?? 0))
       },
       logger: logger)
     try await application.run()
   }
 
-  /// Removes a socket that an earlier life left; any other file stays, and binding fails on it.
-  private func removeStale(_ path: String) throws {
-    var facts = stat()
-    guard lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
-    guard unlink(path) == 0 else { throw IOError(errnoCode: errno, reason: "removing \(path)") }
+  /// An IPv6 address as it is bound: without the brackets of a URI.
+  private static func unbracketed(_ host: String) -> String {
+    host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
   }
 }

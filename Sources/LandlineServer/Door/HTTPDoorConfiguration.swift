@@ -45,8 +45,6 @@ public struct HTTPDoorConfiguration: Sendable {
     public init() {}
   }
 
-  /// A Unix-domain socket in place of host and port: for the user that runs the gateway, and nobody else.
-  public var socket: String?
   /// A numeric address or a name.
   public var host: String
   /// 0 for any free one.
@@ -55,18 +53,20 @@ public struct HTTPDoorConfiguration: Sendable {
   /// `https://app.example.com`: origins of web pages that may connect besides those of this host.
   public var allowedOrigins: [String]
   public var limits = Limits()
-
-  public init(socket: String) {
-    self.socket = socket
-    host = ""
-    port = 0
-    allowedOrigins = []
-  }
+  /// A Unix-domain socket in place of host and port: for this machine's own operator. No WebSocket is spoken there, and a
+  /// request may name its environment in the query.
+  public var socketPath: String?
 
   public init(host: String, port: Int, certificate: Certificate? = nil, allowedOrigins: [String] = []) {
     self.host = host
     self.port = port
     self.certificate = certificate
     self.allowedOrigins = allowedOrigins
+  }
+
+  /// - Parameter socket: path of the socket's file, made for its owner alone; a file left there is replaced.
+  public init(socket: String) {
+    self.init(host: "", port: 0)
+    socketPath = socket
   }
 }

@@ -125,7 +125,15 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
       responseEndsConnection = head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "close" }
       // The upgrade's response is no answer to count.
       context.write(data, promise: promise)
-    case .body: context.write(data, promise: promise)
+    case .body:
+      // A stream may last: each part that is taken gives it time for the next.
+      let written = promise ?? context.eventLoop.makePromise(of: Void.self)
+      let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+      written.futureResult.whenSuccess {
+        let (handler, context) = bound.value
+        handler.progressed(context)
+      }
+      context.write(data, promise: written)
     case .end:
       let written = promise ?? context.eventLoop.makePromise(of: Void.self)
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -136,6 +144,10 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
       }
       context.write(data, promise: written)
     }
+  }
+
+  private func progressed(_ context: ChannelHandlerContext) {
+    if !isEnding, !isReadingBody, unanswered > 0 { expect(limits.responseMilliseconds, context) }
   }
 
   private func answered(ends: Bool, _ context: ChannelHandlerContext) {
@@ -157,7 +169,11 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch event {
     case is ChannelShouldQuiesceEvent:
       isEnding = true
-      if unanswered == 0 { context.close(promise: nil) }
+      if unanswered == 0 {
+        context.close(promise: nil)
+      } else {
+        expect(limits.goodbyeMilliseconds, context)
+      }
     case ChannelEvent.inputClosed:
       if isDeaf || unanswered == 0 { context.close(promise: nil) }
       context.fireUserInboundEventTriggered(event)

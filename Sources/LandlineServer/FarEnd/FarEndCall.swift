@@ -24,7 +24,9 @@ final class FarEndCall {
   var timer: Scheduled<Void>?
   /// Ends the call whatever its script says.
   var limit: Scheduled<Void>?
+  /// The 200 is out; then its ACK is there.
   var isAnswered = false
+  var isEstablished = false
 
   /// Ports, bridge and descriptions; `nil` before the first step that needs sound.
   var media: Media?

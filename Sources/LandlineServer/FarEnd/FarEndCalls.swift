@@ -52,8 +52,9 @@ final class FarEndCalls: SIPNodeDelegate {
     switch event {
     case .incoming(let handle, let call): arrived(handle, call)
     case .established(let handle, _):
-      guard let call = calls[handle], call.wait == .acknowledgement else { return }
-      advance(call)
+      guard let call = calls[handle] else { return }
+      call.isEstablished = true
+      acknowledged(call)
     case .offered(let handle, let exchange, let body): offered(handle, exchange, body)
     case .answered(let handle, _, let body):
       // Our offer went out in the 200 of an INVITE that had none.
@@ -61,10 +62,19 @@ final class FarEndCalls: SIPNodeDelegate {
         let plan = try? call.media?.exchange.accept(description)
       else { return }
       _ = media?.apply(.plan(Self.side, plan), to: call.bridge)
+      acknowledged(call)
     case .offerRefused(let handle, _, _): calls[handle]?.media?.exchange.withdrawOffer()
     case .ended(let handle, _): if let call = calls[handle] { release(call) }
     case .trying, .progress, .info, .transferRequested, .transferProgress, .queryAnswered, .registration: break
     }
+  }
+
+  /// The ACK came; with an offer of ours in the 200, both it and the answer that it bears are waited for.
+  private func acknowledged(_ call: FarEndCall) {
+    guard call.wait == .acknowledgement, call.isEstablished, call.media?.exchange.isOfferPending == false else {
+      return
+    }
+    advance(call)
   }
 
   private func arrived(_ handle: CallHandle, _ incoming: IncomingCall) {

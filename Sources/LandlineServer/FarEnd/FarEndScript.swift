@@ -74,7 +74,9 @@ package struct FarEndScript: Sendable {
     // Parameters of a telephone number (RFC 3966) stand behind a semicolon.
     let subscriber = user.prefix { $0 != ";" }
     let digits = subscriber.first == "+" ? subscriber.dropFirst() : subscriber
-    guard (1...E164Number.maximumDigits).contains(digits.utf8.count), digits.utf8.allSatisfy(isDigit)
+    // No country code begins with 0, so nothing is a longer way to write a shorter number.
+    guard digits.first != "0", (1...E164Number.maximumDigits).contains(digits.utf8.count),
+      digits.utf8.allSatisfy(isDigit)
     else { return nil }
     return UInt64(digits).flatMap { SandboxNumber(rawValue: $0) }
   }

@@ -160,7 +160,7 @@ public final class CallHub: Sendable {
 
   public func reloadCertificates() async throws { try await node.reloadCertificates() }
 
-  func keep(_ record: CallRecord, in store: any CallRecordStore) { records.submit(record, store) }
+  func keep(_ entry: RecordLine.Entry, in store: any CallRecordStore) { records.submit(entry, store) }
 
   func fence(_ environment: String) async { await perform { $0.engine(.fenced(environment: environment)) } }
 

@@ -367,6 +367,9 @@ final class HubLoop {
     case .sip(let command): node?.execute(command)
     case .changed(let snapshot): for watcher in watchers.values { watcher.yield(snapshot) }
     case .record(let record): keep(record)
+    case .statistics(let call, let environment, let figures):
+      guard configuration.keepsClientStatistics, let store = environments[environment]?.stores.records else { return }
+      hub?.keep(.statistics(figures, call), in: store)
     case .log(let entry): log(entry)
     }
   }
@@ -383,7 +386,7 @@ final class HubLoop {
     guard let store = environments[record.call.environment]?.stores.records else { return }
     var record = record
     if !configuration.keepsClientStatistics { record.clientStatistics = [:] }
-    hub?.keep(record, in: store)
+    hub?.keep(.record(record), in: store)
   }
 
   private func log(_ entry: CallLogEntry) {

@@ -3,22 +3,18 @@ import Foundation
 
 /// The one place of a running gateway where time is read.
 enum NodeClock {
-  /// The boot clock: it goes on while the machine is suspended, so a paused gateway finds its deadlines passed.
+  private static let start = ContinuousClock.now
+
+  /// Since the process first asked, on the boot clock (CLOCK_BOOTTIME): it goes on while the machine is suspended, so a
+  /// paused gateway finds its deadlines passed.
   static func now() -> MonotonicInstant {
-    var time = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &time)
-    return MonotonicInstant(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+    return MonotonicInstant(microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
   }
 
   static func wallClock() -> Instant {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
   }
 
-  static func unixMicroseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-  }
+  static func unixMicroseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }

@@ -1,17 +1,31 @@
 import CallEngine
+import CallModel
 import Logging
 import Synchronization
 
 /// The way of finished calls' records to their stores, in order. A store that is away is asked again; money does not wait
 /// for it.
 final class RecordLine: Sendable {
-  /// Most records that wait; above, the oldest is given up with a line in the log. The ledger still has its call.
+  enum Entry: Sendable {
+    case record(CallRecord)
+    /// What an app measured of a call whose record went before.
+    case statistics([String: Double], CallID)
+
+    var call: CallID {
+      switch self {
+      case .record(let record): record.call.id
+      case .statistics(_, let call): call
+      }
+    }
+  }
+
+  /// Most entries that wait; above, the oldest is given up with a line in the log. The ledger still has its call.
   static let maximumWaiting = 10_000
   private static let retryMilliseconds: Int64 = 1000
   private static let retriesAtEnd = 3
 
   private struct State {
-    var waiting: [(record: CallRecord, store: any CallRecordStore)] = []
+    var waiting: [(entry: Entry, store: any CallRecordStore)] = []
     var wakeUp: CheckedContinuation<Void, Never>?
     var isClosed = false
     var task: Task<Void, Never>?
@@ -27,12 +41,12 @@ final class RecordLine: Sendable {
     state.withLock { $0.task = task }
   }
 
-  func submit(_ record: CallRecord, _ store: any CallRecordStore) {
+  func submit(_ entry: Entry, _ store: any CallRecordStore) {
     let lost = state.withLock { state in
-      state.waiting.append((record, store))
+      state.waiting.append((entry, store))
       state.wakeUp?.resume()
       state.wakeUp = nil
-      return state.waiting.count > Self.maximumWaiting ? state.waiting.removeFirst().record.call.id : nil
+      return state.waiting.count > Self.maximumWaiting ? state.waiting.removeFirst().entry.call : nil
     }
     if let lost { log.error("a call's record is lost: too many wait", metadata: ["call": "\(lost)"]) }
   }
@@ -46,7 +60,7 @@ final class RecordLine: Sendable {
     await state.withLock { $0.task }?.value
   }
 
-  private func next() async -> (record: CallRecord, store: any CallRecordStore)? {
+  private func next() async -> (entry: Entry, store: any CallRecordStore)? {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       state.withLock { state in
         if !state.waiting.isEmpty || state.isClosed {
@@ -60,18 +74,21 @@ final class RecordLine: Sendable {
   }
 
   private func run() async {
-    while let (record, store) = await next() {
+    while let (entry, store) = await next() {
       var tries = 0
       while true {
         do {
-          try await store.keep(record)
+          switch entry {
+          case .record(let record): try await store.keep(record)
+          case .statistics(let figures, let call): try await store.add(figures, to: call)
+          }
           break
         } catch {
           tries += 1
           log.warning(
-            "a call's record has to wait", metadata: ["call": "\(record.call.id)", "problem": "\(error)"])
+            "a call's record has to wait", metadata: ["call": "\(entry.call)", "problem": "\(error)"])
           if state.withLock({ $0.isClosed }), tries >= Self.retriesAtEnd {
-            log.error("a call's record is lost", metadata: ["call": "\(record.call.id)"])
+            log.error("a call's record is lost", metadata: ["call": "\(entry.call)"])
             break
           }
           try? await Task.sleep(for: .milliseconds(Self.retryMilliseconds))

@@ -131,7 +131,8 @@ struct LogLine {
       case _ where LogLine.isControl(scalar.value):
         let digits = String(scalar.value, radix: 16)
         write("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
-      default: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
+      case _ where scalar.isASCII: bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+      default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
       }
     }
   }

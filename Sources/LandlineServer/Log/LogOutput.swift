@@ -81,7 +81,8 @@ public final class LogOutput: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     guard !state.isClosed, state.bytes + line.count <= LogOutput.maximumWaitingBytes else {
-      state.dropped += 1
+      // Nobody is left to tell it once the thread has ended.
+      if !state.isClosed { state.dropped += 1 }
       lost.add(1, ordering: .relaxed)
       return
     }
@@ -103,12 +104,13 @@ public final class LogOutput: @unchecked Sendable {
     return true
   }
 
-  /// Ends the thread once all is written; what is logged later is dropped.
+  /// Writes what waits and ends the thread; what is logged later is dropped. Waits no longer than ``flush(seconds:)``.
   public func close() {
     condition.lock()
     state.isClosed = true
     condition.broadcast()
     condition.unlock()
+    flush()
   }
 
   // MARK: The thread

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// Tells the service manager how the gateway does (sd_notify(3), `Type=notify`): one datagram for each change.
@@ -27,9 +28,7 @@ public struct ServiceNotifier: Sendable {
   /// The configuration is read again; ``ready(status:)`` follows whatever came of it.
   @discardableResult
   public func reloading() -> Bool {
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    let microseconds = Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
+    let microseconds = DispatchTime.now().uptimeNanoseconds / 1000
     return send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
   }
 

@@ -69,6 +69,8 @@ struct RESTRoute: Sendable {
   var query: [Parameter] = []
   var body: [Member]?
   var success: Success
+  /// Other types of the same answer.
+  var otherTypes: [String] = []
   var problems: [ProblemCode] = []
   var handle: Handler
 
@@ -109,6 +111,8 @@ struct RESTAnswer: Sendable {
   var headers: [(String, String)] = []
   var mediaType: String?
   var body: [UInt8]
+  /// A body without a known end, in place of ``body``.
+  var lines: AsyncStream<[UInt8]>?
 
   static func json(_ status: Int = 200, _ value: JSONTree, headers: [(String, String)] = []) -> RESTAnswer {
     RESTAnswer(status: status, headers: headers, mediaType: "application/json", body: value.bytes)

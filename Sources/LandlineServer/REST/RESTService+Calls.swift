@@ -79,9 +79,22 @@ extension RESTService {
       },
       RESTRoute(
         method: "GET", path: "/v1/live-calls", id: "listLiveCalls", summary: "Calls that are up, oldest first",
-        success: .json(200, "LiveCalls")
+        query: [
+          .init(
+            name: "watch",
+            description: "true for a stream without end, one call a line: first those that are up, then every change.",
+            schema: .members([("type", .text("boolean"))]))
+        ], success: .json(200, "LiveCalls"), otherTypes: [LiveCallStream.mediaType], problems: [.parameterInvalid]
       ) { call in
         let (principal, _) = try call.environment()
+        switch call.query["watch"] {
+        case nil, "false": break
+        case "true":
+          return await LiveCallStream.answer(operations, principal.environment) {
+            RESTService.maySee($0, call, principal)
+          }
+        default: throw RESTCall.invalidParameter("watch", "neither true nor false", fix: "watch=true")
+        }
         let calls = await operations.liveCalls(environment: principal.environment)
           .filter { RESTService.maySee($0, call, principal) }
         return .json(200, .members([("calls", .array(calls.map { RESTTrees.call($0) }))]))

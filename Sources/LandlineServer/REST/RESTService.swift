@@ -16,19 +16,22 @@ package struct RESTService: Sendable {
   let metrics: MetricsRegistry
   let logger: Logger
   let bodyBytes: Int
+  /// Whether a request may name its environment in the query; the authenticator reads it there.
+  private let takesEnvironment: Bool
   private let running: RunningKeys
   private let clock: @Sendable () -> Instant
   let hasStarted = StartedFlag()
 
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
-    bodyBytes: Int, clock: @escaping @Sendable () -> Instant = RESTService.now
+    bodyBytes: Int, takesEnvironment: Bool = false, clock: @escaping @Sendable () -> Instant = RESTService.now
   ) {
     self.operations = operations
     self.authenticator = authenticator
     self.metrics = metrics
     self.logger = logger
     self.bodyBytes = bodyBytes
+    self.takesEnvironment = takesEnvironment
     self.clock = clock
     running = RunningKeys()
   }
@@ -107,7 +110,7 @@ package struct RESTService: Sendable {
     guard let parameters = PercentText.query(text) else {
       throw Problem(.parameterInvalid, "a parameter cannot be read or stands there twice")
     }
-    let known = route.query.map { $0.name }
+    let known = route.query.map { $0.name } + (takesEnvironment ? ["environment"] : [])
     for (name, _) in parameters where !known.contains(name) {
       let nearest = Spelling.nearest(to: name, among: known).map { "did you mean \($0)?" }
       throw Problem(
@@ -170,7 +173,7 @@ package struct RESTService: Sendable {
     let state: IdempotencyState
     do {
       state = try await stores.idempotency.begin(
-        text, scope: scope, digest: RESTService.sha256(digest), now: call.now)
+        text, scope: scope, digest: RESTService.digest(digest), now: call.now)
     } catch {
       throw Problem(.storeUnavailable, "the store of idempotency keys is away")
     }
@@ -234,13 +237,13 @@ package struct RESTService: Sendable {
     return String(text)
   }
 
-  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+  package static func digest(_ bytes: [UInt8]) -> [UInt8] {
     bytes.withUnsafeBytes { MessageDigest.sha256().digest(of: $0) }
   }
 
   /// The ledger's key of a request: two different ones never share it.
   private static func ledgerKey(_ text: String) -> RequestKey {
-    let digits = sha256(Array(text.utf8)).prefix(20).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let digits = digest(Array(text.utf8)).prefix(20).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     return RequestKey(unchecked: "http-" + digits)
   }
 
@@ -266,7 +269,14 @@ package struct RESTService: Sendable {
       if let name = HTTPField.Name(name) { response.headers[name] = value }
     }
     if let type = answer.mediaType { response.headers[.contentType] = type }
-    if !answer.body.isEmpty { response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)) }
+    if let lines = answer.lines {
+      response.body = ResponseBody { writer in
+        for await line in lines { try await writer.write(ByteBuffer(bytes: line)) }
+        try await writer.finish(nil)
+      }
+    } else if !answer.body.isEmpty {
+      response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
+    }
     return response
   }
 }

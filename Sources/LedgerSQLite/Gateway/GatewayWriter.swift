@@ -43,12 +43,23 @@ final class GatewayWriter: @unchecked Sendable {
     do {
       try run(group)
     } catch {
-      guard group.count > 1 else { return group[0].fail(SQLiteGatewayStore.failure(error, path: path)) }
-      // One of them may be at fault; alone, the others go through.
+      guard group.count > 1, GatewayWriter.concernsOneJob(error) else {
+        let failure = SQLiteGatewayStore.failure(error, path: path)
+        for job in group { job.fail(failure) }
+        return
+      }
+      // Alone, the others go through.
       for job in group {
         do { try run([job]) } catch { job.fail(SQLiteGatewayStore.failure(error, path: path)) }
       }
     }
+  }
+
+  /// Whether another job of the same group may well succeed: not where the disk is full or another process holds the file,
+  /// for each try would wait again.
+  private static func concernsOneJob(_ error: any Error) -> Bool {
+    guard let error = error as? SQLiteError else { return true }
+    return [SQLITE_CONSTRAINT, SQLITE_TOOBIG].contains(error.code & 0xFF)
   }
 
   private func run(_ group: [GatewayJob]) throws {

@@ -48,7 +48,9 @@ extension SQLiteGatewayStore: CallRecordStore {
     try await records(query, environment: nil)
   }
 
+  /// Also sweeps what has ended by itself (``sweep(now:)``).
   public func prune(before instant: Instant) async throws -> Int {
+    try await sweep(now: clock())
     let deleted = try await deleteAll(
       "DELETE FROM call_record WHERE id IN (SELECT id FROM call_record WHERE ended_at < $1 LIMIT $2)",
       before: instant.milliseconds)

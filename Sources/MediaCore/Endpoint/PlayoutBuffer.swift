@@ -9,7 +9,7 @@ import SecureTransport
 final class PlayoutBuffer {
   /// Packets it holds at most; the oldest give way.
   static let capacity = 64
-  /// Milliseconds of sound that wait before the first is heard, and are held on a calm network.
+  /// Milliseconds of sound that wait behind what is heard on a calm network.
   static let minimumDelay = 40
   /// Milliseconds that are held at most, however uneven the network is.
   static let maximumDelay = 120
@@ -114,7 +114,7 @@ final class PlayoutBuffer {
     guard let due else { return .filling }
     let target = targetPackets(jitter)
     if isFilling {
-      guard count >= target else { return .filling }
+      guard count > target else { return .filling }
       isFilling = false
       windowEnd = nil
     }
@@ -137,7 +137,7 @@ final class PlayoutBuffer {
   /// Nothing came for so long that it begins anew.
   func refill() { isFilling = true }
 
-  /// Packets that are to wait when one is taken.
+  /// Packets that are to wait behind the one that is taken.
   private func targetPackets(_ jitter: Double) -> Int {
     let wanted = min(
       max(Double(PlayoutBuffer.minimumDelay), Double(packetTime) + 3 * jitter), Double(PlayoutBuffer.maximumDelay))

@@ -25,8 +25,9 @@ package final class ICEFullAgent {
   /// Consent checks whose answer is still believed.
   static let openConsentChecks = 8
 
-  /// Where media goes.
-  package var selected: ICEWay? { current.selectedWay ?? former?.selectedWay }
+  /// Where media goes. After a restart it takes the new way as soon as that works and is being nominated: a lite peer
+  /// takes nothing from the old one once it has heard of the nomination.
+  package var selected: ICEWay? { current.selectedWay ?? former.flatMap { current.nominatedWay ?? $0.selectedWay } }
   package private(set) var failure: TransportFailure?
   package private(set) var nextDeadline: MonotonicInstant?
 
@@ -314,7 +315,9 @@ package final class ICEFullAgent {
       }
     }
     guard !isOutdone || firstSuccess.advanced(byMilliseconds: ICEFullAgent.nominationPatience) <= now else { return }
+    let last = selected
     current.pairs[best].isToBeNominated = true
+    if let last, let selected, selected != last { events.append(.moved(selected.address)) }
     current.pairs[best].isTriggered = true
     current.pairs[best].state = .waiting
     paced = now
@@ -354,8 +357,9 @@ package final class ICEFullAgent {
       case .succeeded, .failed: false
       }
     }
-    // The only pair there is is nominated with its first check: a second one could not say more.
-    let nominates = isControlling && (current.pairs[index].isToBeNominated || current.pairs.count == 1)
+    // The only pair there is is nominated with its first check, a second one could not say more, unless media has a way.
+    let isOnly = current.pairs.count == 1 && former == nil
+    let nominates = isControlling && (current.pairs[index].isToBeNominated || isOnly)
     var check = ICECheck(
       transaction: transaction(), nominates: nominates, isControlling: isControlling,
       timeout: max(ICECheck.retransmission, ICEFullAgent.pacing * Int64(open)), due: now)

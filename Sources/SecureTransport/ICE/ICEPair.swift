@@ -96,6 +96,8 @@ final class ICECheckList {
   }
 
   var selectedWay: ICEWay? { selected.map { pairs[$0].way } }
+  /// Of the pair that works and is being nominated.
+  var nominatedWay: ICEWay? { pairs.first { $0.isToBeNominated && $0.isValid }?.way }
 
   /// Adds a pair; `nil`: there are too many, or it is no pair of one family.
   func add(_ local: ClientTransport.Local, _ address: MediaAddress, _ priority: UInt32) -> Int? {

@@ -20,11 +20,16 @@ public final class ClientTransport {
       self.preference = preference
     }
 
+    /// The same for all candidates with this address (RFC 8445 section 5.1.1.3), of letters and digits.
+    private var foundation: String {
+      let folded = address.high ^ address.low
+      return String(UInt32(truncatingIfNeeded: folded >> 32 ^ folded), radix: 16)
+    }
+
     /// For `a=candidate`.
     public var candidate: ICECandidate {
       ICECandidate(
-        foundation: String(UInt32(address.high >> 32 ^ address.high ^ address.low >> 32 ^ address.low) ^ 1),
-        component: 1, priority: Int(ICEPriority.of(.host, localPreference: preference)),
+        foundation: foundation, component: 1, priority: Int(ICEPriority.of(.host, localPreference: preference)),
         address: address.host.description, port: Int(address.port))
     }
   }

@@ -38,9 +38,17 @@ final class RawPeer {
   }
 
   /// - Parameters:
-  ///   - reads: Whether anything is read before ``startReading()``.
-  ///   - source: Our own address.
+  ///   - reads: Whether anything is ever read.
+  ///   - seconds: The connection's longest life.
   static func connect(_ port: Int, reads: Bool = true, seconds: Int64 = 30) async throws -> RawPeer {
+    try await connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port), reads: reads, seconds: seconds)
+  }
+
+  static func connect(socket: String) async throws -> RawPeer {
+    try await connect(to: try SocketAddress(unixDomainSocketPath: socket), reads: true, seconds: 30)
+  }
+
+  private static func connect(to address: SocketAddress, reads: Bool, seconds: Int64) async throws -> RawPeer {
     let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.autoRead, value: reads)
@@ -50,7 +58,7 @@ final class RawPeer {
           try channel.pipeline.syncOperations.addHandler(Collector(continuation))
         }
       }
-      .connect(host: "127.0.0.1", port: port).get()
+      .connect(to: address).get()
     // Whatever hangs ends a test, and fails it.
     channel.eventLoop.scheduleTask(in: .seconds(seconds)) { channel.close(promise: nil) }
     return RawPeer(channel, stream)
@@ -65,6 +73,18 @@ final class RawPeer {
     guard let chunk = await chunks.next() else { return false }
     buffer += chunk
     return true
+  }
+
+  /// The next line that holds a text; `nil` when the connection ends first.
+  func line(containing text: String) async -> String? {
+    while true {
+      while let end = buffer.firstIndex(of: 0x0A) {
+        let line = String(decoding: buffer[..<end], as: UTF8.self)
+        buffer.removeSubrange(...end)
+        if line.contains(text) { return line }
+      }
+      guard await fill() else { return nil }
+    }
   }
 
   /// Everything until the connection ends.

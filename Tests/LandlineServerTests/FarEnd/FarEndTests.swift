@@ -147,7 +147,7 @@ import Testing
       #expect(ringing.value.headers == headers)
       let answer = try await call.established()
       #expect(answer.value.headers == headers)
-      #expect(answer.time - ringing.time >= .milliseconds(50))
+      #expect(answer.time - ringing.time >= .milliseconds(100))
       try call.join(answer.value.body)
       _ = try await call.sound("speech") { $0 == .firstMedia(.right) ? true : nil }
       call.hangUp()
@@ -225,6 +225,13 @@ import Testing
       for call in calls { #expect(try await call.ended().value.cause == .remote) }
       #expect(try await ringing.ended().value.failure != nil)
     }
+  }
+
+  @Test("The waits are those of the documentation")
+  func standardTiming() {
+    let timing = FarEnd.Timing()
+    #expect(timing.answerMilliseconds == 1_000 && timing.timeoutMilliseconds == 5_000)
+    #expect(timing.dropMilliseconds == 2_000 && timing.maximumCallMilliseconds == 600_000)
   }
 
   @Test("A user part is a number of the sandbox only when it is exactly its digits")

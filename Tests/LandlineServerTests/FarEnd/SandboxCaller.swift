@@ -1,5 +1,4 @@
 import CallModel
-import Foundation
 import LandlineGateway
 import LandlineServer
 import MediaCore
@@ -8,7 +7,10 @@ import NIOPosix
 import PeerKit
 import SDPCore
 import SIPCore
+import SecureTransport
 import Synchronization
+
+import struct Foundation.Date
 
 /// A far end, and a caller of it with sound of its own, on loopback.
 final class SandboxCaller: Sendable {
@@ -70,7 +72,7 @@ final class SandboxCaller: Sendable {
   /// As the documentation, but for waits.
   static var quick: FarEnd.Timing {
     var timing = FarEnd.Timing()
-    timing.answerMilliseconds = 60
+    timing.answerMilliseconds = 200
     timing.timeoutMilliseconds = 120
     timing.dropMilliseconds = 600
     return timing

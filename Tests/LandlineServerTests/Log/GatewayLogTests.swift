@@ -3,17 +3,32 @@ import Foundation
 import LandlineConfiguration
 import LandlineServer
 import Logging
+import Synchronization
 import Testing
 
-/// An output whose far end this test reads.
-private final class LogPipe {
-  let pipe = Pipe()
+/// An output whose far end this test reads, on a thread of its own.
+private final class LogPipe: Sendable {
+  private let reading: FileHandle
+  private let writing: FileHandle
+  private let text = Mutex(Data())
+  private let isRead = DispatchSemaphore(value: 0)
   let output: LogOutput
 
-  init(_ configuration: LogConfiguration = LogConfiguration()) {
-    output = LogOutput(configuration, descriptor: pipe.fileHandleForWriting.fileDescriptor) {
+  init(_ configuration: LogConfiguration = LogConfiguration(), reads: Bool = true) {
+    let pipe = Pipe()
+    (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+    output = LogOutput(configuration, descriptor: writing.fileDescriptor) {
       Instant(milliseconds: 1_795_000_000_118)
     }
+    if reads { read() }
+  }
+
+  func read() {
+    Thread { [self] in
+      let data = (try? reading.readToEnd()) ?? Data()
+      text.withLock { $0 = data }
+      isRead.signal()
+    }.start()
   }
 
   func logger(_ label: String = "landline.test") -> Logger {
@@ -22,11 +37,11 @@ private final class LogPipe {
 
   /// Everything that was written; nothing can be logged afterwards.
   func lines() throws -> [String] {
-    #expect(output.flush())
+    #expect(output.flush(seconds: 60))
     output.close()
-    try pipe.fileHandleForWriting.close()
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    let text = try #require(String(data: data, encoding: .utf8))
+    try writing.close()
+    isRead.wait()
+    let text = try #require(String(data: text.withLock { $0 }, encoding: .utf8))
     #expect(text.isEmpty || text.hasSuffix("\n"))
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
@@ -48,9 +63,9 @@ struct GatewayLogTests {
     let lines = try log.lines()
     #expect(
       lines == [
-        #"{"time":"2026-11-18T13:46:40.118Z","level":"info","label":"landline.test","message":"placed","#
+        #"{"time":"2026-11-18T11:06:40.118Z","level":"info","label":"landline.test","message":"placed","#
           + #""metadata":{"call_id":"c-1","list":["x",{"k":"v"}],"n":"7","trunk":"a"}}"#,
-        #"{"time":"2026-11-18T13:46:40.118Z","level":"warning","label":"landline.test","message":"odd","#
+        #"{"time":"2026-11-18T11:06:40.118Z","level":"warning","label":"landline.test","message":"odd","#
           + #""metadata":{"call_id":"c-2"}}"#,
       ])
   }
@@ -63,7 +78,7 @@ struct GatewayLogTests {
     log.logger().error("it broke\nbadly", metadata: ["b": "two words", "a": "1"])
     #expect(
       try log.lines() == [
-        #"2026-11-18T13:46:40.118Z error landline.test: it broke\nbadly a="1" b="two words""#
+        #"2026-11-18T11:06:40.118Z error landline.test: it broke\nbadly a="1" b="two words""#
       ])
   }
 
@@ -105,7 +120,8 @@ struct GatewayLogTests {
     var deep: Logger.MetadataValue = "x"
     for _ in 0..<1000 { deep = ["d": deep] }
     var wide: Logger.Metadata = [:]
-    for number in 0..<5000 { wide["k\(number)"] = .string(String(repeating: "v", count: 100_000)) }
+    let long = String(repeating: "v", count: 100_000)
+    for number in 0..<5000 { wide["k\(number)"] = .string(long) }
     log.logger().info(
       "\(String(repeating: "m", count: 1_000_000))", metadata: ["deep": deep, "wide": .dictionary(wide)])
     let lines = try log.lines()
@@ -194,35 +210,39 @@ struct GatewayLogTests {
     #expect(messages == ["own", "yes", "last"])
   }
 
+  @Test("closing writes what waits; what comes later is counted as lost")
+  func closing() throws {
+    let log = LogPipe()
+    log.logger().info("waits")
+    log.output.close()
+    log.logger().info("late")
+    #expect(log.output.droppedLines == 1)
+    #expect(try log.lines().map { try object($0)["message"] as? String } == ["waits"])
+  }
+
   @Test("many tasks write whole lines, in the order of each")
   func crowd() async throws {
     let log = LogPipe()
-    let reading = Task.detached { [handle = log.pipe.fileHandleForReading] in
-      String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-    }
     let logger = log.logger()
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<16 {
         group.addTask { for number in 0..<200 { logger.info("\(task) \(number)") } }
       }
     }
-    #expect(log.output.flush(seconds: 10))
-    try log.pipe.fileHandleForWriting.close()
-    let lines = try await reading.value.split(separator: "\n")
+    let lines = try log.lines()
     #expect(lines.count == 3200)
     var last = [Int](repeating: -1, count: 16)
     for line in lines {
-      let words = (try object(String(line))["message"] as? String ?? "").split(separator: " ").compactMap { Int($0) }
+      let words = (try object(line)["message"] as? String ?? "").split(separator: " ").compactMap { Int($0) }
       try #require(words.count == 2)
       #expect(words[1] == last[words[0]] + 1)
       last[words[0]] = words[1]
     }
-    log.output.close()
   }
 
   @Test("when nobody reads, lines are dropped without waiting, counted, and told as soon as somebody does")
-  func dropping() async throws {
-    let log = LogPipe()
+  func dropping() throws {
+    let log = LogPipe(reads: false)
     let logger = log.logger()
     let text = String(repeating: "x", count: 4000)
     // A pipe holds 64 KiB and the queue 4 MiB: the rest has no room.
@@ -230,16 +250,11 @@ struct GatewayLogTests {
     let dropped = log.output.droppedLines
     #expect(dropped > 500 && dropped < 1500)
     #expect(!log.output.flush(seconds: 0))
-    let reading = Task.detached { [handle = log.pipe.fileHandleForReading] in
-      String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
-    }
-    #expect(log.output.flush(seconds: 20))
-    try log.pipe.fileHandleForWriting.close()
-    let lines = try await reading.value.split(separator: "\n")
+    log.read()
+    let lines = try log.lines()
     #expect(lines.count == 2000 - dropped + 1)
-    let last = try object(String(try #require(lines.last)))
+    let last = try object(try #require(lines.last))
     #expect(last["level"] as? String == "warning")
     #expect((last["metadata"] as? [String: String])?["dropped"] == "\(dropped)")
-    log.output.close()
   }
 }

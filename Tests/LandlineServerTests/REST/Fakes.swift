@@ -16,10 +16,15 @@ final class FakeOperations: GatewayOperations {
       sessions: 0, problems: [])
     var trunks: [TrunkReport] = []
     var hungUp: [CallID] = []
+    var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
   }
 
-  let state = Mutex(State())
+  private let state = Mutex(State())
   private let stores: [String: EnvironmentStores]
+
+  func with<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    state.withLock { state in body(&state) }
+  }
 
   init(stores: [String: EnvironmentStores] = [:]) { self.stores = stores }
 
@@ -27,7 +32,12 @@ final class FakeOperations: GatewayOperations {
     state.withLock { $0.live.filter { environment == nil || $0.environment == environment } }
   }
   func liveCall(_ id: CallID) async -> CallSnapshot? { state.withLock { $0.live.first { $0.id == id } } }
-  func callChanges() async -> AsyncStream<CallSnapshot> { AsyncStream { $0.finish() } }
+  func callChanges() async -> AsyncStream<CallSnapshot> {
+    let (stream, continuation) = AsyncStream.makeStream(of: CallSnapshot.self)
+    state.withLock { $0.watchers.append(continuation) }
+    return stream
+  }
+  func change(_ call: CallSnapshot) { state.withLock { for watcher in $0.watchers { watcher.yield(call) } } }
   func hangUp(_ id: CallID, by actor: String) async -> Bool {
     state.withLock { state in
       guard state.live.contains(where: { $0.id == id }) else { return false }

@@ -242,6 +242,7 @@ struct CallRecordStoreTests {
     }
     try await store.add(["x": 1], to: CallID(unchecked: "c0"))
     try await store.add(["x": 1], to: CallID(unchecked: "c1199"))
+    #expect(try await store.useNonce("n", application: "a", until: now, now: .distantPast))
     // Every call lasted a minute; the one that ended at the instant itself stays.
     let instant = now.advanced(byMilliseconds: 1_150_000 + 60_000)
     #expect(try await store.prune(before: instant) == 1150)
@@ -249,6 +250,8 @@ struct CallRecordStoreTests {
     #expect(try await store.record(CallID(unchecked: "c1150")) != nil)
     #expect(try await store.record(CallID(unchecked: "c1149")) == nil)
     #expect(try file.count("call_statistics") == 1)
+    // What has ended by itself goes along.
+    #expect(try file.count("identity_nonce") == 0)
     #expect(try await store.prune(before: instant) == 0)
     await store.close()
   }

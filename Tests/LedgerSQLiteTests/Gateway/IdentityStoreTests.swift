@@ -110,6 +110,30 @@ struct IdentityStoreTests {
     await store.close()
   }
 
+  @Test("a change that is refused does not take its neighbours in the same commit along")
+  func neighbours() async throws {
+    let file = try GatewayFile()
+    let store = try file.open()
+    try await store.keep(credential("taken", device: "first"))
+    let credentials = try (0..<20).map { try credential($0 == 7 ? "taken" : "c\($0)", device: "d\($0)") }
+    let refused = await withTaskGroup(of: String?.self) { group in
+      for credential in credentials {
+        group.addTask {
+          do {
+            try await store.keep(credential)
+            return nil
+          } catch {
+            return credential.device
+          }
+        }
+      }
+      return await group.reduce(into: [String]()) { if let device = $1 { $0.append(device) } }
+    }
+    #expect(refused == ["d7"])
+    #expect(try file.count("identity_credential") == 20)
+    await store.close()
+  }
+
   @Test("a user has a bounded number of devices; the oldest make room")
   func devices() async throws {
     let file = try GatewayFile()

@@ -1,0 +1,168 @@
+import AppProtocol
+import CallModel
+import Foundation
+import Testing
+
+@Suite("The protocol's document")
+struct DocumentTests {
+  private let checker: SchemaChecker
+
+  init() throws {
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let file = package.appendingPathComponent("Sources/AppProtocol/API/landline.v1.asyncapi.json")
+    checker = SchemaChecker(
+      document: try JSONReader.read(
+        Array(try Data(contentsOf: file)), JSONReader.Limits(bytes: 1 << 20, depth: 64)))
+  }
+
+  private func read(_ bytes: [UInt8]) throws -> JSONValue {
+    try JSONReader.read(bytes, JSONReader.Limits(bytes: 1 << 20, depth: 32))
+  }
+
+  private func names(_ path: String) -> Set<String> {
+    guard case .object(let object)? = checker.resolve(path) else { return [] }
+    return Set(object.members.map(\.name))
+  }
+
+  private func problems(_ name: String, _ bytes: [UInt8]) throws -> [String] {
+    guard let schema = checker.resolve("#/components/messages/\(name)/payload") else { return ["no message \(name)"] }
+    return try checker.problems(try read(bytes), schema)
+  }
+
+  /// The name of each message in the document: a new case has to be given one.
+  private func name(_ message: ClientMessage) -> String {
+    switch message {
+    case .register: "app.register"
+    case .resume: "app.resume"
+    case .ping: "app.ping"
+    case .bye: "app.bye"
+    case .request(_, let request):
+      switch request {
+      case .call: "app.call"
+      case .hangUp: "app.hangup"
+      case .sendDigits: "app.dtmf"
+      case .offer: "app.offer"
+      case .answer: "app.answer"
+      case .mute: "app.mute"
+      case .report: "app.report"
+      }
+    }
+  }
+
+  private func name(_ message: ServerMessage) -> String {
+    switch message {
+    case .registered: "gateway.registered"
+    case .resumed: "gateway.resumed"
+    case .pong: "gateway.pong"
+    case .error: "gateway.error"
+    case .draining: "gateway.draining"
+    case .closing: "gateway.closing"
+    case .event(let event, _):
+      switch event {
+      case .placed: "gateway.placed"
+      case .done: "gateway.done"
+      case .answered: "gateway.answered"
+      case .refused: "gateway.error"
+      case .progressing: "gateway.progress"
+      case .ringing: "gateway.ringing"
+      case .earlyMedia: "gateway.early"
+      case .accepted: "gateway.accepted"
+      case .established: "gateway.established"
+      case .price: "gateway.price"
+      case .creditEnds: "gateway.credit"
+      case .digit: "gateway.digit"
+      case .held: "gateway.held"
+      case .offered: "gateway.offered"
+      case .quality: "gateway.quality"
+      case .warning: "gateway.warning"
+      case .ended: "gateway.ended"
+      }
+    }
+  }
+
+  @Test("every message that an app sends is as the document says, and the document has no other") func fromApp() throws
+  {
+    var seen: Set<String> = []
+    for message in try Samples.clientMessages() {
+      let bytes = AppMessageCoder.encode(message)
+      #expect(try problems(name(message), bytes) == [], "\(String(decoding: bytes, as: UTF8.self))")
+      seen.insert(name(message))
+    }
+    #expect(seen == names("#/components/messages").filter { $0.hasPrefix("app.") })
+    // Each is an operation of its own name.
+    #expect(names("#/operations") == Set(seen.map { String($0.dropFirst(4)) }).union(["events"]))
+  }
+
+  @Test("every message of the gateway is as the document says, and the document has no other") func fromGateway() throws
+  {
+    var seen: Set<String> = []
+    for message in try Samples.serverMessages() {
+      let bytes = AppMessageCoder.encode(message)
+      #expect(try problems(name(message), bytes) == [], "\(String(decoding: bytes, as: UTF8.self))")
+      seen.insert(name(message))
+    }
+    #expect(seen == names("#/components/messages").filter { $0.hasPrefix("gateway.") })
+    #expect(names("#/channels/connection/messages") == names("#/components/messages"))
+  }
+
+  @Test("every reference leads somewhere") func references() {
+    var references: [String] = []
+    func collect(_ value: JSONValue) {
+      switch value {
+      case .object(let object):
+        for member in object.members {
+          if member.name == "$ref", case .string(let target) = member.value { references.append(target) }
+          collect(member.value)
+        }
+      case .array(let values): values.forEach(collect)
+      case .null, .bool, .integer, .number, .string: break
+      }
+    }
+    collect(checker.document)
+    #expect(references.count > 100)
+    #expect(references.filter { checker.resolve($0) == nil } == [])
+    let schemas = names("#/components/schemas")
+    let used = Set(references.compactMap { $0.hasPrefix("#/components/schemas/") ? String($0.dropFirst(21)) : nil })
+    #expect(schemas.subtracting(used) == [], "schemas that nothing uses")
+  }
+
+  @Test("codes, causes and names in the document are those of the program") func enumerations() {
+    func values(_ path: String) -> Set<JSONValue> {
+      guard case .array(let values)? = checker.resolve(path) else { return [] }
+      return Set(values)
+    }
+    func texts(_ names: [String]) -> Set<JSONValue> { Set(names.map(JSONValue.string)) }
+    let failure = "#/components/schemas/Failure/properties"
+    #expect(values("\(failure)/code/enum") == texts(CallFailureCode.allCases.map(\.rawValue)))
+    #expect(values("\(failure)/refusal/enum") == texts(CallRefusal.allCases.map(\.rawValue)))
+    #expect(values("\(failure)/retry/enum") == texts(RetryAdvice.allCases.map(\.rawValue)))
+    #expect(values("\(failure)/domain/enum") == texts(CallFailureDomain.allCases.map(\.rawValue)))
+    let messages = "#/components/messages"
+    #expect(
+      values("\(messages)/gateway.ended/payload/properties/cause/enum") == texts(CallEndCause.allCases.map(\.rawValue)))
+    #expect(
+      values("\(messages)/gateway.warning/payload/properties/warning/enum")
+        == texts(QualityWarning.allCases.map(\.rawValue)))
+    #expect(values("#/components/schemas/Capability/enum") == texts(AppCapability.allCases.map(\.rawValue)))
+  }
+
+  @Test(
+    "the check finds what is wrong",
+    arguments: [
+      ("app.ping", #"{"type":"ping"}"#, "$: lacks id"),
+      ("app.ping", #"{"type":"ping","id":0}"#, "$.id: is too small"),
+      ("app.ping", #"{"type":"ping","id":9007199254740992}"#, "$.id: is too large"),
+      ("app.ping", #"{"type":"ping","id":"1"}"#, "$.id: is no integer"),
+      ("app.ping", #"{"type":"ping","id":1,"x":1}"#, "$: has x"),
+      ("app.hangup", #"{"type":"hangup","id":1,"call":"/"}"#, "$.call: does not match ^[A-Za-z0-9][A-Za-z0-9._@+-]*$"),
+      (
+        "app.call", #"{"type":"call","id":1,"offer":"","to":{"kind":"phone","user":"x"}}"#,
+        "$.to: fits 0 of the alternatives"
+      ),
+      ("app.report", #"{"type":"report","id":1,"call":"c","figures":{"a":"1"}}"#, "$.figures.a: is no number"),
+    ])
+  func finds(_ name: String, _ text: String, _ problem: String) throws {
+    #expect(try problems(name, Array(text.utf8)) == [problem])
+  }
+}

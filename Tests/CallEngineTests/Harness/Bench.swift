@@ -1,0 +1,330 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LedgerCore
+import RoutingCore
+import SDPCore
+import SIPCore
+import Testing
+
+/// An engine with everything around it played by the test: the ledger and the media answer by themselves unless told not
+/// to; the clock moves only when the test moves it.
+final class Bench {
+  enum LedgerConduct {
+    /// Answers at once from ``Bench/plain``.
+    case plain
+    /// Questions gather in ``Bench/asked``.
+    case silent
+    /// Every question fails.
+    case away
+  }
+
+  let engine: CallEngine
+  private(set) var now: MonotonicInstant
+  private(set) var clock = Instant(seconds: 1_795_000_000)
+  /// Everything so far, in order.
+  private(set) var effects: [EngineEffect] = []
+  var ledger = LedgerConduct.plain
+  var plain = PlainLedger()
+  var answersMedia = true
+  private(set) var asked: [(step: LedgerStep, operation: CallOperation)] = []
+  private var pendingSteps: [(LedgerStep, CallOperation)] = []
+  /// What the ledger shall still hear when it is back.
+  private var spool: [CallOperation] = []
+  private var pendingMedia: [(CallID, MediaNeeds)] = []
+  private var requests: UInt64 = 0
+  var session = SessionID(1)
+  var caller: AppCaller
+  /// The newest INVITE and its peer.
+  private(set) var invites: [(handle: CallHandle, call: OutgoingCall)] = []
+  var peer = TrunkPeer()
+
+  init(_ configuration: EngineConfiguration? = nil, seed: UInt64 = 1) throws {
+    var random = SplitMix(seed: seed)
+    now = MonotonicInstant(milliseconds: 1_000_000)
+    engine = CallEngine(try configuration ?? Scene.configuration(), draw: { random.next() }, at: now)
+    caller = try Scene.caller(Scene.payer(Scene.plan()))
+  }
+
+  // MARK: Inputs
+
+  func feed(_ input: EngineInput) {
+    var new: [EngineEffect] = []
+    engine.handle(input, at: now, clock: clock, into: &new)
+    take(new)
+  }
+
+  private func take(_ new: [EngineEffect]) {
+    effects += new
+    for effect in new {
+      switch effect {
+      case .prepare(let call, let needs): pendingMedia.append((call, needs))
+      case .ledger(_, let step, let operation):
+        asked.append((step, operation))
+        pendingSteps.append((step, operation))
+      case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
+      case .app, .originated, .media, .sip, .changed, .record, .statistics, .log: break
+      }
+    }
+    respond()
+  }
+
+  /// Answers everything that is still open, and lets a call come to its end.
+  func finish() {
+    answersMedia = true
+    ledger = .plain
+    respond()
+    for number in 1...4 { feed(.sessionEnded(SessionID(UInt64(number)))) }
+    feed(.fenced(environment: "production"))
+    respond()
+    pass(seconds: 61)
+    for operation in spool { _ = plain.perform(operation) }
+    spool = []
+  }
+
+  private func respond() {
+    while answersMedia, !pendingMedia.isEmpty {
+      let (call, needs) = pendingMedia.removeFirst()
+      let near = needs.near == .app ? Scene.appMedia() : Scene.trunkMedia(port: 31_000)
+      feed(.prepared(call, .success(PreparedMedia(near: near, far: needs.far ? Scene.trunkMedia() : nil))))
+    }
+    while ledger != .silent, !pendingSteps.isEmpty {
+      let (step, operation) = pendingSteps.removeFirst()
+      if ledger == .away {
+        switch operation.phase {
+        case .answer, .settle, .void: spool.append(operation)
+        case .authorise, .extend, .recover: break
+        }
+        feed(.ledger(operation.call, step, .failure(LedgerUnavailable(.busy, "as the test asked"))))
+      } else {
+        feed(.ledger(operation.call, step, .success(plain.perform(operation))))
+      }
+    }
+  }
+
+  /// The oldest question of this step that was not answered is answered now.
+  func answerLedger(_ step: LedgerStep) {
+    guard let index = pendingSteps.firstIndex(where: { $0.0 == step }) else { return }
+    let (step, operation) = pendingSteps.remove(at: index)
+    feed(.ledger(operation.call, step, .success(plain.perform(operation))))
+  }
+
+  /// Questions without an answer yet, taken away for somebody else to answer.
+  func takeQuestions() -> [(LedgerStep, CallOperation)] {
+    defer { pendingSteps = [] }
+    return pendingSteps
+  }
+
+  /// Lets time pass; the engine wakes whenever it asked to.
+  func pass(milliseconds: Int64) {
+    let target = now.advanced(byMilliseconds: milliseconds)
+    while let next = engine.nextDeadline, next <= target {
+      step(to: max(next, now))
+    }
+    step(to: target, wakes: false)
+  }
+
+  func pass(seconds: Int64) { pass(milliseconds: seconds * 1000) }
+
+  /// Moves the clock, and wakes the engine if that is asked.
+  func step(to instant: MonotonicInstant, wakes: Bool = true) {
+    clock = clock.advanced(byMilliseconds: instant.milliseconds(since: now))
+    now = instant
+    guard wakes else { return }
+    var new: [EngineEffect] = []
+    engine.advance(to: now, clock: clock, into: &new)
+    take(new)
+  }
+
+  // MARK: The app
+
+  @discardableResult
+  func request(_ request: AppRequest) -> RequestNumber {
+    requests += 1
+    let number = RequestNumber(requests)
+    feed(.request(session, number, request, caller))
+    return number
+  }
+
+  @discardableResult
+  func place(
+    _ target: String = Scene.phone, kind: Destination.Kind = .phone, headers: [PlaceCall.Header] = [],
+    callerNumber: String? = nil, offer: String = Scene.appOffer()
+  ) -> CallID? {
+    let number = request(
+      .call(PlaceCall(kind: kind, target: target, headers: headers, offer: offer, callerNumber: callerNumber)))
+    return placed(number)
+  }
+
+  func placed(_ number: RequestNumber) -> CallID? {
+    for event in events { if case .placed(number, let id, _) = event { return id } }
+    return nil
+  }
+
+  /// What the app heard, of all sessions.
+  var events: [AppEvent] {
+    effects.compactMap {
+      if case .app(_, let event) = $0 { return event }
+      return nil
+    }
+  }
+
+  var lastRefusal: CallFailure? {
+    events.lazy.reversed().compactMap {
+      if case .refused(_, let failure) = $0 { return failure }
+      return nil
+    }.first
+  }
+
+  func summary(of call: CallID?) -> CallSummary? {
+    for event in events { if case .ended(call, let summary) = event { return summary } }
+    return nil
+  }
+
+  // MARK: The trunk
+
+  func trying(_ index: Int = 0) { feed(.sip(.trying(invites[index].handle))) }
+
+  func progress(
+    _ status: Int, _ index: Int = 0, sdp: Bool = false, headers: CustomHeaders = CustomHeaders()
+  ) throws {
+    let body = sdp ? try peer.answer(invites[index].call.offer) : nil
+    feed(
+      .sip(
+        .progress(
+          invites[index].handle,
+          Progress(status: status, phrase: "", body: body, headers: headers, isReliable: false))))
+  }
+
+  func answer(_ index: Int = 0, headers: CustomHeaders = CustomHeaders()) throws {
+    let body = try peer.answer(invites[index].call.offer)
+    feed(.sip(.established(invites[index].handle, Answer(body: body, headers: headers))))
+  }
+
+  func fail(_ status: Int, _ index: Int = 0, headers: CustomHeaders = CustomHeaders(), retryAfter: Int? = nil) {
+    let failure = CallFailure(
+      CallFailureEvidence(status: status, phrase: "No", retryAfterSeconds: retryAfter), trunk: nil)
+    feed(
+      .sip(
+        .ended(
+          invites[index].handle,
+          CallEnd(cause: .failed, failure: failure, headers: headers, wasEstablished: false))))
+  }
+
+  func bye(_ index: Int = 0, headers: CustomHeaders = CustomHeaders()) {
+    feed(.sip(.ended(invites[index].handle, CallEnd(cause: .remote, headers: headers, wasEstablished: true))))
+  }
+
+  /// The agent's word that a hung up call is over.
+  func hungUp(_ index: Int = 0) {
+    feed(.sip(.ended(invites[index].handle, CallEnd(cause: .local, wasEstablished: false))))
+  }
+
+  // MARK: Media
+
+  func secured(_ call: CallID?, _ side: CallSide = .near) {
+    guard let call else { return }
+    feed(.media(call, .secured(side)))
+  }
+
+  /// Places a call, has it answered and secured.
+  func talk(_ target: String = Scene.phone) throws -> CallID {
+    let call = try #require(place(target))
+    let index = invites.count - 1
+    secured(call)
+    try progress(180, index)
+    try answer(index)
+    return call
+  }
+
+  // MARK: Looking
+
+  /// One word an effect, for tests that compare ladders.
+  func ladder(since start: Int = 0) -> [String] { effects.dropFirst(start).compactMap { Bench.word($0) } }
+
+  static func word(_ effect: EngineEffect) -> String? {
+    switch effect {
+    case .app(_, let event): "app \(word(event))"
+    case .originated(_, .success): "originated"
+    case .originated(_, .failure(let failure)): "originated \(failure.code.rawValue)"
+    case .prepare: "prepare"
+    case .media(_, let order): "media \(word(order))"
+    case .ledger(_, let step, let operation): "ledger \(word(step, operation))"
+    case .sip(let command): "sip \(word(command))"
+    case .changed: nil
+    case .record: "record"
+    case .statistics: "statistics"
+    case .log: nil
+    }
+  }
+
+  static func word(_ event: AppEvent) -> String {
+    switch event {
+    case .placed: "placed"
+    case .done: "done"
+    case .answered: "answered"
+    case .refused(_, let failure): "refused \(failure.code.rawValue)"
+    case .progressing: "progressing"
+    case .ringing: "ringing"
+    case .earlyMedia: "early"
+    case .accepted: "accepted"
+    case .established: "established"
+    case .price: "price"
+    case .creditEnds(_, let seconds): "credit \(seconds.map(String.init) ?? "-")"
+    case .digit(_, let digit, _): "digit \(digit)"
+    case .held(_, let isHeld): "held \(isHeld)"
+    case .offered: "offered"
+    case .quality: "quality"
+    case .warning(_, let warning, let isRaised): "\(isRaised ? "raise" : "clear") \(warning.rawValue)"
+    case .ended(_, let summary): "ended \(summary.cause.rawValue)"
+    }
+  }
+
+  static func word(_ order: MediaOrder) -> String {
+    switch order {
+    case .plan(let side, let plan): "plan \(side.rawValue) \(plan.direction.rawValue)"
+    case .restartICE(let side, _): "restart \(side.rawValue)"
+    case .sendDigits(let side, let digits): "digits \(side.rawValue) \(digits)"
+    case .mute(let side, let isMuted): "\(isMuted ? "mute" : "unmute") \(side.rawValue)"
+    case .say(let side, let words): "say \(side.rawValue) \(words.map(\.rawValue).joined(separator: "+"))"
+    case .ring(let side): "ring \(side.rawValue)"
+    case .stopPlaying(let side): "stop \(side.rawValue)"
+    case .close: "close"
+    }
+  }
+
+  static func word(_ step: LedgerStep, _ operation: CallOperation) -> String {
+    switch operation.phase {
+    case .authorise: "authorise"
+    case .answer: "answer"
+    case .extend(let number, _): "extend \(number)"
+    case .settle(let milliseconds, _, _): "settle \(milliseconds)"
+    case .void: "void"
+    case .recover: "recover"
+    }
+  }
+
+  static func word(_ command: UserAgentCommand) -> String {
+    switch command {
+    case .placeCall: "INVITE"
+    case .hangUp: "hangUp"
+    case .reject(_, let rejection): "reject \(rejection.status)"
+    case .answer: "answer"
+    case .refuse(_, let status, _): "refuse \(status)"
+    case .offer: "offer"
+    case .refuseTransfer(_, let status): "refuseTransfer \(status)"
+    case .ping: "OPTIONS"
+    case .ring, .accept, .sendInfo, .transfer, .acceptTransfer, .reportTransfer, .register, .unregister, .located:
+      "unexpected"
+    }
+  }
+
+  var records: [CallRecord] {
+    effects.compactMap {
+      if case .record(let record) = $0 { return record }
+      return nil
+    }
+  }
+
+  func count(_ word: String) -> Int { ladder().count { $0 == word } }
+}

@@ -1,0 +1,113 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LedgerCore
+import SIPCore
+import Testing
+
+/// What holds for every call, whatever happened to it.
+struct Invariants {
+  private struct Life {
+    var placed = 0
+    var ended = 0
+    var told: [String] = []
+    var prepared = 0
+    var closed = 0
+    var records = 0
+    var originated = 0
+    var lastChange: CallState?
+  }
+
+  private var lives: [CallID: Life] = [:]
+  private var steps: [CallID: [String: Int]] = [:]
+  private var hangUps: [CallHandle: Int] = [:]
+  private var replies: [String: Int] = [:]
+  private(set) var problems: [String] = []
+
+  /// Reads what a bench has seen. `isOver`: everything has come to its end.
+  init(_ bench: Bench, isOver: Bool) {
+    for effect in bench.effects { take(effect) }
+    for (call, life) in lives {
+      check(call, life.placed <= 1, "placed \(life.placed) times")
+      check(call, life.ended <= 1, "ended \(life.ended) times")
+      check(call, life.records <= 1, "\(life.records) records")
+      check(call, life.closed <= 1, "media closed \(life.closed) times")
+      check(call, life.ended <= life.placed, "ended but never placed")
+      guard isOver else { continue }
+      check(call, life.closed == life.prepared, "media prepared \(life.prepared) times, closed \(life.closed)")
+      check(call, life.ended == life.placed, "placed \(life.placed), ended \(life.ended)")
+      check(call, life.records == life.placed + life.originated, "\(life.records) records")
+      if life.records > 0 {
+        check(call, life.lastChange == .ended, "last seen as \(String(describing: life.lastChange))")
+      }
+    }
+    for (call, steps) in steps {
+      check(call, steps["authorise"] ?? 0 == 1, "authorised \(steps["authorise"] ?? 0) times")
+      check(call, steps["end"] ?? 0 <= 1, "the hold ended \(steps["end"] ?? 0) times")
+      if isOver, bench.plain.granted.contains(call) { check(call, steps["end"] ?? 0 == 1, "the hold never ended") }
+    }
+    for (handle, count) in hangUps where count > 1 { problems.append("\(handle) hung up \(count) times") }
+    for (reply, count) in replies where count > 1 { problems.append("request \(reply) has \(count) replies") }
+    guard isOver else { return }
+    if bench.plain.openHolds > 0 { problems.append("\(bench.plain.openHolds) holds are open") }
+    if !bench.engine.isIdle { problems.append("the engine is not idle") }
+    if !bench.engine.liveCalls.isEmpty { problems.append("calls are live") }
+    if let next = bench.engine.nextDeadline { problems.append("a deadline is left: \(next)") }
+    for report in bench.engine.trunkReports where report.liveCalls > 0 {
+      problems.append("\(report.liveCalls) places taken at \(report.name)")
+    }
+  }
+
+  private mutating func check(_ call: CallID, _ holds: Bool, _ problem: @autoclosure () -> String) {
+    if !holds { problems.append("\(call): \(problem())") }
+  }
+
+  private mutating func take(_ effect: EngineEffect) {
+    switch effect {
+    case .app(let session, let event): take(event, session)
+    case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
+    case .originated(_, .failure): break
+    case .prepare(let call, _): lives[call, default: Life()].prepared += 1
+    case .media(let call, let order):
+      if case .close = order {
+        lives[call, default: Life()].closed += 1
+      } else {
+        check(call, lives[call]?.closed ?? 0 == 0, "\(Bench.word(order)) after the media were closed")
+      }
+    case .ledger(_, let step, let operation):
+      switch step {
+      case .authorise: steps[operation.call, default: [:]]["authorise", default: 0] += 1
+      case .end: steps[operation.call, default: [:]]["end", default: 0] += 1
+      case .answer, .extend:
+        check(operation.call, steps[operation.call]?["end"] ?? 0 == 0, "\(step) after the end")
+      }
+    case .sip(.hangUp(let handle, _)): hangUps[handle, default: 0] += 1
+    case .sip, .log, .statistics: break
+    case .changed(let snapshot):
+      let former = lives[snapshot.id]?.lastChange
+      check(
+        snapshot.id, former.map { $0 <= snapshot.state } ?? true,
+        "\(snapshot.state) after \(String(describing: former))")
+      check(snapshot.id, former != .ended, "seen after its end")
+      lives[snapshot.id, default: Life()].lastChange = snapshot.state
+    case .record(let record): lives[record.call.id, default: Life()].records += 1
+    }
+  }
+
+  private mutating func take(_ event: AppEvent, _ session: SessionID) {
+    func reply(_ number: RequestNumber) -> String { "\(session.number)/\(number.value)" }
+    switch event {
+    case .placed(let number, let call, _):
+      replies[reply(number), default: 0] += 1
+      lives[call, default: Life()].placed += 1
+    case .done(let number), .refused(let number, _), .answered(let number, _, _):
+      replies[reply(number), default: 0] += 1
+    case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
+      .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
+      .offered(let call, _), .quality(let call, _), .warning(let call, _, _):
+      check(call, lives[call]?.placed ?? 0 == 1, "\(Bench.word(event)) before it was placed")
+      check(call, lives[call]?.ended ?? 0 == 0, "\(Bench.word(event)) after its end")
+    case .ended(let call, _): lives[call, default: Life()].ended += 1
+    }
+  }
+}

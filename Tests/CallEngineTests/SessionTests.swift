@@ -1,0 +1,159 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import Testing
+
+@Suite("Sessions and their calls")
+struct SessionTests {
+  @Test("a lost connection keeps the call; a session that is over ends it")
+  func absence() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.sessionAbsent(bench.session))
+    bench.pass(seconds: 20)
+    #expect(bench.engine.call(call)?.state == .established)
+    bench.feed(.sessionResumed(bench.session))
+    bench.feed(.sessionAbsent(bench.session))
+    bench.feed(.sessionEnded(bench.session))
+    #expect(bench.summary(of: call)?.failure?.code == .networkLost)
+    #expect(bench.summary(of: call)?.durationMilliseconds == 20_000)
+  }
+
+  @Test("a session that says goodbye hangs up")
+  func goodbye() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let ringing = try #require(bench.place())
+    bench.feed(.sessionEnded(bench.session))
+    bench.hungUp(1)
+    #expect(bench.summary(of: call)?.cause == .hungUp)
+    #expect(bench.summary(of: call)?.failure == nil)
+    #expect(bench.summary(of: ringing)?.cause == .canceled)
+  }
+
+  @Test("nobody reaches another session's calls")
+  func strangers() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.session = SessionID(2)
+    bench.request(.hangUp(call))
+    bench.request(.sendDigits(call, "1"))
+    #expect(bench.lastRefusal?.invalidValue?.rule == "call.unknown")
+    #expect(bench.engine.call(call) != nil)
+  }
+
+  @Test("what an app measured reaches the record, before its end and after")
+  func reports() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let many = Dictionary(uniqueKeysWithValues: (0..<100).map { ("f\($0)", Double($0)) })
+    bench.request(.report(call, ClientStatistics(figures: many)))
+    bench.request(.hangUp(call))
+    #expect(bench.records.first?.clientStatistics.count == ClientStatistics.maximumFigures)
+    bench.request(.report(call, ClientStatistics(figures: ["late": 1])))
+    #expect(bench.ladder().suffix(2) == ["app done", "statistics"])
+    bench.session = SessionID(2)
+    bench.request(.report(call, ClientStatistics(figures: ["late": 1])))
+    #expect(bench.ladder().last == "app refused gw.address")
+  }
+
+  @Test("an operator ends a call")
+  func operatorHangsUp() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.hangUp(call, by: "operator:anna"))
+    #expect(bench.summary(of: call)?.cause == .hungUp)
+    #expect(bench.records.first?.flags == ["endedByOperator"])
+    #expect(bench.records.first?.story.contains { $0.text == "ended by operator:anna" } == true)
+  }
+
+  @Test("media that do not come up in time end the call, uncharged")
+  func noMedia() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    try bench.answer()
+    bench.pass(milliseconds: 14_999)
+    #expect(bench.summary(of: call) == nil)
+    bench.pass(milliseconds: 1)
+    #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
+    #expect(bench.summary(of: call)?.costMicro == 0)
+  }
+
+  @Test("ports that are not to be had, or not in time, refuse the call", arguments: [true, false])
+  func shortage(_ isTold: Bool) throws {
+    let bench = try Bench()
+    bench.answersMedia = false
+    bench.place()
+    let call = try #require(bench.newest)
+    if isTold { bench.feed(.prepared(call, .failure(.ports))) }
+    bench.pass(seconds: 2)
+    #expect(bench.lastRefusal?.code == .congestion)
+    #expect(bench.count("media close") == (isTold ? 0 : 1))
+    #expect(bench.count("ledger void") == 1)
+    #expect(bench.invites.isEmpty)
+    #expect(bench.engine.isIdle)
+  }
+}
+
+@Suite("Quality of a call")
+struct QualityTests {
+  private func second(
+    _ bench: Bench, _ call: CallID, score: Double = 4.2, jitter: Double = 5, loss: Double = 0, roundTrip: Double? = 50
+  ) {
+    bench.feed(
+      .media(
+        call,
+        .quality(
+          .far, .init(meanOpinionScore: 4.3, jitter: 2, loss: 0, packets: 50), roundTrip: nil)))
+    bench.feed(
+      .media(
+        call,
+        .quality(
+          .near, .init(meanOpinionScore: score, jitter: jitter, loss: loss, packets: 50), roundTrip: roundTrip)))
+  }
+
+  private func warnings(_ bench: Bench) -> [String] {
+    bench.ladder().filter { $0.hasPrefix("app raise") || $0.hasPrefix("app clear") }
+  }
+
+  @Test("is told once a second, with means in the record")
+  func seconds() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    second(bench, call, score: 4)
+    second(bench, call, score: 4.4)
+    #expect(bench.count("app quality") == 2)
+    #expect(warnings(bench).isEmpty)
+    bench.request(.hangUp(call))
+    #expect(abs((bench.records.first?.meanScoreNear ?? 0) - 4.2) < 0.001)
+    #expect(bench.records.first?.meanScoreFar == 4.3)
+  }
+
+  @Test("warns above each limit and withdraws the warning below it")
+  func limits() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    second(bench, call, roundTrip: 400)
+    #expect(warnings(bench).isEmpty)
+    second(bench, call, roundTrip: 401)
+    second(bench, call, roundTrip: 402)
+    second(bench, call)
+    #expect(warnings(bench) == ["app raise high-rtt", "app clear high-rtt"])
+    for _ in 0..<2 { second(bench, call, jitter: 31) }
+    #expect(warnings(bench).count == 2)
+    second(bench, call, jitter: 31)
+    #expect(warnings(bench).last == "app raise high-jitter")
+    for _ in 0..<3 { second(bench, call) }
+    #expect(warnings(bench).last == "app clear high-jitter")
+    second(bench, call, score: 3.4)
+    second(bench, call)
+    #expect(warnings(bench).suffix(2) == ["app raise low-mos", "app clear low-mos"])
+    for _ in 0..<7 { second(bench, call, loss: 0.04) }
+    #expect(warnings(bench).last == "app raise high-packet-loss")
+    for _ in 0..<7 { second(bench, call) }
+    #expect(warnings(bench).last == "app clear high-packet-loss")
+    bench.feed(.media(call, .silence(.near)))
+    bench.feed(.media(call, .soundAgain(.near)))
+    #expect(warnings(bench).suffix(2) == ["app raise no-audio", "app clear no-audio"])
+  }
+}

@@ -1,0 +1,301 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import RoutingCore
+import SDPCore
+import SIPCore
+import Testing
+
+@Suite("What trunks say")
+struct SignallingTests {
+  @Test("early media is heard, and ends after its time")
+  func earlyMedia() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    try bench.progress(180)
+    try bench.progress(183, sdp: true)
+    #expect(bench.ladder().suffix(3) == ["media plan far sendrecv", "media stop near", "app early"])
+    bench.pass(milliseconds: 89_999)
+    #expect(bench.summary(of: call) == nil)
+    bench.pass(milliseconds: 1)
+    bench.hungUp()
+    #expect(bench.summary(of: call)?.cause == .noAnswer)
+    #expect(bench.count("ledger void") == 1)
+    #expect(bench.count("sip hangUp") == 1)
+    #expect(bench.engine.isIdle)
+  }
+
+  @Test("headers of 180, 200, failures and BYE reach the app")
+  func headers() throws {
+    let bench = try Bench()
+    let headers = try CustomHeaders([(name: "x-ring", value: "a")])
+    try bench.progress(
+      180,
+      {
+        let call = bench.place()
+        return call == nil ? 9 : 0
+      }(), headers: headers)
+    try bench.answer(headers: try CustomHeaders([(name: "x-ok", value: "b")]))
+    bench.bye(headers: try CustomHeaders([(name: "x-bye", value: "c")]))
+    var heard: [String] = []
+    for event in bench.events {
+      switch event {
+      case .ringing(_, let headers), .accepted(_, let headers): heard += headers.map(\.name)
+      case .ended(_, let summary): heard += summary.headers.map(\.name)
+      default: break
+      }
+    }
+    #expect(heard == ["x-ring", "x-ok", "x-bye"])
+    bench.place()
+    bench.fail(486, 1, headers: try CustomHeaders([(name: "x-busy", value: "d")]))
+    guard case .ended(_, let summary)? = bench.events.last else {
+      Issue.record("no end")
+      return
+    }
+    #expect(summary.headers["x-busy"] == "d")
+    #expect(summary.cause == .denied)
+    #expect(summary.failure?.code == .busy)
+    #expect(summary.failure?.trunk == "carrier-1")
+    #expect(summary.failure?.attempts.count == 1)
+  }
+
+  struct Failover: Sendable {
+    let status: Int
+    let rings: Bool
+    let leadsOn: Bool
+  }
+
+  @Test(
+    "a failed attempt is followed by the next trunk where that can help, under the same hold",
+    arguments: [
+      Failover(status: 503, rings: false, leadsOn: true), Failover(status: 500, rings: true, leadsOn: true),
+      Failover(status: 403, rings: false, leadsOn: true), Failover(status: 403, rings: true, leadsOn: false),
+      Failover(status: 486, rings: false, leadsOn: false), Failover(status: 404, rings: false, leadsOn: false),
+      Failover(status: 603, rings: false, leadsOn: false), Failover(status: 488, rings: false, leadsOn: true),
+      Failover(status: 408, rings: false, leadsOn: true),
+    ])
+  func failover(_ failover: Failover) throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    if failover.rings { try bench.progress(180) }
+    bench.fail(failover.status)
+    #expect(bench.invites.count == (failover.leadsOn ? 2 : 1))
+    #expect((bench.summary(of: call) == nil) == failover.leadsOn)
+    guard failover.leadsOn else { return }
+    #expect(bench.engine.call(call)?.trunk == "carrier-2")
+    #expect(bench.invites[0].handle != bench.invites[1].handle)
+    bench.fail(503, 1)
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.failure?.attempts.map(\.trunk) == ["carrier-1", "carrier-2"])
+    #expect(bench.asked.map { Bench.word($0.step, $0.operation) } == ["authorise", "void"])
+    #expect(bench.engine.trunkReports.allSatisfy { $0.liveCalls == 0 })
+  }
+
+  @Test("each attempt has keys of its own")
+  func keys() throws {
+    let trunks = [
+      try Scene.trunk("a", host: 1, protection: .sdes), try Scene.trunk("b", host: 2, priority: 20, protection: .sdes),
+    ]
+    let bench = try Bench(Scene.configuration(trunks))
+    bench.place()
+    bench.fail(503)
+    let offers = bench.invites.map { String(decoding: $0.call.offer?.bytes ?? [], as: UTF8.self) }
+    let keys = offers.map { $0.split(separator: "\r\n").filter { $0.hasPrefix("a=crypto:") } }
+    #expect(keys.count == 2)
+    #expect(!keys[0].isEmpty)
+    #expect(Set(keys[0]).isDisjoint(with: Set(keys[1])))
+  }
+
+  @Test("an answer without a usable session ends the call uncharged")
+  func unusableAnswer() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.feed(
+      .sip(
+        .established(
+          bench.invites[0].handle,
+          Answer(body: MessageBody(sessionDescription: Array("v=0".utf8)), headers: CustomHeaders()))))
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.failure?.code == .media)
+    #expect(summary.costMicro == 0)
+    #expect(bench.ladder().suffix(5) == ["sip hangUp", "media close", "ledger void", "app ended error", "record"])
+  }
+
+  @Test("a 183 that is answered by a 200 without description counts")
+  func answerEarlier() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    try bench.progress(183, sdp: true)
+    bench.secured(call)
+    bench.feed(.sip(.established(bench.invites[0].handle, Answer(body: nil, headers: CustomHeaders()))))
+    #expect(bench.engine.call(call)?.state == .established)
+  }
+
+  @Test("DTMF goes both ways; what is no key is refused by its place")
+  func digits() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.request(.sendDigits(call, "12#a"))
+    #expect(bench.ladder().suffix(2) == ["app done", "media digits far 12#A"])
+    bench.request(.sendDigits(call, "1x"))
+    #expect(bench.lastRefusal?.invalidValue?.offset == 1)
+    bench.request(.sendDigits(call, String(repeating: "1", count: 65)))
+    #expect(bench.lastRefusal?.invalidValue?.rule == "keys.long")
+    bench.request(.sendDigits(call, ""))
+    #expect(bench.lastRefusal?.invalidValue?.rule == "keys.empty")
+    bench.feed(.media(call, .digit(.far, "7", milliseconds: 120)))
+    #expect(bench.ladder().last == "app digit 7")
+    bench.feed(
+      .sip(
+        .info(
+          bench.invites[0].handle,
+          MessageBody(contentType: "application/dtmf-relay", bytes: Array("Signal=5\r\nDuration=160".utf8)))))
+    #expect(bench.ladder().last == "app digit 5")
+  }
+
+  @Test("hold of the app is passed on; hold of the other side is told")
+  func hold() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    var start = bench.effects.count
+    bench.request(.offer(call, Scene.appOffer("sendonly", version: 2)))
+    #expect(
+      bench.ladder(since: start) == ["app answered", "media plan near recvonly", "sip offer"])
+    let handle = bench.invites[0].handle
+    let offers = bench.effects.compactMap { effect -> (ExchangeID, MessageBody)? in
+      if case .sip(.offer(_, let exchange, let body)) = effect { return (exchange, body) }
+      return nil
+    }
+    let held = try #require(offers.last)
+    #expect(String(decoding: held.1.bytes, as: UTF8.self).contains("a=sendonly"))
+    start = bench.effects.count
+    bench.feed(.sip(.answered(handle, held.0, try bench.peer.answer(held.1))))
+    #expect(bench.ladder(since: start) == ["media plan far sendonly"])
+    // Nobody sends while it lasts: that is no dead call.
+    bench.feed(.media(call, .silence(.far)))
+    bench.pass(seconds: 40)
+    #expect(bench.summary(of: call) == nil)
+    bench.request(.offer(call, Scene.appOffer("sendrecv", version: 3)))
+    #expect(bench.ladder().last == "sip offer")
+    bench.feed(.sip(.offerRefused(handle, held.0, status: 488)))
+    start = bench.effects.count
+    bench.feed(.sip(.offered(handle, ExchangeID(1), try bench.peer.offer(.sendOnly))))
+    #expect(bench.ladder(since: start).first == "sip answer")
+    #expect(bench.ladder(since: start).suffix(2) == ["media plan far inactive", "app held true"], "both hold")
+    #expect(bench.count("ledger authorise") == 1)
+  }
+
+  @Test("a re-INVITE that holds and one that takes back")
+  func heldByPeer() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let handle = bench.invites[0].handle
+    func offer(_ direction: MediaDirection) throws -> [String] {
+      let start = bench.effects.count
+      bench.feed(.sip(.offered(handle, ExchangeID(1), try bench.peer.offer(direction))))
+      for effect in bench.effects.dropFirst(start) {
+        if case .sip(.answer(_, let body)) = effect { _ = try bench.peer.accept(body) }
+      }
+      return bench.ladder(since: start)
+    }
+    #expect(try offer(.sendOnly) == ["sip answer", "media plan far recvonly", "app held true"])
+    #expect(try offer(.inactive) == ["sip answer", "media plan far inactive"])
+    bench.feed(.media(call, .silence(.far)))
+    bench.pass(seconds: 45)
+    #expect(bench.summary(of: call) == nil)
+    #expect(try offer(.sendAndReceive) == ["sip answer", "media plan far sendrecv", "app held false"])
+    // From here on it has to send.
+    bench.pass(seconds: 29)
+    #expect(bench.summary(of: call) == nil)
+    bench.pass(seconds: 1)
+    #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
+  }
+
+  @Test("an offer of the peer that holds nothing usable is refused and changes nothing")
+  func unusableOffer() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(
+      .sip(
+        .offered(bench.invites[0].handle, ExchangeID(1), MessageBody(sessionDescription: Array("nonsense".utf8)))))
+    #expect(bench.ladder().last == "sip refuse 488")
+    bench.feed(.sip(.offered(bench.invites[0].handle, ExchangeID(2), nil)))
+    #expect(bench.ladder().last == "sip answer")
+    #expect(bench.engine.call(call)?.state == .established)
+    bench.feed(
+      .sip(
+        .transferRequested(
+          bench.invites[0].handle, to: NameAddress(SIPURI(scheme: .sip, user: "x", host: Scene.host)), replaces: nil)))
+    #expect(bench.ladder().last == "sip refuseTransfer 603")
+  }
+
+  @Test("an ICE restart of the app gets new credentials of ours")
+  func restart() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let start = bench.effects.count
+    bench.request(.offer(call, Scene.appOffer(fragment: "new1", version: 2)))
+    #expect(bench.ladder(since: start) == ["media restart near", "app answered", "media plan near sendrecv"])
+  }
+
+  @Test("calls from outside: strangers 403, our numbers 480, others 404")
+  func incoming() throws {
+    let ours = try E164Number(Scene.ours)
+    let bench = try Bench(Scene.configuration([Scene.trunk("a", host: 0xC633_6401, owned: [ours])]))
+    func call(_ host: UInt32, _ user: String) -> String? {
+      let target = SIPURI(scheme: .sip, user: user, host: Scene.host)
+      bench.feed(
+        .sip(
+          .incoming(
+            CallHandle(.max),
+            IncomingCall(
+              target: target, to: NameAddress(target), caller: PresentedCaller(presented: nil, isAnonymous: true),
+              headers: CustomHeaders(), offer: nil,
+              path: SIPPath(listener: ListenerID(0), remote: TransportAddress(.udp, .ipv4(host), port: 5070)),
+              callID: "x"))))
+      return bench.ladder().last
+    }
+    #expect(call(0x0101_0101, Scene.ours) == "sip reject 403")
+    #expect(call(0xC633_6401, Scene.ours) == "sip reject 480")
+    #expect(call(0xC633_6401, "46850000001") == "sip reject 480")
+    #expect(call(0xC633_6401, "nobody") == "sip reject 404")
+  }
+
+  @Test("pings tell which trunk is alive; a dead one is passed over")
+  func pings() throws {
+    let bench = try Bench(
+      Scene.configuration([
+        Scene.trunk("a", host: 1, pings: true), Scene.trunk("b", host: 2, priority: 20, pings: false),
+      ]))
+    bench.pass(milliseconds: 0)
+    for _ in 0..<3 {
+      let query = bench.effects.lazy.reversed().compactMap { effect -> QueryID? in
+        if case .sip(.ping(let query, _)) = effect { return query }
+        return nil
+      }.first
+      bench.feed(
+        .sip(
+          .queryAnswered(
+            try #require(query),
+            QueryOutcome(
+              status: nil, phrase: "", allow: [], failure: .timeout, roundTripMilliseconds: 0, path: nil,
+              wasChallenged: false))))
+      bench.pass(seconds: 5)
+    }
+    #expect(bench.count("sip OPTIONS") == 4)
+    #expect(bench.engine.trunkReports.first?.standing == "down")
+    bench.place()
+    #expect(bench.engine.liveCalls.first?.trunk == "b")
+  }
+
+  @Test("no trunk at all is a failure with the reasons")
+  func noTrunk() throws {
+    let full = TrunkCapacity.Limits(concurrentCalls: 0)
+    let bench = try Bench(Scene.configuration([Scene.trunk("a", host: 1, limits: full)]))
+    let call = try #require(bench.place())
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.failure?.code == .noRoute)
+    #expect(summary.failure?.phrase?.contains("cap of 0 calls") == true)
+    #expect(bench.count("ledger void") == 1)
+  }
+}

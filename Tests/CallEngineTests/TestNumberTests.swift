@@ -1,0 +1,111 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import Testing
+
+@Suite("Test numbers")
+struct TestNumberTests {
+  @Test("+46000000000 says that the call is connected, then ends it; no trunk, no credit, a record")
+  func plain() throws {
+    let bench = try Bench()
+    bench.caller.payer = try Scene.payer(nil)
+    bench.plain.credit = 0
+    let call = try #require(bench.place("+46000000000"))
+    bench.pass(milliseconds: 300)
+    #expect(bench.engine.call(call)?.state == .answered)
+    #expect(bench.count("media say near connected") == 0, "nobody hears it yet")
+    bench.secured(call)
+    #expect(bench.ladder().suffix(2) == ["app established", "media say near connected"])
+    bench.pass(milliseconds: 2500)
+    bench.feed(.media(call, .playEnded(.near, finished: true)))
+    #expect(bench.ladder().suffix(4) == ["media close", "ledger settle 2500", "app ended hungUp", "record"])
+    #expect(bench.summary(of: call)?.costMicro == 0)
+    #expect(bench.invites.isEmpty)
+    #expect(bench.engine.isIdle)
+  }
+
+  struct Failing: Sendable {
+    let number: String
+    let milliseconds: Int64
+    let cause: CallEndCause
+    let code: CallFailureCode
+    let rings: Bool
+  }
+
+  @Test(
+    "fail when and as their numbers say",
+    arguments: [
+      Failing(number: "+4600000000030", milliseconds: 0, cause: .denied, code: .declined, rings: false),
+      Failing(number: "+4600000000031", milliseconds: 7_500, cause: .denied, code: .declined, rings: false),
+      Failing(number: "+4600000000040", milliseconds: 45_000, cause: .noAnswer, code: .noAnswer, rings: true),
+      Failing(number: "+4600000000050", milliseconds: 0, cause: .error, code: .congestion, rings: false),
+      Failing(number: "+4600000000051", milliseconds: 7_500, cause: .error, code: .congestion, rings: false),
+    ])
+  func failures(_ failing: Failing) throws {
+    let bench = try Bench()
+    let call = try #require(bench.place(failing.number))
+    if failing.milliseconds > 0 {
+      bench.pass(milliseconds: failing.milliseconds - 1)
+      #expect(bench.summary(of: call) == nil)
+    }
+    bench.pass(milliseconds: failing.milliseconds > 0 ? 1 : 0)
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.cause == failing.cause)
+    #expect(summary.failure?.code == failing.code)
+    #expect(summary.costMicro == 0)
+    #expect((bench.count("media ring near") == 1) == failing.rings)
+    #expect(bench.count("ledger void") == 1)
+    #expect(bench.engine.isIdle)
+  }
+
+  @Test("prompt as often as their last digit says")
+  func prompts() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place("+460000000003"))
+    bench.secured(call)
+    bench.pass(milliseconds: 7_500)
+    #expect(bench.ladder().last == "media say near connected+connected+connected")
+  }
+
+  @Test("play for two minutes, announcement after announcement")
+  func twoMinutes() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place("+4600000000010"))
+    bench.secured(call)
+    bench.pass(milliseconds: 7_500)
+    bench.pass(milliseconds: 119_999)
+    #expect(bench.summary(of: call) == nil)
+    bench.feed(.media(call, .playEnded(.near, finished: true)))
+    #expect(bench.count("media say near connected") == 2)
+    bench.pass(milliseconds: 1)
+    #expect(bench.summary(of: call)?.cause == .hungUp)
+    #expect(bench.summary(of: call)?.durationMilliseconds == 120_000)
+  }
+
+  @Test("repeat until 0 is pressed, at most ten times", arguments: [true, false])
+  func untilDigit(_ byKeys: Bool) throws {
+    let bench = try Bench()
+    let call = try #require(bench.place("+4600000000020"))
+    bench.secured(call)
+    bench.pass(milliseconds: 7_500)
+    if byKeys {
+      bench.feed(.media(call, .digit(.near, "1", milliseconds: 100)))
+      #expect(bench.summary(of: call) == nil)
+      bench.feed(.media(call, .digit(.near, "0", milliseconds: 100)))
+    } else {
+      for _ in 0..<10 { bench.feed(.media(call, .playEnded(.near, finished: true))) }
+      #expect(bench.count("media say near pressZero") == 10)
+    }
+    #expect(bench.summary(of: call)?.cause == .hungUp)
+  }
+
+  @Test("end at once when the caller hangs up in the progress phase")
+  func canceled() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place("+460000000002"))
+    bench.pass(milliseconds: 1000)
+    bench.request(.hangUp(call))
+    #expect(bench.summary(of: call)?.cause == .canceled)
+    #expect(bench.engine.nextDeadline == nil)
+  }
+}

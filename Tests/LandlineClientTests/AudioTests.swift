@@ -1,0 +1,97 @@
+import CallModel
+import Foundation
+import LandlineClient
+import Testing
+
+/// WAV files for tests.
+enum SoundBytes {
+  /// A square wave of 500 Hz, mono, 16 bits.
+  static func wav(samplingRate: Int, milliseconds: Int, channels: Int = 1) -> [UInt8] {
+    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+    let count = samplingRate * milliseconds / 1_000
+    let data = (0..<count).flatMap { bytes(($0 * 1_000 / samplingRate) % 2 == 0 ? 8_000 : -8_000, 2) }
+    return Array("RIFF".utf8) + bytes(data.count + 36, 4) + Array("WAVEfmt ".utf8) + bytes(16, 4) + bytes(1, 2)
+      + bytes(channels, 2) + bytes(samplingRate, 4) + bytes(2 * channels * samplingRate, 4) + bytes(2 * channels, 2)
+      + bytes(16, 2) + Array("data".utf8) + bytes(data.count, 4) + data
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct AudioTests {
+  @Test(arguments: [8_000, 16_000, 32_000]) func filesOfEveryRateLastAsLongAsTheyDo(_ rate: Int) throws {
+    let file = try SoundFile(SoundBytes.wav(samplingRate: rate, milliseconds: 500))
+    #expect(file.milliseconds == 500)
+    let source = FileSource(file)
+    var samples: [Int16] = []
+    while true {
+      let frame = source.next(960)
+      samples += frame
+      if frame.count < 960 { break }
+    }
+    #expect(samples.count == 24_000)
+    // A square wave of 500 Hz changes its sign a thousand times a second.
+    let changes = zip(samples, samples.dropFirst()).count { ($0 < 0) != ($1 < 0) }
+    #expect((450...550).contains(changes))
+    #expect((samples.max() ?? 0) > 6_000)
+  }
+
+  @Test func aFileThatLoopsHasNoEnd() throws {
+    let source = FileSource(try SoundFile(SoundBytes.wav(samplingRate: 8_000, milliseconds: 30)), loops: true)
+    for _ in 0..<100 { #expect(source.next(960).count == 960) }
+  }
+
+  @Test func otherFilesAreRefusedWithTheReason() {
+    #expect { try SoundFile(SoundBytes.wav(samplingRate: 44_100, milliseconds: 10)) } throws: {
+      "\($0)".contains("44100")
+    }
+    #expect { try SoundFile(SoundBytes.wav(samplingRate: 8_000, milliseconds: 10, channels: 2)) } throws: {
+      "\($0)".contains("channels")
+    }
+    #expect { try SoundFile(path: "/nonexistent/file.wav") } throws: { "\($0)".contains("/nonexistent/file.wav") }
+  }
+
+  @Test func aToneHasItsFrequency() {
+    let source = ToneSource(frequency: 1_000, level: -10)
+    let samples = (0..<50).flatMap { _ in source.next(960) }
+    let changes = zip(samples, samples.dropFirst()).count { ($0 < 0) != ($1 < 0) }
+    #expect((1_960...2_040).contains(changes))
+  }
+
+  @Test func silenceAndCallbacks() {
+    #expect(SilenceSource().next(960).isEmpty)
+    #expect(CallbackSource { Array(repeating: 7, count: $0) }.next(3) == [7, 7, 7])
+  }
+
+  @Test func aFileIsHeardOnceByTheOtherSide() async throws {
+    let file = try SoundFile(SoundBytes.wav(samplingRate: 16_000, milliseconds: 300))
+    try await withClient { gateway, client in
+      let call = try client.calls.callPhoneNumber("+46000000202")
+      call.audio.play(file)
+      #expect(call.audio.isPlaying)
+      #expect(await call.reaches("mediaSecured"))
+      let (heard, continuation) = AsyncStream.makeStream(of: Void.self)
+      call.audio.sink = CallbackSink { if ($0.max() ?? 0) > 3_000 { continuation.yield() } }
+      for await _ in heard { break }
+      while call.audio.isPlaying { await Task.yield() }
+    }
+  }
+
+  @Test func aMutedCallSendsSilence() async throws {
+    try await withClient { gateway, client in
+      client.audio.mute()
+      let call = try client.calls.callPhoneNumber("+46000000202")
+      call.audio.source = ToneSource(frequency: 440, level: -6)
+      let (frames, continuation) = AsyncStream.makeStream(of: Int16.self)
+      call.audio.sink = CallbackSink { continuation.yield($0.max() ?? 0) }
+      #expect(await call.reaches("mediaSecured"))
+      var count = 0
+      for await peak in frames {
+        #expect(peak < 500)
+        count += 1
+        if count == 50 { break }
+      }
+      #expect(try await gateway.ask { $0.loudest } < 500)
+    }
+  }
+}

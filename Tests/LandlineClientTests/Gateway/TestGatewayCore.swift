@@ -1,0 +1,175 @@
+import AppProtocol
+import CallModel
+import NIOCore
+import NIOWebSocket
+import SDPCore
+
+/// The door and the script, on the test gateway's loop.
+final class TestGatewayCore {
+  private struct ScriptedCall {
+    let session: SessionID
+    let startedAt: Instant
+    var media: GatewayMedia?
+    var isAnswered = false
+  }
+
+  private let eventLoop: any EventLoop
+  private let verdict: @Sendable (Registration) -> RegistrationVerdict
+  private let requests: AsyncStream<AppRequest>.Continuation
+  private let door: AppDoor
+  private var channels: [ConnectionID: any Channel] = [:]
+  private var lastConnection: UInt64 = 0
+  private var calls: [CallID: ScriptedCall] = [:]
+  private var lastCall = 0
+  private(set) var registrations: [Registration] = []
+  private(set) var endedSessions = 0
+
+  init(
+    _ eventLoop: any EventLoop, _ verdict: @escaping @Sendable (Registration) -> RegistrationVerdict,
+    _ requests: AsyncStream<AppRequest>.Continuation, resumeMilliseconds: Int64
+  ) {
+    self.eventLoop = eventLoop
+    self.verdict = verdict
+    self.requests = requests
+    var configuration = AppDoor.Configuration(version: "test")
+    configuration.resumeMilliseconds = resumeMilliseconds
+    door = AppDoor(configuration, draw: { UInt64.random(in: 0...(.max)) })
+  }
+
+  var connectionCount: Int { channels.count }
+  var sessionCount: Int { door.sessionCount }
+  var loudest: Int16 { calls.values.compactMap { $0.media?.loudest }.max() ?? 0 }
+  var restarts: Int { calls.values.reduce(0) { $0 + ($1.media?.restarts ?? 0) } }
+  var directions: [MediaDirection] { calls.values.compactMap { $0.media?.direction } }
+
+  private var now: MonotonicInstant {
+    MonotonicInstant(microseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1000))
+  }
+  private let clock = Instant(milliseconds: 1_795_000_000_000)
+
+  // MARK: Connections
+
+  func opened(_ channel: any Channel) -> ConnectionID {
+    lastConnection += 1
+    let id = ConnectionID(lastConnection)
+    channels[id] = channel
+    take(.opened(id, host: .ipv4(0x7F00_0001)))
+    return id
+  }
+
+  func closed(_ id: ConnectionID) {
+    channels[id] = nil
+    take(.closed(id))
+  }
+
+  func cutConnections() { for channel in channels.values { channel.close(promise: nil) } }
+
+  func close() {
+    for call in calls.values { call.media?.close() }
+    calls = [:]
+    cutConnections()
+    requests.finish()
+  }
+
+  func take(_ input: AppDoorInput) {
+    var effects: [AppDoorEffect] = []
+    door.handle(input, at: now, clock: clock, into: &effects)
+    for effect in effects { perform(effect) }
+  }
+
+  private func perform(_ effect: AppDoorEffect) {
+    switch effect {
+    case .send(let id, let bytes):
+      guard let channel = channels[id] else { return }
+      channel.writeAndFlush(
+        WebSocketFrame(fin: true, opcode: .text, data: channel.allocator.buffer(bytes: bytes)), promise: nil)
+    case .ping(let id):
+      channels[id]?.writeAndFlush(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()), promise: nil)
+    case .close(let id, let code, _):
+      guard let channel = channels[id] else { return }
+      var data = ByteBuffer()
+      data.writeInteger(code)
+      channel.writeAndFlush(WebSocketFrame(fin: true, opcode: .connectionClose, data: data)).whenComplete { _ in
+        channel.close(promise: nil)
+      }
+    case .verify(let id, let registration, _):
+      registrations.append(registration)
+      take(.verified(id, verdict(registration)))
+    case .request(let session, let number, let request):
+      requests.yield(request)
+      answer(request, number, session)
+    case .ended: endedSessions += 1
+    case .opened, .absent, .resumed: break
+    }
+  }
+
+  // MARK: Script
+
+  private func answer(_ request: AppRequest, _ number: RequestNumber, _ session: SessionID) {
+    func tell(_ event: AppEvent) { take(.event(session, event)) }
+    switch request {
+    case .call(let placing): place(placing, number, session)
+    case .hangUp(let id):
+      tell(.done(number))
+      end(id, calls[id]?.isAnswered == true ? .hungUp : .canceled, nil)
+    case .sendDigits(let id, let keys):
+      tell(.done(number))
+      for key in keys { tell(.digit(id, key, milliseconds: 100)) }
+    case .offer(let id, let offer):
+      guard let answer = try? calls[id]?.media?.answer(offer) else {
+        return tell(.refused(number, CallFailure(.media)))
+      }
+      tell(.answered(number, id, answer))
+    case .answer, .mute, .report: tell(.done(number))
+    }
+  }
+
+  private func place(_ placing: PlaceCall, _ number: RequestNumber, _ session: SessionID) {
+    if placing.target == "+46000000402" {
+      return take(.event(session, .refused(number, CallFailure(.insufficientCredit))))
+    }
+    lastCall += 1
+    let id = CallID(unchecked: "call-\(lastCall)")
+    GatewayMedia.open(on: eventLoop).assumeIsolated().whenSuccess { media in
+      let media = media.value
+      self.calls[id] = ScriptedCall(session: session, startedAt: self.clock, media: media)
+      func tell(_ event: AppEvent) { self.take(.event(session, event)) }
+      guard let answer = try? media.answer(placing.offer) else {
+        return tell(.refused(number, CallFailure(.media)))
+      }
+      tell(.placed(number, id, answer: answer))
+      tell(.progressing(id, headers: CustomHeaders()))
+      switch placing.target {
+      case "+46000000486":
+        self.end(id, .denied, CallFailure(.busy, sipStatus: 486, phrase: "Busy Here", trunk: "far-end", leg: .trunk))
+      case "+46000000180": tell(.ringing(id, headers: CustomHeaders()))
+      default:
+        tell(
+          .price(
+            id,
+            CallPrice(
+              currency: "EUR", ratePerMinuteNano: 15_000_000, connectionFeeMicro: 0, initialSeconds: 1,
+              incrementSeconds: 1, secondsAvailable: 600)))
+        tell(.ringing(id, headers: CustomHeaders()))
+        self.calls[id]?.isAnswered = true
+        tell(.accepted(id, headers: CustomHeaders()))
+        tell(.established(id))
+        if ["+46000000200", "+46000000000"].contains(placing.target) { self.end(id, .hungUp, nil) }
+      }
+    }
+  }
+
+  private func end(_ id: CallID, _ cause: CallEndCause, _ failure: CallFailure?) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    call.media?.close()
+    var summary = CallSummary(
+      startedAt: call.startedAt, endedAt: clock, cause: cause, failure: failure, currency: "EUR")
+    if call.isAnswered {
+      summary.answeredAt = clock
+      summary.costMicro = 1_250
+      summary.billedSeconds = 5
+      summary.durationMilliseconds = 4_800
+    }
+    take(.event(call.session, .ended(id, summary)))
+  }
+}

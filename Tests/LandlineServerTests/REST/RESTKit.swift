@@ -1,0 +1,80 @@
+import CallModel
+import Foundation
+import Hummingbird
+import HummingbirdTesting
+import LandlineServer
+import LedgerCore
+import LedgerSQLite
+import Logging
+import Testing
+
+/// The HTTP interface over a real ledger in a folder of its own. Every answer is held against the description.
+final class RESTKit: Sendable {
+  struct Answer {
+    var status: Int
+    var headers: [String: String]
+    var body: [UInt8]
+    var tree: JSONTree
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var code: String? { tree["code"]?.textValue }
+  }
+
+  let folder: URL
+  let ledger: any LedgerStore
+  let idempotency = FakeIdempotency()
+  let operations: FakeOperations
+  let metrics = MetricsRegistry()
+  let description: APIDescription
+  private let application: Application<RouterResponder<BasicRequestContext>>
+
+  init(records: [CallRecordFixture] = []) async throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("rest-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    ledger = try SQLiteLedgerStore.open(
+      path: folder.appendingPathComponent("ledger.db").path, options: .init(flush: .normal), createIfMissing: true)
+    operations = FakeOperations(stores: [
+      "production": EnvironmentStores(
+        ledger: ledger, records: FakeRecords(records.map { $0.record }), idempotency: idempotency)
+    ])
+    var logger = Logger(label: "rest")
+    logger.logLevel = .critical
+    let service = RESTService(
+      operations: operations, authenticator: FakeAuthenticator(), metrics: metrics, logger: logger,
+      bodyBytes: 64 * 1024)
+    application = Application(responder: service.router().buildResponder(), logger: logger)
+    description = try await APIDescription(application)
+  }
+
+  var folderPath: String { folder.path }
+  func close() async { await ledger.close() }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func send(
+    _ method: String, _ uri: String, _ body: String? = nil, key: String? = nil, as who: String? = "operator",
+    type: String? = "application/json"
+  ) async throws -> Answer {
+    let answer = try await APIDescription.raw(
+      application, method, uri, body, key: key, as: who, type: body == nil ? nil : type)
+    let problems = description.check(method, uri, answer)
+    #expect(problems.isEmpty, "\(method) \(uri): \(problems)")
+    return answer
+  }
+
+  /// An account with credit.
+  func makeAccount(_ name: String, credit: String? = nil) async throws {
+    let made = try await send("POST", "/v1/accounts", #"{"name":"\#(name)","currency":"EUR"}"#)
+    #expect(made.status == 201)
+    guard let credit else { return }
+    let booked = try await send(
+      "POST", "/v1/accounts/\(name)/topups", #"{"amount":"\#(credit)","method":"card"}"#, key: "credit-\(name)")
+    #expect(booked.status == 201)
+  }
+}
+
+extension JSONTree {
+  var textValue: String? { if case .text(let text) = self { text } else { nil } }
+  var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  var list: [JSONTree] { if case .array(let values) = self { values } else { [] } }
+  var names: [String] { if case .object(let members) = self { members.map { $0.name } } else { [] } }
+}
