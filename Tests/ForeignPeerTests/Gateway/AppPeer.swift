@@ -1,5 +1,8 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import Foundation
+import LedgerCore
 import PeerKit
 
 /// An app of somebody else, registered with a gateway under test.

@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import Foundation
 import PeerKit
@@ -55,8 +56,9 @@ enum FailureCases {
 
   static let cases: [PeerCase] =
     statuses + [
-      GatewayCase.make("SIPp", "503, then the second trunk", expected: "answered by the second, two attempts on record")
-      {
+      GatewayCase.make(
+        "SIPp", "UDP", "503, then the second trunk", expected: "answered by the second, two attempts on record"
+      ) {
         var options = SIPpPeer.Options()
         options.keys = ["status": "503", "phrase": "Service Unavailable", "extra": "Retry-After: 1"]
         let first = try await SIPpPeer(SIPpCase.scenario("answer-rejects"), as: .server, options)
@@ -77,7 +79,7 @@ enum FailureCases {
           }
         }
       },
-      GatewayCase.make("SIPp", "503 of both trunks", expected: "sip.congestion with both attempts") {
+      GatewayCase.make("SIPp", "UDP", "503 of both trunks", expected: "sip.congestion with both attempts") {
         var options = SIPpPeer.Options()
         options.keys = ["status": "503", "phrase": "Service Unavailable", "extra": "X-Why: full"]
         let first = try await SIPpPeer(SIPpCase.scenario("answer-rejects"), as: .server, options)

@@ -6,7 +6,7 @@ import PeerKit
 enum GatewayCase {
   /// An app of others calls through a gateway.
   static func make(
-    _ peer: String, _ transport: String = "UDP", _ name: String, expected: String, isLong: Bool = false,
+    _ peer: String, _ transport: String, _ name: String, expected: String, isLong: Bool = false,
     _ body: @escaping @Sendable () async throws -> String
   ) -> PeerCase {
     PeerCase(

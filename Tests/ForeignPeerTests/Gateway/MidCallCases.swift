@@ -1,5 +1,8 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import Foundation
+import LedgerCore
 import PeerKit
 
 /// What happens to a call before it is answered and while it is up.

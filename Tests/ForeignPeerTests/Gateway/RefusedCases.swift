@@ -47,7 +47,7 @@ enum RefusedCases {
 
   static let cases: [PeerCase] = [
     GatewayCase.make(
-      "UDP socket", "refused before any INVITE",
+      "UDP socket", "UDP", "refused before any INVITE",
       expected: "\(rows.count) typed refusals, nothing arrives at the trunk, no hold"
     ) {
       let socket = try DatagramPeer(target: 9)

@@ -1,5 +1,8 @@
+import CallEngine
 import CallModel
 import Foundation
+import LandlineServer
+import LedgerCore
 import PeerKit
 
 /// The numbers of the sandbox, answered by the gateway's own far end over SIP and RTP.

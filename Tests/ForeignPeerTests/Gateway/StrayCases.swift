@@ -1,5 +1,7 @@
+import CallEngine
 import CallModel
 import Foundation
+import LandlineServer
 import PeerKit
 
 /// Calls from outside, for which there is nobody.
