@@ -18,10 +18,10 @@ enum AnsweredCases {
           invite?.requestURI?.hasPrefix("sip:\(GatewayRate.number)@127.0.0.1") == true, "the number is dialled")
         try require(invite?["From"]?.contains(GatewayRate.caller) == true, "the caller's number is shown")
         let ringing = try await app.told("ringing")
-        try require(ringing.text("headers.x-ringing") == "one eighty", "the header of the 180: \(ringing)")
+        try require(ringing.text("headers.X-Ringing") == "one eighty", "the header of the 180: \(ringing)")
         let accepted = app.peer.events.first { $0.name == "got-accepted" }
         try require(
-          accepted?.text("headers.x-answer") == "two hundred", "the header of the 200: \(String(describing: accepted))")
+          accepted?.text("headers.X-Answer") == "two hundred", "the header of the 200: \(String(describing: accepted))")
         let price = try await app.told("price")
         try require(
           price.number("rate_per_minute_nano") == 600_000_000 && price.number("connection_fee_micro") == 50_000,
@@ -42,7 +42,7 @@ enum AnsweredCases {
         let call = try await app.established()
         let end = try await app.ended()
         try require(end.text("cause") == "hungUp" && end.text("failure.code") == nil, "hung up: \(end)")
-        try require(end.text("headers.x-bye") == "from the peer", "the header of the BYE: \(end)")
+        try require(end.text("headers.X-Bye") == "from the peer", "the header of the BYE: \(end)")
         let money = try await app.charged(end, call)
         let off = try measured(end, sipp, byeReceived: false)
         return "\(money); \(off) ms apart from SIPp's clock"

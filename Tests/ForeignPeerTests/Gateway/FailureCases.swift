@@ -18,7 +18,7 @@ enum FailureCases {
       try require(ended.text("cause") == end, "it ends as \(end): \(ended)")
       try failed(ended, code: code, status: status, phrase: phrase, cause: cause)
       if headers.hasPrefix("X-Why") {
-        try require(ended.text("headers.x-why") == "because", "the header of the response: \(ended)")
+        try require(ended.text("headers.X-Why") == "because", "the header of the response: \(ended)")
       }
       try require(ended.count("failure.attempts") == 1, "one attempt: \(ended)")
       try require(ended.number("failure.attempts.0.sip_status") == Double(status), "its status: \(ended)")

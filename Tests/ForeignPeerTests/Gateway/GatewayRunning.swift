@@ -57,7 +57,9 @@ final class GatewayRunning: Sendable {
     } catch {
       await gateway.group.triggerGracefulShutdown()
       _ = try? await gateway.running.value
-      throw PeerFailure("\(error)\ngateway:\n\(gateway.log.lines.suffix(60).joined(separator: "\n"))")
+      throw PeerFailure(
+        "\(error)\ngateway:\n\(gateway.log.lines.filter { !$0.hasPrefix("debug") || $0.hasPrefix("debug sip") }.suffix(60).joined(separator: "\n"))"
+      )
     }
     try await gateway.finish()
     return value
@@ -102,7 +104,9 @@ final class GatewayRunning: Sendable {
       await operations.liveCalls(environment: nil).isEmpty ? true : nil
     }
     let range = ports.trunk
-    _ = try await Deadline(seconds: 8).first("end of all media ports", everyMilliseconds: 50) { () -> Bool? in
+    _ = try await Deadline(seconds: 8).first(
+      "end of all media ports: \(Sockets.bound("udp").filter { range.contains($0) })", everyMilliseconds: 50
+    ) { () -> Bool? in
       Sockets.bound("udp").contains { range.contains($0) } ? nil : true
     }
     for name in operations.environmentNames {
@@ -138,22 +142,25 @@ final class GatewayRunning: Sendable {
   }
 }
 
-/// What this process and this machine have open.
+/// What this process has open.
 enum Sockets {
-  /// Local ports of a protocol (proc(5), /proc/net); of TCP the listening ones.
+  /// Local ports of a protocol; of TCP the listening ones (proc(5), /proc/net).
   static func bound(_ name: String) -> Set<UInt16> {
+    let own = Set(
+      targets().compactMap { $0.hasPrefix("socket:[") ? $0.dropFirst("socket:[".count).dropLast() : nil })
     let table = (try? String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8)) ?? ""
     return Set(
       table.split(separator: "\n").dropFirst().compactMap { line in
         let cells = line.split(separator: " ")
-        guard cells.count > 3, name != "tcp" || cells[3] == "0A" else { return nil }
+        guard cells.count > 9, name != "tcp" || cells[3] == "0A", own.contains(cells[9]) else { return nil }
         return cells[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
       })
   }
 
-  static func openFiles(under folder: String) -> [String] {
+  static func openFiles(under folder: String) -> [String] { targets().filter { $0.hasPrefix(folder) } }
+
+  private static func targets() -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
-      .filter { $0.hasPrefix(folder) }
   }
 }

@@ -67,7 +67,7 @@ enum MidCallCases {
       try await app.told("early")
       let end = try await app.ended()
       try FailureCases.failed(end, code: "sip.busy", status: 486, phrase: "Busy Here", cause: 17)
-      try require(end.text("headers.x-busy") == "in a meeting", "the header of the 486: \(end)")
+      try require(end.text("headers.X-Busy") == "in a meeting", "the header of the 486: \(end)")
       try await app.uncharged(call)
       return "early, sip.busy"
     },
