@@ -41,42 +41,50 @@ final class BenchApp: ChannelInboundHandler {
       return loop.makeFailedFuture(BenchProblem("the libcrypto of this machine has no SHA-1"))
     }
     let ready = loop.makePromise(of: Void.self)
-    let authority = "127.0.0.1:\(port)"
-    let upgraded = ClientBootstrap(group: loop)
+    let upgraded = loop.makePromise(of: NIOLoopBound<BenchApp>.self)
+    upgraded.futureResult.whenFailure { ready.fail($0) }
+    ClientBootstrap(group: loop)
       .connectTimeout(.seconds(connectSeconds))
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
-      .connect(host: "127.0.0.1", port: Int(port)) { channel in
+      .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let upgrader = NIOTypedWebSocketClientUpgrader<NIOLoopBound<BenchApp>>(
-            maxFrameSize: AppMessageCoder.maximumMessageBytes,
-            upgradePipelineHandler: { channel, _ in
-              channel.eventLoop.makeCompletedFuture {
-                let app = BenchApp(registration, ready: ready)
-                try channel.pipeline.syncOperations.addHandler(
-                  NIOWebSocketFrameAggregator(
-                    minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: maximumFrames,
-                    maxAccumulatedFrameSize: AppMessageCoder.maximumMessageBytes))
-                try channel.pipeline.syncOperations.addHandler(app)
-                return NIOLoopBound(app, eventLoop: channel.eventLoop)
-              }
-            })
-          let head = HTTPRequestHead(
-            version: .http1_1, method: .GET, uri: "/v1/connect",
-            headers: [
-              "Host": authority, "Content-Length": "0", "Sec-WebSocket-Protocol": AppMessageCoder.subprotocol,
-            ])
-          return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
-            configuration: .init(
-              upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
-                upgradeRequestHead: head, upgraders: [upgrader],
-                notUpgradingCompletionHandler: {
-                  $0.eventLoop.makeFailedFuture(BenchProblem("the gateway opens no WebSocket"))
-                })))
+          try configure(channel, port, registration, ready).cascade(to: upgraded)
         }
       }
-      .flatMap { $0 }
-    upgraded.whenFailure { ready.fail($0) }
-    return upgraded.and(ready.futureResult).map { $0.0 }
+      .connect(host: "127.0.0.1", port: Int(port))
+      .whenFailure { upgraded.fail($0) }
+    return upgraded.futureResult.and(ready.futureResult).map { $0.0 }
+  }
+
+  /// - Returns: The app once the upgrade is answered.
+  private static func configure(
+    _ channel: any Channel, _ port: UInt16, _ registration: Registration, _ ready: EventLoopPromise<Void>
+  ) throws -> EventLoopFuture<NIOLoopBound<BenchApp>> {
+    let upgrader = NIOTypedWebSocketClientUpgrader<NIOLoopBound<BenchApp>>(
+      maxFrameSize: AppMessageCoder.maximumMessageBytes,
+      upgradePipelineHandler: { channel, _ in
+        channel.eventLoop.makeCompletedFuture {
+          let app = BenchApp(registration, ready: ready)
+          try channel.pipeline.syncOperations.addHandler(
+            NIOWebSocketFrameAggregator(
+              minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: maximumFrames,
+              maxAccumulatedFrameSize: AppMessageCoder.maximumMessageBytes))
+          try channel.pipeline.syncOperations.addHandler(app)
+          return NIOLoopBound(app, eventLoop: channel.eventLoop)
+        }
+      })
+    let head = HTTPRequestHead(
+      version: .http1_1, method: .GET, uri: "/v1/connect",
+      headers: [
+        "Host": "127.0.0.1:\(port)", "Content-Length": "0", "Sec-WebSocket-Protocol": AppMessageCoder.subprotocol,
+      ])
+    return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+      configuration: .init(
+        upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
+          upgradeRequestHead: head, upgraders: [upgrader],
+          notUpgradingCompletionHandler: {
+            $0.eventLoop.makeFailedFuture(BenchProblem("the gateway opens no WebSocket"))
+          })))
   }
 
   /// Scheme A: Base64 of SHA-1 over user, key, sequence and secret.

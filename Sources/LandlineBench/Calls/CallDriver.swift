@@ -79,21 +79,19 @@ final class CallDriver {
     ending = promise
     waiting = load.calls
     calls.reserveCapacity(load.calls)
-    let pace = Pace(start: .now(), rate: load.rate, calls: load.calls)
-    let driver = loop.assumeIsolated()
-    let placing = driver.scheduleRepeatedTask(initialDelay: .zero, delay: Self.step) { [weak self] task in
-      guard let self else { return task.cancel() }
-      for _ in pace.due(at: .now()) { place() }
-      if pace.isDone { task.cancel() }
-    }
+    place(as: Pace(start: .now(), rate: load.rate, calls: load.calls))
     let seconds = Double(load.calls) / Double(load.rate) + load.patienceSeconds
-    let limit = driver.scheduleTask(in: .milliseconds(Int64(seconds * 1000))) { [weak self] in
+    let limit = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(seconds * 1000))) { [weak self] in
       self?.giveUp()
     }
-    return promise.futureResult.always { _ in
-      placing.cancel()
-      limit.cancel()
-    }
+    return promise.futureResult.always { _ in limit.cancel() }
+  }
+
+  /// Places what is due, now and at every step until all are placed.
+  private func place(as pace: Pace) {
+    for _ in pace.due(at: .now()) { place() }
+    guard !pace.isDone, ending != nil else { return }
+    loop.assumeIsolated().scheduleTask(in: Self.step) { [weak self] in self?.place(as: pace) }
   }
 
   /// Hangs up what is still there. Done when every call has ended.

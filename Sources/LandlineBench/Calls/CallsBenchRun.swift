@@ -16,7 +16,7 @@ final class CallsBenchRun {
   init(_ options: CallsBench.Options, folder: String) throws(BenchProblem) {
     self.options = options
     self.folder = folder
-    executable = try options.gateway ?? ProcessFigures.ownExecutable()
+    if let gateway = options.gateway { executable = gateway } else { executable = try ProcessFigures.ownExecutable() }
     guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
   }
 

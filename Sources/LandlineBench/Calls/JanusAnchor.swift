@@ -41,14 +41,13 @@ struct JanusAnchor {
   /// - Returns: microseconds of Janus' processor time for each: attaching, registering, the call, ICE and DTLS.
   func measure(in folder: String) throws -> Double {
     let place = "\(folder)/janus"
-    let files = FileManager.default
-    try files.createDirectory(atPath: place, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
     try Self.general.write(toFile: "\(place)/janus.jcfg", atomically: true, encoding: .utf8)
     try Self.web.write(toFile: "\(place)/janus.transport.websockets.jcfg", atomically: true, encoding: .utf8)
     try Self.signalling.write(toFile: "\(place)/janus.plugin.sip.jcfg", atomically: true, encoding: .utf8)
     try Scenarios.callee.write(toFile: "\(place)/callee.xml", atomically: true, encoding: .utf8)
     // The driver reads speech even where it sends none.
-    files.createFile(atPath: "\(place)/speech.raw", contents: Data(count: 192_000))
+    try Data(count: 192_000).write(to: URL(fileURLWithPath: "\(place)/speech.raw"))
     let driver = URL(fileURLWithPath: options.perfTools).appendingPathComponent("janus_sip.py").path
     let script = Self.script(place, python: python, driver: driver, sipp: options.sipp)
     try script.write(toFile: "\(place)/run.sh", atomically: true, encoding: .utf8)
