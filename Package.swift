@@ -139,7 +139,8 @@ let package = Package(
       name: "LandlineConsole",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
-        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient", "AppProtocol",
+        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient",
+        "AppProtocol",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -211,7 +211,10 @@ struct NodeProblemTests {
       ("media: {app: [{port: 5000}]}", "1:15 media.app[1]: 'bind' is missing"),
       ("media: {app: [{bind: 0.0.0.0}]}", "media.app[1]: 'advertise' is missing"),
       ("media: {app: [{bind: 192.0.2.1:99}]}", "media.app[1].bind: a port stands where only an address belongs"),
-      ("media: {app: [{bind: 192.0.2.1, port: 80}]}", "port: 80 belongs to the system; accepted: 1024 to 65535, or 0 for any"),
+      (
+        "media: {app: [{bind: 192.0.2.1, port: 80}]}",
+        "port: 80 belongs to the system; accepted: 1024 to 65535, or 0 for any"
+      ),
       ("media: {threads: 9, app: [{bind: 192.0.2.1, port: 65530}]}", "entry 1: 9 threads from port 65530 on go past"),
       ("media: {app: [{bind: 192.0.2.1}, {bind: 192.0.2.1}]}", "media.app: entry 2: has ports of entry 1"),
       (

@@ -96,8 +96,7 @@ extension CallEngine {
   private func destination(
     _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> Destination {
-    switch kind {
-    case .phone:
+    if kind == .phone {
       // Test numbers first, by their digits alone: number plans call most of them invalid.
       let digits = text.hasPrefix("+") ? text.dropFirst() : text[...]
       if digits.utf8.count <= E164Number.maximumDigits, let value = UInt64(digits),
@@ -105,31 +104,12 @@ extension CallEngine {
       {
         return .phone(number)
       }
-      if let emergency = try? EmergencyNumber(text) { return .emergency(emergency) }
-      do throws(InvalidValue) {
-        return .phone(try E164Number(text))
-      } catch {
-        throw CallFailure(.number, leg: .app, invalidValue: error)
-      }
-    case .sip:
-      do throws(InvalidValue) {
-        return .sip(try SIPAddress(text))
-      } catch {
-        throw CallFailure(.address, leg: .app, invalidValue: error)
-      }
-    case .user:
-      do throws(InvalidValue) {
-        return .user(
-          try UserID(text, rules: try UserID.Rules(maximumLength: environment.usersMaximumLength)))
-      } catch {
-        throw CallFailure(.address, leg: .app, invalidValue: error)
-      }
-    case .conference:
-      do throws(InvalidValue) {
-        return .conference(try ConferenceID(text))
-      } catch {
-        throw CallFailure(.address, leg: .app, invalidValue: error)
-      }
+    }
+    do throws(InvalidValue) {
+      return try Destination(
+        kind, text, userRules: try UserID.Rules(maximumLength: environment.usersMaximumLength))
+    } catch {
+      throw CallFailure(error.failureCode, leg: .app, invalidValue: error)
     }
   }
 

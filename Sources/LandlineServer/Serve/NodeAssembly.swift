@@ -83,8 +83,9 @@ struct NodeAssembly: Sendable {
   static func engine(_ configuration: GatewayConfiguration, farEnd: CallTrunk?) -> EngineConfiguration {
     let origin = CallOperation.Origin(node: configuration.node, epoch: 0)
     let environments = configuration.environments.map { environment in
-      var trunks = environment.trunks
-      if environment.hasSandboxNumbers, farEnd != nil { trunks.append(farEndTrunk) }
+      // The far end takes ordinary numbers only where nothing else could; its own numbers reach it in any case.
+      let hasNone = environment.trunks.isEmpty && environment.hasSandboxNumbers && farEnd != nil
+      let trunks = hasNone ? [farEndTrunk] : environment.trunks
       return EngineConfiguration.Environment(
         name: environment.name, origin: origin, trunks: trunks, hasSandboxNumbers: environment.hasSandboxNumbers,
         sipHosts: environment.sipHosts, usersMaximumLength: environment.usersMaximumLength)
