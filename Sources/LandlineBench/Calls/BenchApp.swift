@@ -42,7 +42,13 @@ final class BenchApp: ChannelInboundHandler {
     }
     let ready = loop.makePromise(of: Void.self)
     let upgraded = loop.makePromise(of: NIOLoopBound<BenchApp>.self)
-    upgraded.futureResult.whenFailure { ready.fail($0) }
+    upgraded.futureResult.whenComplete { result in
+      switch result {
+      // Not before the HTTP side has left the channel.
+      case .success(let app): app.value.register()
+      case .failure(let error): ready.fail(error)
+      }
+    }
     ClientBootstrap(group: loop)
       .connectTimeout(.seconds(connectSeconds))
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -99,6 +105,8 @@ final class BenchApp: ChannelInboundHandler {
       proof: .signature(signature, sequence: sequence), capabilities: [.calling])
   }
 
+  private func register() { write(.register(nextNumber(), registration, client: "landline-bench")) }
+
   /// Sends a request of the session.
   /// - Returns: The number of its reply; `nil` when the connection is gone.
   func send(_ request: AppRequest) -> RequestNumber? {
@@ -124,10 +132,7 @@ final class BenchApp: ChannelInboundHandler {
 
   // MARK: The channel
 
-  func handlerAdded(context: ChannelHandlerContext) {
-    self.context = context
-    write(.register(nextNumber(), registration, client: "landline-bench"))
-  }
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
@@ -138,6 +143,11 @@ final class BenchApp: ChannelInboundHandler {
     case .ping:
       let pong = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.unmaskedData)
       context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
+    case .connectionClose:
+      var reason = frame.unmaskedData
+      let code: UInt16? = reason.readInteger()
+      end("the gateway closed the connection: \(code.map(String.init) ?? "no code") \(String(buffer: reason))")
+      context.close(promise: nil)
     default: break
     }
   }
