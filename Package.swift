@@ -96,7 +96,8 @@ let package = Package(
     .target(
       name: "LandlineConfiguration",
       dependencies: [
-        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LandlineGateway", .product(name: "Yams", package: "Yams"),
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "CallEngine", "LandlineGateway",
+        .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: ours),
     .target(
@@ -239,7 +240,9 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(
       name: "LandlineConfigurationTests",
-      dependencies: ["LandlineConfiguration", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel"],
+      dependencies: [
+        "LandlineConfiguration", "CallEngine", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
+      ],
       swiftSettings: ours),
     .testTarget(
       name: "AppProtocolTests", dependencies: ["AppProtocol", "LandlineDigest", "CallModel", "TestVectors"],

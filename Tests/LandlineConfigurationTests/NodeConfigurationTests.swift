@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
@@ -55,7 +56,7 @@ struct NodeConfigurationTests {
     #expect(node.environments.isEmpty)
     #expect(node.log == LogConfiguration())
     #expect(node.log.masksNumbers)
-    #expect(node.calls == CallLimitsConfiguration())
+    #expect(node.calls == EngineConfiguration.Limits())
     #expect(node.drainMilliseconds == 300_000)
     #expect(node.retention.recordMilliseconds == 7_776_000_000)
     #expect(node.warnings.isEmpty)
@@ -176,7 +177,7 @@ struct NodeConfigurationTests {
       """
     let node = try GatewayConfiguration(text, file: "x")
     #expect(node.log.level == .debug && node.log.format == .text && !node.log.masksNumbers)
-    var calls = CallLimitsConfiguration()
+    var calls = EngineConfiguration.Limits()
     (calls.calls, calls.callsPerSession, calls.firstGrantSeconds, calls.grantSeconds) = (1, 2, 30, 120)
     (calls.guardMilliseconds, calls.ledgerMilliseconds, calls.maximumCallSeconds) = (10_000, 500, 3600)
     (calls.earlyMediaMilliseconds, calls.deadMediaMilliseconds) = (60_000, 20_000)

@@ -94,24 +94,8 @@ struct NodeAssembly: Sendable {
       environments: environments, trunks: configuration.trunks.map(CallTrunk.init) + (farEnd.map { [$0] } ?? []),
       host: configuration.host ?? configuration.listeners.first?.listener.advertisedHost
         ?? configuration.listeners.first?.listener.host ?? .ipv4(0x7F00_0001))
-    engine.limits = limits(configuration.calls)
+    engine.limits = configuration.calls
     return engine
-  }
-
-  static func limits(_ calls: CallLimitsConfiguration) -> EngineConfiguration.Limits {
-    var limits = EngineConfiguration.Limits()
-    limits.calls = calls.calls
-    limits.callsPerSession = calls.callsPerSession
-    limits.firstGrantSeconds = calls.firstGrantSeconds
-    limits.grantSeconds = calls.grantSeconds
-    limits.guardMilliseconds = calls.guardMilliseconds
-    limits.ledgerMilliseconds = calls.ledgerMilliseconds
-    limits.maximumCallSeconds = calls.maximumCallSeconds
-    limits.earlyMediaMilliseconds = calls.earlyMediaMilliseconds
-    limits.deadMediaMilliseconds = calls.deadMediaMilliseconds
-    limits.mediaSetUpMilliseconds = calls.mediaSetUpMilliseconds
-    limits.preparationMilliseconds = calls.preparationMilliseconds
-    return limits
   }
 
   static func controlSocket(_ configuration: GatewayConfiguration) -> String { configuration.state + "/control.sock" }
