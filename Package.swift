@@ -179,8 +179,12 @@ let package = Package(
       name: "ForeignPeerTests",
       dependencies: [
         "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
+        "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "LedgerSQLite", "LedgerCore",
+        "RoutingCore",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       exclude: ["Scenarios"],
       swiftSettings: ours),

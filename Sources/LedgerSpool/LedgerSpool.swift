@@ -70,6 +70,13 @@ public actor LedgerSpool {
 
   deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
 
+  /// Closes the file; what it holds is there for the node's next life. Nothing can be kept afterwards.
+  public func close() {
+    guard descriptor >= 0 else { return }
+    Foundation.close(descriptor)
+    descriptor = -1
+  }
+
   public var count: Int { records.count }
 
   /// When the oldest record was made; alarm when it is older than ``alarmAge``.

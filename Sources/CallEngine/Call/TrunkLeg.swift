@@ -138,6 +138,12 @@ final class TrunkLeg {
       var uri = trunk.uri
       uri.user = number.code
       return uri
+    case .sip(let address) where terms.direct == nil:
+      // A host that is a trunk's goes where the trunk's calls go: its port and transport are the trunk's.
+      var uri = trunk.uri
+      uri.user = address.user
+      if address.isSecure { uri.scheme = .sips }
+      return uri
     case .sip(let address):
       return SIPURI(
         scheme: address.isSecure ? .sips : .sip, user: address.user, host: address.host, port: address.port)

@@ -144,7 +144,9 @@ struct NodeAssembly: Sendable {
       node: configuration.node.text, version: Self.version, environments: environments,
       engine: Self.engine(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
-        listeners: sipListeners, agent: UserAgent.Configuration(addresses: []),
+        listeners: sipListeners,
+        // Calls from outside reach the engine, which knows whom they could be for.
+        agent: UserAgent.Configuration(addresses: [], acceptsCalls: true),
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
@@ -171,6 +173,7 @@ struct NodeAssembly: Sendable {
   }
 
   func close() async {
+    for environment in environments { await environment.spool.close() }
     for ledger in ledgers { await ledger.close() }
     for store in gatewayStores.values { await store.close() }
   }

@@ -6,8 +6,8 @@ import SecureTransport
 
 /// An app and baresip talk to each other through our bridge, both at once, and press keys.
 enum TelephoneCases {
-  private static let appText = "Thank you for calling. Please hold the line."
-  private static let telephoneText = "Your call is important to us. Please stay on the line."
+  static let appText = "Thank you for calling. Please hold the line."
+  static let telephoneText = "Your call is important to us. Please stay on the line."
 
   private struct Trunk: Sendable {
     let codec: AudioCodec
@@ -119,13 +119,13 @@ enum TelephoneCases {
     return "159# and 27* of \(lengths.map(String.init).joined(separator: ", ")) ms"
   }
 
-  private static func digits(of baresip: BaresipPeer) -> String {
+  static func digits(of baresip: BaresipPeer) -> String {
     baresip.events("CALL_DTMF_START").compactMap { event in
       event.range(of: "\"param\":\"").map { String(event[$0.upperBound...].prefix(1)) }
     }.joined()
   }
 
-  private static func judged(
+  static func judged(
     _ recording: URL, _ reference: URL, _ text: String, _ judge: PythonPeer
   ) async throws -> String {
     let said = try await judge.ask("transcript", ["recording": recording.path, "expected": text], for: "judged")
@@ -142,7 +142,7 @@ enum TelephoneCases {
   }
 
   /// Speech as it is, and with silence around it.
-  private static func spoken(
+  static func spoken(
     _ text: String, _ name: String, padded seconds: Double, in folder: TemporaryFolder, rate: Int = 16_000
   ) async throws -> (plain: URL, padded: URL) {
     let own = try TemporaryFolder(name)

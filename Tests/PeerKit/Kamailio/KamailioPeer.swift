@@ -15,6 +15,8 @@ public final class KamailioPeer: Sendable {
     public var clientAuthority: URL?
     /// Sends OPTIONS to this port of loopback every second and logs `PING UP` or `PING DOWN`.
     public var pinged: UInt16?
+    /// Calls go to this port of loopback over UDP, whoever is registered.
+    public var next: UInt16?
     public init() {}
   }
 
@@ -113,6 +115,9 @@ public final class KamailioPeer: Sendable {
       event_route[dispatcher:dst-up] { xlog("L_NOTICE", "PING UP $ru\\n"); }
       event_route[dispatcher:dst-down] { xlog("L_NOTICE", "PING DOWN $ru\\n"); }
       """
+    let target =
+      options.next.map { "$du = \"sip:127.0.0.1:\($0)\";" }
+      ?? "if (!lookup(\"location\")) { sl_send_reply(\"404\", \"Nobody Here\"); exit; }"
     return """
       debug=1
       log_stderror=yes
@@ -171,10 +176,7 @@ public final class KamailioPeer: Sendable {
         consume_credentials();
         remove_hf("Route");
         record_route();
-        if (!lookup("location")) {
-          sl_send_reply("404", "Nobody Here");
-          exit;
-        }
+        \(target)
         t_relay();
       }
       \(pings)

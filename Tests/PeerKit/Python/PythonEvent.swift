@@ -12,9 +12,22 @@ public struct PythonEvent: Sendable, CustomStringConvertible {
     self.line = String(line)
   }
 
-  public func text(_ key: String) -> String? { Self.object(line)?[key] as? String }
-  public func number(_ key: String) -> Double? { (Self.object(line)?[key] as? NSNumber)?.doubleValue }
+  /// - Parameter path: a key, or keys of objects in objects and places in lists: `failure.attempts.0.trunk`.
+  public func text(_ path: String) -> String? { value(path) as? String }
+  public func number(_ path: String) -> Double? { (value(path) as? NSNumber)?.doubleValue }
+  public func flag(_ path: String) -> Bool? { (value(path) as? NSNumber)?.boolValue }
+  /// Entries of a list or of an object; 0 where there is none.
+  public func count(_ path: String) -> Int {
+    (value(path) as? [Any])?.count ?? (value(path) as? [String: Any])?.count ?? 0
+  }
   public var description: String { line }
+
+  private func value(_ path: String) -> Any? {
+    path.split(separator: ".").reduce(Self.object(line) as Any?) { value, key in
+      if let list = value as? [Any] { return Int(key).flatMap { list.indices.contains($0) ? list[$0] : nil } }
+      return (value as? [String: Any])?[String(key)]
+    }
+  }
 
   private static func object(_ line: String) -> [String: Any]? {
     try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]

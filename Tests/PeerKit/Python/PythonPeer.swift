@@ -2,12 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A Python program of `Scripts`: a WebRTC end point or a judge of audio. It takes commands and tells events, each a line
+/// A Python program of `Scripts`: a WebRTC end point, a whole app or a judge of audio. It takes commands and tells events, each a line
 /// with one JSON object.
 public final class PythonPeer: Sendable {
   public enum Script: String, Sendable {
     case aiortc = "aiortc_peer"
     case chromium = "chromium_peer"
+    case landlineApp = "landline_app"
     case judge
   }
 

@@ -1,0 +1,99 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import Foundation
+import LedgerCore
+import PeerKit
+
+/// An app of somebody else, registered with a gateway under test.
+struct AppPeer: Sendable {
+  static let user = "alice"
+
+  let peer: PythonPeer
+  let gateway: GatewayRunning
+  let payer: GatewayPayer
+
+  /// Starts, connects and registers it with the signature of the seed.
+  init(_ gateway: GatewayRunning, as payer: GatewayPayer = .main, arguments: [String] = []) async throws {
+    self.gateway = gateway
+    self.payer = payer
+    peer = try await PythonPeer(.landlineApp, arguments)
+    _ = try await peer.ask("connect", ["port": Int(gateway.httpPort)], for: "connected-socket")
+    try register()
+    let registered = try await told("registered")
+    try require(registered.text("user") == Self.user, "registered as \(Self.user): \(registered)")
+  }
+
+  func register(_ values: [String: any Sendable] = ["kind": "signature", "sequence": 1]) throws {
+    try peer.run(
+      "register",
+      ["user": Self.user, "application": payer.key, "secret": GatewayPayer.secret].merging(values) { $1 })
+  }
+
+  /// The next message of a type.
+  @discardableResult
+  func told(_ type: String, within seconds: Double = 10) async throws -> PythonEvent {
+    try await peer.event("got-\(type)", within: seconds)
+  }
+
+  /// How often a message of this type came so far.
+  func count(_ type: String) -> Int { peer.events.filter { $0.name == "got-\(type)" }.count }
+
+  func call(_ target: String = GatewayRate.number, _ values: [String: any Sendable] = [:]) throws {
+    try peer.run("call", values.merging(["to": target]) { $1 })
+  }
+
+  /// Calls, and waits for the call's id.
+  func placed(_ target: String = GatewayRate.number, _ values: [String: any Sendable] = [:]) async throws -> String {
+    try call(target, values)
+    guard let id = try await told("placed").text("call") else { throw PeerFailure("the call has no id") }
+    return id
+  }
+
+  /// Calls, and waits until sound flows.
+  func established(
+    _ target: String = GatewayRate.number, _ values: [String: any Sendable] = [:]
+  ) async throws -> String {
+    let id = try await placed(target, values)
+    try await told("accepted")
+    try await told("established")
+    try await peer.event("connected")
+    return id
+  }
+
+  func hangUp() throws { try peer.run("hangup") }
+
+  /// The end of a call, which must be the last word on it.
+  func ended(within seconds: Double = 10) async throws -> PythonEvent { try await told("ended", within: seconds) }
+
+  /// Checks the money of a call that was answered: price, account, hold and record say the same.
+  /// - Returns: a few words for the table.
+  func charged(_ end: PythonEvent, _ call: String) async throws -> String {
+    guard let duration = end.number("duration_ms"), let billed = end.number("billed_seconds"),
+      let cost = end.number("cost_micro")
+    else { throw PeerFailure("duration, seconds and cost are told: \(end)") }
+    let seconds = GatewayRate.seconds(milliseconds: Int64(duration))
+    let price = GatewayRate.cost(seconds: seconds)
+    try require(Int64(billed) == seconds, "\(seconds) s are billed of \(duration) ms, not \(billed)")
+    try require(Int64(cost) == price, "\(price) micro-units for \(seconds) s, not \(cost)")
+    let account = try await gateway.account(payer)
+    try require(account.posted == payer.credit - price, "\(payer.credit) less \(price), not \(account.posted)")
+    try require(account.held == 0 && account.openHolds == 0, "nothing is held: \(account.held)")
+    let hold = try await gateway.hold(call, of: payer)
+    try require(hold?.state == .settled && hold?.cost == price, "the hold is settled at \(price)")
+    try require(hold?.duration == Int64(duration), "the ledger counts \(duration) ms")
+    let record = try await gateway.record(call, in: payer.environment)
+    try require(record.summary.costMicro == price, "the record says \(price)")
+    return "\(Int(duration)) ms, \(seconds) s billed, \(price) micro"
+  }
+
+  /// Checks that a call cost nothing and left no hold.
+  func uncharged(_ call: String? = nil) async throws {
+    let account = try await gateway.account(payer)
+    try require(account.posted == payer.credit && account.held == 0, "nothing is charged or held: \(account)")
+    if let call {
+      let hold = try await gateway.hold(call, of: payer)
+      try require(hold?.state.isOpen != true, "no open hold: \(String(describing: hold?.state))")
+    }
+  }
+}

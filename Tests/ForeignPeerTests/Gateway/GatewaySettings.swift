@@ -1,0 +1,93 @@
+import Foundation
+import PeerKit
+
+/// What a gateway under test is configured with.
+struct GatewaySettings: Sendable {
+  struct Trunk: Sendable {
+    var name: String
+    /// `sip:127.0.0.1:5070;transport=tcp`.
+    var uri: String
+    /// Further lines of its entry.
+    var lines: [String]
+
+    init(_ name: String = "first", port: UInt16, transport: String = "udp", _ lines: [String] = []) {
+      self.init(name, uri: "sip:127.0.0.1:\(port);transport=\(transport)", lines)
+    }
+
+    init(_ name: String, uri: String, _ lines: [String] = []) {
+      self.name = name
+      self.uri = uri
+      self.lines = lines
+    }
+  }
+
+  var trunks: [Trunk]
+  var payers: [GatewayPayer] = [.main, .trial]
+  /// Lines of `calls`.
+  var calls: [String] = []
+  /// Opens a TLS listener with this certificate.
+  var certificates: CertificateFolder?
+
+  init(_ trunks: [Trunk] = [], payers: [GatewayPayer] = [.main, .trial], calls: [String] = []) {
+    self.trunks = trunks
+    self.payers = payers
+    self.calls = calls
+  }
+
+  /// Ports that a gateway under test opens; HTTP has one of the system's choice.
+  struct Ports: Sendable {
+    /// For UDP and TCP.
+    let sip: UInt16
+    let tls: UInt16
+    let app: UInt16
+    /// Of no other test, and below the ports that peers are given.
+    let trunk: ClosedRange<UInt16> = 12_400...16_383
+
+    init() throws {
+      sip = try FreePort.next()
+      tls = try FreePort.next()
+      app = try FreePort.next()
+    }
+  }
+
+  /// The text of the configuration file.
+  func text(_ ports: Ports) -> String {
+    var lines = [
+      "node: gateway-under-test", "state: state", "http:", "  bind: 127.0.0.1:0", "drain:", "  timeout: 1s", "media:",
+      "  app:", "    - bind: 127.0.0.1", "      port: \(ports.app)", "  trunk:", "    - bind: 127.0.0.1",
+      "      ports: \(ports.trunk.lowerBound)-\(ports.trunk.upperBound)", "listeners:",
+      "  udp:", "    transport: udp", "    bind: 127.0.0.1:\(ports.sip)",
+      "  tcp:", "    transport: tcp", "    bind: 127.0.0.1:\(ports.sip)",
+    ]
+    if let server = certificates?.server {
+      lines += [
+        "  tls:", "    transport: tls", "    bind: 127.0.0.1:\(ports.tls)",
+        "    certificate: \(server.certificate.path)",
+        "    key: \(server.key.path)",
+      ]
+    }
+    if !calls.isEmpty { lines += ["calls:"] + calls.map { "  \($0)" } }
+    if !trunks.isEmpty { lines.append("trunks:") }
+    for (number, trunk) in trunks.enumerated() {
+      // No pings: the scripts of peers expect none.
+      lines += ["  \(trunk.name):", "    uri: \(trunk.uri)", "    ping: 0s", "    priority: \(10 + number)"]
+      lines += trunk.lines.map { "    \($0)" }
+    }
+    lines.append("environments:")
+    for environment in ["production", "sandbox"] {
+      lines += ["  \(environment):", "    ledger: \(environment).ledger"]
+      if environment == "sandbox" { lines.append("    sandbox-numbers: true") }
+      let names = environment == "production" ? trunks.map(\.name) : []
+      lines.append("    trunks: [\(names.joined(separator: ", "))]")
+      lines.append("    applications:")
+      for payer in payers where payer.environment == environment {
+        lines += [
+          "      \(payer.name):", "        key: \(payer.key)", "        secret: \(GatewayPayer.secret)",
+          "        account: \(payer.name)", "        caller-numbers: [\"\(GatewayRate.caller)\"]",
+          "        self-signed: true",
+        ]
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

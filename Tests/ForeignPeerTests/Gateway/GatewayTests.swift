@@ -1,0 +1,62 @@
+import Foundation
+import PeerKit
+import Testing
+
+/// Whole calls with a gateway of ours between programs of others: an app that speaks the protocol by its document alone,
+/// and what carriers run. One at a time, since each case has a gateway and several programs. After each of them nothing
+/// is left: no call, port, hold or file, and the books are sound.
+@Suite("Calls from app to trunk with foreign peers", .serialized, .timeLimit(.minutes(10)))
+struct GatewayTests {
+  private static let hasApp = PythonPeer.isInstalled && PeerProgram.flite.isInstalled
+  private static let appAbsence = "\(PythonPeer.absence), or flite is: apt-get install flite"
+  private static let hasSIPp = hasApp && PeerProgram.sipp.isInstalled
+  private static let sippAbsence = "\(appAbsence), or sipp is: apt-get install sip-tester"
+
+  @Test(
+    "hledger is here to look at the books",
+    .enabled(if: GatewayBooks.hasHledger, "hledger is absent: apt-get install hledger"))
+  func hledger() {}
+
+  @Test(
+    "The gateway answers", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(PromptCases.cases))
+  func prompts(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "SIPp answers", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(AnsweredCases.cases))
+  func answered(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Refused at the door", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(RefusedCases.cases))
+  func refused(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Trunks refuse", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(FailureCases.cases))
+  func failures(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test("Mid-call", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(MidCallCases.cases))
+  func midCall(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "baresip answers",
+    .enabled(
+      if: hasApp && PeerProgram.baresip.isInstalled && PeerProgram.openssl.isInstalled,
+      "\(appAbsence), or baresip or openssl is: apt-get install baresip openssl"),
+    arguments: PeerCase.chosen(TrunkCases.baresip))
+  func baresip(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Kamailio in between",
+    .enabled(
+      if: hasSIPp && PeerProgram.kamailio.isInstalled, "\(sippAbsence), or kamailio is: apt-get install kamailio"),
+    arguments: PeerCase.chosen(TrunkCases.kamailio + [TrunkCases.wrongPassword]))
+  func kamailio(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test("The sandbox", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(SandboxCases.cases))
+  func sandbox(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Calls from outside",
+    .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),
+    arguments: PeerCase.chosen(StrayCases.cases))
+  func strays(_ peerCase: PeerCase) async { await peerCase.perform() }
+}

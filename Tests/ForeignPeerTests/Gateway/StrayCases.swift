@@ -1,0 +1,39 @@
+import CallEngine
+import CallModel
+import Foundation
+import LandlineServer
+import PeerKit
+
+/// Calls from outside, for which there is nobody.
+enum StrayCases {
+  static let cases: [PeerCase] = [
+    stray("from a trunk, for a number of nobody", user: "+46700000099", trunk: "127.0.0.1", status: 404),
+    stray("from a trunk, for a number of ours", user: GatewayRate.caller, trunk: "127.0.0.1", status: 480),
+    stray("from a stranger", user: GatewayRate.caller, trunk: "192.0.2.7", status: 403),
+    stray("from a stranger over TCP", user: "100", trunk: "192.0.2.7", status: 403, transport: .tcp),
+  ]
+
+  private static func stray(
+    _ name: String, user: String, trunk: String, status: Int, transport: SIPpPeer.Transport = .udp
+  ) -> PeerCase {
+    PeerCase(
+      peer: "SIPp", transport: transport.rawName, "it calls the gateway: \(name)", expected: "\(status), no call"
+    ) {
+      let settings = GatewaySettings([
+        .init("first", uri: "sip:\(trunk):5060", ["caller:", "  numbers: [\"\(GatewayRate.caller)\"]"])
+      ])
+      return try await GatewayRunning.run(settings) { gateway in
+        var options = SIPpPeer.Options()
+        options.transport = transport
+        options.user = user
+        options.keys = ["refusal": String(status)]
+        let sipp = try await SIPpPeer(
+          SIPpCase.scenario("call-to-gateway"), as: .client(target: gateway.ports.sip), options)
+        do { try await sipp.succeeds() } catch { throw PeerFailure("\(error)\n\(sipp.transcript)") }
+        let records = try await gateway.stores().records.records(.init())
+        try require(records.records.isEmpty, "no record of a call")
+        return String(status)
+      }
+    }
+  }
+}
