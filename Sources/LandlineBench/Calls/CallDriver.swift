@@ -141,7 +141,7 @@ final class CallDriver {
     case .event(let event, _): told(app, event)
     case .error(let number, let failure):
       guard let number, let index = asked[app].removeValue(forKey: number.value) else { return }
-      fail(index, "not understood: \(failure.code.rawValue)")
+      fail(index, "not understood: \(Self.text(failure))")
     case .registered, .resumed, .pong, .draining, .closing: break
     }
   }
@@ -156,7 +156,7 @@ final class CallDriver {
       if let leg = calls[index].media, let problem = leg.take(answer: answer) { fail(index, problem) }
     case .refused(let number, let failure):
       guard let index = asked[app].removeValue(forKey: number.value) else { return }
-      fail(index, "refused: \(failure.refusal?.rawValue ?? failure.code.rawValue)")
+      fail(index, "refused: \(Self.text(failure))")
     case .ringing(let id, _):
       guard let index = byID[id], load.goal == .ringing else { return }
       reached(index)
@@ -189,6 +189,11 @@ final class CallDriver {
     }
   }
 
+  private static func text(_ failure: CallFailure) -> String {
+    let code = failure.refusal?.rawValue ?? failure.code.rawValue
+    return failure.phrase.map { "\(code) (\($0))" } ?? code
+  }
+
   private func hangUp(_ index: Int) {
     guard let id = calls[index].id, !calls[index].isHungUp else { return }
     calls[index].isHungUp = true
@@ -201,7 +206,7 @@ final class CallDriver {
     calls[index].media?.close()
     calls[index].media = nil
     if !calls[index].isHungUp {
-      fail(index, "ended by itself: \(summary.failure?.code.rawValue ?? summary.cause.rawValue)")
+      fail(index, "ended by itself: \(summary.failure.map(Self.text) ?? summary.cause.rawValue)")
     } else if summary.costMicro == nil {
       fail(index, "not settled")
     } else {

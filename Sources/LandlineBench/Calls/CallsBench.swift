@@ -32,8 +32,8 @@ public enum CallsBench {
     public var handshakeRate = 50
     /// Calls a second at which the delay is measured beside an idle gateway.
     public var delayRate = 200
-    /// App connections that calls are shared among.
-    public var apps = 4
+    /// App connections that calls are shared among: a session has at most 64 calls at a time.
+    public var apps = 16
     /// Sessions and calls at both ends of the memory's slope.
     public var memoryCounts = (few: 100, many: 500)
     public var finishedCalls = 10_000

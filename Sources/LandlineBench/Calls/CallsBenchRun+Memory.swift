@@ -46,10 +46,10 @@ extension CallsBenchRun {
     defer { callee.end() }
     let (few, many) = options.memoryCounts
     let slope = try await withApps(gateway) { apps in
-      try await holding(few, goal, apps) {
-        let before = try memory(gateway)
-        return try await withApps(gateway, from: options.apps) { others in
-          try await holding(many - few, goal, others) { (try memory(gateway) - before) / Double(many - few) }
+      try await withApps(gateway, from: options.apps) { others in
+        try await holding(few, goal, apps) {
+          let before = try memory(gateway)
+          return try await holding(many - few, goal, others) { (try memory(gateway) - before) / Double(many - few) }
         }
       }
     }
