@@ -19,29 +19,33 @@ extension CallsBenchRun {
       try await warmUp(apps)
       _ = callee.take()
       options.progress("B4: the disk")
-      let flush = try FlushProbe.measure(in: folder, seconds: Self.flushSeconds)
-      found.flush = flush
-      for (name, rate) in [("idle", Self.idleRate), ("at \(options.delayRate)/s", options.delayRate)] {
-        var (outward, inward): ([[Double]], [[Double]]) = ([], [])
-        for round in 1...options.rounds {
-          options.progress("B4: \(name), round \(round) of \(options.rounds)")
-          let load = CallDriver.Load(calls: calls(rate), rate: rate)
-          let before = try gateway.processorSeconds()
-          let result = try await apps.run(load)
-          let spent = try gateway.processorSeconds() - before
-          found.trials.append(
-            CallsBenchReport.Trial(
-              row: .b4, gateway: CallsBenchReport.ours, rate: rate, calls: result.calls, failed: result.failed,
-              failures: result.failures, cpuMicrosecondsPerCall: spent * 1e6 / Double(result.calls)))
-          let delays = Self.delays(result.marks, callee.take())
-          outward.append(delays.outward.sorted())
-          inward.append(delays.inward.sorted())
-        }
-        delay("call to INVITE", name, outward, flush)
-        delay("200 to accepted", name, inward, nil)
-      }
-      failures(.b4)
+      found.flush = try FlushProbe.measure(in: folder, seconds: Self.flushSeconds)
+      try await measureDelay("idle", Self.idleRate, gateway, apps, callee)
+      try await measureDelay("at \(options.delayRate)/s", options.delayRate, gateway, apps, callee)
     }
+    failures(.b4)
+  }
+
+  private func measureDelay(
+    _ name: String, _ rate: Int, _ gateway: BenchGateway, _ apps: AppGroup, _ callee: TimedCallee
+  ) async throws {
+    var outward: [[Double]] = []
+    var inward: [[Double]] = []
+    for round in 1...options.rounds {
+      options.progress("B4: \(name), round \(round) of \(options.rounds)")
+      let before = try gateway.processorSeconds()
+      let result = try await apps.run(CallDriver.Load(calls: calls(rate), rate: rate))
+      let spent = try gateway.processorSeconds() - before
+      found.trials.append(
+        CallsBenchReport.Trial(
+          row: .b4, gateway: CallsBenchReport.ours, rate: rate, calls: result.calls, failed: result.failed,
+          failures: result.failures, cpuMicrosecondsPerCall: spent * 1e6 / Double(result.calls)))
+      let delays = Self.delays(result.marks, callee.take())
+      outward.append(delays.outward.sorted())
+      inward.append(delays.inward.sorted())
+    }
+    delay("call to INVITE", name, outward, found.flush)
+    delay("200 to accepted", name, inward, nil)
   }
 
   /// - Parameter flush: Where the way goes through the ledger.

@@ -5,7 +5,8 @@ import Foundation
 /// Janus passes over addresses of loopback, so everything runs in a network namespace with one more address, which takes
 /// an administrator. `janus_sip.py` drives it and reads what it costs.
 struct JanusAnchor {
-  private static let calls = 30
+  /// Calls of one measurement.
+  static let calls = 30
   private static let address = "10.255.255.1"
   /// Interpreters with aiortc and websockets, the first that exists.
   private static var interpreters: [String] {
