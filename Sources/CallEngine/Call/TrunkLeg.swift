@@ -184,6 +184,9 @@ final class TrunkLeg {
 
   // MARK: What the trunk says
 
+  /// Of the last response that ended an attempt: what the app hears when no further trunk is left.
+  private(set) var lastHeaders = CustomHeaders()
+
   /// A provisional response of 180 to 199.
   func progressed(_ progress: AttemptProgress, status: Int, _ context: EngineContext) {
     guard case .calling(var attempt) = phase else { return }
@@ -225,6 +228,7 @@ final class TrunkLeg {
   func failed(_ end: CallEnd, _ context: EngineContext) -> Consequence {
     guard case .calling(var attempt) = phase else { return .failure(CallFailure(.internal, leg: .trunk)) }
     let failure = end.failure ?? CallFailure(.declined, leg: .trunk)
+    lastHeaders = end.headers
     let attemptEnd: AttemptEnd
     if let status = failure.sipStatus {
       attemptEnd = .response(
