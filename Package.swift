@@ -96,7 +96,8 @@ let package = Package(
     .target(
       name: "LandlineConfiguration",
       dependencies: [
-        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LandlineGateway", .product(name: "Yams", package: "Yams"),
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "CallEngine", "LandlineGateway",
+        .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: ours),
     .target(
@@ -156,10 +157,12 @@ let package = Package(
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
-        "SecureTransport", "MediaCore", "LandlineGateway",
+        "CallModel", "LandlineDigest", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore",
+        "SDPCore", "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: ours),
     .executableTarget(
@@ -237,7 +240,9 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(
       name: "LandlineConfigurationTests",
-      dependencies: ["LandlineConfiguration", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel"],
+      dependencies: [
+        "LandlineConfiguration", "CallEngine", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
+      ],
       swiftSettings: ours),
     .testTarget(
       name: "AppProtocolTests", dependencies: ["AppProtocol", "LandlineDigest", "CallModel", "TestVectors"],

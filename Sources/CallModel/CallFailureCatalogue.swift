@@ -212,7 +212,8 @@ public enum CallFailureCatalogue {
       .registration, .gateway, "registration refused", .denied, .afterFix,
       "The proof of who registers was not accepted.",
       likely: [
-        "a wrong key or secret", "a sequence number or token that was used before", "a token or credential that has ended",
+        "a wrong key or secret", "a sequence number or token that was used before",
+        "a token or credential that has ended",
         "an application that may not sign for itself",
       ],
       remedies: ["ask the app's server for a new signature or token"]),

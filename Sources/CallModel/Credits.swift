@@ -28,7 +28,7 @@ public struct Currency: Hashable, Sendable, Comparable, CustomStringConvertible 
 
   public static let eur = Currency(packed: 0x45_5552)
   /// ISO 4217: no currency is involved.
-  public static let noCurrency = Currency(packed: 0x58_5858)
+  public static let none = Currency(packed: 0x58_5858)
   public static let usd = Currency(packed: 0x55_5344)
 
   public var description: String {

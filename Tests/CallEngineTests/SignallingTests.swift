@@ -211,6 +211,56 @@ struct SignallingTests {
     #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
   }
 
+  @Test("an app that went on hold while it rang is on hold after the answer")
+  func heldWhileRinging() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    try bench.progress(180)
+    bench.request(.offer(call, Scene.appOffer("inactive", version: 2)))
+    #expect(bench.count("sip offer") == 0)
+    try bench.answer()
+    #expect(bench.count("sip offer") == 1)
+  }
+
+  @Test("held by the other side, which plays no music: the call stays")
+  func heldInSilence() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.sip(.offered(bench.invites[0].handle, ExchangeID(1), try bench.peer.offer(.sendOnly))))
+    bench.feed(.media(call, .silence(.far)))
+    bench.pass(seconds: 600)
+    #expect(bench.engine.call(call)?.state == .established)
+  }
+
+  @Test("an app that does not speak before the answer is not dead; one that never speaks is, and pays nothing")
+  func neverSpoke() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.secured(call)
+    try bench.progress(180)
+    bench.feed(.media(call, .silence(.near)))
+    bench.pass(seconds: 60)
+    #expect(bench.summary(of: call) == nil)
+    try bench.answer()
+    #expect(bench.count("app raise no-audio") == 1)
+    bench.pass(seconds: 30)
+    #expect(bench.summary(of: call)?.failure?.leg == .app)
+    #expect(bench.summary(of: call)?.costMicro == 0)
+  }
+
+  @Test("what the agent cannot place is no fault of the trunk")
+  func agentRefuses() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.feed(
+      .sip(
+        .ended(
+          bench.invites[0].handle,
+          CallEnd(cause: .failed, failure: CallFailure(.limit, leg: .trunk), wasEstablished: false))))
+    #expect(bench.summary(of: call)?.failure?.code == .limit)
+    #expect(bench.invites.count == 1)
+  }
+
   @Test("an offer of the peer that holds nothing usable is refused and changes nothing")
   func unusableOffer() throws {
     let bench = try Bench()

@@ -157,7 +157,7 @@ import Testing
           continuation.yield()
         }
       }
-      #expect(await call.reaches("established"))
+      #expect(await call.reaches("mediaSecured"))
       for await _ in seconds { break }
       call.hangUp()
       let report = await gateway.request { if case .report(_, let report) = $0 { report } else { nil } }

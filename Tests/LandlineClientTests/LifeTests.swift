@@ -214,6 +214,17 @@ import Testing
     try await gateway.shutdown()
   }
 
+  @Test func manyStopsAtOnceAreOne() async throws {
+    let gateway = try await TestGateway.start()
+    let client = try makeClient(gateway)
+    try await client.started()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 { group.addTask { await client.stop() } }
+    }
+    #expect(!client.isStarted)
+    try await gateway.shutdown()
+  }
+
   @Test func aSecondStartIsAMistake() async throws {
     try await withClient { _, client in
       #expect(throws: UsageError.alreadyStarted) { try client.start() }

@@ -7,10 +7,14 @@ import Testing
   private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   private static let source = tests.appendingPathComponent("Snippets/ClientSnippets.swift").path
 
-  @Test(arguments: ["LandlineClient.docc/LandlineClient.md", "LandlineClient.docc/Porting.md"])
+  @Test(
+    arguments: [
+      "README.md", "Sources/LandlineClient/LandlineClient.docc/LandlineClient.md",
+      "Sources/LandlineClient/LandlineClient.docc/Porting.md",
+    ])
   func whatTheDocumentationShowsIsWhatRuns(_ page: String) throws {
     let root = SnippetTests.tests.deletingLastPathComponent().deletingLastPathComponent()
-    let path = root.appendingPathComponent("Sources/LandlineClient/\(page)").path
+    let path = root.appendingPathComponent(page).path
     #expect(try SnippetCheck.strangers(inMarkdown: path, source: SnippetTests.source) == [])
   }
 

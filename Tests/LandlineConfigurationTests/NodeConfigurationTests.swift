@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
@@ -55,7 +56,7 @@ struct NodeConfigurationTests {
     #expect(node.environments.isEmpty)
     #expect(node.log == LogConfiguration())
     #expect(node.log.masksNumbers)
-    #expect(node.calls == CallLimitsConfiguration())
+    #expect(node.calls == EngineConfiguration.Limits())
     #expect(node.drainMilliseconds == 300_000)
     #expect(node.retention.recordMilliseconds == 7_776_000_000)
     #expect(node.warnings.isEmpty)
@@ -176,7 +177,7 @@ struct NodeConfigurationTests {
       """
     let node = try GatewayConfiguration(text, file: "x")
     #expect(node.log.level == .debug && node.log.format == .text && !node.log.masksNumbers)
-    var calls = CallLimitsConfiguration()
+    var calls = EngineConfiguration.Limits()
     (calls.calls, calls.callsPerSession, calls.firstGrantSeconds, calls.grantSeconds) = (1, 2, 30, 120)
     (calls.guardMilliseconds, calls.ledgerMilliseconds, calls.maximumCallSeconds) = (10_000, 500, 3600)
     (calls.earlyMediaMilliseconds, calls.deadMediaMilliseconds) = (60_000, 20_000)
@@ -211,7 +212,10 @@ struct NodeProblemTests {
       ("media: {app: [{port: 5000}]}", "1:15 media.app[1]: 'bind' is missing"),
       ("media: {app: [{bind: 0.0.0.0}]}", "media.app[1]: 'advertise' is missing"),
       ("media: {app: [{bind: 192.0.2.1:99}]}", "media.app[1].bind: a port stands where only an address belongs"),
-      ("media: {app: [{bind: 192.0.2.1, port: 80}]}", "port: 80 belongs to the system; accepted: 1024 to 65535, or 0 for any"),
+      (
+        "media: {app: [{bind: 192.0.2.1, port: 80}]}",
+        "port: 80 belongs to the system; accepted: 1024 to 65535, or 0 for any"
+      ),
       ("media: {threads: 9, app: [{bind: 192.0.2.1, port: 65530}]}", "entry 1: 9 threads from port 65530 on go past"),
       ("media: {app: [{bind: 192.0.2.1}, {bind: 192.0.2.1}]}", "media.app: entry 2: has ports of entry 1"),
       (

@@ -4,12 +4,11 @@ import Testing
 
 /// What an app's own side offers a gateway, and what comes of it at both ends.
 @Suite struct ClientPolicyTests {
-  private func local(_ host: SIPHost, _ port: Int, _ name: String) throws -> LocalMedia {
+  private func local(_ host: SIPHost, _ port: Int, _ name: String) -> LocalMedia {
     LocalMedia(
       host: host, port: port,
-      fingerprint: try #require(CertificateFingerprint(hash: .sha256, bytes: Array(repeating: 7, count: 32))),
-      iceCredentials: try #require(
-        ICECredentials(userFragment: name, password: String(repeating: name, count: 6))),
+      fingerprint: CertificateFingerprint(hash: .sha256, bytes: Array(repeating: 7, count: 32)),
+      iceCredentials: ICECredentials(userFragment: name, password: String(repeating: name, count: 6)),
       candidates: [
         ICECandidate(
           foundation: "1", component: 1, priority: 2_130_706_431, address: host.description, port: port)

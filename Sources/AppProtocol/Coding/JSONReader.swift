@@ -8,6 +8,8 @@ package struct JSONReader {
     package var members = 128
     /// Elements of one array.
     package var elements = 1024
+    /// Values in the whole text.
+    package var values = 4096
     package init(bytes: Int, depth: Int) {
       self.bytes = bytes
       self.depth = depth
@@ -20,6 +22,7 @@ package struct JSONReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: Limits
   private var index = 0
+  private var valueCount = 0
 
   /// - Throws: ``JSONProblem`` with the place of the first byte that is wrong.
   package static func read(_ bytes: [UInt8], _ limits: Limits) throws(JSONProblem) -> JSONValue {
@@ -72,6 +75,8 @@ package struct JSONReader {
   }
 
   private mutating func value(depth: Int) throws(JSONProblem) -> JSONValue {
+    valueCount += 1
+    guard valueCount <= limits.values else { throw problem("more than \(limits.values) values", .tooMany) }
     switch next() {
     case UInt8(ascii: "{"): return try .object(object(depth: depth + 1))
     case UInt8(ascii: "["): return try .array(array(depth: depth + 1))

@@ -103,6 +103,7 @@ extension CallMachine {
     var record = CallRecord(call: snapshot, summary: ending.summary)
     record.callerNumber = callerNumber?.description
     record.attempts = allAttempts
+    record.sipCallID = farLeg?.sipCallID ?? nearLeg?.sipCallID
     record.story = story
     record.clientStatistics = statistics
     record.meanScoreNear = monitor.meanScoreNear

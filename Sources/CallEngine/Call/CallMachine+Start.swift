@@ -196,7 +196,11 @@ extension CallMachine {
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))
     enter(.answered)
-    if nearSound.lastSound != nil { warn(.noSound, true) }
+    if nearSound.lastSound != nil, mustSend(.near) { warn(.noSound, true) }
+    // The app went on hold while it rang.
+    if let plan = app?.negotiation.plan, plan.direction != .sendAndReceive {
+      farLeg?.offer(plan.direction.mirrored, context)
+    }
     establishWhenReady()
     warnOfCredit()
   }

@@ -64,8 +64,8 @@ final class CallMachine {
   struct Sound {
     /// Keys are there, or packets came.
     var isReady = false
-    /// Whether the last plan lets the side send.
-    var receives = false
+    /// Whether the last plan has sound flow both ways: nobody is on hold.
+    var isTalking = false
     /// Set while a side is silent: when its last packet came, or when it was last allowed not to send any.
     var lastSound: MonotonicInstant?
   }
@@ -226,10 +226,11 @@ final class CallMachine {
   func apply(_ plan: MediaPlan, to side: CallSide) {
     order(.plan(side, plan))
     // From hold back to talk: the time of silence starts now.
-    if plan.direction.receives, !(sound(side).receives) {
+    let isTalking = plan.direction == .sendAndReceive
+    if isTalking, !sound(side).isTalking {
       changeSound(side) { $0.lastSound = $0.lastSound.map { _ in context.now } }
     }
-    changeSound(side) { $0.receives = plan.direction.receives }
+    changeSound(side) { $0.isTalking = isTalking }
     if side == .near {
       snapshot.nearCodec = plan.send.codec.rawValue
     } else {
@@ -239,10 +240,9 @@ final class CallMachine {
     if case .dtls = plan.protection {} else { changeSound(side) { $0.isReady = true } }
   }
 
-  /// Whether a side is supposed to send.
+  /// Whether a side is supposed to send. On hold nobody has to, whichever end holds: music is a courtesy.
   func mustSend(_ side: CallSide) -> Bool {
-    guard let plan = plan(side), plan.direction.receives else { return false }
-    return side == .far || !(app?.isMuted ?? false)
+    sound(side).isTalking && (side == .far || !(app?.isMuted ?? false))
   }
 
   // MARK: Times

@@ -42,6 +42,8 @@ final class TrunkLeg {
   private(set) var offered: (exchange: ExchangeID, direction: MediaDirection)?
   /// What is to be offered when the one that is out is over.
   private(set) var wantedDirection: MediaDirection?
+  /// SIP's Call-ID of the last attempt that failed.
+  private(set) var sipCallID: String?
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
   private(set) var cancelled: Set<CallHandle> = []
 
@@ -230,6 +232,14 @@ final class TrunkLeg {
     guard case .calling(var attempt) = phase else { return .failure(CallFailure(.internal, leg: .trunk)) }
     let failure = end.failure ?? CallFailure(.declined, leg: .trunk)
     lastHeaders = end.headers
+    sipCallID = failure.correlationID ?? sipCallID
+    guard end.failure != nil, failure.domain == .sip else {
+      // Ended by the peer before its answer, or not placed by the agent itself: the next trunk would fare no better.
+      learn(&attempt, .abandoned, context)
+      finish(attempt, context)
+      phase = .over
+      return .failure(failure)
+    }
     let attemptEnd: AttemptEnd
     if let status = failure.sipStatus {
       attemptEnd = .response(

@@ -10,12 +10,12 @@ import SIPCore
 extension CallEngine {
   func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
     do throws(CallFailure) {
-      try admit()
-      guard sessions[session]?.count ?? 0 < context.limits.callsPerSession else {
-        throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
-      }
       guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
       let destination = try destination(request.kind, request.target, in: environment)
+      try admit(destination)
+      if sessions[session]?.count ?? 0 >= context.limits.callsPerSession, !CallEngine.isEmergency(destination) {
+        throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
+      }
       guard !request.wantsVideo else {
         throw CallFailure(.capabilityRemote, phrase: "video is not carried", leg: .app)
       }
@@ -44,7 +44,7 @@ extension CallEngine {
 
   func originate(_ order: OriginationID, _ origination: Origination) {
     do throws(CallFailure) {
-      try admit()
+      try admit(origination.second)
       guard let environment = environment(origination.payer) else { throw CallFailure(.internal) }
       let near = try terms(of: origination.first, payer: origination.payer, in: environment)
       guard near.test == nil else {
@@ -61,11 +61,17 @@ extension CallEngine {
     }
   }
 
-  private func admit() throws(CallFailure) {
+  private static func isEmergency(_ destination: Destination) -> Bool {
+    if case .emergency = destination { return true }
+    return false
+  }
+
+  /// An emergency call is refused by no cap of ours.
+  private func admit(_ destination: Destination) throws(CallFailure) {
     guard !isDraining else {
       throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
     }
-    guard calls.count < context.limits.calls else {
+    guard calls.count < context.limits.calls || CallEngine.isEmergency(destination) else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)
     }
@@ -90,8 +96,7 @@ extension CallEngine {
   private func destination(
     _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> Destination {
-    switch kind {
-    case .phone:
+    if kind == .phone {
       // Test numbers first, by their digits alone: number plans call most of them invalid.
       let digits = text.hasPrefix("+") ? text.dropFirst() : text[...]
       if digits.utf8.count <= E164Number.maximumDigits, let value = UInt64(digits),
@@ -99,31 +104,12 @@ extension CallEngine {
       {
         return .phone(number)
       }
-      if let emergency = try? EmergencyNumber(text) { return .emergency(emergency) }
-      do throws(InvalidValue) {
-        return .phone(try E164Number(text))
-      } catch {
-        throw CallFailure(.number, leg: .app, invalidValue: error)
-      }
-    case .sip:
-      do throws(InvalidValue) {
-        return .sip(try SIPAddress(text))
-      } catch {
-        throw CallFailure(.address, leg: .app, invalidValue: error)
-      }
-    case .user:
-      do throws(InvalidValue) {
-        return .user(
-          try UserID(text, rules: try UserID.Rules(maximumLength: environment.usersMaximumLength)))
-      } catch {
-        throw CallFailure(.address, leg: .app, invalidValue: error)
-      }
-    case .conference:
-      do throws(InvalidValue) {
-        return .conference(try ConferenceID(text))
-      } catch {
-        throw CallFailure(.address, leg: .app, invalidValue: error)
-      }
+    }
+    do throws(InvalidValue) {
+      return try Destination(
+        kind, text, userRules: try UserID.Rules(maximumLength: environment.usersMaximumLength))
+    } catch {
+      throw CallFailure(error.failureCode, leg: .app, invalidValue: error)
     }
   }
 

@@ -52,7 +52,7 @@ public final class CallEngine {
   }
 
   /// How each trunk stands, in the order of the configuration.
-  public var trunkReports: [(name: String, standing: String, explanation: String, liveCalls: Int)] {
+  public var trunkReports: [TrunkStanding] {
     context.configuration.trunks.compactMap { trunk in
       context.state(of: trunk.trunk.name).map { state in
         let reason = state.reason(at: context.now)
@@ -64,11 +64,11 @@ public final class CallEngine {
           case (_, .probing): "probing"
           case (_, .up): "up"
           }
-        return (
-          trunk.trunk.name, standing,
-          reason.map { SkippedTrunk(trunk: trunk.trunk.name, reason: $0).explanation(at: context.now) } ?? "",
-          state.capacity.liveCalls
-        )
+        return TrunkStanding(
+          name: trunk.trunk.name, standing: standing,
+          explanation: reason.map {
+            SkippedTrunk(trunk: trunk.trunk.name, reason: $0).explanation(at: context.now)
+          } ?? "", liveCalls: state.capacity.liveCalls)
       }
     }
   }
@@ -220,6 +220,16 @@ public final class CallEngine {
       with(id, action)
     }
   }
+}
+
+/// How a trunk stands with an engine.
+public struct TrunkStanding: Hashable, Sendable {
+  public let name: String
+  /// `up`, `probing`, `down`, `resting` or `draining`.
+  public let standing: String
+  /// Why no call may go there now; empty when one may.
+  public let explanation: String
+  public let liveCalls: Int
 }
 
 extension CallMachine {

@@ -69,7 +69,7 @@ public enum BalanceBench {
   }
 
   /// Customers with a balance, then top-ups until there are enough postings.
-  private static func build(_ path: String, _ options: Options) async throws {
+  static func build(_ path: String, _ options: Options) async throws {
     let store = try SQLiteLedgerStore.open(
       path: path, options: SQLiteLedgerStore.Options(flush: .normal), createIfMissing: true)
     do {

@@ -1,5 +1,5 @@
-import Foundation
 import CallModel
+import Foundation
 import LedgerCore
 import LedgerSQLite
 

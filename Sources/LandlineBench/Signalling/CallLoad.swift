@@ -61,7 +61,7 @@ enum CallLoad {
 }
 
 /// Which calls are due by the clock.
-private final class Pace {
+final class Pace {
   private let start: NIODeadline
   private let rate: Int
   private let calls: Int

@@ -8,6 +8,8 @@ import SecureTransport
 final class ClientCore {
   /// How long a graceful stop waits for calls to end.
   static let gracefulMilliseconds: Int64 = 5_000
+  /// How long the gateway may take to judge a registration once the socket is open.
+  static let registeringMilliseconds: Int64 = 10_000
   /// How long a stop waits for sockets to close.
   static let closingMilliseconds: Int64 = 2_000
 
@@ -66,7 +68,8 @@ final class ClientCore {
     self.certificate = certificate
     audio = client.audio
     var configuration = AppSessionClient.Configuration(client: options.software)
-    configuration.connectMilliseconds = options.connectMilliseconds
+    // The socket knows better why it could not be opened, so it is given up first.
+    configuration.connectMilliseconds = options.connectMilliseconds + ClientCore.registeringMilliseconds
     session = AppSessionClient(configuration, draw: { UInt64.random(in: 0...(.max)) })
   }
 

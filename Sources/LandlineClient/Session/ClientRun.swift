@@ -30,8 +30,12 @@ final class ClientRun: Sendable {
   /// Stops the run and waits until its sockets are closed, its timers gone and its own thread has ended.
   func shutdown(gracefully isGraceful: Bool) async {
     let core = core
+    // A loop that has ended takes nothing: somebody else stopped the run.
+    let stopped = isOpen.withLock { isOpen in
+      isOpen ? eventLoop.flatSubmit { core.value.stop(gracefully: isGraceful) } : nil
+    }
     // The core's promise is kept by its own limits: an error cannot come.
-    try? await eventLoop.flatSubmit { core.value.stop(gracefully: isGraceful) }.get()
+    try? await stopped?.get()
     let wasOpen = isOpen.withLock { isOpen in
       defer { isOpen = false }
       return isOpen

@@ -16,6 +16,8 @@ final class MediaSockets {
     case noAddress
   }
 
+  private static let datagramsPerRead = 16
+
   private let eventLoop: any EventLoop
   private var channels: [(port: MediaPort, address: MediaAddress, channel: any Channel)] = []
   private var lastPort: Int32 = -1
@@ -82,8 +84,12 @@ final class MediaSockets {
     let port = MediaPort(rawValue: lastPort)
     let sockets = NIOLoopBound(self, eventLoop: eventLoop)
     return DatagramBootstrap(group: eventLoop)
-      .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: PacketBuffer.capacity))
-      .channelOption(.datagramVectorReadMessageCount, value: 16)
+      // A vectored read shares one buffer among its datagrams.
+      .channelOption(
+        .recvAllocator,
+        value: FixedSizeRecvByteBufferAllocator(capacity: PacketBuffer.capacity * MediaSockets.datagramsPerRead)
+      )
+      .channelOption(.datagramVectorReadMessageCount, value: MediaSockets.datagramsPerRead)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           sockets.value.track(channel)

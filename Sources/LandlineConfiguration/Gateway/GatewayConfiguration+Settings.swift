@@ -1,3 +1,4 @@
+internal import CallEngine
 internal import CallModel
 internal import LandlineGateway
 internal import RoutingCore

@@ -1,3 +1,4 @@
+public import CallEngine
 public import CallModel
 internal import Foundation
 public import LandlineGateway
@@ -27,7 +28,8 @@ public struct GatewayConfiguration: Sendable {
   /// In the order of the file.
   public var environments: [EnvironmentConfiguration]
   public var log: LogConfiguration
-  public var calls: CallLimitsConfiguration
+  /// Limits of every call.
+  public var calls: EngineConfiguration.Limits
   /// How long live calls may go on once the gateway was asked to end.
   public var drainMilliseconds: Int64
   public var retention: RetentionConfiguration
@@ -70,7 +72,7 @@ public struct GatewayConfiguration: Sendable {
     environments = GatewayConfiguration.environments(
       root, folder: folder, state: URL(fileURLWithPath: state, isDirectory: true), trunks: trunks.map(\.trunk.name))
     log = LogConfiguration(reading: root.sectionOrEmpty("log"))
-    calls = root.section("calls").map { CallLimitsConfiguration(reading: $0) } ?? CallLimitsConfiguration()
+    calls = root.section("calls").map { EngineConfiguration.Limits(reading: $0) } ?? EngineConfiguration.Limits()
     let drain = root.section("drain")
     drainMilliseconds =
       drain?.milliseconds("timeout", in: 0...86_400_000) ?? GatewayConfiguration.standardDrainMilliseconds

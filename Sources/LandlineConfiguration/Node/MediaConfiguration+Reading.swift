@@ -43,7 +43,8 @@ extension MediaConfiguration {
           port = UInt16(clamping: value)
           if (1..<MediaConfiguration.lowestPort).contains(port) {
             section.note(
-              "port", "\(port) belongs to the system; accepted: \(MediaConfiguration.lowestPort) to 65535, or 0 for any")
+              "port", "\(port) belongs to the system; accepted: \(MediaConfiguration.lowestPort) to 65535, or 0 for any"
+            )
           }
         }
       } else if let range = section.value("ports", MediaConfiguration.ports) {

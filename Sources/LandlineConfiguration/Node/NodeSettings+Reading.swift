@@ -1,3 +1,4 @@
+internal import CallEngine
 internal import CallModel
 
 extension LogConfiguration {
@@ -10,7 +11,7 @@ extension LogConfiguration {
   }
 }
 
-extension CallLimitsConfiguration {
+extension EngineConfiguration.Limits {
   init(reading section: ConfigurationSection) {
     defer { section.finish() }
     self.init()

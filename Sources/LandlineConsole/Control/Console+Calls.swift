@@ -78,9 +78,12 @@ extension Console {
     func add(_ name: String, _ value: JSONObject.Value) {
       switch value {
       case .null: break
-      case .text(let text): columns.append(Column(name)); cells.append(.text(text))
-      case .number(let text): columns.append(Column(name)); cells.append(.text(text))
-      case .boolean(let flag): columns.append(Column(name)); cells.append(.flag(flag))
+      case .text(let text), .number(let text):
+        columns.append(Column(name))
+        cells.append(.text(text))
+      case .boolean(let flag):
+        columns.append(Column(name))
+        cells.append(.flag(flag))
       case .array(let values):
         for (index, value) in values.enumerated() { add("\(name).\(index + 1)", value) }
       case .object(let object): for (key, value) in object.members { add("\(name).\(key)", value) }

@@ -82,7 +82,13 @@ extension Console {
       guard let port = await gateway.httpPort() else { return }
       _ = notifier?.ready(status: "takes calls")
       try await withGracefulShutdownHandler {
-        if try await started(gateway, port) == .goesOn { try await gracefulShutdown() }
+        guard try await started(gateway, port) == .goesOn else { return }
+        guard let notifier, let watchdog = notifier.watchdogMicroseconds else { return try await gracefulShutdown() }
+        // Half of what the service manager waits: it is told only while the calls' own loop still answers.
+        for await _ in AsyncTimerSequence.every(microseconds: watchdog / 2).cancelOnGracefulShutdown() {
+          _ = await gateway.operations.status()
+          notifier.watchdog()
+        }
       } onGracefulShutdown: {
         _ = notifier?.stopping(status: "ends its calls")
       }
@@ -116,6 +122,16 @@ extension Console {
         }
         _ = notifier?.ready(status: "takes calls")
       }
+    }
+  }
+}
+
+/// Ticks until the task is cancelled.
+private enum AsyncTimerSequence {
+  static func every(microseconds: Int64) -> AsyncStream<Void> {
+    AsyncStream {
+      do { try await Task.sleep(for: .microseconds(microseconds)) } catch { return nil }
+      return ()
     }
   }
 }

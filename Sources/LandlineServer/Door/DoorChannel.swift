@@ -1,4 +1,5 @@
 import CallModel
+import CoreMetrics
 import HummingbirdCore
 import Logging
 import NIOCore
@@ -29,6 +30,8 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
   let connect: ConnectRequest
   let acceptor: any AppConnectionAcceptor
   let gate: ConnectionGate
+  /// How many connections are open.
+  let open: any MeterHandler
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     let address = channel.remoteAddress?.ipAddress ?? ""
@@ -36,7 +39,12 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
       channel.close(promise: nil)
       return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: nil))
     }
-    channel.closeFuture.whenComplete { _ in gate.leave(address) }
+    let (gate, open) = (gate, open)
+    open.increment(by: 1)
+    channel.closeFuture.whenComplete { _ in
+      gate.leave(address)
+      open.decrement(by: 1)
+    }
     do {
       let outcome = try configure(channel, host: DoorChannel.host(address))
       return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: outcome))
@@ -99,8 +107,12 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
     guard let outcome = value.outcome else { return }
     let channel = value.channel
     await withTaskCancellationHandler {
-      guard case .http(let connection)? = try? await outcome.get() else { return }
-      await handleHTTP(asyncChannel: connection, logger: logger)
+      switch try? await outcome.get() {
+      case .http(let connection): await handleHTTP(asyncChannel: connection, logger: logger)
+      // Its handlers do the work; the door is not closed before it is.
+      case .webSocket: try? await channel.closeFuture.get()
+      case nil: break
+      }
     } onCancel: {
       channel.close(promise: nil)
     }

@@ -53,12 +53,14 @@ public struct HTTPDoor: Service {
       ?? .hostname(HTTPDoor.unbracketed(configuration.host), port: configuration.port)
     let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins, isSpoken: socket == nil)
     let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
+    let open = api.metrics.makeMeter(label: LandlineMetric.connections.rawValue, dimensions: [])
     let (tls, acceptor, logger, onListening) = (tls, acceptor, logger, onListening)
     let application = Application(
       router: api.router(),
       server: HTTPServerBuilder { responder in
         DoorChannel(
-          responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate)
+          responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate,
+          open: open)
       },
       configuration: ApplicationConfiguration(address: address, serverName: nil),
       onServerRunning: { channel in

@@ -28,6 +28,9 @@ public final class FarEnd: Sendable {
   public static let retryAfterSeconds = 5
   /// Calls at a time; above: 503.
   public static let maximumCalls = 500
+  /// Milliseconds that a shutdown waits for the answers to its last requests, at most.
+  public static let farewellMilliseconds: Int64 = 500
+  private static let farewellStep: Int64 = 10
   /// Below the ports that trunk legs of the gateway use.
   public static let standardPorts: ClosedRange<UInt16> = 12_000...15_999
 
@@ -89,11 +92,15 @@ public final class FarEnd: Sendable {
       listeners: [SIPListener(id: listener, transport: .udp, host: host, port: 0)], agent: agent)
   }
 
-  /// Hangs up every call, then closes all sockets and ends the media thread.
+  /// Hangs up every call, waits a moment for the callers to agree, then closes all sockets and ends the media thread.
   public func shutdown() async {
     let eventLoop = node.eventLoop
     // Fails only on a loop that has ended, and its calls with it.
     try? await eventLoop.submit { self.calls.value.end() }.get()
+    for _ in 0..<(Self.farewellMilliseconds / Self.farewellStep) {
+      guard let held = try? await node.holdings(), held["dialogs", default: 0] > 0 else { break }
+      try? await Task.sleep(for: .milliseconds(Self.farewellStep))
+    }
     try? await node.shutdown()
     await withCheckedContinuation { continuation in
       if !media.shutDown({ _ in continuation.resume() }) { continuation.resume() }

@@ -24,19 +24,22 @@ public final class CallHub: Sendable {
   private let keepers: [EnvironmentKeeper]
   private let lines: [String: LedgerLine]
   private let records: RecordLine
+  private let meter: HubMeter
   private let environments: [HubEnvironment]
   private let log: Logger
   private let version: String
   private let name: String
   private let startedAt = NodeClock.wallClock()
+  private let measuring = Mutex<Task<Void, Never>?>(nil)
   private let connections = Atomic<UInt64>(1)
   private let isClosed = Atomic<Bool>(false)
 
   private init(
     _ configuration: HubConfiguration, eventLoop: any EventLoop, loop: NIOLoopBound<HubLoop>, node: SIPNode,
     media: [MediaLoop], resolver: Resolver?, keepers: [EnvironmentKeeper], lines: [String: LedgerLine],
-    records: RecordLine, log: Logger
+    records: RecordLine, meter: HubMeter, log: Logger
   ) {
+    self.meter = meter
     self.eventLoop = eventLoop
     self.loop = loop
     self.node = node
@@ -56,7 +59,7 @@ public final class CallHub: Sendable {
   /// - Throws: what cannot be opened; nothing stays open then.
   public static func start(
     _ configuration: HubConfiguration, verifier: any RegistrationVerifier, resolver: Resolver?,
-    on eventLoop: any EventLoop, log: Logger
+    metrics: MetricsRegistry, on eventLoop: any EventLoop, log: Logger
   ) async throws -> CallHub {
     var configuration = configuration
     // The ledgers first: a call that cannot be billed must not start, and what an earlier life left is settled before.
@@ -84,21 +87,23 @@ public final class CallHub: Sendable {
           })
       }
       let records = RecordLine(log: log)
+      let meter = HubMeter(metrics)
       let settings = configuration
       let loops = media
       let bound = try await eventLoop.submit {
         let hubMedia = HubMedia(
           loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
-        let loop = HubLoop(settings, lines: lines, verifier: verifier, media: hubMedia, on: eventLoop, log: log)
+        let loop = HubLoop(
+          settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, on: eventLoop, log: log)
         return NIOLoopBound(loop, eventLoop: eventLoop)
       }.get()
       let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
       let node = try await SIPNode.start(configuration.sip, on: eventLoop, locator: locator) { _ in
-        HubDelegate(bound.value, log: log)
+        HubDelegate(bound.value, meter: meter, log: log)
       }
       let hub = CallHub(
         configuration, eventLoop: eventLoop, loop: bound, node: node, media: media, resolver: resolver,
-        keepers: keepers, lines: lines, records: records, log: log)
+        keepers: keepers, lines: lines, records: records, meter: meter, log: log)
       for line in lines.values { line.start() }
       records.start()
       try await eventLoop.submit {
@@ -106,6 +111,14 @@ public final class CallHub: Sendable {
         bound.value.start(hub, node: node)
       }.get()
       for keeper in keepers { keeper.start(hub) }
+      let measuring = Task { [weak hub] in
+        while !Task.isCancelled {
+          do { try await Task.sleep(for: .seconds(1)) } catch { return }
+          guard let hub else { return }
+          await hub.measure()
+        }
+      }
+      hub.measuring.withLock { $0 = measuring }
       return hub
     } catch {
       for loop in media { loop.shutDown { _ in } }
@@ -135,6 +148,8 @@ public final class CallHub: Sendable {
     isClosed.store(true, ordering: .releasing)
     for call in await liveCalls(environment: nil) { _ = await hangUp(call.id, by: "shutdown") }
     _ = await waitUntilIdle(milliseconds: Self.stopSeconds * 1000)
+    measuring.withLock { $0 }?.cancel()
+    await measuring.withLock { $0 }?.value
     for keeper in keepers { await keeper.stop() }
     for line in lines.values { await line.close() }
     await records.close()
@@ -174,6 +189,16 @@ public final class CallHub: Sendable {
 
   func pokeLedger(_ environment: String) { lines[environment]?.poke() }
 
+  /// Brings the figures up to date that nothing tells by itself.
+  func measure() async {
+    meter.calls(await liveCalls(environment: nil), environments: environmentNames)
+    meter.trunks(await trunks())
+    if let statistics = try? await node.statistics() { meter.sip(statistics) }
+    for (index, loop) in media.enumerated() {
+      _ = loop.inspect { [meter] statistics, holdings in meter.media(index, statistics, holdings) }
+    }
+  }
+
   /// Operations that wait on disk for their ledger.
   public var spooledOperations: Int { lines.values.reduce(0) { $0 + $1.spooled } }
 
@@ -210,14 +235,24 @@ private final class MediaReceiver: @unchecked Sendable {
 /// What SIP tells the hub.
 private final class HubDelegate: SIPNodeDelegate {
   private let loop: HubLoop
+  private let meter: HubMeter
   private let log: Logger
 
-  init(_ loop: HubLoop, log: Logger) {
+  init(_ loop: HubLoop, meter: HubMeter, log: Logger) {
     self.loop = loop
+    self.meter = meter
     self.log = log
   }
 
-  func node(_ node: SIPNode, happened event: UserAgentEvent) { loop.engine(.sip(event)) }
+  func node(_ node: SIPNode, happened event: UserAgentEvent) {
+    if case .registration(let query, let state) = event, query.number >= HubLoop.firstRegistration {
+      log.notice("registration with a trunk", metadata: ["state": "\(state)"])
+    } else {
+      loop.engine(.sip(event))
+    }
+  }
+
+  func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath) { meter.sip(message) }
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
     log.debug("sip transport", metadata: ["problem": "\(problem)"])

@@ -28,6 +28,7 @@ final class HubLoop {
   private let lines: [String: LedgerLine]
   private let verifier: any RegistrationVerifier
   private let media: HubMedia
+  private let meter: HubMeter
   private let door: AppDoor
   private let engine: CallEngine
   weak var node: SIPNode?
@@ -59,13 +60,14 @@ final class HubLoop {
 
   init(
     _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
-    media: HubMedia, on eventLoop: any EventLoop, log: Logger
+    media: HubMedia, meter: HubMeter, on eventLoop: any EventLoop, log: Logger
   ) {
     self.configuration = configuration
     environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
     self.lines = lines
     self.verifier = verifier
     self.media = media
+    self.meter = meter
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -98,7 +100,11 @@ final class HubLoop {
 
   // MARK: What comes in
 
-  func door(_ input: AppDoorInput) { take(.door(input)) }
+  func door(_ input: AppDoorInput) {
+    if case .text = input { meter.appMessage(isIncoming: true) }
+    take(.door(input))
+  }
+
   func engine(_ input: EngineInput) { take(.engine(input)) }
 
   func opened(_ id: AppProtocol.ConnectionID, _ connection: any AppConnection, host: SIPHost) {
@@ -273,7 +279,9 @@ final class HubLoop {
 
   private func perform(_ effect: AppDoorEffect, at clock: Instant) {
     switch effect {
-    case .send(let connection, let text): connections[connection]?.send(text)
+    case .send(let connection, let text):
+      meter.appMessage(isIncoming: false)
+      connections[connection]?.send(text)
     case .ping(let connection): connections[connection]?.ping()
     case .close(let connection, let code, let reason):
       connections.removeValue(forKey: connection)?.close(code: code, reason: reason)
@@ -313,7 +321,7 @@ final class HubLoop {
       // About a call that exists, whose price is frozen.
       payer =
         payers.lastKnown(application.account)
-        ?? Payer(environment: environment.name, account: application.account, currency: .noCurrency, plan: nil)
+        ?? Payer(environment: environment.name, account: application.account, currency: Currency.none, plan: nil)
     }
     if let payer {
       let caller = AppCaller(identity: identity, payer: payer, callerNumbers: application.callerNumbers)
@@ -366,8 +374,13 @@ final class HubLoop {
     case .ledger(let environment, let step, let operation):
       ledger(environment, step, operation, at: clock)
     case .sip(let command): node?.execute(command)
-    case .changed(let snapshot): for watcher in watchers.values { watcher.yield(snapshot) }
-    case .record(let record): keep(record)
+    case .changed(let snapshot):
+      // The engine tells each call once as it begins.
+      if snapshot.state == .initiating { meter.started(snapshot) }
+      for watcher in watchers.values { watcher.yield(snapshot) }
+    case .record(let record):
+      meter.ended(record)
+      keep(record)
     case .statistics(let call, let environment, let figures):
       guard configuration.keepsClientStatistics, let store = environments[environment]?.stores.records else { return }
       hub?.keep(.statistics(figures, call), in: store)
@@ -378,7 +391,9 @@ final class HubLoop {
   private func ledger(_ environment: String, _ step: LedgerStep, _ operation: CallOperation, at clock: Instant) {
     guard let line = lines[environment] else { return }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    line.submit(LedgerOperation(.call(operation), at: clock, actor: configuration.node)) { result in
+    let asked = NodeClock.now()
+    line.submit(LedgerOperation(.call(operation), at: clock, actor: configuration.node)) { [meter] result in
+      meter.ledger(step, microseconds: NodeClock.now().microseconds(since: asked), result)
       bound.eventLoop.execute { bound.value.engine(.ledger(operation.call, step, result)) }
     }
   }
@@ -416,6 +431,7 @@ final class HubLoop {
     // Never in the past, so that a deadline that stays due cannot starve the loop.
     let delay = max(1000, deadline.microseconds(since: now))
     let task = eventLoop.assumeIsolated().scheduleTask(in: .microseconds(delay)) { [weak self] in
+      self?.meter.late(microseconds: NodeClock.now().microseconds(since: now.advanced(byMicroseconds: delay)))
       self?.wakeUp = nil
       self?.take(.deadline)
     }

@@ -1,6 +1,7 @@
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 
 /// Makes a problem out of everything that is no answer, and counts requests.
 struct ProblemMiddleware: RouterMiddleware {
@@ -69,7 +70,7 @@ struct ProblemMiddleware: RouterMiddleware {
 extension RESTService {
   /// An error of the connection itself: nobody is there to be answered.
   func isPeersFault(_ error: any Error) -> Bool {
-    error is ChannelError || error is IOError || error is CancellationError || "\(type(of: error))" == "HTTPParserError"
+    error is ChannelError || error is IOError || error is CancellationError || error is HTTPParserError
   }
 }
 

@@ -83,8 +83,9 @@ struct NodeAssembly: Sendable {
   static func engine(_ configuration: GatewayConfiguration, farEnd: CallTrunk?) -> EngineConfiguration {
     let origin = CallOperation.Origin(node: configuration.node, epoch: 0)
     let environments = configuration.environments.map { environment in
-      var trunks = environment.trunks
-      if environment.hasSandboxNumbers, farEnd != nil { trunks.append(farEndTrunk) }
+      // The far end takes ordinary numbers only where nothing else could; its own numbers reach it in any case.
+      let hasNone = environment.trunks.isEmpty && environment.hasSandboxNumbers && farEnd != nil
+      let trunks = hasNone ? [farEndTrunk] : environment.trunks
       return EngineConfiguration.Environment(
         name: environment.name, origin: origin, trunks: trunks, hasSandboxNumbers: environment.hasSandboxNumbers,
         sipHosts: environment.sipHosts, usersMaximumLength: environment.usersMaximumLength)
@@ -93,24 +94,8 @@ struct NodeAssembly: Sendable {
       environments: environments, trunks: configuration.trunks.map(CallTrunk.init) + (farEnd.map { [$0] } ?? []),
       host: configuration.host ?? configuration.listeners.first?.listener.advertisedHost
         ?? configuration.listeners.first?.listener.host ?? .ipv4(0x7F00_0001))
-    engine.limits = limits(configuration.calls)
+    engine.limits = configuration.calls
     return engine
-  }
-
-  static func limits(_ calls: CallLimitsConfiguration) -> EngineConfiguration.Limits {
-    var limits = EngineConfiguration.Limits()
-    limits.calls = calls.calls
-    limits.callsPerSession = calls.callsPerSession
-    limits.firstGrantSeconds = calls.firstGrantSeconds
-    limits.grantSeconds = calls.grantSeconds
-    limits.guardMilliseconds = calls.guardMilliseconds
-    limits.ledgerMilliseconds = calls.ledgerMilliseconds
-    limits.maximumCallSeconds = calls.maximumCallSeconds
-    limits.earlyMediaMilliseconds = calls.earlyMediaMilliseconds
-    limits.deadMediaMilliseconds = calls.deadMediaMilliseconds
-    limits.mediaSetUpMilliseconds = calls.mediaSetUpMilliseconds
-    limits.preparationMilliseconds = calls.preparationMilliseconds
-    return limits
   }
 
   static func controlSocket(_ configuration: GatewayConfiguration) -> String { configuration.state + "/control.sock" }

@@ -44,10 +44,12 @@ struct ApplicationSignatures: RESTAuthenticator {
     let application = applications[String(parts[0])]
     let signature = RequestSignature(
       verb: request.method, body: request.body, contentType: request.header("content-type") ?? "",
-      timestamp: timestamp, path: request.path)
-    let isValid = signature.isValid(
-      String(parts[1]), secret: application?.secret.exposed ?? Self.nobody)
-    guard isValid, let application else { return nil }
+      timestamp: timestamp, path: request.path + (request.query.map { "?\($0)" } ?? ""))
+    let isValid = signature.isValid(String(parts[1]), secret: application?.secret.exposed ?? Self.nobody)
+    // Whoever overheard a request could send it again for this long; its idempotency key keeps it from taking effect twice.
+    guard isValid, let application, let sent = try? Date(timestamp, strategy: .iso8601),
+      abs(sent.timeIntervalSinceNow) <= Double(RequestSignature.maximumSkewSeconds)
+    else { return nil }
     return RESTPrincipal(
       environment: application.environment, actor: "app:\(application.key)",
       role: .application(account: application.account))

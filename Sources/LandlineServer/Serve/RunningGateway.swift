@@ -62,7 +62,8 @@ public final class RunningGateway: Service {
       let farEndTrunk = try farEnd.map { try trunk(of: $0) }
       let verifier = SwitchableVerifier(verifier(configuration, assembly))
       let hub = try await CallHub.start(
-        assembly.hub(farEnd: farEndTrunk), verifier: verifier, resolver: try Resolver(), on: loop, log: log)
+        assembly.hub(farEnd: farEndTrunk), verifier: verifier, resolver: try Resolver(), metrics: metrics,
+        on: loop, log: log)
       return RunningGateway(
         assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, verifier: verifier,
         authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log)
@@ -156,8 +157,10 @@ public final class RunningGateway: Service {
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
       try HTTPDoor(
-        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub, operations: hub,
-        authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics, logger: log))
+        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub,
+        operations: hub,
+        authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics,
+        logger: log))
     services.append(Draining(gateway: self, milliseconds: configuration.drainMilliseconds))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
     let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: log))

@@ -149,7 +149,8 @@ final class MediaLeg {
     if !hasHeardSound {
       hasHeardSound = true
       events.append(.firstMedia(side))
-    } else if isSilent {
+    }
+    if isSilent {
       isSilent = false
       events.append(.soundAgain(side))
     }

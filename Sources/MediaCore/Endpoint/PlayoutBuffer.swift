@@ -15,6 +15,8 @@ final class PlayoutBuffer {
   static let maximumDelay = 120
   /// Microseconds over which the least that waited is looked at before sound is left out.
   static let window: Int64 = 2_000_000
+  /// Packets in a row that are given up one by one; of a longer gap nothing is made up.
+  static let maximumMissing: UInt16 = 5
   /// A packet that is further from the one that is due is another stream's beginning.
   static let maximumMisorder: UInt16 = 100
 
@@ -43,6 +45,8 @@ final class PlayoutBuffer {
   /// The number whose turn it is; `nil` before the first packet.
   private var due: UInt16?
   private var isFilling = true
+  /// Turns with nothing there since the last packet: their sound was made up already.
+  private var starvedTurns: UInt16 = 0
   /// Milliseconds of sound in a packet.
   private var packetTime = 20
   /// The least that waited since the window began, in packets.
@@ -63,6 +67,7 @@ final class PlayoutBuffer {
     count = 0
     due = nil
     isFilling = true
+    starvedTurns = 0
     windowEnd = nil
   }
 
@@ -72,7 +77,7 @@ final class PlayoutBuffer {
       let back = due &- sequence
       if back > 0, back <= PlayoutBuffer.maximumMisorder {
         // Before the first one was heard an earlier one may still take its place.
-        guard isFilling, span(from: sequence) <= PlayoutBuffer.capacity else {
+        guard isFilling, span(from: sequence) < PlayoutBuffer.capacity else {
           late += 1
           return
         }
@@ -111,14 +116,22 @@ final class PlayoutBuffer {
   /// What comes next. `jitter`: milliseconds (RFC 3550) of the stream.
   func take(packetTime: Int, jitter: Double, at now: MonotonicInstant) -> Turn {
     self.packetTime = max(packetTime, 1)
-    guard let due else { return .filling }
+    guard var due else { return .filling }
     let target = targetPackets(jitter)
+    let isFirst = isFilling
     if isFilling {
       guard count > target else { return .filling }
       isFilling = false
       windowEnd = nil
     }
-    guard count > 0 else { return .starved }
+    guard count > 0 else {
+      starvedTurns = min(starvedTurns + 1, PlayoutBuffer.maximumMisorder)
+      return .starved
+    }
+    let gap = slots.lazy.filter(\.isUsed).map { $0.sequence &- due }.min() ?? 0
+    due = due &+ (isFirst || gap > PlayoutBuffer.maximumMissing ? gap : min(gap, starvedTurns))
+    starvedTurns = 0
+    self.due = due
     let index = Int(due) % PlayoutBuffer.capacity
     guard slots[index].isUsed, slots[index].sequence == due else {
       self.due = due &+ 1

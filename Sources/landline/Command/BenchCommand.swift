@@ -7,7 +7,8 @@ struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "How fast this is on this machine, beside the least that could do the job.",
     subcommands: [
-      LedgerPart.self, RatingPart.self, BalancePart.self, SIPPart.self, MediaPart.self, MediaGatewayPart.self,
+      LedgerPart.self, RatingPart.self, BalancePart.self, SIPPart.self, MediaPart.self, CallsPart.self,
+      MediaGatewayPart.self,
     ])
 
   struct LedgerPart: AsyncParsableCommand {
@@ -167,6 +168,77 @@ struct BenchCommand: AsyncParsableCommand {
       options.progress = BenchCommand.progress
       let chosen = options
       try await BenchCommand.show(json: json) { try MediaBench.run(chosen) }
+    }
+  }
+
+  struct CallsPart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "calls",
+      abstract:
+        "Whole calls through a whole gateway: processor time, delay, memory and start, beside Kamailio and Janus.",
+      discussion: """
+        landline bench calls
+        landline bench calls --only B3,B4 --rounds 1 --seconds 5
+
+        The gateway is a process of its own; apps and callees are not counted. Every call must be placed, answered, ended
+        and settled, or its row says so.
+        """)
+
+    @Option(name: .customLong("dir"), help: "Folder on the disk that ledgers are made on.", completion: .directory)
+    var folder: String?
+
+    @Option(help: "Folder with janus_sip.py.", completion: .directory)
+    var perfTools = "../shared/perf-tools"
+
+    @Option(help: "Seconds of load in each trial.")
+    var seconds = 10.0
+
+    @Option(help: "Times that ours and the anchor take turns.")
+    var rounds = 3
+
+    @Option(help: "Calls a second of B3, one trial each in every round; again for more.")
+    var rate: [Int] = []
+
+    @Option(help: "Calls a second of B3d.")
+    var handshakeRate: Int?
+
+    @Option(help: "Rows to measure, with commas between: B3, B3d, B4, B6, B8.")
+    var only: String?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    private func rows() throws -> [CallsBench.Row] {
+      guard let only else { return CallsBench.Row.allCases }
+      return try only.split(separator: ",").map { text in
+        guard let row = CallsBench.Row.allCases.first(where: { $0.rawValue.lowercased() == text.lowercased() }) else {
+          throw ValidationError("--only accepts \(CallsBench.Row.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return row
+      }
+    }
+
+    func validate() throws {
+      guard seconds > 0, seconds <= 600 else { throw ValidationError("--seconds accepts more than 0, at most 600") }
+      guard (1...100).contains(rounds) else { throw ValidationError("--rounds accepts 1 to 100") }
+      guard (rate + [handshakeRate ?? 1]).allSatisfy({ (1...100_000).contains($0) }) else {
+        throw ValidationError("--rate and --handshake-rate accept 1 to 100000")
+      }
+      _ = try rows()
+    }
+
+    func run() async throws {
+      var options = CallsBench.Options()
+      options.folder = folder
+      options.perfTools = perfTools
+      options.seconds = seconds
+      options.rounds = rounds
+      if !rate.isEmpty { options.rates = rate }
+      if let handshakeRate { options.handshakeRate = handshakeRate }
+      options.rows = try rows()
+      options.progress = BenchCommand.progress
+      let chosen = options
+      try await BenchCommand.show(json: json) { try await CallsBench.run(chosen) }
     }
   }
 

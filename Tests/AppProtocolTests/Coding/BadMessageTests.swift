@@ -155,6 +155,8 @@ struct BadMessageTests {
     #expect(code(head + [UInt8(ascii: "\""), 0xED, 0xA0, 0x80] + Array("\"}".utf8)) == 1007)
     let members = (0..<200).map { #""m\#($0)":1"# }.joined(separator: ",")
     #expect(code(Array(#"{"type":"bye",\#(members)}"#.utf8)) == 1002)
+    let lists = [String](repeating: "[1,2,3]", count: 1024).joined(separator: ",")
+    #expect(code(head + Array("[\(lists)]}".utf8)) == 1002)
     let elements = [String](repeating: "1", count: 2000).joined(separator: ",")
     #expect(code(head + Array("[\(elements)]}".utf8)) == 1002)
   }

@@ -1,5 +1,4 @@
 import CallModel
-import Glibc
 import MediaCore
 import NIOCore
 import NIOPosix
@@ -92,12 +91,11 @@ final class GatewayMedia {
   }
 
   fileprivate func received(_ bytes: ByteBuffer, from address: SocketAddress) {
-    guard case .v4(let source) = address, bytes.readableBytes <= PacketBuffer.maximumDatagram else { return }
+    guard case .v4 = address, bytes.readableBytes <= PacketBuffer.maximumDatagram else { return }
     packet.replace(with: bytes.readableBytesView)
     endpoint.receive(
       packet, on: MediaPort(rawValue: 1),
-      from: MediaAddress(
-        ipv4: UInt32(bigEndian: source.address.sin_addr.s_addr), port: UInt16(address.port ?? 0)),
+      from: MediaAddress(ipv4: 0x7F00_0001, port: UInt16(address.port ?? 0)),
       at: GatewayMedia.now, outbox: outbox, events: &events)
     settle()
   }

@@ -51,12 +51,15 @@ final class TestGateway: Sendable {
               isOurs ? ["Sec-WebSocket-Protocol": "landline.v1"] : nil)
           },
           upgradePipelineHandler: { channel, _ in
-            channel.eventLoop.makeCompletedFuture {
+            channel.pipeline.context(handlerType: NotFound.self).flatMap { context in
+              channel.pipeline.syncOperations.removeHandler(context: context)
+            }.flatMapThrowing {
               try channel.pipeline.syncOperations.addHandler(AppSocket(core.value))
             }
           })
         return channel.pipeline.configureHTTPServerPipeline(
-          withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in }))
+          withServerUpgrade: (upgraders: [upgrader], completionHandler: { _ in })
+        ).flatMapThrowing { try channel.pipeline.syncOperations.addHandler(NotFound()) }
       }
       .bind(host: "127.0.0.1", port: 0).get()
     return TestGateway(group, server, core, requests)
@@ -94,6 +97,19 @@ final class TestGateway: Sendable {
       if let value = fits(request) { return value }
     }
     return nil
+  }
+}
+
+/// What every other path is answered with.
+private final class NotFound: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .end = unwrapInboundIn(data) else { return }
+    let head = HTTPResponseHead(version: .http1_1, status: .notFound, headers: ["Content-Length": "0"])
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 }
 

@@ -1,7 +1,9 @@
 import AppProtocol
 import CallModel
+import Foundation
 import LandlineServer
 import NIOCore
+import PeerKit
 import Testing
 
 /// Who may open a WebSocket, and how (RFC 6455 section 4.2).
@@ -125,6 +127,26 @@ import Testing
       #expect(answer.body.contains("\"retryable\":true"))
       try await first.write(RawPeer.text("echo still"))
       #expect(await first.frame()?.text == "still")
+    }
+  }
+
+  @Test func speaksTLS() async throws {
+    let certificates = try await CertificateFolder.shared()
+    try await RunningDoor.with(RecordingAcceptor()) {
+      $0.certificate = .init(chainPath: certificates.server.certificate.path, keyPath: certificates.server.key.path)
+    } _: { port, _ in
+      let peer = try await RawPeer.connect(port, trusting: certificates.authority.path)
+      try await peer.write("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(await peer.response()?.status == 200)
+      let webSocket = try await RawPeer.connect(port, trusting: certificates.authority.path)
+      try await webSocket.write(RawPeer.upgrade(extra: ["Origin: https://gateway.example.com"]))
+      #expect(await webSocket.head()?.hasPrefix("HTTP/1.1 101") == true)
+      try await webSocket.write(RawPeer.text("echo secret"))
+      #expect(await webSocket.frame()?.text == "secret")
+      // Plain HTTP gets no answer in plain text.
+      let plain = try await RawPeer.connect(port)
+      try await plain.write("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(!String(decoding: await plain.rest(), as: UTF8.self).contains("HTTP/1.1 200"))
     }
   }
 

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A TCP client that writes exactly the bytes it is told to, and knows WebSocket frames.
 final class RawPeer {
@@ -44,17 +45,31 @@ final class RawPeer {
     try await connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port), reads: reads, seconds: seconds)
   }
 
+  /// Over TLS, trusting one authority.
+  static func connect(_ port: Int, trusting authority: String) async throws -> RawPeer {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.trustRoots = .file(authority)
+    let context = try NIOSSLContext(configuration: configuration)
+    return try await connect(
+      to: try SocketAddress(ipAddress: "127.0.0.1", port: port), reads: true, seconds: 30, tls: context)
+  }
+
   static func connect(socket: String) async throws -> RawPeer {
     try await connect(to: try SocketAddress(unixDomainSocketPath: socket), reads: true, seconds: 30)
   }
 
-  private static func connect(to address: SocketAddress, reads: Bool, seconds: Int64) async throws -> RawPeer {
+  private static func connect(
+    to address: SocketAddress, reads: Bool, seconds: Int64, tls: NIOSSLContext? = nil
+  ) async throws -> RawPeer {
     let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .channelOption(.autoRead, value: reads)
       .channelOption(.socketOption(.so_rcvbuf), value: reads ? 262_144 : 4096)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          if let tls {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLClientHandler(context: tls, serverHostname: nil))
+          }
           try channel.pipeline.syncOperations.addHandler(Collector(continuation))
         }
       }

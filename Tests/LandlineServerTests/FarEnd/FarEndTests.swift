@@ -55,7 +55,7 @@ import Testing
 
   @Test("Early media is heard whole before the call is refused")
   func earlyMedia() async throws {
-    let library = try PromptLibrary()
+    let library = try SandboxCaller.prompts.get()
     try await SandboxCaller.run { caller in
       let call = try await caller.call(user(.earlyMediaThenReject))
       let early = try await call.progress(183)
@@ -84,7 +84,7 @@ import Testing
 
   @Test("The one-way number says its message and nothing after it, whatever it hears")
   func oneWay() async throws {
-    let whole = try PromptLibrary().recording(.oneWay, .pcmu).packets.count
+    let whole = try SandboxCaller.prompts.get().recording(.oneWay, .pcmu).packets.count
     try await SandboxCaller.run { caller in
       let call = try await caller.call(user(.oneWay))
       try call.join(try await call.established().value.body)
@@ -99,7 +99,7 @@ import Testing
 
   @Test("The echo says so, then sends back sound and keys", arguments: [AudioCodec.pcmu, .pcma, .g722, .opus])
   func echo(codec: AudioCodec) async throws {
-    let whole = try PromptLibrary().recording(.echo, codec).packets.count
+    let whole = try SandboxCaller.prompts.get().recording(.echo, codec).packets.count
     try await SandboxCaller.run { caller in
       let call = try await caller.call(user(.echo), codecs: [codec])
       try call.join(try await call.established().value.body)
@@ -120,7 +120,7 @@ import Testing
 
   @Test("The lossy echo loses a packet of fifty, in its message too")
   func lossyEcho() async throws {
-    let whole = try PromptLibrary().recording(.loss, .pcmu).packets.count
+    let whole = try SandboxCaller.prompts.get().recording(.loss, .pcmu).packets.count
     try await SandboxCaller.run { caller in
       let call = try await caller.call(user(.echoWithLoss))
       try call.join(try await call.established().value.body)

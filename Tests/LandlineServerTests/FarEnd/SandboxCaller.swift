@@ -15,6 +15,8 @@ import struct Foundation.Date
 /// A far end, and a caller of it with sound of its own, on loopback.
 final class SandboxCaller: Sendable {
   static let host = SIPHost.ipv4(0x7F00_0001)
+  /// Made once for all tests.
+  static let prompts = Result { try PromptLibrary() }
   private static let listener = ListenerID(1)
 
   let farEnd: FarEnd
@@ -52,7 +54,8 @@ final class SandboxCaller: Sendable {
     _ timing: FarEnd.Timing = quick, _ body: (SandboxCaller) async throws -> Void
   ) async throws {
     let log = Log()
-    let farEnd = try await FarEnd.start(on: MultiThreadedEventLoopGroup.singleton.next(), timing: timing)
+    let farEnd = try await FarEnd.start(
+      on: MultiThreadedEventLoopGroup.singleton.next(), timing: timing, prompts: prompts.get())
     let loop = try MediaLoop.start(
       MediaLoopConfiguration(app: [], trunk: [.init(bind: host, ports: 20_000...23_999)])
     ) { log.heard($0) }

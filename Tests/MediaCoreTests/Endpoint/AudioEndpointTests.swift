@@ -90,6 +90,23 @@ import Testing
     #expect(likeness.correlation >= 0.9 && likeness.milliseconds <= 90, "\(likeness)")
   }
 
+  @Test("An outage leaves no delay behind", arguments: [60, 1_000, 5_000])
+  func outage(milliseconds: Int64) throws {
+    let network = try EndpointNetwork(.opus, .opus)
+    try network.join()
+    network.run(milliseconds: 500)
+    network.lost = 100
+    network.run(milliseconds: milliseconds)
+    network.lost = 0
+    network.run(milliseconds: 300)
+    let speech = try TestSpeech.prompt(.early, samplingRate: 48_000)
+    network.say(speech, .right)
+    network.played = [.left: [], .right: []]
+    network.run(milliseconds: 2_400)
+    let likeness = TestSpeech.likeness(speech, from: 500, network.played[.left] ?? [], samplingRate: 48_000)
+    #expect(likeness.correlation >= 0.9 && likeness.milliseconds <= 90, "\(likeness)")
+  }
+
   @Test("A muted endpoint sends silence, not nothing")
   func mute() throws {
     let network = try EndpointNetwork(.opus, .pcmu)
@@ -141,7 +158,7 @@ import Testing
     network.handle(.sendDigits(codes: [4, 5, 6], milliseconds: 80, pause: 80), .left)
     network.run(milliseconds: 1_000)
     #expect(network.digits(.left) == "456")
-    let library = try PromptLibrary()
+    let library = try TestSpeech.prompts.get()
     network.command(.play(.left, [.cut], from: library))
     network.played[.left] = []
     network.run(milliseconds: 2_000)

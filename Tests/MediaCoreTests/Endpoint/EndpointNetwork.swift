@@ -271,10 +271,13 @@ final class EndpointNetwork {
 
 /// Speech, and how like it another sound is.
 enum TestSpeech {
+  /// Made once for all tests.
+  static let prompts = Result { try PromptLibrary() }
+
   /// A prompt at this rate.
   static func prompt(_ prompt: Prompt, samplingRate: Int) throws -> [Int16] {
     let decoder = try AudioDecoder(.opus, samplingRate: samplingRate)
-    return try PromptLibrary().recording(prompt, .opus).packets.flatMap { TestSound.decode($0, decoder) }
+    return try prompts.get().recording(prompt, .opus).packets.flatMap { TestSound.decode($0, decoder) }
   }
 
   /// The best correlation of `sound` with half a second of `original` from `start` milliseconds on, at 8 kHz, and by how

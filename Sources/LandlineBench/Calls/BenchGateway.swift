@@ -1,0 +1,165 @@
+import Foundation
+
+/// A whole gateway as a process of its own: `serve` with a configuration made for one run, its ledger on disk.
+final class BenchGateway {
+  /// Where the gateway's doors are, and the peer that all of its calls go to.
+  struct Ports: Sendable {
+    let web: UInt16
+    let signalling: UInt16
+    let media: UInt16
+    /// The callee, which others start.
+    let callee: UInt16
+
+    /// Ports that nobody has.
+    init() throws(BenchProblem) {
+      web = try LoopbackSockets.freeStreamPort()
+      signalling = try PeerProgram.freePort()
+      media = try PeerProgram.freePort()
+      callee = try PeerProgram.freePort()
+    }
+  }
+
+  /// What the application of the benchmark proves itself with.
+  static let applicationKey = "5b1f7f0c-6d0e-4d4c-9c39-0a2f6b7e1d55"
+  static let applicationSecret = Data((0..<16).map { UInt8($0 * 11 & 0xFF) }).base64EncodedString()
+  static let callerNumber = "+46701234567"
+  static let account = "bench"
+  /// Below the system's own range, above what gateways take by themselves.
+  private static let trunkPorts = "20400-32399"
+  private static let startSeconds = 30.0
+
+  let ports: Ports
+  let program: PeerProgram
+  /// Milliseconds from the start of the process to each of its doors open.
+  let start: ReadyProbe.Times
+
+  var processIdentifier: Int32 { program.identifier }
+
+  /// Starts a gateway and waits until it takes calls.
+  /// - Parameters:
+  ///   - executable: This program, or another build of it.
+  ///   - folder: For the configuration and what the gateway keeps; the ledger is made there if there is none.
+  ///   - ledger: The ledger's file; `nil` for ``GatewayBooks/ledger(in:)``.
+  init(executable: String, folder: String, ports: Ports, ledger: String? = nil) throws(BenchProblem) {
+    let file = "\(folder)/landline.yaml"
+    let text = Self.configuration(folder: folder, ports: ports, ledger: ledger ?? GatewayBooks.ledger(in: folder))
+    guard
+      FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+    else { throw BenchProblem("\(file) cannot be written") }
+    let log = open("\(folder)/gateway.log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard log >= 0 else { throw BenchProblem("the gateway's log cannot be made in \(folder)") }
+    defer { close(log) }
+    let probe = try ReadyProbe(web: ports.web, signalling: ports.signalling)
+    let began = ProcessClock.monotonicSeconds()
+    let program = try PeerProgram(executable, ["serve", "--config", file], output: log)
+    self.ports = ports
+    self.program = program
+    do {
+      start = try probe.wait(since: began, seconds: Self.startSeconds) { program.isRunning }
+    } catch {
+      program.end()
+      throw BenchProblem("the gateway does not start: \(error)\(Self.lastWords(folder))")
+    }
+  }
+
+  /// Ends the process as an operator would; one that does not end in time is killed.
+  func stop() {
+    guard program.isRunning else { return }
+    kill(program.identifier, SIGTERM)
+    let end = ProcessClock.monotonicSeconds() + 10
+    while program.isRunning, ProcessClock.monotonicSeconds() < end { usleep(10_000) }
+    program.end()
+  }
+
+  /// Seconds of user and system time so far.
+  func processorSeconds() throws(BenchProblem) -> Double {
+    Double(try ProcessFigures.processorTicks(processIdentifier)) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  private static func lastWords(_ folder: String) -> String {
+    let text = (try? String(contentsOfFile: "\(folder)/gateway.log", encoding: .utf8)) ?? ""
+    let lines = text.split(separator: "\n").suffix(5)
+    return lines.isEmpty ? "" : "; it said: " + lines.joined(separator: " | ")
+  }
+
+  private static func configuration(folder: String, ports: Ports, ledger: String) -> String {
+    """
+    node: bench
+    state: "\(folder)"
+    listeners:
+      udp:
+        transport: udp
+        bind: 127.0.0.1:\(ports.signalling)
+    http:
+      bind: 127.0.0.1:\(ports.web)
+      # All apps of the benchmark are one host.
+      limits:
+        connections: 100000
+        connections-per-host: 100000
+        sessions: 100000
+        requests-per-second: 100000
+        burst: 100000
+        registrations-per-second: 100000
+    media:
+      app:
+        - bind: 127.0.0.1
+          port: \(ports.media)
+      trunk:
+        - bind: 127.0.0.1
+          ports: \(trunkPorts)
+    calls:
+      maximum: 100000
+      per-session: 10000
+      # Calls without media stay up until they are measured.
+      media-set-up: 120s
+      dead-media: 1h
+    drain:
+      timeout: 0s
+    log:
+      level: warning
+    trunks:
+      callee:
+        uri: "sip:127.0.0.1:\(ports.callee);transport=udp"
+        codecs: [pcmu, pcma]
+        ping: 0s
+    environments:
+      production:
+        ledger: "\(ledger)"
+        trunks: [callee]
+        applications:
+          bench:
+            key: \(applicationKey)
+            secret: "\(applicationSecret)"
+            account: \(account)
+            caller-numbers: ["\(callerNumber)"]
+            self-signed: true
+
+    """
+  }
+}
+
+/// The ledger of a gateway under test: one account with prices and more credit than any run spends.
+enum GatewayBooks {
+  static func ledger(in folder: String) -> String { "\(folder)/ledger.db" }
+
+  /// Makes the ledger with the commands that an operator would give.
+  static func prepare(executable: String, folder: String) throws(BenchProblem) {
+    let (ledger, deck) = (ledger(in: folder), "\(folder)/bench.csv")
+    do {
+      try "prefix,name,rate,fee,initial,increment,grace,flags\n467,Sweden mobile,0.0145,0,60,1,0,\n"
+        .write(toFile: deck, atomically: true, encoding: .utf8)
+    } catch {
+      throw BenchProblem("\(deck) cannot be written: \(error.localizedDescription)")
+    }
+    let account = BenchGateway.account
+    for arguments in [
+      ["account", "create", account, "--currency", "EUR"],
+      ["deck", "import", deck, "--name", "bench", "--version", "1", "--currency", "EUR", "--activate-from", "now"],
+      ["plan", "create", "bench", "bench"], ["account", "set-plan", account, "bench"],
+      ["topup", account, "10000000"],
+    ] {
+      let code = try PeerProgram(executable, arguments + ["--database", ledger]).wait()
+      guard code == 0 else { throw BenchProblem("landline \(arguments.joined(separator: " ")) ended with \(code)") }
+    }
+  }
+}

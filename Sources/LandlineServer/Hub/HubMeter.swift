@@ -1,0 +1,117 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LandlineGateway
+import LedgerCore
+import Synchronization
+
+/// What the hub counts of itself, as ``LandlineMetric`` names it. Events are counted where they happen; what only others
+/// know is asked for once a second.
+final class HubMeter: Sendable {
+  private struct Totals {
+    var sip = TransportStatistics()
+    var media: [Int: MediaLoopStatistics] = [:]
+    var legs: [Int: Int] = [:]
+  }
+
+  private let metrics: MetricsRegistry
+  private let totals = Mutex(Totals())
+
+  init(_ metrics: MetricsRegistry) { self.metrics = metrics }
+
+  // MARK: Events
+
+  func started(_ call: CallSnapshot) {
+    metrics.add(.callsStarted, 1, [("environment", call.environment), ("kind", call.kind.rawValue)])
+  }
+
+  func ended(_ record: CallRecord) {
+    metrics.add(
+      .callsEnded, 1,
+      [("environment", record.call.environment), ("code", record.summary.failure?.code.rawValue ?? "none")])
+  }
+
+  func appMessage(isIncoming: Bool) {
+    metrics.add(.appMessages, 1, [("direction", isIncoming ? "received" : "sent")])
+  }
+
+  func ledger(_ step: LedgerStep, microseconds: Int64, _ result: Result<LedgerReceipt, LedgerUnavailable>) {
+    let name =
+      switch step {
+      case .authorise: "authorise"
+      case .answer: "answer"
+      case .extend: "extend"
+      case .end: "end"
+      }
+    metrics.observe(.ledgerOperation, nanoseconds: microseconds * 1000, [("step", name)])
+    if case .failure(let problem) = result { metrics.add(.ledgerFailures, 1, [("cause", problem.cause.rawValue)]) }
+  }
+
+  func late(microseconds: Int64) { metrics.observe(.eventLoopLag, nanoseconds: max(0, microseconds) * 1000) }
+
+  /// A SIP message as it came: a method that everybody knows, or the class of a status.
+  func sip(_ message: [UInt8]) {
+    let word = message.prefix(12).prefix { $0 != UInt8(ascii: " ") }
+    let text = String(decoding: word, as: UTF8.self)
+    let kind: String
+    if text == "SIP/2.0" {
+      let digit = message.count > 8 ? message[8] : 0
+      kind = (UInt8(ascii: "1")...UInt8(ascii: "6")).contains(digit) ? "\(Character(Unicode.Scalar(digit)))xx" : "other"
+    } else {
+      kind = HubMeter.methods.contains(text) ? text : "other"
+    }
+    metrics.add(.sipMessages, 1, [("direction", "received"), ("kind", kind)])
+  }
+
+  private static let methods: Set<String> = [
+    "INVITE", "ACK", "BYE", "CANCEL", "OPTIONS", "REGISTER", "PRACK", "UPDATE", "INFO", "REFER", "NOTIFY",
+  ]
+
+  // MARK: Once a second
+
+  func calls(_ calls: [CallSnapshot], environments: [String]) {
+    for environment in environments {
+      metrics.set(
+        .liveCalls, Double(calls.count { $0.environment == environment }), [("environment", environment)])
+    }
+  }
+
+  func trunks(_ trunks: [TrunkReport]) {
+    for trunk in trunks {
+      metrics.set(.trunkUp, trunk.standing == "up" ? 1 : 0, [("trunk", trunk.name)])
+      metrics.set(.trunkLiveCalls, Double(trunk.liveCalls), [("trunk", trunk.name)])
+    }
+  }
+
+  func sip(_ now: TransportStatistics) {
+    let before = totals.withLock { totals in
+      defer { totals.sip = now }
+      return totals.sip
+    }
+    add(.sipMessages, now.messagesSent, before.messagesSent, [("direction", "sent"), ("kind", "any")])
+    add(.sipDropped, now.datagramsDropped, before.datagramsDropped, [("reason", "queue")])
+    add(.sipDropped, now.junkDatagrams, before.junkDatagrams, [("reason", "junk")])
+    add(.sipDropped, now.framingRefusals, before.framingRefusals, [("reason", "framing")])
+  }
+
+  func media(_ loop: Int, _ now: MediaLoopStatistics, _ holdings: MediaLoopHoldings) {
+    let (before, legs) = totals.withLock { totals in
+      defer { totals.media[loop] = now }
+      totals.legs[loop] = holdings.bridges
+      return (totals.media[loop] ?? MediaLoopStatistics(), totals.legs.values.reduce(0, +))
+    }
+    metrics.set(.mediaLegs, Double(legs))
+    add(.mediaPackets, now.receivedDatagrams, before.receivedDatagrams, [("direction", "received")])
+    add(.mediaPackets, now.sentDatagrams, before.sentDatagrams, [("direction", "sent")])
+    add(.mediaDropped, now.unknownSources, before.unknownSources, [("reason", "source")])
+    add(.mediaDropped, now.unknownUserFragments, before.unknownUserFragments, [("reason", "user-fragment")])
+    add(.mediaDropped, now.oversized, before.oversized, [("reason", "length")])
+    add(.mediaDropped, now.staleDatagrams, before.staleDatagrams, [("reason", "stale")])
+    add(.mediaDropped, now.outboxOverflows, before.outboxOverflows, [("reason", "overflow")])
+  }
+
+  private func add(_ metric: LandlineMetric, _ now: UInt64, _ before: UInt64, _ labels: [(String, String)]) {
+    guard now > before else { return }
+    metrics.add(metric, Int64(clamping: now - before), labels)
+  }
+}
