@@ -128,7 +128,7 @@ extension CallMachine {
     guard let leg = leg(side) else { return }
     if let failure = leg.dial(context) {
       note("no trunk: \(failure)")
-      return end(failure.endCause, failure)
+      return end(failure.endCause, failure, headers: leg.lastHeaders)
     }
     note("INVITE to \(leg.current?.name ?? "nobody")")
     snapshot.trunk = leg.current?.name

@@ -186,6 +186,9 @@ final class TrunkLeg {
 
   // MARK: What the trunk says
 
+  /// Of the last response that ended an attempt: what the app hears when no further trunk is left.
+  private(set) var lastHeaders = CustomHeaders()
+
   /// A provisional response of 180 to 199.
   func progressed(_ progress: AttemptProgress, status: Int, _ context: EngineContext) {
     guard case .calling(var attempt) = phase else { return }
@@ -195,7 +198,8 @@ final class TrunkLeg {
   }
 
   private func learn(_ attempt: inout Attempt, _ outcome: TrunkHealth.Outcome, _ context: EngineContext) {
-    guard let ticket = attempt.ticket else { return }
+    // What a number of the sandbox plays says nothing about the gateway's own far end.
+    guard let ticket = attempt.ticket, attempt.name != CallEngine.farEnd else { return }
     if attempt.hasLearned, case .answered(let status, _) = outcome, status < 300 { return }
     attempt.hasLearned = true
     context.learn(ticket, of: attempt.name, outcome)
@@ -227,6 +231,7 @@ final class TrunkLeg {
   func failed(_ end: CallEnd, _ context: EngineContext) -> Consequence {
     guard case .calling(var attempt) = phase else { return .failure(CallFailure(.internal, leg: .trunk)) }
     let failure = end.failure ?? CallFailure(.declined, leg: .trunk)
+    lastHeaders = end.headers
     sipCallID = failure.correlationID ?? sipCallID
     guard end.failure != nil, failure.domain == .sip else {
       // Ended by the peer before its answer, or not placed by the agent itself: the next trunk would fare no better.

@@ -21,7 +21,8 @@ extension CallEngine {
 
   /// Calls from outside have nobody to go to: 403 for strangers, 480 for a number of ours, 404 for any other.
   private func refuse(_ call: IncomingCall, _ handle: CallHandle) {
-    let trunk = configuration.trunks.first { trunk in
+    // The built-in far end calls nobody: what comes from this host is no trunk's for its sake.
+    let trunk = configuration.trunks.lazy.filter { $0.trunk.name != CallEngine.farEnd }.first { trunk in
       trunk.uri.host == call.path.remote.host || trunk.paths.contains { $0.remote.host == call.path.remote.host }
     }
     guard let trunk else {

@@ -202,6 +202,22 @@ public final class CallHub: Sendable {
   /// Operations that wait on disk for their ledger.
   public var spooledOperations: Int { lines.values.reduce(0) { $0 + $1.spooled } }
 
+  /// What is held for calls, by its kind; for tests of what a finished call leaves behind.
+  package func holdings() async throws -> [String: Int] {
+    var holdings = try await node.holdings()
+    holdings["bridges"] = await perform { $0.bridgeCount } ?? 0
+    for (index, loop) in media.enumerated() {
+      let held = await withCheckedContinuation { continuation in
+        if !loop.inspect({ continuation.resume(returning: $1) }) {
+          continuation.resume(returning: MediaLoopHoldings())
+        }
+      }
+      holdings["media-\(index)"] = held.isIdle ? 0 : 1
+      holdings["resting port pairs \(index)"] = held.quarantinedPairs
+    }
+    return holdings
+  }
+
   @discardableResult
   private func perform<Value: Sendable>(_ body: @escaping @Sendable (HubLoop) -> Value) async -> Value? {
     // Fails only when the loop has ended, and with it every call.

@@ -166,6 +166,7 @@ final class HubLoop {
   var liveCalls: [CallSnapshot] { engine.liveCalls }
   func liveCall(_ id: CallID) -> CallSnapshot? { engine.call(id) }
   var sessionCount: Int { door.sessionCount }
+  var bridgeCount: Int { media.callCount }
   /// How the engine's trunks do, with the configuration's facts beside.
   var trunkStandings: [TrunkReport] {
     engine.trunkReports.map { report in

@@ -98,6 +98,9 @@ public final class RunningGateway: Service {
 
   public var operations: any GatewayOperations { hub }
 
+  /// What is held for calls, by its kind; for tests of what a finished call leaves behind.
+  package func holdings() async throws -> [String: Int] { try await hub.holdings() }
+
   /// The HTTP port, once it takes connections; `nil` when the gateway has ended before.
   public func httpPort() async -> UInt16? {
     await withCheckedContinuation { continuation in

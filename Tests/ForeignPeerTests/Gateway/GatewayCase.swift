@@ -25,6 +25,7 @@ enum GatewayCase {
       options.transport = transport
       options.echoesMedia = echoes
       options.keys = keys
+      if isLong { options.patienceMilliseconds = 90_000 }
       let sipp = try await SIPpPeer(SIPpCase.scenario(scenario), as: .server, options)
       let settings = GatewaySettings(
         [.init(port: sipp.port, transport: transport == .udp ? "udp" : "tcp", trunk)], payers: [payer, .trial],

@@ -103,11 +103,13 @@ final class GatewayRunning: Sendable {
     _ = try await Deadline(seconds: 8).first("gateway without calls", everyMilliseconds: 20) { () -> Bool? in
       await operations.liveCalls(environment: nil).isEmpty ? true : nil
     }
-    let range = ports.trunk
-    _ = try await Deadline(seconds: 8).first(
-      "end of all media ports: \(Sockets.bound("udp").filter { range.contains($0) })", everyMilliseconds: 50
-    ) { () -> Bool? in
-      Sockets.bound("udp").contains { range.contains($0) } ? nil : true
+    // What the agent keeps for repeated messages (RFC 3261 section 17) has its own time, and so have resting ports.
+    let kinds = ["live", "dialogs", "exchanges", "exchangesOfCalls", "locations", "bridges", "media-0"]
+    var held: [String: Int] = [:]
+    _ = try await Deadline(seconds: 8).first("end of all that calls hold: \(held)", everyMilliseconds: 50) {
+      () -> Bool? in
+      held = try await gateway.holdings()
+      return kinds.allSatisfy { held[$0] == 0 } ? true : nil
     }
     for name in operations.environmentNames {
       let ledger = try stores(name).ledger
@@ -127,11 +129,13 @@ final class GatewayRunning: Sendable {
       throw PeerFailure("the gateway does not end in order: \(error)\n\(log.lines.suffix(20).joined(separator: "\n"))")
     }
     let own = [ports.sip, ports.tls, ports.app, httpPort]
+    let range = ports.trunk
     let path = folder.url.path
     _ = try await Deadline(seconds: 5).first(
       "end of everything that was open: \(Sockets.openFiles(under: path))", everyMilliseconds: 50
     ) { () -> Bool? in
-      let isBound = own.contains { Sockets.bound("udp").contains($0) || Sockets.bound("tcp").contains($0) }
+      let (udp, tcp) = (Sockets.bound("udp"), Sockets.bound("tcp"))
+      let isBound = own.contains { udp.contains($0) || tcp.contains($0) } || udp.contains { range.contains($0) }
       return isBound || !Sockets.openFiles(under: path).isEmpty ? nil : true
     }
     for name in ["production", "sandbox"] {

@@ -22,9 +22,8 @@ enum TrunkCases {
         TelephoneCases.telephoneText, "telephone", padded: 60, in: folder, rate: 8_000)
       let certificates = transport == .tls ? try await CertificateFolder.shared() : nil
       let baresip = try await BaresipPeer(
-        transport: transport, answerMode: .auto, certificates: certificates,
-        sound: .init(speech.padded, samplingRate: 8_000, codecs: ["PCMU/8000/1"], requiresSRTP: isSecure),
-        parameters: ";catchall=yes")
+        user: GatewayRate.number, transport: transport, answerMode: .auto, certificates: certificates,
+        sound: .init(speech.padded, samplingRate: 8_000, codecs: ["PCMU/8000/1"], requiresSRTP: isSecure))
       let port = transport == .tls ? baresip.tlsPort : baresip.port
       var lines = isSecure ? ["srtp: required"] : []
       if let certificates { lines += ["tls:", "  authorities: [\(certificates.authority.path)]"] }

@@ -32,12 +32,14 @@ public final class BaresipPeer: Sendable {
   private let folder: TemporaryFolder
 
   /// - Parameters:
+  ///   - user: of its account; calls for others get 404.
   ///   - transport: of the calls it makes.
   ///   - certificates: its own and the authority it trusts; needed for TLS.
   ///   - sound: what it says and keeps; without it, it says nothing.
   ///   - parameters: further ones of its account, such as `;sipnat=outbound`.
   public init(
-    transport: Transport, answerMode: AnswerMode = .manual, certificates: CertificateFolder? = nil,
+    user: String = "bob", transport: Transport, answerMode: AnswerMode = .manual,
+    certificates: CertificateFolder? = nil,
     sound: Sound? = nil, parameters: String = ""
   ) async throws {
     folder = try TemporaryFolder("baresip")
@@ -71,7 +73,7 @@ public final class BaresipPeer: Sendable {
     }
     try folder.write(lines.joined(separator: "\n") + "\n", to: "config")
     try folder.write(
-      "<sip:bob@127.0.0.1;transport=\(transport.rawValue)>;regint=0;answermode=\(answerMode.rawValue)\(account)\n",
+      "<sip:\(user)@127.0.0.1;transport=\(transport.rawValue)>;regint=0;answermode=\(answerMode.rawValue)\(account)\n",
       to: "accounts")
     try folder.write("", to: "contacts")
     process = try PeerProcess(.baresip, ["-f", folder.url.path, "-s"], in: folder)
