@@ -117,6 +117,9 @@ struct NodeAssembly: Sendable {
     door.maximumConnections = limits.connections
     door.maximumConnectionsPerHost = limits.connectionsPerHost
     door.maximumSessions = limits.sessions
+    // The engine counts a session's calls; the door only keeps what waits for it within bounds.
+    door.maximumCalls = max(door.maximumCalls, configuration.calls.callsPerSession)
+    door.maximumPendingRequests = max(door.maximumPendingRequests, configuration.calls.callsPerSession)
     door.requestsPerSecond = Int64(limits.requestsPerSecond)
     door.requestBurst = Int64(limits.requestBurst)
     door.registrationsPerSecond = Int64(limits.registrationsPerSecond)
