@@ -95,12 +95,13 @@ struct ConfigurationChangeTests {
       """)
     #expect(
       found.live == [
-        "http.origins: , now https://a.example", "log.level: info, now debug", "retention.records: 90d, now forever",
-        "trunks.x: changed", "trunks.z: added", "environments.p.trunks: changed", "trunks.y: removed",
+        "log.level: info, now debug", "trunks.x: changed", "trunks.z: added", "environments.p.trunks: changed",
+        "trunks.y: removed",
       ])
     #expect(
       found.needsRestart == [
-        "node: a, now b", "http.bind: 127.0.0.1:8080, now 127.0.0.1:9", "listeners.l: added", "environments.q: added",
+        "node: a, now b", "http.bind: 127.0.0.1:8080, now 127.0.0.1:9", "http.origins: , now https://a.example",
+        "retention.records: 90d, now forever", "listeners.l: added", "environments.q: added",
       ])
   }
 

@@ -12,6 +12,9 @@ public protocol CallRecordStore: Sendable {
   /// Deletes records of calls that ended before `instant`.
   /// - Returns: how many.
   func prune(before instant: Instant) async throws -> Int
+  /// Deletes what apps measured of calls that ended before `instant`; the records stay.
+  /// - Returns: of how many calls.
+  func dropStatistics(before instant: Instant) async throws -> Int
 }
 
 /// Which records, and from where on.

@@ -83,6 +83,7 @@ extension GatewayConfiguration {
         shown(http.advertisedHost, http.advertisedPort)),
       fact("http.certificate", http.tls, http.tls?.identity.certificateChain ?? ""),
       fact("http.metrics", http.hasMetrics, "\(http.hasMetrics)"),
+      fact("http.origins", http.origins, http.origins.joined(separator: ", ")),
       fact("http.limits", http.limits, "\(http.limits.connections) connections, \(http.limits.sessions) sessions"),
       fact("media.app", media.app, media.app.map { shown($0.bind, $0.port) }.joined(separator: ", ")),
       fact(
@@ -90,6 +91,11 @@ extension GatewayConfiguration {
         media.trunk.map { "\(shown($0.bind, nil)) \($0.ports.lowerBound)-\($0.ports.upperBound)" }
           .joined(separator: ", ")),
       fact("media.threads", media.threads, "\(media.threads)"),
+      fact(
+        "retention.records", retention.recordMilliseconds, retention.recordMilliseconds.map(Self.duration) ?? "forever"),
+      fact(
+        "retention.statistics", retention.statisticsMilliseconds,
+        retention.statisticsMilliseconds.map(Self.duration) ?? "as records"),
     ]
   }
 
@@ -100,7 +106,6 @@ extension GatewayConfiguration {
     }
     func time(_ key: String, _ milliseconds: Int64) -> Fact { fact(key, milliseconds, Self.duration(milliseconds)) }
     return [
-      fact("http.origins", http.origins, http.origins.joined(separator: ", ")),
       fact("log.level", log.level, log.level.rawValue),
       fact("log.format", log.format, log.format.rawValue),
       fact("log.mask-numbers", log.masksNumbers, "\(log.masksNumbers)"),
@@ -116,11 +121,6 @@ extension GatewayConfiguration {
       time("calls.media-set-up", calls.mediaSetUpMilliseconds),
       time("calls.preparation", calls.preparationMilliseconds),
       time("drain.timeout", drainMilliseconds),
-      fact(
-        "retention.records", retention.recordMilliseconds, retention.recordMilliseconds.map(Self.duration) ?? "forever"),
-      fact(
-        "retention.statistics", retention.statisticsMilliseconds,
-        retention.statisticsMilliseconds.map(Self.duration) ?? "as records"),
       fact(
         "retention.client-statistics", retention.keepsClientStatistics,
         retention.keepsClientStatistics ? "keep" : "drop"),

@@ -29,7 +29,8 @@ public struct HTTPDoor: Service {
     self.acceptor = acceptor
     api = RESTService(
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
-      bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil)
+      bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
+      servesMetrics: configuration.servesMetrics)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {

@@ -173,7 +173,10 @@ public final class CallHub: Sendable {
     await perform { $0.configure(engine, applications: applications, keepsClientStatistics: keepsClientStatistics) }
   }
 
-  public func reloadCertificates() async throws { try await node.reloadCertificates() }
+  /// Reads certificates again, and judges the TLS servers of trunks by these policies from now on.
+  func reloadCertificates(tlsClients: TLSClientPolicies) async throws {
+    try await node.reloadCertificates(tlsClients: tlsClients)
+  }
 
   func keep(_ entry: RecordLine.Entry, in store: any CallRecordStore) { records.submit(entry, store) }
 

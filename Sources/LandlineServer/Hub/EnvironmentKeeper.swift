@@ -108,8 +108,12 @@ final class EnvironmentKeeper: Sendable {
     do {
       _ = try await environment.stores.ledger.prune(
         before: now.advanced(byMilliseconds: -LedgerRetention.callOperationHours * hour))
-      _ = try await environment.stores.records.prune(
-        before: now.advanced(byMilliseconds: -environment.recordDays * 24 * hour))
+      // Whatever is kept for ever: what has ended beside the records goes with this as well.
+      let oldest = environment.recordMilliseconds.map { now.advanced(byMilliseconds: -$0) } ?? .distantPast
+      _ = try await environment.stores.records.prune(before: oldest)
+      if let statistics = environment.statisticsMilliseconds {
+        _ = try await environment.stores.records.dropStatistics(before: now.advanced(byMilliseconds: -statistics))
+      }
     } catch {
       log.warning("pruning has to wait", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
     }

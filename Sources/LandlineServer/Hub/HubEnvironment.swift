@@ -10,8 +10,10 @@ public struct HubEnvironment: Sendable {
   public var spool: LedgerSpool
   /// By application key.
   public var applications: [String: Application]
-  /// Days that records of calls are kept.
-  public var recordDays: Int64
+  /// How long records of calls are kept.
+  public var recordMilliseconds: Int64?
+  /// How long what apps measured is kept, where that is shorter.
+  public var statisticsMilliseconds: Int64?
 
   public struct Application: Sendable {
     public var account: AccountName
@@ -25,7 +27,7 @@ public struct HubEnvironment: Sendable {
 
   public init(
     name: String, node: NodeID, stores: EnvironmentStores, payers: PayerDirectory, spool: LedgerSpool,
-    applications: [String: Application], recordDays: Int64 = 90
+    applications: [String: Application], recordMilliseconds: Int64? = nil, statisticsMilliseconds: Int64? = nil
   ) {
     self.name = name
     self.node = node
@@ -33,6 +35,7 @@ public struct HubEnvironment: Sendable {
     self.payers = payers
     self.spool = spool
     self.applications = applications
-    self.recordDays = recordDays
+    self.recordMilliseconds = recordMilliseconds
+    self.statisticsMilliseconds = statisticsMilliseconds
   }
 }

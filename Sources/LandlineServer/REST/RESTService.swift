@@ -18,13 +18,14 @@ package struct RESTService: Sendable {
   let bodyBytes: Int
   /// Whether a request may name its environment in the query; the authenticator reads it there.
   private let takesEnvironment: Bool
+  private let servesMetrics: Bool
   private let running: RunningKeys
   private let clock: @Sendable () -> Instant
   let hasStarted = StartedFlag()
 
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
-    bodyBytes: Int, takesEnvironment: Bool = false, clock: @escaping @Sendable () -> Instant = RESTService.now
+    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, clock: @escaping @Sendable () -> Instant = RESTService.now
   ) {
     self.operations = operations
     self.authenticator = authenticator
@@ -32,6 +33,7 @@ package struct RESTService: Sendable {
     self.logger = logger
     self.bodyBytes = bodyBytes
     self.takesEnvironment = takesEnvironment
+    self.servesMetrics = servesMetrics
     self.clock = clock
     running = RunningKeys()
   }
@@ -41,7 +43,10 @@ package struct RESTService: Sendable {
   }
 
   /// All routes, in the order of the description.
-  var routes: [RESTRoute] { accountRoutes + moneyRoutes + callRoutes + nodeRoutes + plainRoutes }
+  var routes: [RESTRoute] {
+    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + plainRoutes
+    return servesMetrics ? all : all.filter { $0.path != "/metrics" }
+  }
 
   package func router() -> Router<BasicRequestContext> {
     let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)

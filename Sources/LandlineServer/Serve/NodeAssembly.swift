@@ -54,7 +54,8 @@ struct NodeAssembly: Sendable {
           payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
           spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
           applications: applications(environment),
-          recordDays: configuration.retention.recordMilliseconds.map { $0 / 86_400_000 } ?? 36_500))
+          recordMilliseconds: configuration.retention.recordMilliseconds,
+          statisticsMilliseconds: configuration.retention.statisticsMilliseconds))
     }
     return NodeAssembly(
       configuration: configuration, environments: environments, ledgers: ledgers, gatewayStores: stores)
@@ -105,6 +106,7 @@ struct NodeAssembly: Sendable {
       host: "\(http.host)", port: Int(http.port),
       certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
       allowedOrigins: http.origins)
+    door.servesMetrics = http.hasMetrics
     door.limits.connections = http.limits.connections
     door.limits.connectionsPerHost = http.limits.connectionsPerHost
     door.limits.bodyBytes = http.limits.bodyBytes

@@ -139,7 +139,7 @@ public final class RunningGateway: Service {
     await hub.configure(
       NodeAssembly.engine(configuration, farEnd: farEndTrunk), applications: applications,
       keepsClientStatistics: configuration.retention.keepsClientStatistics)
-    try await hub.reloadCertificates()
+    try await hub.reloadCertificates(tlsClients: configuration.tlsClients)
     return changes
   }
 
@@ -161,7 +161,7 @@ public final class RunningGateway: Service {
         operations: hub,
         authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics,
         logger: log))
-    services.append(Draining(gateway: self, milliseconds: configuration.drainMilliseconds))
+    services.append(Draining(gateway: self))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
     let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: log))
     try await withGracefulShutdownHandler {
@@ -174,10 +174,10 @@ public final class RunningGateway: Service {
   /// Waits for live calls before anything else ends.
   private struct Draining: Service {
     let gateway: RunningGateway
-    let milliseconds: Int64
 
     func run() async throws {
       try await gracefulShutdown()
+      let milliseconds = gateway.state.withLock { $0.configuration.drainMilliseconds }
       let hub = gateway.hub
       await hub.drain()
       let live = await hub.liveCalls(environment: nil).count

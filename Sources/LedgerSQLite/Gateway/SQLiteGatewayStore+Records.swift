@@ -205,4 +205,8 @@ public struct EnvironmentCallRecords: CallRecordStore {
   }
   /// Of all environments: the file is one.
   public func prune(before instant: Instant) async throws -> Int { try await store.prune(before: instant) }
+  /// Of all environments: the file is one.
+  public func dropStatistics(before instant: Instant) async throws -> Int {
+    try await store.dropStatistics(before: instant)
+  }
 }

@@ -86,6 +86,7 @@ final class FakeRecords: CallRecordStore {
     return CallRecordPage(records: Array(found.prefix(query.limit)), next: found.count > query.limit ? "next" : nil)
   }
   func prune(before instant: Instant) async throws -> Int { 0 }
+  func dropStatistics(before instant: Instant) async throws -> Int { 0 }
 }
 
 /// Keys in memory; `gate` holds every request in the middle until it is opened.
