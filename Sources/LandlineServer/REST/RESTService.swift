@@ -25,7 +25,8 @@ package struct RESTService: Sendable {
 
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
-    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, clock: @escaping @Sendable () -> Instant = RESTService.now
+    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true,
+    clock: @escaping @Sendable () -> Instant = RESTService.now
   ) {
     self.operations = operations
     self.authenticator = authenticator
