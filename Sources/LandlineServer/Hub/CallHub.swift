@@ -229,8 +229,9 @@ public final class CallHub: Sendable {
 }
 
 /// Hands the events of media threads to the hub, once there is one.
+///
+/// Unchecked: ``loop`` is written and read on the hub's event loop alone.
 private final class MediaReceiver: @unchecked Sendable {
-  // Written and read on the hub's event loop only.
   var loop: HubLoop?
   func deliver(_ events: [MediaLoopEvent]) { loop?.media(events) }
 }
