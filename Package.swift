@@ -258,6 +258,7 @@ let package = Package(
       name: "LandlineServerTests",
       dependencies: [
         "LandlineServer", "CallEngine", "AppProtocol", "LandlineConfiguration", "LandlineGateway", "LedgerSQLite",
+        "LedgerSpool",
         "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "LandlineDigest",
         "CallModel",
         "PeerKit", "TestVectors",

@@ -1,16 +1,16 @@
 import CallModel
-import LedgerCore
-import LedgerSpool
-import Logging
+package import LedgerCore
+package import LedgerSpool
+package import Logging
 import Synchronization
 
 /// The way of calls' operations to one ledger: in order, what has queued in one commit, and into the spool while the
 /// ledger is away. Answers come back in the same order.
-final class LedgerLine: Sendable {
-  typealias Completion = @Sendable (Result<LedgerReceipt, LedgerUnavailable>) -> Void
+package final class LedgerLine: Sendable {
+  package typealias Completion = @Sendable (Result<LedgerReceipt, LedgerUnavailable>) -> Void
 
   /// Most operations that wait; above, calls hear that billing is unavailable. Ends of calls are always taken.
-  static let maximumWaiting = 65_536
+  package static let maximumWaiting = 65_536
   /// Most operations of one commit.
   private static let batch = 512
 
@@ -28,16 +28,16 @@ final class LedgerLine: Sendable {
   private let state = Mutex(State())
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  init(_ ledger: any LedgerStore, spool: LedgerSpool, log: Logger) {
+  package init(_ ledger: any LedgerStore, spool: LedgerSpool, log: Logger) {
     self.ledger = ledger
     self.spool = spool
     self.log = log
   }
 
-  func start() { task.withLock { $0 = Task { await self.run() } } }
+  package func start() { task.withLock { $0 = Task { await self.run() } } }
 
   /// Carries out everything that waits, then ends.
-  func close() async {
+  package func close() async {
     state.withLock { state in
       state.isClosed = true
       state.wakeUp?.resume()
@@ -47,7 +47,7 @@ final class LedgerLine: Sendable {
   }
 
   /// Tries the spool again, where something waits in it.
-  func poke() {
+  package func poke() {
     state.withLock { state in
       guard state.spooled > 0 else { return }
       state.isPoked = true
@@ -57,9 +57,9 @@ final class LedgerLine: Sendable {
   }
 
   /// Records in the spool, as last seen.
-  var spooled: Int { state.withLock { $0.spooled } }
+  package var spooled: Int { state.withLock { $0.spooled } }
 
-  func submit(_ operation: LedgerOperation, _ completion: @escaping Completion) {
+  package func submit(_ operation: LedgerOperation, _ completion: @escaping Completion) {
     let isTaken = state.withLock { state in
       guard !state.isClosed, state.waiting.count < Self.maximumWaiting || operation.isSpoolable else { return false }
       state.waiting.append((operation, completion))

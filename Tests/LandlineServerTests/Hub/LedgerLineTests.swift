@@ -1,0 +1,208 @@
+import CallModel
+import Foundation
+import LandlineServer
+import LedgerCore
+import LedgerSQLite
+import LedgerSpool
+import Logging
+import Synchronization
+import Testing
+
+@Suite("The way of calls to a ledger that may be away", .timeLimit(.minutes(1)))
+struct LedgerLineTests {
+  private let now = Instant(seconds: 1_795_000_000)
+  private let account = AccountName(unchecked: "acme")
+  private let node = NodeID(unchecked: "gw-1")
+
+  @Test("answers come in order, and a batch is one order of operations")
+  func order() async throws {
+    try await withLine { line, _, _ in
+      let answers = Answers()
+      for operation in [authorise("c1"), call("c1", .answer), settle("c1", 5000)] {
+        line.submit(operation) { answers.append($0) }
+      }
+      let outcomes = try await answers.first(3).map { try $0.get().outcome }
+      guard case .granted = outcomes[0], outcomes[1] == .answered, case .settled(5000, 5, 5000, _) = outcomes[2] else {
+        Issue.record("\(outcomes)")
+        return
+      }
+    }
+  }
+
+  @Test("3.3 rows 24 to 27: away, a call is refused; its answer and its end wait on disk and are booked once")
+  func outage() async throws {
+    try await withLine { line, ledger, spool in
+      let answers = Answers()
+      line.submit(authorise("c1")) { answers.append($0) }
+      _ = try await answers.first(1)[0].get()
+
+      ledger.isAway = true
+      for operation in [authorise("c2"), call("c1", .answer), settle("c1", 5000)] {
+        line.submit(operation) { answers.append($0) }
+      }
+      for answer in try await answers.first(4).dropFirst() {
+        #expect(throws: LedgerUnavailable.self) { try answer.get() }
+      }
+      #expect(line.spooled == 2)
+      // A second try while it is away loses nothing.
+      line.poke()
+      line.submit(authorise("c3")) { answers.append($0) }
+      await #expect(throws: LedgerUnavailable.self) { try await answers.first(5)[4].get() }
+      #expect(await spool.count == 2)
+
+      ledger.isAway = false
+      line.poke()
+      while line.spooled > 0 { await Task.yield() }
+      let (open, posted) = try await ledger.read { reading in
+        let acme = try #require(try reading.customer(named: "acme"))
+        return (acme.openHolds, acme.posted)
+      }
+      #expect(open == 0)
+      #expect(posted == 1_000_000 - 5000)
+
+      line.submit(settle("c1", 5000)) { answers.append($0) }
+      #expect(try await answers.first(6)[5].get().isReplay)
+    }
+  }
+
+  @Test("what waits is carried out before the line closes, and nothing is taken afterwards")
+  func closing() async throws {
+    try await withLine { line, _, _ in
+      let answers = Answers()
+      for number in 1...50 { line.submit(authorise("c\(number)")) { answers.append($0) } }
+      await line.close()
+      let carriedOut = try await answers.first(50)
+      #expect(carriedOut.count == 50)
+      line.submit(call("c1", .answer)) { answers.append($0) }
+      await #expect(throws: LedgerUnavailable.self) { try await answers.first(51)[50].get() }
+    }
+  }
+
+  // MARK: Stage
+
+  private func withLine(
+    _ body: (LedgerLine, LedgerThatGoesAway, LedgerSpool) async throws -> Void
+  ) async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("line-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let store = try SQLiteLedgerStore.open(
+      path: folder.appendingPathComponent("ledger.db").path, options: .init(flush: .normal), createIfMissing: true)
+    _ = try await store.registerNode(node, at: now)
+    let key = RequestKey(unchecked: "k1")
+    _ = try await store.perform(
+      LedgerOperation(
+        .administer(
+          AccountAdministration(
+            account: account, key: key,
+            .create(kind: .prepaid, currency: .eur, creditLimit: 0, plan: "", caps: AccountCaps(), zone: "UTC"))),
+        at: now, actor: "test"))
+    _ = try await store.perform(
+      LedgerOperation(
+        .move(
+          MoneyMovement(
+            account: account, key: RequestKey(unchecked: "k2"), .topup(method: key),
+            amount: try Credits(parsing: "1", .eur))), at: now, actor: "test"))
+    let ledger = LedgerThatGoesAway(store)
+    let spool = try LedgerSpool(path: folder.appendingPathComponent("spool").path)
+    let line = LedgerLine(ledger, spool: spool, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    line.start()
+    try await body(line, ledger, spool)
+    await line.close()
+    await store.close()
+  }
+
+  private func call(_ id: String, _ phase: CallOperation.Phase) -> LedgerOperation {
+    LedgerOperation(
+      .call(
+        CallOperation(account: account, call: CallID(unchecked: id), origin: .init(node: node, epoch: 1), phase)),
+      at: now, actor: "gw-1")
+  }
+
+  private func settle(_ id: String, _ milliseconds: Int64) -> LedgerOperation {
+    call(id, .settle(milliseconds: milliseconds, reason: "hungUp", carriers: []))
+  }
+
+  /// A thousandth of a unit a second, held for ten.
+  private func authorise(_ id: String) -> LedgerOperation {
+    let rating: CallOperation.Authorisation.Rating
+    do {
+      rating = .rated(
+        try RateSnapshot(
+          deck: "retail@1", prefix: "46", destination: "Sweden", currency: .eur,
+          tariff: Tariff(ratePerMinute: 60_000_000, initial: 1, increment: 1)))
+    } catch {
+      rating = .refused(.noRate)
+    }
+    return call(id, .authorise(.init(destination: "+4670", countryCode: 46, rating: rating, seconds: 10)))
+  }
+}
+
+/// Answers in the order in which they came.
+private final class Answers: Sendable {
+  private let all = Mutex<[Result<LedgerReceipt, LedgerUnavailable>]>([])
+
+  func append(_ answer: Result<LedgerReceipt, LedgerUnavailable>) { all.withLock { $0.append(answer) } }
+
+  func first(_ count: Int) async throws -> [Result<LedgerReceipt, LedgerUnavailable>] {
+    while true {
+      try Task.checkCancellation()
+      let answers = all.withLock { $0 }
+      if answers.count >= count { return Array(answers.prefix(count)) }
+      await Task.yield()
+    }
+  }
+}
+
+/// A ledger whose database can be out of reach.
+private final class LedgerThatGoesAway: LedgerStore {
+  private let store: SQLiteLedgerStore
+  private let away = Mutex(false)
+
+  init(_ store: SQLiteLedgerStore) { self.store = store }
+
+  var isAway: Bool {
+    get { away.withLock { $0 } }
+    set { away.withLock { $0 = newValue } }
+  }
+
+  private func check() throws(LedgerUnavailable) {
+    if isAway { throw LedgerUnavailable(.inputOutput, "the disk is gone") }
+  }
+
+  func perform(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt {
+    try check()
+    return try await store.perform(operation)
+  }
+  func perform(_ operations: [LedgerOperation]) async -> [Result<LedgerReceipt, LedgerUnavailable>] {
+    do { try check() } catch { return operations.map { _ in .failure(error) } }
+    return await store.perform(operations)
+  }
+  func rehearse(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt {
+    try check()
+    return try await store.rehearse(operation)
+  }
+  func registerNode(_ id: NodeID, at: Instant) async throws(LedgerUnavailable) -> LedgerNode {
+    try check()
+    return try await store.registerNode(id, at: at)
+  }
+  func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool {
+    try check()
+    return try await store.beat(id, epoch: epoch, at: at)
+  }
+  func recover(_ only: NodeID?, at: Instant) async throws(LedgerUnavailable) -> [LedgerRecovery] {
+    try check()
+    return try await store.recover(only, at: at)
+  }
+  func prune(before instant: Instant) async throws(LedgerUnavailable) -> Int {
+    try check()
+    return try await store.prune(before: instant)
+  }
+  func read<Answer: Sendable>(
+    _ body: @escaping @Sendable (any LedgerReading) throws -> Answer
+  ) async throws -> Answer {
+    try check()
+    return try await store.read(body)
+  }
+  func close() async { await store.close() }
+}
