@@ -49,6 +49,8 @@ let package = Package(
       name: "CLandlineOpus", exclude: ["Speech"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("opus")]),
     .target(name: "CLandlineSockets", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
+    .target(
+      name: "CLandlinePages", exclude: ["Pages"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Values and cores: no clock, socket, file or random source inside.
@@ -71,6 +73,9 @@ let package = Package(
     .target(
       name: "CallEngine",
       dependencies: ["CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "AppProtocol"],
+      swiftSettings: ours),
+    .target(
+      name: "CallStory", dependencies: ["CallModel", "SIPCore", "SDPCore", "AppProtocol", "CallEngine"],
       swiftSettings: ours),
 
     // Shells.
@@ -105,8 +110,8 @@ let package = Package(
       dependencies: [
         "CallModel", "LandlineDigest", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore",
         "LedgerCore",
-        "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "LandlineResolver", "LandlineGateway",
-        "LandlineConfiguration",
+        "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "CallStory", "LandlineResolver",
+        "LandlineGateway", "LandlineConfiguration", "CLandlinePages",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -141,7 +146,7 @@ let package = Package(
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
         "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient",
-        "AppProtocol",
+        "AppProtocol", "CallStory",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -180,8 +185,8 @@ let package = Package(
       name: "ForeignPeerTests",
       dependencies: [
         "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
-        "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "LedgerSQLite", "LedgerCore",
-        "RoutingCore",
+        "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "CallStory", "LedgerSQLite",
+        "LedgerCore", "RoutingCore",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -255,10 +260,16 @@ let package = Package(
       ],
       swiftSettings: ours),
     .testTarget(
+      name: "CallStoryTests",
+      dependencies: [
+        "CallStory", "CallEngine", "SIPCore", "SDPCore", "AppProtocol", "CallModel", "PeerKit", "TestVectors",
+      ],
+      swiftSettings: ours),
+    .testTarget(
       name: "LandlineServerTests",
       dependencies: [
-        "LandlineServer", "CallEngine", "AppProtocol", "LandlineConfiguration", "LandlineGateway", "LedgerSQLite",
-        "LedgerSpool",
+        "LandlineServer", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration", "LandlineGateway",
+        "LedgerSQLite", "LedgerSpool",
         "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "LandlineDigest",
         "CallModel",
         "PeerKit", "TestVectors",

@@ -1,0 +1,12 @@
+#ifndef LANDLINE_PAGES_H
+#define LANDLINE_PAGES_H
+
+#include <stddef.h>
+
+/// The bytes of a file of the web pages; NULL for a name that is none. They live as long as the process.
+const unsigned char *landline_page(const char *name, size_t *count);
+
+/// The name of the file with this number, from 0; NULL after the last.
+const char *landline_page_name(size_t number);
+
+#endif

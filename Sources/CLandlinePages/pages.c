@@ -1,0 +1,40 @@
+#include "landline_pages.h"
+
+#include <string.h>
+
+// One executable with no file beside it: the compiler puts the files in.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+// One line for each file of Pages.
+#define FILES(FILE) \
+  FILE(index_html, "index.html") \
+  FILE(landline_js, "landline.js")
+
+static const unsigned char index_html[] = {
+#embed "Pages/index.html"
+};
+static const unsigned char landline_js[] = {
+#embed "Pages/landline.js"
+};
+
+#define ROW(variable, name) {name, variable, sizeof variable},
+static const struct {
+  const char *name;
+  const unsigned char *bytes;
+  size_t count;
+} pages[] = {FILES(ROW)};
+
+const unsigned char *landline_page(const char *name, size_t *count) {
+  for (size_t index = 0; index < sizeof pages / sizeof pages[0]; index++) {
+    if (strcmp(pages[index].name, name) == 0) {
+      *count = pages[index].count;
+      return pages[index].bytes;
+    }
+  }
+  *count = 0;
+  return NULL;
+}
+
+const char *landline_page_name(size_t number) {
+  return number < sizeof pages / sizeof pages[0] ? pages[number].name : NULL;
+}

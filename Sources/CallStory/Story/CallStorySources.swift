@@ -1,0 +1,55 @@
+public import CallEngine
+
+/// All that a story is told from. Each part may be missing; the story says what it does not know.
+public struct CallStorySources: Sendable {
+  /// Of a call that is over.
+  public var record: CallRecord?
+  /// Of a call that is up.
+  public var live: CallSnapshot?
+  public var trace: CallTrace?
+  public var money: CallMoney?
+  /// What the configuration says now of the trunks that the call tried; by name.
+  public var trunks: [String: TrunkFacts]
+
+  /// What rules need to know of a trunk's configuration.
+  public struct TrunkFacts: Codable, Hashable, Sendable {
+    public var uri: String
+    /// Codec names in the order offered: `opus`, `PCMA`.
+    public var codecs: [String]
+    /// `none`, `offered`, `required`.
+    public var encryption: String
+    public var username: String?
+    /// How From is filled: `caller`, `account`, or a fixed user.
+    public var fromUser: String
+    /// Whether P-Asserted-Identity or P-Preferred-Identity is sent.
+    public var assertsIdentity: Bool
+    /// How numbers are dialled: `+46…`, `0046…`, `46…`.
+    public var dialFormat: String
+    public var maximumCalls: Int?
+
+    public init(
+      uri: String, codecs: [String], encryption: String, username: String?, fromUser: String, assertsIdentity: Bool,
+      dialFormat: String, maximumCalls: Int?
+    ) {
+      self.uri = uri
+      self.codecs = codecs
+      self.encryption = encryption
+      self.username = username
+      self.fromUser = fromUser
+      self.assertsIdentity = assertsIdentity
+      self.dialFormat = dialFormat
+      self.maximumCalls = maximumCalls
+    }
+  }
+
+  public init(
+    record: CallRecord? = nil, live: CallSnapshot? = nil, trace: CallTrace? = nil, money: CallMoney? = nil,
+    trunks: [String: TrunkFacts] = [:]
+  ) {
+    self.record = record
+    self.live = live
+    self.trace = trace
+    self.money = money
+    self.trunks = trunks
+  }
+}

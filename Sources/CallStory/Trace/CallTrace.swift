@@ -1,0 +1,213 @@
+/// What was seen of one call, kept with its record: every SIP message, what its app and the gateway said to each other,
+/// every second of its sound. Secrets are blotted out before anything gets in.
+///
+/// Times are microseconds since the call began.
+public struct CallTrace: Codable, Hashable, Sendable {
+  /// SIP messages of a call; later ones are counted only.
+  public static let maximumMessages = 400
+  /// Bytes of one SIP message; the rest is cut off.
+  public static let maximumMessageBytes = 16 * 1024
+  /// Bytes of all messages and lines together.
+  public static let maximumBytes = 512 * 1024
+  public static let maximumLines = 400
+  /// Seconds of sound that are kept one by one, of each side; of a longer call every second, fourth, … of them.
+  public static let maximumSeconds = 900
+
+  public static let currentVersion = 1
+  public var version = CallTrace.currentVersion
+  /// The call's id.
+  public var call: String
+  /// Unix time in microseconds.
+  public var startedAt: Int64
+  public var dialogs: [Dialog] = []
+  public var messages: [Message] = []
+  public var lines: [Line] = []
+  public var plans: [Plan] = []
+  public var seconds: [Second] = []
+  public var notes: [Note] = []
+  /// What was left out because of a limit.
+  public var omittedMessages = 0
+  public var omittedLines = 0
+
+  public init(call: String, startedAt: Int64) {
+    self.call = call
+    self.startedAt = startedAt
+  }
+
+  /// The two legs: the app or the first destination, and the one called.
+  public enum Side: String, Codable, Hashable, Sendable, CaseIterable {
+    case near, far
+  }
+
+  /// A SIP dialog of the call, one for each attempt at a trunk.
+  public struct Dialog: Codable, Hashable, Sendable {
+    public var sipCallID: String
+    public var side: Side
+    /// `nil` for a SIP address that was called directly.
+    public var trunk: String?
+
+    public init(sipCallID: String, side: Side, trunk: String?) {
+      self.sipCallID = sipCallID
+      self.side = side
+      self.trunk = trunk
+    }
+  }
+
+  /// A SIP message as it was sent or came, secrets blotted out with as many letters.
+  public struct Message: Codable, Hashable, Sendable {
+    public var at: Int64
+    public var isSent: Bool
+    /// Place in ``CallTrace/dialogs``.
+    public var dialog: Int
+    /// `udp`, `tcp`, `tls`.
+    public var transport: String
+    /// Numeric, `192.0.2.1:5060` or `[2001:db8::1]:5060`.
+    public var local: String
+    public var remote: String
+    public var text: String
+    /// Bytes that it had.
+    public var bytes: Int
+    /// Whether the same bytes went the same way before.
+    public var isRepeated: Bool
+
+    public init(
+      at: Int64, isSent: Bool, dialog: Int, transport: String, local: String, remote: String, text: String, bytes: Int,
+      isRepeated: Bool
+    ) {
+      self.at = at
+      self.isSent = isSent
+      self.dialog = dialog
+      self.transport = transport
+      self.local = local
+      self.remote = remote
+      self.text = text
+      self.bytes = bytes
+      self.isRepeated = isRepeated
+    }
+  }
+
+  /// Something that the app asked or was told.
+  public struct Line: Codable, Hashable, Sendable {
+    public var at: Int64
+    public var isFromApp: Bool
+    /// The message's type in `landline.v1`: `call`, `ringing`, `ended`.
+    public var type: String
+    /// A few words more; empty for none.
+    public var text: String
+    /// The session description it carried.
+    public var description: String?
+
+    public init(at: Int64, isFromApp: Bool, type: String, text: String, description: String? = nil) {
+      self.at = at
+      self.isFromApp = isFromApp
+      self.type = type
+      self.text = text
+      self.description = description
+    }
+  }
+
+  /// What both ends of a leg agreed on.
+  public struct Plan: Codable, Hashable, Sendable {
+    public var at: Int64
+    public var side: Side
+    /// `opus`, `PCMA`.
+    public var codec: String
+    public var clockRate: Int
+    public var payloadType: Int
+    public var packetMilliseconds: Int
+    /// `DTLS-SRTP`, `SDES`, `RTP`.
+    public var security: String
+    /// `sendrecv` and so on, as seen from the gateway.
+    public var direction: String
+    /// Where the gateway sends to; empty before an address proved itself.
+    public var remote: String
+
+    public init(
+      at: Int64, side: Side, codec: String, clockRate: Int, payloadType: Int, packetMilliseconds: Int, security: String,
+      direction: String, remote: String
+    ) {
+      self.at = at
+      self.side = side
+      self.codec = codec
+      self.clockRate = clockRate
+      self.payloadType = payloadType
+      self.packetMilliseconds = packetMilliseconds
+      self.security = security
+      self.direction = direction
+      self.remote = remote
+    }
+  }
+
+  /// One second of one leg. Counts are since the leg's start.
+  public struct Second: Codable, Hashable, Sendable {
+    public var at: Int64
+    public var side: Side
+    public var received: Direction
+    public var sent: Direction
+    /// Milliseconds; `nil` before the first report.
+    public var roundTrip: Double?
+
+    public init(at: Int64, side: Side, received: Direction, sent: Direction, roundTrip: Double?) {
+      self.at = at
+      self.side = side
+      self.received = received
+      self.sent = sent
+      self.roundTrip = roundTrip
+    }
+  }
+
+  public struct Direction: Codable, Hashable, Sendable {
+    public var packets: Int64
+    public var bytes: Int64
+    /// RFC 3550 A.3.
+    public var lost: Int64
+    /// Of the last second, 0 to 1.
+    public var lossRate: Double
+    /// Milliseconds (RFC 3550 A.8).
+    public var jitter: Double
+    /// 1 to 4.5 (ITU-T G.107); 0 where it is not known.
+    public var score: Double
+
+    public init(packets: Int64, bytes: Int64, lost: Int64, lossRate: Double, jitter: Double, score: Double) {
+      self.packets = packets
+      self.bytes = bytes
+      self.lost = lost
+      self.lossRate = lossRate
+      self.jitter = jitter
+      self.score = score
+    }
+  }
+
+  /// Anything else worth a line: keys agreed, first sound, silence, ICE and DTLS failures, ledger steps.
+  public struct Note: Codable, Hashable, Sendable {
+    public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
+      /// Keys agreed.
+      case secured
+      /// Media of the side failed: the reason is the text.
+      case mediaFailed
+      case firstMedia
+      case silence
+      case soundAgain
+      case promptEnded
+      /// A step at the ledger: its name, outcome and time taken.
+      case ledger
+      /// The session's connection was lost, taken up again, or given up.
+      case appLost
+      case appBack
+      case appGone
+      /// A line of the call's own story.
+      case story
+    }
+    public var at: Int64
+    public var kind: Kind
+    public var side: Side?
+    public var text: String
+
+    public init(at: Int64, kind: Kind, side: Side? = nil, text: String = "") {
+      self.at = at
+      self.kind = kind
+      self.side = side
+      self.text = text
+    }
+  }
+}
