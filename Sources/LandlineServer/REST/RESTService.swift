@@ -48,7 +48,7 @@ package struct RESTService: Sendable {
 
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
-    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + plainRoutes + pageRoutes
+    let all = accountRoutes + moneyRoutes + callRoutes + storyRoutes + nodeRoutes + plainRoutes + pageRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 
