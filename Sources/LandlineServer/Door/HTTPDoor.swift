@@ -33,8 +33,8 @@ public struct HTTPDoor: Service {
     api = RESTService(
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
       bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
-      servesMetrics: configuration.servesMetrics, signsInLocally: configuration.signsInLocally,
-      applications: applications)
+      servesMetrics: configuration.servesMetrics, pages: configuration.pages,
+      signsInLocally: configuration.signsInLocally, applications: applications)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {

@@ -42,8 +42,10 @@ extension RESTService {
       members: signsInLocally && PageOrigin.isLocal(request) ? [("development", .boolean(true))] : [])
   }
 
-  var signInRoutes: [RESTRoute] {
-    [
+  /// Nothing can be signed in to where there are no pages.
+  private var signInRoutes: [RESTRoute] {
+    guard pages != .none else { return [] }
+    return [
       RESTRoute(
         method: "POST", path: "/v1/sign-in", id: "signIn", summary: "Get a cookie for a bearer key, for pages",
         access: .anyone, body: [], success: .json(200, "Person"), problems: [.unauthorized, .attemptsExhausted],
@@ -51,6 +53,11 @@ extension RESTService {
       RESTRoute(
         method: "DELETE", path: "/v1/sign-in", id: "signOut", summary: "End the cookie's session", access: .anyone,
         success: .nothing(204), handle: signOut),
+    ]
+  }
+
+  var personRoutes: [RESTRoute] {
+    signInRoutes + [
       RESTRoute(
         method: "GET", path: "/v1/me", id: "getPerson", summary: "Who asks", success: .json(200, "Person"),
         handle: showPerson),

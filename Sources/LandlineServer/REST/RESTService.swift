@@ -19,6 +19,7 @@ package struct RESTService: Sendable {
   /// Whether a request may name its environment in the query; the authenticator reads it there.
   private let takesEnvironment: Bool
   private let servesMetrics: Bool
+  let pages: PageFiles
   private let running: RunningKeys
   private let clock: @Sendable () -> Instant
   /// Whether somebody on this machine is let in without a key: for development.
@@ -30,7 +31,8 @@ package struct RESTService: Sendable {
 
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
-    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, signsInLocally: Bool = false,
+    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, pages: PageFiles = .none,
+    signsInLocally: Bool = false,
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
     clock: @escaping @Sendable () -> Instant = RESTService.now,
     draw: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
@@ -42,6 +44,7 @@ package struct RESTService: Sendable {
     self.bodyBytes = bodyBytes
     self.takesEnvironment = takesEnvironment
     self.servesMetrics = servesMetrics
+    self.pages = pages
     self.clock = clock
     self.signsInLocally = signsInLocally
     sessions = PageSessions(draw: draw)
@@ -55,7 +58,7 @@ package struct RESTService: Sendable {
 
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
-    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + signInRoutes + plainRoutes
+    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + personRoutes + plainRoutes + pageRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 

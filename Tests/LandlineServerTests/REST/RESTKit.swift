@@ -38,8 +38,8 @@ final class RESTKit: Sendable {
   }
 
   init(
-    records: [CallRecordFixture] = [], signsInLocally: Bool = false, applications: [AppCredentials] = [],
-    logger: Logger? = nil
+    records: [CallRecordFixture] = [], pages: PageFiles = .builtIn, signsInLocally: Bool = false,
+    applications: [AppCredentials] = [], logger: Logger? = nil
   ) async throws {
     let clock = TestClock()
     self.clock = clock
@@ -56,7 +56,7 @@ final class RESTKit: Sendable {
     let logger = logger ?? silent
     let service = RESTService(
       operations: operations, authenticator: FakeAuthenticator(), metrics: metrics, logger: logger,
-      bodyBytes: 64 * 1024, signsInLocally: signsInLocally,
+      bodyBytes: 64 * 1024, pages: pages, signsInLocally: signsInLocally,
       applications: { environment in applications.filter { $0.environment == environment } },
       clock: { clock.now })
     application = Application(responder: service.router().buildResponder(), logger: logger)
