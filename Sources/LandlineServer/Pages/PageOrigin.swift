@@ -30,7 +30,8 @@ package enum PageOrigin {
       let rest = text.dropFirst(name.count)
       if rest.isEmpty { return true }
       let digits = rest.dropFirst()
-      if rest.first == ":", (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      if rest.first == ":", (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+      {
         return true
       }
     }

@@ -18,7 +18,8 @@ struct PagePhones: Sendable {
   }
 
   /// - Parameter label: tells the browser apart from others of the same person.
-  func register(_ application: AppCredentials, _ principal: RESTPrincipal, label: String, at now: Instant) -> JSONTree? {
+  func register(_ application: AppCredentials, _ principal: RESTPrincipal, label: String, at now: Instant) -> JSONTree?
+  {
     let user = PagePhones.user(principal, most: application.userRules.maximumLength)
     var nonce: [UInt8] = []
     for _ in 0..<2 { withUnsafeBytes(of: draw()) { nonce += $0 } }

@@ -12,6 +12,8 @@ package final class SignInGate: Sendable {
 
   package init() {}
 
+  package var peerCount: Int { fullAt.withLock { $0.count } }
+
   /// Takes one try.
   /// - Returns: seconds to wait when there is none; `nil` when it was taken.
   package func take(_ peer: String?, at now: Instant) -> Int64? {
@@ -33,7 +35,7 @@ package final class SignInGate: Sendable {
   package func giveBack(_ peer: String?) {
     fullAt.withLock { table in
       let name = SignInGate.name(peer)
-      table[name]? = table[name]?.advanced(byMilliseconds: -Self.refillMilliseconds) ?? .distantPast
+      if let full = table[name] { table[name] = full.advanced(byMilliseconds: -Self.refillMilliseconds) }
     }
   }
 

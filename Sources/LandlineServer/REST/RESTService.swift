@@ -46,7 +46,7 @@ package struct RESTService: Sendable {
     self.servesMetrics = servesMetrics
     self.pages = pages
     self.clock = clock
-    self.signsInLocally = signsInLocally
+    self.signsInLocally = signsInLocally && pages != .none
     sessions = PageSessions(draw: draw)
     phones = PagePhones(applications: applications, draw: draw)
     running = RunningKeys()

@@ -158,7 +158,8 @@ public final class RunningGateway: Service {
     door.signsInLocally = signsInLocally
     services.append(
       try HTTPDoor(
-        configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics, logger: log,
+        configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics,
+        logger: log,
         applications: { [authenticator] in authenticator.applications($0) },
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
