@@ -19,7 +19,9 @@ public struct CallTraceRecorder: Sendable {
   }
 
   /// A dialog of the call exists from now on; its messages can be told. Telling one again changes nothing.
-  public mutating func dialog(_ dialog: CallTrace.Dialog) {
+  /// - Parameter facts: of its trunk.
+  public mutating func dialog(_ dialog: CallTrace.Dialog, facts: CallStorySources.TrunkFacts? = nil) {
+    if let trunk = dialog.trunk, let facts, kept.trunks.count < CallTrace.maximumDialogs { kept.trunks[trunk] = facts }
     guard kept.dialogs.count < CallTrace.maximumDialogs, index(of: dialog.sipCallID) == nil else { return }
     kept.dialogs.append(dialog)
   }
