@@ -65,7 +65,7 @@ struct CaptureTests {
     arguments: [
       ("udp", "127.0.0.1:5060", "127.0.0.1:5080"), ("udp", "[2001:db8::1]:5060", "[2001:db8::2]:5080"),
       ("tcp", "127.0.0.1:5060", "127.0.0.1:5080"), ("tcp", "[2001:db8::1]:5060", "[2001:db8::2]:5080"),
-      ("tls", "127.0.0.1:5061", "127.0.0.1:5061"), ("udp", "", "carrier.example:5060"),
+      ("tls", "127.0.0.1:5061", "127.0.0.2:5061"), ("udp", "", "carrier.example:5060"),
     ])
   func tshark(_ transport: String, _ local: String, _ remote: String) async throws {
     let capture = Self.exchange(transport, local, remote).capture()
@@ -86,7 +86,7 @@ struct CaptureTests {
     #expect(packets.map { $0[4] } == ["", "100", "200", "", "", "200"])
     #expect(packets.map { $0[6] }.first?.hasPrefix("1795320000.000000") ?? false)
     #expect(packets.map { $0[6] }.last?.hasPrefix("1795320000.005000") ?? false)
-    #expect(packets.map { $0[7] } == ["2", "1", "1", "2", "1", "2"].map { "0x0000000\($0)" } || packets.map { $0[7] } == ["2", "1", "1", "2", "1", "2"])
+    #expect(packets.compactMap { $0[7].last } == ["2", "1", "1", "2", "1", "2"])
     let warnings = try await fields(
       capture, ["_ws.expert.message"], filter: "_ws.expert.severity >= \"Warning\" or _ws.malformed")
     #expect(warnings.isEmpty, "\(warnings)")

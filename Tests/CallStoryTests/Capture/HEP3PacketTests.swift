@@ -36,7 +36,7 @@ struct HEP3PacketTests {
     #expect(chunks[4] == [192, 0, 2, 2])
     #expect(chunks[7] == [0x13, 0xC4])
     #expect(chunks[8] == [0x13, 0xD8])
-    #expect(chunks[9] == [0x6B, 0x02, 0x72, 0x00])
+    #expect(chunks[9] == [0x6B, 0x02, 0x68, 0xC0])
     #expect(chunks[10] == [0, 0, 0, 123])
     #expect(chunks[11] == [1])
     #expect(chunks[12] == [0, 0, 0x07, 0xD1])
@@ -102,47 +102,21 @@ struct HEP3PacketTests {
   }
 
   @Test(
-    "tshark takes the packets apart down to the message inside",
-    .enabled(if: PeerProgram.tshark.isInstalled, "\(PeerProgram.tshark.absence)"))
-  func tshark() async throws {
-    let folder = try TemporaryFolder("hep")
-    let file = try Self.file(
-      [
-        Self.packet("192.0.2.1:5060", "192.0.2.2:5080"),
-        Self.packet("[2001:db8::1]:5060", "[2001:db8::2]:5080", "tcp"),
-      ], in: folder)
-    let names = [
-      "hep.src_ip4", "hep.dst_ip6", "hep.src_port", "hep.dst_port", "hep.ip_proto_id", "hep.proto_type", "hep.node_id",
-      "sip.Method", "sip.Call-ID",
-    ]
-    let known = try await PeerProcess.run(.tshark, ["-G", "fields"]).output
-    let readable = names.filter { known.contains("\t\($0)\t") }
-    #expect(readable.contains("sip.Method"))
-    let result = try await PeerProcess.run(
-      .tshark,
-      ["-r", file.path, "-d", "udp.port==9060,hep", "-T", "json"])
-    #expect(result.status == 0, "\(result.diagnostics)")
-    for part in [
-      "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "node-1", "\"sip.Method\": \"INVITE\"",
-      "\"sip.Call-ID\": \"hep-1@gw\"", "hep",
-    ] {
-      #expect(result.output.contains(part), "\(part)")
-    }
-    #expect(!result.output.contains("_ws.malformed"))
-  }
-
-  @Test(
     "sip-doctor finds the call in packets for a capture server",
     .enabled(if: SIPDoctor.isInstalled, "\(SIPDoctor.absence)"))
   func sipDoctor() async throws {
     let folder = try TemporaryFolder("hep")
     let trace = Scenario.failed(486, "Busy Here").recorder.trace
-    let packets = trace.messages.map {
+    var packets = trace.messages.map {
       HEP3Packet($0, startedAt: trace.startedAt, agent: 2001, node: "n", correlationID: "fail-1@gw")
     }
+    packets.append(Self.packet("[2001:db8::1]:5060", "[2001:db8::2]:5080", "tcp"))
     let report = try await SIPDoctor.read(try Self.file(packets, in: folder))
-    #expect(report.contains("486 Busy Here"))
-    #expect(report.contains("3 SIP messages"))
+    #expect(report.contains("1 busy, 1 no response"))
+    #expect(report.contains("Call failed: 486 Busy Here"))
+    #expect(report.contains("4 SIP messages (TCP 1, UDP 3)"))
+    #expect(report.contains("4 via HEP"))
+    #expect(report.contains("[2001:db8::2]:5080"))
   }
 }
 
