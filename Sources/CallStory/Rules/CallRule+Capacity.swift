@@ -77,14 +77,6 @@ extension CallRule {
         "No INVITE went out: an operator set the trunk to take no new calls.",
         evidence: [call.failure?.phrase ?? ""], fixes: ["landline.yaml: trunks.NAME.drain: false"])
     },
-    CallRule("noTrunk", "No trunk is configured for the call") { call in
-      guard call.failure?.code == .noRoute, call.failure?.refusal == nil, call.failure?.phrase == nil,
-        call.failure?.attempts.isEmpty ?? true
-      else { return nil }
-      return Verdict(
-        90, .gateway, "The call's environment has no trunk at all.",
-        fixes: ["landline.yaml: environments.NAME.trunks: [TRUNK]", "landline trunk list"])
-    },
   ]
 
   private static func attempts(_ attempts: [CallAttempt]) -> [String] {

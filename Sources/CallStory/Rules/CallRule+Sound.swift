@@ -7,7 +7,6 @@ extension CallRule {
   /// Limits above which somebody hears it; those of the warnings that apps get.
   static let highLoss = 0.03
   static let highJitter: Double = 30
-  static let highRoundTrip: Double = 400
   /// Bad seconds that make a bad call.
   static let badSeconds = 3
 
@@ -135,15 +134,6 @@ extension CallRule {
           + "seconds, \(Int(worst.peak)) ms at worst. Above \(Int(highJitter)) ms words are cut or late.",
         evidence: packets(call),
         fixes: ["look for a full line or a wireless network on that side"])
-    },
-    CallRule("roundTrip", "The way is long") { call in
-      guard let worst = worst(call, { $0.roundTrip ?? 0 }, above: highRoundTrip) else { return nil }
-      return Verdict(
-        64, worst.side == .near ? .app : .trunk,
-        "Packets took \(Int(worst.mean)) ms to the \(name(worst.side)) and back in \(worst.seconds) seconds: people begin "
-          + "to speak at the same time above \(Int(highRoundTrip)) ms.",
-        evidence: ["round trip up to \(Int(worst.peak)) ms"],
-        fixes: ["run a gateway nearer to that side", "look for a full line on the way"])
     },
     CallRule("transcoded", "Both sides speak different codecs") { call in
       guard let plans = call.sources.trace?.plans, let near = plans.last(where: { $0.side == .near }),
