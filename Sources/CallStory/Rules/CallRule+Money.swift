@@ -35,11 +35,15 @@ extension CallRule {
         ])
     },
     CallRule("destinationDenied", "The destination is blocked") { call in
-      guard call.failure?.refusal == .destinationBlocked, call.failure?.invalidValue == nil else { return nil }
+      guard [.destinationBlocked, .countryNotAllowed].contains(call.failure?.refusal), call.failure?.invalidValue == nil
+      else { return nil }
       return Verdict(
         97, .gateway,
-        "No INVITE went out: the number lies in a range that this gateway lets nobody call.",
-        evidence: ["refusal: destinationBlocked"], fixes: ["landline deny list", "landline deny remove DIGITS"])
+        call.failure?.refusal == .countryNotAllowed
+          ? "No INVITE went out: the account may not call this country."
+          : "No INVITE went out: the number lies in a range that this gateway lets nobody call.",
+        evidence: ["refusal: \(call.failure?.refusal?.rawValue ?? "")"],
+        fixes: ["landline cap show \(call.call?.account ?? "ACCOUNT")", "landline deny list"])
     },
     CallRule("accountLocked", "The account is locked") { call in
       guard call.failure?.refusal == .accountLocked else { return nil }
