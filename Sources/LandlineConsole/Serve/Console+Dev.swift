@@ -14,7 +14,7 @@ extension Console {
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
-    try await run(configuration, reloading: nil) { gateway, port in
+    try await run(configuration, reloading: nil, signsInLocally: true) { gateway, port in
       try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)
@@ -165,7 +165,8 @@ struct DevFolder: Sendable {
       """
     try DevFolder.write(assignments, to: environmentFile)
     return """
-      Landline runs at \(url), SIP at \(sip), for this machine only. Ctrl-C ends it.
+      Landline runs at http://127.0.0.1:\(port)/ for this machine only: open it and call. Ctrl-C ends it.
+        apps, SIP     \(url), \(sip)
         application   \(applicationKey), secret in \(secretFile)
         account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
         numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes

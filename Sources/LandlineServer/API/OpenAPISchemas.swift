@@ -89,7 +89,7 @@ enum OpenAPISchemas {
         ],
         optional: [
           ("instance", text), ("fix", text), ("call_id", text), ("sip_status", integer), ("position", integer),
-          ("member", text), ("parameter", text), ("rule", text), ("refusal", text),
+          ("member", text), ("parameter", text), ("rule", text), ("refusal", text), ("development", flag),
         ])
     ),
     (
@@ -201,6 +201,20 @@ enum OpenAPISchemas {
       object([
         ("version", text), ("node", text), ("started_at", time), ("ready", flag), ("draining", flag),
         ("live_calls", integer), ("sessions", integer), ("problems", list(text)),
+      ])
+    ),
+    (
+      "Person",
+      object([
+        ("role", choice(["operator", "owner", "application"])), ("environment", text), ("account", maybe(text)),
+        ("actor", text), ("development", flag), ("phone", flag), ("currency", maybe(text)),
+      ])
+    ),
+    (
+      "PhoneRegistration",
+      object([
+        ("application_key", text), ("user", text), ("device", text), ("token", text), ("expires_at", time),
+        ("account", text),
       ])
     ),
     ("Health", object([("status", text), ("problems", list(text))])),
