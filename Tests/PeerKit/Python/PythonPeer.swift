@@ -10,6 +10,7 @@ public final class PythonPeer: Sendable {
     case chromium = "chromium_peer"
     case landlineApp = "landline_app"
     case landlineCalls = "landline_calls"
+    case landlineJS = "landline_js"
     case judge
   }
 
