@@ -8,6 +8,8 @@ enum OpenAPISchemas {
   private static let text = JSONTree.members([("type", .text("string"))])
   private static let integer = JSONTree.members([("type", .text("integer"))])
   private static let number = JSONTree.members([("type", .text("number"))])
+  /// A value whose parts the page of a call knows.
+  private static let anything = JSONTree.members([("type", .text("object"))])
   private static let flag = JSONTree.members([("type", .text("boolean"))])
   private static let time = JSONTree.members([("type", .text("string")), ("format", .text("date-time"))])
   private static let decimal = JSONTree.members([
@@ -160,6 +162,24 @@ enum OpenAPISchemas {
     ("LiveCall", object(callMembers)),
     ("CallRecord", object(recordMembers)),
     ("Call", .members([("oneOf", .array([reference("LiveCall"), reference("CallRecord")]))])),
+    (
+      "Story",
+      object([
+        ("call", text), ("environment", text), ("account", text), ("kind", text), ("destination", text),
+        ("is_live", flag), ("state", text), ("started_at", time), ("conclusion", text),
+        (
+          "findings",
+          list(
+            object([
+              ("rule", text), ("title", text), ("explanation", text), ("evidence", list(text)), ("owner", text),
+              ("fixes", list(text)), ("confidence", integer),
+            ]))
+        ),
+        ("timing", list(anything)), ("lanes", list(anything)), ("ladder", list(anything)),
+        ("descriptions", list(anything)), ("media", list(anything)), ("quality", list(anything)),
+        ("attempts", list(anything)), ("gaps", list(text)),
+      ])
+    ),
     ("CallPage", object([("calls", list(reference("CallRecord"))), ("next", maybe(text))])),
     ("LiveCalls", object([("calls", list(reference("LiveCall")))])),
     ("PlacedCall", object([("id", text)])),

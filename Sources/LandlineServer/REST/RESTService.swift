@@ -58,7 +58,8 @@ package struct RESTService: Sendable {
 
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
-    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + personRoutes + plainRoutes + pageRoutes
+    let all =
+      accountRoutes + moneyRoutes + callRoutes + storyRoutes + nodeRoutes + personRoutes + plainRoutes + pageRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 
