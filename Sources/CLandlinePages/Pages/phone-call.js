@@ -1,33 +1,35 @@
 // One call: what it does while it is up, and what became of it.
-import { announce, api, copyButton, duration, element, fill, money, problemBox, spoken, tabs } from "/pages/shell.js";
+import { announce, api, copyButton, duration, element, fill, money, spoken, tabs } from "/pages/shell.js";
 import { programs } from "/pages/phone-code.js";
-import { drawLevels, meter } from "/pages/phone-sound.js";
+import { meter, microphoneTrouble } from "/pages/phone-sound.js";
 
 const byID = (id) => document.getElementById(id);
 
+// In this order: sound before the answer may come earlier than the ringing, and a call does not go back.
 const states = {
-  calling: "Calling", progressing: "On its way", ringing: "Ringing", early: "Sound before the answer",
-  accepted: "Answered", established: "Connected",
+  calling: "Calling", progressing: "On its way", ringing: "Ringing", early: "Sound before the answer", accepted: "Answered", established: "Connected",
 };
+const ranks = Object.keys(states);
 const warnings = {
-  "high-rtt": "slow: over 400 ms there and back", "high-jitter": "uneven: jitter over 30 ms",
-  "high-packet-loss": "over 3 % of packets lost", "low-mos": "sounds poor: MOS under 3.5", "no-audio": "no sound from your microphone",
+  "high-rtt": "over 400 ms there and back", "high-jitter": "jitter over 30 ms", "high-packet-loss": "over 3 % lost",
+  "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
 };
 const retries = {
-  never: "Trying again gives the same answer", now: "Trying again may help at once", later: "Trying again later may help",
-  afterFix: "Once what is named is put right", afterOperator: "Once the operator has changed something",
-  otherCodec: "With another codec", byGateway: "The gateway tries again by itself", nextTrunk: "Later; the gateway had no other way now",
+  never: "it would give the same answer", now: "yes, at once", later: "yes, later", afterFix: "once what is named is put right",
+  afterOperator: "once the operator has changed something", otherCodec: "with another codec",
+  byGateway: "the gateway does it by itself", nextTrunk: "later; no other way was left now",
 };
 const causes = {
-  timeout: "It took too long", denied: "It was refused", noAnswer: "Nobody answered", error: "It failed",
-  canceled: "You gave up before an answer", otherDeviceAnswered: "Another device answered", none: "The call is over",
+  timeout: "It took too long.", denied: "It was refused.", noAnswer: "Nobody answered.", error: "It failed.",
+  canceled: "You gave up before an answer.", otherDeviceAnswered: "Another device answered.",
 };
 const keys = "123456789*0#";
+const directions = ["sent", "received"];
 
-const percent = (share) => `${(share * 100).toFixed(1)} %`;
-const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+const isFree = (price) => price.rate_per_minute_nano === 0 && price.connection_fee_micro === 0;
 
-// Whole micro-units that so many seconds have cost; the gateway rounds once, at the end.
+// Whole micro-units that so many seconds have cost so far.
 function costOf(price, seconds) {
   if (seconds <= 0) return 0;
   const { initial_seconds: initial, increment_seconds: step } = price;
@@ -35,297 +37,215 @@ function costOf(price, seconds) {
   return price.connection_fee_micro + Math.ceil((price.rate_per_minute_nano * billed) / 60_000);
 }
 
-function grade(score) {
-  if (score >= 4) return ["good", "good"];
-  if (score >= 3.5) return ["good", "fair"];
-  return score >= 2.5 ? ["warn", "poor"] : ["bad", "bad"];
-}
-
 byID("pad").append(...[...keys].map((key) => element("button", { type: "button", dataset: { digit: key } }, key)));
 
-// Shows the call until its end. → { endedHere }
-export async function showCall(call, order, sound) {
+// Shows the call until its end. → whether it was ended here
+export async function showCall(call, order, trouble) {
   const panel = byID("live");
-  const stateLine = byID("state");
-  const price = { now: null, at: 0, seconds: null };
+  const line = byID("state");
+  const raised = new Set();
+  const meters = [];
   let state = "";
   let connectedAt = null;
-  let endedHere = false;
-  let endsAt = null;
-  let pressed = "";
-  let isMuted = false;
-  let isHeld = false;
-  const raised = new Set();
+  let creditEndsAt = null;
+  let isEndedHere = false;
+  let price = null;
+  let lastDraw = 0;
 
   function enter(next) {
-    // Early media may come before ringing: a call does not go back.
-    const ranks = Object.keys(states);
-    if (ranks.indexOf(next) <= ranks.indexOf(state) && state) return;
+    performance.mark(`landline.${next}`);
+    if (ranks.indexOf(next) <= ranks.indexOf(state)) return;
     state = next;
     panel.dataset.state = next;
-    stateLine.textContent = states[next];
-    performance.mark(`landline.${next}`);
-  }
-
-  function elapsed() {
-    return connectedAt === null ? 0 : (performance.now() - connectedAt) / 1000;
+    line.textContent = states[next];
   }
 
   function tick() {
-    const seconds = elapsed();
+    const seconds = connectedAt === null ? 0 : (performance.now() - connectedAt) / 1000;
     byID("timer").textContent = duration(seconds);
-    if (price.now) {
-      const cost = costOf(price.now, seconds);
-      const isFree = price.now.rate_per_minute_nano === 0 && price.now.connection_fee_micro === 0;
-      byID("cost").textContent = isFree ? "nothing" : money(cost, price.now.currency);
-      const left = [];
+    if (price) {
+      const cost = costOf(price, seconds);
       const had = order.hint?.available_micro;
-      if (had !== undefined && had !== null) left.push(money(had - cost, price.now.currency));
-      if (!isFree) left.push(`for ${spoken(Math.max(0, price.now.seconds_available - seconds))}`);
-      byID("credit").textContent = left.join(", ") || "–";
+      byID("cost").textContent = isFree(price) ? "nothing" : money(cost, price.currency);
+      byID("credit").textContent = [
+        Number.isFinite(had) && money(had - cost, price.currency),
+        !isFree(price) && `enough for ${spoken(Math.max(0, price.seconds_available - seconds))}`,
+      ].filter(Boolean).join(", ") || "–";
     }
-    if (endsAt !== null) {
-      byID("credit-ends").textContent = `The credit ends in ${Math.max(0, Math.ceil((endsAt - performance.now()) / 1000))} s, and the call with it.`;
+    byID("credit-ends").hidden = creditEndsAt === null;
+    if (creditEndsAt !== null) {
+      const left = Math.max(0, Math.ceil((creditEndsAt - performance.now()) / 1000));
+      byID("credit-ends").textContent = `The credit ends in ${left} s, and the call with it.`;
     }
   }
 
-  // The page as it is before anything is known of the call.
-  panel.hidden = false;
-  byID("party").textContent = order.target;
-  for (const id of ["price", "cost", "credit"]) byID(id).textContent = "–";
-  byID("score").textContent = "no figures yet";
-  byID("score").className = "badge";
-  byID("round-trip").textContent = "";
-  byID("pressed").textContent = "none";
-  byID("heard").textContent = "";
-  byID("credit-ends").hidden = true;
-  fill(byID("warnings"));
-  byID("mute").setAttribute("aria-pressed", "false");
-  byID("hold").setAttribute("aria-pressed", "false");
-  byID("mute").textContent = "Mute";
-  byID("hold").textContent = "Hold";
-  for (const id of ["leg-sent", "leg-received"]) {
-    for (const cell of [...byID(id).cells].slice(2)) cell.textContent = "–";
+  function draw(now) {
+    if (state === "ended") return;
+    requestAnimationFrame(draw);
+    if (now - lastDraw < (matchMedia("(prefers-reduced-motion: reduce)").matches ? 500 : 50)) return;
+    lastDraw = now;
+    [call.localStream, call.remoteStream].forEach((stream, index) => {
+      // A meter is of one stream; another microphone is another stream.
+      if (meters[index]?.stream !== stream) meters[index] = { stream, level: null };
+      meters[index].level ??= meter(stream);
+      const percent = Math.round(100 * (meters[index].level?.() ?? 0));
+      const bar = byID(`leg-${directions[index]}`).querySelector(".bar");
+      bar.firstElementChild.style.width = `${percent}%`;
+      bar.setAttribute("aria-valuenow", String(percent));
+    });
   }
-  byID("unheard").hidden = !sound.trouble;
-  byID("unheard").textContent = sound.trouble ? `${sound.trouble} You hear the other side and are not heard.` : "";
-  enter("calling");
-  tick();
-  panel.focus();
-
-  // Sound
-
-  const levels = [
-    { bar: byID("leg-sent").querySelector(".bar"), meter: sound.stream ? meter(sound.stream) : null },
-    { bar: byID("leg-received").querySelector(".bar"), meter: null },
-  ];
-  const stopLevels = drawLevels(levels);
 
   function listen() {
-    const speaker = byID("sound");
-    if (!call.remoteStream) return;
-    if (speaker.srcObject !== call.remoteStream) {
-      speaker.srcObject = call.remoteStream;
-      speaker.play().catch(() => {});
-    }
-    levels[1].meter ??= meter(call.remoteStream);
+    if (byID("sound").srcObject === call.remoteStream) return;
+    byID("sound").srcObject = call.remoteStream;
+    byID("sound").play().catch(() => {});
   }
-  listen();
 
-  // What the gateway says
-
-  const handlers = {
-    placed: () => performance.mark("landline.placed"),
-    progress: () => enter("progressing"),
-    ringing: () => enter("ringing"),
-    early: () => {
-      listen();
-      enter("early");
-    },
-    accepted: () => {
-      listen();
-      connectedAt ??= performance.now();
-      enter("accepted");
-    },
-    established: () => {
-      listen();
-      enter("established");
-    },
-    price: ({ detail }) => {
-      price.now = detail;
-      const isFree = detail.rate_per_minute_nano === 0 && detail.connection_fee_micro === 0;
-      const parts = [`${money(detail.rate_per_minute, detail.currency)}/min`];
-      if (detail.connection_fee_micro) parts.push(`${money(detail.connection_fee_micro, detail.currency)} a call`);
-      if (detail.initial_seconds > 1 || detail.increment_seconds > 1) {
-        parts.push(`${detail.initial_seconds} s at least, then by ${detail.increment_seconds} s`);
-      }
-      byID("price").textContent = isFree ? "free" : parts.join(", ");
-      tick();
-    },
-    credit: ({ detail }) => {
-      const isEnding = Number.isFinite(detail.ends_in);
-      endsAt = isEnding ? performance.now() + detail.ends_in * 1000 : null;
-      byID("credit-ends").hidden = !isEnding;
-      tick();
-    },
-    digit: ({ detail }) => {
-      byID("heard").textContent = `; the other side pressed ${detail.digit}`;
-      announce(`The other side pressed ${detail.digit}`);
-    },
-    held: ({ detail }) => {
-      stateLine.textContent = detail.held ? "The other side put you on hold" : states[state];
-    },
-    quality: ({ detail }) => {
-      const [tone, word] = grade(Math.min(detail.sent.mos, detail.received.mos));
-      byID("score").className = `badge ${tone}`;
-      byID("score").textContent = `Sound: ${word}, MOS ${Math.min(detail.sent.mos, detail.received.mos).toFixed(1)}`;
-      byID("round-trip").textContent = Number.isFinite(detail.round_trip) ? `${Math.round(detail.round_trip)} ms there and back` : "";
-      for (const [id, leg] of [["leg-sent", detail.sent], ["leg-received", detail.received]]) {
-        const cells = byID(id).cells;
-        cells[2].textContent = leg.mos.toFixed(1);
-        cells[3].textContent = percent(leg.loss);
-        cells[4].textContent = `${Math.round(leg.jitter)} ms`;
-      }
-    },
-    warning: ({ detail }) => {
-      if (detail.raised) raised.add(detail.warning);
-      else raised.delete(detail.warning);
-      fill(byID("warnings"), [...raised].map((name) => element("span", { class: "badge warn", dataset: { warning: name } }, warnings[name] ?? name)));
-    },
-  };
-  // What the buttons and keys do
+  // What the buttons and keys do. What fails because the call has just ended is told by its end.
 
   function press(digit) {
-    try {
-      call.sendDigits(digit);
-    } catch (error) {
-      announce(error.message, true);
-      return;
-    }
-    pressed = (pressed + digit).slice(-32);
-    byID("pressed").textContent = pressed;
+    call.sendDigits(digit).catch((error) => announce(error.message, true));
+    byID("pressed").textContent = (byID("pressed").textContent.replace("none", "") + digit).slice(-32);
   }
 
+  function toggle(id, words, act) {
+    const button = byID(id);
+    const isOn = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(isOn));
+    act(isOn).then(() => announce(words[Number(isOn)]), () => button.setAttribute("aria-pressed", String(!isOn)));
+  }
+
+  const mute = () => toggle("mute", ["You are heard again", "Muted"], (isOn) => call.mute(isOn));
+  const hold = () => toggle("hold", ["The call goes on", "The call is on hold"], (isOn) => call.hold(isOn));
+
   function hangUp() {
-    endedHere = true;
-    stateLine.textContent = "Hanging up";
+    isEndedHere = true;
+    line.textContent = "Hanging up";
     call.hangUp();
   }
 
-  function mute() {
-    isMuted = !isMuted;
-    call.mute(isMuted);
-    byID("mute").setAttribute("aria-pressed", String(isMuted));
-    byID("mute").textContent = isMuted ? "Muted" : "Mute";
-    announce(isMuted ? "Muted" : "You are heard again");
-  }
+  const listening = new AbortController();
+  const on = (target, type, act) => target.addEventListener(type, act, { signal: listening.signal });
 
-  async function hold() {
-    isHeld = !isHeld;
-    const button = byID("hold");
-    button.setAttribute("aria-pressed", String(isHeld));
-    button.textContent = isHeld ? "On hold" : "Hold";
-    try {
-      await call.hold(isHeld);
-      announce(isHeld ? "The call is on hold" : "The call goes on");
-    } catch (error) {
-      isHeld = !isHeld;
-      button.setAttribute("aria-pressed", String(isHeld));
-      button.textContent = isHeld ? "On hold" : "Hold";
-      announce(error.message, true);
-    }
-  }
+  // What the gateway says
 
-  const stop = new AbortController();
-  const { signal } = stop;
-  for (const [type, handler] of Object.entries(handlers)) call.addEventListener(type, handler, { signal });
-  byID("hang-up").addEventListener("click", hangUp, { signal });
-  byID("mute").addEventListener("click", mute, { signal });
-  byID("hold").addEventListener("click", hold, { signal });
-  byID("pad").addEventListener("click", (event) => {
-    const digit = event.target.closest("button")?.dataset.digit;
-    if (digit) press(digit);
-  }, { signal });
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
-    if (event.key === "Escape") {
-      event.preventDefault();
-      hangUp();
-      return;
+  on(call, "placed", () => performance.mark("landline.placed"));
+  for (const type of ["progressing", "ringing"]) on(call, type, () => enter(type));
+  for (const type of ["early", "accepted", "established"]) {
+    on(call, type, () => {
+      listen();
+      if (type !== "early") connectedAt ??= performance.now();
+      enter(type);
+    });
+  }
+  on(call, "price", ({ detail }) => {
+    price = detail;
+    byID("price").textContent = isFree(price) ? "free" : [
+      `${money(price.rate_per_minute, price.currency)}/min`,
+      price.connection_fee_micro > 0 && `${money(price.connection_fee_micro, price.currency)} a call`,
+      (price.initial_seconds > 1 || price.increment_seconds > 1) && `${price.initial_seconds} s at least, then by ${price.increment_seconds} s`,
+    ].filter(Boolean).join(", ");
+    tick();
+  });
+  on(call, "credit", ({ detail }) => {
+    creditEndsAt = Number.isFinite(detail.ends_in) ? performance.now() + detail.ends_in * 1000 : null;
+    tick();
+    if (creditEndsAt !== null) announce(byID("credit-ends").textContent, true);
+  });
+  on(call, "digit", ({ detail }) => {
+    byID("heard").textContent = `; the other side pressed ${detail.digit}`;
+  });
+  on(call, "held", ({ detail }) => {
+    line.textContent = detail.held ? "The other side put you on hold" : states[state];
+  });
+  on(call, "quality", ({ detail }) => {
+    const score = Math.min(detail.sent.mos, detail.received.mos);
+    const [tone, word] = score >= 4 ? ["good", "good"] : score >= 3.5 ? ["good", "fair"] : score >= 2.5 ? ["warn", "poor"] : ["bad", "bad"];
+    byID("score").className = `badge ${tone}`;
+    byID("score").textContent = `Sound: ${word}, MOS ${score.toFixed(1)}`;
+    byID("round-trip").textContent = Number.isFinite(detail.round_trip) ? `${Math.round(detail.round_trip)} ms there and back` : "";
+    for (const direction of directions) {
+      const { mos, loss, jitter } = detail[direction];
+      const cells = byID(`leg-${direction}`).cells;
+      cells[2].textContent = mos.toFixed(1);
+      cells[3].textContent = `${(loss * 100).toFixed(1)} %`;
+      cells[4].textContent = `${Math.round(jitter)} ms`;
     }
+  });
+  on(call, "warning", ({ detail }) => {
+    raised[detail.raised ? "add" : "delete"](detail.warning);
+    fill(byID("warnings"), [...raised].map((name) => element("span", { class: "badge warn", dataset: { warning: name } }, warnings[name] ?? name)));
+  });
+
+  on(byID("hang-up"), "click", hangUp);
+  on(byID("mute"), "click", mute);
+  on(byID("hold"), "click", hold);
+  on(byID("pad"), "click", ({ target }) => target.dataset.digit && press(target.dataset.digit));
+  on(document, "keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (event.key === "Escape") hangUp();
     // Plain characters act only inside the call, so that nothing typed elsewhere is heard by the other side.
-    if (!panel.contains(document.activeElement) || event.repeat) return;
-    if (event.key.length === 1 && keys.includes(event.key)) {
-      event.preventDefault();
-      press(event.key);
-    } else if (event.key === "m") mute();
+    else if (!panel.contains(document.activeElement)) return;
+    else if (event.key.length === 1 && keys.includes(event.key)) press(event.key);
+    else if (event.key === "m") mute();
     else if (event.key === "h") hold();
-  }, { signal });
+    else return;
+    event.preventDefault();
+  });
+
+  // The panel as it is before anything is known of this call.
+  for (const node of panel.querySelectorAll("[data-blank]")) node.textContent = node.dataset.blank;
+  for (const id of ["mute", "hold"]) byID(id).setAttribute("aria-pressed", "false");
+  byID("score").className = "badge";
+  byID("party").textContent = order.target;
+  byID("unheard").hidden = !trouble;
+  byID("unheard").textContent = trouble ? `${trouble} You hear the other side and are not heard.` : "";
+  panel.hidden = false;
+  enter("calling");
+  tick();
+  listen();
+  panel.focus();
+  requestAnimationFrame(draw);
   const timer = setInterval(tick, 200);
 
-  try {
-    await call.ended;
-  } catch {
-    // The failure stands in the call.
-  } finally {
-    stop.abort();
-    clearInterval(timer);
-    stopLevels();
-    byID("sound").srcObject = null;
-    panel.hidden = true;
-    panel.dataset.state = "ended";
-  }
-  return { endedHere };
+  await call.ended;
+  state = "ended";
+  listening.abort();
+  clearInterval(timer);
+  byID("sound").srcObject = null;
+  panel.hidden = true;
+  panel.dataset.state = state;
+  return isEndedHere;
 }
 
 // After the call
 
-function headline(cause, failure, endedHere, wasAnswered) {
-  if (failure) return sentence(failure.invalid?.problem ?? failure.message ?? causes[cause] ?? "The call failed");
-  if (cause === "hungUp") return endedHere ? "You ended the call." : "The other side ended the call.";
-  if (endedHere && !wasAnswered) return `${causes.canceled}.`;
-  return `${causes[cause] ?? "The call is over"}.`;
-}
-
 function saidBy(failure, summary) {
   if (failure.domain === "network") return "this page: the way to the gateway is broken";
-  if (failure.domain === "sip") {
-    const status = failure.sip_status ? `, with SIP ${failure.sip_status}${failure.phrase ? ` ${failure.phrase}` : ""}` : "";
-    return `${failure.trunk ? `the other side, over trunk ${failure.trunk}` : "the other side"}${status}`;
-  }
-  if (failure.domain === "capability") return "the gateway: a side lacks what the call needs";
-  return summary?.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
+  if (failure.domain === "capability") return failure.leg === "app" ? "this browser" : "the gateway: a side lacks what the call needs";
+  if (failure.domain !== "sip") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
+  const status = failure.sip_status ? `, with SIP ${failure.sip_status} ${failure.phrase ?? ""}` : "";
+  return `the other side${failure.trunk ? `, over trunk ${failure.trunk}` : ""}${status}`;
 }
 
-function evidence(failure) {
-  const all = [];
-  for (const reason of failure.reasons ?? []) all.push(`Reason: ${reason.protocol}${reason.cause ? ` cause ${reason.cause}` : ""}${reason.text ? `, “${reason.text}”` : ""}`);
-  if (!failure.reasons?.length && failure.cause) all.push(`Q.850 cause ${failure.cause}`);
-  if (failure.warning) all.push(`Warning: ${failure.warning}`);
-  if (failure.retry_after) all.push(`Retry-After: ${failure.retry_after} s`);
-  if (failure.refusal) all.push(`Refusal: ${failure.refusal}`);
-  return all;
-}
+const evidence = (failure) => [
+  ...(failure.reasons ?? []).map(({ protocol, cause, text }) => `Reason: ${protocol} ${cause ?? ""} ${text ?? ""}`),
+  !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,
+  failure.warning && `Warning: ${failure.warning}`,
+  failure.retry_after && `Retry-After: ${failure.retry_after} s`,
+  failure.refusal && `refusal ${failure.refusal}`,
+].filter(Boolean).join("; ");
 
-const list = (items) => element("ul", {}, items.map((item) => element("li", {}, item)));
+const list = (title, items) => items.length > 0 && [element("h3", {}, title), element("ul", {}, items.map((item) => element("li", {}, sentence(item))))];
 
-// The causes and remedies that the gateway's catalogue has for a code: its page as plain text, in two lists.
-async function remedies(code) {
-  const text = await api(`/errors/${encodeURIComponent(code)}`, { as: "text", headers: { Accept: "text/plain" } });
-  const part = (title) => {
-    const after = text.split(`${title}:\n`)[1] ?? "";
-    return after.split("\n\n")[0].split("\n").filter((line) => line.startsWith("- ")).map((line) => sentence(line.slice(2)));
-  };
-  return { causes: part("Likely causes"), fixes: part("What to do") };
-}
-
-async function story(id) {
+// What rules found in the stored call; null where there is none.
+async function finding(id) {
   // It is written a moment after the end.
   for (const wait of [150, 700, 1500]) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     try {
-      const found = await api(`/v1/calls/${encodeURIComponent(id)}/story`);
-      if (!found.is_live) return found;
+      const story = await api(`/v1/calls/${encodeURIComponent(id)}/story`);
+      if (!story.is_live) return story.findings[0] ?? null;
     } catch (error) {
       if (error.status !== 404) return null;
     }
@@ -333,97 +253,62 @@ async function story(id) {
   return null;
 }
 
-async function explain(place, id, failure) {
-  const found = id ? await story(id) : null;
-  const finding = found?.findings?.[0];
-  if (finding) {
-    fill(place, element("h3", {}, finding.title), element("p", {}, finding.explanation),
-      finding.fixes.length > 0 && [element("p", { class: "label" }, "What to do"), list(finding.fixes)]);
-    return;
-  }
-  if (!failure) {
-    if (found?.conclusion) fill(place, element("p", {}, found.conclusion));
-    return;
-  }
-  try {
-    const { causes: likely, fixes } = await remedies(failure.code);
-    fill(place, likely.length > 0 && [element("h3", {}, "Likely because"), list(likely)],
-      fixes.length > 0 && [element("h3", {}, "What to do"), list(fixes)]);
-  } catch {
-    fill(place, element("p", {}, "The page of the error says what to do."));
-  }
+async function explain(place, id, code) {
+  const found = id ? await finding(id) : null;
+  if (found) return fill(place, element("h3", {}, found.title), element("p", {}, found.explanation), list("What to do", found.fixes));
+  // What the gateway's catalogue has for every such failure: its page as plain text, in two lists.
+  const text = await api(`/errors/${encodeURIComponent(code)}`, { as: "text", headers: { Accept: "text/plain" } });
+  const part = (title) => (text.split(`${title}:\n`)[1] ?? "").split("\n\n")[0].split("\n").filter((line) => line.startsWith("- ")).map((line) => line.slice(2));
+  fill(place, list("Likely because", part("Likely causes")), list("What to do", part("What to do")));
 }
 
-export function showResult(call, order, { endedHere, again }) {
-  const summary = call.summary ?? null;
-  const failure = call.failure ?? summary?.failure ?? null;
-  const cause = summary?.cause ?? (failure ? "error" : "none");
+export function showResult(call, order, isEndedHere, again) {
+  const { summary } = call;
+  const failure = call.failure?.details ?? summary.failure ?? null;
+  const microphone = /^no microphone: (\w+)/.exec(failure?.phrase)?.[1];
   const section = byID("result");
-  const facts = [];
-  const fact = (name, ...value) => facts.push(element("dt", {}, name), element("dd", {}, ...value));
-
-  fact("Called", element("span", { class: "mono" }, order.target));
-  if (summary) fact("Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered");
-  if (summary) {
-    if (summary.cost_micro === undefined || summary.cost_micro === null) fact("Cost", "not known yet: the ledger is away");
-    else if (summary.cost_micro === 0) fact("Cost", "nothing");
-    else fact("Cost", `${money(summary.cost_micro, summary.currency)} for ${summary.billed_seconds} s`);
-  }
-  if (failure) {
-    fact("Who said so", saidBy(failure, summary));
-    const shown = evidence(failure);
-    if (shown.length) fact("Evidence", shown.join("; "));
-    if (failure.invalid?.accepted) fact("Accepted", failure.invalid.accepted);
-    if (retries[failure.retry]) fact("Again?", retries[failure.retry]);
-  }
-  for (const [name, value] of Object.entries(summary?.headers ?? {})) fact(name, value);
-
   const reasons = element("div", { class: "stack tight", id: "reasons", "aria-live": "polite" });
-  section.dataset.call = call.id ?? "";
-  section.dataset.cause = cause;
-  section.dataset.code = failure?.code ?? "";
+  const facts = [
+    ["Called", order.target],
+    ["Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered"],
+    ["Cost", Number.isFinite(summary.cost_micro) ? summary.cost_micro ? `${money(summary.cost_micro, summary.currency)} for ${summary.billed_seconds} s` : "nothing"
+      : summary.answered_at && "not known yet"],
+    ...(failure ? [
+      ["Who said so", saidBy(failure, summary)], ["Evidence", evidence(failure)], ["Accepted", failure.invalid?.accepted], ["Again?", retries[failure.retry]],
+    ] : []),
+    ...Object.entries(summary.headers ?? {}),
+  ];
+  const title = microphone ? microphoneTrouble(microphone)
+    : failure ? sentence(failure.invalid?.problem ?? failure.message)
+      : summary.cause === "hungUp" ? `${isEndedHere ? "You" : "The other side"} ended the call.` : causes[summary.cause] ?? "The call is over.";
+  Object.assign(section.dataset, { call: call.id ?? "", cause: summary.cause, code: failure?.code ?? "" });
   fill(section,
     element("div", { class: "spread" },
-      element("h2", { id: "result-title", class: failure ? "bad" : null }, headline(cause, failure, endedHere, Boolean(summary?.answered_at))),
+      element("h2", { id: "result-title", class: failure && "bad" }, title),
       element("button", { type: "button", class: "slim", id: "again", onclick: again }, "Call again")),
-    element("dl", { class: "facts" }, facts),
+    element("dl", { class: "facts" }, facts.filter(([, value]) => value).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
     reasons,
     element("p", { class: "row" },
       call.id && element("a", { href: `/calls/${encodeURIComponent(call.id)}`, id: "call-link" }, "The whole story of this call"),
-      failure?.code && element("a", { href: `/errors/${encodeURIComponent(failure.code)}`, id: "error-link" }, `About ${failure.code}`)));
+      failure && element("a", { href: `/errors/${encodeURIComponent(failure.code)}`, id: "error-link" }, `About ${failure.code}`)));
   section.hidden = false;
   section.focus();
-  if (failure) explain(reasons, call.id, failure);
-}
-
-export function showMistake(error) {
-  const section = byID("result");
-  section.dataset.call = "";
-  section.dataset.cause = "error";
-  section.dataset.code = error.code ?? error.failure?.code ?? "";
-  fill(section, element("h2", { id: "result-title", class: "bad" }, "The call was not placed"), problemBox(error));
-  section.hidden = false;
-  section.focus();
+  // Without an answer the links above remain.
+  if (failure) explain(reasons, call.id, failure.code).catch(() => {});
 }
 
 let language = "javascript";
 
 export function showCode(order, registration) {
-  const section = byID("code");
   const all = programs(order, registration, location.origin);
   const text = element("pre", { class: "code", tabindex: "0", role: "tabpanel", id: "code-panel" });
-  const bar = element("div", { class: "tabs", role: "tablist", "aria-label": "Language" }, all.map(({ name, title }) =>
-    element("button", {
-      type: "button", role: "tab", id: `code-${name}`, "aria-controls": "code-panel",
-      "aria-selected": String(name === language),
-    }, title)));
-  fill(section,
-    element("div", { class: "spread" }, element("h2", { id: "code-title" }, "Code for this call"), copyButton(() => text.textContent)),
-    bar, text);
+  const bar = element("div", { class: "tabs", role: "tablist", "aria-label": "Language" }, all.map(([name, title]) =>
+    element("button", { type: "button", role: "tab", id: `code-${name}`, "aria-controls": "code-panel", "aria-selected": String(name === language) }, title)));
+  fill(byID("code"), element("div", { class: "spread" }, element("h2", { id: "code-title" }, "Code for this call"), copyButton(() => text.textContent)), bar, text);
   tabs(bar, (tab) => {
     language = tab.id.slice("code-".length);
     text.setAttribute("aria-labelledby", tab.id);
-    text.textContent = all.find(({ name }) => name === language).text;
+    text.textContent = all.find(([name]) => name === language)[2];
   });
-  section.hidden = false;
+  byID("code").hidden = false;
 }

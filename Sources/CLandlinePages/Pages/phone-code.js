@@ -2,28 +2,27 @@
 
 const secret = "YOUR-APPLICATION-SECRET";
 
-// JSON's escapes are JavaScript's as well; a line separator would end a line in an older reader.
-const quoted = (text) => JSON.stringify(text).replace(/[\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
-
-// Swift writes \u{…}; header values hold no control characters, so quotes and backslashes are all there is.
+// JSON's texts are JavaScript's; Swift's and the shell's are not.
+const quoted = JSON.stringify;
 const swiftQuoted = (text) => `"${text.replace(/[\\"]/g, "\\$&")}"`;
+const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-const shellQuoted = (text) => `'${text.replace(/'/g, "'\\''")}'`;
+const pairs = (headers, quote) => Object.entries(headers).map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(", ");
 
-function swift({ kind, target, headers, callerNumber, anonymous }, { application_key: key, user }, address) {
+function swift({ kind, target, headers, callerNumber, anonymous }, registration, origin) {
   const method = { phone: "callPhoneNumber", sip: "callSIP", user: "callUser", conference: "callConference" }[kind];
   const parts = [swiftQuoted(target)];
-  const pairs = Object.entries(headers).map(([name, value]) => `${swiftQuoted(name)}: ${swiftQuoted(value)}`);
-  if (pairs.length) parts.push(`headers: [${pairs.join(", ")}]`);
+  if (Object.keys(headers).length) parts.push(`headers: [${pairs(headers, swiftQuoted)}]`);
   if (callerNumber) parts.push(`callerNumber: ${swiftQuoted(callerNumber)}`);
   if (anonymous) parts.push("isAnonymous: true");
   return `import LandlineClient
 
 let client = try Client(
-  applicationKey: ${swiftQuoted(key)}, credentials: .secret("${secret}"),
-  environmentHost: ${swiftQuoted(address)}, userID: ${swiftQuoted(user)}, device: "example")
+  applicationKey: ${swiftQuoted(registration.application_key)}, credentials: .secret("${secret}"),
+  environmentHost: "${origin.replace("http", "ws")}", userID: ${swiftQuoted(registration.user)}, device: "example")
 try await client.started()
-let call = try client.calls.${method}(${parts.join(", ")})
+let call = try client.calls.${method}(
+  ${parts.join(", ")})
 for await event in call.events {
   print("+\\(event.milliseconds) ms", event.kind)
 }
@@ -32,34 +31,29 @@ await client.stop()
 `;
 }
 
-function javaScript({ kind, target, headers, callerNumber, anonymous, listens }, { application_key: key, user }, origin) {
+function javaScript({ kind, target, headers, callerNumber, anonymous, listens }, registration, origin) {
   const method = { phone: "callPhone", sip: "callSIP", user: "callUser", conference: "callConference" }[kind];
-  const options = [];
-  if (Object.keys(headers).length) {
-    const pairs = Object.entries(headers).map(([name, value]) => `${quoted(name)}: ${quoted(value)}`);
-    options.push(`headers: { ${pairs.join(", ")} }`);
-  }
+  const options = [`microphone: ${!listens}`];
+  if (Object.keys(headers).length) options.push(`headers: { ${pairs(headers, quoted)} }`);
   if (callerNumber) options.push(`callerNumber: ${quoted(callerNumber)}`);
   if (anonymous) options.push("anonymous: true");
-  options.push(`microphone: ${!listens}`);
-  return `import { Landline } from ${quoted(`${origin}/landline.js`)};
+  return `import { Landline } from "${origin}/landline.js";
 
-// A secret is for trying out: a page that people load gets a signature or a token from your own server.
 const landline = new Landline({
-  url: ${quoted(`${origin.replace(/^http/, "ws")}/v1/connect`)},
-  applicationKey: ${quoted(key)},
-  user: ${quoted(user)},
+  url: "${origin.replace("http", "ws")}/v1/connect",
+  applicationKey: ${quoted(registration.application_key)},
+  user: ${quoted(registration.user)},
   device: "example",
+  // To try it out. A page for others asks your own server for a token.
   credentials: { secret: "${secret}" },
 });
 await landline.connect();
-const call = landline.${method}(${quoted(target)}, { ${options.join(", ")} });
+const call = landline.${method}(${quoted(target)}, {
+  ${options.join(",\n  ")},
+});
 document.querySelector("audio").srcObject = call.remoteStream;
-for (const type of ["ringing", "accepted", "price"]) {
-  call.addEventListener(type, (event) => console.log(type, event.detail));
-}
 const summary = await call.ended;
-console.log(summary.cause, call.failure?.message ?? "", summary.cost, summary.currency);
+console.log(summary.cause, call.failure?.message, summary.cost);
 landline.stop();
 `;
 }
@@ -68,9 +62,8 @@ function curl({ kind, target, headers, callerNumber, anonymous }, { account }, o
   const body = { account, first: { kind: "phone", target: "YOUR-OWN-NUMBER" }, second: { kind, target } };
   if (callerNumber) body.caller_number = callerNumber;
   if (Object.keys(headers).length) body.headers = headers;
-  const notes = ["# Over REST there is no microphone: the gateway calls your own phone first, then joins it with the other side."];
-  if (anonymous) notes.push("# REST does not withhold a number; the call of this page did.");
-  return `${notes.join("\n")}
+  return `# REST has no microphone: the gateway calls your own phone,
+# then joins it with the other side.${anonymous ? "\n# It cannot withhold the number, as this call did." : ""}
 curl --fail-with-body ${shellQuoted(`${origin}/v1/calls`)} \\
   -H "Authorization: Bearer $LANDLINE_KEY" \\
   -H "Idempotency-Key: $(uuidgen)" \\
@@ -79,11 +72,4 @@ curl --fail-with-body ${shellQuoted(`${origin}/v1/calls`)} \\
 `;
 }
 
-export function programs(order, registration, origin) {
-  const address = origin.replace(/^http/, "ws");
-  return [
-    { name: "swift", title: "Swift", text: swift(order, registration, address) },
-    { name: "javascript", title: "JavaScript", text: javaScript(order, registration, origin) },
-    { name: "curl", title: "curl", text: curl(order, registration, origin) },
-  ];
-}
+export const programs = (...all) => [["swift", "Swift", swift(...all)], ["javascript", "JavaScript", javaScript(...all)], ["curl", "curl", curl(...all)]];

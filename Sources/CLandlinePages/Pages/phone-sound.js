@@ -1,112 +1,71 @@
 // The microphone, and how loud both directions are.
 
-// Why there is no microphone, in words that help.
-function trouble(error) {
-  switch (error.name) {
-    case "NotAllowedError":
-    case "SecurityError":
-      return "The browser gives this page no microphone. Allow it beside the address, then call again.";
-    case "NotFoundError":
-      return "There is no microphone on this computer.";
-    case "OverconstrainedError":
-      return "The microphone that was chosen is gone. Choose another.";
-    case "NotReadableError":
-    case "AbortError":
-      return "Another program holds the microphone. Close it, then call again.";
-    default:
-      return `The microphone does not work: ${error.message}`;
-  }
-}
+const nowhere = "There is no microphone on this computer.";
+const insecure = "The browser gives a microphone to pages on https:// and on this computer only.";
+const troubles = {
+  NotAllowedError: "The browser gives this page no microphone. Allow it beside the address, then call again.",
+  NotFoundError: nowhere,
+  OverconstrainedError: "The microphone that was chosen is gone. Choose another.",
+  NotReadableError: "Another program holds the microphone. Close it, then call again.",
+};
 
-const insecure = "The browser gives a microphone to pages on https:// or on this computer only.";
+let permission = null;
+let count = null;
+navigator.permissions?.query({ name: "microphone" }).then((status) => (permission = status), () => {});
 
-// → { stream } or { trouble }
-export async function openMicrophone(device) {
-  if (!navigator.mediaDevices?.getUserMedia) return { trouble: insecure };
+export const microphoneTrouble = (name) => troubles[name] ?? `The microphone does not work (${name}).`;
+
+// What a call is to take: { microphone, trouble }.
+export async function microphone(device) {
+  if (!navigator.mediaDevices) return { microphone: false, trouble: insecure };
+  if (count === 0) return { microphone: false, trouble: nowhere };
   const audio = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
   if (device) audio.deviceId = { exact: device };
+  // Where no question is to be expected, the call goes out while the microphone opens.
+  if (permission?.state === "granted") return { microphone: audio };
   try {
-    return { stream: await navigator.mediaDevices.getUserMedia({ audio }) };
+    return { microphone: await navigator.mediaDevices.getUserMedia({ audio }) };
   } catch (error) {
-    return { trouble: trouble(error) };
+    return { microphone: false, trouble: microphoneTrouble(error.name) };
   }
 }
 
-export function closeMicrophone(stream) {
-  for (const track of stream?.getTracks() ?? []) track.stop();
-}
-
-// Fills a <select> with the microphones, now and whenever one comes or goes; tell(text) when there is none.
+// Fills a <select> with the microphones, whenever one comes or goes; tell(text) when there is none. → list()
 export function chooseMicrophone(select, tell) {
   async function list() {
-    if (!navigator.mediaDevices?.enumerateDevices) {
-      select.disabled = true;
-      tell(insecure);
-      return;
-    }
+    if (!navigator.mediaDevices) return tell(insecure);
     const found = (await navigator.mediaDevices.enumerateDevices()).filter((one) => one.kind === "audioinput");
     const chosen = select.value;
+    count = found.length;
     // Before the permission devices have neither names nor ids.
-    const named = found.filter((one) => one.deviceId && one.deviceId !== "default");
-    select.replaceChildren(
-      new Option("the system's own", ""), ...named.map((one, index) => new Option(one.label || `microphone ${index + 1}`, one.deviceId)));
-    select.value = named.some((one) => one.deviceId === chosen) ? chosen : "";
-    tell(found.length ? "" : "There is no microphone on this computer: you will hear the other side and not be heard.");
+    select.replaceChildren(new Option("the system's own", ""), ...found.filter((one) => one.deviceId && one.deviceId !== "default")
+      .map((one, index) => new Option(one.label || `microphone ${index + 1}`, one.deviceId)));
+    select.value = chosen;
+    if (select.selectedIndex < 0) select.value = "";
+    tell(count ? "" : `${nowhere} You will hear the other side and not be heard.`);
   }
-  navigator.mediaDevices?.addEventListener?.("devicechange", list);
+  navigator.mediaDevices?.addEventListener("devicechange", list);
   list();
   return list;
 }
 
 let context = null;
 
-// To be called in a click or key press: only then a browser lets sound begin.
+// In a click or key press: only there a browser lets sound begin.
 export function wakeSound() {
   context ??= new AudioContext({ latencyHint: "interactive" });
-  if (context.state === "suspended") context.resume().catch(() => {});
+  context.resume().catch(() => {});
 }
 
-// → { level(), stop() }; level is 0 to 1 over the 60 dB below full scale.
+// → level(), 0 to 1 over the 60 dB below full scale; null while there is no sound to measure
 export function meter(stream) {
   if (!context || !stream?.getAudioTracks().length) return null;
-  const source = context.createMediaStreamSource(stream);
   const analyser = new AnalyserNode(context, { fftSize: 1024 });
-  source.connect(analyser);
+  context.createMediaStreamSource(stream).connect(analyser);
   const samples = new Float32Array(analyser.fftSize);
-  return {
-    level() {
-      analyser.getFloatTimeDomainData(samples);
-      let sum = 0;
-      for (const sample of samples) sum += sample * sample;
-      const decibel = 10 * Math.log10(sum / samples.length + 1e-12);
-      return Math.min(1, Math.max(0, 1 + decibel / 60));
-    },
-    stop() {
-      source.disconnect();
-    },
-  };
-}
-
-// Draws levels while it runs; rows: [{ bar, meter }] whose meters may still come. → stop()
-export function drawLevels(rows) {
-  const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  let next = 0;
-  let last = 0;
-  const draw = (now) => {
-    next = requestAnimationFrame(draw);
-    if (now - last < (calm.matches ? 500 : 50)) return;
-    last = now;
-    for (const row of rows) {
-      const percent = Math.round(100 * (row.meter?.level() ?? 0));
-      if (percent === row.shown) continue;
-      row.shown = percent;
-      row.bar.firstElementChild.style.width = `${percent}%`;
-      row.bar.setAttribute("aria-valuenow", String(percent));
-    }
-  };
-  next = requestAnimationFrame(draw);
   return () => {
-    cancelAnimationFrame(next);
-    for (const row of rows) row.meter?.stop();
+    analyser.getFloatTimeDomainData(samples);
+    const power = samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length;
+    return Math.min(1, Math.max(0, 1 + Math.log10(power + 1e-12) / 6));
   };
 }

@@ -1,15 +1,12 @@
 // The page of the phone: registers it, and takes a call from the form to its end.
-import { api, announce, banner, element, fill, onSignIn, problemBox, start } from "/pages/shell.js";
+import { announce, api, banner, element, fill, onSignIn, problemBox, start } from "/pages/shell.js";
 import { dialForm } from "/pages/phone-dial.js";
-import { showCall, showCode, showMistake, showResult } from "/pages/phone-call.js";
-import { chooseMicrophone, closeMicrophone, openMicrophone, wakeSound } from "/pages/phone-sound.js";
+import { showCall, showCode, showResult } from "/pages/phone-call.js";
+import { chooseMicrophone, microphone, wakeSound } from "/pages/phone-sound.js";
 import { Landline } from "/landline.js";
 
 const byID = (id) => document.getElementById(id);
-const badges = {
-  idle: ["", "not registered"], connecting: ["info", "registering"], ready: ["good", "ready"],
-  reconnecting: ["warn", "reconnecting"], stopped: ["bad", "not registered"],
-};
+const tones = { ready: "good", connecting: "info", reconnecting: "warn", stopped: "bad" };
 
 let landline = null;
 let registration = null;
@@ -17,74 +14,61 @@ let payer = null;
 let isBusy = false;
 
 function show(state) {
-  const [tone, words] = badges[state] ?? badges.idle;
   const badge = byID("registration");
-  badge.className = `badge ${tone}`;
+  badge.className = `badge ${tones[state] ?? ""}`;
   badge.dataset.state = state;
-  badge.textContent = state === "ready" ? `ready as ${registration.user}, ${registration.account} pays` : words;
+  badge.textContent = state === "ready" ? `ready as ${registration.user}, ${registration.account} pays`
+    : { connecting: "registering", reconnecting: "reconnecting" }[state] ?? "not registered";
   banner("connection", state === "reconnecting"
     ? "The connection to the gateway is lost. Reconnecting; a call that is up goes on for half a minute." : null);
 }
 
-function showTrouble(error, repeat) {
-  fill(byID("trouble"), element("div", { class: "stack tight" }, problemBox(error),
-    repeat && element("div", {}, element("button", { type: "button", class: "slim", onclick: repeat }, "Try again"))));
+function stopped(error) {
+  show("stopped");
+  fill(byID("trouble"), problemBox(error), element("button", { type: "button", class: "slim", onclick: register }, "Register again"));
 }
 
-// The telephone of this page
-
-const askRegistration = () => api("/v1/phone-registrations", { method: "POST", body: payer ? { account: payer } : {} });
+const ask = () => api("/v1/phone-registrations", { method: "POST", body: payer ? { account: payer } : {} });
 
 async function register() {
   fill(byID("trouble"));
   show("connecting");
   try {
-    registration = await askRegistration();
-    let token = registration.token;
+    registration = await ask();
+    let { token } = registration;
     landline?.stop();
-    const mine = new Landline({
+    const mine = (landline = new Landline({
       applicationKey: registration.application_key, user: registration.user, device: registration.device,
       // Each registration wants a token of its own.
-      credentials: async () => {
-        const fresh = token ?? (await askRegistration()).token;
+      async credentials() {
+        const fresh = token ?? (await ask()).token;
         token = null;
         return { token: fresh };
       },
-    });
-    landline = mine;
+    }));
     mine.addEventListener("state", () => {
       if (landline !== mine) return;
       show(mine.state);
-      if (mine.state === "stopped" && mine.failure) showTrouble(mine.failure, register);
+      if (mine.state === "stopped" && mine.failure) stopped(mine.failure);
     });
     await mine.connect();
     show(mine.state);
   } catch (error) {
-    show("stopped");
-    showTrouble(error, register);
+    stopped(error);
   }
 }
 
-function explainAbsence(person) {
-  const account = person.account ?? "ACCOUNT";
+function explainAbsence({ account, environment }) {
+  const name = account ?? "ACCOUNT";
   show("idle");
   byID("dial").hidden = true;
   fill(byID("trouble"), element("div", { class: "card stack" },
     element("h2", {}, "There is no phone here yet"),
-    element("p", {}, `This page calls as an application, and environment ${person.environment} has none ${
-      person.account ? `whose calls account ${person.account} pays` : "with an account"}. Put one into the gateway's configuration, load it with SIGHUP, and come back:`),
-    element("pre", { class: "code", tabindex: "0" }, `environments:
-  ${person.environment}:
-    applications:
-      phone:
-        key: ${account.toLowerCase()}-phone
-        secret-file: phone-secret
-        account: ${account}
-`),
-    element("p", {}, element("a", { href: "/account" }, "See the account instead"))));
+    element("p", {}, `This page calls as an application, and environment ${environment} has none ${
+      account ? `whose calls account ${account} pays` : "with an account"}. Put one into the gateway's configuration, let the gateway read it again (SIGHUP), and load this page again:`),
+    element("pre", { class: "code", tabindex: "0" },
+      `environments:\n  ${environment}:\n    applications:\n      phone:\n        key: ${name.toLowerCase()}-phone\n        secret-file: phone-secret\n        account: ${name}\n`)));
 }
-
-// Calls
 
 async function place(order) {
   if (isBusy) return;
@@ -92,40 +76,43 @@ async function place(order) {
   performance.mark("landline.click");
   wakeSound();
   byID("result").hidden = true;
-  byID("call").disabled = true;
-  let stream = null;
-  try {
-    if (landline?.state !== "ready") await landline?.connect();
-    const opened = await openMicrophone(byID("microphone").value);
-    stream = opened.stream ?? null;
-    byID("microphone-hint").textContent = opened.trouble ?? "";
-    order.listens = !stream;
-    const options = { headers: order.headers, anonymous: order.anonymous, microphone: stream ?? false };
-    if (order.callerNumber) options.callerNumber = order.callerNumber;
-    const call = landline.call(order.kind, order.target, options);
+  const sound = await microphone(byID("microphone").value);
+  order.listens = !sound.microphone;
+  // Not before the call needs it: a phone that was told to stop registers anew.
+  if (!landline || landline.state === "stopped") await register();
+  if (landline && landline.state !== "stopped") {
+    const { headers, callerNumber, anonymous } = order;
+    const call = landline.call(order.kind, order.target, { headers, anonymous, ...(callerNumber && { callerNumber }), microphone: sound.microphone });
     byID("dial").hidden = true;
     showCode(order, registration);
-    const { endedHere } = await showCall(call, order, opened);
+    const endedHere = await showCall(call, order, sound.trouble);
     byID("dial").hidden = false;
-    showResult(call, order, { endedHere, again: () => place(order) });
+    showResult(call, order, endedHere, () => place(order));
     // Names of devices are known once the microphone was allowed, and the credit has changed.
     listMicrophones();
     form.refresh();
-  } catch (error) {
-    byID("dial").hidden = false;
-    showMistake(error);
-  } finally {
-    closeMicrophone(stream);
-    byID("call").disabled = false;
-    isBusy = false;
   }
+  if (sound.microphone instanceof MediaStream) for (const track of sound.microphone.getTracks()) track.stop();
+  isBusy = false;
 }
 
-const form = dialForm({ account: () => payer ?? registration?.account ?? null, place });
-const listMicrophones = chooseMicrophone(byID("microphone"), (text) => {
-  byID("microphone-hint").textContent = text;
-});
+async function offerPayers() {
+  const { accounts } = await api("/v1/accounts");
+  if (accounts.length < 2) return;
+  const select = byID("payer");
+  select.replaceChildren(...accounts.map(({ name }) => new Option(name)));
+  select.value = registration.account;
+  byID("payer-field").hidden = false;
+  select.addEventListener("change", async () => {
+    payer = select.value;
+    await register();
+    announce(`${payer} pays`);
+    form.refresh();
+  });
+}
 
+const form = dialForm({ account: () => payer ?? registration?.account, place });
+const listMicrophones = chooseMicrophone(byID("microphone"), (text) => (byID("microphone-hint").textContent = text));
 const person = await start("phone");
 
 onSignIn((now) => {
@@ -133,30 +120,12 @@ onSignIn((now) => {
   if (now.actor !== person.actor || now.environment !== person.environment) location.reload();
 });
 
-async function offerPayers() {
-  try {
-    const { accounts } = await api("/v1/accounts");
-    if (accounts.length < 2) return;
-    const select = byID("payer");
-    select.replaceChildren(...accounts.map(({ name }) => new Option(name, name)));
-    select.value = registration.account;
-    byID("payer-field").hidden = false;
-    select.addEventListener("change", async () => {
-      payer = select.value;
-      announce(`${payer} pays`);
-      await register();
-      form.refresh();
-    });
-  } catch {
-    // The account of the registration pays.
-  }
-}
-
 if (person.phone) {
-  form.focus();
+  byID("target").focus();
   await register();
   form.offerSandbox();
-  if (person.role === "operator" && registration) offerPayers();
+  // Without an answer the account of the registration pays.
+  if (person.role === "operator" && registration) offerPayers().catch(() => {});
 } else {
   explainAbsence(person);
 }
