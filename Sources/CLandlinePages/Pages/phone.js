@@ -2,7 +2,7 @@
 import { announce, api, banner, element, fill, onSignIn, problemBox, start } from "/pages/shell.js";
 import { dialForm } from "/pages/phone-dial.js";
 import { showCall, showCode, showResult } from "/pages/phone-call.js";
-import { chooseMicrophone, microphone, wakeSound } from "/pages/phone-sound.js";
+import { chooseMicrophone, microphone } from "/pages/phone-sound.js";
 import { Landline } from "/landline.js";
 
 const byID = (id) => document.getElementById(id);
@@ -74,7 +74,6 @@ async function place(order) {
   if (isBusy) return;
   isBusy = true;
   performance.mark("landline.click");
-  wakeSound();
   byID("result").hidden = true;
   const sound = await microphone(byID("microphone").value);
   order.listens = !sound.microphone;
