@@ -269,7 +269,7 @@ export function showResult(call, order, isEndedHere, again) {
   const failure = call.failure?.details ?? summary.failure ?? null;
   const microphone = /^no microphone: (\w+)/.exec(failure?.phrase)?.[1];
   const section = byID("result");
-  const reasons = element("div", { class: "stack tight", id: "reasons", "aria-live": "polite" });
+  const reasons = element("div", { class: "stack tight", id: "reasons", role: "status" });
   const facts = [
     ["Called", order.target],
     ["Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered"],
