@@ -1,11 +1,13 @@
 // /calls/ID: the story of one call, read again each second while it is up.
-import { api, copyButton, element, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
-import { badge, causes, confirmed, grid, query, states } from "/pages/lists.js";
+import { api, copyButton, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
+import {
+  alertBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+} from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
-import { Plot, TimingBar } from "/pages/plots.js";
-import { offset } from "/pages/drawing.js";
+import { offset, Plot, TimingBar } from "/pages/plots.js";
 
-const phaseWords = { "set-up": "Post-dial delay", ringing: "Ringing", talking: "Talking" };
+const { a, article, button, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
+const phases = { "set-up": "Post-dial delay", ringing: "Ringing", talking: "Talking" };
 const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
@@ -16,78 +18,62 @@ const retries = {
 };
 const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
-  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
-  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
+  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, isBetterHigh: false, limit: { value: 30, text: "warning above 30 ms" } },
+  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, isBetterHigh: false, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
 ];
 
 await start("calls");
-const main = document.querySelector("main");
-const id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+let id = "";
+try {
+  id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+} catch {
+  // An escape that is none: no call has such an id.
+  id = location.pathname.split("/")[2];
+}
 const isMasked = new URLSearchParams(location.search).get("masked") === "true";
+const mask = { masked: isMasked ? "true" : null };
 const path = (rest = "") => `/v1/calls/${encodeURIComponent(id)}${rest}`;
-const page = element("div", { class: "stack" });
+const page = div("stack");
 fill(main, page);
 
-// Sections. Each is made once and changed when what it shows has changed: nothing moves under a reader's eyes.
+// Sections are made once and written again when what they show has changed: nothing moves under a reader's eyes.
 
 const known = new Map();
 /** Whether a value differs from the last time. */
-function changed(name, value) {
-  const text = JSON.stringify(value ?? null);
+function changed(name, ...values) {
+  const text = JSON.stringify(values);
   if (known.get(name) === text) return false;
   known.set(name, text);
   return true;
 }
 
-let sections = 0;
-function section(title, ...children) {
-  sections += 1;
-  const heading = `section-${sections}`;
-  return element("section", { class: "card stack", "aria-labelledby": heading }, element("h2", { id: heading }, title), children);
-}
-
-function facts(rows) {
-  return element("dl", { class: "facts" }, rows.filter(([, value]) => value !== null && value !== undefined && value !== "")
-    .map(([title, value]) => [element("dt", {}, title), element("dd", {}, value)]));
-}
-
-const heading = element("h1", { class: "break" }, "Call");
-const state = element("div", { class: "row" });
-const conclusion = element("p", { role: "status" });
-const summary = element("div", {});
-const live = element("div", { role: "alert" });
-const hangUp = element("button", { type: "button", class: "danger", hidden: true, onclick: end }, "Hang up");
-const findings = section("What happened");
-const timing = new TimingBar((name) => phaseWords[name] ?? name);
-const timingSection = section("Time", timing.node);
+const heading = h1("break");
+const state = div("row");
+const conclusion = p({ role: "status" });
+const problem = alertBox();
+const hangUp = button({ type: "button", class: "danger slim", hidden: true, onclick: end }, "Hang up");
+const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.from({ length: 7 }, () => div("stack"));
+const gaps = div("");
+const timing = new TimingBar((name) => phases[name] ?? name);
 const ladder = new Ladder();
 const plots = figures.map((figure) => new Plot(figure));
-const codecs = element("div", { class: "stack tight" });
-const counts = element("div", {});
-const soundSection = section("Sound", codecs, counts, ...plots.map((plot) => plot.node));
-const descriptions = section("Session descriptions");
-const attempts = section("Attempts");
-const costs = section("Money");
-const gaps = element("div", {});
-
-function actions() {
-  const link = new URL(query(`/calls/${encodeURIComponent(id)}`, { masked: "true" }), location.href);
-  return element("div", { class: "row" }, hangUp,
-    element("a", { class: "button slim", href: path("/story.txt"), download: `${id}.txt`, hidden: isMasked }, "Text"),
-    element("a", { class: "button slim", href: path(`/story${location.search && isMasked ? "?masked=true" : ""}`), download: `${id}.json` }, "JSON"),
-    element("a", { class: "button slim", href: path("/capture"), download: `${id}.pcapng`, hidden: isMasked }, "Capture (pcap)"),
-    isMasked
-      ? element("a", { class: "button slim", href: location.pathname }, "Show numbers")
-      : copyButton(() => link.href, "Copy a link that hides numbers"));
-}
+const cards = {
+  findings: card("What happened", findings), timing: card("Time", timing.node),
+  sound: card("Sound", codecs, counts, ...plots.map((plot) => plot.node)), descriptions: card("Session descriptions", descriptions),
+  attempts: card("Attempts", attempts), costs: card("Money", costs),
+};
 
 function build() {
-  fill(page,
-    element("p", { class: "small" }, element("a", { href: "/calls" }, "All calls")),
-    element("div", { class: "stack tight" }, heading, state, conclusion), live, actions(),
-    isMasked && element("p", { class: "notice" }, "Numbers are hidden on this page."),
-    findings, element("div", { class: "columns" }, section("Call", summary), timingSection),
-    section("Ladder", ladder.node), soundSection, element("div", { class: "columns" }, attempts, costs), descriptions, gaps);
+  const file = (text, rest, name, parameters = {}) =>
+    a({ class: "button slim", href: query(path(rest), parameters), download: `${id}.${name}` }, text);
+  const link = new URL(`${callPath(id)}?masked=true`, location.href).href;
+  fill(page, p("small", a({ href: "/calls" }, "All calls")), div("stack tight", heading, state, conclusion), problem,
+    div("row", hangUp, !isMasked && file("Text", "/story.txt", "txt"), file("JSON", "/story", "json", mask),
+      !isMasked && file("Capture (pcapng)", "/capture", "pcapng"),
+      isMasked ? a({ class: "button slim", href: callPath(id) }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
+    isMasked && p("notice", "Numbers are hidden on this page."),
+    cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
+    div("columns", cards.attempts, cards.costs), cards.descriptions, gaps);
 }
 
 async function end() {
@@ -95,209 +81,175 @@ async function end() {
   try {
     await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
   } catch (error) {
-    if (error.status !== 404) fill(live, problemBox(error));
+    if (error.status !== 404) fill(problem, problemBox(error));
   }
 }
 
-// Showing
-
 function show(story) {
-  if (page.childElementCount === 0) build();
+  if (page.contains(heading) === false) build();
   document.title = `Call to ${story.destination} – Landline`;
-  heading.textContent = `Call to ${story.destination}`;
-  if (conclusion.textContent !== story.conclusion) conclusion.textContent = story.conclusion;
+  heading.textContent = document.title.replace(" – Landline", "");
+  if (changed("conclusion", story.conclusion)) conclusion.textContent = story.conclusion;
   hangUp.hidden = !story.is_live;
-  if (changed("state", [story.state, story.cause, story.failure?.code, story.is_live])) {
+  if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
     const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
     fill(state, badge(word, story.failure ? "bad" : story.is_live || story.cause === "hungUp" ? "good" : "warn"),
       story.is_live && badge("live", "info"), badge(story.kind));
   }
   showFindings(story);
-  showSummary(story);
-  timingSection.hidden = story.timing.length === 0;
+  showAbout(story);
+  cards.timing.hidden = story.timing.length === 0;
   if (changed("timing", story.timing)) timing.show(story.timing);
-  if (changed("ladder", [story.lanes, story.ladder, story.quality, story.attempts])) ladder.show(story);
+  if (changed("ladder", story.lanes, story.ladder, story.quality, story.attempts)) ladder.show(story);
   showSound(story);
   showDescriptions(story);
   showAttempts(story);
   showMoney(story);
   if (changed("gaps", story.gaps)) {
-    fill(gaps, story.gaps.length > 0 && element("div", { class: "notice" }, element("strong", {}, "What is not known"),
-      element("ul", { class: "evidence" }, story.gaps.map((gap) => element("li", {}, gap)))));
+    fill(gaps, story.gaps.length > 0 && div("notice", strong("", "What is not known"), ul("evidence", story.gaps.map((gap) => li("", gap)))));
   }
 }
 
-function body(node, ...children) {
-  node.replaceChildren(node.firstChild, ...children.flat().filter(Boolean));
+function showFindings({ findings: found, failure }) {
+  if (!changed("findings", found, failure)) return;
+  cards.findings.hidden = found.length === 0 && !failure;
+  fill(findings, found.map((finding) => article("finding",
+    h3("", finding.title), p("", finding.explanation),
+    p("row", badge(owners[finding.owner] ?? finding.owner, finding.owner === "nobody" ? "good" : "warn"), badge(`${finding.confidence} % sure`),
+      span("small muted mono", finding.rule)),
+    finding.evidence.length > 0 && div("small", p("muted", "Why this is believed"), ul("evidence mono", finding.evidence.map((line) => li("", line)))),
+    finding.fixes.length > 0 && div("stack tight", p("small muted", "What to do"),
+      finding.fixes.map((fix) => div("fix", pre("code", fix), copyButton(() => fix)))))),
+  failure && div("problem", p("", strong("", failure.meaning)), facts([
+    ["Code", errorLink(failure.code)], ["Said by", failure.said_by],
+    ["SIP", [failure.sip_status, failure.phrase].filter(Boolean).join(" ")],
+    ["Cause (Q.850)", [failure.q850, failure.q850_name].filter(Boolean).join(" ")],
+    ["Warning", failure.warning], ["Reasons", (failure.reasons ?? []).join("; ")], ["Refusal", failure.refusal],
+    ["Does a retry help", `${retries[failure.retry] ?? failure.retry}${failure.retry_after_seconds ? `, after ${failure.retry_after_seconds} s` : ""}`],
+  ])));
 }
 
-function showFindings(story) {
-  if (!changed("findings", [story.findings, story.failure])) return;
-  findings.hidden = story.findings.length === 0 && !story.failure;
-  body(findings, story.findings.map((finding) => element("article", { class: "finding" },
-    element("h3", {}, finding.title), element("p", {}, finding.explanation),
-    element("p", { class: "row" }, badge(owners[finding.owner] ?? finding.owner, finding.owner === "nobody" ? "good" : "warn"),
-      badge(`${finding.confidence} % sure`), element("span", { class: "small muted mono" }, finding.rule)),
-    finding.evidence.length > 0 && element("div", {}, element("p", { class: "small muted" }, "Why this is believed"),
-      element("ul", { class: "evidence small mono" }, finding.evidence.map((line) => element("li", {}, line)))),
-    finding.fixes.length > 0 && element("div", { class: "stack tight" }, element("p", { class: "small muted" }, "What to do"),
-      finding.fixes.map((fix) => element("div", { class: "fix" }, element("pre", { class: "code" }, fix), copyButton(() => fix)))))),
-  story.failure && failureBox(story.failure));
-}
-
-function failureBox(failure) {
-  return element("div", { class: "problem" },
-    element("p", {}, element("strong", {}, failure.meaning)),
-    facts([
-      ["Code", element("a", { href: `/errors/${encodeURIComponent(failure.code)}` }, failure.code)],
-      ["Said by", failure.said_by],
-      ["SIP", failure.sip_status ? `${failure.sip_status} ${failure.phrase ?? ""}` : failure.phrase],
-      ["Cause (Q.850)", failure.q850 ? `${failure.q850}${failure.q850_name ? ` ${failure.q850_name}` : ""}` : null],
-      ["Warning", failure.warning], ["Reasons", (failure.reasons ?? []).join("; ")], ["Refusal", failure.refusal],
-      ["Can a retry help", `${retries[failure.retry] ?? failure.retry}${failure.retry_after_seconds ? `, after ${failure.retry_after_seconds} s` : ""}`],
-    ]));
-}
-
-function showSummary(story) {
-  if (!changed("summary", [story.account, story.application, story.user, story.caller_number, story.destination, story.ended_at])) return;
-  fill(summary, facts([
-    ["To", story.destination], ["Caller’s number", story.caller_number], ["User", story.user], ["Application", story.application],
-    ["Account", element("a", { href: query("/account", { account: story.account }) }, story.account)],
-    ["Environment", story.environment], ["Started", moment(story.started_at)],
-    ["Ended", story.ended_at ? moment(story.ended_at) : null], ["Id", element("span", { class: "mono" }, story.call)],
+function showAbout(story) {
+  const { account, application, user, caller_number: caller, destination, started_at: started, ended_at: ended } = story;
+  if (!changed("about", account, application, user, caller, destination, ended)) return;
+  fill(about, facts([
+    ["To", destination], ["Caller’s number", caller], ["User", user], ["Application", application],
+    ["Account", a({ href: query("/account", { account }) }, account)], ["Environment", story.environment],
+    ["Started", moment(started)], ["Ended", ended && moment(ended)], ["Id", span("mono", story.call)],
   ]));
 }
 
-/** A direction by the titles of its lanes. */
-function directions(story) {
+/** The four ways of the sound, by the titles of their lanes. */
+function waysOf(story) {
   const at = legs(story);
-  const title = (index, other) => story.lanes[index]?.title ?? other;
-  const [near, gateway, far] = [title(at.near, "app"), title(at.gateway, "gateway"), title(at.far, "far side")];
-  return [
-    ["near", "received", `${near} → ${gateway}`], ["near", "sent", `${gateway} → ${near}`],
-    ["far", "received", `${far} → ${gateway}`], ["far", "sent", `${gateway} → ${far}`],
-  ];
+  const name = (leg) => story.lanes[at[leg]]?.title ?? leg;
+  return ["near", "far"].flatMap((side) => [
+    [side, "received", `${name(side)} → ${name("gateway")}`], [side, "sent", `${name("gateway")} → ${name(side)}`],
+  ]);
 }
 
 function showSound(story) {
-  if (!changed("sound", [story.codecs, story.media, story.quality, story.lanes, story.attempts])) return;
-  soundSection.hidden = !story.codecs && story.media.length === 0 && story.quality.length === 0;
-  const path = story.codecs;
-  fill(codecs, path && element("p", {}, element("strong", {}, `${path.near ?? "none"} → ${path.far ?? "none"}`), " ",
-    badge(path.is_transcoded ? "transcoded" : "passed through", path.is_transcoded ? "info" : "good")),
-  path?.reasons.length > 0 && element("ul", { class: "evidence" }, path.reasons.map((reason) => element("li", {}, reason))));
-  const ways = directions(story);
-  const media = new Map(story.media.map((leg) => [leg.side, leg]));
-  const table = grid("Packets of each direction", [
-    { title: "Direction" }, { title: "Packets", num: true }, { title: "Bytes", num: true }, { title: "Lost", num: true },
-    { title: "Jitter", num: true }, { title: "MOS", num: true },
-  ]);
-  table.body.append(...ways.filter(([side]) => media.has(side)).map(([side, way, text]) => {
-    const one = media.get(side)[way];
-    return table.row([text, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
-      `${one.jitter.toFixed(1)} ms`, one.score > 0 ? one.score.toFixed(2) : "–"]);
+  const { codecs: chosen, media, quality } = story;
+  if (!changed("sound", chosen, media, quality, story.lanes, story.attempts)) return;
+  cards.sound.hidden = !chosen && media.length === 0 && quality.length === 0;
+  fill(codecs, chosen && p("", strong("", `${chosen.near ?? "none"} → ${chosen.far ?? "none"}`), " ",
+    badge(chosen.is_transcoded ? "transcoded" : "passed through", chosen.is_transcoded ? "info" : "good")),
+  chosen && ul("evidence", chosen.reasons.map((reason) => li("", reason))));
+  const ways = waysOf(story);
+  const table = grid("Packets of each direction", "Direction", "#Packets", "#Bytes", "#Lost", "#Jitter", "#MOS");
+  fill(table.body, ways.map(([side, way, name]) => {
+    const one = media.find((leg) => leg.side === side)?.[way];
+    return one && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
+      `${one.jitter.toFixed(1)} ms`, one.score > 0 ? one.score.toFixed(2) : "–");
   }));
-  const means = ["near", "far"].filter((side) => media.get(side)?.mean_score).map((side) =>
-    `${side === "near" ? "near" : "far"} side mean MOS ${media.get(side).mean_score.toFixed(2)}, worst ${(media.get(side).worst_score ?? media.get(side).mean_score).toFixed(2)}`);
-  fill(counts, story.media.length > 0 && table.node, means.length > 0 && element("p", { class: "small muted" }, means.join("; ")));
-  const end = Math.max(1, ...story.quality.map((second) => second.at / 1e6));
-  figures.forEach(({ key, factor = 1 }, index) => {
-    plots[index].node.hidden = story.quality.length === 0;
-    plots[index].show(ways.filter(([side]) => story.quality.some((second) => second.side === side)).map(([side, way, name]) => ({
-      name, points: story.quality.filter((second) => second.side === side).map((second) => {
-        const value = second[way][key];
+  const means = media.filter((leg) => leg.mean_score).map((leg) =>
+    `${leg.side} side: mean MOS ${leg.mean_score.toFixed(2)}, worst ${(leg.worst_score ?? leg.mean_score).toFixed(2)}`);
+  fill(counts, media.length > 0 && table.node, means.length > 0 && p("small muted", means.join("; ")));
+  const last = Math.max(1, ...quality.map((second) => second.at / 1e6));
+  for (const [index, { key, factor = 1 }] of figures.entries()) {
+    plots[index].node.hidden = quality.length === 0;
+    plots[index].show(ways.map(([side, way, name]) => ({
+      name, points: quality.filter((second) => second.side === side).map((second) => {
         // A score of 0 is an unknown one; before the first packet nothing was lost or late.
-        const isKnown = key === "score" ? value > 0 : second[way].packets > 0;
-        return [second.at / 1e6, isKnown ? value * factor : null];
+        const isThere = key === "score" ? second[way].score > 0 : second[way].packets > 0;
+        return [second.at / 1e6, isThere ? second[way][key] * factor : null];
       }),
-    })), end);
-  });
+    })), last);
+  }
 }
 
-function showDescriptions(story) {
-  if (!changed("descriptions", story.descriptions)) return;
-  descriptions.hidden = story.descriptions.length === 0;
-  body(descriptions, story.descriptions.map((one) => element("details", {},
-    element("summary", {}, `${one.side === "near" ? "Near side" : "Far side"}: ${one.role} of ${one.from} at ${offset(one.microseconds / 1000)}`,
-      element("span", { class: "muted small" }, one.summary ? ` · ${one.summary}` : "")),
-    element("pre", { class: "code message", tabindex: "0", role: "region", "aria-label": `${one.role} of ${one.from}` }, one.text))));
+function showDescriptions({ descriptions: found }) {
+  if (!changed("descriptions", found)) return;
+  cards.descriptions.hidden = found.length === 0;
+  fill(descriptions, found.map((one) => details("",
+    summary("", `${one.side === "near" ? "Near" : "Far"} side: ${one.role} of ${one.from} at ${offset(one.microseconds / 1000)}`,
+      one.summary && span("muted small", ` · ${one.summary}`)),
+    pre({ class: "code message", tabindex: "0", role: "region", "aria-label": `${one.role} of ${one.from}` }, one.text))));
 }
 
-function showAttempts(story) {
-  if (!changed("attempts", story.attempts)) return;
-  attempts.hidden = story.attempts.length === 0;
-  const table = grid("Attempts at trunks", [{ title: "Trunk" }, { title: "Took", num: true }, { title: "Outcome" }, { title: "SIP Call-ID" }]);
-  table.body.append(...story.attempts.map((one) => table.row([
-    one.trunk, offset(one.milliseconds),
-    [one.sip_status ? `SIP ${one.sip_status} ` : "", one.code
-      ? element("a", { href: `/errors/${encodeURIComponent(one.code)}` }, one.code) : one.sip_status ? "" : "–"],
-    element("span", { class: "mono small break" }, one.sip_call_id ?? "–"),
-  ])));
-  body(attempts, table.node);
+function showAttempts({ attempts: made }) {
+  if (!changed("attempts", made)) return;
+  cards.attempts.hidden = made.length === 0;
+  const table = grid("Attempts at trunks", "Trunk", "#Took", "Outcome", "SIP Call-ID");
+  fill(table.body, made.map((one) => table.row(one.trunk, offset(one.milliseconds),
+    [one.sip_status ? `SIP ${one.sip_status} ` : one.code ? "" : "–", one.code && errorLink(one.code)], span("mono small break", one.sip_call_id ?? "–"))));
+  fill(attempts, table.node);
 }
 
-function showMoney(story) {
-  const cost = story.money;
-  if (!changed("money", cost)) return;
-  costs.hidden = !cost;
-  if (!cost) return;
-  const text = (micro) => (micro === null || micro === undefined ? null : money(micro, cost.currency));
+function showMoney({ money: cost, is_live: isLive }) {
+  cards.costs.hidden = !cost;
+  if (!cost || !changed("money", cost, isLive)) return;
+  const cash = (micro) => (isKnown(micro) ? money(micro, cost.currency) : null);
   const rate = cost.rate_per_minute_nano;
-  const perMinute = rate === null || rate === undefined ? null : money((rate / 1e9).toFixed(9), cost.currency);
-  const steps = cost.initial_seconds === null || cost.initial_seconds === undefined ? null
-    : `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s`;
-  body(costs, facts([
-    ["Charged", text(cost.charged_micro) ?? (story.is_live ? "when the call ends" : "nothing")],
-    ["Billed", cost.billed_seconds === null || cost.billed_seconds === undefined ? null : spoken(cost.billed_seconds)],
-    ["Held", cost.reserved_micro ? `${text(cost.reserved_micro)}${cost.hold_state ? `, ${holds[cost.hold_state] ?? cost.hold_state}` : ""}` : null],
-    ["Rate", perMinute ? `${perMinute} a minute` : "free"], ["Connection fee", cost.connection_fee_micro ? text(cost.connection_fee_micro) : null],
-    ["Increments", steps], ["Destination", cost.destination], ["Rate deck", cost.deck],
-    ["Account now", `${text(cost.balance_micro)}, ${text(cost.available_micro)} available`],
-  ]), cost.transfers.map((transfer) => {
-    const table = grid(`Postings of transfer ${transfer.id}`, [{ title: "Account" }, { title: "Amount", num: true }, { title: "Balance after", num: true }]);
-    table.body.append(...[transfer.debit, transfer.credit].map((posting) => table.row([
-      element("span", { class: "mono break" }, posting.account), text(posting.amount_micro), text(posting.balance_micro)])));
-    return element("div", { class: "stack tight" },
-      element("h3", {}, `Transfer ${transfer.id} (${transfer.kind})`),
-      element("p", { class: "small muted" }, moment(new Date(transfer.at).toISOString())), table.node);
-  }));
+  fill(costs, facts([
+    ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
+    ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
+    ["Held", cost.reserved_micro ? [cash(cost.reserved_micro), holds[cost.hold_state] ?? cost.hold_state].filter(Boolean).join(", ") : null],
+    ["Rate", isKnown(rate) ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
+    ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
+    ["Increments", isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
+    ["Destination", cost.destination], ["Rate deck", cost.deck],
+    ["Account now", `${cash(cost.balance_micro)}, ${cash(cost.available_micro)} available`],
+  ]), cost.transfers.map((transfer) => div("stack tight", h3("", `Transfer ${transfer.id} (${transfer.kind})`),
+    p("small muted", moment(new Date(transfer.at).toISOString())),
+    postings(transfer.id, [transfer.debit, transfer.credit], cost.currency))));
 }
 
 // Reading
 
-function unknown() {
-  fill(page, element("h1", {}, "No such call"),
-    element("p", { class: "empty break" }, `No call has the id ${id}, or it is another account’s. Records are kept for as long as the configuration says. `,
-      element("a", { href: "/calls" }, "Search the calls"), "."));
-}
+const unknown = () => fill(page, h1("", "No such call"),
+  p("empty break", `No call of your accounts has the id ${id}. It may be too old: records are kept only as long as the configuration says. `,
+    a({ href: "/calls" }, "Search the calls"), "."));
 
-/** Seconds after the end until the record, the charge and the last statistics are there. */
+/** Readings after the end, until the record, the charge and the last statistics are there. */
 const afterwards = 3;
 
 async function read() {
-  let [hadStory, left] = [false, afterwards];
+  let [wasLive, left] = [false, 0];
   for (;;) {
     try {
-      const story = await api(query(path("/story"), { masked: isMasked ? "true" : null }));
-      const wasLive = hadStory && left === afterwards;
-      hadStory = true;
-      fill(live);
+      const story = await api(query(path("/story"), mask));
+      fill(problem);
       show(story);
-      if (!story.is_live && (!wasLive && left === afterwards || --left <= 0)) return;
+      if (story.is_live) [wasLive, left] = [true, afterwards];
+      else if (--left < 0) return;
     } catch (error) {
-      // Between the end of a call and its record there is a moment without either.
-      if (error.status === 404 && (!hadStory || --left <= 0)) {
-        if (!hadStory) unknown();
+      const isFinal = error.status >= 400 && error.status < 500 && error.status !== 429;
+      if (error.status === 404 && !wasLive) {
+        unknown();
         return;
       }
-      if (page.childElementCount === 0) fill(page, live);
-      fill(live, problemBox(error));
-      if (error.status >= 400 && error.status < 500 && error.status !== 404 && error.status !== 429) return;
+      // Between the end of a call and its record there is a moment without either.
+      if (error.status !== 404 || --left < 0) {
+        if (!page.contains(problem)) fill(page, problem);
+        fill(problem, problemBox(error));
+        if (isFinal) return;
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, 1000));
     while (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
   }
 }
 
-if (id === "") location.replace("/calls");
-else await read();
+if (id) await read();
+else location.replace("/calls");

@@ -1,124 +1,138 @@
-// Plots over the seconds of a call, the bar of its phases, and bars over days. Each has its figures as a table too.
-import { element, graphic as svg } from "/pages/shell.js";
-import { offset, onWidth, shortened, span, ticks } from "/pages/drawing.js";
+// Drawings with axes: figures over the seconds of a call, the bar of its phases, bars over days; figures also as tables.
+import { fill, graphic } from "/pages/shell.js";
+import { facts, folded, grid, tags } from "/pages/lists.js";
 
-const left = 44;
-const [above, below] = [10, 24];
-const height = 170;
-/** Lines differ by colour, by dashes and by the shape of their points. */
-const shapes = [
-  (x, y) => svg("circle", { cx: x, cy: y, r: 3.2 }),
-  (x, y) => svg("rect", { x: x - 3, y: y - 3, width: 6, height: 6 }),
-  (x, y) => svg("polygon", { points: `${x},${y - 4} ${x + 4},${y + 3} ${x - 4},${y + 3}` }),
-  (x, y) => svg("polygon", { points: `${x},${y - 4.5} ${x + 4.5},${y} ${x},${y + 4.5} ${x - 4.5},${y}` }),
+/** Makers of drawn elements: `line({ x1: 0, … })`. Texts are text nodes: much of them was written by strangers. */
+export const shapes = new Proxy({}, { get: (_, tag) => (attributes, ...children) => graphic(tag, attributes, children) });
+const { circle, g, line, path, polygon, rect, svg, text, title } = shapes;
+const { div, figcaption, figure, li, ul } = tags;
+
+/** `12 ms`, `3.204 s`, `1:02.500`: no digit is lost. */
+export function offset(milliseconds) {
+  if (milliseconds < 1000) return `${milliseconds < 10 ? Number(milliseconds.toFixed(1)) : Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(3)} s`;
+  const minutes = Math.floor(milliseconds / 60_000);
+  return `${minutes}:${((milliseconds - minutes * 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
+}
+
+/** `340 ms`, `3.2 s`, `4 min 5 s`: for people. */
+export function roughly(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.floor(milliseconds / 1000) % 60} s`;
+}
+
+/** As much of a text as goes into a width, by the width of a letter. */
+export function shortened(text, width, letter = 7.3) {
+  const letters = Array.from(text);
+  const room = Math.max(1, Math.floor(width / letter));
+  return letters.length <= room ? text : `${letters.slice(0, Math.max(1, room - 1)).join("")}…`;
+}
+
+/** A box that is drawn to measure, again whenever its width changes: drawings are never scaled. */
+export function canvas(draw) {
+  const node = div("canvas");
+  let width = 0;
+  const redraw = () => {
+    if (width > 0) draw(node, width);
+  };
+  new ResizeObserver(() => {
+    if (node.clientWidth === width) return;
+    width = node.clientWidth;
+    redraw();
+  }).observe(node);
+  return { node, redraw };
+}
+
+/** Round figures from 0 to at least `top` in about `count` steps. */
+function ticks(top, count) {
+  const power = 10 ** Math.floor(Math.log10(top / count));
+  const step = power * [1, 2, 5, 10].find((factor) => factor * power * count >= top * 0.999);
+  return Array.from({ length: Math.ceil(top / step - 0.001) + 1 }, (_, index) => Number((index * step).toPrecision(12)));
+}
+
+const [left, right, above, below, height] = [44, 10, 10, 24, 170];
+/** Lines differ by colour, by dashes, and by the shape of their points. */
+const points = [
+  (x, y) => circle({ cx: x, cy: y, r: 3.2 }),
+  (x, y) => rect({ x: x - 3, y: y - 3, width: 6, height: 6 }),
+  (x, y) => polygon({ points: `${x},${y - 4} ${x + 4},${y + 3} ${x - 4},${y + 3}` }),
+  (x, y) => polygon({ points: `${x},${y - 4.5} ${x + 4.5},${y} ${x},${y + 4.5} ${x - 4.5},${y}` }),
 ];
-
-/** `0:07` on an axis of seconds. */
-const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, "0")}`;
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
 /** Figures by second, one line for each direction. */
 export class Plot {
   /**
-   * - title, unit, digits: of its figures
-   * - bottom, top: of its axis at least; higher figures make it higher
-   * - limit: the figure from which on the gateway warns, with its words
-   * - isBetterHigh: whether the worst figure is the lowest
+   * title, unit, digits: of its figures; bottom, top: of its axis, higher figures make it higher; isBetterHigh: whether
+   * the worst figure is the lowest; limit: { value, text }, from which on the gateway warns
    */
   constructor(options) {
-    this.options = options;
-    this.canvas = element("div", { class: "canvas" });
-    this.legend = element("ul", { class: "keys" });
-    this.headRow = element("tr");
-    this.tableBody = element("tbody");
-    this.tableBox = element("details", {}, element("summary", {}, `${options.title}: the figures`),
-      element("div", { class: "table tall", role: "region", "aria-label": `${options.title}: the figures`, tabindex: "0" },
-        element("table", {}, element("thead", {}, this.headRow), this.tableBody)));
-    this.node = element("figure", { class: "plot" },
-      element("figcaption", {}, options.unit ? `${options.title} (${options.unit})` : options.title),
-      this.canvas, this.legend, this.tableBox);
-    this.tableBox.addEventListener("toggle", () => this.table());
-    onWidth(this.canvas, (width) => {
-      this.width = width;
-      this.draw();
-    });
+    Object.assign(this, { bottom: 0, unit: "", ...options });
+    this.canvas = canvas((node, width) => this.series && this.draw(node, width));
+    this.keys = ul("keys");
+    this.table = folded(`${this.title}: the figures`, div(""));
+    this.node = figure("", figcaption("", this.title, this.unit && ` (${this.unit})`), this.canvas.node, this.keys, this.table);
+    this.table.addEventListener("toggle", () => this.write());
   }
 
-  /** series: [{ name, points: [[seconds, figure or null]] }]; end: seconds of the axis. */
+  /** series: [{ name, points: [[seconds, figure or null]] }]; end: seconds of the axis */
   show(series, end) {
-    [this.series, this.end] = [series, Math.max(end, 1)];
-    this.draw();
-    this.table();
+    [this.series, this.end] = [series, end];
+    this.canvas.redraw();
+    this.write();
   }
 
-  figure(value) {
-    return value === null ? "not known" : value.toFixed(this.options.digits);
-  }
-
-  summary({ points }) {
+  summary({ name, points }) {
     const known = points.filter(([, value]) => value !== null);
-    if (known.length === 0) return "not known";
-    const worst = known.reduce((one, other) =>
-      (this.options.isBetterHigh ? other[1] < one[1] : other[1] > one[1]) ? other : one);
-    const mean = known.reduce((sum, [, value]) => sum + value, 0) / known.length;
-    const unit = this.options.unit === "%" ? " %" : this.options.unit ? ` ${this.options.unit}` : "";
-    return `mean ${this.figure(mean)}${unit}, worst ${this.figure(worst[1])}${unit} at ${clock(worst[0])}`;
+    if (known.length === 0) return `${name}: not known`;
+    const worst = known.reduce((one, other) => (this.isBetterHigh === other[1] < one[1] && other[1] !== one[1] ? other : one));
+    const figure = (value) => `${value.toFixed(this.digits)}${this.unit && ` ${this.unit}`}`;
+    return `${name}: mean ${figure(known.reduce((sum, [, value]) => sum + value, 0) / known.length)}, worst ${figure(worst[1])} at ${clock(worst[0])}`;
   }
 
-  draw() {
-    if (!this.width || !this.series) return;
-    const { bottom = 0, limit, title } = this.options;
-    const highest = this.series.flatMap(({ points }) => points.map(([, value]) => value ?? 0))
-      .reduce((one, other) => Math.max(one, other), this.options.top);
+  draw(node, width) {
+    const { bottom, limit, end } = this;
+    const highest = Math.max(this.top, ...this.series.flatMap(({ points }) => points.map(([, value]) => value ?? 0)));
     const steps = ticks(highest - bottom, 4).map((value) => value + bottom);
-    const top = steps.at(-1);
-    const x = (seconds) => left + ((this.width - left - 10) * seconds) / this.end;
-    const y = (value) => above + (height - above - below) * (1 - (value - bottom) / (top - bottom));
-    const axis = [
-      ...steps.map((value) => svg("g", {},
-        svg("line", { class: "grid", x1: left, x2: this.width - 10, y1: y(value), y2: y(value) }),
-        svg("text", { class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, Number(value.toFixed(3)).toString()))),
-      ...ticks(this.end, this.width < 420 ? 3 : 7).filter((value) => value <= this.end).map((value) => svg("text", {
-        class: "tick", x: x(value), y: height - 6, "text-anchor": value === 0 ? "start" : "middle" }, clock(value))),
-    ];
-    if (limit && limit.value <= top && limit.value >= bottom) {
-      axis.push(
-        svg("line", { class: "limit", x1: left, x2: this.width - 10, y1: y(limit.value), y2: y(limit.value) }),
-        svg("text", { class: "tick", x: this.width - 12, y: y(limit.value) - 4, "text-anchor": "end" }, limit.text));
-    }
-    const told = this.series.map((one) => `${one.name}: ${this.summary(one)}`);
-    this.canvas.replaceChildren(svg("svg", {
-      width: this.width, height, role: "img", "aria-label": `${title} over ${clock(this.end)} minutes. ${told.join(". ")}.`,
-    }, ...axis, ...this.series.map((one, index) => this.line(one, index, x, y))));
-    this.legend.replaceChildren(...this.series.map((one, index) => element("li", {},
-      svg("svg", { width: 34, height: 12, "aria-hidden": "true", class: `series series-${index % 4}` },
-        svg("line", { class: "path", x1: 1, x2: 33, y1: 6, y2: 6 }), shapes[index % 4](17, 6)),
-      element("span", {}, told[index]))));
+    const x = (seconds) => left + ((width - left - right) * seconds) / end;
+    const y = (value) => above + (height - above - below) * (1 - (value - bottom) / (steps.at(-1) - bottom));
+    const level = (value, name) => line({ class: name, x1: left, x2: width - right, y1: y(value), y2: y(value) });
+    const told = this.series.map((one) => this.summary(one));
+    fill(node, svg({ width, height, role: "img", "aria-label": `${this.title} over ${clock(end)} minutes. ${told.join(". ")}.` },
+      steps.map((value) => [level(value, "grid"), text({ class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(value))]),
+      ticks(end, width < 420 ? 3 : 7).filter((value) => value <= end && value % 1 === 0).map((value) =>
+        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": value === 0 ? "start" : "middle" }, clock(value))),
+      limit.value <= steps.at(-1) && [level(limit.value, "limit"),
+        text({ class: "tick", x: width - right - 2, y: y(limit.value) - 4, "text-anchor": "end" }, limit.text)],
+      this.series.map((one, index) => this.line(one.points, index, x, y))));
+    fill(this.keys, told.map((words, index) => li("",
+      svg({ width: 34, height: 12, "aria-hidden": "true", class: `series series-${index}` },
+        line({ class: "path", x1: 1, x2: 33, y1: 6, y2: 6 }), points[index](17, 6)), words)));
   }
 
-  line({ points }, index, x, y) {
-    let [path, isDown] = ["", false];
-    for (const [seconds, value] of points) {
-      if (value !== null) path += `${isDown ? "L" : "M"}${x(seconds).toFixed(1)} ${y(value).toFixed(1)}`;
+  line(series, index, x, y) {
+    let [d, isDown] = ["", false];
+    for (const [seconds, value] of series) {
+      if (value !== null) d += `${isDown ? "L" : "M"}${x(seconds).toFixed(1)} ${y(value).toFixed(1)}`;
       isDown = value !== null;
     }
-    const known = points.filter(([, value]) => value !== null);
+    const known = series.filter(([, value]) => value !== null);
     const every = Math.max(1, Math.round(known.length / 8));
     // Lines that lie upon each other show their points at different seconds.
-    const shift = Math.floor((every * index) / 4);
-    const dots = known.filter((_, place) => place % every === shift % every);
-    return svg("g", { class: `series series-${index % 4}` }, svg("path", { class: "path", d: path }),
-      ...dots.map(([seconds, value]) => shapes[index % 4](x(seconds), y(value))));
+    const first = Math.floor((every * index) / 4);
+    return g({ class: `series series-${index}` }, path({ class: "path", d }),
+      known.filter((_, place) => place % every === first).map(([seconds, value]) => points[index](x(seconds), y(value))));
   }
 
-  table() {
-    if (!this.tableBox.open || !this.series) return;
-    const times = [...new Set(this.series.flatMap(({ points }) => points.map(([seconds]) => seconds)))].sort((a, b) => a - b);
-    const byTime = this.series.map(({ points }) => new Map(points));
-    this.headRow.replaceChildren(...["Time", ...this.series.map(({ name }) => name)].map((text) =>
-      element("th", { scope: "col" }, text)));
-    this.tableBody.replaceChildren(...times.map((time) => element("tr", {},
-      element("td", { class: "num" }, offset(time * 1000)),
-      ...byTime.map((points) => element("td", { class: "num" }, points.has(time) ? this.figure(points.get(time)) : "")))));
+  /** Written only while somebody looks. */
+  write() {
+    if (!this.table.open) return;
+    const maps = this.series.map(({ points }) => new Map(points));
+    const times = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((one, other) => one - other);
+    const table = grid(this.title, "#Time", ...this.series.map(({ name }) => `#${name}`));
+    fill(table.body, times.map((time) => table.row(offset(time * 1000), ...maps.map((map) => map.get(time)?.toFixed(this.digits) ?? "–"))));
+    fill(this.table.lastChild, table.node);
   }
 }
 
@@ -126,69 +140,52 @@ export class Plot {
 export class TimingBar {
   constructor(words) {
     this.words = words;
-    this.canvas = element("div", { class: "canvas" });
-    this.list = element("dl", { class: "facts" });
-    this.node = element("div", {}, this.canvas, this.list);
-    onWidth(this.canvas, (width) => {
-      this.width = width;
-      this.draw();
-    });
+    this.canvas = canvas((node, width) => this.phases && this.draw(node, width));
+    this.list = div("");
+    this.node = div("stack tight", this.canvas.node, this.list);
   }
 
   show(phases) {
-    this.phases = phases.filter((phase) => phase.to_milliseconds >= phase.from_milliseconds);
-    this.list.replaceChildren(...this.phases.map((phase) => element("div", {},
-      element("dt", {}, this.words(phase.name)),
-      element("dd", {}, span(phase.to_milliseconds - phase.from_milliseconds)))));
-    this.draw();
+    this.phases = phases;
+    fill(this.list, facts(phases.map((phase) => [this.words(phase.name), roughly(phase.to_milliseconds - phase.from_milliseconds)])));
+    this.canvas.redraw();
   }
 
-  draw() {
-    if (!this.width || !this.phases) return;
+  draw(node, width) {
     const end = Math.max(1, ...this.phases.map((phase) => phase.to_milliseconds));
-    const x = (time) => (this.width * time) / end;
-    this.canvas.replaceChildren(svg("svg", { width: this.width, height: 46, "aria-hidden": "true" },
-      ...this.phases.map((phase, index) => {
-        const [start, width] = [x(phase.from_milliseconds), x(phase.to_milliseconds) - x(phase.from_milliseconds)];
-        const text = this.words(phase.name);
-        return svg("g", { class: `phase phase-${index % 3}` },
-          svg("title", {}, `${text}: ${offset(phase.from_milliseconds)} to ${offset(phase.to_milliseconds)}`),
-          svg("rect", { x: start, y: 2, width: Math.max(2, width - 1), height: 24, rx: 3 }),
-          width > 46 ? svg("text", { class: "inside", x: start + 7, y: 18 }, shortened(text, width - 10)) : null);
+    fill(node, svg({ width, height: 46, "aria-hidden": "true" },
+      this.phases.map(({ name, from_milliseconds: from, to_milliseconds: to }, index) => {
+        const [x, room] = [(width * from) / end, (width * (to - from)) / end];
+        return g({ class: `phase phase-${index % 3}` }, title({}, `${this.words(name)}: ${offset(from)} to ${offset(to)}`),
+          rect({ x, y: 2, width: Math.max(2, room - 1), height: 24, rx: 3 }),
+          room > 46 && text({ class: "inside", x: x + 7, y: 18 }, shortened(this.words(name), room - 10)));
       }),
-      svg("text", { class: "tick", x: 0, y: 42 }, "0"),
-      svg("text", { class: "tick", x: this.width, y: 42, "text-anchor": "end" }, span(end))));
+      text({ class: "tick", y: 42 }, "0"), text({ class: "tick", x: width, y: 42, "text-anchor": "end" }, roughly(end))));
   }
 }
 
-/** A small bar for each day. days: [{ date, figure, text }] */
+/** A small bar for each day. days: [[figure, words]] */
 export class DayBars {
-  constructor(title) {
-    this.title = title;
-    this.canvas = element("div", { class: "canvas" });
-    this.node = element("div", {}, this.canvas);
-    onWidth(this.canvas, (width) => {
-      this.width = width;
-      this.draw();
-    });
+  constructor(name) {
+    this.name = name;
+    this.canvas = canvas((node, width) => this.days && this.draw(node, width));
+    this.node = this.canvas.node;
   }
 
   show(days, summary) {
     [this.days, this.summary] = [days, summary];
-    this.draw();
+    this.canvas.redraw();
   }
 
-  draw() {
-    if (!this.width || !this.days) return;
-    const top = Math.max(1, ...this.days.map((day) => day.figure));
-    const room = this.width / Math.max(1, this.days.length);
-    this.canvas.replaceChildren(svg("svg", {
-      width: this.width, height: 64, role: "img", "aria-label": `${this.title}. ${this.summary}`,
-    }, ...this.days.map((day, index) => {
-      const tall = day.figure > 0 ? Math.max(2, (day.figure / top) * 56) : 1;
-      return svg("g", { class: day.figure > 0 ? "bar" : "day empty" }, svg("title", {}, `${day.date}: ${day.text}`),
-        svg("rect", { class: "hit", x: index * room, y: 0, width: room, height: 64 }),
-        svg("rect", { class: "fill", x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
-    })));
+  draw(node, width) {
+    const top = Math.max(1, ...this.days.map(([figure]) => figure));
+    const room = width / Math.max(1, this.days.length);
+    fill(node, svg({ width, height: 64, role: "img", "aria-label": `${this.name}. ${this.summary}` },
+      this.days.map(([figure, words], index) => {
+        const tall = figure > 0 ? Math.max(2, (figure / top) * 56) : 1;
+        return g({ class: figure > 0 ? "day" : "day none" }, title({}, words),
+          rect({ class: "hit", x: index * room, width: room, height: 64 }),
+          rect({ class: "fill", x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
+      })));
   }
 }

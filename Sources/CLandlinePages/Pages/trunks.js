@@ -1,104 +1,92 @@
 // /trunks: how the trunks do, and a test of each whose steps come as they are made.
-import { announce, api, copyButton, element, fill, lines, moment, problemBox, spoken, start } from "/pages/shell.js";
-import { badge, grid, repeat } from "/pages/lists.js";
+import { api, copyButton, fill, lines, moment, problemBox, spoken, start } from "/pages/shell.js";
+import { alertBox, badge, errorLink, facts, grid, isKnown, main, repeat, tags } from "/pages/lists.js";
 
+const { a, button, code, div, h1, h2, li, ol, p, pre, progress, section, span, strong } = tags;
 const standings = { up: "good", down: "bad", resting: "warn", draining: "warn" };
 const outcomes = { ok: ["✓ ok", "good"], warning: ["! warning", "warn"], failed: ["✕ failed", "bad"], skipped: ["– skipped", ""] };
+const milliseconds = (value) => (isKnown(value) ? `${Number(value.toFixed(1))} ms` : null);
 
 const me = await start("trunks");
 const cards = new Map();
-const box = element("div", { class: "stack" });
-const problem = element("div", { role: "alert" });
-fill(document.querySelector("main"), element("div", { class: "stack" }, element("h1", {}, "Trunks"), problem, box));
+const box = div("stack");
+const problem = alertBox();
+fill(main, div("stack", h1("", "Trunks"), problem, box));
 
 class TrunkCard {
   constructor(trunk) {
     this.name = trunk.name;
-    this.id = `trunk-${cards.size}`;
-    this.standing = element("p", {});
-    this.facts = element("dl", { class: "facts" });
-    this.use = element("p", {});
-    this.failures = element("div", { class: "stack tight" });
-    this.steps = element("ol", { class: "steps", "aria-live": "polite", "aria-label": `Steps of the test of ${trunk.name}` });
-    this.result = element("div", { role: "status" });
-    this.button = element("button", { type: "button", onclick: () => (this.abort ? this.abort.abort() : this.test()) });
-    this.label();
-    this.node = element("section", { class: "card stack", "aria-labelledby": this.id },
-      element("div", { class: "spread" },
-        element("div", {}, element("h2", { id: this.id }, trunk.name), element("p", { class: "small muted mono break" }, trunk.uri)),
-        this.button),
-      this.standing, element("div", { class: "columns" }, element("div", { class: "stack tight" }, this.use, this.facts), this.failures),
-      this.steps, this.result);
+    const id = `trunk-${trunk.name}`;
+    this.standing = p("break");
+    this.figures = div("stack tight");
+    this.failures = div("");
+    this.steps = ol({ class: "steps", "aria-live": "polite", "aria-label": `Steps of the test of ${this.name}` });
+    this.result = div({ role: "status" });
+    this.button = button({ type: "button", onclick: () => (this.abort ? this.abort.abort() : this.test()) });
+    this.setAbort(null);
+    this.node = section({ class: "card stack", "aria-labelledby": id },
+      div("spread", div("", h2({ id }, this.name), p("small muted mono break", trunk.uri)), this.button),
+      this.standing, div("columns", this.figures, this.failures), this.steps, this.result);
     this.show(trunk);
   }
 
-  label() {
-    fill(this.button, this.abort ? "Stop the test" : "Test now", element("span", { class: "visually-hidden" }, ` of ${this.name}`));
+  setAbort(abort) {
+    this.abort = abort;
+    fill(this.button, abort ? "Stop the test" : "Test now", span("visually-hidden", ` of ${this.name}`));
   }
 
   show(trunk) {
     const text = JSON.stringify(trunk);
     if (text === this.shown) return;
     this.shown = text;
+    const { live_calls: count, maximum_calls: most, failures = [] } = trunk;
     fill(this.standing, badge(trunk.standing, standings[trunk.standing]), ` ${trunk.explanation}`);
-    const { live_calls: count, maximum_calls: most } = trunk;
-    fill(this.use, most ? `${count} of ${most} channels in use` : `${count} ${count === 1 ? "channel" : "channels"} in use, no limit`,
-      most && element("progress", { max: most, value: count, "aria-label": `Channels of ${trunk.name} in use` }));
-    const ratio = trunk.answer_ratio === null || trunk.answer_ratio === undefined ? null : `${Math.round(trunk.answer_ratio * 100)} %`;
-    const facts = [
-      ["Calls answered", ratio ? `${ratio} (${trunk.answered} of ${trunk.attempts})` : "no calls yet"],
-      ["Mean duration", trunk.average_duration_seconds === null || trunk.average_duration_seconds === undefined
-        ? "–" : spoken(Math.round(trunk.average_duration_seconds))],
-      ["Counted over", trunk.window_seconds ? spoken(trunk.window_seconds) : "–"],
-      ["OPTIONS answer", trunk.options_ms === null || trunk.options_ms === undefined
-        ? "not known" : `${Number(trunk.options_ms.toFixed(1))} ms`],
-    ];
-    fill(this.facts, facts.map(([title, value]) => [element("dt", {}, title), element("dd", {}, value)]));
-    const failures = trunk.failures ?? [];
+    fill(this.figures,
+      p("", most ? `${count} of ${most} channels in use ` : `${count} ${count === 1 ? "channel" : "channels"} in use, no limit`,
+        most && progress({ max: most, value: count, "aria-label": `Channels of ${this.name} in use` })),
+      facts([
+        ["Answered", isKnown(trunk.answer_ratio)
+          ? `${Math.round(trunk.answer_ratio * 100)} % (${trunk.answered} of ${trunk.attempts} calls)` : "no calls yet"],
+        ["Mean duration", isKnown(trunk.average_duration_seconds) ? spoken(Math.round(trunk.average_duration_seconds)) : "–"],
+        ["Counted over", trunk.window_seconds ? spoken(trunk.window_seconds) : null],
+        ["OPTIONS answer", milliseconds(trunk.options_ms) ?? "not known"],
+      ]));
     if (failures.length === 0) {
-      fill(this.failures, element("p", { class: "muted" }, "No failures."));
+      fill(this.failures, p("muted", "No failures."));
       return;
     }
-    const table = grid(`Failures of ${trunk.name}`, [{ title: "Failure" }, { title: "SIP" }, { title: "Count", num: true }, { title: "Last" }]);
-    table.body.append(...failures.map((failure) => table.row([
-      element("a", { href: `/errors/${encodeURIComponent(failure.code)}` }, failure.code),
-      failure.sip_status ? String(failure.sip_status) : "–", String(failure.count), failure.last_at ? moment(failure.last_at) : "–",
-    ])));
+    const table = grid(`Failures of ${this.name}`, "Failure", "SIP", "#Count", "Last");
+    fill(table.body, failures.map((failure) => table.row(errorLink(failure.code), failure.sip_status ? String(failure.sip_status) : "–",
+      String(failure.count), failure.last_at ? moment(failure.last_at) : "–")));
     fill(this.failures, table.node);
   }
 
   async test() {
-    this.abort = new AbortController();
-    this.label();
+    const abort = new AbortController();
+    this.setAbort(abort);
     fill(this.steps);
-    fill(this.result, element("p", { class: "muted" }, "Testing…"));
-    let end = null;
+    fill(this.result, p("muted", "Testing…"));
     try {
-      const path = `/v1/trunks/${encodeURIComponent(this.name)}/test`;
-      for await (const step of lines(path, { method: "POST", signal: this.abort.signal })) {
+      let end = null;
+      for await (const step of lines(`/v1/trunks/${encodeURIComponent(this.name)}/test`, { method: "POST", signal: abort.signal })) {
         if (step.done) end = step;
         else this.steps.append(stepLine(step));
       }
-      if (!end) throw new Error("The test ended without a result: the connection was lost.");
+      if (!end) throw new Error("The connection was lost before the test's result came.");
       const [word, tone] = outcomes[end.outcome] ?? [end.outcome, ""];
-      fill(this.result, element("p", { class: `notice ${tone}` }, `The test of ${this.name}: `, element("strong", {}, word)));
-      announce(`The test of ${this.name} is done: ${end.outcome}`);
+      fill(this.result, p(`notice ${tone}`, `The test of ${this.name}: `, strong("", word)));
     } catch (error) {
-      fill(this.result, error.name === "AbortError" ? element("p", { class: "notice warn" }, "The test was stopped.") : problemBox(error));
+      fill(this.result, error.name === "AbortError" ? p("notice warn", "The test was stopped.") : problemBox(error));
     }
-    this.abort = null;
-    this.label();
+    this.setAbort(null);
     refresh();
   }
 }
 
 function stepLine(step) {
   const [word, tone] = outcomes[step.outcome] ?? [step.outcome, ""];
-  return element("li", {},
-    element("div", { class: "spread" }, element("span", {}, badge(word, tone), " ", element("strong", {}, step.step)),
-      typeof step.milliseconds === "number" ? element("span", { class: "small muted num" }, `${Number(step.milliseconds.toFixed(1))} ms`) : null),
-    element("p", { class: "break" }, step.text),
-    step.fix && element("div", { class: "fix" }, element("pre", { class: "code" }, step.fix), copyButton(() => step.fix, "Copy the fix")));
+  return li("", div("spread", span("", badge(word, tone), " ", strong("", step.step)), span("small muted num", milliseconds(step.milliseconds))),
+    p("", step.text), step.fix && div("fix", pre("code", step.fix), copyButton(() => step.fix, "Copy the fix")));
 }
 
 async function refresh() {
@@ -110,25 +98,20 @@ async function refresh() {
     return;
   }
   fill(problem);
-  const names = new Set(trunks.map((trunk) => trunk.name));
   for (const [name, card] of cards) {
-    if (names.has(name)) continue;
+    if (trunks.some((trunk) => trunk.name === name)) continue;
+    card.abort?.abort();
     card.node.remove();
     cards.delete(name);
   }
   for (const trunk of trunks) {
-    const card = cards.get(trunk.name);
-    if (card) card.show(trunk);
-    else {
-      const made = new TrunkCard(trunk);
-      cards.set(trunk.name, made);
-      box.append(made.node);
-    }
+    if (cards.has(trunk.name)) cards.get(trunk.name).show(trunk);
+    else box.append(cards.set(trunk.name, new TrunkCard(trunk)).get(trunk.name).node);
   }
   box.querySelector(".empty")?.remove();
   if (trunks.length === 0) {
-    box.append(element("p", { class: "empty" }, "No trunk leads out of this environment yet: add one to the configuration, or ",
-      element("code", {}, "landline trunk test sip:HOST"), " first."));
+    box.append(p("empty", "No trunk leads out of this environment yet. Try one before it is configured: ",
+      code("", "landline trunk test sip:HOST")));
   }
 }
 
@@ -136,6 +119,6 @@ if (me.role === "operator") {
   await refresh();
   repeat(5, refresh);
 } else {
-  fill(box, element("p", { class: "notice" }, "Trunks are for operators: they show what the gateway's carriers do for all accounts. Your calls are at ",
-    element("a", { href: "/calls" }, "Calls"), "."));
+  fill(box, p("notice", "Trunks are for operators: they show what carriers do for all accounts. Your own calls are at ",
+    a({ href: "/calls" }, "Calls"), "."));
 }
