@@ -49,7 +49,7 @@ export function grid(caption, ...titles) {
     body));
   const row = (...cells) => element("tr", { role: "row" }, cells.map((cell, index) => {
     const { title, num, isHidden } = columns[index];
-    return element("td", { role: "cell", class: num, dataset: isHidden ? {} : { label: title } }, cell);
+    return element("td", { role: "cell", class: num, dataset: isHidden ? {} : { label: title } }, Array.isArray(cell) ? span("", cell) : cell);
   }));
   /** A row under another that is as wide as the table. */
   const below = (id, ...children) => element("tr", { role: "row", class: "detail", id },
