@@ -10,11 +10,11 @@ extension Console {
   /// a far end that answers. The configuration it runs with is written beside its ledger.
   package func dev(_ options: DevOptions) async throws -> Answer {
     let dev = try DevFolder(options, environment: environment)
-    try dev.write(trunk: options.trunk, port: options.port)
+    try dev.write(options)
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
-    try await run(configuration, reloading: nil) { gateway, port in
+    try await run(configuration, reloading: nil, signsInLocally: true) { gateway, port in
       try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)
@@ -93,7 +93,7 @@ struct DevFolder: Sendable {
   /// The application's key: a lower-case GUID, made once.
   var applicationKey: String { (try? String(contentsOfFile: keyFile, encoding: .utf8)) ?? "" }
 
-  func write(trunk: String?, port: UInt16) throws {
+  func write(_ options: DevOptions) throws {
     try once(keyFile) { UUID().uuidString.lowercased() }
     try once(secretFile) { Data(DevFolder.random(16)).base64EncodedString() }
     try once(operatorFile) { Data(DevFolder.random(24)).base64EncodedString() }
@@ -104,7 +104,7 @@ struct DevFolder: Sendable {
       node: dev
       state: .
       http:
-        bind: 127.0.0.1:\(port)
+        bind: 127.0.0.1:\(options.port)
       media:
         app:
           - bind: 127.0.0.1
@@ -132,13 +132,19 @@ struct DevFolder: Sendable {
               key-file: operator
 
       """
-    if let trunk {
+    if let pages = options.pages {
+      let folder = URL(fileURLWithPath: pages).path
+      text = text.replacing(
+        "  bind: 127.0.0.1:\(options.port)\n",
+        with: "  bind: 127.0.0.1:\(options.port)\n  pages: \(DevFolder.quoted(folder))\n")
+    }
+    if let trunk = options.trunk {
       text = text.replacing(
         "    sandbox-numbers: true\n", with: "    sandbox-numbers: true\n    trunks: [trunk]\n")
       text += """
         trunks:
           trunk:
-            uri: "\(trunk.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })"
+            uri: \(DevFolder.quoted(trunk))
             codecs: [pcma, pcmu]
             ping: 0s
 
@@ -159,7 +165,8 @@ struct DevFolder: Sendable {
       """
     try DevFolder.write(assignments, to: environmentFile)
     return """
-      Landline runs at \(url), SIP at \(sip), for this machine only. Ctrl-C ends it.
+      Landline runs at http://127.0.0.1:\(port)/ for this machine only: open it and call. Ctrl-C ends it.
+        apps, SIP     \(url), \(sip)
         application   \(applicationKey), secret in \(secretFile)
         account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
         numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes
@@ -167,6 +174,11 @@ struct DevFolder: Sendable {
         try           . '\(environmentFile)' && landline call +46000000000
 
       """
+  }
+
+  /// As a scalar of YAML; what cannot stand there is left out.
+  private static func quoted(_ text: String) -> String {
+    "\"\(text.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\""
   }
 
   private func once(_ path: String, _ make: () -> String) throws {
