@@ -9,9 +9,14 @@
 #define FILES(FILE) \
   FILE(index_html, "index.html") \
   FILE(landline_js, "landline.js") \
+  FILE(landline_d_ts, "landline.d.ts") \
   FILE(icon_svg, "icon.svg") \
   FILE(pages_css, "pages.css") \
   FILE(phone_js, "phone.js") \
+  FILE(phone_call_js, "phone-call.js") \
+  FILE(phone_code_js, "phone-code.js") \
+  FILE(phone_dial_js, "phone-dial.js") \
+  FILE(phone_sound_js, "phone-sound.js") \
   FILE(shell_js, "shell.js") \
   FILE(theme_js, "theme.js")
 
@@ -21,6 +26,9 @@ static const unsigned char index_html[] = {
 static const unsigned char landline_js[] = {
 #embed "Pages/landline.js"
 };
+static const unsigned char landline_d_ts[] = {
+#embed "Pages/landline.d.ts"
+};
 static const unsigned char icon_svg[] = {
 #embed "Pages/icon.svg"
 };
@@ -29,6 +37,18 @@ static const unsigned char pages_css[] = {
 };
 static const unsigned char phone_js[] = {
 #embed "Pages/phone.js"
+};
+static const unsigned char phone_call_js[] = {
+#embed "Pages/phone-call.js"
+};
+static const unsigned char phone_code_js[] = {
+#embed "Pages/phone-code.js"
+};
+static const unsigned char phone_dial_js[] = {
+#embed "Pages/phone-dial.js"
+};
+static const unsigned char phone_sound_js[] = {
+#embed "Pages/phone-sound.js"
 };
 static const unsigned char shell_js[] = {
 #embed "Pages/shell.js"
