@@ -57,12 +57,10 @@ function stretchesOf(seconds) {
   }));
 }
 
-/** Places of the lanes that sound goes between: the app, the gateway, the trunk that was tried last. */
-export function legs({ lanes, attempts }) {
-  const gateway = Math.max(lanes.findIndex((lane) => lane.id === "gateway"), lanes.length > 1 ? 1 : 0);
-  const last = attempts.at(-1)?.trunk;
-  const far = lanes.findIndex((lane, index) => index > gateway && last && (lane.id === last || lane.title === last));
-  return { near: 0, gateway, far: far < 0 ? lanes.length - 1 : far };
+/** Places of the lanes that sound goes between: the app or the first that was called, the gateway, the last one tried. */
+export function legs({ lanes }) {
+  const gateway = lanes.findIndex((lane) => lane.id === "gateway");
+  return { near: Math.max(0, gateway - 1), gateway, far: lanes.length - 1 };
 }
 
 export class Ladder {
@@ -111,7 +109,7 @@ export class Ladder {
     this.message = pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" });
     this.earlier = button({ type: "button", onclick: () => this.move(-1) }, "Earlier");
     this.later = button({ type: "button", onclick: () => this.move(1) }, "Later");
-    this.dialog = dialog({ "aria-labelledby": "message-title", onclose: () => this.focus(this.current) }, this.label, this.about, this.message,
+    this.dialog = dialog({ "aria-labelledby": "message-title", onclose: () => this.focus(this.told) }, this.label, this.about, this.message,
       div("row", this.earlier, this.later, copyButton(() => this.message.textContent),
         button({ type: "button", onclick: () => this.dialog.close() }, "Close")));
     return this.dialog;
@@ -130,7 +128,7 @@ export class Ladder {
   }
 
   tell(index) {
-    this.current = index;
+    [this.current, this.told] = [index, index];
     const row = this.rows[index];
     this.label.textContent = row.label;
     this.about.textContent = [`${offset(row.microseconds / 1000)} after the start`, ...this.words(row)].filter(Boolean).join(" · ");
@@ -203,7 +201,7 @@ export class Ladder {
   drawSound(places, bottom, x) {
     const { near, gateway, far } = legs(this.story);
     const told = [];
-    const bars = stretchesOf(this.story.quality).map(({ side, way, from, to, packets }) => {
+    const bars = stretchesOf(this.story.quality).filter(({ side }) => side === "near" || far > gateway).map(({ side, way, from, to, packets }) => {
       const other = side === "near" ? near : far;
       const [source, target] = way === "received" ? [other, gateway] : [gateway, other];
       const [y, end] = [from, to].map((time) => heightOf(this.rows, places, bottom, time));
