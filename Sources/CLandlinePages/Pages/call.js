@@ -1,12 +1,12 @@
 // /calls/ID: the story of one call, read again each second while it is up.
-import { api, copyButton, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
+import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
 import {
-  alertBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+  action, errorBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
 } from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
-import { offset, Plot, TimingBar } from "/pages/plots.js";
+import { offset, Plot, timingBar } from "/pages/plots.js";
 
-const { a, article, button, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
+const { a, article, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
 const phases = { "set-up": "Post-dial delay", ringing: "Ringing", talking: "Talking" };
 const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
@@ -47,13 +47,13 @@ function changed(name, ...values) {
 const heading = h1("break");
 const state = div("row");
 const conclusion = p({ role: "status" });
-const problem = alertBox();
+const problem = errorBox();
 const file = (text, rest, name) => a({ class: "button slim", href: query(path(rest), mask), download: `${id}.${name}` }, text);
 const capture = file("Capture (pcapng)", "/capture", "pcapng");
-const hangUp = button({ type: "button", class: "danger slim", hidden: true, onclick: end }, "Hang up");
+const hangUp = action(end, "danger slim", "Hang up");
 const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.from({ length: 7 }, () => div("stack"));
 const gaps = div("");
-const timing = new TimingBar((name) => phases[name] ?? name);
+const timing = timingBar((name) => phases[name] ?? name);
 const ladder = new Ladder();
 const plots = figures.map((figure) => new Plot(figure));
 const cards = {
@@ -77,7 +77,7 @@ async function end() {
   try {
     await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
   } catch (error) {
-    if (error.status !== 404) fill(problem, problemBox(error));
+    if (error.status !== 404) problem.fail(error);
   }
 }
 
@@ -227,7 +227,7 @@ async function read() {
   for (;;) {
     try {
       const story = await api(query(path("/story"), mask));
-      fill(problem);
+      problem.clear();
       show(story);
       if (story.is_live) [wasLive, left] = [true, afterwards];
       else if (--left < 0) return;
@@ -240,7 +240,7 @@ async function read() {
       // Between the end of a call and its record there is a moment without either.
       if (error.status !== 404 || --left < 0) {
         if (!page.contains(problem)) fill(page, problem);
-        fill(problem, problemBox(error));
+        problem.fail(error);
         if (isFinal) return;
       }
     }

@@ -1,10 +1,10 @@
 // The ladder of a call: both legs on one axis of time, from top to bottom. A drawing that the keyboard walks through, and
 // the same as a table.
 import { copyButton, fill } from "/pages/shell.js";
-import { folded, grid, tags } from "/pages/lists.js";
-import { canvas, offset, roughly, shapes, shortened } from "/pages/plots.js";
+import { action, folded, grid, tags } from "/pages/lists.js";
+import { Drawing, offset, roughly, shapes, shortened } from "/pages/plots.js";
 
-const { button, dialog, div, h2, p, pre } = tags;
+const { dialog, div, h2, p, pre } = tags;
 const { g, line, polygon, rect, svg, text, title } = shapes;
 /** Height of a row: a press needs 24. */
 const step = 28;
@@ -66,8 +66,8 @@ export function legs({ lanes }) {
 export class Ladder {
   constructor() {
     this.head = div("ladder-head");
-    this.canvas = canvas((node, width) => this.story && this.draw(node, width));
-    this.canvas.node.className = "ladder-body";
+    this.canvas = new Drawing((node, width) => this.draw(node, width));
+    this.canvas.node.className = "";
     this.sound = p("small muted");
     this.table = folded("The ladder as a table");
     this.node = div("stack tight",
@@ -88,7 +88,7 @@ export class Ladder {
     this.columns = new Map(story.lanes.map((lane, index) => [lane.id, index]));
     this.rows = story.ladder.filter((row) => this.columns.has(row.from) && this.columns.has(row.to));
     this.current = Math.min(this.current, Math.max(0, this.rows.length - 1));
-    this.canvas.redraw();
+    this.canvas.show();
     this.write();
   }
 
@@ -107,11 +107,11 @@ export class Ladder {
     this.label = h2({ id: "message-title" });
     this.about = p("small muted");
     this.message = pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" });
-    this.earlier = button({ type: "button", onclick: () => this.move(-1) }, "Earlier");
-    this.later = button({ type: "button", onclick: () => this.move(1) }, "Later");
+    this.earlier = action(() => this.move(-1), "", "Earlier");
+    this.later = action(() => this.move(1), "", "Later");
     this.dialog = dialog({ "aria-labelledby": "message-title", onclose: () => this.focus(this.told) }, this.label, this.about, this.message,
       div("row", this.earlier, this.later, copyButton(() => this.message.textContent),
-        button({ type: "button", onclick: () => this.dialog.close() }, "Close")));
+        action(() => this.dialog.close(), "", "Close")));
     return this.dialog;
   }
 
@@ -259,7 +259,7 @@ export class Ladder {
     const table = grid("The ladder", "#Time", "From", "To", "What", "Remarks");
     fill(table.body, this.rows.map((row, index) => table.row(offset(row.microseconds / 1000), this.titleOf(row.from),
       row.from === row.to ? "" : this.titleOf(row.to),
-      row.detail ? button({ type: "button", class: "quiet slim", onclick: () => this.tell(index) }, row.label) : row.label,
+      row.detail ? action(() => this.tell(index), "quiet slim", row.label) : row.label,
       this.words(row)[1])));
     fill(this.table.lastChild, table.node);
   }
