@@ -62,7 +62,7 @@ final class HubLoop {
 
   init(
     _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
-    media: HubMedia, meter: HubMeter, on eventLoop: any EventLoop, log: Logger
+    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, on eventLoop: any EventLoop, log: Logger
   ) {
     self.configuration = configuration
     environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
@@ -70,7 +70,7 @@ final class HubLoop {
     self.verifier = verifier
     self.media = media
     self.meter = meter
-    traces = configuration.keepsTraces ? HubTraces() : nil
+    traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -92,6 +92,7 @@ final class HubLoop {
 
   func stop() {
     isStopped = true
+    traces?.close()
     wakeUp?.task.cancel()
     wakeUp = nil
     for watcher in watchers.values { watcher.finish() }
@@ -448,7 +449,9 @@ final class HubLoop {
   }
 
   private func submitTrace(_ call: CallID) {
-    guard let (environment, trace) = traces?.toKeep(call), let store = environments[environment]?.stores.traces else {
+    guard configuration.keepsTraces, let (environment, trace) = traces?.toKeep(call),
+      let store = environments[environment]?.stores.traces
+    else {
       return
     }
     hub?.keep(trace, of: call, in: store)

@@ -39,6 +39,13 @@ final class HubTraces {
   /// Offers of apps for calls that have no id yet, with when they came.
   private var requests: [Request: (call: PlaceCall, at: Int64)] = [:]
 
+  /// Where copies go as well.
+  private let exporter: HEPExporter?
+
+  init(exporter: HEPExporter?) { self.exporter = exporter }
+
+  func close() { exporter?.close() }
+
   /// Calls that have a trace here.
   var calls: [CallID] { Array(entries.keys) }
 
@@ -57,7 +64,7 @@ final class HubTraces {
   /// What is to be kept of a call now, unless nothing has come since the last time.
   func toKeep(_ call: CallID) -> (environment: String, trace: CallTrace)? {
     guard var entry = entries[call] else { return nil }
-    let messages = entry.recorder.trace.messages.count + entry.recorder.trace.omittedMessages
+    let messages = entry.recorder.messageCount
     guard entry.keptMessages != messages else { return nil }
     entry.keptMessages = messages
     entries[call] = entry
@@ -67,6 +74,7 @@ final class HubTraces {
   func forget(_ call: CallID) {
     guard let entry = entries.removeValue(forKey: call) else { return }
     for dialog in entry.recorder.trace.dialogs { dialogs[dialog.sipCallID] = nil }
+    exporter?.forget(call)
   }
 
   // MARK: SIP
@@ -79,16 +87,14 @@ final class HubTraces {
       facts: facts.map { CallStorySources.TrunkFacts($0) })
   }
 
-  /// - Returns: the call that the message belongs to.
-  @discardableResult
-  func message(_ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64)
-    -> CallID?
-  {
-    guard let call = dialogs[sipCallID] else { return nil }
-    entries[call]?.recorder.message(
+  func message(
+    _ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64
+  ) {
+    guard let call = dialogs[sipCallID], let startedAt = entries[call]?.recorder.startedAt else { return }
+    let message = entries[call]?.recorder.message(
       bytes, of: sipCallID, isSent: isSent, transport: path.remote.transport.rawValue,
       local: local.map(Self.text) ?? "", remote: Self.text(path.remote), at: at)
-    return call
+    if let exporter, let message { exporter.send(message, startedAt: startedAt, of: call) }
   }
 
   static func text(_ address: TransportAddress) -> String { "\(address.host):\(address.port)" }
@@ -186,11 +192,12 @@ final class HubTraces {
     case .soundAgain(let side): note(.soundAgain, side)
     case .promptEnded(let side, let finished): note(.promptEnded, side, finished ? "finished" : "cut short")
     case .statistics(let side, let statistics):
-      entries[call]?.recorder.second(
-        CallTrace.Second(
-          at: entry.recorder.offset(at), side: CallTrace.Side(side.callSide),
-          received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
-          roundTrip: statistics.roundTrip))
+      let second = CallTrace.Second(
+        at: entry.recorder.offset(at), side: CallTrace.Side(side.callSide),
+        received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
+        roundTrip: statistics.roundTrip)
+      entries[call]?.recorder.second(second)
+      exporter?.send(second, at: at, of: call)
     case .transport, .digit, .recorded, .recordingEnded, .bye, .closed: break
     }
   }
