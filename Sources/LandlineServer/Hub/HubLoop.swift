@@ -384,6 +384,8 @@ final class HubLoop {
       inputs.append(.door(.event(session, event)))
     case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
     case .prepare(let call, let needs):
+      // The first that is asked for a call.
+      if let traces, let snapshot = engine.call(call) { traces.begin(snapshot) }
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       media.prepare(call, needs) { result in
         bound.eventLoop.execute { bound.value.engine(.prepared(call, result)) }
@@ -403,10 +405,7 @@ final class HubLoop {
       node?.execute(command)
     case .changed(let snapshot):
       // The engine tells each call once as it begins.
-      if snapshot.state == .initiating {
-        meter.started(snapshot)
-        traces?.begin(snapshot)
-      }
+      if snapshot.state == .initiating { meter.started(snapshot) }
       for watcher in watchers.values { watcher.yield(snapshot) }
     case .record(let record):
       meter.ended(record)

@@ -119,12 +119,15 @@ final class HubTraces {
   func event(_ session: SessionID, _ event: AppEvent, at: Int64) {
     switch event {
     case .placed(let number, let call, let answer):
-      if let asked = requests.removeValue(forKey: Request(session: session, number: number)) {
-        line(
-          call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, asked.at)
-      }
+      asked(number, session, call)
       line(call, "placed", "", answer, isFromApp: false, at)
-    case .refused(let number, _): requests[Request(session: session, number: number)] = nil
+    case .refused(let number, let failure):
+      guard let call = failure.correlationID.flatMap({ CallID($0) }), entries[call] != nil else {
+        requests[Request(session: session, number: number)] = nil
+        break
+      }
+      asked(number, session, call)
+      line(call, "error", failure.code.rawValue, isFromApp: false, at)
     case .done: break
     case .answered(_, let call, let description): line(call, "answer", "", description, isFromApp: false, at)
     case .progressing(let call, _): line(call, "progress", "", isFromApp: false, at)
@@ -147,6 +150,12 @@ final class HubTraces {
       let code = summary.failure.map { " \($0.code.rawValue)" } ?? ""
       line(call, "ended", summary.cause.rawValue + code, isFromApp: false, at)
     }
+  }
+
+  /// The request that a call came of has its id now.
+  private func asked(_ number: RequestNumber, _ session: SessionID, _ call: CallID) {
+    guard let asked = requests.removeValue(forKey: Request(session: session, number: number)) else { return }
+    line(call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, asked.at)
   }
 
   /// The session is over: nobody waits for its replies.
