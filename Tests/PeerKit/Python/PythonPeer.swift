@@ -10,6 +10,7 @@ public final class PythonPeer: Sendable {
     case chromium = "chromium_peer"
     case landlineApp = "landline_app"
     case judge
+    case pages = "pages_peer"
   }
 
   public let folder: TemporaryFolder
