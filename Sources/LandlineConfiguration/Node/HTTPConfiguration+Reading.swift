@@ -30,6 +30,11 @@ extension HTTPConfiguration {
       if let origin = section.entry("origins", entry, HTTPConfiguration.origin) { origins.append(origin) }
     }
     hasMetrics = section.flag("metrics") ?? true
+    switch section.text("pages") {
+    case nil, "true": pages = .builtIn
+    case "false": pages = .none
+    case let path?: pages = .folder(URL(fileURLWithPath: path, relativeTo: folder).path)
+    }
     if let bounds = section.section("limits") { limits = Limits(reading: bounds) }
     if tls == nil, !isLoopback, advertisedHost == nil {
       section.warn(

@@ -17,7 +17,15 @@ public struct HTTPConfiguration: Hashable, Sendable {
   public var origins: [String] = []
   /// Whether `/metrics` is there.
   public var hasMetrics = true
+  public var pages = Pages.builtIn
   public var limits = Limits()
+
+  /// The web pages: those of this executable, none, or the files of a folder.
+  public enum Pages: Hashable, Sendable {
+    case builtIn
+    case none
+    case folder(String)
+  }
 
   /// Bounds of what peers may make grow.
   public struct Limits: Hashable, Sendable {

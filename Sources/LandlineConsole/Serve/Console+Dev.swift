@@ -10,7 +10,7 @@ extension Console {
   /// a far end that answers. The configuration it runs with is written beside its ledger.
   package func dev(_ options: DevOptions) async throws -> Answer {
     let dev = try DevFolder(options, environment: environment)
-    try dev.write(trunk: options.trunk, port: options.port)
+    try dev.write(options)
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
@@ -93,7 +93,7 @@ struct DevFolder: Sendable {
   /// The application's key: a lower-case GUID, made once.
   var applicationKey: String { (try? String(contentsOfFile: keyFile, encoding: .utf8)) ?? "" }
 
-  func write(trunk: String?, port: UInt16) throws {
+  func write(_ options: DevOptions) throws {
     try once(keyFile) { UUID().uuidString.lowercased() }
     try once(secretFile) { Data(DevFolder.random(16)).base64EncodedString() }
     try once(operatorFile) { Data(DevFolder.random(24)).base64EncodedString() }
@@ -104,7 +104,7 @@ struct DevFolder: Sendable {
       node: dev
       state: .
       http:
-        bind: 127.0.0.1:\(port)
+        bind: 127.0.0.1:\(options.port)
       media:
         app:
           - bind: 127.0.0.1
@@ -132,13 +132,19 @@ struct DevFolder: Sendable {
               key-file: operator
 
       """
-    if let trunk {
+    if let pages = options.pages {
+      let folder = URL(fileURLWithPath: pages).path
+      text = text.replacing(
+        "  bind: 127.0.0.1:\(options.port)\n",
+        with: "  bind: 127.0.0.1:\(options.port)\n  pages: \(DevFolder.quoted(folder))\n")
+    }
+    if let trunk = options.trunk {
       text = text.replacing(
         "    sandbox-numbers: true\n", with: "    sandbox-numbers: true\n    trunks: [trunk]\n")
       text += """
         trunks:
           trunk:
-            uri: "\(trunk.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })"
+            uri: \(DevFolder.quoted(trunk))
             codecs: [pcma, pcmu]
             ping: 0s
 
@@ -167,6 +173,11 @@ struct DevFolder: Sendable {
         try           . '\(environmentFile)' && landline call +46000000000
 
       """
+  }
+
+  /// As a scalar of YAML; what cannot stand there is left out.
+  private static func quoted(_ text: String) -> String {
+    "\"\(text.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\""
   }
 
   private func once(_ path: String, _ make: () -> String) throws {

@@ -8,14 +8,17 @@ package struct DevOptions: Sendable {
   package var trunk: String?
   /// Calls this target as soon as the gateway runs, and ends with it.
   package var call: String?
+  /// Serves the web pages from this folder in place of the built-in ones.
+  package var pages: String?
   /// Forgets what an earlier run left.
   package var isFresh: Bool
 
-  package init(state: String?, port: UInt16, trunk: String?, call: String?, isFresh: Bool) {
+  package init(state: String?, port: UInt16, trunk: String?, call: String?, pages: String? = nil, isFresh: Bool) {
     self.state = state
     self.port = port
     self.trunk = trunk
     self.call = call
+    self.pages = pages
     self.isFresh = isFresh
   }
 }

@@ -30,7 +30,7 @@ public struct HTTPDoor: Service {
     api = RESTService(
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
       bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
-      servesMetrics: configuration.servesMetrics)
+      servesMetrics: configuration.servesMetrics, pages: configuration.pages)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {

@@ -53,6 +53,8 @@ public struct HTTPDoorConfiguration: Sendable {
   /// `https://app.example.com`: origins of web pages that may connect besides those of this host.
   public var allowedOrigins: [String]
   public var limits = Limits()
+  /// The web pages.
+  public var pages = PageFiles.none
   /// Whether `/metrics` is answered.
   public var servesMetrics = true
   /// A Unix-domain socket in place of host and port: for this machine's own operator. No WebSocket is spoken there, and a

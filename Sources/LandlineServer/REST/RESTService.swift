@@ -19,6 +19,7 @@ package struct RESTService: Sendable {
   /// Whether a request may name its environment in the query; the authenticator reads it there.
   private let takesEnvironment: Bool
   private let servesMetrics: Bool
+  let pages: PageFiles
   private let running: RunningKeys
   private let clock: @Sendable () -> Instant
   let hasStarted = StartedFlag()
@@ -26,6 +27,7 @@ package struct RESTService: Sendable {
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
     bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true,
+    pages: PageFiles = .none,
     clock: @escaping @Sendable () -> Instant = RESTService.now
   ) {
     self.operations = operations
@@ -35,6 +37,7 @@ package struct RESTService: Sendable {
     self.bodyBytes = bodyBytes
     self.takesEnvironment = takesEnvironment
     self.servesMetrics = servesMetrics
+    self.pages = pages
     self.clock = clock
     running = RunningKeys()
   }
@@ -45,7 +48,7 @@ package struct RESTService: Sendable {
 
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
-    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + plainRoutes
+    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + plainRoutes + pageRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 

@@ -107,6 +107,11 @@ struct NodeAssembly: Sendable {
       certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
       allowedOrigins: http.origins)
     door.servesMetrics = http.hasMetrics
+    switch http.pages {
+    case .builtIn: door.pages = .builtIn
+    case .none: door.pages = .none
+    case .folder(let folder): door.pages = .folder(folder)
+    }
     door.limits.connections = http.limits.connections
     door.limits.connectionsPerHost = http.limits.connectionsPerHost
     door.limits.bodyBytes = http.limits.bodyBytes

@@ -69,6 +69,9 @@ struct DevCommand: AsyncParsableCommand {
   @Option(help: "Call this target, print what happens, and end.")
   var call: String?
 
+  @Option(help: "Serve the web pages from this folder (default: the built-in ones).", completion: .directory)
+  var pages: String?
+
   @Flag(help: "Forget what an earlier run left in the folder.")
   var fresh = false
 
@@ -76,7 +79,7 @@ struct DevCommand: AsyncParsableCommand {
   var common: CommonOptions
 
   func run() async throws {
-    let options = DevOptions(state: state, port: port, trunk: trunk, call: call, isFresh: fresh)
+    let options = DevOptions(state: state, port: port, trunk: trunk, call: call, pages: pages, isFresh: fresh)
     try await common.console { try await $0.dev(options) }
   }
 }
