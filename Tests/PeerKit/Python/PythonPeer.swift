@@ -57,7 +57,8 @@ public final class PythonPeer: Sendable {
     "chromium or the Python peers are absent: apt-get install chromium, Deploy/peers-python"
 
   private let noSignal = Int32(MSG_NOSIGNAL)
-  private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  /// Where the scripts lie.
+  public static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Scripts")
   private static let root = scripts.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

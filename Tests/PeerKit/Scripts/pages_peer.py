@@ -7,7 +7,8 @@ Commands; `person` names who does it, and everybody has a browser context of the
   sign-in    person, key                            by keyboard
   call       person, number                         by clicks -> call
   key-call   person, number                         by keyboard alone -> call
-  refused    person, number                         calls, and waits for the explanation -> call, code, text
+  refused    person, number, code                   calls, and waits for the explanation of this code -> call, text
+  mistyped   person, number, code                   the same for what is no number -> placed (calls that were sent), text
   sounded    person                                 waits for the first sound of the last call
   ended      person                                 waits for its end -> the message
   hang-up    person, by ("click" or "key")
@@ -145,14 +146,22 @@ class Pages:
     async def key_call_(self, person, number):
         return await self._placed(person, Phone(person).dial_by_keyboard, number)
 
-    async def refused_(self, person, number):
+    async def refused_(self, person, number, code):
         phone = Phone(person)
         seen = len(person.messages)
         await phone.dial(number)
-        end = person.page.get_by_role("link", name=re.compile(r"^(gw|sip|net|media|capability|app)\.\w+")).first
-        await end.wait_for()
+        await person.page.get_by_role("link", name=f"About {code}", exact=True).wait_for()
+        await person.page.get_by_text("What to do").first.wait_for()
         call = next((message.get("call") for _, message in person.messages[seen:] if message.get("call")), None)
-        return {"call": call, "code": (await end.inner_text()).strip(), "text": await phone.text()}
+        return {"call": call, "text": await phone.text()}
+
+    async def mistyped_(self, person, number, code):
+        phone = Phone(person)
+        seen = len(person.messages)
+        await phone.dial(number)
+        await person.page.locator(f'main a[href="/errors/{code}"]:visible').first.wait_for()
+        placed = [message for way, message in person.messages[seen:] if way == "sent" and message["type"] == "call"]
+        return {"placed": len(placed), "text": await phone.text()}
 
     async def sounded_(self, person):
         await person.page.wait_for_function("pagesJudge.calls.at(-1)?.sound")
@@ -205,7 +214,7 @@ class Pages:
 
     # Judgement
 
-    async def look_(self, person, path, name, folder=None):
+    async def look_(self, person, name, path=None, folder=None):
         """Every way in which a page may look, and whether everybody can use it."""
         if path is not None:
             await person.visit(path)

@@ -2,21 +2,18 @@
 
 import re
 
-NUMBER = re.compile(r"^(phone )?number", re.I)
-CALL = re.compile(r"^call\b(?!s)", re.I)
-HANG_UP = re.compile(r"^hang up", re.I)
-
 
 class Phone:
     def __init__(self, person):
         self._person = person
         self._page = person.page
-        self.number = self._page.get_by_label(NUMBER).first
-        self.call = self._page.get_by_role("button", name=CALL).first
-        self.hang_up = self._page.get_by_role("button", name=HANG_UP).first
+        self.number = self._page.get_by_role("textbox", name="Phone number", exact=True)
+        self.call = self._page.get_by_role("button", name="Call", exact=True)
+        self.hang_up = self._page.get_by_role("button", name="Hang up", exact=True)
 
     async def ready(self):
         """Waits until calls can be made."""
+        await self._page.get_by_role("status").filter(has_text=re.compile("^ready ")).wait_for()
         await self.call.wait_for()
         await self._page.wait_for_function(
             "button => !button.disabled && button.getAttribute('aria-disabled') !== 'true'",
