@@ -8,13 +8,33 @@
 // One line for each file of Pages.
 #define FILES(FILE) \
   FILE(index_html, "index.html") \
-  FILE(landline_js, "landline.js")
+  FILE(landline_js, "landline.js") \
+  FILE(icon_svg, "icon.svg") \
+  FILE(pages_css, "pages.css") \
+  FILE(phone_js, "phone.js") \
+  FILE(shell_js, "shell.js") \
+  FILE(theme_js, "theme.js")
 
 static const unsigned char index_html[] = {
 #embed "Pages/index.html"
 };
 static const unsigned char landline_js[] = {
 #embed "Pages/landline.js"
+};
+static const unsigned char icon_svg[] = {
+#embed "Pages/icon.svg"
+};
+static const unsigned char pages_css[] = {
+#embed "Pages/pages.css"
+};
+static const unsigned char phone_js[] = {
+#embed "Pages/phone.js"
+};
+static const unsigned char shell_js[] = {
+#embed "Pages/shell.js"
+};
+static const unsigned char theme_js[] = {
+#embed "Pages/theme.js"
 };
 
 #define ROW(variable, name) {name, variable, sizeof variable},

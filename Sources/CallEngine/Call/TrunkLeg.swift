@@ -42,7 +42,7 @@ final class TrunkLeg {
   private(set) var offered: (exchange: ExchangeID, direction: MediaDirection)?
   /// What is to be offered when the one that is out is over.
   private(set) var wantedDirection: MediaDirection?
-  /// SIP's Call-ID of the last attempt that failed.
+  /// SIP's Call-ID of the last attempt.
   private(set) var sipCallID: String?
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
   private(set) var cancelled: Set<CallHandle> = []
@@ -169,18 +169,17 @@ final class TrunkLeg {
       return CallFailure(.internal, trunk: trunk.trunk.name, leg: .trunk)
     }
     let handle = context.newHandle(for: call)
+    let sipCallID = context.newSIPCallID()
+    self.sipCallID = sipCallID
     phase = .calling(
       Attempt(handle: handle, trunk: trunk, ticket: ticket, startedAt: context.clock))
-    context.emit(
-      .sip(
-        .placeCall(
-          handle,
-          OutgoingCall(
-            target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
-            offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
-            sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
-            maximumRedirections: trunk.maximumRedirections,
-            ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds))))
+    var plan = OutgoingCall(
+      target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
+      offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
+      sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
+      maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
+    plan.callID = sipCallID
+    context.emit(.sip(.placeCall(handle, plan)))
     return nil
   }
 
@@ -232,7 +231,6 @@ final class TrunkLeg {
     guard case .calling(var attempt) = phase else { return .failure(CallFailure(.internal, leg: .trunk)) }
     let failure = end.failure ?? CallFailure(.declined, leg: .trunk)
     lastHeaders = end.headers
-    sipCallID = failure.correlationID ?? sipCallID
     guard end.failure != nil, failure.domain == .sip else {
       // Ended by the peer before its answer, or not placed by the agent itself: the next trunk would fare no better.
       learn(&attempt, .abandoned, context)

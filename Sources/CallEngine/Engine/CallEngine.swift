@@ -3,7 +3,7 @@ public import CallModel
 import LedgerCore
 import RoutingCore
 import SDPCore
-import SIPCore
+public import SIPCore
 
 /// The calls of one node's loop. No clock, socket, file or random source inside: every input carries the time, effects are
 /// appended in the order in which they are to be performed.
@@ -49,6 +49,15 @@ public final class CallEngine {
 
   public func call(_ id: CallID) -> CallSnapshot? {
     calls[id].flatMap { $0.isLive ? $0.snapshot : nil }
+  }
+
+  /// Which call an attempt at a trunk belongs to, on which side, and the trunk's name; `nil` once the attempt is over.
+  public func attempt(_ handle: CallHandle) -> (call: CallID, side: CallSide, trunk: String)? {
+    guard let id = context.handles[handle], let call = calls[id] else { return nil }
+    for leg in [call.nearLeg, call.farLeg] {
+      if let leg, let attempt = leg.current, attempt.handle == handle { return (id, leg.side, attempt.name) }
+    }
+    return nil
   }
 
   /// How each trunk stands, in the order of the configuration.

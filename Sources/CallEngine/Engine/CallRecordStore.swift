@@ -48,3 +48,13 @@ public struct CallRecordPage: Hashable, Sendable {
     self.next = next
   }
 }
+
+/// Where the traces of calls are kept: bytes that only whoever wrote them understands.
+public protocol CallTraceStore: Sendable {
+  /// Keeps a trace; one of the same call is replaced.
+  func keep(trace: [UInt8], of call: CallID, at: Instant) async throws
+  func trace(of call: CallID) async throws -> [UInt8]?
+  /// Deletes traces that were kept before `instant`.
+  /// - Returns: how many.
+  func dropTraces(before instant: Instant) async throws -> Int
+}

@@ -59,7 +59,12 @@ final class EngineContext {
   }
 
   /// 128 random bits as 26 letters and digits (Crockford's base 32).
-  func newCallID() -> CallID {
+  func newCallID() -> CallID { CallID(unchecked: newToken()) }
+
+  /// RFC 3261 section 8.1.1.4: unique, and tells nothing of the host.
+  func newSIPCallID() -> String { newToken() }
+
+  private func newToken() -> String {
     let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     var text: [UInt8] = []
     for (word, letters) in [(draw(), 13), (draw(), 13)] {
@@ -69,7 +74,7 @@ final class EngineContext {
         word >>= 5
       }
     }
-    return CallID(unchecked: String(decoding: text, as: UTF8.self))
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Letters of ICE credentials (RFC 8445 section 5.3), six bits each.

@@ -25,6 +25,8 @@ public struct CallTrace: Codable, Hashable, Sendable {
   public var plans: [Plan] = []
   public var seconds: [Second] = []
   public var notes: [Note] = []
+  /// What the configuration said of the trunks that were tried, by name.
+  public var trunks: [String: CallStorySources.TrunkFacts] = [:]
   /// What was left out because of a limit.
   public var omittedMessages = 0
   public var omittedLines = 0

@@ -7,7 +7,9 @@ public struct CallTraceRecorder: Sendable {
   public init(call: String, startedAt: Int64) { trace = CallTrace(call: call, startedAt: startedAt) }
 
   /// A dialog of the call exists from now on; its messages can be told. Telling one again changes nothing.
-  public mutating func dialog(_ dialog: CallTrace.Dialog) {
+  /// - Parameter facts: of its trunk.
+  public mutating func dialog(_ dialog: CallTrace.Dialog, facts: CallStorySources.TrunkFacts? = nil) {
+    if let trunk = dialog.trunk, let facts { trace.trunks[trunk] = facts }
     guard !trace.dialogs.contains(where: { $0.sipCallID == dialog.sipCallID }) else { return }
     trace.dialogs.append(dialog)
   }

@@ -96,6 +96,8 @@ extension GatewayConfiguration {
       fact(
         "retention.statistics", retention.statisticsMilliseconds,
         retention.statisticsMilliseconds.map(Self.duration) ?? "as records"),
+      fact(
+        "retention.traces", retention.traceMilliseconds, retention.traceMilliseconds.map(Self.duration) ?? "none"),
     ]
   }
 

@@ -57,6 +57,12 @@ extension RetentionConfiguration {
     if let statisticsMilliseconds, let recordMilliseconds, statisticsMilliseconds > recordMilliseconds {
       section.note("statistics", "is longer than 'records', which they are part of")
     }
+    switch section.text("traces") {
+    case nil: break
+    case "none": traceMilliseconds = nil
+    case .some(let text):
+      traceMilliseconds = section.milliseconds("traces", text, in: RetentionConfiguration.range) ?? traceMilliseconds
+    }
     keepsClientStatistics = (section.choice("client-statistics", Keeping.self) ?? .keep) == .keep
   }
 

@@ -24,6 +24,8 @@ public struct RetentionConfiguration: Hashable, Sendable {
   public var recordMilliseconds: Int64? = 90 * 86_400_000
   /// What apps measured, inside those records; `nil` for as long as the records.
   public var statisticsMilliseconds: Int64?
+  /// What was seen of each call: messages, seconds of sound; `nil` keeps nothing of it.
+  public var traceMilliseconds: Int64? = 14 * 86_400_000
   /// Whether what apps measure is kept at all.
   public var keepsClientStatistics = true
 

@@ -14,7 +14,7 @@ extension Console {
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
-    try await run(configuration, reloading: nil) { gateway, port in
+    try await run(configuration, reloading: nil, signsInLocally: true) { gateway, port in
       try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)

@@ -35,9 +35,11 @@ extension Console {
 
   /// - Parameters:
   ///   - reloading: reads the configuration again; `nil` where it never changes.
+  ///   - signsInLocally: whether pages on this machine need no key.
   ///   - started: told when the gateway takes calls.
   func run(
     _ configuration: GatewayConfiguration, reloading: (@Sendable () throws -> GatewayConfiguration)?,
+    signsInLocally: Bool = false,
     started: @escaping @Sendable (RunningGateway, UInt16) async throws -> AfterStart = { _, _ in .goesOn }
   ) async throws {
     let output = LogOutput(configuration.log)
@@ -47,7 +49,8 @@ extension Console {
     let group = MultiThreadedEventLoopGroup.singleton
     let gateway: RunningGateway
     do {
-      gateway = try await RunningGateway.start(configuration, metrics: metrics, on: group, log: log)
+      gateway = try await RunningGateway.start(
+        configuration, metrics: metrics, on: group, log: log, signsInLocally: signsInLocally)
     } catch {
       throw ConsoleError(startingFailed: error)
     }

@@ -10,9 +10,12 @@ public protocol SIPNodeDelegate: AnyObject {
   func node(_ node: SIPNode, opened stream: StreamOpening)
   /// A message as it came, before anything judges it: for traces.
   func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath)
+  /// A message on its way out, repeats included: for traces.
+  func node(_ node: SIPNode, sends message: [UInt8], on path: SIPPath)
 }
 
 extension SIPNodeDelegate {
   public func node(_ node: SIPNode, opened stream: StreamOpening) {}
   public func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath) {}
+  public func node(_ node: SIPNode, sends message: [UInt8], on path: SIPPath) {}
 }

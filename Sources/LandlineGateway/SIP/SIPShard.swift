@@ -99,7 +99,9 @@ final class SIPShard: SIPTransportsDelegate {
   private func perform() {
     for effect in effects {
       switch effect {
-      case .send(let bytes, let path, let transaction): transports.send(bytes, on: path, for: transaction)
+      case .send(let bytes, let path, let transaction):
+        if let node { delegate?.node(node, sends: bytes, on: path) }
+        transports.send(bytes, on: path, for: transaction)
       case .locate(let location, let uri): locate(location, uri)
       case .event(let event):
         if let node { delegate?.node(node, happened: event) }

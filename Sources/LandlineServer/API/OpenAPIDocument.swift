@@ -43,6 +43,25 @@ enum OpenAPIDocument {
                 ])
               ),
               (
+                "ownerKey",
+                .members([
+                  ("type", .text("http")), ("scheme", .text("bearer")),
+                  ("description", .text("A key of the owner of one account, which is all that it sees.")),
+                ])
+              ),
+              (
+                "session",
+                .members([
+                  ("type", .text("apiKey")), ("in", .text("cookie")), ("name", .text(PageSessions.cookieName)),
+                  (
+                    "description",
+                    .text(
+                      "What POST /v1/sign-in gave a page: stands for the key. Anything but GET and HEAD must come from the "
+                        + "gateway's own origin.")
+                  ),
+                ])
+              ),
+              (
                 "applicationSignature",
                 .members([
                   ("type", .text("apiKey")), ("in", .text("header")), ("name", .text("Authorization")),
@@ -66,8 +85,9 @@ enum OpenAPIDocument {
     switch route.access {
     case .anyone: members.append(("security", .array([])))
     case .principal:
-      members.append(("security", .array([scheme("operatorKey"), scheme("applicationSignature")])))
-    case .operators: members.append(("security", .array([scheme("operatorKey")])))
+      let schemes = ["operatorKey", "ownerKey", "applicationSignature", "session"]
+      members.append(("security", .array(schemes.map(scheme))))
+    case .operators: members.append(("security", .array([scheme("operatorKey"), scheme("session")])))
     }
     let parameters = self.parameters(route)
     if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
@@ -125,6 +145,7 @@ enum OpenAPIDocument {
     case .principal: codes += [.unauthorized, .environmentUnknown, .storeUnavailable]
     case .operators: codes += [.unauthorized, .forbidden, .environmentUnknown, .storeUnavailable]
     }
+    if route.method != "GET" { codes.append(.crossSite) }
     if !route.query.isEmpty { codes.append(.parameterInvalid) }
     if route.body != nil {
       codes += [

@@ -8,6 +8,8 @@ enum OpenAPISchemas {
   private static let text = JSONTree.members([("type", .text("string"))])
   private static let integer = JSONTree.members([("type", .text("integer"))])
   private static let number = JSONTree.members([("type", .text("number"))])
+  /// A value whose parts the page of a call knows.
+  private static let anything = JSONTree.members([("type", .text("object"))])
   private static let flag = JSONTree.members([("type", .text("boolean"))])
   private static let time = JSONTree.members([("type", .text("string")), ("format", .text("date-time"))])
   private static let decimal = JSONTree.members([
@@ -87,7 +89,7 @@ enum OpenAPISchemas {
         ],
         optional: [
           ("instance", text), ("fix", text), ("call_id", text), ("sip_status", integer), ("position", integer),
-          ("member", text), ("parameter", text), ("rule", text), ("refusal", text),
+          ("member", text), ("parameter", text), ("rule", text), ("refusal", text), ("development", flag),
         ])
     ),
     (
@@ -160,6 +162,24 @@ enum OpenAPISchemas {
     ("LiveCall", object(callMembers)),
     ("CallRecord", object(recordMembers)),
     ("Call", .members([("oneOf", .array([reference("LiveCall"), reference("CallRecord")]))])),
+    (
+      "Story",
+      object([
+        ("call", text), ("environment", text), ("account", text), ("kind", text), ("destination", text),
+        ("is_live", flag), ("state", text), ("started_at", time), ("conclusion", text),
+        (
+          "findings",
+          list(
+            object([
+              ("rule", text), ("title", text), ("explanation", text), ("evidence", list(text)), ("owner", text),
+              ("fixes", list(text)), ("confidence", integer),
+            ]))
+        ),
+        ("timing", list(anything)), ("lanes", list(anything)), ("ladder", list(anything)),
+        ("descriptions", list(anything)), ("media", list(anything)), ("quality", list(anything)),
+        ("attempts", list(anything)), ("gaps", list(text)),
+      ])
+    ),
     ("CallPage", object([("calls", list(reference("CallRecord"))), ("next", maybe(text))])),
     ("LiveCalls", object([("calls", list(reference("LiveCall")))])),
     ("PlacedCall", object([("id", text)])),
@@ -181,6 +201,20 @@ enum OpenAPISchemas {
       object([
         ("version", text), ("node", text), ("started_at", time), ("ready", flag), ("draining", flag),
         ("live_calls", integer), ("sessions", integer), ("problems", list(text)),
+      ])
+    ),
+    (
+      "Person",
+      object([
+        ("role", choice(["operator", "owner", "application"])), ("environment", text), ("account", maybe(text)),
+        ("actor", text), ("development", flag), ("phone", flag), ("currency", maybe(text)),
+      ])
+    ),
+    (
+      "PhoneRegistration",
+      object([
+        ("application_key", text), ("user", text), ("device", text), ("token", text), ("expires_at", time),
+        ("account", text),
       ])
     ),
     ("Health", object([("status", text), ("problems", list(text))])),

@@ -73,7 +73,14 @@ struct ConnectRequest {
     guard origins.count == 1 else { return false }
     let normal = ConnectRequest.normal(origin)
     if allowedOrigins.contains(normal) { return true }
-    guard hosts.count == 1, let host = hosts.first, let start = normal.firstRange(of: "://") else { return false }
+    guard hosts.count == 1, let host = hosts.first else { return false }
+    return ConnectRequest.isOrigin(origin, of: host)
+  }
+
+  /// Whether an `Origin` field is that of a page of the `Host` beside it.
+  static func isOrigin(_ origin: String, of host: String) -> Bool {
+    let normal = normal(origin)
+    guard let start = normal.firstRange(of: "://") else { return false }
     let scheme = normal[..<start.lowerBound]
     guard scheme == "http" || scheme == "https" else { return false }
     return ConnectRequest.normal("\(scheme)://\(host)") == normal

@@ -18,11 +18,14 @@ public struct HTTPDoor: Service {
   private let tls: NIOSSLContext?
   private let onListening: @Sendable (UInt16) async -> Void
 
-  /// - Parameter onListening: told the port once connections are taken.
+  /// - Parameters:
+  ///   - applications: those of an environment, for phones on the gateway's pages.
+  ///   - onListening: told the port once connections are taken.
   /// - Throws: what is wrong with the certificate or its key.
   public init(
     configuration: HTTPDoorConfiguration, acceptor: any AppConnectionAcceptor, operations: any GatewayOperations,
     authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
+    applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
     onListening: @escaping @Sendable (UInt16) async -> Void = { _ in }
   ) throws {
     self.configuration = configuration
@@ -30,7 +33,8 @@ public struct HTTPDoor: Service {
     api = RESTService(
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
       bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
-      servesMetrics: configuration.servesMetrics, pages: configuration.pages)
+      servesMetrics: configuration.servesMetrics, pages: configuration.pages,
+      signsInLocally: configuration.signsInLocally, applications: applications)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {

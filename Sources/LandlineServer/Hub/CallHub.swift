@@ -1,6 +1,7 @@
 public import AppProtocol
 public import CallEngine
 public import CallModel
+public import CallStory
 import LandlineGateway
 public import LandlineResolver
 import LedgerCore
@@ -152,6 +153,7 @@ public final class CallHub: Sendable {
     await measuring.withLock { $0 }?.value
     for keeper in keepers { await keeper.stop() }
     for line in lines.values { await line.close() }
+    await perform { $0.keepTraces() }
     await records.close()
     await perform { $0.stop() }
     do { try await node.shutdown() } catch {
@@ -179,6 +181,10 @@ public final class CallHub: Sendable {
   }
 
   func keep(_ entry: RecordLine.Entry, in store: any CallRecordStore) { records.submit(entry, store) }
+
+  func keep(_ trace: CallTrace, of call: CallID, in store: any CallTraceStore) {
+    records.submit(.trace(trace, call, store), nil)
+  }
 
   func fence(_ environment: String) async { await perform { $0.engine(.fenced(environment: environment)) } }
 
@@ -256,7 +262,14 @@ private final class HubDelegate: SIPNodeDelegate {
     }
   }
 
-  func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath) { meter.sip(message) }
+  func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath) {
+    meter.sip(message)
+    loop.sip(message, isSent: false, path, of: node)
+  }
+
+  func node(_ node: SIPNode, sends message: [UInt8], on path: SIPPath) {
+    loop.sip(message, isSent: true, path, of: node)
+  }
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
     log.debug("sip transport", metadata: ["problem": "\(problem)"])
@@ -303,6 +316,8 @@ extension CallHub: GatewayOperations {
   }
 
   public func liveCall(_ id: CallID) async -> CallSnapshot? { await perform { $0.liveCall(id) } ?? nil }
+
+  public func trace(of call: CallID) async -> CallTrace? { await perform { $0.traces?.trace(of: call) } ?? nil }
 
   public func callChanges() async -> AsyncStream<CallSnapshot> {
     await perform { $0.watch() } ?? AsyncStream { $0.finish() }

@@ -114,6 +114,9 @@ final class EnvironmentKeeper: Sendable {
       if let statistics = environment.statisticsMilliseconds {
         _ = try await environment.stores.records.dropStatistics(before: now.advanced(byMilliseconds: -statistics))
       }
+      // Where none are kept any longer, those of before go as well.
+      _ = try await environment.stores.traces?.dropTraces(
+        before: now.advanced(byMilliseconds: -(environment.traceMilliseconds ?? 0)))
     } catch {
       log.warning("pruning has to wait", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
     }

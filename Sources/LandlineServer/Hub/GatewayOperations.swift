@@ -1,5 +1,6 @@
 public import CallEngine
 public import CallModel
+public import CallStory
 public import LedgerCore
 
 /// What the REST door and the command line may ask of a running gateway. Every answer is a value; nothing here blocks a
@@ -7,6 +8,8 @@ public import LedgerCore
 public protocol GatewayOperations: Sendable {
   /// Live calls, oldest first; of one environment, or of all.
   func liveCalls(environment: String?) async -> [CallSnapshot]
+  /// What was seen of a call that is up or was a moment ago.
+  func trace(of call: CallID) async -> CallTrace?
   func liveCall(_ id: CallID) async -> CallSnapshot?
   /// A snapshot for each change of a live call from now on. The stream ends with the gateway; a reader that is too slow
   /// misses the oldest.
@@ -106,10 +109,16 @@ public struct EnvironmentStores: Sendable {
   public var ledger: any LedgerStore
   public var records: any CallRecordStore
   public var idempotency: any IdempotencyStore
+  /// `nil` where traces of calls are not kept.
+  public var traces: (any CallTraceStore)?
 
-  public init(ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore) {
+  public init(
+    ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore,
+    traces: (any CallTraceStore)? = nil
+  ) {
     self.ledger = ledger
     self.records = records
     self.idempotency = idempotency
+    self.traces = traces
   }
 }

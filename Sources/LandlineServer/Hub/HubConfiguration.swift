@@ -23,6 +23,8 @@ public struct HubConfiguration: Sendable {
   public var registrations: [OutgoingRegistration] = []
   /// Whether what apps measured is kept.
   public var keepsClientStatistics = true
+  /// Whether what was seen of each call is kept for its story.
+  public var keepsTraces = true
 
   public init(
     node: String, version: String, environments: [HubEnvironment], engine: EngineConfiguration,

@@ -14,6 +14,8 @@ public struct HubEnvironment: Sendable {
   public var recordMilliseconds: Int64?
   /// How long what apps measured is kept, where that is shorter.
   public var statisticsMilliseconds: Int64?
+  /// How long traces of calls are kept.
+  public var traceMilliseconds: Int64?
 
   public struct Application: Sendable {
     public var account: AccountName

@@ -29,6 +29,8 @@ final class HubLoop {
   private let verifier: any RegistrationVerifier
   private let media: HubMedia
   private let meter: HubMeter
+  /// `nil` where traces are not kept.
+  let traces: HubTraces?
   private let door: AppDoor
   private let engine: CallEngine
   weak var node: SIPNode?
@@ -68,6 +70,7 @@ final class HubLoop {
     self.verifier = verifier
     self.media = media
     self.meter = meter
+    traces = configuration.keepsTraces ? HubTraces() : nil
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -119,12 +122,22 @@ final class HubLoop {
   }
 
   func media(_ events: [MediaLoopEvent]) {
+    let now = NodeClock.unixMicroseconds()
     for event in events {
+      if let call = media.call(of: event.bridge) { traces?.media(call, event.event, at: now) }
       guard let notice = HubMedia.notice(event.event) else { continue }
       if let call = media.call(of: event.bridge) { take(.engine(.media(call, notice))) }
       if case .closed = event.event { media.forget(event.bridge) }
     }
     checkIdle()
+  }
+
+  /// A SIP message on its way in or out.
+  func sip(_ message: [UInt8], isSent: Bool, _ path: SIPPath, of node: SIPNode) {
+    guard let traces, let sipCallID = SIPCallIDScan.callID(in: message) else { return }
+    traces.message(
+      message, sipCallID: sipCallID, isSent: isSent, path, local: node.addresses[path.listener],
+      at: NodeClock.unixMicroseconds())
   }
 
   func originate(
@@ -300,6 +313,7 @@ final class HubLoop {
     case .resumed(let session): inputs.append(.engine(.sessionResumed(session)))
     case .ended(let session):
       identities[session] = nil
+      traces?.sessionEnded(session)
       inputs.append(.engine(.sessionEnded(session)))
     }
   }
@@ -307,6 +321,7 @@ final class HubLoop {
   /// Adds who asks and who pays. Only a call needs the payer's prices: what is not known yet is read first.
   private func ask(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at clock: Instant) {
     guard let identity = identities[session] else { return }
+    traces?.request(session, number, request, at: NodeClock.unixMicroseconds())
     guard let (environment, application) = application(identity.application) else {
       // The application was taken out of the configuration while the session stood.
       inputs.append(
@@ -363,24 +378,39 @@ final class HubLoop {
 
   private func perform(_ effect: EngineEffect, at clock: Instant) {
     switch effect {
-    case .app(let session, let event): inputs.append(.door(.event(session, event)))
+    case .app(let session, let event):
+      traces?.event(session, event, at: NodeClock.unixMicroseconds())
+      inputs.append(.door(.event(session, event)))
     case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
     case .prepare(let call, let needs):
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       media.prepare(call, needs) { result in
         bound.eventLoop.execute { bound.value.engine(.prepared(call, result)) }
       }
-    case .media(let call, let order): media.perform(order, for: call)
+    case .media(let call, let order):
+      if case .plan(let side, let plan) = order { traces?.plan(call, side, plan, at: NodeClock.unixMicroseconds()) }
+      media.perform(order, for: call)
     case .ledger(let environment, let step, let operation):
       ledger(environment, step, operation, at: clock)
-    case .sip(let command): node?.execute(command)
+    case .sip(let command):
+      if let traces, case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
+        let attempt = engine.attempt(handle)
+      {
+        traces.dialog(
+          sipCallID, attempt, configuration.engine.trunks.first { $0.trunk.name == attempt.trunk })
+      }
+      node?.execute(command)
     case .changed(let snapshot):
       // The engine tells each call once as it begins.
-      if snapshot.state == .initiating { meter.started(snapshot) }
+      if snapshot.state == .initiating {
+        meter.started(snapshot)
+        traces?.begin(snapshot)
+      }
       for watcher in watchers.values { watcher.yield(snapshot) }
     case .record(let record):
       meter.ended(record)
       keep(record)
+      keepTrace(record.call.id, after: HubTraces.lingerMilliseconds, isLast: false)
     case .statistics(let call, let environment, let figures):
       guard configuration.keepsClientStatistics, let store = environments[environment]?.stores.records else { return }
       hub?.keep(.statistics(figures, call), in: store)
@@ -393,9 +423,35 @@ final class HubLoop {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let asked = NodeClock.now()
     line.submit(LedgerOperation(.call(operation), at: clock, actor: configuration.node)) { [meter] result in
-      meter.ledger(step, microseconds: NodeClock.now().microseconds(since: asked), result)
-      bound.eventLoop.execute { bound.value.engine(.ledger(operation.call, step, result)) }
+      let taken = NodeClock.now().microseconds(since: asked)
+      meter.ledger(step, microseconds: taken, result)
+      bound.eventLoop.execute {
+        bound.value.traces?.ledger(operation.call, step, result, microseconds: taken)
+        bound.value.engine(.ledger(operation.call, step, result))
+      }
     }
+  }
+
+  /// Hands a trace to its store: once when the last messages of the call should have come, and again where more came.
+  private func keepTrace(_ call: CallID, after milliseconds: Int64, isLast: Bool) {
+    guard traces?.trace(of: call) != nil else { return }
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
+      guard let self, let traces else { return }
+      submitTrace(call)
+      if isLast { traces.forget(call) } else { keepTrace(call, after: HubTraces.lateMilliseconds, isLast: true) }
+    }
+  }
+
+  /// At the end: all that is not kept yet.
+  func keepTraces() {
+    for call in traces?.calls ?? [] { submitTrace(call) }
+  }
+
+  private func submitTrace(_ call: CallID) {
+    guard let (environment, trace) = traces?.toKeep(call), let store = environments[environment]?.stores.traces else {
+      return
+    }
+    hub?.keep(trace, of: call, in: store)
   }
 
   private func keep(_ record: CallRecord) {

@@ -1,5 +1,6 @@
 import CallEngine
 import CallModel
+import CallStory
 import Logging
 import Synchronization
 
@@ -10,11 +11,12 @@ final class RecordLine: Sendable {
     case record(CallRecord)
     /// What an app measured of a call whose record went before.
     case statistics([String: Double], CallID)
+    case trace(CallTrace, CallID, any CallTraceStore)
 
     var call: CallID {
       switch self {
       case .record(let record): record.call.id
-      case .statistics(_, let call): call
+      case .statistics(_, let call), .trace(_, let call, _): call
       }
     }
   }
@@ -25,7 +27,7 @@ final class RecordLine: Sendable {
   private static let retriesAtEnd = 3
 
   private struct State {
-    var waiting: [(entry: Entry, store: any CallRecordStore)] = []
+    var waiting: [(entry: Entry, store: (any CallRecordStore)?)] = []
     var wakeUp: CheckedContinuation<Void, Never>?
     var isClosed = false
     var task: Task<Void, Never>?
@@ -41,7 +43,8 @@ final class RecordLine: Sendable {
     state.withLock { $0.task = task }
   }
 
-  func submit(_ entry: Entry, _ store: any CallRecordStore) {
+  /// - Parameter store: of records; a trace brings its own.
+  func submit(_ entry: Entry, _ store: (any CallRecordStore)?) {
     let lost = state.withLock { state in
       state.waiting.append((entry, store))
       state.wakeUp?.resume()
@@ -60,7 +63,7 @@ final class RecordLine: Sendable {
     await state.withLock { $0.task }?.value
   }
 
-  private func next() async -> (entry: Entry, store: any CallRecordStore)? {
+  private func next() async -> (entry: Entry, store: (any CallRecordStore)?)? {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       state.withLock { state in
         if !state.waiting.isEmpty || state.isClosed {
@@ -79,8 +82,10 @@ final class RecordLine: Sendable {
       while true {
         do {
           switch entry {
-          case .record(let record): try await store.keep(record)
-          case .statistics(let figures, let call): try await store.add(figures, to: call)
+          case .record(let record): try await store?.keep(record)
+          case .statistics(let figures, let call): try await store?.add(figures, to: call)
+          case .trace(let trace, let call, let store):
+            try await store.keep(trace: trace.encoded(), of: call, at: NodeClock.wallClock())
           }
           break
         } catch {

@@ -32,6 +32,15 @@ package struct ProblemCode: Hashable, Sendable {
     "auth.required", 401, "The request carries no proof that is good here",
     fix: "Authorization: Bearer KEY of an operator, or Application KEY:SIGNATURE of an application")
   static let forbidden = ProblemCode("auth.role", 403, "Whoever asks may not do this", fix: "a key with another role")
+  static let crossSite = ProblemCode(
+    "auth.crossSite", 403, "Another site's page sent the request",
+    fix: "a request of the gateway's own pages, or one with an Authorization field")
+  static let attemptsExhausted = ProblemCode(
+    "auth.attempts", 429, "There were too many attempts to sign in", fix: "wait as long as Retry-After says",
+    isRetryable: true)
+  static let phoneUnavailable = ProblemCode(
+    "phone.application", 409, "No application can carry the phone",
+    fix: "an application with this account in the environment's configuration")
 
   static let connectQuery = ProblemCode("connect.query", 400, "A WebSocket address has no query string")
   static let connectKey = ProblemCode("connect.key", 400, "The WebSocket key is not valid")
@@ -78,7 +87,7 @@ package struct ProblemCode: Hashable, Sendable {
   static let all: [ProblemCode] =
     [
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
-      forbidden,
+      forbidden, crossSite, attemptsExhausted, phoneUnavailable,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
       connectionsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid, parameterUnknown,
       parameterInvalid, cursorInvalid, keyMissing, keyInvalid, keyReused, keyRunning, callUnknown, storeUnavailable,

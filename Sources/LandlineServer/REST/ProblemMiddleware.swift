@@ -5,7 +5,7 @@ import NIOHTTP1
 
 /// Makes a problem out of everything that is no answer, and counts requests.
 struct ProblemMiddleware: RouterMiddleware {
-  typealias Context = BasicRequestContext
+  typealias Context = RESTContext
 
   let service: RESTService
   let routes: [RESTRoute]

@@ -11,11 +11,20 @@ public struct RESTRequest: Sendable {
   /// Names in lower case.
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
+  /// Numeric address of the sender; `nil` on a socket of this machine's own.
+  public var peer: String?
+  /// Value of the one `Host` field, with the port where there is one; `nil` for none or several.
+  public var host: String?
+  /// Whether the connection is encrypted.
+  public var isSecure: Bool
 
   public init(
     method: String, path: String, query: String? = nil, headers: [(name: String, value: String)] = [],
-    body: [UInt8] = []
+    body: [UInt8] = [], peer: String? = nil, host: String? = nil, isSecure: Bool = false
   ) {
+    self.peer = peer
+    self.host = host
+    self.isSecure = isSecure
     self.method = method
     self.path = path
     self.query = query
@@ -36,10 +45,12 @@ public struct RESTPrincipal: Hashable, Sendable {
     case `operator`
     /// Sees and uses this account only.
     case application(account: AccountName)
+    /// Somebody whose account it is: sees and uses this one only.
+    case owner(account: AccountName)
   }
 
   public var environment: String
-  /// For the ledger's record: `rest:alice`, `app:KEY`.
+  /// For the ledger's record: `rest:alice`, `owner:bob`, `app:KEY`.
   public var actor: String
   public var role: Role
 
@@ -48,10 +59,25 @@ public struct RESTPrincipal: Hashable, Sendable {
     self.actor = actor
     self.role = role
   }
+
+  /// The one account that the principal sees; `nil` for an operator, who sees all.
+  public var account: AccountName? {
+    switch role {
+    case .operator: nil
+    case .application(let account), .owner(let account): account
+    }
+  }
 }
 
 /// Checks the proof that a request carries.
 public protocol RESTAuthenticator: Sendable {
   /// - Returns: `nil` for anything but a good proof; the time taken tells nothing about how near it was.
   func authenticate(_ request: RESTRequest) async -> RESTPrincipal?
+  /// Who has the bearer key with this SHA-256 now: what a page's session stands on.
+  func principal(ofKey digest: [UInt8]) async -> RESTPrincipal?
+}
+
+extension RESTAuthenticator {
+  /// Nobody: there are no bearer keys.
+  public func principal(ofKey digest: [UInt8]) async -> RESTPrincipal? { nil }
 }

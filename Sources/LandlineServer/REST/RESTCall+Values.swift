@@ -20,18 +20,12 @@ extension RESTCall {
   }
 
   func mayUse(_ account: AccountName) -> Bool {
-    switch principal?.role {
-    case .operator: true
-    case .application(let own): own == account
-    case nil: false
-    }
+    guard let principal else { return false }
+    return principal.account.map { $0 == account } ?? true
   }
 
   /// The one account that the principal sees; `nil` for an operator, who sees all.
-  var ownAccount: AccountName? {
-    if case .application(let account) = principal?.role { return account }
-    return nil
-  }
+  var ownAccount: AccountName? { principal?.account }
 
   // MARK: - Body
 

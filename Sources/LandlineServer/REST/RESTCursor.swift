@@ -16,7 +16,13 @@ enum RESTCursor {
 
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  private static func encode(_ bytes: [UInt8]) -> String {
+  /// Lower-case hexadecimal digits.
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Base64url without padding (RFC 4648 section 5).
+  static func encode(_ bytes: [UInt8]) -> String {
     var out: [UInt8] = []
     var bits = 0
     var held: UInt32 = 0

@@ -99,6 +99,10 @@ struct RESTCall: Sendable {
   var body: [String: JSONTree]
   /// Set on every route but those for anyone.
   var principal: RESTPrincipal?
+  /// The page's session, where a cookie was the proof.
+  var session: PageSessions.ID?
+  /// When that session ends, whatever is done.
+  var sessionEndsAt: Instant?
   var stores: EnvironmentStores?
   /// For the ledger, made from the idempotency key.
   var key: RequestKey

@@ -113,12 +113,12 @@ extension RESTService {
     ]
   }
 
-  private static func callID(_ call: RESTCall) throws -> CallID {
+  static func callID(_ call: RESTCall) throws -> CallID {
     guard let id = CallID(call.path["id"] ?? "") else { throw Problem(.callUnknown, "no call has that id") }
     return id
   }
 
-  private static func maySee(_ snapshot: CallSnapshot, _ call: RESTCall, _ principal: RESTPrincipal) -> Bool {
+  static func maySee(_ snapshot: CallSnapshot, _ call: RESTCall, _ principal: RESTPrincipal) -> Bool {
     snapshot.environment == principal.environment && call.mayUse(snapshot.account)
   }
 

@@ -22,13 +22,20 @@ package struct RESTService: Sendable {
   let pages: PageFiles
   private let running: RunningKeys
   private let clock: @Sendable () -> Instant
+  /// Whether somebody on this machine is let in without a key: for development.
+  let signsInLocally: Bool
+  let sessions: PageSessions
+  let signIns = SignInGate()
+  let phones: PagePhones
   let hasStarted = StartedFlag()
 
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
-    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true,
-    pages: PageFiles = .none,
-    clock: @escaping @Sendable () -> Instant = RESTService.now
+    bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, pages: PageFiles = .none,
+    signsInLocally: Bool = false,
+    applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
+    clock: @escaping @Sendable () -> Instant = RESTService.now,
+    draw: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
   ) {
     self.operations = operations
     self.authenticator = authenticator
@@ -39,6 +46,9 @@ package struct RESTService: Sendable {
     self.servesMetrics = servesMetrics
     self.pages = pages
     self.clock = clock
+    self.signsInLocally = signsInLocally && pages != .none
+    sessions = PageSessions(draw: draw)
+    phones = PagePhones(applications: applications, draw: draw)
     running = RunningKeys()
   }
 
@@ -48,25 +58,28 @@ package struct RESTService: Sendable {
 
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
-    let all = accountRoutes + moneyRoutes + callRoutes + nodeRoutes + plainRoutes + pageRoutes
+    let all =
+      accountRoutes + moneyRoutes + callRoutes + storyRoutes + nodeRoutes + personRoutes + plainRoutes + pageRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 
-  package func router() -> Router<BasicRequestContext> {
-    let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+  package func router() -> Router<RESTContext> {
+    let router = Router(context: RESTContext.self, options: .autoGenerateHeadEndpoints)
     let routes = routes
     router.add(middleware: ProblemMiddleware(service: self, routes: routes))
     for route in routes {
       // An unknown method of the table would be a slip of ours: it shows in the test that visits every route.
       guard let method = HTTPRequest.Method(route.method) else { continue }
-      router.on(RouterPath(route.path), method: method) { request, _ in try await self.respond(route, request) }
+      router.on(RouterPath(route.path), method: method) { request, context in
+        try await self.respond(route, request, context)
+      }
     }
     return router
   }
 
   // MARK: - One request
 
-  private func respond(_ route: RESTRoute, _ request: Request) async throws -> Response {
+  private func respond(_ route: RESTRoute, _ request: Request, _ context: RESTContext) async throws -> Response {
     let body: [UInt8]
     do {
       body = Array(buffer: try await request.body.collect(upTo: bodyBytes))
@@ -75,30 +88,38 @@ package struct RESTService: Sendable {
     }
     let target = request.head.path ?? "/"
     let end = target.firstIndex(of: "?")
-    let asked = RESTRequest(
-      method: request.method.rawValue, path: String(end.map { target[..<$0] } ?? target[...]),
-      query: end.map { String(target[target.index(after: $0)...]) },
-      headers: request.headers.map { ($0.name.canonicalName, $0.value) }, body: body)
+    let headers = request.headers.map { ($0.name.canonicalName, $0.value) }
+    return RESTService.response(
+      try await answer(
+        route,
+        RESTRequest(
+          method: request.method.rawValue, path: String(end.map { target[..<$0] } ?? target[...]),
+          query: end.map { String(target[target.index(after: $0)...]) }, headers: headers, body: body,
+          peer: context.peer,
+          // The first one is taken out of the fields: one that is left is a second.
+          host: headers.contains { $0.0 == "host" } ? nil : request.head.authority,
+          isSecure: request.head.scheme == "https")))
+  }
+
+  private func answer(_ route: RESTRoute, _ asked: RESTRequest) async throws -> RESTAnswer {
     var call = RESTCall(
       request: asked, path: [:], query: [:], body: [:], principal: nil, stores: nil, key: RequestKey(unchecked: "none"),
       now: clock())
     if case .anyone = route.access {
     } else {
-      guard let principal = await authenticator.authenticate(asked) else {
-        throw Problem(
-          .unauthorized, "no proof, or none that is good here", headers: [("WWW-Authenticate", "Bearer, Application")])
-      }
-      if case .operators = route.access, principal.role != .operator {
+      guard let proof = try await proof(asked, at: call.now) else { throw unauthorized(asked) }
+      if case .operators = route.access, proof.principal.role != .operator {
         throw Problem(.forbidden, "this is for operators")
       }
-      call.principal = principal
-      call.stores = operations.environment(principal.environment)
+      call.principal = proof.principal
+      call.session = proof.session
+      call.sessionEndsAt = proof.endsAt
+      call.stores = operations.environment(proof.principal.environment)
     }
     call.path = try parameters(route, asked.path)
     call.query = try query(route, asked.query)
     if let members = route.body { call.body = try RESTService.body(members, asked) }
-    let answer = try await perform(route, call)
-    return RESTService.response(answer)
+    return try await perform(route, call)
   }
 
   private func parameters(_ route: RESTRoute, _ path: String) throws -> [String: String] {

@@ -47,15 +47,17 @@ struct NodeAssembly: Sendable {
       let base = ledgerFile.deletingPathExtension().path
       let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
       stores[name] = store
-      environments.append(
+      var assembled =
         HubEnvironment(
           name: name, node: configuration.node,
-          stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store),
+          stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store),
           payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
           spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
           applications: applications(environment),
           recordMilliseconds: configuration.retention.recordMilliseconds,
-          statisticsMilliseconds: configuration.retention.statisticsMilliseconds))
+          statisticsMilliseconds: configuration.retention.statisticsMilliseconds)
+      assembled.traceMilliseconds = configuration.retention.traceMilliseconds
+      environments.append(assembled)
     }
     return NodeAssembly(
       configuration: configuration, environments: environments, ledgers: ledgers, gatewayStores: stores)
@@ -144,6 +146,7 @@ struct NodeAssembly: Sendable {
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
+    hub.keepsTraces = configuration.retention.traceMilliseconds != nil
     hub.registrations = Self.registrations(configuration)
     return hub
   }

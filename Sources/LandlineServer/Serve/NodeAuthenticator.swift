@@ -4,25 +4,38 @@ import Foundation
 import LandlineConfiguration
 import Synchronization
 
-/// Who may ask over REST: operators by their bearer keys, applications by signed requests. A reload can replace both.
+/// Who may ask over REST: operators and owners by their bearer keys, applications by signed requests. A reload can replace both.
 final class NodeAuthenticator: RESTAuthenticator {
-  private let current: Mutex<OperatorKeys>
+  private struct State {
+    var keys: OperatorKeys
+    var applications: [AppCredentials]
 
-  init(_ configuration: GatewayConfiguration) { current = Mutex(NodeAuthenticator.keys(configuration)) }
+    init(_ configuration: GatewayConfiguration) {
+      applications = NodeAssembly.credentials(configuration)
+      keys = OperatorKeys(
+        configuration.environments.flatMap { environment in
+          environment.operators.map { OperatorKeys.Key(environment: environment.name, name: $0.name, key: $0.key) }
+        }, else: ApplicationSignatures(applications))
+    }
+  }
 
-  func replace(_ configuration: GatewayConfiguration) {
-    current.withLock { $0 = NodeAuthenticator.keys(configuration) }
+  private let current: Mutex<State>
+
+  init(_ configuration: GatewayConfiguration) { current = Mutex(State(configuration)) }
+
+  func replace(_ configuration: GatewayConfiguration) { current.withLock { $0 = State(configuration) } }
+
+  /// In the order of the configuration.
+  func applications(_ environment: String) -> [AppCredentials] {
+    current.withLock { $0.applications }.filter { $0.environment == environment }
   }
 
   func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
-    await current.withLock { $0 }.authenticate(request)
+    await current.withLock { $0.keys }.authenticate(request)
   }
 
-  private static func keys(_ configuration: GatewayConfiguration) -> OperatorKeys {
-    OperatorKeys(
-      configuration.environments.flatMap { environment in
-        environment.operators.map { OperatorKeys.Key(environment: environment.name, name: $0.name, key: $0.key) }
-      }, else: ApplicationSignatures(NodeAssembly.credentials(configuration)))
+  func principal(ofKey digest: [UInt8]) async -> RESTPrincipal? {
+    await current.withLock { $0.keys }.principal(ofKey: digest)
   }
 }
 

@@ -30,10 +30,11 @@ public final class RunningGateway: Service {
   private let authenticator: NodeAuthenticator
   private let metrics: MetricsRegistry
   private let log: Logger
+  private let signsInLocally: Bool
 
   private init(
     _ assembly: NodeAssembly, hub: CallHub, farEnd: FarEnd?, farEndTrunk: CallTrunk?, verifier: SwitchableVerifier,
-    authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger
+    authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger, signsInLocally: Bool
   ) {
     state = Mutex(State(configuration: assembly.configuration))
     self.assembly = assembly
@@ -44,12 +45,15 @@ public final class RunningGateway: Service {
     self.authenticator = authenticator
     self.metrics = metrics
     self.log = log
+    self.signsInLocally = signsInLocally
   }
 
   /// Opens stores and sockets for calls; apps and operators are let in by ``run()``.
+  /// - Parameter signsInLocally: whether pages on this machine are let in without a key: for development, on loopback.
   /// - Throws: what cannot be opened; nothing stays open then.
   public static func start(
-    _ configuration: GatewayConfiguration, metrics: MetricsRegistry, on group: any EventLoopGroup, log: Logger
+    _ configuration: GatewayConfiguration, metrics: MetricsRegistry, on group: any EventLoopGroup, log: Logger,
+    signsInLocally: Bool = false
   ) async throws -> RunningGateway {
     for warning in configuration.warnings { log.warning("\(warning)") }
     let assembly = try NodeAssembly.open(configuration, log: log)
@@ -66,7 +70,7 @@ public final class RunningGateway: Service {
         on: loop, log: log)
       return RunningGateway(
         assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, verifier: verifier,
-        authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log)
+        authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log, signsInLocally: signsInLocally)
     } catch {
       await farEnd?.shutdown()
       await assembly.close()
@@ -150,10 +154,13 @@ public final class RunningGateway: Service {
     let configuration = state.withLock { $0.configuration }
     defer { listening(nil) }
     var services: [any Service] = [Closing(gateway: self)]
+    var door = NodeAssembly.door(configuration.http)
+    door.signsInLocally = signsInLocally
     services.append(
       try HTTPDoor(
-        configuration: NodeAssembly.door(configuration.http), acceptor: hub, operations: hub,
-        authenticator: authenticator, metrics: metrics, logger: log,
+        configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics,
+        logger: log,
+        applications: { [authenticator] in authenticator.applications($0) },
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
       try HTTPDoor(

@@ -65,7 +65,15 @@ package enum GatewaySchema {
       PRIMARY KEY (scope, key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX idempotency_at ON idempotency(at);
+    """,
     """
+    CREATE TABLE call_trace(
+      call TEXT PRIMARY KEY,
+      at INTEGER NOT NULL,
+      document BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX call_trace_at ON call_trace(at);
+    """,
   ]
 
   /// Brings a file to the newest version.

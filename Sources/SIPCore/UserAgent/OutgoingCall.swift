@@ -7,6 +7,8 @@ public struct OutgoingCall: Sendable {
     case off, supported, required
   }
 
+  /// SIP's Call-ID; `nil` lets the agent draw one. Never that of another call.
+  public var callID: String?
   /// Request-URI and To.
   public var target: SIPURI
   /// A route set known beforehand, such as an outbound proxy; top first.

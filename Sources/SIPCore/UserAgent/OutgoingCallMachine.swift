@@ -96,7 +96,7 @@ final class OutgoingCallMachine: CallMachine {
     self.call = call
     self.context = context
     self.plan = plan
-    callID = context.identifiers.token()
+    callID = plan.callID ?? context.identifiers.token()
     localTag = context.identifiers.token()
     redirection = Redirection(
       plan.target, maximum: plan.maximumRedirections, targets: context.limits.redirectionTargets)

@@ -17,10 +17,7 @@ enum RunningDoor {
     let (ports, continuation) = AsyncStream.makeStream(of: UInt16.self)
     let door = try HTTPDoor(
       configuration: configuration, acceptor: acceptor, operations: operations, authenticator: FakeAuthenticator(),
-      metrics: MetricsRegistry(), logger: logger
-    ) { port in
-      continuation.yield(port)
-    }
+      metrics: MetricsRegistry(), logger: logger, onListening: { continuation.yield($0) })
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [door], logger: logger))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask {

@@ -9,22 +9,25 @@ import Testing
 struct APIDescription: Sendable {
   let tree: JSONTree
 
-  init(_ application: Application<RouterResponder<BasicRequestContext>>) async throws {
+  init(_ application: Application<RouterResponder<RESTContext>>) async throws {
     tree = try await APIDescription.raw(application, "GET", "/openapi.json", nil, key: nil, as: nil, type: nil).tree
   }
 
   static func raw(
-    _ application: Application<RouterResponder<BasicRequestContext>>, _ method: String, _ uri: String, _ body: String?,
-    key: String?, as who: String?, type: String?
+    _ application: Application<RouterResponder<RESTContext>>, _ method: String, _ uri: String, _ body: String?,
+    key: String?, as who: String?, type: String?, fields: [(String, String)] = []
   ) async throws -> RESTKit.Answer {
     var headers = HTTPFields()
     if let who { headers[.authorization] = "Bearer \(who)" }
     if let type { headers[.contentType] = type }
     if let key, let name = HTTPField.Name("Idempotency-Key") { headers[name] = key }
+    for (name, value) in fields {
+      if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
+    }
     let verb = try #require(HTTPRequest.Method(method))
-    let fields = headers
+    let sent = headers
     return try await application.test(.router) { client in
-      try await client.execute(uri: uri, method: verb, headers: fields, body: body.map { ByteBuffer(string: $0) }) {
+      try await client.execute(uri: uri, method: verb, headers: sent, body: body.map { ByteBuffer(string: $0) }) {
         response in
         let bytes = Array(response.body.readableBytesView)
         var headers: [String: String] = [:]

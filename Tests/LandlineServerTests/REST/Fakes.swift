@@ -58,8 +58,21 @@ final class FakeOperations: GatewayOperations {
   var environmentNames: [String] { stores.keys.sorted() }
 }
 
-/// Bearer `operator` rules, `app` is the application of the account `acme`, `stray` belongs to an unknown environment.
+/// Bearer `operator` rules, `app` is the application of the account `acme` and `owner` its owner, `stray` belongs to an
+/// unknown environment. Pages can sign in with `operator`, `owner` and `stray`.
 struct FakeAuthenticator: RESTAuthenticator {
+  static let owner = RESTPrincipal(
+    environment: "production", actor: "owner:ann", role: .owner(account: AccountName(unchecked: "acme")))
+
+  func principal(ofKey digest: [UInt8]) async -> RESTPrincipal? {
+    for key in ["operator", "owner", "stray"] where RESTService.digest(Array(key.utf8)) == digest {
+      var request = RESTRequest(method: "GET", path: "/")
+      request.headers = [("authorization", "Bearer \(key)")]
+      return await authenticate(request)
+    }
+    return nil
+  }
+
   func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
     switch request.header("authorization") {
     case "Bearer operator": RESTPrincipal(environment: "production", actor: "rest:alice", role: .operator)
@@ -67,6 +80,7 @@ struct FakeAuthenticator: RESTAuthenticator {
     case "Bearer app":
       RESTPrincipal(
         environment: "production", actor: "app:one", role: .application(account: AccountName(unchecked: "acme")))
+    case "Bearer owner": FakeAuthenticator.owner
     case "Bearer stray": RESTPrincipal(environment: "nowhere", actor: "rest:eve", role: .operator)
     default: nil
     }

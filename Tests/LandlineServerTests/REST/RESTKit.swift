@@ -6,6 +6,7 @@ import LandlineServer
 import LedgerCore
 import LedgerSQLite
 import Logging
+import Synchronization
 import Testing
 
 /// The HTTP interface over a real ledger in a folder of its own. Every answer is held against the description.
@@ -25,9 +26,23 @@ final class RESTKit: Sendable {
   let operations: FakeOperations
   let metrics = MetricsRegistry()
   let description: APIDescription
-  private let application: Application<RouterResponder<BasicRequestContext>>
+  private let application: Application<RouterResponder<RESTContext>>
 
-  init(records: [CallRecordFixture] = []) async throws {
+  let clock: TestClock
+
+  /// Wall-clock time as the test sets it.
+  final class TestClock: Sendable {
+    private let instant = Mutex(RESTService.now())
+    var now: Instant { instant.withLock { $0 } }
+    func advance(seconds: Int64) { instant.withLock { $0 = $0.advanced(byMilliseconds: seconds * 1000) } }
+  }
+
+  init(
+    records: [CallRecordFixture] = [], pages: PageFiles = .builtIn, signsInLocally: Bool = false,
+    applications: [AppCredentials] = [], logger: Logger? = nil
+  ) async throws {
+    let clock = TestClock()
+    self.clock = clock
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("rest-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     ledger = try SQLiteLedgerStore.open(
@@ -36,11 +51,14 @@ final class RESTKit: Sendable {
       "production": EnvironmentStores(
         ledger: ledger, records: FakeRecords(records.map { $0.record }), idempotency: idempotency)
     ])
-    var logger = Logger(label: "rest")
-    logger.logLevel = .critical
+    var silent = Logger(label: "rest")
+    silent.logLevel = .critical
+    let logger = logger ?? silent
     let service = RESTService(
       operations: operations, authenticator: FakeAuthenticator(), metrics: metrics, logger: logger,
-      bodyBytes: 64 * 1024)
+      bodyBytes: 64 * 1024, pages: pages, signsInLocally: signsInLocally,
+      applications: { environment in applications.filter { $0.environment == environment } },
+      clock: { clock.now })
     application = Application(responder: service.router().buildResponder(), logger: logger)
     description = try await APIDescription(application)
   }
@@ -52,10 +70,10 @@ final class RESTKit: Sendable {
 
   func send(
     _ method: String, _ uri: String, _ body: String? = nil, key: String? = nil, as who: String? = "operator",
-    type: String? = "application/json"
+    type: String? = "application/json", fields: [(String, String)] = []
   ) async throws -> Answer {
     let answer = try await APIDescription.raw(
-      application, method, uri, body, key: key, as: who, type: body == nil ? nil : type)
+      application, method, uri, body, key: key, as: who, type: body == nil ? nil : type, fields: fields)
     let problems = description.check(method, uri, answer)
     #expect(problems.isEmpty, "\(method) \(uri): \(problems)")
     return answer

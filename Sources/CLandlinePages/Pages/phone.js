@@ -1,0 +1,3 @@
+import { start } from "/pages/shell.js";
+
+await start("phone");

@@ -1,0 +1,247 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import CallStory
+import LandlineGateway
+import LedgerCore
+import MediaCore
+import RoutingCore
+import SDPCore
+import SIPCore
+import SecureTransport
+
+/// The traces of calls that are up or were a moment ago. Kept on the hub's loop; what is told of a call that is not here
+/// changes nothing.
+final class HubTraces {
+  /// Traces at a time; calls above it leave none.
+  static let maximumTraces = 20_000
+  /// Requests for calls that wait for their reply.
+  static let maximumRequests = 20_000
+  /// From the record of a call to the moment its trace is kept: the last messages of its dialogs come after the record.
+  static let lingerMilliseconds: Int64 = 1_000
+  /// After that, until it is forgotten: what still comes is kept as well.
+  static let lateMilliseconds: Int64 = 5_000
+
+  private struct Entry {
+    var recorder: CallTraceRecorder
+    var environment: String
+    /// Messages when it was last kept; `nil` before.
+    var keptMessages: Int?
+  }
+
+  private struct Request: Hashable {
+    var session: SessionID
+    var number: RequestNumber
+  }
+
+  private var entries: [CallID: Entry] = [:]
+  private var dialogs: [String: CallID] = [:]
+  /// Offers of apps for calls that have no id yet, with when they came.
+  private var requests: [Request: (call: PlaceCall, at: Int64)] = [:]
+
+  /// Calls that have a trace here.
+  var calls: [CallID] { Array(entries.keys) }
+
+  // MARK: Life
+
+  /// A call began.
+  func begin(_ call: CallSnapshot) {
+    guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
+    entries[call.id] = Entry(
+      recorder: CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
+      environment: call.environment)
+  }
+
+  func trace(of call: CallID) -> CallTrace? { entries[call]?.recorder.trace }
+
+  /// What is to be kept of a call now, unless nothing has come since the last time.
+  func toKeep(_ call: CallID) -> (environment: String, trace: CallTrace)? {
+    guard var entry = entries[call] else { return nil }
+    let messages = entry.recorder.trace.messages.count + entry.recorder.trace.omittedMessages
+    guard entry.keptMessages != messages else { return nil }
+    entry.keptMessages = messages
+    entries[call] = entry
+    return (entry.environment, entry.recorder.trace)
+  }
+
+  func forget(_ call: CallID) {
+    guard let entry = entries.removeValue(forKey: call) else { return }
+    for dialog in entry.recorder.trace.dialogs { dialogs[dialog.sipCallID] = nil }
+  }
+
+  // MARK: SIP
+
+  func dialog(_ sipCallID: String, _ attempt: (call: CallID, side: CallSide, trunk: String), _ facts: CallTrunk?) {
+    guard entries[attempt.call] != nil else { return }
+    dialogs[sipCallID] = attempt.call
+    entries[attempt.call]?.recorder.dialog(
+      CallTrace.Dialog(sipCallID: sipCallID, side: CallTrace.Side(attempt.side), trunk: attempt.trunk),
+      facts: facts.map { CallStorySources.TrunkFacts($0) })
+  }
+
+  /// - Returns: the call that the message belongs to.
+  @discardableResult
+  func message(_ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64)
+    -> CallID?
+  {
+    guard let call = dialogs[sipCallID] else { return nil }
+    entries[call]?.recorder.message(
+      bytes, of: sipCallID, isSent: isSent, transport: path.remote.transport.rawValue,
+      local: local.map(Self.text) ?? "", remote: Self.text(path.remote), at: at)
+    return call
+  }
+
+  static func text(_ address: TransportAddress) -> String { "\(address.host):\(address.port)" }
+
+  // MARK: The app
+
+  func request(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at: Int64) {
+    switch request {
+    case .call(let call):
+      guard requests.count < Self.maximumRequests else { return }
+      requests[Request(session: session, number: number)] = (call, at)
+    case .hangUp(let call): line(call, "hangup", "", isFromApp: true, at)
+    case .sendDigits(let call, let digits): line(call, "dtmf", "\(digits.count) keys", isFromApp: true, at)
+    case .offer(let call, let description): line(call, "offer", "", description, isFromApp: true, at)
+    case .answer(let call, let description): line(call, "answer", "", description, isFromApp: true, at)
+    case .mute(let call, let isMuted): line(call, "mute", isMuted ? "on" : "off", isFromApp: true, at)
+    case .report(let call, let statistics):
+      line(call, "report", "\(statistics.figures.count) figures", isFromApp: true, at)
+    }
+  }
+
+  func event(_ session: SessionID, _ event: AppEvent, at: Int64) {
+    switch event {
+    case .placed(let number, let call, let answer):
+      if let asked = requests.removeValue(forKey: Request(session: session, number: number)) {
+        line(
+          call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, asked.at)
+      }
+      line(call, "placed", "", answer, isFromApp: false, at)
+    case .refused(let number, _): requests[Request(session: session, number: number)] = nil
+    case .done: break
+    case .answered(_, let call, let description): line(call, "answer", "", description, isFromApp: false, at)
+    case .progressing(let call, _): line(call, "progress", "", isFromApp: false, at)
+    case .ringing(let call, _): line(call, "ringing", "", isFromApp: false, at)
+    case .earlyMedia(let call): line(call, "early", "", isFromApp: false, at)
+    case .accepted(let call, _): line(call, "accepted", "", isFromApp: false, at)
+    case .established(let call): line(call, "established", "", isFromApp: false, at)
+    case .price(let call, let price):
+      line(call, "price", "\(price.secondsAvailable) s of credit", isFromApp: false, at)
+    case .creditEnds(let call, let seconds):
+      line(call, "credit", seconds.map { "ends in \($0) s" } ?? "is enough again", isFromApp: false, at)
+    case .digit(let call, _, let milliseconds):
+      line(call, "digit", "a key, \(milliseconds) ms", isFromApp: false, at)
+    case .held(let call, let isHeld): line(call, "held", isHeld ? "on hold" : "taken back", isFromApp: false, at)
+    case .offered(let call, let description): line(call, "offer", "", description, isFromApp: false, at)
+    case .quality: break
+    case .warning(let call, let warning, let isRaised):
+      line(call, "warning", "\(warning.rawValue) \(isRaised ? "raised" : "cleared")", isFromApp: false, at)
+    case .ended(let call, let summary):
+      let code = summary.failure.map { " \($0.code.rawValue)" } ?? ""
+      line(call, "ended", summary.cause.rawValue + code, isFromApp: false, at)
+    }
+  }
+
+  /// The session is over: nobody waits for its replies.
+  func sessionEnded(_ session: SessionID) {
+    for request in requests.keys where request.session == session { requests[request] = nil }
+  }
+
+  private func line(
+    _ call: CallID, _ type: String, _ text: String, _ description: String? = nil, isFromApp: Bool, _ at: Int64
+  ) {
+    entries[call]?.recorder.line(type, text, description: description, isFromApp: isFromApp, at: at)
+  }
+
+  // MARK: Media and ledger
+
+  func plan(_ call: CallID, _ side: CallSide, _ plan: MediaPlan, at: Int64) {
+    guard let entry = entries[call] else { return }
+    let security =
+      switch plan.protection {
+      case .none: "RTP"
+      case .sdes: "SDES"
+      case .dtls: "DTLS-SRTP"
+      }
+    entries[call]?.recorder.plan(
+      CallTrace.Plan(
+        at: entry.recorder.offset(at), side: CallTrace.Side(side), codec: plan.send.codec.rawValue,
+        clockRate: plan.send.codec.clockRate, payloadType: Int(plan.send.payloadType.number),
+        packetMilliseconds: plan.packetTime, security: security, direction: plan.direction.rawValue,
+        remote: plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""))
+  }
+
+  func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
+    guard let entry = entries[call] else { return }
+    func note(_ kind: CallTrace.Note.Kind, _ side: BridgeSide, _ text: String = "") {
+      entries[call]?.recorder.note(kind, side: CallTrace.Side(side.callSide), text, at: at)
+    }
+    switch event {
+    case .transport(let side, .secured(let suite)): note(.secured, side, suite?.rawValue ?? "")
+    case .transport(let side, .failed(let failure)): note(.mediaFailed, side, failure.rawValue)
+    case .transport(let side, .closedByPeer): note(.mediaFailed, side, "closedByPeer")
+    case .firstMedia(let side): note(.firstMedia, side)
+    case .silence(let side): note(.silence, side)
+    case .soundAgain(let side): note(.soundAgain, side)
+    case .promptEnded(let side, let finished): note(.promptEnded, side, finished ? "finished" : "cut short")
+    case .statistics(let side, let statistics):
+      entries[call]?.recorder.second(
+        CallTrace.Second(
+          at: entry.recorder.offset(at), side: CallTrace.Side(side.callSide),
+          received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
+          roundTrip: statistics.roundTrip))
+    case .transport, .digit, .recorded, .recordingEnded, .bye, .closed: break
+    }
+  }
+
+  /// A step at the ledger is over.
+  func ledger(
+    _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64
+  ) {
+    let outcome =
+      switch result {
+      case .success(let receipt): receipt.outcome.text
+      case .failure(let problem): "unavailable \(problem.cause.rawValue)"
+      }
+    let name =
+      switch step {
+      case .authorise: "authorise"
+      case .answer: "answer"
+      case .extend: "extend"
+      case .end: "end"
+      }
+    entries[call]?.recorder.note(
+      .ledger, "\(name): \(outcome), \(microseconds) us", at: NodeClock.unixMicroseconds())
+  }
+}
+
+extension CallTrace.Side {
+  init(_ side: CallSide) { self = side == .near ? .near : .far }
+}
+
+extension CallTrace.Direction {
+  init(_ direction: MediaStatistics.Direction) {
+    self.init(
+      packets: Int64(clamping: direction.packets), bytes: Int64(clamping: direction.bytes), lost: direction.lost,
+      lossRate: direction.lossRate, jitter: direction.jitter, score: direction.meanOpinionScore)
+  }
+}
+
+extension CallStorySources.TrunkFacts {
+  init(_ trunk: CallTrunk) {
+    let protection = trunk.media.protection
+    let isSecret = protection.contains(.sdes) || protection.contains(.dtls)
+    let fromUser =
+      switch trunk.identity.fromUser {
+      case .callerNumber: "caller"
+      case .fixed(let user): user
+      }
+    let format = trunk.identity.dialFormat
+    self.init(
+      uri: "\(trunk.uri)", codecs: trunk.media.codecs.map(\.rawValue),
+      encryption: isSecret ? (protection.contains(.none) ? "offered" : "required") : "none",
+      username: trunk.account?.username, fromUser: fromUser, assertsIdentity: trunk.identity.assertion != .none,
+      dialFormat: format.prefix + (format.keepsPlus ? "+" : ""), maximumCalls: trunk.trunk.limits.concurrentCalls)
+  }
+}

@@ -1,0 +1,29 @@
+public import CallEngine
+public import CallModel
+
+extension SQLiteGatewayStore: CallTraceStore {
+  public func keep(trace: [UInt8], of call: CallID, at: Instant) async throws {
+    try await change { connection in
+      try connection.statement(
+        """
+        INSERT INTO call_trace(call, at, document) VALUES($1, $2, $3)
+        ON CONFLICT(call) DO UPDATE SET at = excluded.at, document = excluded.document
+        """
+      ).bind(1, call.text).bind(2, at.milliseconds).bind(3, trace).run()
+    }
+  }
+
+  public func trace(of call: CallID) async throws -> [UInt8]? {
+    try await read { connection in
+      let statement = try connection.statement("SELECT document FROM call_trace WHERE call = $1").bind(1, call.text)
+      defer { statement.reset() }
+      return try statement.step() ? statement.blob(0) : nil
+    }
+  }
+
+  public func dropTraces(before instant: Instant) async throws -> Int {
+    try await deleteAll(
+      "DELETE FROM call_trace WHERE call IN (SELECT call FROM call_trace WHERE at < $1 LIMIT $2)",
+      before: instant.milliseconds)
+  }
+}
