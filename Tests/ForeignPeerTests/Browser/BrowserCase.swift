@@ -12,20 +12,20 @@ enum BrowserCase {
     return named ?? root.appendingPathComponent(".build-pages")
   }()
 
-  /// A gateway whose sandbox has pages, people, far end and the given trunks, and a browser.
+  /// A gateway whose sandbox has pages, people and a far end, and a browser.
+  /// - Parameter hasTelephone: Whether it has a trunk as well: SIPp, which takes one call and echoes it.
   static func make(
-    _ name: String, expected: String, trunks: @escaping @Sendable () async throws -> [SIPpPeer] = { [] },
-    _ body: @escaping @Sendable (PythonPeer, GatewayRunning, [SIPpPeer]) async throws -> String
+    _ name: String, expected: String, hasTelephone: Bool = false,
+    _ body: @escaping @Sendable (PythonPeer, GatewayRunning, SIPpPeer?) async throws -> String
   ) -> PeerCase {
     PeerCase(peer: "Chromium", transport: "pages", name, expected: expected) {
-      let sipps = try await trunks()
+      let telephone = hasTelephone ? try await EchoCases.echo(.pcmu) : nil
       var settings = GatewaySettings(
-        sipps.enumerated().map { .init("trunk-\($0.offset + 1)", port: $0.element.port) },
-        payers: [.main, .trial, .sandboxPoor])
+        telephone.map { [.init("carrier", port: $0.port)] } ?? [], payers: [.main, .trial, .sandboxPoor])
       settings.people = [.operations, .owner, .broke]
       settings.sandboxHasTrunks = true
       return try await GatewayRunning.run(settings) { gateway in
-        try await BrowserDriver.shared.run { peer in try await body(peer, gateway, sipps) }
+        try await BrowserDriver.shared.run { peer in try await body(peer, gateway, telephone) }
       }
     }
   }

@@ -17,6 +17,11 @@ struct BrowserTests {
   func phone(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "The first five minutes", .enabled(if: hasBrowser, "\(absence)"),
+    arguments: PeerCase.chosen(DevelopmentPageCases.cases))
+  func development(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Calls and the life of the page", .enabled(if: hasBrowser, "\(absence)"),
     arguments: PeerCase.chosen(PageLifeCases.cases))
   func life(_ peerCase: PeerCase) async { await peerCase.perform() }

@@ -5,8 +5,8 @@ import PeerKit
 /// The figures of a call's page, and what tshark makes of the same packets.
 enum PageFigureCases {
   static let cases: [PeerCase] = [
-    make("SIPp's echo, nothing lost", number: GatewayRate.number, trunks: { [try await EchoCases.echo(.pcmu)] }),
-    make("an echo with 2 % loss", number: "+46000000203", trunks: { [] }),
+    make("SIPp's echo, nothing lost", number: GatewayRate.number, hasTelephone: true),
+    make("an echo with 2 % loss", number: "+46000000203", hasTelephone: false),
   ]
 
   /// Rows of the page's table: what comes from the app, goes to it, comes from the trunk, goes there.
@@ -20,12 +20,10 @@ enum PageFigureCases {
     var description: String { "\(packets) packets, \(lost) lost, jitter \(rounded(jitter)) ms" }
   }
 
-  private static func make(
-    _ name: String, number: String, trunks: @escaping @Sendable () async throws -> [SIPpPeer]
-  ) -> PeerCase {
+  private static func make(_ name: String, number: String, hasTelephone: Bool) -> PeerCase {
     BrowserCase.make(
-      "figures: \(name)", expected: "packets and loss equal, jitter within 1 ms", trunks: trunks
-    ) { peer, gateway, sipps in
+      "figures: \(name)", expected: "packets and loss equal, jitter within 1 ms", hasTelephone: hasTelephone
+    ) { peer, gateway, telephone in
       let window = try await BrowserWindow(peer, gateway, as: .owner)
       let analysis = try await StreamAnalysis(ports: gateway.ports.trunk, and: gateway.ports.app)
       let call = try await window.call(number)
@@ -35,11 +33,11 @@ enum PageFigureCases {
       try await window.run("hang-up")
       _ = try await window.ended(call)
       _ = try await gateway.record(call, in: "sandbox")
-      for sipp in sipps { try await sipp.succeeds() }
+      try await telephone?.succeeds()
       let streams = try await analysis.streams()
       let rows = try await shown(window, call)
       try await window.close()
-      return try compared(rows, streams, gateway.ports, mustLose: sipps.isEmpty)
+      return try compared(rows, streams, gateway.ports, mustLose: !hasTelephone)
     }
   }
 
@@ -47,9 +45,11 @@ enum PageFigureCases {
   private static func shown(_ window: BrowserWindow, _ call: String) async throws -> [Figures] {
     try await window.run("visit", ["path": "/calls/\(call)"])
     let found = try await window.run("tables")
-    guard let place = (0..<found.count("tables")).first(where: {
-      found.text("tables.\($0).caption") == "Packets of each direction"
-    }) else { throw PeerFailure("no table of packets on the page: \(found)") }
+    guard
+      let place = (0..<found.count("tables")).first(where: {
+        found.text("tables.\($0).caption") == "Packets of each direction"
+      })
+    else { throw PeerFailure("no table of packets on the page: \(found)") }
     func number(_ row: Int, _ column: Int) -> Double? {
       let text = found.text("tables.\(place).rows.\(row).\(column)")?.replacing(",", with: "")
       return text?.split(separator: " ").first.flatMap { Double($0) }

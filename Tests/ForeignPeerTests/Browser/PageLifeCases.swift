@@ -9,7 +9,8 @@ enum PageLifeCases {
 
   static let cases: [PeerCase] = [
     BrowserCase.make(
-      "the page is loaded again during a call", expected: "the call ends at once, hung up by the app; the page calls again"
+      "the page is loaded again during a call",
+      expected: "the call ends at once, hung up by the app; the page calls again"
     ) { peer, gateway, _ in
       let window = try await BrowserWindow(peer, gateway, as: .owner)
       let call = try await window.call(echo)
@@ -52,7 +53,9 @@ enum PageLifeCases {
       let record = try await gateway.record(call, in: "sandbox")
       try require(record.summary.cause == .hungUp, "hung up: \(record.summary)")
       // What a browser says of a connection that it cannot make.
-      try await window.close(allowing: ["ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "WebSocket connection to"])
+      try await window.close(allowing: [
+        "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "WebSocket connection to",
+      ])
       return "the call outlived the connection"
     },
   ]

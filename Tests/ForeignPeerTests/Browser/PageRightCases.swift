@@ -43,7 +43,8 @@ enum PageRightCases {
     try require(try await owner.text("/account").contains("trial"), "an owner's account")
     try require(try await owner.ask("/v1/accounts").body.contains("broke") == false, "one account in the list")
     for (path, method) in [
-      ("/v1/accounts/broke", "GET"), ("/v1/accounts/broke/history", "GET"), ("/v1/accounts/broke/export?format=csv", "GET"),
+      ("/v1/accounts/broke", "GET"), ("/v1/accounts/broke/history", "GET"),
+      ("/v1/accounts/broke/export?format=csv", "GET"),
       ("/v1/accounts/broke/spend", "GET"), ("/v1/accounts/trial/topup", "POST"), ("/v1/trunks", "GET"),
     ] {
       let answer = try await owner.ask(path, method: method, method == "GET" ? nil : ["amount": "5", "method": "card"])
@@ -64,7 +65,8 @@ enum PageRightCases {
 
     let accounts = try await other.ask("/v1/accounts").body
     try require(accounts.contains("trial") && accounts.contains("broke"), "an operator sees every account: \(accounts)")
-    try require(try await other.text("/calls").contains("00 000 000") || other.ask("/v1/calls").body.contains(call), "calls")
+    try require(
+      try await other.text("/calls").contains("00 000 000") || other.ask("/v1/calls").body.contains(call), "calls")
     try require(try await other.ask("/v1/trunks").status == 200, "an operator sees the trunks")
     let refusals = ["status of 40[134] "]
     try await owner.close(allowing: refusals)
@@ -89,11 +91,14 @@ enum PageRightCases {
       ] { try require(found.text("trials.\(name)") == "refused", "\(name) from \(host): \(found)") }
       for name in ["blindMe", "signInBlind", "signInForm", "phoneBlind", "topup", "topupForm", "frame"] {
         try require(
-          ["refused", "blind"].contains(found.text("trials.\(name)")), "nothing is read by \(name) from \(host): \(found)")
+          ["refused", "blind"].contains(found.text("trials.\(name)")),
+          "nothing is read by \(name) from \(host): \(found)")
       }
       if !isSameSite { try require(found.count("carried") == 0, "no cookie goes across sites: \(found)") }
       try require(
-        found.texts("frames").allSatisfy { $0.hasPrefix("chrome-error:") || $0.hasPrefix("about:") || $0.contains("/v1/") },
+        found.texts("frames").allSatisfy {
+          $0.hasPrefix("chrome-error:") || $0.hasPrefix("about:") || $0.contains("/v1/")
+        },
         "no page of ours in a frame: \(found)")
     }
     let account = try await gateway.account(.trial)

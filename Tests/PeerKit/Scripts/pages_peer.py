@@ -24,6 +24,7 @@ Commands; `person` names who does it, and everybody has a browser context of the
   look       person, path, name, folder             axe-core and pictures, light, dark and narrow -> complaints
   audit      person, allowed                        -> what pages promise and did not hold
   foreign    person, host, account                  a page of another origin tries -> what came of each trial
+  rebound    person, host                           asks for a session by another name of this machine -> status, cookie
   end        person
   close
 Events: ready, done (do and the values above), failed (reason).
@@ -253,7 +254,7 @@ class Pages:
         page = await person.context.new_page()
         wire = await person.context.new_cdp_session(page)
         await wire.send("Network.enable")
-        own, carried, addresses = urlsplit(person.base).netloc, [], {}
+        own, carried, given, addresses = urlsplit(person.base).netloc, [], [], {}
 
         def sent(event):
             addresses[event["requestId"]] = event["request"]["url"]
@@ -263,8 +264,13 @@ class Pages:
             if headers.get("host", headers.get(":authority", own)) == own and "landline=" in headers.get("cookie", ""):
                 carried.append(addresses.get(event["requestId"], "?"))
 
+        def received(event):
+            if any(name.lower() == "set-cookie" for name in event["headers"]):
+                given.append(addresses.get(event["requestId"], "?"))
+
         wire.on("Network.requestWillBeSent", sent)
         wire.on("Network.requestWillBeSentExtraInfo", headed)
+        wire.on("Network.responseReceivedExtraInfo", received)
         try:
             await page.goto(f"http://{host}:{site.port}/?gateway={person.base}")
             trials = await page.evaluate("values => trials(values)", {"account": account})
@@ -272,7 +278,21 @@ class Pages:
         finally:
             await page.close()
             await site.stop()
-        return {"trials": trials, "carried": carried, "frames": frames}
+        return {"trials": trials, "carried": carried, "given": given, "frames": frames}
+
+    async def rebound_(self, person, host):
+        """Asks for a session as a page would whose host's name was made to lead here."""
+        parts = urlsplit(person.base)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        name = f"{host}:{parts.port}"
+        writer.write(
+            f"POST /v1/sign-in HTTP/1.1\r\nHost: {name}\r\nOrigin: http://{name}\r\nSec-Fetch-Site: same-origin\r\n"
+            "Content-Length: 0\r\nConnection: close\r\n\r\n".encode()
+        )
+        head = (await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 10)).decode("latin-1")
+        writer.close()
+        cookie = re.search(r"^set-cookie: *(.*?)\r$", head, re.I | re.M)
+        return {"status": int(head.split()[1]), "cookie": cookie and cookie.group(1)}
 
     async def do_close(self):
         for person in list(self._people.values()):
