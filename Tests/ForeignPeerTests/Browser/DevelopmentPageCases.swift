@@ -20,7 +20,7 @@ enum DevelopmentPageCases {
     defer { process.end() }
     let port = try await Deadline(seconds: 20).first("port of landline dev: \(log(process))", everyMilliseconds: 50) {
       let text = process.output
-      guard text.contains("\n  try "), let place = text.firstRange(of: "http://127.0.0.1:") else { return UInt16?.none }
+      guard text.contains("\n  try "), let place = text.firstRange(of: "//127.0.0.1:") else { return UInt16?.none }
       return UInt16(text[place.upperBound...].prefix(while: \.isNumber))
     }
     return try await BrowserDriver.shared.run { peer in

@@ -22,13 +22,15 @@ from playwright.async_api import async_playwright
 
 from chromium_peer import FLAGS
 from pages_janus import Janus
-from pages_person import TAP, Person
+from pages_person import Person
 from pages_phone import Phone
 from pages_servers import Site
 from peer_protocol import write_wav
 
 PAGE = pathlib.Path(__file__).with_name("pages_janus.html")
 NUMBER = "+46000000000"
+# The times of the last call once it was heard.
+HEARD = "pagesJudge.calls.at(-1)?.sound && pagesJudge.times()"
 RATE = 48000
 # What must hold of the medians, in milliseconds.
 TARGETS = {"connected": 100, "sound": 250}
@@ -42,11 +44,6 @@ def babble(file):
     write_wav(file, RATE, 12000 * is_on * numpy.sin(2 * math.pi * pitch * time))
 
 
-async def sounded(page):
-    await page.wait_for_function("pagesJudge.calls.at(-1)?.sound", timeout=15_000)
-    return await page.evaluate("pagesJudge.times()")
-
-
 async def ours(browser, port, key, runs):
     person = Person("caller", f"http://127.0.0.1:{port}")
     await person.begin(browser)
@@ -58,7 +55,7 @@ async def ours(browser, port, key, runs):
     for _ in range(runs):
         seen = len(person.messages)
         await phone.dial(NUMBER)
-        found.append(await sounded(person.page))
+        found.append(await person.until(HEARD))
         placed = await person.message("placed", after=seen)
         await phone.hang_up.click()
         await person.message("ended", placed["call"])
@@ -72,17 +69,17 @@ async def janus(browser, runs):
     await site.start()
     try:
         await far.start()
-        context = await browser.new_context(permissions=["microphone"])
-        await context.add_init_script(path=TAP)
-        page = await context.new_page()
-        await page.goto(f"http://127.0.0.1:{site.port}/?janus={far.address}")
+        person = Person("caller", f"http://127.0.0.1:{site.port}")
+        await person.begin(browser)
+        page = person.page
+        await page.goto(f"{person.base}/?janus={far.address}")
         found = []
         for _ in range(runs):
             await page.get_by_text("ready").wait_for()
             await page.get_by_role("button", name="Call").click()
-            found.append(await sounded(page))
+            found.append(await person.until(HEARD))
             await page.get_by_role("button", name="End").click()
-        await context.close()
+        await person.end()
         return found
     finally:
         far.stop()

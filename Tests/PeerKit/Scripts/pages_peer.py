@@ -165,7 +165,7 @@ class Pages:
         return {"placed": len(placed), "text": await phone.text()}
 
     async def sounded_(self, person):
-        await person.page.wait_for_function("pagesJudge.calls.at(-1)?.sound")
+        await person.until("pagesJudge.calls.at(-1)?.sound")
 
     async def ended_(self, person, call=None):
         return {"message": await person.message("ended", call)}

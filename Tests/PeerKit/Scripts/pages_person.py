@@ -201,6 +201,15 @@ class Person:
                 raise RuntimeError(f"no message {kind} within {seconds} s; the last were {last}")
             await asyncio.sleep(0.01)
 
+    async def until(self, expression, seconds=15):
+        """Waits until an expression is true in the page. The page's policy forbids the ways of Playwright to do it."""
+        end = time.monotonic() + seconds
+        while not (found := await self.page.evaluate(expression)):
+            if time.monotonic() > end:
+                raise RuntimeError(f"not within {seconds} s: {expression}")
+            await asyncio.sleep(0.02)
+        return found
+
     # Judgement
 
     async def audit(self, allowed=()):

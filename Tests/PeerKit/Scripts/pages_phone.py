@@ -1,5 +1,6 @@
 """The page to call from, by what people see of it: names of fields and buttons, never the page's own identifiers."""
 
+import asyncio
 import re
 
 
@@ -15,10 +16,11 @@ class Phone:
         """Waits until calls can be made."""
         await self._page.get_by_role("status").filter(has_text=re.compile("^ready ")).wait_for()
         await self.call.wait_for()
-        await self._page.wait_for_function(
-            "button => !button.disabled && button.getAttribute('aria-disabled') !== 'true'",
-            arg=await self.call.element_handle(),
-        )
+        for _ in range(500):
+            if await self.call.is_enabled():
+                return
+            await asyncio.sleep(0.02)
+        raise RuntimeError("the button to call stays without use")
 
     async def dial(self, number):
         """By pointer."""
@@ -36,7 +38,7 @@ class Phone:
         await self._page.keyboard.press("Enter")
 
     async def connected(self):
-        await self._page.wait_for_function("pagesJudge.calls.at(-1)?.connected")
+        await self._person.until("pagesJudge.calls.at(-1)?.connected")
 
     async def text(self):
         """Everything that stands on the page."""

@@ -4,7 +4,7 @@
   // Sound is louder than this, of 1: comfort noise and dither are not.
   const SOUND = 0.01;
   const judge = {
-    // Calls in the order of their connections: times by performance.now(), blocks of samples.
+    // Calls in their order: times by performance.now(), blocks of samples.
     calls: [],
     // By whom the page was used: trusted events only.
     pointer: 0,
@@ -41,17 +41,26 @@
     }
   }
 
+  // A connection may be there before anybody calls: a call is one that got the other side's description.
   const Connection = globalThis.RTCPeerConnection;
   globalThis.RTCPeerConnection = class extends Connection {
+    #call = { clicked: null, described: null, connected: null, sound: null, rate: 0, blocks: [] };
+
     constructor(...values) {
       super(...values);
-      const call = { clicked: judge.clicked, made: performance.now(), connected: null, sound: null, rate: 0, blocks: [] };
-      judge.calls.push(call);
-      Object.defineProperty(call, "connection", { value: this });
       this.addEventListener("connectionstatechange", () => {
-        if (this.connectionState === "connected") call.connected ??= performance.now();
+        if (this.connectionState === "connected") this.#call.connected ??= performance.now();
       });
-      this.addEventListener("track", ({ track }) => { if (track.kind === "audio") hear(call, track); });
+      this.addEventListener("track", ({ track }) => { if (track.kind === "audio") hear(this.#call, track); });
+    }
+
+    setRemoteDescription(...values) {
+      if (this.#call.described === null) {
+        this.#call.clicked = judge.clicked;
+        this.#call.described = performance.now();
+        judge.calls.push(this.#call);
+      }
+      return super.setRemoteDescription(...values);
     }
   };
 
@@ -74,6 +83,6 @@
   judge.times = () => {
     const call = judge.calls.at(-1);
     const since = (time) => (call && time !== null ? time - call.clicked : null);
-    return call && { made: since(call.made), connected: since(call.connected), sound: since(call.sound) };
+    return call && { described: since(call.described), connected: since(call.connected), sound: since(call.sound) };
   };
 })();
