@@ -96,6 +96,7 @@ extension GatewayConfiguration {
       fact(
         "retention.statistics", retention.statisticsMilliseconds,
         retention.statisticsMilliseconds.map(Self.duration) ?? "as records"),
+      fact("hep.collector", hep, hep.map { shown($0.host, $0.port) } ?? "none"),
       fact(
         "retention.traces", retention.traceMilliseconds, retention.traceMilliseconds.map(Self.duration) ?? "none"),
     ]

@@ -33,6 +33,8 @@ public struct GatewayConfiguration: Sendable {
   /// How long live calls may go on once the gateway was asked to end.
   public var drainMilliseconds: Int64
   public var retention: RetentionConfiguration
+  /// `nil` where no copies go out.
+  public var hep: HEPConfiguration?
   /// In the order of the file, numbered from 1.
   public var listeners: [ListenerConfiguration]
   /// In the order of the file.
@@ -78,6 +80,7 @@ public struct GatewayConfiguration: Sendable {
       drain?.milliseconds("timeout", in: 0...86_400_000) ?? GatewayConfiguration.standardDrainMilliseconds
     drain?.finish()
     retention = root.section("retention").map { RetentionConfiguration(reading: $0) } ?? RetentionConfiguration()
+    hep = root.section("hep").flatMap { HEPConfiguration(reading: $0, folder: folder) }
     self.listeners = listeners
     self.trunks = trunks
     if let mediaSection { GatewayConfiguration.check(media, listeners, at: mediaSection) }

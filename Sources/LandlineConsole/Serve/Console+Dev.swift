@@ -165,7 +165,8 @@ struct DevFolder: Sendable {
       """
     try DevFolder.write(assignments, to: environmentFile)
     return """
-      Landline runs at \(url), SIP at \(sip), for this machine only. Ctrl-C ends it.
+      Landline runs at http://127.0.0.1:\(port)/ for this machine only: open it and call. Ctrl-C ends it.
+        apps, SIP     \(url), \(sip)
         application   \(applicationKey), secret in \(secretFile)
         account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
         numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes
