@@ -9,6 +9,7 @@
 #define FILES(FILE) \
   FILE(index_html, "index.html") \
   FILE(landline_js, "landline.js") \
+  FILE(landline_d_ts, "landline.d.ts") \
   FILE(icon_svg, "icon.svg") \
   FILE(pages_css, "pages.css") \
   FILE(phone_js, "phone.js") \
@@ -20,6 +21,9 @@ static const unsigned char index_html[] = {
 };
 static const unsigned char landline_js[] = {
 #embed "Pages/landline.js"
+};
+static const unsigned char landline_d_ts[] = {
+#embed "Pages/landline.d.ts"
 };
 static const unsigned char icon_svg[] = {
 #embed "Pages/icon.svg"
