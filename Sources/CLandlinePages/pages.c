@@ -13,6 +13,10 @@
   FILE(icon_svg, "icon.svg") \
   FILE(pages_css, "pages.css") \
   FILE(phone_js, "phone.js") \
+  FILE(phone_call_js, "phone-call.js") \
+  FILE(phone_code_js, "phone-code.js") \
+  FILE(phone_dial_js, "phone-dial.js") \
+  FILE(phone_sound_js, "phone-sound.js") \
   FILE(shell_js, "shell.js") \
   FILE(theme_js, "theme.js")
 
@@ -33,6 +37,18 @@ static const unsigned char pages_css[] = {
 };
 static const unsigned char phone_js[] = {
 #embed "Pages/phone.js"
+};
+static const unsigned char phone_call_js[] = {
+#embed "Pages/phone-call.js"
+};
+static const unsigned char phone_code_js[] = {
+#embed "Pages/phone-code.js"
+};
+static const unsigned char phone_dial_js[] = {
+#embed "Pages/phone-dial.js"
+};
+static const unsigned char phone_sound_js[] = {
+#embed "Pages/phone-sound.js"
 };
 static const unsigned char shell_js[] = {
 #embed "Pages/shell.js"
