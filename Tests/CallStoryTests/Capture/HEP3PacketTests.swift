@@ -128,7 +128,8 @@ enum Datagrams {
     // The old format (pcap), whose header is 24 bytes; the link type is Ethernet.
     var file = little(0xA1B2_C3D4) + [2, 0, 4, 0] + little(0) + little(0) + little(65_535) + little(1)
     for (index, payload) in payloads.enumerated() {
-      var header: [UInt8] = [0x45, 0] + big(28 + payload.count) + [0, 0, 0x40, 0, 64, 17, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
+      var header: [UInt8] =
+        [0x45, 0] + big(28 + payload.count) + [0, 0, 0x40, 0, 64, 17, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
       var sum = stride(from: 0, to: 20, by: 2).reduce(0) { $0 + (Int(header[$1]) << 8 | Int(header[$1 + 1])) }
       while sum > 0xFFFF { sum = (sum & 0xFFFF) + sum >> 16 }
       header.replaceSubrange(10..<12, with: big(~sum & 0xFFFF))

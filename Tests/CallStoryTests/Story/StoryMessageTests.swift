@@ -49,7 +49,8 @@ struct StoryMessageTests {
   @Test("A description is found in one part of several")
   func multipart() {
     let description = Scenario.description(["8 PCMA/8000"])
-    let body = "--b\r\nContent-Type: application/sdp\r\n\r\n\(description)\r\n--b\r\nContent-Type: x/y\r\n\r\nz\r\n--b--\r\n"
+    let body =
+      "--b\r\nContent-Type: application/sdp\r\n\r\n\(description)\r\n--b\r\nContent-Type: x/y\r\n\r\nz\r\n--b--\r\n"
     let message = "INVITE sip:a SIP/2.0\r\nCSeq: 1 INVITE\r\nContent-Type: multipart/mixed;boundary=b\r\n\r\n\(body)"
     let story = story([Array(message.utf8)], fromGateway: [0])
     #expect(story.descriptions.map(\.summary) == ["PCMA \u{B7} RTP \u{B7} 20 ms"])

@@ -217,7 +217,8 @@ struct StoryTests {
           + "It sounded good (MOS 4.4 and 4.2) and cost 0.002 EUR."))
     let live = CallStory.tell(CallStorySources(live: Scenario.snapshot(.established)))
     #expect(live.isLive)
-    #expect(live.conclusion.hasPrefix("The call to +46701234567 is up; it was answered after 2.3 s over trunk carrier."))
+    #expect(
+      live.conclusion.hasPrefix("The call to +46701234567 is up; it was answered after 2.3 s over trunk carrier."))
     var record = Scenario.failedRecord(CallFailure(.cancelled))
     record.summary.cause = .canceled
     #expect(
