@@ -27,7 +27,7 @@ enum ExplainCarriers {
     let kamailio = try await ExplainKamailio(statements, certificates: shown)
 
     var peers: [SIPpPeer] = []
-    var telephone: BaresipPeer?
+    var telephone: (BaresipPeer, TemporaryFolder)?
     var trunks: [GatewaySettings.Trunk] = [.init("first", uri: "sip:\(first):\(kamailio.port)")]
     var others: [GatewaySettings.Trunk] = []
     for row in rows {
@@ -58,7 +58,7 @@ enum ExplainCarriers {
         let baresip = try await speaking()
         address = "127.0.0.1"
         addresses[row.rule] = address
-        port = baresip.port
+        port = baresip.0.port
         telephone = baresip
       }
       let name = "\(row.rule.lowercased())"
@@ -92,7 +92,7 @@ enum ExplainCarriers {
   }
 
   /// A telephone that answers at once and speaks by itself for a minute.
-  private static func speaking() async throws -> BaresipPeer {
+  private static func speaking() async throws -> (BaresipPeer, TemporaryFolder) {
     let folder = try TemporaryFolder("speaking")
     let file = folder.url.appendingPathComponent("tone.wav")
     let tone = (0..<480_000).map { Int16(8_000 * sin(Double($0) * 2 * .pi * 440 / 8_000)) }
@@ -100,7 +100,7 @@ enum ExplainCarriers {
     let baresip = try await BaresipPeer(
       user: ExplainStage.number, transport: .udp, answerMode: .auto,
       sound: .init(file, samplingRate: 8_000, codecs: ["PCMU/8000/1"]))
-    return baresip
+    return (baresip, folder)
   }
 
   /// What the carriers over TLS show, and whom the gateway trusts.
