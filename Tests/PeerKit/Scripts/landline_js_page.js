@@ -60,6 +60,8 @@ const described = (error) =>
 const RECORDER = `registerProcessor("recorder", class extends AudioWorkletProcessor {
   process(inputs) { if (inputs[0].length) this.port.postMessage(inputs[0][0].slice()); return true; }
 });`;
+// The tone as it is: what makes speech better makes a tone worse.
+const PLAIN = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)));
 
 globalThis.page = {
@@ -130,7 +132,7 @@ globalThis.page = {
     );
   },
 
-  call({ to, kind = "phone", headers, caller, anonymous, microphone = true, quick = false }) {
+  call({ to, kind = "phone", headers, caller, anonymous, microphone = PLAIN }) {
     this.heardAt = null;
     this.blocks = [];
     const given = microphone === "stream" ? this.stream : microphone;
