@@ -10,8 +10,13 @@ public struct CallTrace: Codable, Hashable, Sendable {
   /// Bytes of all messages and lines together.
   public static let maximumBytes = 512 * 1024
   public static let maximumLines = 400
+  /// Bytes of the words of a line or a note; the rest is cut off.
+  public static let maximumTextBytes = 1024
   /// Seconds of sound that are kept one by one, of each side; of a longer call every second, fourth, … of them.
   public static let maximumSeconds = 900
+  public static let maximumDialogs = 64
+  public static let maximumPlans = 64
+  public static let maximumNotes = 400
 
   public static let currentVersion = 1
   public var version = CallTrace.currentVersion
@@ -29,6 +34,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   public var trunks: [String: CallStorySources.TrunkFacts] = [:]
   /// What was left out because of a limit.
   public var omittedMessages = 0
+  /// Lines and notes.
   public var omittedLines = 0
 
   public init(call: String, startedAt: Int64) {
