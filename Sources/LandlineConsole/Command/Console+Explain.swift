@@ -1,11 +1,15 @@
 import CallModel
+import LandlineServer
 import SIPCore
 
 extension Console {
   /// What a code means. It asks the catalogues alone, no ledger.
   package func explain(_ text: String) async throws -> Answer {
-    guard let subject = CodeExplanation.Subject(text) else { throw Console.unexplained(text) }
-    return CodeExplanation(subject: subject).answer()
+    if let subject = CodeExplanation.Subject(text) {
+      return CodeReport(explanation: CodeExplanation(subject: subject)).answer()
+    }
+    if let problem = ProblemCode.named(text) { return CodeReport.answer(problem) }
+    throw Console.unexplained(text)
   }
 
   /// Codes and refusals, for completion.
