@@ -50,7 +50,8 @@ let package = Package(
       linkerSettings: [.linkedLibrary("opus")]),
     .target(name: "CLandlineSockets", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(
-      name: "CLandlinePages", exclude: ["Pages"], cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      name: "CLandlinePages", exclude: ["Pages", "Documentation"],
+      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
       linkerSettings: [.linkedLibrary("z")]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 

@@ -1,3 +1,133 @@
-import { start } from "/pages/shell.js";
+// The page of the phone: registers it, and takes a call from the form to its end.
+import { announce, api, banner, element, fill, onSignIn, problemBox, start } from "/pages/shell.js";
+import { dialForm } from "/pages/phone-dial.js";
+import { showCall, showCode, showResult } from "/pages/phone-call.js";
+import { chooseMicrophone, microphone } from "/pages/phone-sound.js";
+import { Landline } from "/landline.js";
 
-await start("phone");
+const byID = (id) => document.getElementById(id);
+const tones = { ready: "good", connecting: "info", reconnecting: "warn", stopped: "bad" };
+
+let landline = null;
+let registration = null;
+let payer = null;
+let isBusy = false;
+
+function show(state) {
+  const badge = byID("registration");
+  badge.className = `badge ${tones[state] ?? ""}`;
+  badge.dataset.state = state;
+  badge.textContent = state === "ready" ? `ready as ${registration.user}, ${registration.account} pays`
+    : { connecting: "registering", reconnecting: "reconnecting" }[state] ?? "not registered";
+  banner("connection", state === "reconnecting"
+    ? "The connection to the gateway is lost. Reconnecting; a call that is up goes on for half a minute." : null);
+}
+
+function stopped(error) {
+  show("stopped");
+  fill(byID("trouble"), problemBox(error),
+    element("div", {}, element("button", { type: "button", class: "slim", onclick: register }, "Register again")));
+}
+
+const ask = () => api("/v1/phone-registrations", { method: "POST", body: payer ? { account: payer } : {} });
+
+async function register() {
+  fill(byID("trouble"));
+  show("connecting");
+  try {
+    registration = await ask();
+    let { token } = registration;
+    landline?.stop();
+    const mine = (landline = new Landline({
+      applicationKey: registration.application_key, user: registration.user, device: registration.device,
+      // Each registration wants a token of its own.
+      async credentials() {
+        const fresh = token ?? (await ask()).token;
+        token = null;
+        return { token: fresh };
+      },
+    }));
+    mine.addEventListener("state", () => {
+      if (landline !== mine) return;
+      show(mine.state);
+      if (mine.state === "stopped" && mine.failure) stopped(mine.failure);
+    });
+    mine.addEventListener("draining", () => banner("draining", "The gateway is about to stop and takes no new calls."));
+    await mine.connect();
+    banner("draining", null);
+    show(mine.state);
+  } catch (error) {
+    stopped(error);
+  }
+}
+
+function explainAbsence({ account, environment }) {
+  const name = account ?? "ACCOUNT";
+  show("idle");
+  byID("dial").hidden = true;
+  fill(byID("trouble"), element("div", { class: "card stack" },
+    element("h2", {}, "There is no phone here yet"),
+    element("p", {}, `This page calls as an application, and environment ${environment} has none ${
+      account ? `whose calls account ${account} pays` : "with an account"}. Put one into the gateway's configuration, let the gateway read it again (SIGHUP), and load this page again:`),
+    element("pre", { class: "code", tabindex: "0" },
+      `environments:\n  ${environment}:\n    applications:\n      phone:\n        key: ${name.toLowerCase()}-phone\n        secret-file: phone-secret\n        account: ${name}\n`)));
+}
+
+async function place(order) {
+  if (isBusy) return;
+  isBusy = true;
+  performance.mark("landline.click");
+  byID("result").hidden = true;
+  const sound = await microphone(byID("microphone").value);
+  order.listens = !sound.microphone;
+  // Not before the call needs it: a phone that was told to stop registers anew.
+  if (!landline || landline.state === "stopped") await register();
+  if (landline && landline.state !== "stopped") {
+    const { headers, callerNumber, anonymous } = order;
+    const call = landline.call(order.kind, order.target, { headers, anonymous, ...(callerNumber && { callerNumber }), microphone: sound.microphone });
+    byID("dial").hidden = true;
+    showCode(order, registration);
+    const endedHere = await showCall(call, order, sound.trouble);
+    byID("dial").hidden = false;
+    showResult(call, order, endedHere, () => place(order));
+    // Names of devices are known once the microphone was allowed, and the credit has changed.
+    listMicrophones();
+    form.refresh();
+  }
+  if (sound.microphone instanceof MediaStream) for (const track of sound.microphone.getTracks()) track.stop();
+  isBusy = false;
+}
+
+async function offerPayers() {
+  const { accounts } = await api("/v1/accounts");
+  if (accounts.length < 2) return;
+  const select = byID("payer");
+  select.replaceChildren(...accounts.map(({ name }) => new Option(name)));
+  select.value = registration.account;
+  byID("payer-field").hidden = false;
+  select.addEventListener("change", async () => {
+    payer = select.value;
+    await register();
+    announce(`${payer} pays`);
+    form.refresh();
+  });
+}
+
+const form = dialForm({ account: () => payer ?? registration?.account, place });
+const listMicrophones = chooseMicrophone(byID("microphone"), (text) => (byID("microphone-hint").textContent = text));
+const person = await start("phone");
+
+onSignIn((now) => {
+  // Somebody else's session: nothing on this page is theirs.
+  if (now.actor !== person.actor || now.environment !== person.environment) location.reload();
+});
+
+if (person.phone) {
+  byID("target").focus();
+  await register();
+  form.offerSandbox();
+  // Without an answer the account of the registration pays.
+  if (person.role === "operator" && registration) offerPayers().catch(() => {});
+} else {
+  explainAbsence(person);
+}

@@ -1,38 +1,33 @@
 // What all pages share.
 //
-//   start(name)            draws the header, signs in, takes the shade from <main>; → me (GET /v1/me). First of all.
-//   me()                   who is signed in, as GET /v1/me tells; null before start
+//   start(name)            draws the header, signs in; → me (GET /v1/me). First of all.
+//   me()                   who is signed in; null before start
 //   onSignIn(callback)     called with me after every sign-in, the first too
-//   api(path, options)     → parsed JSON, null for 204; throws Problem. options: method, body (made JSON), headers,
-//                          signal, as: "text" | "response". An ended session asks for the key and repeats the request.
-//   Problem                .status .code .message .fix .retryable .body (problem+json, or the network's failure: status 0)
+//   api(path, options)     → JSON, null for 204; throws Problem. options: method, body (made JSON), headers, signal,
+//                          as: "text" | "response". An ended session asks for the key and repeats the request.
+//   Problem                .status .code .title .message .fix .retryable .body (problem+json; status 0: the network)
 //   lines(path, options)   async iterator over the objects of one ndjson answer (options as api)
 //   follow(path, {item, state, error, idle}) → stop(): the same, connected again and again. state("connecting" | "live" |
 //                          "lost"), item(object), error(Problem) ends it
-//   element(tag, attributes, …children), graphic(…): nodes without markup; attributes: onclick: function, dataset: {},
-//                          true, false and null as one hopes; children: nodes, texts, arrays, null
+//   element(tag, attributes, …children), graphic(…) for SVG: attributes may be functions (onclick), dataset: {}, booleans,
+//                          null; children: nodes, texts, arrays, null
 //   fill(node, …children)  puts these in place of what is there
 //   problemBox(error)      an error as a .problem with its fix
 //   money(value, currency) exact: a decimal text, or whole micro-units; money("1.500000", "EUR") → "1.50 EUR"
 //   when(text), moment(text)     local date and time as text; as a <time> with UTC in its title
 //   duration(seconds)      "1:05"; spoken(seconds) "1 min 5 s"
 //   announce(text, now)    tells screen readers; now = at once
-//   tabs(list, chosen)     makes [role=tab] buttons of a [role=tablist] work; chosen(tab) after each choice; → choose(tab)
-//   copyButton(read)       a button that copies read()
+//   tabs(list, chosen)     makes the [role=tab] of a [role=tablist] work; chosen(tab) at first and after each choice
+//   copyButton(read, label) a button that copies read()
 //   banner(name, text)     a line above the page; null takes it away
 
-const pages = [
-  ["phone", "/", "Phone"],
-  ["account", "/account", "Account"],
-  ["calls", "/calls", "Calls"],
-  ["trunks", "/trunks", "Trunks"],
-];
-const svgNamespace = "http://www.w3.org/2000/svg";
+const pages = [["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["trunks", "/trunks", "Trunks"]];
 
 let person = null;
 let signingIn = null;
 let here = "";
 const listeners = new Set();
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 // Nodes
 
@@ -50,7 +45,7 @@ function build(node, attributes, children) {
 export const element = (tag, attributes, ...children) => build(document.createElement(tag), attributes, children);
 
 export const graphic = (tag, attributes, ...children) =>
-  build(document.createElementNS(svgNamespace, tag), attributes, children);
+  build(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 export function fill(node, ...children) {
   node.replaceChildren();
@@ -63,15 +58,15 @@ export function money(value, currency) {
   if (value === null || value === undefined) return "–";
   let text = String(value);
   if (typeof value !== "string") {
-    const micro = BigInt(value);
-    const digits = (micro < 0n ? -micro : micro).toString().padStart(7, "0");
-    text = `${micro < 0n ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+    const digits = text.replace("-", "").padStart(7, "0");
+    text = `${value < 0 ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
   }
   const parts = /^(-?)(\d+)(?:\.(\d*))?$/.exec(text);
-  if (!parts) return currency ? `${text} ${currency}` : text;
-  const whole = parts[2].replace(/\B(?=(\d{3})+$)/g, ",");
-  const fraction = (parts[3] ?? "").replace(/0+$/, "").padEnd(2, "0");
-  return `${parts[1] ? "−" : ""}${whole}.${fraction}${currency ? ` ${currency}` : ""}`;
+  if (parts) {
+    const fraction = (parts[3] ?? "").replace(/0+$/, "").padEnd(2, "0");
+    text = `${parts[1] && "−"}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction}`;
+  }
+  return currency ? `${text} ${currency}` : text;
 }
 
 const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
@@ -83,24 +78,24 @@ export function when(text) {
 
 export const moment = (text) => element("time", { datetime: text, title: `${text} (UTC)` }, when(text));
 
+const whole = (seconds) => Math.max(0, Math.floor(seconds));
+
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";
-  const all = Math.max(0, Math.floor(seconds));
+  const all = whole(seconds);
   const two = (number) => String(number).padStart(2, "0");
   const minutes = Math.floor(all / 60);
-  if (minutes < 60) return `${minutes}:${two(all % 60)}`;
-  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(all % 60)}`;
+  return minutes < 60 ? `${minutes}:${two(all % 60)}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(all % 60)}`;
 }
 
 export function spoken(seconds) {
   if (!Number.isFinite(seconds)) return "–";
   if (seconds < 10 && seconds % 1) return `${seconds.toFixed(1)} s`;
-  const all = Math.max(0, Math.floor(seconds));
-  if (all < 60) return `${all} s`;
+  const all = whole(seconds);
   const minutes = Math.floor(all / 60);
-  if (minutes < 60) return all % 60 ? `${minutes} min ${all % 60} s` : `${minutes} min`;
-  const hours = `${Math.floor(minutes / 60).toLocaleString("en")} h`;
-  return minutes % 60 ? `${hours} ${minutes % 60} min` : hours;
+  const pair = (many, unit, few, rest) => `${many.toLocaleString("en")} ${unit}${few ? ` ${few} ${rest}` : ""}`;
+  if (!minutes) return `${all} s`;
+  return minutes < 60 ? pair(minutes, "min", all % 60, "s") : pair(Math.floor(minutes / 60), "h", minutes % 60, "min");
 }
 
 // Requests
@@ -108,13 +103,8 @@ export function spoken(seconds) {
 export class Problem extends Error {
   constructor(status, body) {
     super(body.detail || body.title || `The gateway answered ${status}`);
-    this.name = "Problem";
-    this.status = status;
-    this.code = body.code ?? null;
-    this.title = body.title ?? null;
-    this.fix = body.fix ?? null;
-    this.retryable = body.retryable ?? false;
-    this.body = body;
+    const { code = null, title = null, fix = null, retryable = false } = body;
+    Object.assign(this, { name: "Problem", status, code, title, fix, retryable, body });
   }
 }
 
@@ -123,10 +113,7 @@ async function request(path, { method = "GET", body, headers, signal } = {}) {
   if (body !== undefined) all["Content-Type"] = "application/json";
   let response;
   try {
-    response = await fetch(path, {
-      method, headers: all, signal, body: body === undefined ? undefined : JSON.stringify(body),
-      credentials: "same-origin", cache: "no-store", redirect: "error",
-    });
+    response = await fetch(path, { method, headers: all, signal, body: JSON.stringify(body), cache: "no-store", redirect: "error" });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, {
@@ -135,21 +122,16 @@ async function request(path, { method = "GET", body, headers, signal } = {}) {
     });
   }
   if (response.ok) return response;
-  let problem = {};
-  try {
-    problem = await response.json();
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-  }
-  throw new Problem(response.status, problem);
+  // A proxy in between may answer with something else.
+  throw new Problem(response.status, (await response.json().catch(() => null)) ?? {});
 }
 
 async function asked(path, options) {
   try {
     return await request(path, options);
   } catch (error) {
-    // Nothing was carried out: after a sign-in the same request may be made again.
     if (error.status !== 401) throw error;
+    // Nothing was carried out: after a sign-in the same request may be made again.
     await signIn(error);
     return request(path, options);
   }
@@ -161,9 +143,7 @@ async function parsed(response, as) {
   return response.status === 204 ? null : response.json();
 }
 
-export async function api(path, options = {}) {
-  return parsed(await asked(path, options), options.as);
-}
+export const api = async (path, options = {}) => parsed(await asked(path, options), options.as);
 
 const longestLine = 1 << 20;
 
@@ -175,15 +155,13 @@ export async function* lines(path, options = {}) {
   try {
     for (;;) {
       const { value, done } = await reader.read();
-      if (done) break;
       options.heard?.();
-      rest += value;
+      const all = (rest + (done ? "\n" : value)).split("\n");
+      rest = all.pop();
       if (rest.length > longestLine) throw new Error("a line of the stream is too long");
-      const whole = rest.split("\n");
-      rest = whole.pop();
-      for (const line of whole) if (line.trim()) yield JSON.parse(line);
+      for (const line of all) if (line.trim()) yield JSON.parse(line);
+      if (done) return;
     }
-    if (rest.trim()) yield JSON.parse(rest);
   } finally {
     reader.cancel().catch(() => {});
   }
@@ -192,36 +170,32 @@ export async function* lines(path, options = {}) {
 export function follow(path, { item, state, error, idle = 40 }) {
   let stopped = false;
   let attempt = 0;
-  let current = null;
-  const wait = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  let current;
   (async () => {
     while (!stopped) {
       state?.("connecting");
-      current = new AbortController();
-      const { signal } = current;
+      const connection = (current = new AbortController());
       let timer;
       // A connection can be dead without an end: the stream promises a sign of life.
       const heard = () => {
         clearTimeout(timer);
-        timer = setTimeout(() => current.abort(), idle * 1000);
+        timer = setTimeout(() => connection.abort(), idle * 1000);
+      };
+      const opened = () => {
+        attempt = 0;
+        heard();
+        state?.("live");
       };
       try {
-        const opened = () => {
-          attempt = 0;
-          heard();
-          state?.("live");
-        };
-        for await (const one of lines(path, { signal, opened, heard })) {
+        for await (const one of lines(path, { signal: connection.signal, opened, heard })) {
           if (stopped) return;
           item(one);
         }
       } catch (problem) {
-        if (stopped) return;
-        const isFinal = problem instanceof Problem && problem.status >= 400 && problem.status < 500 && problem.status !== 429;
-        if (isFinal) {
+        if (!stopped && problem.status >= 400 && problem.status < 500 && problem.status !== 429) {
+          stopped = true;
           state?.("lost");
           error?.(problem);
-          return;
         }
       } finally {
         clearTimeout(timer);
@@ -229,7 +203,7 @@ export function follow(path, { item, state, error, idle = 40 }) {
       if (stopped) return;
       state?.("lost");
       attempt += 1;
-      await wait(Math.min(10_000, 400 * 2 ** Math.min(attempt, 5)) * (0.5 + Math.random() / 2));
+      await pause(Math.min(10_000, 400 * 2 ** attempt) * (0.5 + Math.random() / 2));
     }
   })();
   return () => {
@@ -256,9 +230,7 @@ function entered(found) {
 
 // One sign-in at a time, however many requests wait for it.
 function signIn(problem) {
-  signingIn ??= enter(problem).finally(() => {
-    signingIn = null;
-  });
+  signingIn ??= enter(problem).finally(() => (signingIn = null));
   return signingIn;
 }
 
@@ -278,53 +250,41 @@ async function enter(problem) {
 
 function askForKey(wasHere) {
   return new Promise((resolve) => {
-    const key = element("input", {
-      id: "sign-in-key", type: "password", autocomplete: "current-password", required: true, spellcheck: "false",
-      "aria-describedby": "sign-in-hint",
-    });
+    const key = element("input", { id: "sign-in-key", type: "password", autocomplete: "current-password", "aria-describedby": "sign-in-hint" });
     const answer = element("div", { role: "alert" });
     const button = element("button", { class: "primary", type: "submit" }, "Sign in");
-    const panel = element(
-      "section", { class: "card stack sign-in", "aria-labelledby": "sign-in-title" },
+    async function submit(event) {
+      event.preventDefault();
+      button.disabled = true;
+      try {
+        const value = key.value.trim();
+        // Other characters cannot stand in a header, and no key has them.
+        if (!/^[!-~]+$/.test(value)) throw new Problem(401, {});
+        const found = await parsed(await request("/v1/sign-in", { method: "POST", headers: { Authorization: `Bearer ${value}` } }));
+        panel.remove();
+        document.body.classList.remove("signed-out");
+        announce("Signed in");
+        resolve(found);
+      } catch (error) {
+        fill(answer, problemBox(error.status !== 401 ? error : new Problem(401, {
+          title: "The gateway does not know this key", fix: "Paste the whole key of an operator or of an account's owner",
+        })));
+        button.disabled = false;
+        key.select();
+      }
+    }
+    const panel = element("section", { class: "card stack sign-in", "aria-labelledby": "sign-in-title" },
       element("h1", { id: "sign-in-title" }, wasHere ? "Your session has ended" : "Sign in"),
-      element("form", {
-        class: "stack",
-        onsubmit: async (event) => {
-          event.preventDefault();
-          button.disabled = true;
-          try {
-            const value = key.value.trim();
-            if (!/^[\x21-\x7e]+$/.test(value)) {
-              throw new Problem(400, { title: "This is no key", fix: "A key has letters, digits and signs, and no spaces" });
-            }
-            const headers = { Authorization: `Bearer ${value}` };
-            const found = await parsed(await request("/v1/sign-in", { method: "POST", headers }));
-            panel.remove();
-            document.body.classList.remove("signed-out");
-            announce("Signed in");
-            resolve(found);
-          } catch (error) {
-            if (error.status === 401) {
-              error = new Problem(401, { title: "The gateway does not know this key", fix: "Paste the whole key of an operator or of an account's owner" });
-            }
-            fill(answer, problemBox(error));
-            button.disabled = false;
-            key.select();
-          }
-        },
-      },
-      element("input", { type: "text", autocomplete: "username", value: "landline", hidden: true, tabindex: "-1", "aria-label": "user" }),
-      element("div", { class: "field" },
-        element("label", { for: "sign-in-key" }, "Key"), key,
-        element("p", { class: "hint", id: "sign-in-hint" },
-          wasHere ? "Enter the key again to go on; what you were doing is kept." :
-            "Of an operator or of the owner of an account, from the gateway's configuration. It is exchanged for a cookie and kept nowhere in this browser.")),
-      answer, element("div", {}, button)));
-    const main = document.querySelector("main");
+      element("form", { class: "stack", onsubmit: submit },
+        element("div", { class: "field" },
+          element("label", { for: "sign-in-key" }, "Key"), key,
+          element("p", { class: "hint", id: "sign-in-hint" }, wasHere
+            ? "Enter the key again to go on; what you were doing is kept."
+            : "Of an operator or of an account's owner, from the gateway's configuration. It becomes a cookie; this page keeps it nowhere.")),
+        answer, element("div", {}, button)));
     // Before the first sign-in the page has nothing to show.
     if (!wasHere) document.body.classList.add("signed-out");
-    main.prepend(panel);
-    if (wasHere) announce("Your session has ended. Enter the key again to go on.", true);
+    document.querySelector("main").prepend(panel);
     key.focus();
   });
 }
@@ -333,10 +293,7 @@ async function signOut() {
   try {
     await request("/v1/sign-in", { method: "DELETE" });
   } catch (error) {
-    if (error.status !== 401) {
-      announce(error.message, true);
-      return;
-    }
+    if (error.status !== 401) return banner("sign-out", error.title ?? error.message);
   }
   location.assign("/");
 }
@@ -350,12 +307,9 @@ export async function start(name) {
       banner("gateway", null);
       return entered(found);
     } catch (error) {
-      if (error.status === 401) {
-        banner("gateway", null);
-        return signIn(error);
-      }
-      banner("gateway", `${error.title ?? error.message}. Trying again…`);
-      await new Promise((resolve) => setTimeout(resolve, Math.min(8000, 500 * 2 ** attempt)));
+      banner("gateway", error.status === 401 ? null : `${error.title ?? error.message}. Trying again…`);
+      if (error.status === 401) return signIn(error);
+      await pause(Math.min(8000, 500 * 2 ** attempt));
     }
   }
 }
@@ -365,23 +319,20 @@ export async function start(name) {
 const themes = ["auto", "light", "dark"];
 
 function themeButton() {
-  let theme = document.documentElement.dataset.theme ?? "auto";
-  const label = element("span", {}, theme);
-  return element("button", {
-    class: "quiet slim", type: "button",
-    onclick: () => {
-      theme = themes[(themes.indexOf(theme) + 1) % themes.length];
-      if (theme === "auto") delete document.documentElement.dataset.theme;
-      else document.documentElement.dataset.theme = theme;
-      try {
-        if (theme === "auto") localStorage.removeItem("landline.theme");
-        else localStorage.setItem("landline.theme", theme);
-      } catch {
-        // Not kept, but it holds for this page.
-      }
-      label.textContent = theme;
-    },
-  }, element("span", { class: "visually-hidden" }, "Theme: "), label);
+  const { dataset } = document.documentElement;
+  const label = element("span", {}, dataset.theme ?? "auto");
+  function change() {
+    const theme = themes[(themes.indexOf(label.textContent) + 1) % themes.length];
+    if (theme === "auto") delete dataset.theme;
+    else dataset.theme = theme;
+    try {
+      localStorage.setItem("landline.theme", theme);
+    } catch {
+      // Not kept, but it holds for this page.
+    }
+    label.textContent = theme;
+  }
+  return element("button", { class: "quiet slim", type: "button", onclick: change }, "Theme: ", label);
 }
 
 function header() {
@@ -391,71 +342,57 @@ function header() {
     document.querySelector("main").before(element("a", { class: "skip", href: "#main" }, "Skip to the page"), top);
   }
   const known = person ? pages.filter(([name]) => name !== "trunks" || person.role === "operator") : [];
-  const label = person && (person.role === "owner" ? person.account : person.actor);
+  const isKnown = person && !person.development;
   fill(top, element("div", {},
-    element("a", { class: "brand", href: "/" },
-      element("img", { src: "/pages/icon.svg", alt: "", width: "28", height: "28" }), "Landline"),
+    element("a", { class: "brand", href: "/" }, element("img", { src: "/pages/icon.svg", alt: "", width: "28", height: "28" }), "Landline"),
     element("nav", { "aria-label": "Pages" }, known.map(([name, path, title]) =>
-      element("a", { href: path, "aria-current": name === here ? "page" : null }, title))),
+      element("a", { href: path, "aria-current": name === here && "page" }, title))),
     element("div", { class: "who" },
-      person && element("span", { class: "badge info", title: "environment" }, person.environment),
-      person && !person.development && element("span", { class: "small muted break" }, `${label} (${person.role})`),
+      person && element("span", { class: "badge info" }, person.environment),
+      isKnown && element("span", { class: "small muted break" }, `${person.account ?? person.actor} (${person.role})`),
       themeButton(),
-      person && !person.development && element("button", { class: "quiet slim", type: "button", onclick: signOut }, "Sign out"))));
+      isKnown && element("button", { class: "quiet slim", type: "button", onclick: signOut }, "Sign out"))));
 }
 
 export function banner(name, text) {
   const id = `banner-${name}`;
-  const old = document.getElementById(id);
-  if (text === null) {
-    old?.remove();
-    return;
+  let node = document.getElementById(id);
+  if (text === null) return node?.remove();
+  if (!node) {
+    node = element("div", { class: "banner", id, role: "status" });
+    document.querySelector("main").before(node);
   }
-  if (old) {
-    if (old.textContent !== text) old.textContent = text;
-    return;
-  }
-  const node = element("div", { class: "banner", id, role: "status" });
-  document.querySelector("main").before(node);
   // A live region speaks of what changes after it is there.
-  node.textContent = text;
+  if (node.textContent !== text) node.textContent = text;
 }
 
 // Parts
 
 export function problemBox(error) {
-  const code = error instanceof Problem ? error.code : null;
   return element("div", { class: "problem" },
     element("p", {}, element("strong", {}, error.title ?? error.message)),
     error.title && error.message !== error.title && element("p", {}, error.message),
     error.fix && element("p", {}, "What to do: ", error.fix),
-    code && error.status > 0 && element("p", { class: "small" }, element("a", { href: `/errors/${encodeURIComponent(code)}` }, code)));
+    error.code && error.status !== 0 && element("p", { class: "small" }, element("a", { href: `/errors/${encodeURIComponent(error.code)}` }, error.code)));
 }
 
 const regions = {};
 
 export function announce(text, now = false) {
   const kind = now ? "assertive" : "polite";
-  if (!regions[kind]) {
-    regions[kind] = element("div", { class: "visually-hidden", "aria-live": kind, "aria-atomic": "true" });
-    document.body.append(regions[kind]);
-  }
-  const region = regions[kind];
-  region.textContent = "";
+  if (!regions[kind]) document.body.append(regions[kind] = element("div", { class: "visually-hidden", "aria-live": kind }));
+  regions[kind].textContent = "";
   // The same text twice is two announcements.
-  setTimeout(() => {
-    region.textContent = text;
-  }, 50);
+  setTimeout(() => (regions[kind].textContent = text), 50);
 }
 
 export function tabs(list, chosen) {
   const all = [...list.querySelectorAll('[role="tab"]')];
-  function choose(tab, focus = false) {
+  function choose(tab) {
     for (const one of all) {
       one.setAttribute("aria-selected", String(one === tab));
       one.tabIndex = one === tab ? 0 : -1;
     }
-    if (focus) tab.focus();
     chosen(tab);
   }
   list.addEventListener("click", (event) => {
@@ -463,37 +400,29 @@ export function tabs(list, chosen) {
     if (tab) choose(tab);
   });
   list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const index = all.indexOf(document.activeElement);
-    if (index < 0) return;
-    let next = null;
-    if (step) next = all[(index + step + all.length) % all.length];
-    else if (event.key === "Home") next = all[0];
-    else if (event.key === "End") next = all[all.length - 1];
-    if (!next) return;
+    const next = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: -1 }[event.key];
+    if (index < 0 || next === undefined) return;
     event.preventDefault();
-    choose(next, true);
+    const tab = all.at(next % all.length);
+    tab.focus();
+    choose(tab);
   });
   choose(all.find((tab) => tab.getAttribute("aria-selected") === "true") ?? all[0]);
-  return choose;
 }
 
 export function copyButton(read, label = "Copy") {
-  const button = element("button", {
-    class: "slim", type: "button",
-    onclick: async () => {
-      try {
-        await navigator.clipboard.writeText(read());
-        button.textContent = "Copied";
-      } catch {
-        // Without a secure context there is no clipboard.
-        button.textContent = "Select and copy by hand";
-      }
-      announce(button.textContent);
-      setTimeout(() => {
-        button.textContent = label;
-      }, 2000);
-    },
-  }, label);
+  const button = element("button", { class: "slim", type: "button", onclick: copy }, label);
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(read());
+      button.textContent = "Copied";
+    } catch {
+      // Without a secure context there is no clipboard.
+      button.textContent = "Select and copy by hand";
+    }
+    announce(button.textContent);
+    setTimeout(() => (button.textContent = label), 2000);
+  }
   return button;
 }

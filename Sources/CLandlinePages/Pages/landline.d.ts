@@ -1,0 +1,357 @@
+// Types of landline.js. Every name that stands there stands here.
+
+export declare const VERSION: string;
+
+/** Every limit of the library; milliseconds where nothing else is said. */
+export declare const LIMITS: Readonly<{
+  pendingRequests: number;
+  calls: number;
+  /** Characters. */
+  messageLength: number;
+  /** Characters. */
+  descriptionLength: number;
+  digits: number;
+  headerBytes: number;
+  headerNameBytes: number;
+  figures: number;
+  figureName: number;
+  reply: number;
+  connect: number;
+  attempt: number;
+  credentials: number;
+  ping: number;
+  pong: number;
+  probe: number;
+  firstWait: number;
+  longestWait: number;
+  hangUp: number;
+  report: number;
+  iceGrace: number;
+  iceRestart: number;
+}>;
+
+export type FailureDomain = "sip" | "network" | "capability" | "gateway";
+
+/** A gateway of a newer version may know more codes. */
+export type FailureCode =
+  | "sip.busy" | "sip.declined" | "sip.blocked" | "sip.unallocated" | "sip.unreachable" | "sip.noAnswer"
+  | "sip.cancelled" | "sip.trunkAuth" | "sip.identity" | "sip.media" | "sip.negotiation" | "sip.congestion"
+  | "sip.transport" | "sip.redirect" | "sip.request" | "sip.server" | "sip.global" | "sip.protocol"
+  | "network.unreachable" | "network.timeout" | "network.security" | "network.lost"
+  | "capability.remote" | "capability.local"
+  | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.number"
+  | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.internal"
+  | (string & {});
+
+export type RetryAdvice =
+  | "never" | "notNeeded" | "now" | "later" | "afterFix" | "afterOperator" | "otherCodec" | "byGateway" | "nextTrunk"
+  | (string & {});
+
+/** What is wrong with a value: which rule, where, and what would be taken. */
+export interface InvalidValue {
+  kind: string;
+  rule: string;
+  /** Bytes from the start. */
+  offset?: number;
+  problem: string;
+  accepted: string;
+}
+
+/** A Reason header (RFC 3326). */
+export interface Reason {
+  protocol: string;
+  cause?: number;
+  text?: string;
+  location?: string;
+}
+
+/** One try on one trunk. */
+export interface Attempt {
+  trunk: string;
+  started_at: string;
+  ended_at: string;
+  sip_status?: number;
+  code?: FailureCode;
+}
+
+/** A failure as the gateway tells it. */
+export interface FailureDetails {
+  domain: FailureDomain;
+  code: FailureCode;
+  message: string;
+  retry: RetryAdvice;
+  refusal?: string;
+  sip_status?: number;
+  phrase?: string;
+  cause?: number;
+  reasons?: Reason[];
+  warning?: string;
+  retry_after?: number;
+  leg?: "app" | "trunk";
+  trunk?: string;
+  attempts?: Attempt[];
+  correlation?: string;
+  invalid?: InvalidValue;
+}
+
+/** Everything that is known of a failure. */
+export declare class LandlineError extends Error {
+  constructor(details: FailureDetails, options?: { cause?: unknown });
+  readonly name: "LandlineError";
+  readonly code: FailureCode;
+  readonly domain: FailureDomain;
+  /** Whether the same is worth another try, and whose turn it is. */
+  readonly retry: RetryAdvice;
+  /** Why the account may not: `insufficientCredit`, `dailyCap`, … */
+  readonly refusal: string | null;
+  readonly sipStatus: number | null;
+  /** What the other side wrote beside the status, or the library beside the message. */
+  readonly phrase: string | null;
+  /** Q.850 cause, 0 to 127. */
+  readonly q850: number | null;
+  readonly reasons: Reason[];
+  /** A SIP Warning header. */
+  readonly warning: string | null;
+  /** Seconds. */
+  readonly retryAfter: number | null;
+  readonly leg: "app" | "trunk" | null;
+  readonly trunk: string | null;
+  readonly attempts: Attempt[];
+  /** The gateway's name for the call in its records. */
+  readonly correlation: string | null;
+  readonly invalid: InvalidValue | null;
+  readonly details: FailureDetails;
+}
+
+export interface CredentialsRequest {
+  applicationKey: string;
+  user: string;
+  device: string;
+  /** Rises with each registration; to be signed, or replaced by a higher one of the server's. */
+  sequence: number;
+}
+
+export type CredentialsAnswer =
+  | { token: string }
+  | { signature: string; sequence?: number | string | bigint };
+
+/** Asked for each registration; what it throws ends the client, unless the client has been registered before. */
+export type CredentialsFunction = (request: CredentialsRequest) => CredentialsAnswer | Promise<CredentialsAnswer>;
+
+export interface LandlineOptions {
+  /** Of the gateway; else `/v1/connect` where the page came from. No query, name or password. */
+  url?: string | URL;
+  applicationKey: string;
+  user: string;
+  /** Else `browser`. */
+  device?: string;
+  /** A secret only while developing: whoever sees the page sees it. */
+  credentials: CredentialsFunction | { secret: string };
+  capabilities?: ("calling" | "messaging" | "push" | "managedPush" | "backgroundConnection")[];
+}
+
+export type ClientState = "idle" | "connecting" | "ready" | "reconnecting" | "stopped";
+
+export interface StateDetail {
+  state: ClientState;
+  /** Why it stopped; null otherwise. */
+  failure: LandlineError | null;
+}
+
+export interface LandlineEventMap {
+  state: CustomEvent<StateDetail>;
+  /** Each call as it is made. */
+  call: CustomEvent<Call>;
+  /** The gateway takes no new calls. */
+  draining: Event;
+}
+
+export type CallKind = "phone" | "sip" | "user" | "conference";
+
+export interface CallOptions {
+  /** Names start with `x-`; 1024 bytes together. */
+  headers?: Record<string, string>;
+  /** The number to show, one that the application may show. */
+  callerNumber?: string;
+  /** Shows no number. */
+  anonymous?: boolean;
+  /** A stream, constraints or true for the browser's own choice (the default); false for none. */
+  microphone?: MediaStream | MediaTrackConstraints | boolean;
+}
+
+/** One user on one device: connects, proves who it is, stays connected, and makes calls. */
+export declare class Landline extends EventTarget {
+  /** @throws TypeError for options that cannot be. */
+  constructor(options: LandlineOptions);
+  readonly state: ClientState;
+  readonly applicationKey: string;
+  readonly user: string;
+  readonly device: string;
+  /** Why the client stopped; null when it was asked to. */
+  readonly failure: LandlineError | null;
+  /** The gateway takes no new calls. */
+  readonly draining: boolean;
+  /** Calls that have not ended. */
+  readonly calls: Call[];
+  /** Connects and registers; may be called again after a stop. Refused with a LandlineError. */
+  connect(): Promise<void>;
+  /** Ends the session and its calls at once. */
+  stop(): void;
+  /** Hangs up every call, waits until each has its cost, and stops. */
+  stopGracefully(): Promise<void>;
+  callPhone(number: string, options?: CallOptions): Call;
+  callSIP(address: string, options?: CallOptions): Call;
+  callUser(user: string, options?: CallOptions): Call;
+  callConference(conference: string, options?: CallOptions): Call;
+  /** Returns at once; whatever goes wrong arrives as the call's `ended`. */
+  call(kind: CallKind, target: string, options?: CallOptions): Call;
+  addEventListener<Name extends keyof LandlineEventMap>(
+    type: Name, listener: (event: LandlineEventMap[Name]) => void, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(
+    type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+}
+
+/** States only move forward; one may be skipped. */
+export type CallState = "initiating" | "progressing" | "ringing" | "answered" | "established" | "ended";
+
+/** Milliseconds since 1970, by the page's clock, with fractions; a moment that did not come is absent. */
+export interface CallTimes {
+  started?: number;
+  placed?: number;
+  progressed?: number;
+  rung?: number;
+  early?: number;
+  answered?: number;
+  /** ICE and DTLS are through: sound can flow between browser and gateway. */
+  connected?: number;
+  established?: number;
+  ended?: number;
+}
+
+/** Money as exact decimal text and as an integer of the smallest unit. */
+export interface PriceDetail {
+  call: string;
+  currency: string;
+  rate_per_minute: string;
+  rate_per_minute_nano: number;
+  connection_fee: string;
+  connection_fee_micro: number;
+  initial_seconds: number;
+  increment_seconds: number;
+  seconds_available: number;
+}
+
+export interface QualityDirection {
+  /** Mean opinion score, 1 to 4.5. */
+  mos: number;
+  /** Milliseconds. */
+  jitter: number;
+  /** Share from 0 to 1. */
+  loss: number;
+  packets: number;
+}
+
+export interface QualityDetail {
+  call: string;
+  sent: QualityDirection;
+  received: QualityDirection;
+  /** Milliseconds. */
+  round_trip?: number;
+}
+
+export type QualityWarning = "high-rtt" | "high-jitter" | "high-packet-loss" | "low-mos" | "no-audio" | (string & {});
+
+export type EndCause =
+  | "none" | "timeout" | "denied" | "noAnswer" | "error" | "hungUp" | "canceled" | "otherDeviceAnswered" | (string & {});
+
+/** How a call went. Of a call that the gateway never told the end of, cost and currency are absent. */
+export interface CallSummary {
+  call?: string;
+  cause: EndCause;
+  /** RFC 3339. */
+  started_at: string;
+  progressed_at?: string;
+  rung_at?: string;
+  answered_at?: string;
+  established_at?: string;
+  ended_at: string;
+  duration_ms: number;
+  billed_seconds?: number;
+  cost?: string;
+  cost_micro?: number;
+  currency?: string;
+  headers?: Record<string, string>;
+  failure?: FailureDetails;
+}
+
+export interface CallDetail {
+  call: string;
+}
+
+export interface HeadersDetail extends CallDetail {
+  /** Custom headers of the other side. */
+  headers?: Record<string, string>;
+}
+
+/** The members of the gateway's messages, as they are on the wire. */
+export interface CallEventMap {
+  placed: CustomEvent<CallDetail>;
+  progressing: CustomEvent<HeadersDetail>;
+  ringing: CustomEvent<HeadersDetail>;
+  early: CustomEvent<CallDetail>;
+  accepted: CustomEvent<HeadersDetail>;
+  established: CustomEvent<CallDetail>;
+  price: CustomEvent<PriceDetail>;
+  /** The credit ends in so many seconds; without `ends_in` it no longer does. */
+  credit: CustomEvent<CallDetail & { ends_in?: number }>;
+  /** A key pressed on the other side. */
+  digit: CustomEvent<CallDetail & { digit: string; milliseconds: number }>;
+  /** The other side put the call on hold, or took it back. */
+  held: CustomEvent<CallDetail & { held: boolean }>;
+  quality: CustomEvent<QualityDetail>;
+  warning: CustomEvent<CallDetail & { warning: QualityWarning; raised: boolean }>;
+  /** The path between browser and gateway. */
+  media: CustomEvent<{ state: RTCPeerConnectionState }>;
+  /** The microphone was pulled out, or taken back by the user. */
+  microphone: CustomEvent<{ live: false }>;
+  ended: CustomEvent<CallSummary>;
+}
+
+/** A call. It exists from the moment it is asked for; all that happens to it later is an event. */
+export declare class Call extends EventTarget {
+  private constructor();
+  /** The gateway's; null until `placed`. */
+  readonly id: string | null;
+  readonly kind: CallKind;
+  readonly target: string;
+  readonly state: CallState;
+  readonly times: CallTimes;
+  readonly price: PriceDetail | null;
+  readonly quality: QualityDetail | null;
+  readonly credit: (CallDetail & { ends_in?: number }) | null;
+  readonly summary: CallSummary | null;
+  readonly failure: LandlineError | null;
+  /** What the microphone gives; null without one. */
+  readonly localStream: MediaStream | null;
+  /** What is heard, for an audio element; there from the start. */
+  readonly remoteStream: MediaStream;
+  readonly muted: boolean;
+  readonly onHold: boolean;
+  readonly heldByOther: boolean;
+  /** For figures and tests; the library itself changes it. */
+  readonly connection: RTCPeerConnection | null;
+  /** Never refused. */
+  readonly ended: Promise<CallSummary>;
+  /** Up to 64 of 0-9, *, #, A-D. */
+  sendDigits(digits: string): Promise<void>;
+  mute(on?: boolean): Promise<void>;
+  hold(on?: boolean): Promise<void>;
+  hangUp(): Promise<CallSummary>;
+  useMicrophone(microphone: MediaStream | MediaTrackConstraints | boolean): Promise<void>;
+  /** Sends the browser's figures now; it happens by itself every ten seconds and at the end. */
+  report(): Promise<void>;
+  addEventListener<Name extends keyof CallEventMap>(
+    type: Name, listener: (event: CallEventMap[Name]) => void, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(
+    type: string, listener: EventListenerOrEventListenerObject | null, options?: boolean | AddEventListenerOptions): void;
+}

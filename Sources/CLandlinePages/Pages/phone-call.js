@@ -1,0 +1,316 @@
+// One call: what it does while it is up, and what became of it.
+import { announce, api, copyButton, duration, element, fill, money, spoken, tabs } from "/pages/shell.js";
+import { programs } from "/pages/phone-code.js";
+import { meter, microphoneTrouble } from "/pages/phone-sound.js";
+
+const byID = (id) => document.getElementById(id);
+
+// In this order: sound before the answer may come earlier than the ringing, and a call does not go back.
+const states = {
+  calling: "Calling", progressing: "On its way", ringing: "Ringing", early: "Sound before the answer", accepted: "Answered", established: "Connected",
+};
+const ranks = Object.keys(states);
+const warnings = {
+  "high-rtt": "over 400 ms there and back", "high-jitter": "jitter over 30 ms", "high-packet-loss": "over 3 % lost",
+  "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
+};
+const retries = {
+  never: "it would give the same answer", now: "yes, at once", later: "yes, later", afterFix: "once what is named is put right",
+  afterOperator: "once the operator has changed something", otherCodec: "with another codec",
+  byGateway: "the gateway does it by itself", nextTrunk: "later; no other way was left now",
+};
+const causes = {
+  timeout: "It took too long.", denied: "It was refused.", noAnswer: "Nobody answered.", error: "It failed.",
+  canceled: "You gave up before an answer.", otherDeviceAnswered: "Another device answered.",
+};
+const keys = "123456789*0#";
+const directions = ["sent", "received"];
+
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+const isFree = (price) => price.rate_per_minute_nano === 0 && price.connection_fee_micro === 0;
+
+// Whole micro-units that so many seconds have cost so far.
+function costOf(price, seconds) {
+  if (seconds <= 0) return 0;
+  const { initial_seconds: initial, increment_seconds: step } = price;
+  const billed = initial + Math.ceil(Math.max(0, seconds - initial) / Math.max(1, step)) * step;
+  return price.connection_fee_micro + Math.ceil((price.rate_per_minute_nano * billed) / 60_000);
+}
+
+byID("pad").append(...[...keys].map((key) => element("button", { type: "button", dataset: { digit: key } }, key)));
+
+// Shows the call until its end. → whether it was ended here
+export async function showCall(call, order, trouble) {
+  const panel = byID("live");
+  const line = byID("state");
+  const raised = new Set();
+  const meters = [];
+  let state = "";
+  let connectedAt = null;
+  let creditEndsAt = null;
+  let isEndedHere = false;
+  let price = null;
+  // Measuring begins once the call is set up: it starts the browser's sound, which takes its time.
+  let lastDraw = performance.now() + 500;
+
+  function enter(next) {
+    performance.mark(`landline.${next}`);
+    if (ranks.indexOf(next) <= ranks.indexOf(state)) return;
+    state = next;
+    panel.dataset.state = next;
+    line.textContent = states[next];
+  }
+
+  function tick() {
+    const seconds = connectedAt === null ? 0 : (performance.now() - connectedAt) / 1000;
+    byID("timer").textContent = duration(seconds);
+    if (price) {
+      const cost = costOf(price, seconds);
+      // What the price says is the first grant of the call, which is renewed.
+      const { available_micro: had, seconds_available: buys } = order.hint ?? {};
+      byID("cost").textContent = isFree(price) ? "nothing" : money(cost, price.currency);
+      byID("credit").textContent = [
+        Number.isFinite(had) && money(had - cost, price.currency),
+        !isFree(price) && Number.isFinite(buys) && `enough for ${spoken(Math.max(0, buys - seconds))}`,
+      ].filter(Boolean).join(", ") || "–";
+    }
+    byID("credit-ends").hidden = creditEndsAt === null;
+    if (creditEndsAt !== null) {
+      const left = Math.max(0, Math.ceil((creditEndsAt - performance.now()) / 1000));
+      byID("credit-ends").textContent = `The credit ends in ${left} s, and the call with it.`;
+    }
+  }
+
+  function draw(now) {
+    if (state === "ended") return;
+    requestAnimationFrame(draw);
+    if (now - lastDraw < (matchMedia("(prefers-reduced-motion: reduce)").matches ? 500 : 50)) return;
+    lastDraw = now;
+    [call.localStream, call.remoteStream].forEach((stream, index) => {
+      // A meter is of one stream; another microphone is another stream.
+      if (meters[index]?.stream !== stream) meters[index] = { stream, level: null };
+      meters[index].level ??= meter(stream);
+      const percent = Math.round(100 * (meters[index].level?.() ?? 0));
+      const bar = byID(`leg-${directions[index]}`).querySelector(".bar");
+      bar.firstElementChild.style.width = `${percent}%`;
+      bar.setAttribute("aria-valuenow", String(percent));
+    });
+  }
+
+  function listen() {
+    if (byID("sound").srcObject === call.remoteStream) return;
+    byID("sound").srcObject = call.remoteStream;
+    byID("sound").play().catch(() => {});
+  }
+
+  // What the buttons and keys do. What fails because the call has just ended is told by its end.
+
+  function press(digit) {
+    call.sendDigits(digit).catch((error) => announce(error.message, true));
+    byID("pressed").textContent = (byID("pressed").textContent.replace("none", "") + digit).slice(-32);
+  }
+
+  function toggle(id, words, act) {
+    const button = byID(id);
+    const isOn = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(isOn));
+    act(isOn).then(() => announce(words[Number(isOn)]), () => button.setAttribute("aria-pressed", String(!isOn)));
+  }
+
+  const mute = () => toggle("mute", ["You are heard again", "Muted"], (isOn) => call.mute(isOn));
+  const hold = () => toggle("hold", ["The call goes on", "The call is on hold"], (isOn) => call.hold(isOn));
+
+  function hangUp() {
+    isEndedHere = true;
+    line.textContent = "Hanging up";
+    call.hangUp();
+  }
+
+  const listening = new AbortController();
+  const on = (target, type, act) => target.addEventListener(type, act, { signal: listening.signal });
+
+  // What the gateway says
+
+  on(call, "placed", () => performance.mark("landline.placed"));
+  for (const type of ["progressing", "ringing"]) on(call, type, () => enter(type));
+  for (const type of ["early", "accepted", "established"]) {
+    on(call, type, () => {
+      listen();
+      if (type !== "early") connectedAt ??= performance.now();
+      enter(type);
+    });
+  }
+  on(call, "price", ({ detail }) => {
+    price = detail;
+    byID("price").textContent = isFree(price) ? "free" : [
+      `${money(price.rate_per_minute, price.currency)}/min`,
+      price.connection_fee_micro > 0 && `${money(price.connection_fee_micro, price.currency)} a call`,
+      (price.initial_seconds > 1 || price.increment_seconds > 1) && `${price.initial_seconds} s at least, then by ${price.increment_seconds} s`,
+    ].filter(Boolean).join(", ");
+    tick();
+  });
+  on(call, "credit", ({ detail }) => {
+    creditEndsAt = Number.isFinite(detail.ends_in) ? performance.now() + detail.ends_in * 1000 : null;
+    tick();
+    if (creditEndsAt !== null) announce(byID("credit-ends").textContent, true);
+  });
+  on(call, "digit", ({ detail }) => {
+    byID("heard").textContent = `; the other side pressed ${detail.digit}`;
+  });
+  on(call, "held", ({ detail }) => {
+    line.textContent = detail.held ? "The other side put you on hold" : states[state];
+  });
+  on(call, "quality", ({ detail }) => {
+    const score = Math.min(detail.sent.mos, detail.received.mos);
+    const [tone, word] = score >= 4 ? ["good", "good"] : score >= 3.5 ? ["good", "fair"] : score >= 2.5 ? ["warn", "poor"] : ["bad", "bad"];
+    byID("score").className = `badge ${tone}`;
+    byID("score").textContent = `Sound: ${word}, MOS ${score.toFixed(1)}`;
+    byID("round-trip").textContent = Number.isFinite(detail.round_trip) ? `${Math.round(detail.round_trip)} ms there and back` : "";
+    for (const direction of directions) {
+      const { mos, loss, jitter } = detail[direction];
+      const cells = byID(`leg-${direction}`).cells;
+      cells[2].textContent = mos.toFixed(1);
+      cells[3].textContent = `${(loss * 100).toFixed(1)} %`;
+      cells[4].textContent = `${Math.round(jitter)} ms`;
+    }
+  });
+  on(call, "warning", ({ detail }) => {
+    raised[detail.raised ? "add" : "delete"](detail.warning);
+    fill(byID("warnings"), [...raised].map((name) => element("span", { class: "badge warn", dataset: { warning: name } }, warnings[name] ?? name)));
+  });
+
+  on(byID("hang-up"), "click", hangUp);
+  on(byID("mute"), "click", mute);
+  on(byID("hold"), "click", hold);
+  on(byID("pad"), "click", ({ target }) => target.dataset.digit && press(target.dataset.digit));
+  on(document, "keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (event.key === "Escape") hangUp();
+    // Plain characters act only inside the call, so that nothing typed elsewhere is heard by the other side.
+    else if (!panel.contains(document.activeElement)) return;
+    else if (event.key.length === 1 && keys.includes(event.key)) press(event.key);
+    else if (event.key === "m") mute();
+    else if (event.key === "h") hold();
+    else return;
+    event.preventDefault();
+  });
+
+  // The panel as it is before anything is known of this call.
+  for (const node of panel.querySelectorAll("[data-blank]")) node.textContent = node.dataset.blank;
+  for (const id of ["mute", "hold"]) byID(id).setAttribute("aria-pressed", "false");
+  byID("score").className = "badge";
+  byID("party").textContent = order.target;
+  byID("unheard").hidden = !trouble;
+  byID("unheard").textContent = trouble ? `${trouble} You hear the other side and are not heard.` : "";
+  panel.hidden = false;
+  enter("calling");
+  tick();
+  listen();
+  panel.focus();
+  requestAnimationFrame(draw);
+  const timer = setInterval(tick, 200);
+
+  await call.ended;
+  state = "ended";
+  listening.abort();
+  clearInterval(timer);
+  byID("sound").srcObject = null;
+  panel.hidden = true;
+  panel.dataset.state = state;
+  return isEndedHere;
+}
+
+// After the call
+
+function saidBy(failure, summary) {
+  if (failure.domain === "network") return "this page: the way to the gateway is broken";
+  if (failure.domain === "capability") return failure.leg === "app" ? "this browser" : "the gateway: a side lacks what the call needs";
+  if (failure.domain !== "sip") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
+  const status = failure.sip_status ? `, with SIP ${failure.sip_status} ${failure.phrase ?? ""}` : "";
+  return `the other side${failure.trunk ? `, over trunk ${failure.trunk}` : ""}${status}`;
+}
+
+const evidence = (failure) => [
+  ...(failure.reasons ?? []).map(({ protocol, cause, text }) => [`Reason: ${protocol}`, cause && `cause ${cause}`, text].filter(Boolean).join(" ")),
+  !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,
+  failure.warning && `Warning: ${failure.warning}`,
+  failure.retry_after && `Retry-After: ${failure.retry_after} s`,
+  failure.refusal && `refusal ${failure.refusal}`,
+].filter(Boolean).join("; ");
+
+const list = (title, items) => items.length > 0 && [element("h3", {}, title), element("ul", {}, items.map((item) => element("li", {}, sentence(item))))];
+
+// What rules found in the stored call; null where there is none.
+async function finding(id) {
+  // It is written a moment after the end.
+  for (const wait of [150, 700, 1500]) {
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    try {
+      const story = await api(`/v1/calls/${encodeURIComponent(id)}/story`);
+      if (!story.is_live) return story.findings[0] ?? null;
+    } catch (error) {
+      if (error.status !== 404) return null;
+    }
+  }
+  return null;
+}
+
+async function explain(place, id, code) {
+  const found = id ? await finding(id) : null;
+  if (found) return fill(place, element("h3", {}, found.title), element("p", {}, found.explanation), list("What to do", found.fixes));
+  // What the gateway's catalogue has for every such failure: its page as plain text, in two lists.
+  const text = await api(`/errors/${encodeURIComponent(code)}`, { as: "text", headers: { Accept: "text/plain" } });
+  const part = (title) => (text.split(`${title}:\n`)[1] ?? "").split("\n\n")[0].split("\n").filter((line) => line.startsWith("- ")).map((line) => line.slice(2));
+  fill(place, list("Likely because", part("Likely causes")), list("What to do", part("What to do")));
+}
+
+export function showResult(call, order, isEndedHere, again) {
+  const { summary } = call;
+  const failure = call.failure?.details ?? summary.failure ?? null;
+  const microphone = /^no microphone: (\w+)/.exec(failure?.phrase)?.[1];
+  const section = byID("result");
+  const reasons = element("div", { class: "stack tight", id: "reasons", role: "status" });
+  const facts = [
+    ["Called", order.target],
+    ["Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered"],
+    ["Cost", Number.isFinite(summary.cost_micro) ? summary.cost_micro ? `${money(summary.cost_micro, summary.currency)} for ${summary.billed_seconds} s` : "nothing"
+      : summary.answered_at && "not known yet"],
+    ...(failure ? [
+      ["Who said so", saidBy(failure, summary)], ["Evidence", evidence(failure)], ["Accepted", failure.invalid?.accepted], ["Again?", retries[failure.retry]],
+    ] : []),
+    ...Object.entries(summary.headers ?? {}),
+  ];
+  const title = microphone ? microphoneTrouble(microphone)
+    : failure ? sentence(failure.invalid?.problem ?? failure.message)
+      : summary.cause === "hungUp" ? `${isEndedHere ? "You" : "The other side"} ended the call.` : causes[summary.cause] ?? "The call is over.";
+  Object.assign(section.dataset, { call: call.id ?? "", cause: summary.cause, code: failure?.code ?? "" });
+  fill(section,
+    element("div", { class: "spread" },
+      element("h2", { id: "result-title", class: failure && "bad" }, title),
+      element("button", { type: "button", class: "slim", id: "again", onclick: again }, "Call again")),
+    element("dl", { class: "facts" }, facts.filter(([, value]) => value).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
+    reasons,
+    element("p", { class: "row" },
+      call.id && element("a", { href: `/calls/${encodeURIComponent(call.id)}`, id: "call-link" }, "The whole story of this call"),
+      failure && element("a", { href: `/errors/${encodeURIComponent(failure.code)}`, id: "error-link" }, `About ${failure.code}`)));
+  section.hidden = false;
+  section.focus();
+  // Without an answer the links above remain.
+  if (failure) explain(reasons, call.id, failure.code).catch(() => {});
+}
+
+let language = "javascript";
+
+export function showCode(order, registration) {
+  const all = programs(order, registration, location.origin);
+  const text = element("pre", { class: "code", tabindex: "0", role: "tabpanel", id: "code-panel" });
+  const bar = element("div", { class: "tabs", role: "tablist", "aria-label": "Language" }, all.map(([name, title]) =>
+    element("button", { type: "button", role: "tab", id: `code-${name}`, "aria-controls": "code-panel", "aria-selected": String(name === language) }, title)));
+  fill(byID("code"), element("div", { class: "spread" }, element("h2", { id: "code-title" }, "Code for this call"), copyButton(() => text.textContent)), bar, text);
+  tabs(bar, (tab) => {
+    language = tab.id.slice("code-".length);
+    text.setAttribute("aria-labelledby", tab.id);
+    text.textContent = all.find(([name]) => name === language)[2];
+  });
+  byID("code").hidden = false;
+}
