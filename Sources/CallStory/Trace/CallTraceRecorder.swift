@@ -65,7 +65,10 @@ public struct CallTraceRecorder: Sendable {
     return entry
   }
 
-  /// Something that the app asked or was told.
+  /// What comes every few seconds and is kept elsewhere, or says nothing.
+  private static let passedOver: Set<String> = ["quality", "report", "ping", "pong"]
+
+  /// Something that the app asked or was told. Quality is passed over: seconds tell it.
   /// - Parameters:
   ///   - type: of the message in `landline.v1`.
   ///   - description: the session description it carried.
@@ -73,6 +76,7 @@ public struct CallTraceRecorder: Sendable {
   public mutating func line(
     _ type: String, _ text: String, description: String? = nil, isFromApp: Bool, at: Int64
   ) {
+    guard !CallTraceRecorder.passedOver.contains(type) else { return }
     guard kept.lines.count < CallTrace.maximumLines else {
       kept.omittedLines += 1
       return

@@ -279,6 +279,7 @@ private final class HubDelegate: SIPNodeDelegate {
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
     log.debug("sip transport", metadata: ["problem": "\(problem)"])
+    loop.sip(problem)
   }
 }
 

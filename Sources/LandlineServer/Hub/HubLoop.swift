@@ -141,6 +141,8 @@ final class HubLoop {
       at: NodeClock.unixMicroseconds())
   }
 
+  func sip(_ problem: TransportProblem) { traces?.problem(problem, at: NodeClock.unixMicroseconds()) }
+
   func originate(
     _ origination: Origination, answer: @escaping @Sendable (Result<CallID, CallFailure>) -> Void
   ) {

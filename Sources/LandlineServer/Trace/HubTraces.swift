@@ -17,6 +17,8 @@ final class HubTraces {
   static let maximumTraces = 20_000
   /// Requests for calls that wait for their reply.
   static let maximumRequests = 20_000
+  /// Calls that are told of one problem of their way.
+  static let toldCalls = 256
   /// From the record of a call to the moment its trace is kept: the last messages of its dialogs come after the record.
   static let lingerMilliseconds: Int64 = 1_000
   /// After that, until it is forgotten: what still comes is kept as well.
@@ -27,6 +29,8 @@ final class HubTraces {
     var environment: String
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
+    /// Where the last INVITE went, until anything comes back.
+    var reaching: TransportAddress?
   }
 
   private struct Request: Hashable {
@@ -38,6 +42,9 @@ final class HubTraces {
   private var dialogs: [String: CallID] = [:]
   /// Offers of apps for calls that have no id yet, with when they came.
   private var requests: [Request: (call: PlaceCall, at: Int64)] = [:]
+
+  /// Calls by the address that their INVITE went to, until anything comes back.
+  private var reaching: [TransportAddress: Set<CallID>] = [:]
 
   /// Where copies go as well.
   private let exporter: HEPExporter?
@@ -72,6 +79,7 @@ final class HubTraces {
   }
 
   func forget(_ call: CallID) {
+    reached(call)
     guard let entry = entries.removeValue(forKey: call) else { return }
     for dialog in entry.recorder.trace.dialogs { dialogs[dialog.sipCallID] = nil }
     exporter?.forget(call)
@@ -94,7 +102,29 @@ final class HubTraces {
     let message = entries[call]?.recorder.message(
       bytes, of: sipCallID, isSent: isSent, transport: path.remote.transport.rawValue,
       local: local.map(Self.text) ?? "", remote: Self.text(path.remote), at: at)
+    if !isSent {
+      reached(call)
+    } else if bytes.starts(with: Self.invite) {
+      reached(call)
+      entries[call]?.reaching = path.remote
+      if entries[call] != nil { reaching[path.remote, default: []].insert(call) }
+    }
     if let exporter, let message { exporter.send(message, startedAt: startedAt, of: call) }
+  }
+
+  private static let invite = Array("INVITE ".utf8)
+
+  private func reached(_ call: CallID) {
+    guard let address = entries[call]?.reaching else { return }
+    entries[call]?.reaching = nil
+    reaching[address]?.remove(call)
+    if reaching[address]?.isEmpty ?? false { reaching[address] = nil }
+  }
+
+  /// Something went wrong on the way to a peer: the calls that are on this way are told.
+  func problem(_ problem: TransportProblem, at: Int64) {
+    guard let remote = problem.remote, let calls = reaching[remote] else { return }
+    for call in calls.prefix(Self.toldCalls) { entries[call]?.recorder.note(.story, side: nil, "\(problem)", at: at) }
   }
 
   static func text(_ address: TransportAddress) -> String { "\(address.host):\(address.port)" }

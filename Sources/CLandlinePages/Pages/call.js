@@ -1,0 +1,253 @@
+// /calls/ID: the story of one call, read again each second while it is up.
+import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
+import {
+  action, errorBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+} from "/pages/lists.js";
+import { Ladder, legs } from "/pages/ladder.js";
+import { offset, Plot, timingBar } from "/pages/plots.js";
+
+const { a, article, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
+const phases = { "set-up": "Post-dial delay", ringing: "Ringing", talking: "Talking" };
+const owners = {
+  app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
+  callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
+};
+const holds = { open: "still held", settled: "settled", voided: "given back" };
+const figures = [
+  { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
+  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, isBetterHigh: false, limit: { value: 30, text: "warning above 30 ms" } },
+  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, isBetterHigh: false, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
+];
+
+await start("calls");
+let id = "";
+try {
+  id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+} catch {
+  // An escape that is none: no call has such an id.
+  id = location.pathname.split("/")[2];
+}
+const isMasked = new URLSearchParams(location.search).get("masked") === "true";
+const mask = { masked: isMasked ? "true" : null };
+const path = (rest = "") => `/v1/calls/${encodeURIComponent(id)}${rest}`;
+const page = div("stack");
+fill(main, page);
+
+// Sections are made once and written again when what they show has changed: nothing moves under a reader's eyes.
+
+const known = new Map();
+/** Whether a value differs from the last time. */
+function changed(name, ...values) {
+  const text = JSON.stringify(values);
+  if (known.get(name) === text) return false;
+  known.set(name, text);
+  return true;
+}
+
+const heading = h1("break");
+const state = div("row");
+const conclusion = p({ role: "status" });
+const problem = errorBox();
+const file = (text, rest, name) => a({ class: "button slim", href: query(path(rest), mask), download: `${id}.${name}` }, text);
+const capture = file("Capture (pcapng)", "/capture", "pcapng");
+const hangUp = action(end, "danger slim", "Hang up");
+const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.from({ length: 7 }, () => div("stack"));
+const gaps = div("");
+const timing = timingBar((name) => phases[name] ?? name);
+const ladder = new Ladder();
+const plots = figures.map((figure) => new Plot(figure));
+const cards = {
+  findings: card("What happened", findings), timing: card("Time", timing.node),
+  sound: card("Sound", codecs, counts, ...plots.map((plot) => plot.node)), descriptions: card("Session descriptions", descriptions),
+  attempts: card("Attempts", attempts), costs: card("Money", costs),
+};
+
+function build() {
+  const link = new URL(`${callPath(id)}?masked=true`, location.href).href;
+  fill(page, p("small", a({ href: "/calls" }, "All calls")), div("stack tight", heading, state, conclusion), problem,
+    div("row", hangUp, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
+      isMasked ? a({ class: "button slim", href: callPath(id) }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
+    isMasked && p("notice", "Numbers are hidden on this page."),
+    cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
+    div("columns", cards.attempts, cards.costs), cards.descriptions, gaps);
+}
+
+async function end() {
+  if (!await confirmed("Hang up?", "The call ends for both sides.", "Hang up")) return;
+  try {
+    await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
+  } catch (error) {
+    if (error.status !== 404) problem.fail(error);
+  }
+}
+
+function show(story) {
+  if (page.contains(heading) === false) build();
+  document.title = `Call to ${story.destination} – Landline`;
+  heading.textContent = document.title.replace(" – Landline", "");
+  if (changed("conclusion", story.conclusion)) conclusion.textContent = story.conclusion;
+  hangUp.hidden = !story.is_live;
+  // The numbers of the messages cannot be hidden; and without a trace there are none.
+  capture.hidden = isMasked || !story.ladder.some((row) => row.kind === "sip");
+  if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
+    const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
+    fill(state, badge(word, story.failure ? "bad" : story.is_live || story.cause === "hungUp" ? "good" : "warn"),
+      story.is_live && badge("live", "info"), badge(story.kind));
+  }
+  showFindings(story);
+  showAbout(story);
+  cards.timing.hidden = story.timing.length === 0;
+  if (changed("timing", story.timing)) timing.show(story.timing);
+  if (changed("ladder", story.lanes, story.ladder, story.quality, story.attempts)) ladder.show(story);
+  showSound(story);
+  showDescriptions(story);
+  showAttempts(story);
+  showMoney(story);
+  if (changed("gaps", story.gaps)) {
+    fill(gaps, story.gaps.length > 0 && div("notice", strong("", "What is not known"), ul("evidence", story.gaps.map((gap) => li("", gap)))));
+  }
+}
+
+function showFindings({ findings: found, failure }) {
+  if (!changed("findings", found, failure)) return;
+  cards.findings.hidden = found.length === 0 && !failure;
+  fill(findings, found.map((finding) => article("finding",
+    h3("", finding.title), p("", finding.explanation),
+    p("row", badge(owners[finding.owner] ?? finding.owner, finding.owner === "nobody" ? "good" : "warn"), badge(`${finding.confidence} % sure`),
+      span("small muted mono", finding.rule)),
+    finding.evidence.length > 0 && div("small", p("muted", "Why this is believed"), ul("evidence mono", finding.evidence.map((line) => li("", line)))),
+    finding.fixes.length > 0 && div("stack tight", p("small muted", "What to do"),
+      finding.fixes.map((fix) => div("fix", pre("code", fix), copyButton(() => fix)))))),
+  failure && div("problem", p("", strong("", failure.meaning)), facts([
+    ["Code", errorLink(failure.code)], ["Said by", failure.said_by],
+    ["SIP", [failure.sip_status, failure.phrase].filter(Boolean).join(" ")],
+    ["Cause (Q.850)", [failure.q850, failure.q850_name].filter(Boolean).join(" ")],
+    ["Warning", failure.warning], ["Reasons", (failure.reasons ?? []).join("; ")], ["Refusal", failure.refusal],
+    ["Does a retry help", `${failure.retry}${failure.retry_after_seconds ? `, after ${failure.retry_after_seconds} s` : ""}`],
+  ])));
+}
+
+function showAbout(story) {
+  const { account, application, user, caller_number: caller, destination, started_at: started, ended_at: ended } = story;
+  if (!changed("about", account, application, user, caller, destination, ended)) return;
+  fill(about, facts([
+    ["To", destination], ["Caller’s number", caller], ["User", user], ["Application", application],
+    ["Account", a({ href: query("/account", { account }) }, account)], ["Environment", story.environment],
+    ["Started", moment(started)], ["Ended", ended && moment(ended)], ["Id", span("mono", story.call)],
+  ]));
+}
+
+/** The ways of the sound, by the titles of their lanes. */
+function waysOf(story) {
+  const at = legs(story);
+  const name = (leg) => story.lanes[at[leg]]?.title ?? leg;
+  return ["near", "far"].filter((side) => [...story.media, ...story.quality].some((one) => one.side === side)).flatMap((side) => [
+    [side, "received", `${name(side)} → ${name("gateway")}`], [side, "sent", `${name("gateway")} → ${name(side)}`],
+  ]);
+}
+
+function showSound(story) {
+  const { codecs: chosen, media, quality } = story;
+  if (!changed("sound", chosen, media, quality, story.lanes, story.attempts)) return;
+  cards.sound.hidden = !chosen && media.length === 0 && quality.length === 0;
+  fill(codecs, chosen && p("", strong("", `${chosen.near ?? "none"} → ${chosen.far ?? "none"}`), " ",
+    badge(chosen.is_transcoded ? "transcoded" : "passed through", chosen.is_transcoded ? "info" : "good")),
+  chosen && ul("evidence", chosen.reasons.map((reason) => li("", reason))));
+  const ways = waysOf(story);
+  const table = grid("Packets of each direction", "Direction", "#Packets", "#Bytes", "#Lost", "#Jitter", "#MOS");
+  fill(table.body, ways.map(([side, way, name]) => {
+    const one = media.find((leg) => leg.side === side)?.[way];
+    return one && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
+      `${one.jitter.toFixed(1)} ms`, one.score > 0 ? one.score.toFixed(2) : "–");
+  }));
+  const means = media.filter((leg) => leg.mean_score).map((leg) =>
+    `${leg.side} side: mean MOS ${leg.mean_score.toFixed(2)}, worst ${(leg.worst_score ?? leg.mean_score).toFixed(2)}`);
+  fill(counts, media.length > 0 && table.node, means.length > 0 && p("small muted", means.join("; ")));
+  const last = Math.max(1, ...quality.map((second) => second.at / 1e6));
+  for (const [index, { key, factor = 1 }] of figures.entries()) {
+    plots[index].node.hidden = quality.length === 0;
+    plots[index].show(ways.map(([side, way, name]) => ({
+      name, points: quality.filter((second) => second.side === side).map((second) => {
+        // A score of 0 is an unknown one; before the first packet nothing was lost or late.
+        const isThere = key === "score" ? second[way].score > 0 : second[way].packets > 0;
+        return [second.at / 1e6, isThere ? second[way][key] * factor : null];
+      }),
+    })), last);
+  }
+}
+
+function showDescriptions({ descriptions: found }) {
+  if (!changed("descriptions", found)) return;
+  cards.descriptions.hidden = found.length === 0;
+  fill(descriptions, found.map((one) => details("",
+    summary("", `${one.side === "near" ? "Near" : "Far"} side: ${one.role} of ${one.from} at ${offset(one.microseconds / 1000)}`,
+      one.summary && span("muted small", ` · ${one.summary}`)),
+    pre({ class: "code message", tabindex: "0", role: "region", "aria-label": `${one.role} of ${one.from}` }, one.text))));
+}
+
+function showAttempts({ attempts: made }) {
+  if (!changed("attempts", made)) return;
+  cards.attempts.hidden = made.length === 0;
+  const table = grid("Attempts at trunks", "Trunk", "#Took", "Outcome", "SIP Call-ID");
+  fill(table.body, made.map((one) => table.row(one.trunk, offset(one.milliseconds),
+    [one.sip_status ? `SIP ${one.sip_status} ` : one.code ? "" : "–", one.code && errorLink(one.code)], span("mono small break", one.sip_call_id ?? "–"))));
+  fill(attempts, table.node);
+}
+
+function showMoney({ money: cost, is_live: isLive }) {
+  cards.costs.hidden = !cost;
+  if (!cost || !changed("money", cost, isLive)) return;
+  const cash = (micro) => (isKnown(micro) ? money(micro, cost.currency) : null);
+  const rate = cost.rate_per_minute_nano;
+  fill(costs, facts([
+    ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
+    ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
+    ["Held", cost.reserved_micro ? [cash(cost.reserved_micro), holds[cost.hold_state] ?? cost.hold_state].filter(Boolean).join(", ") : null],
+    ["Rate", isKnown(rate) ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
+    ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
+    ["Increments", isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
+    ["Destination", cost.destination], ["Rate deck", cost.deck],
+    ["Account now", `${cash(cost.balance_micro)}, ${cash(cost.available_micro)} available`],
+  ]), cost.transfers.map((transfer) => div("stack tight", h3("", `Transfer ${transfer.id} (${transfer.kind})`),
+    p("small muted", moment(new Date(transfer.at).toISOString())),
+    postings(transfer.id, [transfer.debit, transfer.credit], cost.currency))));
+}
+
+// Reading
+
+const unknown = () => fill(page, h1("", "No such call"),
+  p("empty break", `No call of your accounts has the id ${id}. It may be too old: records are kept only as long as the configuration says. `,
+    a({ href: "/calls" }, "Search the calls"), "."));
+
+/** Readings after the end, until the record, the charge and the last statistics are there. */
+const afterwards = 3;
+
+async function read() {
+  let [wasLive, left] = [false, 0];
+  for (;;) {
+    try {
+      const story = await api(query(path("/story"), mask));
+      problem.clear();
+      show(story);
+      if (story.is_live) [wasLive, left] = [true, afterwards];
+      else if (--left < 0) return;
+    } catch (error) {
+      const isFinal = error.status >= 400 && error.status < 500 && error.status !== 429;
+      if (error.status === 404 && !wasLive) {
+        unknown();
+        return;
+      }
+      // Between the end of a call and its record there is a moment without either.
+      if (error.status !== 404 || --left < 0) {
+        if (!page.contains(problem)) fill(page, problem);
+        problem.fail(error);
+        if (isFinal) return;
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    while (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
+  }
+}
+
+if (id) await read();
+else location.replace("/calls");

@@ -1,0 +1,189 @@
+// What /account, /calls and /trunks share: tables, fields, lists by page, words.
+import { element, fill, money, problemBox } from "/pages/shell.js";
+
+/** Makers of elements: `p("small muted", …)`, `button({ type: "submit" }, …)`: a class or attributes, then children. */
+export const tags = new Proxy({}, {
+  get: (_, tag) => (first, ...rest) => element(tag, typeof first === "string" ? { class: first || null } : first, rest),
+});
+const { button, dd, div, dt, form, h2, p, span } = tags;
+
+export const isKnown = (value) => value !== null && value !== undefined;
+export const main = document.querySelector("main");
+export const callPath = (id) => `/calls/${encodeURIComponent(id)}`;
+export const badge = (text, tone = "") => span(`badge ${tone}`, text);
+/** A button that does something when it is pressed. */
+export const action = (onclick, name, ...children) => button({ type: "button", class: name || null, onclick }, children);
+/** A place for errors: `.fail(error)`, `.clear()` */
+export const errorBox = () => Object.assign(div({ role: "alert" }), {
+  clear() { fill(this); },
+  fail(error, ...more) { fill(this, problemBox(error), more); },
+});
+/** A form that does something in place of being sent. */
+export const asks = (work, attributes, ...children) => form({
+  ...attributes,
+  onsubmit(event) {
+    event.preventDefault();
+    work();
+  },
+}, children);
+export const errorLink = (code) => tags.a({ href: `/errors/${encodeURIComponent(code)}` }, code);
+export const option = (value, text) => tags.option({ value }, text);
+export const options = (words) => Object.entries(words).map(([value, text]) => option(value, text));
+
+export const states = {
+  initiating: "starting", progressing: "reaching", ringing: "ringing", answered: "answered", established: "talking", ended: "ended",
+};
+export const causes = {
+  timeout: "timed out", denied: "declined", noAnswer: "no answer", error: "failed", hungUp: "hung up", canceled: "cancelled",
+  otherDeviceAnswered: "answered elsewhere",
+};
+
+let cards = 0;
+/** A card with its heading. */
+export function card(title, ...children) {
+  const id = `card-${++cards}`;
+  return tags.section({ class: "card stack", "aria-labelledby": id }, h2({ id }, title), children);
+}
+
+/** Pairs of a term and what is known of it; those without a value are left out. */
+export const facts = (rows, more = "") => tags.dl(`facts ${more}`,
+  rows.filter(([, value]) => isKnown(value) && value !== "").map(([term, value]) => [dt("", term), dd("", value)]));
+
+/**
+ * A table whose rows become cards on a narrow screen. The roles stand there because some browsers forget them with the
+ * cards' display. Titles: `#` before one of figures, `-` before a hidden one.
+ */
+export function grid(caption, ...titles) {
+  const columns = titles.map((title) => ({ title: title.replace(/^[#-]/, ""), num: title[0] === "#" ? "num" : null, isHidden: title[0] === "-" }));
+  const body = element("tbody", { role: "rowgroup" });
+  const node = div("table", element("table", { class: "cards", role: "table" },
+    tags.caption("visually-hidden", caption),
+    element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, columns.map(({ title, num, isHidden }) =>
+      element("th", { scope: "col", role: "columnheader", class: num }, isHidden ? span("visually-hidden", title) : title)))),
+    body));
+  const row = (...cells) => element("tr", { role: "row" }, cells.map((cell, index) => {
+    const { title, num, isHidden } = columns[index];
+    return element("td", { role: "cell", class: num, dataset: isHidden ? {} : { label: title } }, Array.isArray(cell) ? span("", cell) : cell);
+  }));
+  /** A row under another that is as wide as the table. */
+  const below = (id, ...children) => element("tr", { role: "row", class: "detail", id },
+    element("td", { role: "cell", colspan: columns.length }, children));
+  return { node, body, row, below };
+}
+
+/** A table that scrolls by itself, folded until somebody wants figures. */
+export const folded = (title, ...children) => tags.details("", tags.summary("", title),
+  div({ class: "tall", role: "region", "aria-label": title, tabindex: "0" }, children));
+
+/** Both entries of a transfer: [{ account, amount_micro, balance_micro }] */
+export function postings(number, entries, currency) {
+  const table = grid(`Postings of transfer ${number}`, "Account", "#Amount", "#Balance after");
+  fill(table.body, entries.map((entry) => table.row(span("mono break", entry.account),
+    [entry.amount_micro > 0 && "+", money(entry.amount_micro, currency)], money(entry.balance_micro, currency))));
+  return table.node;
+}
+
+/** Digits of numbers hidden as in the gateway's logs: of a long one the first four and the last two stay. */
+export function masked(text) {
+  return text.replace(/\d[\d ().-]{5,}\d/g, (run) => {
+    const count = run.replace(/\D/g, "").length;
+    const [head, tail] = count < 10 ? [2, 0] : [4, 2];
+    let index = 0;
+    return count < 7 ? run : run.replace(/\d/g, (digit) => (++index <= head || index > count - tail ? digit : "•"));
+  });
+}
+
+/** A field with its label; the control needs an id. */
+export const field = (label, control) => div("field", element("label", { for: control.id }, label), control);
+
+export const input = (id, attributes) => element("input", { id, autocomplete: "off", spellcheck: "false", ...attributes });
+export const timeInput = (id) => input(id, { type: "datetime-local" });
+/** What it says, as RFC 3339. */
+export const instant = ({ value }) => (value ? new Date(value).toISOString() : null);
+
+/** A path with the parameters that have a value. */
+export function query(path, parameters) {
+  const given = Object.entries(parameters).filter(([, value]) => isKnown(value) && value !== "");
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+/** Asks before something that cannot be undone. → Promise of true or false */
+export function confirmed(title, text, word) {
+  return new Promise((resolve) => {
+    const dialog = element("dialog", { "aria-labelledby": "confirm-title" }, h2({ id: "confirm-title" }, title), p("", text),
+      div("row", action(() => dialog.close("yes"), "primary", word), action(() => dialog.close(), "", "Cancel")));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+    main.append(dialog);
+    dialog.showModal();
+  });
+}
+
+/** Something again and again while the page is looked at; → stop(). */
+export function repeat(seconds, work) {
+  let isStopped = false;
+  (async () => {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      if (isStopped) return;
+      if (!document.hidden) await work();
+    }
+  })();
+  return () => {
+    isStopped = true;
+  };
+}
+
+/**
+ * A list that is read page by page. read(cursor) → { items, next }; show(items, isFirst) appends; matches: whether an item
+ * is wanted, for filters that the gateway does not have: pages are read until there is something to show.
+ */
+export class PagedList {
+  static fewest = 20;
+  static mostPages = 10;
+
+  constructor(parts) {
+    Object.assign(this, { matches: () => true, generation: 0, ...parts });
+    this.button = action(() => this.load(), "", "Show older");
+    this.problem = errorBox();
+    this.none = p({ class: "empty", hidden: true }, parts.empty);
+    this.count = p({ class: "small muted", role: "status" });
+    this.node = div("stack tight", this.none, this.problem, div("spread", this.count, this.button));
+  }
+
+  reload() {
+    this.generation += 1;
+    [this.cursor, this.pages, this.shown] = [null, 0, 0];
+    return this.load();
+  }
+
+  async load() {
+    const { generation } = this;
+    const found = [];
+    let [cursor, scanned] = [this.cursor, 0];
+    this.button.disabled = true;
+    this.problem.clear();
+    try {
+      do {
+        const page = await this.read(cursor);
+        // Meanwhile the filters may have been changed.
+        if (generation !== this.generation) return;
+        found.push(...page.items.filter(this.matches));
+        cursor = page.next ?? null;
+        scanned += 1;
+      } while (cursor && found.length < PagedList.fewest && scanned < PagedList.mostPages);
+      this.show(found, this.pages === 0);
+      [this.cursor, this.pages, this.shown] = [cursor, this.pages + 1, this.shown + found.length];
+      this.button.hidden = !cursor;
+      this.none.hidden = this.shown > 0 || cursor !== null;
+      this.count.textContent = this.none.hidden ? `${this.shown} shown, ${cursor ? "there are older ones" : "that is all"}` : "";
+    } catch (error) {
+      if (generation !== this.generation) return;
+      this.problem.fail(error);
+      this.button.hidden = false;
+    }
+    this.button.disabled = false;
+  }
+}
