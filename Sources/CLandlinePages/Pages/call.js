@@ -150,8 +150,8 @@ function showSound(story) {
   const { codecs: chosen, media, quality } = story;
   if (!changed("sound", chosen, media, quality, story.lanes, story.attempts)) return;
   cards.sound.hidden = !chosen && media.length === 0 && quality.length === 0;
-  fill(codecs, chosen && p("", strong("", `${chosen.near ?? "none"} → ${chosen.far ?? "none"}`), " ",
-    badge(chosen.is_transcoded ? "transcoded" : "passed through", chosen.is_transcoded ? "info" : "good")),
+  fill(codecs, chosen && p("", strong("", [chosen.near, chosen.far].filter(Boolean).join(" → ") || "No codec was agreed"), " ",
+    chosen.near && chosen.far && badge(chosen.is_transcoded ? "transcoded" : "passed through", chosen.is_transcoded ? "info" : "good")),
   chosen && ul("evidence", chosen.reasons.map((reason) => li("", reason))));
   const ways = waysOf(story);
   const table = grid("Packets of each direction", "Direction", "#Packets", "#Bytes", "#Lost", "#Jitter", "#MOS");
@@ -203,9 +203,9 @@ function showMoney({ money: cost, is_live: isLive }) {
     ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
     ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
     ["Held", cost.reserved_micro ? [cash(cost.reserved_micro), holds[cost.hold_state] ?? cost.hold_state].filter(Boolean).join(", ") : null],
-    ["Rate", isKnown(rate) ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
+    ["Rate", rate ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
     ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
-    ["Increments", isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
+    ["Increments", rate && isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
     ["Destination", cost.destination], ["Rate deck", cost.deck],
     ["Account now", `${cash(cost.balance_micro)}, ${cash(cost.available_micro)} available`],
   ]), cost.transfers.map((transfer) => div("stack tight", h3("", `Transfer ${transfer.id} (${transfer.kind})`),

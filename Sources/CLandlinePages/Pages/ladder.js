@@ -186,8 +186,12 @@ export class Ladder {
     const places = layout(this.rows);
     const height = (places.at(-1)?.y ?? 20) + 26;
     const hadFocus = node.contains(document.activeElement);
-    const letters = (lane, name, y, text_, letter) =>
-      text({ class: name, x: x(lane), y, "text-anchor": "middle" }, shortened(text_, gap - 6, letter));
+    // The outer lanes have their words inwards: beyond them the drawing ends.
+    const letters = (lane, name, y, words, letter) => {
+      const [at, anchor, room] = lane === 0 ? [clockWidth + 4, "start", edge + gap / 2 - 8]
+        : lane === gaps ? [width - 4, "end", edge + gap / 2 - 8] : [x(lane), "middle", gap - 8];
+      return text({ class: name, x: at, y, "text-anchor": anchor }, shortened(words, room, letter));
+    };
     fill(this.head, svg({ width, height: 42, "aria-hidden": "true" }, text({ class: "clock", x: 4, y: 16 }, "after start"),
       lanes.map((lane, index) => g({}, title({}, `${lane.title} ${lane.detail}`),
         letters(index, "lane-title", 16, lane.title, 8), letters(index, "lane-detail", 33, lane.detail, 6.6)))));

@@ -7,9 +7,9 @@ export const shapes = new Proxy({}, { get: (_, tag) => (attributes, ...children)
 const { circle, g, line, path, polygon, rect, svg, text, title } = shapes;
 const { div, figcaption, figure, li, ul } = tags;
 
-/** `12 ms`, `3.204 s`, `1:02.500`: no digit is lost. */
+/** `12.4 ms`, `304 ms`, `3.204 s`, `1:02.500`: exact. */
 export function offset(milliseconds) {
-  if (milliseconds < 1000) return `${milliseconds < 10 ? Number(milliseconds.toFixed(1)) : Math.round(milliseconds)} ms`;
+  if (milliseconds < 1000) return `${Number(milliseconds.toFixed(milliseconds < 100 ? 1 : 0))} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(3)} s`;
   const minutes = Math.floor(milliseconds / 60_000);
   return `${minutes}:${((milliseconds - minutes * 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
@@ -110,7 +110,7 @@ export class Plot {
     fill(node, svg({ width, height, role: "img", "aria-label": `${this.title} over ${clock(end)} minutes. ${told.join(". ")}.` },
       steps.map((value) => [level(value, "grid"), text({ class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(value))]),
       ticks(end, width < 420 ? 3 : 7).filter((value) => value <= end && value % 1 === 0).map((value) =>
-        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": value === 0 ? "start" : "middle" }, clock(value))),
+        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": x(value) > width - 26 ? "end" : "middle" }, clock(value))),
       limit.value <= steps.at(-1) && [level(limit.value, "limit"),
         text({ class: "tick", x: width - right - 2, y: y(limit.value) - 4, "text-anchor": "end" }, limit.text)],
       this.series.map((one, index) => this.line(one.points, index, x, y))));
