@@ -57,6 +57,7 @@ struct ExampleTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     for (name, text) in [
       ("carrier-a", "a-secret\n"), ("phone", "pfYdkzcWkk6Gh9o5n8YoTg==\n"), ("admin", "0123456789abcdefghij\n"),
+      ("anna", "abcdefghij0123456789\n"),
     ] {
       let file = folder.appendingPathComponent("secrets/\(name)")
       try Data(text.utf8).write(to: file)
@@ -75,6 +76,7 @@ struct ExampleTests {
     let production = try #require(configuration.environment("production"))
     #expect(production.applications.map(\.name) == ["phone"])
     #expect(production.operators.map(\.name) == ["admin"])
+    #expect(production.owners.map(\.name) == ["anna"])
     #expect(configuration.http.tls?.identity.privateKey == folder.appendingPathComponent("tls/gateway.key").path)
     #expect(configuration.warnings.isEmpty)
     let trunk = try #require(configuration.trunk("carrier-a"))

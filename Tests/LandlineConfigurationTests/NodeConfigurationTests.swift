@@ -207,6 +207,8 @@ struct NodeProblemTests {
       ("http: {limits: {sesions: 5}}", "1:17 http.limits: unknown key 'sesions' (did you mean 'sessions'?)"),
       ("http: {limits: {body: 0}}", "1:23 http.limits.body: '0' is no whole number from 1024 to 16777216"),
       ("http: {metrcs: true}", "1:8 http: unknown key 'metrcs' (did you mean 'metrics'?)"),
+      ("http: {pages: maybe}", "1:15 http.pages: 'maybe' is neither true nor false, nor a folder that exists"),
+      ("http: {pages: /etc/hostname}", "1:15 http.pages: '/etc/hostname' is neither true nor false"),
       ("media: {threads: 65}", "1:18 media.threads: '65' is no whole number from 1 to 64"),
       ("media: {app: {bind: 192.0.2.1}}", "1:14 media.app: must be a list: each entry starts with '- '"),
       ("media: {app: [{port: 5000}]}", "1:15 media.app[1]: 'bind' is missing"),
@@ -343,6 +345,56 @@ struct NodeProblemTests {
     }
     try folder.write("k", "short")
     #expect(problems(text, file: file).first?.contains("o.key-file: its first line is no key") == true)
+  }
+
+  @Test("the owners of accounts")
+  func owners() throws {
+    let folder = try ConfigurationFolder()
+    let file = folder.url.appendingPathComponent("l.yaml").path
+    try folder.write("one", "0123456789abcdefghij")
+    try folder.write("two", "0123456789abcdefghik")
+    func text(_ owners: String) -> String {
+      "environments: {p: {sandbox-numbers: true, operators: {o: {key-file: one}}, owners: {\(owners)}}}"
+    }
+    let good = try GatewayConfiguration(text("ann: {key-file: two, account: acme}"), file: file)
+    #expect(
+      good.environments.first?.owners == [
+        OwnerConfiguration(
+          name: "ann", key: Redacted("0123456789abcdefghik"), account: try AccountName(validating: "acme"))
+      ])
+    for (owner, problem) in [
+      ("ann: {account: acme}", "owners.ann: 'key-file' is missing"),
+      ("ann: {key-file: two}", "owners.ann: 'account' is missing"),
+      ("ann: {key-file: two, account: '-'}", "owners.ann.account: "),
+      ("ann: {key-file: two, account: acme, role: x}", "owners.ann: unknown key 'role'"),
+      ("ann: {key-file: none, account: acme}", "owners.ann.key-file: "),
+      ("ann: {key-file: one, account: acme}", "p: owner 'ann' has the key of environments.p.operators.o"),
+      (
+        "ann: {key-file: two, account: a}, bob: {key-file: two, account: b}",
+        "p: owner 'bob' has the key of environments.p.owners.ann"
+      ),
+    ] {
+      let found = problems(text(owner), file: file)
+      #expect(found.count == 1, "\(found)")
+      #expect(found.first?.contains(problem) == true, "\(found)")
+      #expect(found.allSatisfy { !$0.contains("0123456789abcdefghi") })
+    }
+  }
+
+  @Test("the web pages: on, off, or a folder's")
+  func pages() throws {
+    let folder = try ConfigurationFolder()
+    let file = folder.url.appendingPathComponent("l.yaml").path
+    func read(_ value: String) throws -> HTTPConfiguration.Pages {
+      try GatewayConfiguration("http: {pages: \(value)}", file: file).http.pages
+    }
+    #expect(try GatewayConfiguration("", file: file).http.pages == .builtIn)
+    #expect(try read("true") == .builtIn)
+    #expect(try read("off") == .none)
+    #expect(try read(".") == .folder(folder.url.path))
+    let changed = try GatewayConfiguration("http: {pages: false}", file: file)
+      .changes(since: GatewayConfiguration("", file: file))
+    #expect(changed.needsRestart == ["http.pages: true, now false"])
     try folder.write("p", "password", mode: 0o644)
     let trunk = try GatewayConfiguration(
       "trunks: {a: {uri: a.example, account: {username: u, password-file: p}}}", file: file)

@@ -9,4 +9,9 @@ const unsigned char *landline_page(const char *name, size_t *count);
 /// The name of the file with this number, from 0; NULL after the last.
 const char *landline_page_name(size_t number);
 
+/// Compresses bytes as gzip does (RFC 1952), as small as it can.
+///
+/// Returns how many bytes were written to output; 0 where its capacity is not enough.
+size_t landline_gzip(const unsigned char *bytes, size_t count, unsigned char *output, size_t capacity);
+
 #endif

@@ -49,7 +49,7 @@ extension GatewayConfiguration {
     var environments: [EnvironmentConfiguration] = []
     // A key says which environment a request is for, so no two may share one.
     var applications: [String: String] = [:]
-    var operators: [Redacted<String>: String] = [:]
+    var people: [Redacted<String>: String] = [:]
     var ledgers: [String: String] = [:]
     for entry in root.named("environments", atMost: EnvironmentConfiguration.maximumEnvironments) {
       guard
@@ -64,8 +64,14 @@ extension GatewayConfiguration {
       }
       for person in environment.operators {
         let place = "environments.\(environment.name).operators.\(person.name)"
-        if let other = operators.updateValue(place, forKey: person.key) {
+        if let other = people.updateValue(place, forKey: person.key) {
           entry.section.note("operator '\(person.name)' has the key of \(other)", at: nil)
+        }
+      }
+      for person in environment.owners {
+        let place = "environments.\(environment.name).owners.\(person.name)"
+        if let other = people.updateValue(place, forKey: person.key) {
+          entry.section.note("owner '\(person.name)' has the key of \(other)", at: nil)
         }
       }
       if let other = ledgers.updateValue(environment.name, forKey: environment.ledger) {

@@ -83,6 +83,7 @@ extension GatewayConfiguration {
         shown(http.advertisedHost, http.advertisedPort)),
       fact("http.certificate", http.tls, http.tls?.identity.certificateChain ?? ""),
       fact("http.metrics", http.hasMetrics, "\(http.hasMetrics)"),
+      fact("http.pages", http.pages, http.pages.description),
       fact("http.origins", http.origins, http.origins.joined(separator: ", ")),
       fact("http.limits", http.limits, "\(http.limits.connections) connections, \(http.limits.sessions) sessions"),
       fact("media.app", media.app, media.app.map { shown($0.bind, $0.port) }.joined(separator: ", ")),
@@ -150,6 +151,7 @@ extension GatewayConfiguration {
       part("user-length", environment.usersMaximumLength)
       for application in environment.applications { part("applications.\(application.name)", application) }
       for person in environment.operators { part("operators.\(person.name)", person) }
+      for person in environment.owners { part("owners.\(person.name)", person) }
     }
     return facts
   }

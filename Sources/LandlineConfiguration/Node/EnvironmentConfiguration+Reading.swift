@@ -28,6 +28,9 @@ extension EnvironmentConfiguration {
         operators.append(person)
       }
     }
+    for entry in section.named("owners", atMost: EnvironmentConfiguration.maximumOwners) {
+      if let person = OwnerConfiguration(entry.name, reading: entry.section, folder: folder) { owners.append(person) }
+    }
     guard EnvironmentConfiguration.isName(name) else {
       section.note("the name is not 1 to 32 lower-case letters, digits and '-', starting with a letter", at: nil)
       return nil
@@ -130,6 +133,12 @@ extension ApplicationConfiguration {
 extension OperatorConfiguration {
   init?(_ name: String, reading section: ConfigurationSection, folder: URL) {
     defer { section.finish() }
+    guard let key = OperatorConfiguration.key(section, folder: folder) else { return nil }
+    self.init(name: name, key: key)
+  }
+
+  /// The first line of the file that `key-file` names.
+  fileprivate static func key(_ section: ConfigurationSection, folder: URL) -> Redacted<String>? {
     guard let file = section.requiredText("key-file"),
       let key = section.secret("key-file", file, folder: folder)
     else { return nil }
@@ -142,7 +151,18 @@ extension OperatorConfiguration {
           + "as openssl rand -hex 32 prints")
       return nil
     }
-    self.init(name: name, key: Redacted(key))
+    return Redacted(key)
+  }
+}
+
+extension OwnerConfiguration {
+  init?(_ name: String, reading section: ConfigurationSection, folder: URL) {
+    defer { section.finish() }
+    let key = OperatorConfiguration.key(section, folder: folder)
+    _ = section.requiredText("account")
+    let account = section.value("account") { try AccountName(validating: $0) }
+    guard let key, let account else { return nil }
+    self.init(name: name, key: key, account: account)
   }
 }
 

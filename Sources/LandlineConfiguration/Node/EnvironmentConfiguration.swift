@@ -5,6 +5,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let maximumEnvironments = 16
   public static let maximumApplications = 1024
   public static let maximumOperators = 256
+  public static let maximumOwners = 10_000
   public static let maximumSIPHosts = 256
   public static let maximumTrunks = 1024
   public static let maximumCallerNumbers = 10_000
@@ -25,6 +26,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var applications: [ApplicationConfiguration]
   /// In the order of the file.
   public var operators: [OperatorConfiguration]
+  /// In the order of the file.
+  public var owners: [OwnerConfiguration]
 
   public init(name: String, ledger: String) {
     self.name = name
@@ -35,6 +38,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     usersMaximumLength = UserID.Rules.standard.maximumLength
     applications = []
     operators = []
+    owners = []
   }
 }
 
@@ -79,5 +83,19 @@ public struct OperatorConfiguration: Hashable, Sendable {
   public init(name: String, key: Redacted<String>) {
     self.name = name
     self.key = key
+  }
+}
+
+/// One entry of `owners`: somebody who sees one account, and may call with it.
+public struct OwnerConfiguration: Hashable, Sendable {
+  public var name: String
+  /// As an operator's: ``OperatorConfiguration/keyLength`` printable ASCII characters.
+  public var key: Redacted<String>
+  public var account: AccountName
+
+  public init(name: String, key: Redacted<String>, account: AccountName) {
+    self.name = name
+    self.key = key
+    self.account = account
   }
 }

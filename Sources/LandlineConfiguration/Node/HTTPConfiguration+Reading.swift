@@ -30,15 +30,26 @@ extension HTTPConfiguration {
       if let origin = section.entry("origins", entry, HTTPConfiguration.origin) { origins.append(origin) }
     }
     hasMetrics = section.flag("metrics") ?? true
-    switch section.text("pages") {
-    case nil, "true": pages = .builtIn
-    case "false": pages = .none
-    case let path?: pages = .folder(URL(fileURLWithPath: path, relativeTo: folder).path)
-    }
+    if let text = section.text("pages") { readPages(text, section, folder: folder) }
     if let bounds = section.section("limits") { limits = Limits(reading: bounds) }
     if tls == nil, !isLoopback, advertisedHost == nil {
       section.warn(
         nil, "plain HTTP on an address that others reach: keys and calls go in the open unless a proxy adds TLS")
+    }
+  }
+
+  private mutating func readPages(_ text: String, _ section: ConfigurationSection, folder: URL) {
+    switch text {
+    case "true", "yes", "on": pages = .builtIn
+    case "false", "no", "off": pages = .none
+    default:
+      let path = URL(fileURLWithPath: text, relativeTo: folder).path
+      var isFolder: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+        return section.note(
+          "pages", "'\(CallFailure.shortened(text))' is neither true nor false, nor a folder that exists")
+      }
+      pages = .folder(path)
     }
   }
 

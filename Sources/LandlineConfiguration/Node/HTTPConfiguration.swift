@@ -21,10 +21,19 @@ public struct HTTPConfiguration: Hashable, Sendable {
   public var limits = Limits()
 
   /// The web pages: those of this executable, none, or the files of a folder.
-  public enum Pages: Hashable, Sendable {
+  public enum Pages: Hashable, Sendable, CustomStringConvertible {
     case builtIn
     case none
     case folder(String)
+
+    /// As the key is written.
+    public var description: String {
+      switch self {
+      case .builtIn: "true"
+      case .none: "false"
+      case .folder(let path): path
+      }
+    }
   }
 
   /// Bounds of what peers may make grow.

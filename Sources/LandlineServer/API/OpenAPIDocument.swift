@@ -183,6 +183,10 @@ enum OpenAPIDocument {
           String(status),
           described("Done.", content(type, .members([("type", .text(isJSON ? "object" : "string"))])))
         ))
+    case .file(let types):
+      let text = JSONTree.members([("type", .text("string"))])
+      responses.append(("200", described("Done.", .members(types.map { ($0, .members([("schema", text)])) }))))
+      responses.append(("304", described("As in If-None-Match.", nil)))
     case .nothing(let status): responses.append((String(status), described("Done.", nil)))
     case .webSocket: responses.append(("101", described("A WebSocket with sub-protocol landline.v1.", nil)))
     }

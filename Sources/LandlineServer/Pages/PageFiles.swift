@@ -8,47 +8,48 @@ public enum PageFiles: Hashable, Sendable {
   case folder(String)
 
   /// Of one file, in a folder.
-  static let maximumBytes = 1024 * 1024
+  package static let maximumBytes = 1024 * 1024
+  package static let maximumNameBytes = 64
 
-  /// Names of the built-in files.
-  static var names: [String] {
-    var names: [String] = []
-    while let name = landline_page_name(names.count) { names.append(String(cString: name)) }
-    return names
-  }
+  /// By name; made once.
+  package static let builtInFiles: [String: PageFile] = {
+    var files: [String: PageFile] = [:]
+    while let name = landline_page_name(files.count).map({ String(cString: $0) }) {
+      var count = 0
+      guard let start = landline_page(name, &count), files[name] == nil else { break }
+      files[name] = PageFile(name, Array(UnsafeBufferPointer(start: start, count: count)))
+    }
+    return files
+  }()
 
   /// - Parameter name: of a file, without any folder.
-  func bytes(_ name: String) -> [UInt8]? {
-    guard PageFiles.names.contains(name) || isFolder, !name.isEmpty, !name.hasPrefix("."),
-      name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") })
-    else { return nil }
+  package func file(_ name: String) -> PageFile? {
+    guard PageFiles.isName(name) else { return nil }
     switch self {
     case .none: return nil
-    case .builtIn:
-      var count = 0
-      guard let start = landline_page(name, &count) else { return nil }
-      return Array(UnsafeBufferPointer(start: start, count: count))
+    case .builtIn: return PageFiles.builtInFiles[name]
     case .folder(let folder):
-      guard let data = FileManager.default.contents(atPath: folder + "/" + name), data.count <= PageFiles.maximumBytes
+      let path = folder + "/" + name
+      // A pipe in its place would never end, and a large file is none of ours.
+      guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+        attributes[.type] as? FileAttributeType == .typeRegular,
+        let size = attributes[.size] as? Int, size <= PageFiles.maximumBytes,
+        let data = FileManager.default.contents(atPath: path), data.count <= PageFiles.maximumBytes
       else { return nil }
-      return [UInt8](data)
+      return PageFile(name, [UInt8](data))
     }
   }
 
-  private var isFolder: Bool {
-    if case .folder = self { return true }
-    return false
-  }
-
-  /// The media type of a file by its ending; `nil` for one that pages do not have.
-  static func mediaType(of name: String) -> String? {
-    switch name.split(separator: ".").last {
-    case "html": "text/html; charset=utf-8"
-    case "js": "text/javascript; charset=utf-8"
-    case "css": "text/css; charset=utf-8"
-    case "svg": "image/svg+xml"
-    case "ts": "text/plain; charset=utf-8"
-    default: nil
-    }
+  /// Letters, digits and `. _ -`, with no dot in front: nothing that leads out of a folder.
+  private static func isName(_ name: String) -> Bool {
+    (1...maximumNameBytes).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+          true
+        default: false
+        }
+      }
   }
 }

@@ -1,43 +1,65 @@
 extension RESTService {
   /// What a page may load and where it may connect: its own gateway and nothing else.
-  static let pageHeaders = [
+  package static let pageHeaders = [
     (
       "Content-Security-Policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         + "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Permissions-Policy", "microphone=(self)"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), usb=()"),
+  ]
+
+  /// The library is for pages of other hosts as well; whether those may connect is said by `http.origins`.
+  private static let libraryHeaders = [
+    ("Access-Control-Allow-Origin", "*"), ("Cross-Origin-Resource-Policy", "cross-origin"),
   ]
 
   /// The web pages and their files; nothing where they are turned off.
   var pageRoutes: [RESTRoute] {
     guard pages != .none else { return [] }
-    func page(_ path: String, _ id: String, _ summary: String, _ file: String) -> RESTRoute {
-      RESTRoute(method: "GET", path: path, id: id, summary: summary, access: .anyone, success: .text(200, "text/html"))
-      {
-        _ in try self.pageFile(file)
-      }
-    }
-    return [
-      page("/", "showPhone", "The phone", "index.html"),
-      page("/account", "showAccount", "Balance and history", "account.html"),
-      page("/calls", "showCalls", "Calls", "calls.html"),
-      page("/calls/{id}", "showCall", "One call", "call.html"),
-      page("/trunks", "showTrunks", "Trunks", "trunks.html"),
-      page("/landline.js", "getLibrary", "The library for web apps", "landline.js"),
-      page("/landline.d.ts", "getLibraryTypes", "Its types", "landline.d.ts"),
+    func route(
+      _ path: String, _ id: String, _ summary: String, _ file: String? = nil, types: [String],
+      headers: [(String, String)] = RESTService.pageHeaders
+    ) -> RESTRoute {
       RESTRoute(
-        method: "GET", path: "/pages/{name}", id: "getPageFile", summary: "A file of the pages", access: .anyone,
-        success: .text(200, "text/css"), problems: [.notFound]
-      ) { call in try self.pageFile(call.path["name"] ?? "") },
+        method: "GET", path: path, id: id, summary: summary, access: .anyone, success: .file(types),
+        problems: [.notFound]
+      ) { call in try pageFile(file ?? call.path["name"] ?? "", call, headers) }
+    }
+    let html = ["text/html"]
+    return [
+      route("/", "showPhone", "The phone", "index.html", types: html),
+      route("/account", "showAccount", "Balance and history", "account.html", types: html),
+      route("/calls", "showCalls", "Calls that are up, and those that were", "calls.html", types: html),
+      route("/calls/{id}", "showCall", "The story of one call", "call.html", types: html),
+      route("/trunks", "showTrunks", "How the trunks do", "trunks.html", types: html),
+      route(
+        "/landline.js", "getLibrary", "The library for web apps: one ES module", "landline.js",
+        types: ["text/javascript"], headers: RESTService.libraryHeaders),
+      route(
+        "/landline.d.ts", "getLibraryTypes", "The library's types, for TypeScript", "landline.d.ts",
+        types: ["text/plain"], headers: RESTService.libraryHeaders),
+      route(
+        "/pages/{name}", "getPageFile", "A file that the pages load",
+        types: PageFile.mediaTypes.map { String($0.type.prefix { $0 != ";" }) }),
     ]
   }
 
-  private func pageFile(_ name: String) throws -> RESTAnswer {
-    guard let type = PageFiles.mediaType(of: name), let bytes = pages.bytes(name) else {
-      throw Problem(.notFound, "the pages have no such file")
+  private func pageFile(_ name: String, _ call: RESTCall, _ headers: [(String, String)]) throws -> RESTAnswer {
+    guard let file = pages.file(name) else { throw Problem(.notFound, "the pages have no such file") }
+    let small = PageFile.takesGzip(call.request.header("accept-encoding")) ? file.compressed : nil
+    // Kept by browsers, and asked for again each time: a new executable's pages are seen at once.
+    var headers =
+      headers + [
+        ("ETag", small == nil ? file.tag : file.compressedTag), ("Cache-Control", "no-cache"),
+        ("Vary", "Accept-Encoding"),
+      ]
+    if file.isNamed(in: call.request.header("if-none-match")) {
+      return RESTAnswer(status: 304, headers: headers, mediaType: nil, body: [])
     }
-    return RESTAnswer(status: 200, headers: RESTService.pageHeaders, mediaType: type, body: bytes)
+    if small != nil { headers.append(("Content-Encoding", "gzip")) }
+    return RESTAnswer(status: 200, headers: headers, mediaType: file.mediaType, body: small ?? file.bytes)
   }
 }

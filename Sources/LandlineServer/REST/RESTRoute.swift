@@ -51,6 +51,8 @@ struct RESTRoute: Sendable {
     /// The name of a schema.
     case json(Int, String)
     case text(Int, String)
+    /// 200 with one of these types, or 304 where the asker has it already.
+    case file([String])
     case nothing(Int)
     /// 101.
     case webSocket

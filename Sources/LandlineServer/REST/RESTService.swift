@@ -294,7 +294,7 @@ package struct RESTService: Sendable {
 
   static func response(_ answer: RESTAnswer) -> Response {
     var response = Response(status: HTTPResponse.Status(code: answer.status))
-    for (name, value) in answer.headers + Problem.safetyHeaders {
+    for (name, value) in Problem.safetyHeaders + answer.headers {
       // Names are our own constants.
       if let name = HTTPField.Name(name) { response.headers[name] = value }
     }

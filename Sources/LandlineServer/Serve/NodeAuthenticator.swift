@@ -15,6 +15,9 @@ final class NodeAuthenticator: RESTAuthenticator {
       keys = OperatorKeys(
         configuration.environments.flatMap { environment in
           environment.operators.map { OperatorKeys.Key(environment: environment.name, name: $0.name, key: $0.key) }
+            + environment.owners.map {
+              OperatorKeys.Key(environment: environment.name, name: $0.name, account: $0.account, key: $0.key)
+            }
         }, else: ApplicationSignatures(applications))
     }
   }

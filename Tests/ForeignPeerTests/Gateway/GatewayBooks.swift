@@ -69,7 +69,7 @@ enum GatewayBooks {
   static let hasHledger = FileManager.default.isExecutableFile(atPath: hledger.path)
 
   /// The command, built beside the tests.
-  private static let landline: URL = {
+  static let landline: URL = {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("landline")
   }()

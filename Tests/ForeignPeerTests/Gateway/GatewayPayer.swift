@@ -23,6 +23,8 @@ struct GatewayPayer: Sendable {
   static let bare = GatewayPayer(name: "bare", key: "5f0e7a52-8c1d-4c0a-9d3e-2b6a1f4c7e04", hasPlan: false)
   static let trial = GatewayPayer(
     name: "trial", key: "5f0e7a52-8c1d-4c0a-9d3e-2b6a1f4c7e05", environment: "sandbox", credit: 1_000_000)
+  static let sandboxPoor = GatewayPayer(
+    name: "broke", key: "5f0e7a52-8c1d-4c0a-9d3e-2b6a1f4c7e06", environment: "sandbox", credit: 0)
 }
 
 /// The one price of a gateway under test, and what it makes of a call: counted here on its own.

@@ -30,6 +30,11 @@ final class GatewayRunning: Sendable {
         at: state.appendingPathComponent("\(environment).ledger").path,
         settings.payers.filter { $0.environment == environment })
     }
+    for person in settings.people {
+      let file = try folder.write(person.key + "\n", to: GatewaySettings.keyFile(person))
+      // Nobody else may read a secret.
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    }
     let file = try folder.write(settings.text(ports), to: "landline.yaml")
     let configuration = try GatewayConfiguration(path: file.path)
     let logger = log.logger

@@ -25,6 +25,10 @@ struct GatewaySettings: Sendable {
   var payers: [GatewayPayer] = [.main, .trial]
   /// Lines of `calls`.
   var calls: [String] = []
+  /// Who may sign in on the pages.
+  var people: [BrowserPerson] = []
+  /// Whether calls of the sandbox go over the trunks as well.
+  var sandboxHasTrunks = false
   /// Opens a TLS listener with this certificate.
   var certificates: CertificateFolder?
 
@@ -77,7 +81,7 @@ struct GatewaySettings: Sendable {
     for environment in ["production", "sandbox"] {
       lines += ["  \(environment):", "    ledger: \(environment).ledger"]
       if environment == "sandbox" { lines.append("    sandbox-numbers: true") }
-      let names = environment == "production" ? trunks.map(\.name) : []
+      let names = environment == "production" || sandboxHasTrunks ? trunks.map(\.name) : []
       lines.append("    trunks: [\(names.joined(separator: ", "))]")
       lines.append("    applications:")
       for payer in payers where payer.environment == environment {
@@ -87,7 +91,18 @@ struct GatewaySettings: Sendable {
           "        self-signed: true",
         ]
       }
+      for (kind, isOwner) in [("operators", false), ("owners", true)] {
+        let chosen = people.filter { $0.environment == environment && ($0.account != nil) == isOwner }
+        if !chosen.isEmpty { lines.append("    \(kind):") }
+        for person in chosen {
+          lines += ["      \(person.name):", "        key-file: \(Self.keyFile(person))"]
+          if let account = person.account { lines.append("        account: \(account.name)") }
+        }
+      }
     }
     return lines.joined(separator: "\n") + "\n"
   }
+
+  /// Where the key of somebody lies, beside the configuration.
+  static func keyFile(_ person: BrowserPerson) -> String { "\(person.name).key" }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus
 
   private var package: String {
     switch self {
@@ -14,6 +14,7 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .chromium: "chromium"
     case .flite: "flite"
     case .tshark: "tshark"
+    case .janus: "janus"
     }
   }
 

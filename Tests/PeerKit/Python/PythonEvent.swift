@@ -6,7 +6,7 @@ public struct PythonEvent: Sendable, CustomStringConvertible {
   private let line: String
 
   /// `nil` for a line that is no event: libraries print lines of their own.
-  init?(_ line: Substring) {
+  public init?(_ line: Substring) {
     guard let name = Self.object(String(line))?["event"] as? String else { return nil }
     self.name = name
     self.line = String(line)

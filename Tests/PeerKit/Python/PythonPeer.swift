@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Glibc
 import Synchronization
 
@@ -10,7 +10,9 @@ public final class PythonPeer: Sendable {
     case chromium = "chromium_peer"
     case landlineApp = "landline_app"
     case landlineCalls = "landline_calls"
+    case landlineJS = "landline_js"
     case judge
+    case pages = "pages_peer"
   }
 
   public let folder: TemporaryFolder
@@ -57,7 +59,8 @@ public final class PythonPeer: Sendable {
     "chromium or the Python peers are absent: apt-get install chromium, Deploy/peers-python"
 
   private let noSignal = Int32(MSG_NOSIGNAL)
-  private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  /// Where the scripts lie.
+  public static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Scripts")
   private static let root = scripts.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 

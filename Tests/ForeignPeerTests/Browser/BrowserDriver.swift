@@ -1,0 +1,57 @@
+import Foundation
+import PeerKit
+
+/// One browser for all cases, since starting one takes as long as some of them: people in it have contexts of their own.
+actor BrowserDriver {
+  static let shared = BrowserDriver()
+  /// What the microphone hears again and again.
+  static let speech = "Please hold the line."
+  private static let before = 0.3
+  private static let after = 1.2
+
+  private var current: (peer: PythonPeer, folder: TemporaryFolder, speech: Speech)?
+  private var judge: PythonPeer?
+  private var people = 0
+
+  /// Runs a case, and leaves a browser behind that another can use: the one of a failed case is not.
+  nonisolated func run<Value: Sendable>(_ body: (PythonPeer) async throws -> Value) async throws -> Value {
+    let peer = try await started()
+    do { return try await body(peer) } catch {
+      await drop()
+      throw error
+    }
+  }
+
+  private func started() async throws -> PythonPeer {
+    if let current { return current.peer }
+    let folder = try TemporaryFolder("browser")
+    let speech = try await Speech(Self.speech, in: folder)
+    let microphone = folder.url.appendingPathComponent("microphone.wav")
+    try SoundFile(speech.file).padded(before: Self.before, after: Self.after).write(to: microphone)
+    let peer = try await PythonPeer(.pages, ["--microphone", microphone.path])
+    current = (peer, folder, speech)
+    return peer
+  }
+
+  private func drop() { current = nil }
+
+  /// A name that nobody in the browser has had.
+  func name() -> String {
+    people += 1
+    return "person\(people)"
+  }
+
+  /// What the microphone hears, and how long one turn of it takes.
+  func spoken() throws -> (file: URL, seconds: Double) {
+    guard let current else { throw PeerFailure("no browser runs") }
+    return (current.speech.file, try SoundFile(current.speech.file).seconds + Self.before + Self.after)
+  }
+
+  /// The judge of sound, with its model loaded once.
+  func listener() async throws -> PythonPeer {
+    if let judge { return judge }
+    let judge = try await PythonPeer(.judge)
+    self.judge = judge
+    return judge
+  }
+}

@@ -1,0 +1,100 @@
+import CallStory
+import Foundation
+import PeerKit
+
+/// The figures of a call's page, and what tshark makes of the same packets.
+enum PageFigureCases {
+  static let cases: [PeerCase] = [
+    make("SIPp's echo, nothing lost", number: GatewayRate.number, hasTelephone: true),
+    make("an echo with 2 % loss", number: "+46000000203", hasTelephone: false),
+  ]
+
+  /// Rows of the page's table: what comes from the app, goes to it, comes from the trunk, goes there.
+  private enum Row: Int { case fromApp, toApp, fromTrunk, toTrunk }
+
+  private struct Figures: CustomStringConvertible {
+    let packets: Int
+    let lost: Int
+    /// Milliseconds.
+    let jitter: Double
+    var description: String { "\(packets) packets, \(lost) lost, jitter \(rounded(jitter)) ms" }
+  }
+
+  private static func make(_ name: String, number: String, hasTelephone: Bool) -> PeerCase {
+    BrowserCase.make(
+      "figures: \(name)", expected: "packets and loss equal, jitter within 1 ms", hasTelephone: hasTelephone
+    ) { peer, gateway, telephone in
+      let window = try await BrowserWindow(peer, gateway, as: .owner)
+      let analysis = try await StreamAnalysis(ports: gateway.ports.trunk, and: gateway.ports.app)
+      let call = try await window.call(number)
+      // Enough packets that two of a hundred are some.
+      let folder = try TemporaryFolder("figures")
+      _ = try await window.heard(seconds: 6, in: folder)
+      try await window.run("hang-up")
+      _ = try await window.ended(call)
+      _ = try await gateway.record(call, in: "sandbox")
+      try await telephone?.succeeds()
+      let streams = try await analysis.streams()
+      let rows = try await shown(window, call)
+      try await window.close()
+      return try compared(rows, streams, gateway.ports, mustLose: !hasTelephone)
+    }
+  }
+
+  /// What the page of the call says.
+  private static func shown(_ window: BrowserWindow, _ call: String) async throws -> [Figures] {
+    try await window.run("visit", ["path": "/calls/\(call)"])
+    let found = try await window.run("tables")
+    guard
+      let place = (0..<found.count("tables")).first(where: {
+        found.text("tables.\($0).caption") == "Packets of each direction"
+      })
+    else { throw PeerFailure("no table of packets on the page: \(found)") }
+    func number(_ row: Int, _ column: Int) -> Double? {
+      let text = found.text("tables.\(place).rows.\(row).\(column)")?.replacing(",", with: "")
+      return text?.split(separator: " ").first.flatMap { Double($0) }
+    }
+    // The first row is the head.
+    return try (1..<found.count("tables.\(place).rows")).map { row in
+      guard let packets = number(row, 1), let lost = number(row, 3), let jitter = number(row, 4) else {
+        throw PeerFailure("no figures in row \(row): \(found)")
+      }
+      return Figures(packets: Int(packets), lost: Int(lost), jitter: jitter)
+    }
+  }
+
+  private static func compared(
+    _ rows: [Figures], _ streams: [StreamAnalysis.Stream], _ ports: GatewaySettings.Ports, mustLose: Bool
+  ) throws -> String {
+    try require(rows.count == 4, "four directions: \(rows)")
+    func longest(_ isWanted: (StreamAnalysis.Stream) -> Bool) throws -> StreamAnalysis.Stream {
+      guard let found = streams.filter(isWanted).max(by: { $0.packets < $1.packets }) else {
+        throw PeerFailure("tshark misses a stream: \(streams)")
+      }
+      return found
+    }
+    let fromTrunk = try longest { ports.trunk.contains($0.target) }
+    let toTrunk = try longest { ports.trunk.contains($0.source) && $0.target == fromTrunk.source }
+    let fromApp = try longest { $0.target == ports.app }
+    let toApp = try longest { $0.source == ports.app }
+    var told: [String] = []
+    for (row, theirs) in [
+      (Row.fromApp, fromApp), (.toApp, toApp), (.fromTrunk, fromTrunk), (.toTrunk, toTrunk),
+    ] {
+      let ours = rows[row.rawValue]
+      told.append("\(row): \(ours); tshark: \(theirs.packets), \(theirs.lost), \(rounded(theirs.meanJitter))")
+      try require(ours.packets == theirs.packets, told.joined(separator: "; "))
+    }
+    // Who receives counts what is missing; of what is sent the other side tells by RTCP.
+    try require(rows[Row.fromApp.rawValue].lost == fromApp.lost, told.joined(separator: "; "))
+    try require(rows[Row.fromTrunk.rawValue].lost == fromTrunk.lost, told.joined(separator: "; "))
+    try require(abs(rows[Row.fromTrunk.rawValue].jitter - fromTrunk.meanJitter) <= 1, told.joined(separator: "; "))
+    if mustLose {
+      let share = Double(fromTrunk.lost) / Double(max(1, fromTrunk.packets + fromTrunk.lost))
+      try require((0.005...0.05).contains(share), "about 2 % are lost: \(told)")
+    } else {
+      try require(fromTrunk.lost == 0, "nothing is lost: \(told)")
+    }
+    return told.joined(separator: "; ")
+  }
+}

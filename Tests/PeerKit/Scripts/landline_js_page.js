@@ -1,0 +1,260 @@
+// The page of landline_js.py: drives landline.js with calls of the methods of `page` and tells all of its events.
+
+// Before the library runs: what it opens and leaves open is counted.
+const opened = { sockets: [], connections: [], tracks: [], timers: new Set(), listeners: 0 };
+const wrap = (name, list) => {
+  const Original = globalThis[name];
+  globalThis[name] = class extends Original {
+    constructor(...values) {
+      super(...values);
+      list.push(this);
+    }
+  };
+};
+wrap("WebSocket", opened.sockets);
+wrap("RTCPeerConnection", opened.connections);
+const [set, clear] = [globalThis.setTimeout, globalThis.clearTimeout];
+globalThis.setTimeout = (act, wait, ...rest) => {
+  const timer = set(() => {
+    opened.timers.delete(timer);
+    act(...rest);
+  }, wait);
+  opened.timers.add(timer);
+  return timer;
+};
+globalThis.clearTimeout = (timer) => {
+  opened.timers.delete(timer);
+  clear(timer);
+};
+for (const target of [globalThis, document]) {
+  const add = target.addEventListener;
+  target.addEventListener = (name, listener, options) => {
+    if (options?.signal) {
+      opened.listeners += 1;
+      options.signal.addEventListener("abort", () => (opened.listeners -= 1));
+    }
+    return add.call(target, name, listener, options);
+  };
+}
+const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+navigator.mediaDevices.getUserMedia = async (constraints) => {
+  const stream = await ask(constraints);
+  opened.tracks.push(...stream.getTracks());
+  return stream;
+};
+globalThis.addEventListener("unhandledrejection", ({ reason }) => tell({ event: "unhandled", reason: String(reason) }));
+
+const library = await import("/landline.js");
+const { Landline, LandlineError } = library;
+
+const CALL_EVENTS = [
+  "placed", "progressing", "ringing", "early", "accepted", "established", "price", "credit", "digit", "held", "quality",
+  "warning", "media", "microphone", "ended",
+];
+const described = (error) =>
+  error && {
+    is: error instanceof LandlineError, code: error.code, domain: error.domain, retry: error.retry, message: error.message,
+    sip_status: error.sipStatus, q850: error.q850, rule: error.invalid?.rule, offset: error.invalid?.offset,
+  };
+// What is heard, block by block.
+const RECORDER = `registerProcessor("recorder", class extends AudioWorkletProcessor {
+  process(inputs) { if (inputs[0].length) this.port.postMessage(inputs[0][0].slice()); return true; }
+});`;
+const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)));
+
+globalThis.page = {
+  asked: 0,
+  heardAt: null,
+
+  async open({ rate }) {
+    this.context = new AudioContext({ sampleRate: rate });
+    const address = URL.createObjectURL(new Blob([RECORDER], { type: "text/javascript" }));
+    await this.context.audioWorklet.addModule(address);
+    this.blocks = [];
+  },
+
+  // Every name that a user of the module can reach, as `Class.member` or alone.
+  names() {
+    const names = [];
+    for (const [name, value] of Object.entries(library)) {
+      names.push(name);
+      if (name === "LIMITS") names.push(...Object.keys(value).map((each) => `${name}.${each}`));
+      if (typeof value !== "function") continue;
+      const own = Object.getOwnPropertyNames(value.prototype).filter((each) => each !== "constructor");
+      names.push(...own.map((each) => `${name}.${each}`));
+    }
+    const error = new LandlineError({ code: "gw.internal", domain: "gateway", message: "", retry: "later" });
+    const own = (name, object) => names.push(...Object.keys(object).map((each) => `${name}.${each}`));
+    own("LandlineError", error);
+    const client = new Landline({ applicationKey: "key", user: "nobody", credentials: { secret: "none" } });
+    own("Landline", client);
+    const call = client.callPhone("");
+    own("Call", call);
+    client.stop();
+    return [...new Set(names.filter((name) => !["LandlineError.stack", "LandlineError.name"].includes(name)))].sort();
+  },
+
+  client({ key, user = "alice", secret, credentials = "secret", wrong = false, url }) {
+    this.asked = 0;
+    const good = async ({ applicationKey, user, sequence }) => {
+      const text = `${user}${applicationKey}${sequence}${wrong ? "AAAAAAAAAAAAAAAAAAAAAA==" : secret}`;
+      return { signature: base64(await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text))), sequence };
+    };
+    const kinds = {
+      secret: { secret },
+      callback: (request) => {
+        this.asked += 1;
+        tell({ event: "asked", members: Object.keys(request).sort().join(" "), sequence: request.sequence });
+        return good(request);
+      },
+      token: async ({ applicationKey, user }) => ({ token: await makeToken(applicationKey, user, secret) }),
+      throws: () => { throw new Error("signed out"); },
+      empty: () => ({}),
+    };
+    try {
+      this.landline = new Landline({ applicationKey: key, user, credentials: kinds[credentials], url });
+    } catch (error) {
+      return tell({ event: "refused", name: error.name, message: error.message });
+    }
+    this.landline.addEventListener("state", ({ detail: { state, failure } }) =>
+      tell({ event: "state", value: state, failure: described(failure) }));
+    tell({ event: "client" });
+  },
+
+  // Nobody waits here: the next command may be what it is about.
+  connect() {
+    const started = performance.now();
+    this.landline.connect().then(
+      () => tell({ event: "connected", milliseconds: performance.now() - started }),
+      (error) => tell({ event: "not-connected", ...described(error) }),
+    );
+  },
+
+  call({ to, kind = "phone", headers, caller, anonymous, microphone = true, quick = false }) {
+    this.heardAt = null;
+    this.blocks = [];
+    const given = microphone === "stream" ? this.stream : microphone;
+    this.clicked = performance.now();
+    const options = { headers, callerNumber: caller, anonymous, microphone: given };
+    const call = (this.current = this.landline.call(kind, to, options));
+    for (const name of CALL_EVENTS) {
+      call.addEventListener(name, ({ detail }) =>
+        tell({ event: `call-${name}`, at: performance.now() - this.clicked, state: call.state, ...detail,
+          ...(name === "ended" ? { error: described(call.failure) } : {}) }));
+    }
+    this.hear(call.remoteStream);
+    tell({ event: "asked-for", state: call.state, id: call.id });
+    call.ended.then((summary) => tell({ event: "over", same: summary === call.summary, times: call.times,
+      started: performance.timeOrigin + this.clicked }));
+  },
+
+  hear(stream) {
+    this.element ??= document.querySelector("audio");
+    // A remote stream flows into the graph only while an element plays it as well.
+    this.element.muted = true;
+    this.element.srcObject = stream;
+    this.source?.disconnect();
+    this.recorder?.disconnect();
+    const recorder = (this.recorder = new AudioWorkletNode(this.context, "recorder", { channelCount: 1, channelCountMode: "explicit" }));
+    recorder.port.onmessage = ({ data }) => {
+      if (recorder !== this.recorder) return;
+      this.blocks.push(data);
+      if (this.heardAt === null && data.some((value) => Math.abs(value) > 0.01)) {
+        this.heardAt = performance.now() - this.clicked;
+        tell({ event: "heard", milliseconds: this.heardAt });
+      }
+    };
+    this.source = this.context.createMediaStreamSource(stream);
+    this.source.connect(recorder).connect(this.context.destination);
+  },
+
+  ask({ method, values = [] }) {
+    this.current[method](...values).then(
+      () => tell({ event: "did", method }), (error) => tell({ event: "did-not", method, ...described(error) }));
+  },
+
+  async twoHolds() {
+    const all = await Promise.allSettled([this.current.hold(true), this.current.hold(false), this.current.hold(true)]);
+    tell({ event: "held-thrice", outcome: all.map(({ status }) => status).join(" "), held: this.current.onHold });
+  },
+
+  // The library has its own clone: this one is the page's to keep.
+  async microphone() {
+    this.stream = await ask({ audio: true });
+    tell({ event: "microphone" });
+  },
+
+  release() {
+    for (const track of this.stream.getTracks()) track.stop();
+    tell({ event: "released" });
+  },
+
+  streams() {
+    const [given] = this.stream?.getAudioTracks() ?? [];
+    const [own] = this.current.localStream?.getAudioTracks() ?? [];
+    tell({ event: "streams", given: given?.readyState ?? null, own: own?.readyState ?? null, enabled: own?.enabled ?? null,
+      muted: this.current.muted, held: this.current.onHold, heldByOther: this.current.heldByOther });
+  },
+
+  stop() {
+    this.landline.stop();
+    tell({ event: "stopped", state: this.landline.state });
+  },
+
+  async stopGracefully() {
+    await this.landline.stopGracefully();
+    tell({ event: "stopped", state: this.landline.state });
+  },
+
+  // Without a word of the library.
+  cut({ code }) {
+    for (const socket of opened.sockets) if (socket.readyState === WebSocket.OPEN) socket.close(...(code ? [code] : []));
+    tell({ event: "cut" });
+  },
+
+  restart() {
+    globalThis.dispatchEvent(new Event("online"));
+    tell({ event: "restarting" });
+  },
+
+  async path() {
+    const figures = [...(await this.current.connection.getStats()).values()];
+    const pair = figures.find((each) => each.type === "candidate-pair" && each.nominated);
+    const local = /a=ice-ufrag:(\S+)/.exec(this.current.connection.localDescription.sdp)?.[1];
+    const remote = /a=ice-ufrag:(\S+)/.exec(this.current.connection.remoteDescription.sdp)?.[1];
+    tell({ event: "path", state: this.current.connection.iceConnectionState, pairs: Boolean(pair), local, remote });
+  },
+
+  left() {
+    tell({
+      event: "left", sockets: opened.sockets.filter((each) => each.readyState < WebSocket.CLOSING).length,
+      connections: opened.connections.filter((each) => each.signalingState !== "closed").length,
+      tracks: opened.tracks.filter((each) => each.readyState === "live").length, timers: opened.timers.size,
+      listeners: opened.listeners,
+      urls: [...new Set(opened.sockets.map((each) => each.url))].join(" "), protocol: opened.sockets.at(-1)?.protocol,
+    });
+  },
+
+  // Root mean square of what was heard in the last seconds.
+  level({ seconds }) {
+    const count = Math.ceil((seconds * this.context.sampleRate) / 128);
+    const values = this.blocks.slice(-count).flatMap((block) => [...block]);
+    tell({ event: "level", value: Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / Math.max(values.length, 1)) });
+  },
+
+  record() {
+    this.blocks = [];
+    tell({ event: "recording" });
+  },
+
+  // 16-bit samples of what was heard, in base64.
+  recorded() {
+    const samples = Int16Array.from(this.blocks.flatMap((block) =>
+      Array.from(block, (value) => Math.max(-32768, Math.min(32767, Math.round(value * 32768))))));
+    const bytes = new Uint8Array(samples.buffer);
+    let text = "";
+    for (let start = 0; start < bytes.length; start += 32768) text += String.fromCharCode(...bytes.subarray(start, start + 32768));
+    return btoa(text);
+  },
+};
+tell({ event: "loaded" });
