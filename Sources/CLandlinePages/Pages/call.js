@@ -1,7 +1,7 @@
 // /calls/ID: the story of one call, read again each second while it is up.
 import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
 import {
-  action, errorBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+  action, errorBox, badge, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
 } from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
 import { offset, Plot, timingBar } from "/pages/plots.js";
@@ -12,31 +12,25 @@ const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
 };
-const holds = { open: "still held", settled: "settled", voided: "given back" };
+const holds = { open: "still held", voided: "given back" };
 const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
-  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, isBetterHigh: false, limit: { value: 30, text: "warning above 30 ms" } },
-  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, isBetterHigh: false, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
+  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
+  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
 ];
 
 await start("calls");
-let id = "";
-try {
-  id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
-} catch {
-  // An escape that is none: no call has such an id.
-  id = location.pathname.split("/")[2];
-}
+// As it stands in the address: ids have nothing to escape.
+const id = location.pathname.split("/")[2];
 const isMasked = new URLSearchParams(location.search).get("masked") === "true";
 const mask = { masked: isMasked ? "true" : null };
-const path = (rest = "") => `/v1/calls/${encodeURIComponent(id)}${rest}`;
+const path = (rest) => `/v1/calls/${id}${rest}`;
 const page = div("stack");
 fill(main, page);
 
 // Sections are made once and written again when what they show has changed: nothing moves under a reader's eyes.
 
 const known = new Map();
-/** Whether a value differs from the last time. */
 function changed(name, ...values) {
   const text = JSON.stringify(values);
   if (known.get(name) === text) return false;
@@ -63,10 +57,10 @@ const cards = {
 };
 
 function build() {
-  const link = new URL(`${callPath(id)}?masked=true`, location.href).href;
+  const link = new URL("?masked=true", location.href).href;
   fill(page, p("small", a({ href: "/calls" }, "All calls")), div("stack tight", heading, state, conclusion), problem,
     div("row", hangUp, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
-      isMasked ? a({ class: "button slim", href: callPath(id) }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
+      isMasked ? a({ class: "button slim", href: location.pathname }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
     isMasked && p("notice", "Numbers are hidden on this page."),
     cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
     div("columns", cards.attempts, cards.costs), cards.descriptions, gaps);
@@ -75,7 +69,7 @@ function build() {
 async function end() {
   if (!await confirmed("Hang up?", "The call ends for both sides.", "Hang up")) return;
   try {
-    await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
+    await api(`/v1/live-calls/${id}`, { method: "DELETE" });
   } catch (error) {
     if (error.status !== 404) problem.fail(error);
   }
@@ -213,8 +207,6 @@ function showMoney({ money: cost, is_live: isLive }) {
     postings(transfer.id, [transfer.debit, transfer.credit], cost.currency))));
 }
 
-// Reading
-
 const unknown = () => fill(page, h1("", "No such call"),
   p("empty break", `No call of your accounts has the id ${id}. It may be too old: records are kept only as long as the configuration says. `,
     a({ href: "/calls" }, "Search the calls"), "."));
@@ -249,5 +241,4 @@ async function read() {
   }
 }
 
-if (id) await read();
-else location.replace("/calls");
+await read();
