@@ -88,9 +88,11 @@ export async function showCall(call, order, trouble) {
     lastDraw = now;
     [call.localStream, call.remoteStream].forEach((stream, index) => {
       // A meter is of one stream; another microphone is another stream.
-      if (meters[index]?.stream !== stream) meters[index] = { stream, level: null };
-      meters[index].level ??= meter(stream);
-      const percent = Math.round(100 * (meters[index].level?.() ?? 0));
+      if (meters[index]?.stream !== stream) meters[index] = { stream, level: null, shown: 0 };
+      const one = meters[index];
+      one.level ??= meter(stream);
+      // Down slowly: an eye cannot follow speech.
+      const percent = (one.shown = Math.max(Math.round(100 * (one.level?.() ?? 0)), one.shown - 8, 0));
       const bar = byID(`leg-${directions[index]}`).querySelector(".bar");
       bar.firstElementChild.style.width = `${percent}%`;
       bar.setAttribute("aria-valuenow", String(percent));
