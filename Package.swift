@@ -51,7 +51,8 @@ let package = Package(
     .target(name: "CLandlineSockets", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
     .target(
       name: "CLandlinePages", exclude: ["Pages", "Documentation"],
-      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])], linkerSettings: [.linkedLibrary("z")]),
+      cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      linkerSettings: [.linkedLibrary("z")]),
     .target(name: "CLandlineLedgerFloor", linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Values and cores: no clock, socket, file or random source inside.

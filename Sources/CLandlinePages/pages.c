@@ -18,7 +18,19 @@
   FILE(phone_dial_js, "phone-dial.js") \
   FILE(phone_sound_js, "phone-sound.js") \
   FILE(shell_js, "shell.js") \
-  FILE(theme_js, "theme.js")
+  FILE(theme_js, "theme.js") \
+  FILE(account_html, "account.html") \
+  FILE(account_js, "account.js") \
+  FILE(call_html, "call.html") \
+  FILE(call_js, "call.js") \
+  FILE(calls_html, "calls.html") \
+  FILE(calls_js, "calls.js") \
+  FILE(figures_css, "figures.css") \
+  FILE(ladder_js, "ladder.js") \
+  FILE(lists_js, "lists.js") \
+  FILE(plots_js, "plots.js") \
+  FILE(trunks_html, "trunks.html") \
+  FILE(trunks_js, "trunks.js")
 
 static const unsigned char index_html[] = {
 #embed "Pages/index.html"
@@ -55,6 +67,42 @@ static const unsigned char shell_js[] = {
 };
 static const unsigned char theme_js[] = {
 #embed "Pages/theme.js"
+};
+static const unsigned char account_html[] = {
+#embed "Pages/account.html"
+};
+static const unsigned char account_js[] = {
+#embed "Pages/account.js"
+};
+static const unsigned char call_html[] = {
+#embed "Pages/call.html"
+};
+static const unsigned char call_js[] = {
+#embed "Pages/call.js"
+};
+static const unsigned char calls_html[] = {
+#embed "Pages/calls.html"
+};
+static const unsigned char calls_js[] = {
+#embed "Pages/calls.js"
+};
+static const unsigned char figures_css[] = {
+#embed "Pages/figures.css"
+};
+static const unsigned char ladder_js[] = {
+#embed "Pages/ladder.js"
+};
+static const unsigned char lists_js[] = {
+#embed "Pages/lists.js"
+};
+static const unsigned char plots_js[] = {
+#embed "Pages/plots.js"
+};
+static const unsigned char trunks_html[] = {
+#embed "Pages/trunks.html"
+};
+static const unsigned char trunks_js[] = {
+#embed "Pages/trunks.js"
 };
 
 #define ROW(variable, name) {name, variable, sizeof variable},

@@ -1,12 +1,12 @@
 // /account: what is there, what is reserved, where it went.
 import { api, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
 import {
-  alertBox, badge, callPath, card, confirmed, facts, field, folded, grid, input, instant, isKnown, main, option, options,
+  action, asks, errorBox, badge, callPath, card, confirmed, facts, field, folded, grid, input, instant, isKnown, main, option, options,
   PagedList, postings, query, repeat, tags, timeInput,
 } from "/pages/lists.js";
-import { DayBars } from "/pages/plots.js";
+import { dayBars } from "/pages/plots.js";
 
-const { a, button, code, dd, details, div, dl, dt, form, h1, p, select, span, summary } = tags;
+const { a, button, code, dd, details, div, dl, dt, h1, p, select, span, summary } = tags;
 /** Days that a balance should last for. */
 const enoughDays = 3;
 const kinds = {
@@ -51,7 +51,7 @@ function build() {
       if (shown !== name) return;
       account = found;
     } catch (error) {
-      balance.fail(error);
+      balance.problem.fail(error);
       return;
     }
     balance.show();
@@ -70,7 +70,7 @@ function build() {
 function balanceCard() {
   const [available, posted, held, limit, status] = ["big", "", "", "", ""].map((name) => dd(name));
   const hint = div({ role: "status" });
-  const problem = alertBox();
+  const problem = errorBox();
   const row = (title, node) => [dt("", title), node];
   let told = null;
   return {
@@ -81,7 +81,7 @@ function balanceCard() {
         row("Since", dd("", moment(account.created_at)))),
       hint, problem),
     show() {
-      fill(problem);
+      problem.clear();
       const open = account.open_calls;
       available.textContent = cash(account.available);
       posted.textContent = cash(account.posted);
@@ -92,7 +92,7 @@ function balanceCard() {
       if (low !== told) fill(hint, low && p("notice warn", low));
       told = low;
     },
-    fail: (error) => fill(problem, problemBox(error)),
+    problem,
   };
 }
 
@@ -108,9 +108,9 @@ function lowBalance() {
 }
 
 function spendCard() {
-  const bars = new DayBars("Spent per day");
+  const bars = dayBars("Spent per day");
   const sum = p("");
-  const problem = alertBox();
+  const problem = errorBox();
   const table = grid("Spent per day", "Day", "#Spent", "#Calls");
   return {
     node: card("Spent in 30 days", bars.node, sum, problem, folded("Day by day", table.node)),
@@ -121,10 +121,10 @@ function spendCard() {
         if (asked !== name) return;
         spend = found;
       } catch (error) {
-        fill(problem, problemBox(error));
+        problem.fail(error);
         return;
       }
-      fill(problem);
+      problem.clear();
       const { days } = spend;
       const count = (calls) => `${calls} ${calls === 1 ? "call" : "calls"}`;
       const total = (key) => days.reduce((all, day) => all + day[key], 0);
@@ -146,11 +146,11 @@ function topUpCard(changed) {
   const method = select({ id: "topup-method" }, options(methods));
   const note = input("topup-note", { maxlength: "200" });
   const submit = button({ type: "submit", class: "primary" }, "Top up…");
-  const answer = alertBox();
+  const answer = errorBox();
   const done = div({ role: "status" });
   const fields = [amount, method, note];
   async function book() {
-    fill(answer);
+    answer.clear();
     fill(done);
     const text = cash(amount.value.trim());
     if (!isUncertain && !await confirmed("Top up?", `${text} (${methods[method.value]}) will be booked to ${name}.`, `Book ${text}`)) return;
@@ -163,7 +163,7 @@ function topUpCard(changed) {
       for (const control of [amount, note]) control.value = "";
     } catch (error) {
       isUncertain = !(error.status >= 400 && error.status < 500) || error.retryable;
-      fill(answer, problemBox(error),
+      answer.fail(error,
         isUncertain && p("", "Whether it was booked is not known. “Try again” repeats the same booking: it counts once."));
     }
     if (!isUncertain) key = newKey();
@@ -172,19 +172,15 @@ function topUpCard(changed) {
     submit.disabled = false;
     changed();
   }
-  const onsubmit = (event) => {
-    event.preventDefault();
-    book();
-  };
   return details("card", summary("", "Top up this account"), div("stack",
-    form({ class: "filters", onsubmit }, field("Amount", amount), field("Paid by", method), field("Note", note), submit), answer, done));
+    asks(book, { class: "filters" }, field("Amount", amount), field("Paid by", method), field("Note", note), submit), answer, done));
 }
 
 function historyCard() {
   const kind = select({ id: "history-kind" }, option("", "All"), options(kinds));
   const [from, to] = [timeInput("history-from"), timeInput("history-to")];
   const table = grid("Entries of the account, newest first", "Time", "What", "#Amount", "#Balance", "-Postings");
-  const newer = button({ type: "button", hidden: true, onclick: () => list.reload() }, "There are newer entries: show them");
+  const newer = action(() => list.reload(), "", "There are newer entries: show them");
   const list = new PagedList({
     async read(cursor) {
       const found = await api(query(path("/history"), { limit: 25, cursor, from: instant(from), to: instant(to) }));
@@ -198,6 +194,7 @@ function historyCard() {
     matches: (entry) => kind.value === "" || entry.kind === kind.value,
     empty: "No entries here.",
   });
+  newer.hidden = true;
   const links = ["csv", "json", "hledger"].map((format) => a({ class: "button slim", download: true }, format));
   function reload() {
     for (const link of links) link.href = query(path("/export"), { format: link.textContent, from: instant(from), to: instant(to) });

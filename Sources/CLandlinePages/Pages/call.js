@@ -1,21 +1,18 @@
 // /calls/ID: the story of one call, read again each second while it is up.
-import { api, copyButton, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
+import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
 import {
-  alertBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+  action, errorBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
 } from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
-import { offset, Plot, TimingBar } from "/pages/plots.js";
+import { offset, Plot, timingBar } from "/pages/plots.js";
 
-const { a, article, button, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
+const { a, article, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
 const phases = { "set-up": "Post-dial delay", ringing: "Ringing", talking: "Talking" };
 const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
 };
 const holds = { open: "still held", settled: "settled", voided: "given back" };
-const retries = {
-  never: "no", now: "yes, at once", later: "yes, later", nextTrunk: "yes, by another trunk", byGateway: "the gateway does it by itself",
-};
 const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
   { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, isBetterHigh: false, limit: { value: 30, text: "warning above 30 ms" } },
@@ -50,11 +47,13 @@ function changed(name, ...values) {
 const heading = h1("break");
 const state = div("row");
 const conclusion = p({ role: "status" });
-const problem = alertBox();
-const hangUp = button({ type: "button", class: "danger slim", hidden: true, onclick: end }, "Hang up");
+const problem = errorBox();
+const file = (text, rest, name) => a({ class: "button slim", href: query(path(rest), mask), download: `${id}.${name}` }, text);
+const capture = file("Capture (pcapng)", "/capture", "pcapng");
+const hangUp = action(end, "danger slim", "Hang up");
 const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.from({ length: 7 }, () => div("stack"));
 const gaps = div("");
-const timing = new TimingBar((name) => phases[name] ?? name);
+const timing = timingBar((name) => phases[name] ?? name);
 const ladder = new Ladder();
 const plots = figures.map((figure) => new Plot(figure));
 const cards = {
@@ -64,12 +63,9 @@ const cards = {
 };
 
 function build() {
-  const file = (text, rest, name, parameters = {}) =>
-    a({ class: "button slim", href: query(path(rest), parameters), download: `${id}.${name}` }, text);
   const link = new URL(`${callPath(id)}?masked=true`, location.href).href;
   fill(page, p("small", a({ href: "/calls" }, "All calls")), div("stack tight", heading, state, conclusion), problem,
-    div("row", hangUp, !isMasked && file("Text", "/story.txt", "txt"), file("JSON", "/story", "json", mask),
-      !isMasked && file("Capture (pcapng)", "/capture", "pcapng"),
+    div("row", hangUp, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
       isMasked ? a({ class: "button slim", href: callPath(id) }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
     isMasked && p("notice", "Numbers are hidden on this page."),
     cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
@@ -81,7 +77,7 @@ async function end() {
   try {
     await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
   } catch (error) {
-    if (error.status !== 404) fill(problem, problemBox(error));
+    if (error.status !== 404) problem.fail(error);
   }
 }
 
@@ -91,6 +87,8 @@ function show(story) {
   heading.textContent = document.title.replace(" – Landline", "");
   if (changed("conclusion", story.conclusion)) conclusion.textContent = story.conclusion;
   hangUp.hidden = !story.is_live;
+  // The numbers of the messages cannot be hidden; and without a trace there are none.
+  capture.hidden = isMasked || !story.ladder.some((row) => row.kind === "sip");
   if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
     const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
     fill(state, badge(word, story.failure ? "bad" : story.is_live || story.cause === "hungUp" ? "good" : "warn"),
@@ -125,7 +123,7 @@ function showFindings({ findings: found, failure }) {
     ["SIP", [failure.sip_status, failure.phrase].filter(Boolean).join(" ")],
     ["Cause (Q.850)", [failure.q850, failure.q850_name].filter(Boolean).join(" ")],
     ["Warning", failure.warning], ["Reasons", (failure.reasons ?? []).join("; ")], ["Refusal", failure.refusal],
-    ["Does a retry help", `${retries[failure.retry] ?? failure.retry}${failure.retry_after_seconds ? `, after ${failure.retry_after_seconds} s` : ""}`],
+    ["Does a retry help", `${failure.retry}${failure.retry_after_seconds ? `, after ${failure.retry_after_seconds} s` : ""}`],
   ])));
 }
 
@@ -139,11 +137,11 @@ function showAbout(story) {
   ]));
 }
 
-/** The four ways of the sound, by the titles of their lanes. */
+/** The ways of the sound, by the titles of their lanes. */
 function waysOf(story) {
   const at = legs(story);
   const name = (leg) => story.lanes[at[leg]]?.title ?? leg;
-  return ["near", "far"].flatMap((side) => [
+  return ["near", "far"].filter((side) => [...story.media, ...story.quality].some((one) => one.side === side)).flatMap((side) => [
     [side, "received", `${name(side)} → ${name("gateway")}`], [side, "sent", `${name("gateway")} → ${name(side)}`],
   ]);
 }
@@ -229,7 +227,7 @@ async function read() {
   for (;;) {
     try {
       const story = await api(query(path("/story"), mask));
-      fill(problem);
+      problem.clear();
       show(story);
       if (story.is_live) [wasLive, left] = [true, afterwards];
       else if (--left < 0) return;
@@ -242,7 +240,7 @@ async function read() {
       // Between the end of a call and its record there is a moment without either.
       if (error.status !== 404 || --left < 0) {
         if (!page.contains(problem)) fill(page, problem);
-        fill(problem, problemBox(error));
+        problem.fail(error);
         if (isFinal) return;
       }
     }

@@ -1,7 +1,7 @@
 // /calls: the calls that are up, pushed by the gateway, and a search of those that are over.
-import { announce, api, duration, fill, follow, moment, money, problemBox, start } from "/pages/shell.js";
+import { announce, api, duration, fill, follow, moment, money, start } from "/pages/shell.js";
 import {
-  alertBox, badge, callPath, card, causes, errorLink, field, grid, input, instant, main, masked, option, options,
+  action, asks, errorBox, badge, callPath, card, causes, errorLink, field, grid, input, instant, main, masked, option, options,
   PagedList, query, states, tags, timeInput,
 } from "/pages/lists.js";
 
@@ -12,7 +12,7 @@ const farewell = 4000;
 const warnScore = 3.5;
 const tones = { ringing: "warn", answered: "info", established: "good" };
 const storedMask = "landline.masked";
-const { a, button, details, div, form, h1, label, p, select, span, summary } = tags;
+const { a, button, details, div, h1, label, p, select, span, summary } = tags;
 
 const me = await start("calls");
 const isOperator = me.role === "operator";
@@ -46,7 +46,7 @@ const live = grid("Calls that are up", "State", "From and to", ...account, "Trun
 const liveState = span({ class: "badge", role: "status" }, "connecting");
 const liveNone = p("empty", "No call is up. ", a({ href: "/" }, "Make one"), ".");
 const liveCount = p({ class: "small muted" });
-const liveProblem = alertBox();
+const liveProblem = errorBox();
 
 /** Texts are written only when they change: selections and screen readers stay where they are. */
 function write(node, text) {
@@ -59,7 +59,7 @@ class LiveRow {
     this.parties = a({ href: callPath(call.id), class: "break" });
     this.about = div("small muted");
     [this.trunk, this.codecs, this.score, this.time, this.held] = Array.from({ length: 5 }, () => span(""));
-    this.button = button({ type: "button", class: "slim", onclick: () => this.hangUp() }, "Hang up");
+    this.button = action(() => this.hangUp(), "slim", "Hang up");
     this.node = live.row(this.state, div("", this.parties, this.about), ...(isOperator ? [call.account] : []), this.trunk,
       this.codecs, this.score, this.time, this.held, this.button);
     this.show(call);
@@ -103,12 +103,12 @@ class LiveRow {
       setTimeout(() => this.ask(false), 4000);
       return;
     }
-    fill(liveProblem);
+    liveProblem.clear();
     try {
       await api(`/v1/live-calls/${encodeURIComponent(this.call.id)}`, { method: "DELETE" });
     } catch (error) {
       // Somebody was quicker.
-      if (error.status !== 404) fill(liveProblem, problemBox(error));
+      if (error.status !== 404) liveProblem.fail(error);
     }
   }
 }
@@ -175,7 +175,8 @@ const [destination, accountName] = [input("search-to", { placeholder: "+4670" })
 const cause = select({ id: "search-cause" }, option("", "Any way"), options(causes));
 const [from, to] = [timeInput("search-from"), timeInput("search-before")];
 const over = grid("Calls that are over, newest first", "Started", "From and to", ...account, "Trunk", "#Talked", "#Cost", "#MOS", "Ended");
-const newer = button({ type: "button", hidden: true, onclick: () => list.reload() }, "More calls have ended: show them");
+const newer = action(() => list.reload(), "", "More calls have ended: show them");
+newer.hidden = true;
 let records = [];
 const list = new PagedList({
   async read(cursor) {
@@ -233,21 +234,17 @@ const maskBox = input("mask", {
   },
 });
 const callID = input("open-call", { required: true });
-const submits = (work) => (event) => {
-  event.preventDefault();
-  work();
-};
 cause.addEventListener("change", () => list.reload());
 fill(main, div("stack",
   div("spread", h1("", "Calls"), span("check", maskBox, label({ for: "mask" }, "Hide numbers"))),
   card("Up now", div("spread", liveCount, liveState), liveProblem, liveNone, live.node),
   card("Over",
-    form({ class: "filters", role: "search", "aria-label": "Calls that are over", onsubmit: submits(() => list.reload()) },
+    asks(() => list.reload(), { class: "filters", role: "search", "aria-label": "Calls that are over" },
       field("Destination begins with", destination), isOperator && field("Account", accountName), field("Ended", cause),
       field("From", from), field("Before", to), button({ type: "submit", class: "primary" }, "Search")),
     newer, over.node, list.node,
     details("", summary("", "Open a call by its id"),
-      form({ class: "row end", onsubmit: submits(() => location.assign(callPath(callID.value.trim()))) },
+      asks(() => location.assign(callPath(callID.value.trim())), { class: "row end" },
         field("Id of the call", callID), button({ type: "submit" }, "Open"))))));
 
 drawLive();
@@ -258,7 +255,7 @@ follow("/v1/live-calls?watch=true", {
     liveState.className = `badge ${{ live: "good", lost: "warn" }[state] ?? ""}`;
     if (state === "live") reconcile();
   },
-  error: (error) => fill(liveProblem, problemBox(error)),
+  error: (error) => liveProblem.fail(error),
 });
 setInterval(() => {
   for (const row of rows.values()) if (row.call.state !== "ended") row.tick();

@@ -1,10 +1,10 @@
 // The ladder of a call: both legs on one axis of time, from top to bottom. A drawing that the keyboard walks through, and
 // the same as a table.
 import { copyButton, fill } from "/pages/shell.js";
-import { folded, grid, tags } from "/pages/lists.js";
-import { canvas, offset, roughly, shapes, shortened } from "/pages/plots.js";
+import { action, folded, grid, tags } from "/pages/lists.js";
+import { Drawing, offset, roughly, shapes, shortened } from "/pages/plots.js";
 
-const { button, dialog, div, h2, p, pre } = tags;
+const { dialog, div, h2, p, pre } = tags;
 const { g, line, polygon, rect, svg, text, title } = shapes;
 /** Height of a row: a press needs 24. */
 const step = 28;
@@ -57,19 +57,17 @@ function stretchesOf(seconds) {
   }));
 }
 
-/** Places of the lanes that sound goes between: the app, the gateway, the trunk that was tried last. */
-export function legs({ lanes, attempts }) {
-  const gateway = Math.max(lanes.findIndex((lane) => lane.id === "gateway"), lanes.length > 1 ? 1 : 0);
-  const last = attempts.at(-1)?.trunk;
-  const far = lanes.findIndex((lane, index) => index > gateway && last && (lane.id === last || lane.title === last));
-  return { near: 0, gateway, far: far < 0 ? lanes.length - 1 : far };
+/** Places of the lanes that sound goes between: the app or the first that was called, the gateway, the last one tried. */
+export function legs({ lanes }) {
+  const gateway = lanes.findIndex((lane) => lane.id === "gateway");
+  return { near: Math.max(0, gateway - 1), gateway, far: lanes.length - 1 };
 }
 
 export class Ladder {
   constructor() {
     this.head = div("ladder-head");
-    this.canvas = canvas((node, width) => this.story && this.draw(node, width));
-    this.canvas.node.className = "ladder-body";
+    this.canvas = new Drawing((node, width) => this.draw(node, width));
+    this.canvas.node.className = "";
     this.sound = p("small muted");
     this.table = folded("The ladder as a table");
     this.node = div("stack tight",
@@ -90,7 +88,7 @@ export class Ladder {
     this.columns = new Map(story.lanes.map((lane, index) => [lane.id, index]));
     this.rows = story.ladder.filter((row) => this.columns.has(row.from) && this.columns.has(row.to));
     this.current = Math.min(this.current, Math.max(0, this.rows.length - 1));
-    this.canvas.redraw();
+    this.canvas.show();
     this.write();
   }
 
@@ -109,11 +107,11 @@ export class Ladder {
     this.label = h2({ id: "message-title" });
     this.about = p("small muted");
     this.message = pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" });
-    this.earlier = button({ type: "button", onclick: () => this.move(-1) }, "Earlier");
-    this.later = button({ type: "button", onclick: () => this.move(1) }, "Later");
-    this.dialog = dialog({ "aria-labelledby": "message-title", onclose: () => this.focus(this.current) }, this.label, this.about, this.message,
+    this.earlier = action(() => this.move(-1), "", "Earlier");
+    this.later = action(() => this.move(1), "", "Later");
+    this.dialog = dialog({ "aria-labelledby": "message-title", onclose: () => this.focus(this.told) }, this.label, this.about, this.message,
       div("row", this.earlier, this.later, copyButton(() => this.message.textContent),
-        button({ type: "button", onclick: () => this.dialog.close() }, "Close")));
+        action(() => this.dialog.close(), "", "Close")));
     return this.dialog;
   }
 
@@ -130,7 +128,7 @@ export class Ladder {
   }
 
   tell(index) {
-    this.current = index;
+    [this.current, this.told] = [index, index];
     const row = this.rows[index];
     this.label.textContent = row.label;
     this.about.textContent = [`${offset(row.microseconds / 1000)} after the start`, ...this.words(row)].filter(Boolean).join(" · ");
@@ -203,7 +201,7 @@ export class Ladder {
   drawSound(places, bottom, x) {
     const { near, gateway, far } = legs(this.story);
     const told = [];
-    const bars = stretchesOf(this.story.quality).map(({ side, way, from, to, packets }) => {
+    const bars = stretchesOf(this.story.quality).filter(({ side }) => side === "near" || far > gateway).map(({ side, way, from, to, packets }) => {
       const other = side === "near" ? near : far;
       const [source, target] = way === "received" ? [other, gateway] : [gateway, other];
       const [y, end] = [from, to].map((time) => heightOf(this.rows, places, bottom, time));
@@ -261,7 +259,7 @@ export class Ladder {
     const table = grid("The ladder", "#Time", "From", "To", "What", "Remarks");
     fill(table.body, this.rows.map((row, index) => table.row(offset(row.microseconds / 1000), this.titleOf(row.from),
       row.from === row.to ? "" : this.titleOf(row.to),
-      row.detail ? button({ type: "button", class: "quiet slim", onclick: () => this.tell(index) }, row.label) : row.label,
+      row.detail ? action(() => this.tell(index), "quiet slim", row.label) : row.label,
       this.words(row)[1])));
     fill(this.table.lastChild, table.node);
   }

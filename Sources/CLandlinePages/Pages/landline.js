@@ -1,6 +1,7 @@
-// Calls from a web page through a Landline gateway: one module, nothing else. Documentation: LandlineJS.md, types: landline.d.ts.
+// Calls from a web page through a Landline gateway. One module, nothing else; its types stand in landline.d.ts.
 
 export const VERSION = "1.0.0";
+const CLIENT = `landline.js/${VERSION}`;
 
 /** Every limit of the library; milliseconds where nothing else is said. */
 export const LIMITS = Object.freeze({
@@ -93,6 +94,8 @@ function failure(code, more, cause) {
   return new LandlineError(details, cause === undefined ? undefined : { cause });
 }
 
+const problem = (code, phrase, cause) => failure(code, { phrase }, cause);
+
 function invalid(code, kind, rule, offset, problem, accepted) {
   return failure(code, { invalid: { kind, rule, ...(offset === null ? {} : { offset }), problem, accepted } });
 }
@@ -113,13 +116,16 @@ const TARGETS = { phone: "number", sip: "address", user: "user", conference: "co
 
 function checkedTarget(kind, target) {
   if (!Object.hasOwn(TARGETS, kind)) {
-    throw invalid("gw.message", "call.to.kind", "message.value", null, `there is no kind ${kind}`, "phone, sip, user, conference");
+    const accepted = Object.keys(TARGETS).join(", ");
+    throw invalid("gw.message", "call.to.kind", "message.value", null, `there is no kind ${kind}`, accepted);
   }
   const text = String(target ?? "").trim();
   if (kind === "phone") return checkedNumber(text.replace(/^tel:/i, ""));
   if (kind === "sip") {
     const accepted = "user@domain with an optional port, without parameters, such as alice@example.com";
-    const refuse = (rule, problem) => { throw invalid("gw.address", "SIP address", `sip.${rule}`, null, problem, accepted); };
+    const refuse = (rule, problem) => {
+      throw invalid("gw.address", "SIP address", `sip.${rule}`, null, problem, accepted);
+    };
     if (!text) refuse("empty", "nothing is there");
     if (!/.@./.test(text)) refuse("at", "the '@' between user and domain is missing");
     if (text.length > 255) refuse("long", "the address has more than 255 characters");
@@ -130,7 +136,9 @@ function checkedTarget(kind, target) {
   const offset = text.search(/[^!-~]/);
   if (!text) throw invalid("gw.address", name, `${rule}.empty`, 0, "nothing is there", accepted);
   if (offset >= 0) throw invalid("gw.address", name, `${rule}.character`, offset, "a character is not allowed", accepted);
-  if (text.length > most) throw invalid("gw.address", name, `${rule}.long`, most, `more than ${most} characters`, accepted);
+  if (text.length > most) {
+    throw invalid("gw.address", name, `${rule}.long`, most, `more than ${most} characters`, accepted);
+  }
   return text;
 }
 
@@ -156,25 +164,28 @@ function checkedNumber(text) {
 }
 
 function checkedHeaders(headers) {
+  const most = LIMITS.headerNameBytes;
+  const accepted =
+    `x- and a SIP token of at most ${most} characters, once each; values without control characters; ` +
+    `${LIMITS.headerBytes} bytes together; such as x-order: 4711`;
   const entries = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]);
   const names = new Set();
   let total = 0;
   for (const [name, value] of entries) {
     const refuse = (rule, offset, problem) => {
-      const accepted = "x- and a SIP token of at most 64 characters, once each; values without control characters; 1024 bytes together; such as x-order: 4711";
-      const shown = name.slice(0, LIMITS.headerNameBytes).replace(/[^!-~]/g, "?");
-      throw invalid("gw.header", `custom header ${shown || "without a name"}`, `header.${rule}`, offset, problem, accepted);
+      const shown = name.slice(0, most).replace(/[^!-~]/g, "?") || "without a name";
+      throw invalid("gw.header", `custom header ${shown}`, `header.${rule}`, offset, problem, accepted);
     };
     const key = name.toLowerCase();
     if (!key.startsWith("x-")) refuse("prefix", 0, "the name does not start with x-");
-    if (bytes(name) > LIMITS.headerNameBytes) refuse("nameLong", LIMITS.headerNameBytes, "the name has more than 64 characters");
-    if (!/^[a-z0-9.!%*_+`'~-]{3,}$/.test(key)) refuse("name", null, "a character cannot stand in a header name, or nothing follows x-");
-    if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) refuse("value", null, "a control character cannot stand in a header value");
+    if (bytes(name) > most) refuse("nameLong", most, `the name has more than ${most} characters`);
+    if (!/^[a-z0-9.!%*_+`'~-]{3,}$/.test(key)) refuse("name", null, "it is no SIP token, or nothing follows x-");
+    if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) refuse("value", null, "a control character stands in the value");
     if (/^ | $/.test(value)) refuse("blank", null, "the value starts or ends with a space");
     if (names.has(key)) refuse("duplicate", null, "the name is already taken, upper and lower case are the same");
     names.add(key);
     total += bytes(name) + bytes(value);
-    if (total > LIMITS.headerBytes) refuse("budget", null, `with this header the names and values take ${total} bytes together`);
+    if (total > LIMITS.headerBytes) refuse("budget", null, `with this header they take ${total} bytes together`);
   }
   return Object.fromEntries(entries);
 }
@@ -191,9 +202,9 @@ function checkedDigits(digits) {
   return text;
 }
 
-// MARK: The session: a WebSocket that registers, numbers requests, matches replies, and takes the session up after a loss.
+// MARK: The session: a WebSocket that registers, numbers requests, matches replies and is made anew after a loss
 
-const RETRY_LATER = new Set([1000, 1001, 1012, 4404]);
+// Close codes after which the same first message would be refused again.
 const OUR_MISTAKE = new Set([1002, 1003, 1007, 1008, 1009]);
 
 class Session {
@@ -254,10 +265,10 @@ class Session {
   request(type, members, settle) {
     const entry = { type, members, settle, number: 0, timer: 0 };
     if (this.#state === "idle" || this.#state === "stopped") {
-      return settle(failure("network.unreachable", { phrase: "the client is not connected" }));
+      return settle(problem("network.unreachable", "the client is not connected"));
     }
     if (this.#asked.size + this.#queued.length >= LIMITS.pendingRequests) {
-      return settle(failure("gw.limit", { phrase: "too many requests wait for a reply" }));
+      return settle(problem("gw.limit", "too many requests wait for a reply"));
     }
     entry.timer = setTimeout(() => this.#settle(entry, failure("network.timeout")), LIMITS.reply);
     if (!this.#session) return void this.#queued.push(entry);
@@ -294,7 +305,8 @@ class Session {
     try {
       socket = new WebSocket(this.#url, "landline.v1");
     } catch (error) {
-      return this.stop(failure("network.security", { phrase: "the browser allows no connection to this address" }, error));
+      const phrase = "the browser allows no connection to this address";
+      return this.stop(problem("network.security", phrase, error));
     }
     this.#socket = socket;
     this.#set("phase", LIMITS.attempt, () => this.#fail());
@@ -310,7 +322,7 @@ class Session {
   #askForProof() {
     if (this.#proof) return;
     const proof = (this.#proof = { value: null });
-    const late = () => failure("network.timeout", { phrase: "the page gave no credentials in time" });
+    const late = () => problem("network.timeout", "the page gave no credentials in time");
     before(Promise.resolve().then(() => this.#prove()), LIMITS.credentials, late).then(
       (value) => {
         if (proof !== this.#proof) return;
@@ -322,7 +334,8 @@ class Session {
         this.#proof = null;
         const typed = error instanceof LandlineError;
         if (typed || !this.#registered) {
-          return this.stop(typed ? error : failure("network.unreachable", { phrase: "the page gave no credentials" }, error));
+          const phrase = "the page gave no credentials";
+          return this.stop(typed ? error : problem("network.unreachable", phrase, error));
         }
         // The page's server may be away together with the gateway.
         this.#fail();
@@ -351,9 +364,10 @@ class Session {
     const wasGreeting = this.#phase === "greeting";
     this.#socket = null;
     if (code === 4401) return this.stop(this.#error() ?? failure("gw.registration"));
-    if (code === 4409) return this.stop(failure("network.lost", { phrase: "the session was taken up elsewhere" }));
+    if (code === 4409) return this.stop(problem("network.lost", "the session was taken up elsewhere"));
     if (OUR_MISTAKE.has(code) && wasGreeting) return this.stop(this.#error() ?? failure("gw.message"));
-    if (RETRY_LATER.has(code)) this.#lose(failure("network.lost"));
+    // Whatever else stands between page and gateway may have said: only the gateway knows whether the session is over.
+    if (code === 4404) this.#lose(failure("network.lost"));
     this.#reconnect();
   }
 
@@ -489,7 +503,7 @@ class Session {
 
   #send(entry) {
     if (!this.#transmit({ type: entry.type, id: entry.number, ...entry.members })) {
-      this.#settle(entry, failure("gw.message", { phrase: "the message is too large" }));
+      this.#settle(entry, problem("gw.message", "the message is too large"));
     }
   }
 
@@ -560,15 +574,16 @@ class Media {
 const FIGURES = {
   "inbound-rtp": [
     "", "packetsReceived", "packetsLost", "packetsDiscarded", "bytesReceived", "jitter", "jitterBufferDelay",
-    "jitterBufferTargetDelay", "jitterBufferEmittedCount", "totalSamplesReceived", "totalSamplesDuration", "concealedSamples",
-    "silentConcealedSamples", "concealmentEvents", "insertedSamplesForDeceleration", "removedSamplesForAcceleration",
+    "jitterBufferTargetDelay", "jitterBufferEmittedCount", "totalSamplesReceived", "totalSamplesDuration",
+    "concealedSamples", "silentConcealedSamples", "concealmentEvents", "insertedSamplesForDeceleration",
+    "removedSamplesForAcceleration",
     "fecPacketsReceived", "fecPacketsDiscarded", "audioLevel", "totalAudioEnergy",
   ],
   "outbound-rtp": ["", "packetsSent", "bytesSent", "totalPacketSendDelay", "targetBitrate"],
   "remote-inbound-rtp": ["", "roundTripTime", "fractionLost"],
   "remote-outbound-rtp": ["remote-outbound-rtp.", "packetsSent", "bytesSent", "roundTripTime"],
   "media-source": ["media-source.", "audioLevel", "totalAudioEnergy", "echoReturnLoss", "echoReturnLossEnhancement"],
-  "candidate-pair": ["candidate-pair.", "currentRoundTripTime", "requestsSent", "responsesReceived", "packetsDiscardedOnSend"],
+  "candidate-pair": ["candidate-pair.", "currentRoundTripTime", "requestsSent", "responsesReceived"],
   "media-playout": ["media-playout.", "synthesizedSamplesDuration", "synthesizedSamplesEvents", "totalPlayoutDelay"],
 };
 
@@ -723,15 +738,15 @@ export class Call extends EventTarget {
     try {
       const destination = checkedTarget(this.kind, this.target);
       const headers = checkedHeaders(this.#options.headers);
-      if (this.#client.session.state === "stopped") throw stopped();
-      if (!this.#media) throw failure("capability.local", { phrase: this.#client.shortage ?? "too many calls at a time" });
+      if (this.#client.session.state === "stopped") throw problem("network.unreachable", "the client is stopped");
+      if (!this.#media) throw problem("capability.local", this.#client.shortage ?? "too many calls at a time");
       const { microphone = true } = this.#options;
       const opening = quiet(openMicrophone(microphone));
       // Nobody's phone rings while the user is still asked for the microphone.
       if (!this.#client.mayListen(microphone)) await opening;
       const offer = await this.#media.offer;
       if (this.#state === "ended") return void opening.then((track) => track?.stop(), () => {});
-      if (offer.length > LIMITS.descriptionLength) throw failure("sip.media", { phrase: "the offer is too large" });
+      if (offer.length > LIMITS.descriptionLength) throw problem("sip.media", "the offer is too large");
       const { callerNumber, anonymous } = this.#options;
       this.#isAsked = true;
       this.#client.session.request("call", {
@@ -749,7 +764,7 @@ export class Call extends EventTarget {
       if (!this.#track && !this.#muted) this.mute(true);
     } catch (error) {
       if (this.#state === "ended") return;
-      const typed = error instanceof LandlineError ? error : failure("capability.local", { phrase: "the browser refuses" }, error);
+      const typed = error instanceof LandlineError ? error : problem("capability.local", "the browser refuses", error);
       if (this.id !== null) this.#hangUp();
       if (this.id !== null || !this.#isAsked) this.#finish("error", typed);
       else this.#wantsEnd = typed;
@@ -773,7 +788,7 @@ export class Call extends EventTarget {
       () => this.#mayTurn.resolve(),
       (error) => {
         this.#hangUp();
-        this.#finish("error", failure("sip.media", { phrase: "the browser does not take the gateway's answer" }, error));
+        this.#finish("error", problem("sip.media", "the browser does not take the gateway's answer", error));
       },
     );
   }
@@ -876,7 +891,8 @@ export class Call extends EventTarget {
   #request(type, members) {
     return new Promise((done, refuse) => {
       if (this.id === null) return refuse(over());
-      this.#client.session.request(type, { call: this.id, ...members }, (error, reply) => (error ? refuse(error) : done(reply)));
+      const settle = (error, reply) => (error ? refuse(error) : done(reply));
+      this.#client.session.request(type, { call: this.id, ...members }, settle);
     });
   }
 
@@ -929,13 +945,13 @@ export class Call extends EventTarget {
   // The last figures come after the end: reading them takes time, and nobody should wait for it.
   async #say(media) {
     if (!media) return;
-    let figures;
     try {
-      if (this.id !== null && this.#client.session.state !== "stopped") figures = figuresOf(await media.connection.getStats());
+      if (this.id === null || this.#client.session.state === "stopped") return;
+      const figures = figuresOf(await media.connection.getStats());
+      quiet(this.#request("report", { figures }));
     } finally {
       media.close();
     }
-    if (figures) await this.#request("report", { figures });
   }
 
   #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
@@ -953,8 +969,8 @@ export class Call extends EventTarget {
   }
 }
 
-const over = () => failure("gw.address", { phrase: "the call is over" });
-const stopped = () => failure("network.lost", { phrase: "the client was stopped" });
+const over = () => problem("gw.address", "the call is over");
+const stopped = () => problem("network.lost", "the client was stopped");
 
 function resolvers() {
   const all = {};
@@ -967,15 +983,15 @@ async function openMicrophone(microphone) {
   if (!microphone) return null;
   if (microphone instanceof MediaStream) {
     const [track] = microphone.getAudioTracks();
-    if (!track) throw failure("capability.local", { phrase: "the stream has no sound" });
+    if (!track) throw problem("capability.local", "the stream has no sound");
     return track.clone();
   }
-  if (!navigator.mediaDevices) throw failure("capability.local", { phrase: "a microphone needs a page over https or on localhost" });
+  if (!navigator.mediaDevices) throw problem("capability.local", "a microphone needs a page over https or on localhost");
   try {
     const stream = await navigator.mediaDevices.getUserMedia({ audio: microphone });
     return stream.getAudioTracks()[0];
   } catch (error) {
-    throw failure("capability.local", { phrase: `no microphone: ${error.name}` }, error);
+    throw problem("capability.local", `no microphone: ${error.name}`, error);
   }
 }
 
@@ -1054,7 +1070,7 @@ export class Landline extends EventTarget {
     }
     this.#credentials = credentials;
     this.#who = { applicationKey, user, device };
-    const register = { application: applicationKey, user, device, client: `landline.js/${VERSION}`, capabilities: [...capabilities] };
+    const register = { application: applicationKey, user, device, client: CLIENT, capabilities: [...capabilities] };
     this.#session = new Session(address(url), register, () => this.#prove(), {
       state: (state, error) => this.#changed(state, error),
       event: (message) => this.#floor.calls.get(message.call)?.[TAKE](message),
@@ -1130,7 +1146,7 @@ export class Landline extends EventTarget {
     this.#sequence = Math.max(this.#sequence + 1, Math.floor(wallClock() * 1000));
     const sequence = this.#sequence;
     if (typeof this.#credentials !== "function") {
-      if (!globalThis.crypto?.subtle) throw failure("capability.local", { phrase: "a page over https or on localhost is needed to sign" });
+      if (!globalThis.crypto?.subtle) throw problem("capability.local", "signing needs a page over https or on localhost");
       const text = new TextEncoder().encode(`${user}${applicationKey}${sequence}${this.#credentials.secret}`);
       const digest = new Uint8Array(await crypto.subtle.digest("SHA-1", text));
       return { kind: "signature", signature: btoa(String.fromCharCode(...digest)), sequence: String(sequence) };
@@ -1140,7 +1156,7 @@ export class Landline extends EventTarget {
     if (typeof answer?.signature === "string") {
       return { kind: "signature", signature: answer.signature, sequence: String(answer.sequence ?? sequence) };
     }
-    throw failure("gw.registration", { phrase: "the credentials function gave neither a token nor a signature" });
+    throw problem("gw.registration", "the credentials function gave neither a token nor a signature");
   }
 
   #changed(state, error) {

@@ -5,13 +5,27 @@ import { element, fill, money, problemBox } from "/pages/shell.js";
 export const tags = new Proxy({}, {
   get: (_, tag) => (first, ...rest) => element(tag, typeof first === "string" ? { class: first || null } : first, rest),
 });
-const { div, p, button, span, h2, dt, dd } = tags;
+const { button, dd, div, dt, form, h2, p, span } = tags;
 
 export const isKnown = (value) => value !== null && value !== undefined;
 export const main = document.querySelector("main");
 export const callPath = (id) => `/calls/${encodeURIComponent(id)}`;
 export const badge = (text, tone = "") => span(`badge ${tone}`, text);
-export const alertBox = () => div({ role: "alert" });
+/** A button that does something when it is pressed. */
+export const action = (onclick, name, ...children) => button({ type: "button", class: name || null, onclick }, children);
+/** A place for errors: `.fail(error)`, `.clear()` */
+export const errorBox = () => Object.assign(div({ role: "alert" }), {
+  clear() { fill(this); },
+  fail(error, ...more) { fill(this, problemBox(error), more); },
+});
+/** A form that does something in place of being sent. */
+export const asks = (work, attributes, ...children) => form({
+  ...attributes,
+  onsubmit(event) {
+    event.preventDefault();
+    work();
+  },
+}, children);
 export const errorLink = (code) => tags.a({ href: `/errors/${encodeURIComponent(code)}` }, code);
 export const option = (value, text) => tags.option({ value }, text);
 export const options = (words) => Object.entries(words).map(([value, text]) => option(value, text));
@@ -94,11 +108,10 @@ export function query(path, parameters) {
 }
 
 /** Asks before something that cannot be undone. → Promise of true or false */
-export function confirmed(title, text, action) {
+export function confirmed(title, text, word) {
   return new Promise((resolve) => {
     const dialog = element("dialog", { "aria-labelledby": "confirm-title" }, h2({ id: "confirm-title" }, title), p("", text),
-      div("row", button({ type: "button", class: "primary", onclick: () => dialog.close("yes") }, action),
-        button({ type: "button", onclick: () => dialog.close() }, "Cancel")));
+      div("row", action(() => dialog.close("yes"), "primary", word), action(() => dialog.close(), "", "Cancel")));
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
@@ -133,8 +146,8 @@ export class PagedList {
 
   constructor(parts) {
     Object.assign(this, { matches: () => true, generation: 0, ...parts });
-    this.button = button({ type: "button", onclick: () => this.load() }, "Show older");
-    this.problem = alertBox();
+    this.button = action(() => this.load(), "", "Show older");
+    this.problem = errorBox();
     this.none = p({ class: "empty", hidden: true }, parts.empty);
     this.count = p({ class: "small muted", role: "status" });
     this.node = div("stack tight", this.none, this.problem, div("spread", this.count, this.button));
@@ -151,7 +164,7 @@ export class PagedList {
     const found = [];
     let [cursor, scanned] = [this.cursor, 0];
     this.button.disabled = true;
-    fill(this.problem);
+    this.problem.clear();
     try {
       do {
         const page = await this.read(cursor);
@@ -168,7 +181,7 @@ export class PagedList {
       this.count.textContent = this.none.hidden ? `${this.shown} shown, ${cursor ? "there are older ones" : "that is all"}` : "";
     } catch (error) {
       if (generation !== this.generation) return;
-      fill(this.problem, problemBox(error));
+      this.problem.fail(error);
       this.button.hidden = false;
     }
     this.button.disabled = false;

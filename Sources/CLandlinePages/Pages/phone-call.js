@@ -50,7 +50,8 @@ export async function showCall(call, order, trouble) {
   let creditEndsAt = null;
   let isEndedHere = false;
   let price = null;
-  let lastDraw = 0;
+  // Measuring begins once the call is set up: it starts the browser's sound, which takes its time.
+  let lastDraw = performance.now() + 500;
 
   function enter(next) {
     performance.mark(`landline.${next}`);
@@ -65,11 +66,12 @@ export async function showCall(call, order, trouble) {
     byID("timer").textContent = duration(seconds);
     if (price) {
       const cost = costOf(price, seconds);
-      const had = order.hint?.available_micro;
+      // What the price says is the first grant of the call, which is renewed.
+      const { available_micro: had, seconds_available: buys } = order.hint ?? {};
       byID("cost").textContent = isFree(price) ? "nothing" : money(cost, price.currency);
       byID("credit").textContent = [
         Number.isFinite(had) && money(had - cost, price.currency),
-        !isFree(price) && `enough for ${spoken(Math.max(0, price.seconds_available - seconds))}`,
+        !isFree(price) && Number.isFinite(buys) && `enough for ${spoken(Math.max(0, buys - seconds))}`,
       ].filter(Boolean).join(", ") || "–";
     }
     byID("credit-ends").hidden = creditEndsAt === null;
@@ -229,7 +231,7 @@ function saidBy(failure, summary) {
 }
 
 const evidence = (failure) => [
-  ...(failure.reasons ?? []).map(({ protocol, cause, text }) => `Reason: ${protocol} ${cause ?? ""} ${text ?? ""}`),
+  ...(failure.reasons ?? []).map(({ protocol, cause, text }) => [`Reason: ${protocol}`, cause && `cause ${cause}`, text].filter(Boolean).join(" ")),
   !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,
   failure.warning && `Warning: ${failure.warning}`,
   failure.retry_after && `Retry-After: ${failure.retry_after} s`,
@@ -267,7 +269,7 @@ export function showResult(call, order, isEndedHere, again) {
   const failure = call.failure?.details ?? summary.failure ?? null;
   const microphone = /^no microphone: (\w+)/.exec(failure?.phrase)?.[1];
   const section = byID("result");
-  const reasons = element("div", { class: "stack tight", id: "reasons", "aria-live": "polite" });
+  const reasons = element("div", { class: "stack tight", id: "reasons", role: "status" });
   const facts = [
     ["Called", order.target],
     ["Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered"],

@@ -10,11 +10,11 @@ const kinds = {
   conference: ["Conference", "The id of a room: at most 64 printable characters without spaces", "gw.address", /^[!-~]{1,64}$/],
 };
 
-const sandbox = {
-  202: "echo", 203: "echo, 2 % lost", 200: "answers, hangs up", 201: "answers, then silent", 180: "rings and rings",
-  183: "speaks, then busy", 486: "busy", 603: "declined", 404: "no such number", 408: "no answer", 480: "not reachable",
-  488: "no common codec", 503: "congestion", 402: "too dear",
-};
+const sandbox = [
+  [202, "echo"], [203, "echo, 2 % lost"], [200, "answers, hangs up"], [201, "answers, then silent"], [180, "rings and rings"],
+  [183, "speaks, then busy"], [486, "busy"], [603, "declined"], [404, "no such number"], [408, "no answer"],
+  [480, "not reachable"], [488, "no common codec"], [503, "congestion"], [402, "too dear"],
+];
 
 // The rules of the gateway, so that a mistake is seen while it is made.
 const maximumHeaderBytes = 1024;
@@ -237,7 +237,7 @@ export function dialForm({ account, place }) {
     refresh: changed,
     async offerSandbox() {
       const found = await ask("+46000000486").catch(() => null);
-      if (found?.is_test) for (const [digits, label] of Object.entries(sandbox)) chip(`+46000000${digits}`, label);
+      if (found?.is_test) for (const [digits, label] of sandbox) chip(`+46000000${digits}`, label);
     },
   };
 }

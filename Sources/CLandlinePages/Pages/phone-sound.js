@@ -51,15 +51,11 @@ export function chooseMicrophone(select, tell) {
 
 let context = null;
 
-// In a click or key press: only there a browser lets sound begin.
-export function wakeSound() {
-  context ??= new AudioContext({ latencyHint: "interactive" });
-  context.resume().catch(() => {});
-}
-
 // → level(), 0 to 1 over the 60 dB below full scale; null while there is no sound to measure
 export function meter(stream) {
-  if (!context || !stream?.getAudioTracks().length) return null;
+  if (!stream?.getAudioTracks().length) return null;
+  context ??= new AudioContext({ latencyHint: "interactive" });
+  context.resume().catch(() => {});
   const analyser = new AnalyserNode(context, { fftSize: 1024 });
   context.createMediaStreamSource(stream).connect(analyser);
   const samples = new Float32Array(analyser.fftSize);

@@ -2,7 +2,7 @@
 import { announce, api, banner, element, fill, onSignIn, problemBox, start } from "/pages/shell.js";
 import { dialForm } from "/pages/phone-dial.js";
 import { showCall, showCode, showResult } from "/pages/phone-call.js";
-import { chooseMicrophone, microphone, wakeSound } from "/pages/phone-sound.js";
+import { chooseMicrophone, microphone } from "/pages/phone-sound.js";
 import { Landline } from "/landline.js";
 
 const byID = (id) => document.getElementById(id);
@@ -25,7 +25,8 @@ function show(state) {
 
 function stopped(error) {
   show("stopped");
-  fill(byID("trouble"), problemBox(error), element("button", { type: "button", class: "slim", onclick: register }, "Register again"));
+  fill(byID("trouble"), problemBox(error),
+    element("div", {}, element("button", { type: "button", class: "slim", onclick: register }, "Register again")));
 }
 
 const ask = () => api("/v1/phone-registrations", { method: "POST", body: payer ? { account: payer } : {} });
@@ -51,7 +52,9 @@ async function register() {
       show(mine.state);
       if (mine.state === "stopped" && mine.failure) stopped(mine.failure);
     });
+    mine.addEventListener("draining", () => banner("draining", "The gateway is about to stop and takes no new calls."));
     await mine.connect();
+    banner("draining", null);
     show(mine.state);
   } catch (error) {
     stopped(error);
@@ -74,7 +77,6 @@ async function place(order) {
   if (isBusy) return;
   isBusy = true;
   performance.mark("landline.click");
-  wakeSound();
   byID("result").hidden = true;
   const sound = await microphone(byID("microphone").value);
   order.listens = !sound.microphone;

@@ -30,18 +30,26 @@ export function shortened(text, width, letter = 7.3) {
 }
 
 /** A box that is drawn to measure, again whenever its width changes: drawings are never scaled. */
-export function canvas(draw) {
-  const node = div("canvas");
-  let width = 0;
-  const redraw = () => {
-    if (width > 0) draw(node, width);
-  };
-  new ResizeObserver(() => {
-    if (node.clientWidth === width) return;
-    width = node.clientWidth;
-    redraw();
-  }).observe(node);
-  return { node, redraw };
+export class Drawing {
+  constructor(draw) {
+    this.node = div("canvas");
+    this.draw = draw;
+    this.width = 0;
+    new ResizeObserver(() => {
+      if (this.node.clientWidth === this.width) return;
+      this.width = this.node.clientWidth;
+      this.redraw();
+    }).observe(this.node);
+  }
+
+  show(...data) {
+    this.data = data;
+    this.redraw();
+  }
+
+  redraw() {
+    if (this.data && this.width > 0) this.draw(this.node, this.width, ...this.data);
+  }
 }
 
 /** Round figures from 0 to at least `top` in about `count` steps. */
@@ -69,7 +77,7 @@ export class Plot {
    */
   constructor(options) {
     Object.assign(this, { bottom: 0, unit: "", ...options });
-    this.canvas = canvas((node, width) => this.series && this.draw(node, width));
+    this.canvas = new Drawing((node, width) => this.draw(node, width));
     this.keys = ul("keys");
     this.table = folded(`${this.title}: the figures`, div(""));
     this.node = figure("", figcaption("", this.title, this.unit && ` (${this.unit})`), this.canvas.node, this.keys, this.table);
@@ -79,7 +87,7 @@ export class Plot {
   /** series: [{ name, points: [[seconds, figure or null]] }]; end: seconds of the axis */
   show(series, end) {
     [this.series, this.end] = [series, end];
-    this.canvas.redraw();
+    this.canvas.show();
     this.write();
   }
 
@@ -136,56 +144,32 @@ export class Plot {
   }
 }
 
-/** What a call spent its time with, as one bar. phases: [{ name, from_milliseconds, to_milliseconds }] */
-export class TimingBar {
-  constructor(words) {
-    this.words = words;
-    this.canvas = canvas((node, width) => this.phases && this.draw(node, width));
-    this.list = div("");
-    this.node = div("stack tight", this.canvas.node, this.list);
-  }
-
-  show(phases) {
-    this.phases = phases;
-    fill(this.list, facts(phases.map((phase) => [this.words(phase.name), roughly(phase.to_milliseconds - phase.from_milliseconds)])));
-    this.canvas.redraw();
-  }
-
-  draw(node, width) {
-    const end = Math.max(1, ...this.phases.map((phase) => phase.to_milliseconds));
+/** What a call spent its time with, as one bar. phases: [{ name, from_milliseconds, to_milliseconds }]; words(name) */
+export function timingBar(words) {
+  const list = div("");
+  const bar = new Drawing((node, width, phases) => {
+    const end = Math.max(1, ...phases.map((phase) => phase.to_milliseconds));
     fill(node, svg({ width, height: 46, "aria-hidden": "true" },
-      this.phases.map(({ name, from_milliseconds: from, to_milliseconds: to }, index) => {
+      phases.map(({ name, from_milliseconds: from, to_milliseconds: to }, index) => {
         const [x, room] = [(width * from) / end, (width * (to - from)) / end];
-        return g({ class: `phase phase-${index % 3}` }, title({}, `${this.words(name)}: ${offset(from)} to ${offset(to)}`),
+        return g({ class: `phase phase-${index % 3}` }, title({}, `${words(name)}: ${offset(from)} to ${offset(to)}`),
           rect({ x, y: 2, width: Math.max(2, room - 1), height: 24, rx: 3 }),
-          room > 46 && text({ class: "inside", x: x + 7, y: 18 }, shortened(this.words(name), room - 10)));
+          room > 46 && text({ class: "inside", x: x + 7, y: 18 }, shortened(words(name), room - 10)));
       }),
       text({ class: "tick", y: 42 }, "0"), text({ class: "tick", x: width, y: 42, "text-anchor": "end" }, roughly(end))));
-  }
+    fill(list, facts(phases.map((phase) => [words(phase.name), roughly(phase.to_milliseconds - phase.from_milliseconds)])));
+  });
+  return { node: div("stack tight", bar.node, list), show: (phases) => bar.show(phases) };
 }
 
-/** A small bar for each day. days: [[figure, words]] */
-export class DayBars {
-  constructor(name) {
-    this.name = name;
-    this.canvas = canvas((node, width) => this.days && this.draw(node, width));
-    this.node = this.canvas.node;
-  }
-
-  show(days, summary) {
-    [this.days, this.summary] = [days, summary];
-    this.canvas.redraw();
-  }
-
-  draw(node, width) {
-    const top = Math.max(1, ...this.days.map(([figure]) => figure));
-    const room = width / Math.max(1, this.days.length);
-    fill(node, svg({ width, height: 64, role: "img", "aria-label": `${this.name}. ${this.summary}` },
-      this.days.map(([figure, words], index) => {
-        const tall = figure > 0 ? Math.max(2, (figure / top) * 56) : 1;
-        return g({ class: figure > 0 ? "day" : "day none" }, title({}, words),
-          rect({ class: "hit", x: index * room, width: room, height: 64 }),
-          rect({ class: "fill", x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
-      })));
-  }
-}
+/** A small bar for each day. show(days: [[figure, words]], summary) */
+export const dayBars = (name) => new Drawing((node, width, days, summary) => {
+  const top = Math.max(1, ...days.map(([figure]) => figure));
+  const room = width / Math.max(1, days.length);
+  fill(node, svg({ width, height: 64, role: "img", "aria-label": `${name}. ${summary}` }, days.map(([figure, words], index) => {
+    const tall = figure > 0 ? Math.max(2, (figure / top) * 56) : 1;
+    return g({ class: figure > 0 ? "day" : "day none" }, title({}, words),
+      rect({ class: "hit", x: index * room, width: room, height: 64 }),
+      rect({ class: "fill", x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
+  })));
+});

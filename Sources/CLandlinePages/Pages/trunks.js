@@ -1,8 +1,8 @@
 // /trunks: how the trunks do, and a test of each whose steps come as they are made.
 import { api, copyButton, fill, lines, moment, problemBox, spoken, start } from "/pages/shell.js";
-import { alertBox, badge, errorLink, facts, grid, isKnown, main, repeat, tags } from "/pages/lists.js";
+import { action, errorBox, badge, errorLink, facts, grid, isKnown, main, repeat, tags } from "/pages/lists.js";
 
-const { a, button, code, div, h1, h2, li, ol, p, pre, progress, section, span, strong } = tags;
+const { a, code, div, h1, h2, li, ol, p, pre, progress, section, span, strong } = tags;
 const standings = { up: "good", down: "bad", resting: "warn", draining: "warn" };
 const outcomes = { ok: ["✓ ok", "good"], warning: ["! warning", "warn"], failed: ["✕ failed", "bad"], skipped: ["– skipped", ""] };
 const milliseconds = (value) => (isKnown(value) ? `${Number(value.toFixed(1))} ms` : null);
@@ -10,7 +10,7 @@ const milliseconds = (value) => (isKnown(value) ? `${Number(value.toFixed(1))} m
 const me = await start("trunks");
 const cards = new Map();
 const box = div("stack");
-const problem = alertBox();
+const problem = errorBox();
 fill(main, div("stack", h1("", "Trunks"), problem, box));
 
 class TrunkCard {
@@ -22,7 +22,7 @@ class TrunkCard {
     this.failures = div("");
     this.steps = ol({ class: "steps", "aria-live": "polite", "aria-label": `Steps of the test of ${this.name}` });
     this.result = div({ role: "status" });
-    this.button = button({ type: "button", onclick: () => (this.abort ? this.abort.abort() : this.test()) });
+    this.button = action(() => (this.abort ? this.abort.abort() : this.test()));
     this.setAbort(null);
     this.node = section({ class: "card stack", "aria-labelledby": id },
       div("spread", div("", h2({ id }, this.name), p("small muted mono break", trunk.uri)), this.button),
@@ -94,10 +94,10 @@ async function refresh() {
   try {
     ({ trunks } = await api("/v1/trunks"));
   } catch (error) {
-    fill(problem, problemBox(error));
+    problem.fail(error);
     return;
   }
-  fill(problem);
+  problem.clear();
   for (const [name, card] of cards) {
     if (trunks.some((trunk) => trunk.name === name)) continue;
     card.abort?.abort();

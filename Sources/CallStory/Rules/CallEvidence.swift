@@ -1,6 +1,144 @@
+import AppProtocol
+import CallEngine
+public import CallModel
+import SIPCore
+
 /// What rules look at: a call's sources, read once.
 public struct CallEvidence: Sendable {
   public let sources: CallStorySources
+  /// Why the call failed, or was refused.
+  let failure: CallFailure?
+  /// Dialogs in the order in which they began.
+  let attempts: [EvidenceAttempt]
+  /// The last one with the side that failed, else the last one.
+  let last: EvidenceAttempt?
+  /// The last figures of each side.
+  let near: CallTrace.Second?
+  let far: CallTrace.Second?
+  /// Everything that responses and reasons say in words, in lower case.
+  let words: String
+  let warningCodes: [Int]
 
-  public init(_ sources: CallStorySources) { self.sources = sources }
+  public init(_ sources: CallStorySources) {
+    self.init(sources, failure: sources.record?.summary.failure ?? sources.live?.failure)
+  }
+
+  /// A request for a call that was refused: there is no call, and nothing is known but why.
+  public init(refusal: CallFailure) { self.init(CallStorySources(), failure: refusal) }
+
+  private init(_ sources: CallStorySources, failure: CallFailure?) {
+    self.sources = sources
+    self.failure = failure
+    let trace = sources.trace
+    let messages = (trace?.messages ?? []).prefix(CallTrace.maximumMessages).map(EvidenceMessage.init)
+    attempts = (trace?.dialogs ?? []).prefix(CallTrace.maximumMessages).enumerated().map { place, dialog in
+      EvidenceAttempt(
+        dialog, messages.filter { $0.dialog == place }, facts: dialog.trunk.flatMap { sources.trunks[$0] })
+    }
+    last = attempts.last
+    near = trace?.seconds.last { $0.side == .near }
+    far = trace?.seconds.last { $0.side == .far }
+    let final = attempts.last?.refusal
+    let warnings = WarningHeader(fields: final?.values("warning") ?? [])
+    let texts =
+      [final?.phrase, failure?.phrase, failure?.warning] + (final?.values("reason") ?? [])
+      + (final?.values("warning") ?? []) + (failure?.reasons.map(\.text) ?? [])
+    words = texts.compactMap { $0 }.joined(separator: "\n").lowercased()
+    var codes = warnings.values.map(\.code)
+    if codes.isEmpty, let code = failure?.warning.flatMap({ Int($0.prefix(3)) }) { codes = [code] }
+    warningCodes = codes
+  }
+
+  // MARK: What it was
+
+  /// Whether there was a call, and not only a request for one.
+  var hasCall: Bool { sources.record != nil || sources.live != nil }
+  var isLive: Bool { sources.record == nil && sources.live != nil }
+  var call: CallEvidenceCall? { CallEvidenceCall(sources) }
+  var cause: CallEndCause? { sources.record?.summary.cause }
+  var isAnswered: Bool { sources.record?.summary.answeredAt != nil || sources.live?.answeredAt != nil }
+  var isEstablished: Bool { sources.record?.summary.establishedAt != nil }
+  var hasRung: Bool { sources.record?.summary.rungAt != nil || last?.hasRung == true }
+  var durationMilliseconds: Int64 { sources.record?.summary.durationMilliseconds ?? 0 }
+  var flags: [String] { sources.record?.flags ?? [] }
+
+  /// The status that a peer ended the call with; `nil` where the gateway itself found the failure.
+  var status: Int? {
+    guard let failure, failure.domain == .sip, failure.leg != .app else { return nil }
+    return failure.sipStatus
+  }
+
+  /// The Q.850 cause that came, not one that the gateway made up.
+  var q850: Int? { failure?.cause }
+
+  /// What ended the call, quoted.
+  var said: [String] {
+    if let refusal = last?.refusal, refusal.status == status || status == nil {
+      return refusal.quoted(["Reason", "Warning", "Retry-After", "Contact", "Require", "Unsupported", "Min-SE"])
+    }
+    guard let failure else { return [] }
+    var lines: [String] = []
+    if let status { lines.append("\(status) \(failure.phrase ?? "")") }
+    for reason in failure.reasons {
+      lines.append(
+        "Reason: \(reason.protocolName)" + (reason.cause.map { ";cause=\($0)" } ?? "")
+          + (reason.text.map { ";text=\"\($0)\"" } ?? ""))
+    }
+    if let warning = failure.warning { lines.append("Warning: \(warning)") }
+    if let seconds = failure.retryAfterSeconds { lines.append("Retry-After: \(seconds)") }
+    return lines
+  }
+
+  /// The trunk that had the last word, and what the configuration says of it.
+  var trunk: String? { last?.trunk ?? failure?.trunk ?? sources.record?.attempts.last?.trunk }
+  var facts: CallStorySources.TrunkFacts? { trunk.flatMap { sources.trunks[$0] } }
+  var trunkName: String { trunk ?? "the far end" }
+
+  func says(_ texts: String...) -> Bool { texts.contains { words.contains($0) } }
+
+  // MARK: What the gateway noted
+
+  /// The first note or line of the call's own story that holds a text.
+  func noted(_ text: String) -> String? {
+    let text = text.lowercased()
+    if let note = sources.trace?.notes.first(where: { $0.text.lowercased().contains(text) }) { return note.text }
+    return sources.record?.story.first { $0.text.lowercased().contains(text) }?.text
+  }
+
+  func notes(_ kind: CallTrace.Note.Kind, _ side: CallTrace.Side? = nil) -> [CallTrace.Note] {
+    (sources.trace?.notes ?? []).filter { $0.kind == kind && (side == nil || $0.side == side) }
+  }
+
+  /// Milliseconds between two times of a trace; a stored trace may hold any.
+  static func milliseconds(_ from: Int64, _ to: Int64) -> Int64 {
+    let (difference, overflow) = to.subtractingReportingOverflow(from)
+    return overflow ? 0 : difference / 1_000
+  }
+
+  /// Milliseconds.
+  static func difference(_ from: Instant, _ to: Instant) -> Int64 {
+    let (difference, overflow) = to.milliseconds.subtractingReportingOverflow(from.milliseconds)
+    return overflow ? 0 : difference
+  }
+
+  /// A setting of a trunk, as it stands in the configuration.
+  func setting(_ line: String, of trunk: String? = nil) -> String {
+    "landline.yaml: trunks.\(trunk ?? trunkName).\(line)"
+  }
+}
+
+/// What a record and a live call both know.
+struct CallEvidenceCall: Sendable {
+  let id: String
+  let account: String
+  let kind: Destination.Kind
+  let destination: String
+
+  init?(_ sources: CallStorySources) {
+    guard let call = sources.record?.call ?? sources.live else { return nil }
+    id = call.id.text
+    account = call.account.text
+    kind = call.kind
+    destination = call.destination
+  }
 }

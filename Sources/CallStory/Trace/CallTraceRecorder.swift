@@ -11,6 +11,12 @@ public struct CallTraceRecorder: Sendable {
   /// - Parameter startedAt: Unix time in microseconds.
   public init(call: String, startedAt: Int64) { kept = CallTrace(call: call, startedAt: startedAt) }
 
+  /// Unix time in microseconds.
+  public var startedAt: Int64 { kept.startedAt }
+
+  /// Messages that were told, those left out included.
+  public var messageCount: Int { kept.messages.count + kept.omittedMessages }
+
   /// The trace as it stands now.
   public var trace: CallTrace {
     var trace = kept
@@ -21,22 +27,24 @@ public struct CallTraceRecorder: Sendable {
   /// A dialog of the call exists from now on; its messages can be told. Telling one again changes nothing.
   /// - Parameter facts: of its trunk.
   public mutating func dialog(_ dialog: CallTrace.Dialog, facts: CallStorySources.TrunkFacts? = nil) {
-    if let trunk = dialog.trunk, let facts, kept.trunks.count < CallTrace.maximumDialogs { kept.trunks[trunk] = facts }
     guard kept.dialogs.count < CallTrace.maximumDialogs, index(of: dialog.sipCallID) == nil else { return }
     kept.dialogs.append(dialog)
+    if let trunk = dialog.trunk, let facts { kept.trunks[trunk] = facts }
   }
 
   /// A SIP message of one of the dialogs, as its bytes went over the network. One of no dialog is passed over.
   /// - Parameters:
   ///   - at: Unix time in microseconds.
   ///   - local: numeric address with port, as ``CallTrace/Message/local``.
+  /// - Returns: the message as it is kept; `nil` when it was left out.
+  @discardableResult
   public mutating func message(
     _ message: [UInt8], of sipCallID: String, isSent: Bool, transport: String, local: String, remote: String, at: Int64
-  ) {
-    guard let dialog = index(of: sipCallID) else { return }
+  ) -> CallTrace.Message? {
+    guard let dialog = index(of: sipCallID) else { return nil }
     guard kept.messages.count < CallTrace.maximumMessages else {
       kept.omittedMessages += 1
-      return
+      return nil
     }
     var hasher = Hasher()
     hasher.combine(isSent)
@@ -47,13 +55,14 @@ public struct CallTraceRecorder: Sendable {
     let text = String(decoding: shown, as: UTF8.self)
     guard take(text.utf8.count) else {
       kept.omittedMessages += 1
-      return
+      return nil
     }
     let isFirst = seen.insert(hasher.finalize()).inserted
-    kept.messages.append(
-      CallTrace.Message(
-        at: offset(at), isSent: isSent, dialog: dialog, transport: transport, local: local, remote: remote, text: text,
-        bytes: message.count, isRepeated: !isFirst))
+    let entry = CallTrace.Message(
+      at: offset(at), isSent: isSent, dialog: dialog, transport: transport, local: local, remote: remote, text: text,
+      bytes: message.count, isRepeated: !isFirst)
+    kept.messages.append(entry)
+    return entry
   }
 
   /// What comes every few seconds and is kept elsewhere, or says nothing.

@@ -207,11 +207,10 @@ enum TraceRedaction {
   // MARK: Words
 
   /// Secrets in the words of a line: `token=…`, `"secret": "…"`, `Bearer …`.
+  /// - Parameter hidesKeys: whether a line of nothing but keys of a telephone is one.
   static func words(_ text: String, hidesKeys: Bool) -> String {
     var bytes = Array(text.utf8)
-    if hidesKeys {
-      for index in bytes.indices where isKey(bytes[index]) { bytes[index] = star }
-    }
+    if hidesKeys, bytes.allSatisfy(isKey) { hide(bytes.indices, in: &bytes) }
     var position = 0
     while position < bytes.count {
       let rest = position..<bytes.count
@@ -236,9 +235,8 @@ enum TraceRedaction {
   private static let bearer = Array("bearer ".utf8)
   private static let ends: Set<UInt8> = Set(" \t\r\n,;&\"'}])".utf8)
 
-  private static func isKey(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "#")
-  }
+  private static let keys: Set<UInt8> = Set("0123456789ABCD*#, ".utf8)
+  private static func isKey(_ byte: UInt8) -> Bool { keys.contains(byte) }
 
   /// The value of a name that goes on at `start`: after `=` or `:`, in quotes or not.
   private static func valueAfterName(_ start: Int, in bytes: [UInt8]) -> Range<Int>? {

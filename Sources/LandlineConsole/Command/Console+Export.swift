@@ -24,7 +24,7 @@ extension Console {
       }
       try BufferedText.write(to: .standardOutput) { out in
         try journal.write(
-          HledgerJournal.Part(period: period, account: account, isFollowed: false), now: now, to: out)
+          HledgerJournal.Part(from: period.from, to: period.to, account: account, isFollowed: false), now: now, to: out)
       }
       return .streamed(notes: [head.line])
     }

@@ -91,11 +91,17 @@ public final class CallHub: Sendable {
       let meter = HubMeter(metrics)
       let settings = configuration
       let loops = media
-      let bound = try await eventLoop.submit {
+      var exporter: NIOLoopBound<HEPExporter>?
+      if let hep = settings.hep {
+        exporter = try await HEPExporter.open(hep, node: settings.node, on: eventLoop, log: log)
+      }
+      let bound = try await eventLoop.submit { [exporter] in
         let hubMedia = HubMedia(
           loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
         let loop = HubLoop(
-          settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, on: eventLoop, log: log)
+          settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, exporter: exporter?.value,
+          on: eventLoop,
+          log: log)
         return NIOLoopBound(loop, eventLoop: eventLoop)
       }.get()
       let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
@@ -273,6 +279,7 @@ private final class HubDelegate: SIPNodeDelegate {
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
     log.debug("sip transport", metadata: ["problem": "\(problem)"])
+    loop.sip(problem)
   }
 }
 

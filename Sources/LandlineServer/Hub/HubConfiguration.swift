@@ -1,5 +1,6 @@
 public import AppProtocol
 public import CallEngine
+public import LandlineConfiguration
 public import LandlineGateway
 public import MediaCore
 public import SIPCore
@@ -25,6 +26,8 @@ public struct HubConfiguration: Sendable {
   public var keepsClientStatistics = true
   /// Whether what was seen of each call is kept for its story.
   public var keepsTraces = true
+  /// Where copies of messages go; `nil` for nowhere.
+  public var hep: HEPConfiguration?
 
   public init(
     node: String, version: String, environments: [HubEnvironment], engine: EngineConfiguration,

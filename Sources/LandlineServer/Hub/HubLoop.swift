@@ -62,7 +62,7 @@ final class HubLoop {
 
   init(
     _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
-    media: HubMedia, meter: HubMeter, on eventLoop: any EventLoop, log: Logger
+    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, on eventLoop: any EventLoop, log: Logger
   ) {
     self.configuration = configuration
     environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
@@ -70,7 +70,7 @@ final class HubLoop {
     self.verifier = verifier
     self.media = media
     self.meter = meter
-    traces = configuration.keepsTraces ? HubTraces() : nil
+    traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -92,6 +92,7 @@ final class HubLoop {
 
   func stop() {
     isStopped = true
+    traces?.close()
     wakeUp?.task.cancel()
     wakeUp = nil
     for watcher in watchers.values { watcher.finish() }
@@ -139,6 +140,8 @@ final class HubLoop {
       message, sipCallID: sipCallID, isSent: isSent, path, local: node.addresses[path.listener],
       at: NodeClock.unixMicroseconds())
   }
+
+  func sip(_ problem: TransportProblem) { traces?.problem(problem, at: NodeClock.unixMicroseconds()) }
 
   func originate(
     _ origination: Origination, answer: @escaping @Sendable (Result<CallID, CallFailure>) -> Void
@@ -383,6 +386,8 @@ final class HubLoop {
       inputs.append(.door(.event(session, event)))
     case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
     case .prepare(let call, let needs):
+      // The first that is asked for a call.
+      if let traces, let snapshot = engine.call(call) { traces.begin(snapshot) }
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       media.prepare(call, needs) { result in
         bound.eventLoop.execute { bound.value.engine(.prepared(call, result)) }
@@ -402,10 +407,7 @@ final class HubLoop {
       node?.execute(command)
     case .changed(let snapshot):
       // The engine tells each call once as it begins.
-      if snapshot.state == .initiating {
-        meter.started(snapshot)
-        traces?.begin(snapshot)
-      }
+      if snapshot.state == .initiating { meter.started(snapshot) }
       for watcher in watchers.values { watcher.yield(snapshot) }
     case .record(let record):
       meter.ended(record)
@@ -448,7 +450,9 @@ final class HubLoop {
   }
 
   private func submitTrace(_ call: CallID) {
-    guard let (environment, trace) = traces?.toKeep(call), let store = environments[environment]?.stores.traces else {
+    guard configuration.keepsTraces, let (environment, trace) = traces?.toKeep(call),
+      let store = environments[environment]?.stores.traces
+    else {
       return
     }
     hub?.keep(trace, of: call, in: store)

@@ -1,7 +1,6 @@
 import CallEngine
 import CallModel
 import CallStory
-import Foundation
 
 extension RESTService {
   private static let masked = RESTRoute.Parameter(
@@ -16,11 +15,7 @@ extension RESTService {
         summary: "What happened in a call, live or over: messages, sound, money, and what to conclude",
         query: [RESTService.masked], success: .json(200, "Story"), problems: [.callUnknown, .storeUnavailable]
       ) { call in
-        let story = try await self.story(call)
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return RESTAnswer(status: 200, mediaType: "application/json", body: [UInt8](try encoder.encode(story)))
+        RESTAnswer(status: 200, mediaType: "application/json", body: try await self.story(call).json())
       },
       RESTRoute(
         method: "GET", path: "/v1/calls/{id}/story.txt", id: "getStoryText", summary: "The same for people to read",

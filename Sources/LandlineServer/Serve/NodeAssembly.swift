@@ -147,6 +147,7 @@ struct NodeAssembly: Sendable {
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
     hub.keepsTraces = configuration.retention.traceMilliseconds != nil
+    hub.hep = configuration.hep
     hub.registrations = Self.registrations(configuration)
     return hub
   }

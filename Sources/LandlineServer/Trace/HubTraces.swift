@@ -17,6 +17,8 @@ final class HubTraces {
   static let maximumTraces = 20_000
   /// Requests for calls that wait for their reply.
   static let maximumRequests = 20_000
+  /// Calls that are told of one problem of their way.
+  static let toldCalls = 256
   /// From the record of a call to the moment its trace is kept: the last messages of its dialogs come after the record.
   static let lingerMilliseconds: Int64 = 1_000
   /// After that, until it is forgotten: what still comes is kept as well.
@@ -27,6 +29,8 @@ final class HubTraces {
     var environment: String
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
+    /// Where the last INVITE went, until anything comes back.
+    var reaching: TransportAddress?
   }
 
   private struct Request: Hashable {
@@ -38,6 +42,16 @@ final class HubTraces {
   private var dialogs: [String: CallID] = [:]
   /// Offers of apps for calls that have no id yet, with when they came.
   private var requests: [Request: (call: PlaceCall, at: Int64)] = [:]
+
+  /// Calls by the address that their INVITE went to, until anything comes back.
+  private var reaching: [TransportAddress: Set<CallID>] = [:]
+
+  /// Where copies go as well.
+  private let exporter: HEPExporter?
+
+  init(exporter: HEPExporter?) { self.exporter = exporter }
+
+  func close() { exporter?.close() }
 
   /// Calls that have a trace here.
   var calls: [CallID] { Array(entries.keys) }
@@ -57,7 +71,7 @@ final class HubTraces {
   /// What is to be kept of a call now, unless nothing has come since the last time.
   func toKeep(_ call: CallID) -> (environment: String, trace: CallTrace)? {
     guard var entry = entries[call] else { return nil }
-    let messages = entry.recorder.trace.messages.count + entry.recorder.trace.omittedMessages
+    let messages = entry.recorder.messageCount
     guard entry.keptMessages != messages else { return nil }
     entry.keptMessages = messages
     entries[call] = entry
@@ -65,8 +79,10 @@ final class HubTraces {
   }
 
   func forget(_ call: CallID) {
+    reached(call)
     guard let entry = entries.removeValue(forKey: call) else { return }
     for dialog in entry.recorder.trace.dialogs { dialogs[dialog.sipCallID] = nil }
+    exporter?.forget(call)
   }
 
   // MARK: SIP
@@ -79,16 +95,36 @@ final class HubTraces {
       facts: facts.map { CallStorySources.TrunkFacts($0) })
   }
 
-  /// - Returns: the call that the message belongs to.
-  @discardableResult
-  func message(_ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64)
-    -> CallID?
-  {
-    guard let call = dialogs[sipCallID] else { return nil }
-    entries[call]?.recorder.message(
+  func message(
+    _ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64
+  ) {
+    guard let call = dialogs[sipCallID], let startedAt = entries[call]?.recorder.startedAt else { return }
+    let message = entries[call]?.recorder.message(
       bytes, of: sipCallID, isSent: isSent, transport: path.remote.transport.rawValue,
       local: local.map(Self.text) ?? "", remote: Self.text(path.remote), at: at)
-    return call
+    if !isSent {
+      reached(call)
+    } else if bytes.starts(with: Self.invite) {
+      reached(call)
+      entries[call]?.reaching = path.remote
+      if entries[call] != nil { reaching[path.remote, default: []].insert(call) }
+    }
+    if let exporter, let message { exporter.send(message, startedAt: startedAt, of: call) }
+  }
+
+  private static let invite = Array("INVITE ".utf8)
+
+  private func reached(_ call: CallID) {
+    guard let address = entries[call]?.reaching else { return }
+    entries[call]?.reaching = nil
+    reaching[address]?.remove(call)
+    if reaching[address]?.isEmpty ?? false { reaching[address] = nil }
+  }
+
+  /// Something went wrong on the way to a peer: the calls that are on this way are told.
+  func problem(_ problem: TransportProblem, at: Int64) {
+    guard let remote = problem.remote, let calls = reaching[remote] else { return }
+    for call in calls.prefix(Self.toldCalls) { entries[call]?.recorder.note(.story, side: nil, "\(problem)", at: at) }
   }
 
   static func text(_ address: TransportAddress) -> String { "\(address.host):\(address.port)" }
@@ -113,12 +149,15 @@ final class HubTraces {
   func event(_ session: SessionID, _ event: AppEvent, at: Int64) {
     switch event {
     case .placed(let number, let call, let answer):
-      if let asked = requests.removeValue(forKey: Request(session: session, number: number)) {
-        line(
-          call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, asked.at)
-      }
+      asked(number, session, call)
       line(call, "placed", "", answer, isFromApp: false, at)
-    case .refused(let number, _): requests[Request(session: session, number: number)] = nil
+    case .refused(let number, let failure):
+      guard let call = failure.correlationID.flatMap({ CallID($0) }), entries[call] != nil else {
+        requests[Request(session: session, number: number)] = nil
+        break
+      }
+      asked(number, session, call)
+      line(call, "error", failure.code.rawValue, isFromApp: false, at)
     case .done: break
     case .answered(_, let call, let description): line(call, "answer", "", description, isFromApp: false, at)
     case .progressing(let call, _): line(call, "progress", "", isFromApp: false, at)
@@ -141,6 +180,12 @@ final class HubTraces {
       let code = summary.failure.map { " \($0.code.rawValue)" } ?? ""
       line(call, "ended", summary.cause.rawValue + code, isFromApp: false, at)
     }
+  }
+
+  /// The request that a call came of has its id now.
+  private func asked(_ number: RequestNumber, _ session: SessionID, _ call: CallID) {
+    guard let asked = requests.removeValue(forKey: Request(session: session, number: number)) else { return }
+    line(call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, asked.at)
   }
 
   /// The session is over: nobody waits for its replies.
@@ -186,11 +231,12 @@ final class HubTraces {
     case .soundAgain(let side): note(.soundAgain, side)
     case .promptEnded(let side, let finished): note(.promptEnded, side, finished ? "finished" : "cut short")
     case .statistics(let side, let statistics):
-      entries[call]?.recorder.second(
-        CallTrace.Second(
-          at: entry.recorder.offset(at), side: CallTrace.Side(side.callSide),
-          received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
-          roundTrip: statistics.roundTrip))
+      let second = CallTrace.Second(
+        at: entry.recorder.offset(at), side: CallTrace.Side(side.callSide),
+        received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
+        roundTrip: statistics.roundTrip)
+      entries[call]?.recorder.second(second)
+      exporter?.send(second, at: at, of: call)
     case .transport, .digit, .recorded, .recordingEnded, .bye, .closed: break
     }
   }

@@ -9,6 +9,8 @@ public final class PythonPeer: Sendable {
     case aiortc = "aiortc_peer"
     case chromium = "chromium_peer"
     case landlineApp = "landline_app"
+    case landlineCalls = "landline_calls"
+    case landlineJS = "landline_js"
     case judge
     case pages = "pages_peer"
   }

@@ -2,12 +2,15 @@
 files of this machine under the gateway's own origin, with the gateway's content security policy.
 
 Commands:
-  client         key, user, secret, credentials (secret, callback, throws, empty), wrong, url  -> client or refused
+  client         key, user, secret, credentials (secret, callback, token, throws, empty), wrong, url -> client or refused
   connect                                                        -> connected or not-connected
   call           to, kind, headers, caller, anonymous, microphone (true, false, "stream")      -> asked-for
   ask            method of the call, values                      -> did or did-not
-  microphone, streams, twoHolds, stop, stopGracefully, cut (code), restart, path, left, level (seconds), record,
-  exports, save (file), example (file, names), reload, offline (value), messages, close
+  example        heading, names: a script of the guide           -> example
+  vouch          heading, key, secret: a program of the guide    -> vouching
+  exports        the module against its declarations, and these against the protocol's document
+  microphone, release, streams, twoHolds, stop, stopGracefully, cut (code), restart, path, left, level (seconds), record,
+  save (file), reload, leave, offline (value), click (selector), shown (pattern), messages, close
 Events: state, asked (of the page's credentials function), call-NAME with the members of the call's event and `at`
 (milliseconds after the call was asked for), heard (the first sample that is no silence), over, unhandled, page-error,
 console; loaded after each load. `messages` tells how many of each type were sent, which of them the document of the
@@ -20,10 +23,12 @@ import base64
 import json
 import pathlib
 import re
+import secrets
 
 import numpy
 from playwright.async_api import async_playwright
 
+import landline_app
 from chromium_peer import FLAGS
 from peer_protocol import emit, serve, write_wav
 from schema import Schema
@@ -32,13 +37,89 @@ RATE = 48000
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[2]
 LIBRARY = ROOT / "Sources/CLandlinePages/Pages/landline.js"
+DECLARATIONS = LIBRARY.with_suffix(".d.ts")
+GUIDE = ROOT / "Sources/CLandlinePages/Documentation/LandlineJS.md"
 DOCUMENT = ROOT / "Sources/AppProtocol/API/landline.v1.asyncapi.json"
 # As the gateway's pages have it, and the recorder, which is made in the page.
 POLICY = (
     "default-src 'none'; script-src 'self' blob:; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+# Where the guide's page asks for its credentials.
+VOUCHING = "/landline-credentials"
+TONE_SECONDS = 2
 TYPES = {".html": "text/html", ".js": "text/javascript"}
+
+
+def write_tone(file):
+    """A tone that wavers: a steady one would be taken for noise, and removed."""
+    time = numpy.arange(RATE * TONE_SECONDS) / RATE
+    write_wav(file, RATE, 8000 * numpy.sin(2 * numpy.pi * 440 * time + 6 * numpy.sin(6 * numpy.pi * time)))
+
+
+def declared_names():
+    """Names of the module as its declarations have them, `Class.member` or alone."""
+    names = set()
+    owner = None
+    for line in DECLARATIONS.read_text().splitlines():
+        if top := re.match(r"export declare (?:class|const) (\w+)", line):
+            owner = top.group(1)
+            names.add(owner)
+            owner = owner if line.endswith("{") else None
+        elif line.startswith("}"):
+            owner = None
+        elif owner and (member := re.match(r"  (?:readonly )?(\w+)[?(:<]", line)):
+            names.add(f"{owner}.{member.group(1)}")
+    # Those of the browser's own classes.
+    inherited = {"addEventListener", "constructor", "name"}
+    return {name for name in names if name.split(".")[-1] not in inherited}
+
+
+def declared_words(name):
+    """The texts that a type of the declarations is made of."""
+    declaration = re.search(rf"export type {name} =(.*?);", DECLARATIONS.read_text(), re.S).group(1)
+    return set(re.findall(r'"([^"]+)"', declaration))
+
+
+def declared_members(name):
+    """The members of an interface of the declarations."""
+    body = re.search(rf"export interface {name} (?:extends \w+ )?{{(.*?)\n}}", DECLARATIONS.read_text(), re.S).group(1)
+    return set(re.findall(r"^  (\w+)\??:", body, re.M))
+
+
+def type_problems(document):
+    """What the declarations have otherwise than the protocol's document."""
+    schemas, messages = document["components"]["schemas"], document["components"]["messages"]
+
+    def payload(name):
+        return messages[f"gateway.{name}"]["payload"]["properties"]
+
+    failure = schemas["Failure"]["properties"]
+    # Of messages about a call; what describes the sound is the library's own.
+    told = {name.split(".")[1] for name, each in messages.items() if "seq" in each["payload"]["properties"]}
+    events = told - {"done", "answered", "error", "offered", "progress"}
+    events |= {"progressing", "quality", "media", "microphone"}
+    pairs = {
+        "FailureCode": (declared_words("FailureCode"), set(failure["code"]["enum"])),
+        "FailureDomain": (declared_words("FailureDomain"), set(failure["domain"]["enum"])),
+        "RetryAdvice": (declared_words("RetryAdvice"), set(failure["retry"]["enum"])),
+        "EndCause": (declared_words("EndCause"), set(payload("ended")["cause"]["enum"])),
+        "QualityWarning": (declared_words("QualityWarning"), set(payload("warning")["warning"]["enum"])),
+        "CallEventMap": (declared_members("CallEventMap"), events),
+        "FailureDetails": (declared_members("FailureDetails"), set(failure)),
+        "InvalidValue": (declared_members("InvalidValue"), set(schemas["InvalidValue"]["properties"])),
+        "Attempt": (declared_members("Attempt"), set(schemas["Attempt"]["properties"])),
+        "Reason": (declared_members("Reason"), set(schemas["Reason"]["properties"])),
+        "QualityDirection": (declared_members("QualityDirection"), set(schemas["Direction"]["properties"])),
+        "CallSummary": (declared_members("CallSummary"), set(payload("ended")) - {"type", "seq"}),
+        "PriceDetail": (declared_members("PriceDetail"), set(payload("price")) - {"type", "seq"}),
+        "QualityDetail": (declared_members("QualityDetail"), set(payload("quality")) - {"type"}),
+    }
+    return [f"{name}: {sorted(ours ^ theirs)}" for name, (ours, theirs) in pairs.items() if ours != theirs]
+
+
+def make_token(application, user, secret):
+    return landline_app.token(user, application, secret, secrets.token_hex(8), "//rtc.sinch.com/applications/")
 
 
 class Page:
@@ -53,6 +134,7 @@ class Page:
         self._secrets = set()
         self._seen = []
         self._example = ""
+        self._vouch = None
 
     def watch(self):
         self._page.on("websocket", self._opened)
@@ -94,6 +176,9 @@ class Page:
     async def route(self, route):
         path = route.request.url[len(self._origin) :] or "/"
         file = {"/": HERE / "landline_js.html", "/landline.js": LIBRARY}.get(path, HERE / path.lstrip("/"))
+        if path == VOUCHING:
+            asked = json.loads(route.request.post_data)
+            return await route.fulfill(content_type="application/json", body=json.dumps(self._vouch(asked)))
         if path == "/example.js":
             return await route.fulfill(content_type="text/javascript", body=self._example)
         if not file.is_file():
@@ -137,15 +222,31 @@ class Page:
     async def do_messages(self):
         emit("messages", sent=self._sent, problems=self._problems, seen=self._seen)
 
-    async def do_example(self, file, heading, names):
-        """Runs the first example under a heading of the documentation as it is written, its names filled in."""
-        text = pathlib.Path(file).read_text().split(heading, 1)[1]
-        code = re.search(r"```js\n(.*?)```", text, re.S).group(1)
-        lead = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in names.items())
-        self._example = lead + code
+    async def do_exports(self):
+        names = set(await self._call("names"))
+        declared = declared_names()
+        emit(
+            "exports", count=len(names), undeclared=sorted(names - declared), absent=sorted(declared - names),
+            types=type_problems(json.loads(DOCUMENT.read_text())),
+        )
+
+    def _code(self, heading, language):
+        text = GUIDE.read_text().split(f"\n{heading}\n", 1)[1]
+        return re.search(rf"```{language}\n(.*?)```", text, re.S).group(1)
+
+    async def do_example(self, heading, names):
+        """Runs the first script under a heading of the guide as it is written, with values for the names it leaves open."""
+        code = self._code(heading, "js")
+        self._example = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in names.items()) + code
         await self._page.evaluate("() => import('/example.js')")
         emit("example", lines=len(code.strip().splitlines()))
-        await self._page.click("#call")
+
+    async def do_vouch(self, heading, key, secret):
+        """Vouches for users with the first Python program under a heading of the guide, as it is written."""
+        space = {}
+        exec(compile(self._code(heading, "python"), str(GUIDE), "exec"), space)
+        self._vouch = lambda asked: space["vouch"](asked, key, secret)
+        emit("vouching")
 
     async def do_shown(self, pattern):
         await self._page.wait_for_function(
@@ -174,11 +275,14 @@ async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--origin", required=True, help="http://127.0.0.1:PORT of the gateway")
-    parser.add_argument("--microphone", default="", help="WAV file that the microphone hears over and over")
+    parser.add_argument("--microphone", default="", help="WAV file that the microphone hears over and over; else a tone")
     options = parser.parse_args()
+    if not options.microphone:
+        options.microphone = str(pathlib.Path("tone.wav").absolute())
+        write_tone(options.microphone)
     # The page is made here, so the browser thinks that it came from far away, and would keep it from loopback.
     flags = [each + ",LocalNetworkAccessChecks" * each.startswith("--disable-features") for each in FLAGS]
-    flags += [f"--use-file-for-fake-audio-capture={options.microphone}"] * bool(options.microphone)
+    flags.append(f"--use-file-for-fake-audio-capture={options.microphone}")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=options.chromium, headless=True, args=flags)
         try:
@@ -188,6 +292,7 @@ async def main():
             page.watch()
             await context.route("**/*", page.route)
             await view.expose_function("tell", page.tell)
+            await view.expose_function("makeToken", make_token)
             await page.load()
             await serve(page)
         finally:

@@ -73,8 +73,6 @@ globalThis.page = {
     this.blocks = [];
   },
 
-  exports() { tell({ event: "exports", names: this.names() }); },
-
   // Every name that a user of the module can reach, as `Class.member` or alone.
   names() {
     const names = [];
@@ -109,6 +107,7 @@ globalThis.page = {
         tell({ event: "asked", members: Object.keys(request).sort().join(" "), sequence: request.sequence });
         return good(request);
       },
+      token: async ({ applicationKey, user }) => ({ token: await makeToken(applicationKey, user, secret) }),
       throws: () => { throw new Error("signed out"); },
       empty: () => ({}),
     };
@@ -183,6 +182,11 @@ globalThis.page = {
   async microphone() {
     this.stream = await ask({ audio: true });
     tell({ event: "microphone" });
+  },
+
+  release() {
+    for (const track of this.stream.getTracks()) track.stop();
+    tell({ event: "released" });
   },
 
   streams() {

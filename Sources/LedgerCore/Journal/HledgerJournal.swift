@@ -1,19 +1,28 @@
-import CallModel
-import LedgerCore
+public import CallModel
 
 /// The books as a journal that hledger and ledger-cli can check: every posting asserts the balance it leaves.
 ///
 /// A customer's credit is the operator's debt, so signs are those of the operator's books: what the ledger counts as
 /// positive is negative here. A period that starts late opens with every balance; a file that another one follows
 /// closes with every balance, so that the files add up when they are read together and each one checks alone.
-struct HledgerJournal {
+public struct HledgerJournal {
   /// Which part of the books is written.
-  struct Part {
-    var period: Period
+  public struct Part: Sendable {
+    /// Booked at or after; `nil` from the beginning.
+    public var from: Instant?
+    /// Booked before; `nil` to the present.
+    public var to: Instant?
     /// One customer only; other accounts' postings go without assertions.
-    var account: LedgerAccount?
+    public var account: LedgerAccount?
     /// Ends with a transaction that takes every balance back to zero.
-    var isFollowed: Bool
+    public var isFollowed: Bool
+
+    public init(from: Instant?, to: Instant?, account: LedgerAccount?, isFollowed: Bool) {
+      self.from = from
+      self.to = to
+      self.account = account
+      self.isFollowed = isFollowed
+    }
   }
 
   private static let pageSize = 2048
@@ -25,7 +34,10 @@ struct HledgerJournal {
   private let byID: [Int64: LedgerAccount]
   private var lastDate: CivilDate?
 
-  init(_ reading: any LedgerReading, zone: CivilZone) throws {
+  /// - Parameters:
+  ///   - reading: one snapshot of the books.
+  ///   - zone: whose days the transactions are dated by.
+  public init(_ reading: any LedgerReading, zone: CivilZone) throws {
     self.reading = reading
     self.zone = zone
     head = try reading.head()
@@ -34,23 +46,23 @@ struct HledgerJournal {
   }
 
   /// Writes a part in pieces of any size.
-  mutating func write(_ part: Part, now: Instant, to out: (String) throws -> Void) throws {
-    lastDate = part.period.from.map { zone.date(at: $0) }
+  public mutating func write(_ part: Part, now: Instant, to out: (String) throws -> Void) throws {
+    lastDate = part.from.map { zone.date(at: $0) }
     try out(try header(part))
-    if let from = part.period.from {
+    if let from = part.from {
       try out(try balances(part, before: from, on: zone.date(at: from), code: "OPEN", "opening balances", sign: -1))
     }
     try writeTransfers(part, to: out)
-    let reachesNow = part.period.to.map { now < $0 } ?? true
+    let reachesNow = part.to.map { now < $0 } ?? true
     if reachesNow { try writeHolds(part, to: out) }
-    if part.isFollowed, let to = part.period.to {
+    if part.isFollowed, let to = part.to {
       let last = CivilDate(dayNumber: zone.date(at: to).dayNumber - 1)
       try out(try balances(part, before: to, on: last, code: "CLOSE", "closing balances", sign: 1))
     }
   }
 
   /// Months with bookings, and every one between them, in order.
-  func months() throws -> [CivilDate] {
+  public func months() throws -> [CivilDate] {
     guard let first = try reading.transfers(HistoryRange(limit: 1)).first,
       let last = try reading.transfers(HistoryRange(limit: 1, newest: true)).last
     else { return [] }
@@ -70,9 +82,9 @@ extension HledgerJournal {
   private func header(_ part: Part) throws -> String {
     var text = "; landline export, booked in \(zone) time"
     if let account = part.account { text += ", account \(account.name) only" }
-    if let from = part.period.from, let to = part.period.to { text += ", from \(from) to before \(to)" }
+    if let from = part.from, let to = part.to { text += ", from \(from) to before \(to)" }
     text += "\n; as of seq \(head.seq)  \(head.at)\n; head \(head.fullHash)\n\ndecimal-mark .\n"
-    let shown = try part.account.map { try partners(of: $0, part.period) } ?? accounts
+    let shown = try part.account.map { try partners(of: $0, part) } ?? accounts
     for currency in Set(shown.map(\.currency)).sorted() { text += "commodity \(currency) 1000.000000\n" }
     var names = Set(shown.map(\.journalName))
     if part.account != nil { names.insert(ChartOfAccounts.opening) }
@@ -82,13 +94,13 @@ extension HledgerJournal {
   }
 
   /// The account and those on the other side of its transfers; no other customer is named.
-  private func partners(of account: LedgerAccount, _ period: Period) throws -> [LedgerAccount] {
+  private func partners(of account: LedgerAccount, _ part: Part) throws -> [LedgerAccount] {
     var ids: Set<Int64> = [account.id]
     var after: Int64 = 0
     while true {
       let page = try reading.history(
         of: account.id,
-        HistoryRange(after: after, from: period.from, to: period.to, limit: HledgerJournal.pageSize))
+        HistoryRange(after: after, from: part.from, to: part.to, limit: HledgerJournal.pageSize))
       for line in page { ids.formUnion([line.transfer.debit, line.transfer.credit]) }
       guard let last = page.last, page.count == HledgerJournal.pageSize else { break }
       after = last.transfer.seq
@@ -131,7 +143,7 @@ extension HledgerJournal {
     var after: Int64 = 0
     while true {
       let range = HistoryRange(
-        after: after, from: part.period.from, to: part.period.to, limit: HledgerJournal.pageSize)
+        after: after, from: part.from, to: part.to, limit: HledgerJournal.pageSize)
       let page: [BookedTransfer]
       if let account = part.account {
         page = try reading.history(of: account.id, range).compactMap { try reading.transfer(seq: $0.transfer.seq) }
@@ -156,8 +168,7 @@ extension HledgerJournal {
   private mutating func transaction(_ booked: BookedTransfer, _ part: Part) throws -> String {
     let transfer = booked.transfer
     guard let debit = booked.debit, let credit = booked.credit else {
-      throw ConsoleError(
-        .booksBroken, code: "entryMissing", "transfer \(transfer.seq) lacks an entry", fix: "landline verify --full")
+      throw LedgerFault("transfer \(transfer.seq) lacks an entry")
     }
     let hold = try transfer.call.flatMap { call in
       try (byID[transfer.debit]?.kind.isCustomer ?? false ? transfer.debit : transfer.credit)
@@ -185,9 +196,7 @@ extension HledgerJournal {
       "\n\(date(transfer.at)) * (\(transfer.seq)) \(JournalText.description(title))  ; \(tags.joined(separator: ", "))\n"
     for entry in [debit, credit] {
       guard let account = byID[entry.account] else {
-        throw ConsoleError(
-          .booksBroken, code: "accountMissing", "transfer \(transfer.seq) names no account",
-          fix: "landline verify --full")
+        throw LedgerFault("transfer \(transfer.seq) names no account")
       }
       text += "    \(account.journalName)    \(account.currency) \(format(-entry.amount))"
       if part.account.map({ $0.id == account.id }) ?? true {

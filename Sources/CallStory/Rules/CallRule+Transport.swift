@@ -1,0 +1,114 @@
+import AppProtocol
+import CallEngine
+import CallModel
+
+extension CallRule {
+  /// The way to the trunk.
+  static let transport: [CallRule] = [
+    CallRule("trunkSilent", "The trunk answers nothing at all") { call in
+      guard let attempt = call.last, let invite = attempt.invite, attempt.responses.isEmpty,
+        attempt.repeatedInvites >= 2, !call.isAnswered
+      else { return nil }
+      return Verdict(
+        95, .trunk,
+        "The INVITE went out \(attempt.repeatedInvites + 1) times to \(invite.remote) over \(invite.transport), and not "
+          + "even a 100 came back: the packets are dropped on the way, or nothing runs there.",
+        evidence: ["INVITE to \(invite.remote), repeated \(attempt.repeatedInvites) times, no response"],
+        fixes: [
+          "landline trunk test \(call.trunkName)",
+          "check firewalls for \(invite.remote), and that the carrier knows the gateway's address",
+          call.setting("uri: sip:HOST;transport=tcp   # tells a closed way from a silent one"),
+        ])
+    },
+    CallRule("portClosed", "Nothing listens at the trunk's address") { call in
+      guard call.failure?.code == .transport, let attempt = call.last, let invite = attempt.invite,
+        invite.transport == "udp", attempt.responses.isEmpty, attempt.repeatedInvites < 2
+      else { return nil }
+      return Verdict(
+        90, .trunk,
+        "The host of \(invite.remote) is there and has nothing on that port: it said so at once (ICMP), where a silent "
+          + "trunk would have taken 32 s.",
+        evidence: ["INVITE to \(invite.remote) over udp, no response"] + problem(call, "transport."),
+        fixes: [call.setting("uri: check host and port"), "landline trunk test \(call.trunkName)"])
+    },
+    CallRule("connectionRefused", "The trunk takes no connection") { call in
+      guard call.failure?.code == .transport, call.last?.responses.isEmpty ?? true, !isTLSTrouble(call) else {
+        return nil
+      }
+      let told = problem(call, "transport.connect")
+      let isStream = ["transport=tcp", "transport=tls", "sips:"].contains { call.facts?.uri.contains($0) ?? false }
+      guard !told.isEmpty || isStream && call.last?.repeatedInvites ?? 0 == 0 else { return nil }
+      let isRefused = call.noted("transport.connectRefused") != nil
+      return Verdict(
+        told.isEmpty ? 70 : 94, .trunk,
+        isRefused
+          ? "No INVITE went out: the trunk's host refused the connection, so nothing listens on that port."
+          : "No INVITE went out: no connection to the trunk could be made.",
+        evidence: ["trunks.\(call.trunkName).uri: \(call.facts?.uri ?? "?")"] + told,
+        fixes: [call.setting("uri: check host, port and transport"), "landline trunk test \(call.trunkName)"])
+    },
+    CallRule("certificateUntrusted", "The trunk's certificate is signed by a stranger") { call in
+      tls(
+        call, "tls.certificateUntrusted", 97,
+        "The trunk showed a certificate that no trusted authority vouches for, so the gateway sent nothing.",
+        ["tls.authorities: [FILE]   # the authority of the carrier", "tls.fingerprints: [\"SHA-256\"]"])
+    },
+    CallRule("certificateName", "The trunk's certificate names another host") { call in
+      tls(
+        call, "tls.certificateName", 97,
+        "The trunk's certificate is of another name than the one that was called, so the gateway sent nothing.",
+        ["uri: sips:NAME   # a name that the certificate holds", "tls.wildcard-names: true"])
+    },
+    CallRule("certificateExpired", "The trunk's certificate has expired") { call in
+      tls(
+        call, "tls.certificateExpired", 97,
+        "The trunk's certificate has run out, so the gateway sent nothing. The carrier has to renew it; a wrong clock "
+          + "here would look the same.",
+        ["tls.fingerprints: [\"SHA-256\"]   # until it is renewed, if you know the certificate"])
+    },
+    CallRule("requestsRepeated", "Messages to the trunk were lost or late") { call in
+      guard let attempt = call.attempts.first(where: { $0.repeatedInvites > 0 && !$0.responses.isEmpty }),
+        let invite = attempt.invites.first, let first = attempt.firstResponse
+      else { return nil }
+      return Verdict(
+        35, .trunk,
+        "The INVITE to \(attempt.name) went out \(attempt.repeatedInvites + attempt.invites.count) times before its "
+          + "first response, which came after \(CallEvidence.milliseconds(invite.at, first.at)) ms: packets were lost, or the trunk is "
+          + "slow to say 100.",
+        evidence: ["first response: \(first.startLine)"],
+        fixes: [call.setting("uri: sip:HOST;transport=tcp", of: attempt.trunk)])
+    },
+    CallRule("slowTrunk", "The trunk took long before it rang") { call in
+      guard let attempt = call.attempts.first(where: { $0.success != nil || $0.hasRung }),
+        let invite = attempt.invites.first,
+        let sign = attempt.responses.first(where: { ($0.status ?? 0) > 100 && $0.status != 401 && $0.status != 407 })
+      else { return nil }
+      let delay = CallEvidence.milliseconds(invite.at, sign.at)
+      guard delay >= slowMilliseconds else { return nil }
+      return Verdict(
+        42, .trunk,
+        "From the INVITE to the first sign of life (\(sign.startLine)) \(delay) ms passed at \(attempt.name); the gateway "
+          + "itself waited for nothing else.",
+        evidence: ["INVITE at \(invite.at / 1_000) ms, \(sign.startLine) at \(sign.at / 1_000) ms"],
+        fixes: ["ask the carrier for its post-dial delay to the destination", "prefer another trunk for it: priority"])
+    },
+  ]
+
+  /// Post-dial delay that a caller takes for a fault.
+  static let slowMilliseconds: Int64 = 4_000
+
+  private static func isTLSTrouble(_ call: CallEvidence) -> Bool { call.noted("tls.") != nil }
+
+  private static func problem(_ call: CallEvidence, _ name: String) -> [String] {
+    call.noted(name).map { [EvidenceMessage.cut($0)] } ?? []
+  }
+
+  private static func tls(
+    _ call: CallEvidence, _ name: String, _ confidence: Int, _ explanation: String, _ settings: [String]
+  ) -> Verdict? {
+    guard let told = call.noted(name) else { return nil }
+    return Verdict(
+      confidence, .trunk, explanation, evidence: [EvidenceMessage.cut(told)],
+      fixes: settings.map { call.setting($0) } + ["landline trunk test \(call.trunkName)"])
+  }
+}

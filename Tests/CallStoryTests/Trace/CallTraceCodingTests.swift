@@ -1,0 +1,65 @@
+import CallStory
+import Testing
+
+@Suite("A trace as bytes")
+struct CallTraceCodingTests {
+  @Test("What is written is read again")
+  func roundTrip() throws {
+    let trace = Scenario.answered.recorder.trace
+    #expect(try CallTrace(trace.encoded()) == trace)
+  }
+
+  @Test("Damaged bytes are refused or read within the limits, and a story is told of what is read")
+  func damaged() {
+    let bytes = Scenario.answered.recorder.trace.encoded()
+    var generator = Numbers(state: 3)
+    var read = 0
+    for round in 0..<400 {
+      var damaged = bytes
+      switch round % 3 {
+      case 0: damaged.removeLast(Int(generator.next() % UInt64(bytes.count)))
+      case 1: damaged[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
+      default:
+        // A digit more in one of the numbers.
+        let digits = damaged.indices.filter { (0x30...0x39).contains(damaged[$0]) }
+        let place = digits[Int(generator.next() % UInt64(digits.count))]
+        damaged.insert(contentsOf: Array("\(generator.next() % 100_000_000_000)".utf8), at: place)
+      }
+      guard let trace = try? CallTrace(damaged) else { continue }
+      read += 1
+      let story = CallStory.tell(CallStorySources(trace: trace))
+      #expect(!story.text(width: 80, isMasked: true).isEmpty)
+      #expect(!trace.capture().isEmpty)
+    }
+    #expect(read > 50)
+  }
+
+  @Test("No trace at all, one of a later version, and one that is too long are told apart")
+  func refused() {
+    #expect(throws: InvalidCallTrace.unreadable) { try CallTrace([]) }
+    #expect(throws: InvalidCallTrace.unreadable) { try CallTrace(Array("{}".utf8)) }
+    #expect(throws: InvalidCallTrace.laterVersion(9)) { try CallTrace(Array(#"{"version":9}"#.utf8)) }
+    #expect(throws: InvalidCallTrace.tooLong) {
+      try CallTrace([UInt8](repeating: 0x20, count: CallTrace.maximumEncodedBytes + 1))
+    }
+  }
+
+  @Test("What no recorder would write is left out")
+  func limited() throws {
+    var trace = CallTrace(call: "A", startedAt: .max)
+    trace.dialogs = [.init(sipCallID: "x", side: .far, trunk: nil)]
+    for (dialog, at) in [(0, Int64(-1)), (7, 0), (-1, 0), (0, Int64.max)] {
+      trace.messages.append(
+        .init(
+          at: at, isSent: true, dialog: dialog, transport: "udp", local: "", remote: "", text: "", bytes: 0,
+          isRepeated: false))
+    }
+    trace.lines = Array(repeating: .init(at: 0, isFromApp: true, type: "x", text: ""), count: 5000)
+    trace.omittedLines = -4
+    let read = try CallTrace(trace.encoded())
+    #expect(read.messages.map(\.at) == [.max])
+    #expect(read.lines.count == CallTrace.maximumLines)
+    #expect(read.omittedLines == 0)
+    #expect(!read.capture().isEmpty)
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import PeerKit
+
+/// A page of headless Chromium that calls with landline.js through a gateway under test.
+struct LibraryPage: Sendable {
+  static let user = "alice"
+
+  let peer: PythonPeer
+  let gateway: GatewayRunning
+  let payer: GatewayPayer
+
+  /// Loads the page; its microphone hears a tone.
+  init(_ gateway: GatewayRunning, as payer: GatewayPayer) async throws {
+    self.gateway = gateway
+    self.payer = payer
+    peer = try await PythonPeer(.landlineJS, ["--origin", "http://127.0.0.1:\(gateway.httpPort)"])
+  }
+
+  /// Makes a client; its proof is signed in the page unless `values` want it otherwise.
+  func client(_ values: [String: any Sendable] = [:]) async throws {
+    let usual: [String: any Sendable] = ["key": payer.key, "user": Self.user, "secret": GatewayPayer.secret]
+    _ = try await peer.ask("client", usual.merging(values) { $1 }, for: "client")
+  }
+
+  func connected(_ values: [String: any Sendable] = [:]) async throws {
+    try await client(values)
+    _ = try await peer.ask("connect", for: "connected")
+  }
+
+  /// Connects in vain.
+  /// - Returns: what the promise is refused with.
+  func refused(_ values: [String: any Sendable] = [:]) async throws -> PythonEvent {
+    try await client(values)
+    return try await peer.ask("connect", for: "not-connected")
+  }
+
+  func call(_ target: String = GatewayRate.number, _ values: [String: any Sendable] = [:]) async throws {
+    _ = try await peer.ask("call", values.merging(["to": target]) { $1 }, for: "asked-for")
+  }
+
+  /// The next event of the call under way.
+  @discardableResult
+  func told(_ event: String, within seconds: Double = 15) async throws -> PythonEvent {
+    try await peer.event("call-\(event)", within: seconds)
+  }
+
+  /// Calls, and waits until sound flows.
+  /// - Returns: the call's id.
+  func established(
+    _ target: String = GatewayRate.number, _ values: [String: any Sendable] = [:]
+  ) async throws -> String {
+    try await call(target, values)
+    guard let id = try await told("placed").text("call") else { throw PeerFailure("the call has no id") }
+    try await told("established")
+    return id
+  }
+
+  /// The end of a call, and what its promise says.
+  func ended(within seconds: Double = 15) async throws -> PythonEvent {
+    let end = try await told("ended", within: seconds)
+    let over = try await peer.event("over")
+    try require(over.flag("same") == true, "the promise has what the event has: \(over)")
+    return end
+  }
+
+  /// Calls in vain, and has the error.
+  func failed(_ target: String, _ values: [String: any Sendable] = [:]) async throws -> PythonEvent {
+    try await call(target, values)
+    let end = try await ended(within: 25)
+    try require(end.flag("error.is") == true, "a LandlineError: \(end)")
+    return end
+  }
+
+  /// Asks a method of the call, which must do it.
+  /// - Parameter values: a list of its arguments.
+  func ask(_ method: String, _ values: any Sendable = [String]()) async throws {
+    _ = try await peer.ask("ask", ["method": method, "values": values], for: "did")
+  }
+
+  func hangUp() async throws { try await ask("hangUp") }
+
+  /// Waits until the last half second was so loud; 0.1 is the microphone's tone.
+  func hears(_ levels: ClosedRange<Double>, _ what: String) async throws {
+    _ = try await Deadline(seconds: 10).first("\(what): \(levels)", everyMilliseconds: 200) { () -> Bool? in
+      let level = try await peer.ask("level", ["seconds": 0.5], for: "level").number("value") ?? -1
+      return levels.contains(level) ? true : nil
+    }
+  }
+  static let tone = 0.03...1.0
+  static let silence = 0...0.002
+
+  /// How often something was told so far.
+  func count(_ event: String) -> Int { peer.events.filter { $0.name == event }.count }
+
+  /// Nothing that the client opened is left after its end.
+  func isEmpty() async throws {
+    _ = try await Deadline(seconds: 5).first("end of all that was open", everyMilliseconds: 50) { () -> Bool? in
+      let left = try await peer.ask("left", for: "left")
+      let kinds = ["sockets", "connections", "tracks", "timers", "listeners"]
+      return kinds.allSatisfy { left.number($0) == 0 } ? true : nil
+    }
+  }
+
+  /// What was sent is what the protocol's document says, nothing secret was seen, and no error went astray.
+  func isSound() async throws {
+    let messages = try await peer.ask("messages", for: "messages")
+    try require(messages.count("problems") == 0, "every message fits the document: \(messages)")
+    try require(messages.count("seen") == 0, "no secret is seen: \(messages)")
+    let stray = peer.events.filter { event in
+      // The browser itself writes a line for each socket that fails.
+      let isBrowsers = event.text("text")?.hasPrefix("WebSocket connection to") ?? false
+      return ["unhandled", "page-error"].contains(event.name) || (event.name == "console" && !isBrowsers)
+    }
+    try require(stray.isEmpty, "nothing astray: \(stray)")
+  }
+}

@@ -1,0 +1,19 @@
+import PeerKit
+import Testing
+
+/// landline.js in a browser of others, against whole gateways.
+@Suite("Calls with landline.js", .serialized, .timeLimit(.minutes(10)))
+struct LibraryTests {
+  private static let hasSIPp = PythonPeer.hasChromium && PeerProgram.sipp.isInstalled
+
+  @Test(
+    "Calls",
+    .enabled(if: hasSIPp, "\(PythonPeer.chromiumAbsence), or sipp is: apt-get install sip-tester"),
+    arguments: PeerCase.chosen(LibraryCases.cases))
+  func calls(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Sessions", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
+    arguments: PeerCase.chosen(LibrarySessionCases.cases))
+  func sessions(_ peerCase: PeerCase) async { await peerCase.perform() }
+}
