@@ -31,7 +31,7 @@ struct StoryCommandTests {
       "The call to +46701234567 was answered after 2.3 s over trunk carrier", "the other side", "INVITE (SDP)",
       "<- 180 Ringing", "<- BYE", "Trunk carrier was offered PCMA, in this order.",
       "  price     0.0145 EUR a minute; 60 s at least, then by 1 s; 4670 Sweden mobile; deck",
-      "liabilities:customers:acme",
+      "liabilities:prepaid:acme",
       "  charged   0.0145 EUR", "revenues:calls",
     ] {
       #expect(words(result.output).contains(words(part)), "\(part)")
