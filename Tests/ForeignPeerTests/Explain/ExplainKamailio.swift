@@ -16,8 +16,10 @@ final class ExplainKamailio: Sendable {
   ///   - certificates: by address, for TLS.
   init(_ statements: [String: String], certificates: [String: IssuedCertificate]) async throws {
     let folder = try TemporaryFolder("carriers")
-    port = try FreePort.next()
-    tlsPort = try FreePort.next()
+    let port = try FreePort.next()
+    let tlsPort = try FreePort.next()
+    self.port = port
+    self.tlsPort = tlsPort
     let profiles = certificates.map { address, certificate in
       """
       [server:\(address):\(tlsPort)]
@@ -32,14 +34,15 @@ final class ExplainKamailio: Sendable {
     try folder.write(profiles.joined(), to: "tls.cfg")
     let branches = statements.map { address, text in "  if ($rd == \"\(address)\") {\n    \(text)\n    exit;\n  }\n" }
     let listeners =
-      ["listen=udp:0.0.0.0:\(port)", "listen=tcp:0.0.0.0:\(port)"]
+      statements.keys.sorted().map { "listen=udp:\($0):\(port)\nlisten=tcp:\($0):\(port)" }
       + certificates.keys.sorted().map { "listen=tls:\($0):\(tlsPort)" }
     try folder.write(
       """
       debug=1
       log_stderror=yes
       fork=yes
-      children=12
+      children=1
+      socket_workers=1
       tcp_children=3
       auto_aliases=no
       dns=no

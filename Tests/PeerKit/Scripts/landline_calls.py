@@ -61,6 +61,7 @@ class Apps:
         self._calls = {}
         self._by_id = {}
         self._offer = None
+        self._closing = set()
 
     # Messages
 
@@ -101,7 +102,8 @@ class Apps:
         elif kind == "answer":
             await call.peer.remote("answer", message["sdp"])
         elif kind in ("error", "ended") and call.peer:
-            await call.peer.do_close()
+            # What is told goes before what takes time.
+            self._closing.add(asyncio.ensure_future(call.peer.do_close()))
         if kind != "quality":
             emit(f"{call.name}:{kind}", **message)
 
