@@ -14,20 +14,23 @@ final class ExplainKamailio: Sendable {
   /// - Parameters:
   ///   - statements: by address.
   ///   - certificates: by address, for TLS.
-  init(_ statements: [String: String], certificates: [String: IssuedCertificate]) async throws {
+  ///   - certificate: for any other address.
+  init(
+    _ statements: [String: String], certificates: [String: IssuedCertificate], else certificate: IssuedCertificate
+  ) async throws {
     let folder = try TemporaryFolder("carriers")
     let port = try FreePort.next()
     let tlsPort = try FreePort.next()
     self.port = port
     self.tlsPort = tlsPort
-    let profiles = certificates.map { address, certificate in
+    let profiles = ([("default", certificate)] + certificates.map { ("\($0):\(tlsPort)", $1) }).map { place, shown in
       """
-      [server:\(address):\(tlsPort)]
+      [server:\(place)]
       method = TLSv1.2+
       verify_certificate = no
       require_certificate = no
-      private_key = \(certificate.key.path)
-      certificate = \(certificate.certificate.path)
+      private_key = \(shown.key.path)
+      certificate = \(shown.certificate.path)
 
       """
     }
@@ -68,7 +71,12 @@ final class ExplainKamailio: Sendable {
       ["-f", "kamailio.cfg", "-DD", "-E", "-m", "64", "-M", "4", "-Y", folder.url.path, "-w", folder.url.path],
       in: folder)
     try await process.listens(on: port)
-    try await process.listens(on: tlsPort)
+    if !certificates.isEmpty { try await process.listens(on: tlsPort) }
+  }
+
+  /// It opens its ports before it has read everything.
+  func stillRuns() throws {
+    if let status = process.exitStatus { throw PeerFailure("Kamailio ended with \(status): \(log.lastLines(8))") }
   }
 
   var log: String { process.output + process.diagnostics }

@@ -69,8 +69,8 @@ class Apps:
         try:
             while True:
                 await self._take(session, json.loads(await socket.receive()))
-        except Closed:
-            pass
+        except Closed as end:
+            emit(f"{session.name}:closed", code=end.code, reason=end.reason)
         except asyncio.CancelledError:
             raise
         except Exception as problem:  # a test reads the reason
