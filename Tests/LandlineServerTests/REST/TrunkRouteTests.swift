@@ -167,9 +167,8 @@ import Testing
           maximumCalls: nil)
       ]
     }
-    try await RunningDoor.with(
-      RecordingAcceptor(), operations: kit.operations, testTrunk: { _, _ in throw Broken() }
-    ) { port, _ in
+    let test: RESTService.TrunkTestStart = { _, _ in throw Broken() }
+    try await RunningDoor.with(RecordingAcceptor(), operations: kit.operations, testTrunk: test) { port, _ in
       let peer = try await RawPeer.connect(port)
       try await peer.write(
         "POST /v1/trunks/one/test HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer operator\r\nContent-Length: 0\r\n\r\n")
