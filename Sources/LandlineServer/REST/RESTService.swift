@@ -143,6 +143,8 @@ package struct RESTService: Sendable {
 
   private func query(_ route: RESTRoute, _ text: String?) throws -> [String: String] {
     guard let text, !text.isEmpty else { return [:] }
+    // A page reads its own address; links may bring more.
+    if case .file = route.success { return [:] }
     guard let parameters = PercentText.query(text) else {
       throw Problem(.parameterInvalid, "a parameter cannot be read or stands there twice")
     }
