@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
+import SIPCore
 import Synchronization
 import Testing
 
@@ -42,6 +43,12 @@ import Testing
     let none = statistics.figures(of: "three", at: later)
     #expect(none.answerRatio == nil)
     #expect(none.averageDurationSeconds == nil)
+  }
+
+  @Test func aTrunksAddressReadsAsItIsWritten() throws {
+    for text in ["sip:carrier.example", "sips:[2001:db8::1]:5061", "sip:me@192.0.2.1:5060;transport=tcp;lr"] {
+      #expect(TrunkAddress.text(try SIPURI(parsing: text)) == text)
+    }
   }
 
   @Test func figuresAreBounded() {
