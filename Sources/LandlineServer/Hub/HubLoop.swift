@@ -189,7 +189,7 @@ final class HubLoop {
     engine.trunkReports.map { report in
       let trunk = configuration.engine.trunks.first { $0.trunk.name == report.name }
       return TrunkReport(
-        name: report.name, uri: trunk.map { "\($0.uri)" } ?? "",
+        name: report.name, uri: trunk.map { TrunkAddress.text($0.uri) } ?? "",
         environments: configuration.engine.environments.filter { $0.trunks.contains(report.name) }.map(\.name),
         standing: report.standing, explanation: report.explanation, liveCalls: report.liveCalls,
         maximumCalls: trunk?.trunk.limits.concurrentCalls,
