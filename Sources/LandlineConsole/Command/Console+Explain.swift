@@ -1,10 +1,14 @@
 import CallModel
+import LandlineServer
 import SIPCore
 
 extension Console {
   /// What a code means, by the catalogues alone; or what happened in a call, by its id.
   package func explain(_ text: String, _ options: StoryOptions = StoryOptions()) async throws -> Answer {
-    if let subject = CodeExplanation.Subject(text) { return CodeExplanation(subject: subject).answer() }
+    if let subject = CodeExplanation.Subject(text) {
+      return CodeReport(explanation: CodeExplanation(subject: subject)).answer()
+    }
+    if let problem = ProblemCode.named(text) { return CodeReport.answer(problem) }
     guard Console.isCallID(text), let call = CallID(text) else { throw Console.unexplained(text) }
     return try await explainCall(call, options)
   }
