@@ -7,7 +7,7 @@ import {
 import { dayBars } from "/pages/plots.js";
 
 const { a, button, code, details, div, h1, p, select, span, summary } = tags;
-/** Days that a balance should last for. */
+// Days that a balance should last for.
 const enoughDays = 3;
 const kinds = {
   opening: "Opening", topup: "Top-up", call: "Call", termination: "Cost of a call", refund: "Refund", adjust: "Correction",
@@ -95,7 +95,7 @@ function balanceCard() {
   };
 }
 
-/** A sentence when credit runs out soon, measured by what was spent; null otherwise. */
+// A sentence when credit runs out soon, measured by what was spent; null otherwise.
 function lowBalance() {
   if (account.status !== "open") return null;
   if (account.available_micro <= 0) return "No credit is left: calls that cost something are refused.";
@@ -134,8 +134,8 @@ function spendCard() {
   };
 }
 
-/** randomUUID is missing where the page came without TLS. */
-const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+// randomUUID is missing where the page came without TLS.
+const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 function topUpCard(changed) {
   // One key for one form: whatever is lost on the way, the money is booked once.
