@@ -33,7 +33,9 @@ struct JournalDirectory {
       if index == 0 { period.from = nil }
       if isLast { period.to = nil }
       try replace(name) { out in
-        try journal.write(HledgerJournal.Part(from: period.from, to: period.to, account: account, isFollowed: !isLast), now: now, to: out)
+        try journal.write(
+          HledgerJournal.Part(from: period.from, to: period.to, account: account, isFollowed: !isLast), now: now,
+          to: out)
       }
       names.append(name)
     }

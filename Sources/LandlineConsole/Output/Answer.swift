@@ -59,9 +59,6 @@ extension LedgerHead {
   /// `as of seq 88109  2026-11-21T05:30:04.118Z  head 9f3c11ab`
   var line: String { "as of seq \(seq)  \(at)  head \(shortHash)" }
 
-  /// All of the hash in hexadecimal.
-  var fullHash: String { hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-
   var json: JSONValue {
     .object([("seq", .integer(seq)), ("at", .text("\(at)")), ("head", .text(fullHash))])
   }

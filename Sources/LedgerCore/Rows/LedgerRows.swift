@@ -175,6 +175,9 @@ public struct LedgerHead: Hashable, Sendable {
     self.nextAccount = nextAccount
   }
 
+  /// All of the hash in hexadecimal.
+  public var fullHash: String { hash.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
   /// Largest sequence number: a head beyond it was not counted up to, but written.
   public static let maximumSeq: Int64 = 1 << 62
 

@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 import PeerKit
+import SDPCore
 
 /// How cases with a browser are put together.
 enum BrowserCase {

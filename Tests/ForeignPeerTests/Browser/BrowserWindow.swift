@@ -1,6 +1,8 @@
 import AppProtocol
 import CallEngine
 import Foundation
+import LandlineServer
+import LedgerCore
 import PeerKit
 
 /// A browser window of somebody on the pages of a gateway under test.

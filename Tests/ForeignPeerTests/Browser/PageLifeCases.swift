@@ -1,6 +1,9 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
+import LandlineServer
+import LedgerCore
 import PeerKit
 
 /// What becomes of a call when its page goes, or its connection.

@@ -1,6 +1,9 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
+import LandlineServer
+import LedgerCore
 import PeerKit
 
 /// Calls that people make on the phone page.
