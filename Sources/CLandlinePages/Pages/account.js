@@ -23,6 +23,8 @@ let stop = () => {};
 const path = (rest) => `/v1/accounts/${encodeURIComponent(name)}${rest}`;
 const cash = (value) => money(value, account.currency);
 const count = (calls, word = "") => `${calls} ${word}${calls === 1 ? "call" : "calls"}`;
+// Of a busy account calls are not counted.
+const also = (calls, joint) => (isKnown(calls) ? joint + count(calls) : "");
 const heading = h1("", "Account");
 const chooserBox = div("row end");
 const page = div("stack");
@@ -127,9 +129,9 @@ function spendCard() {
       const { days } = spend;
       const total = (key) => days.reduce((all, day) => all + day[key], 0);
       const most = days.reduce((one, other) => (other.spent_micro > (one?.spent_micro ?? 0) ? other : one), null);
-      sum.textContent = `${cash(total("spent_micro"))} with ${count(total("calls"))}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
-      bars.show(days.map((day) => [day.spent_micro, `${day.date}: ${cash(day.spent)}, ${count(day.calls)}`]), sum.textContent);
-      fill(table.body, days.toReversed().map((day) => table.row(day.date, cash(day.spent), String(day.calls))));
+      sum.textContent = `${cash(total("spent_micro"))}${also(days[0]?.calls === null ? null : total("calls"), " with ")}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
+      bars.show(days.map((day) => [day.spent_micro, `${day.date}: ${cash(day.spent)}${also(day.calls, ", ")}`]), sum.textContent);
+      fill(table.body, days.toReversed().map((day) => table.row(day.date, cash(day.spent), String(day.calls ?? "–"))));
     },
   };
 }

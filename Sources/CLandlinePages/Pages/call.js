@@ -12,7 +12,6 @@ const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
 };
-const holds = { open: "still held", voided: "given back" };
 const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
   { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
@@ -28,7 +27,7 @@ const path = (rest) => `/v1/calls/${id}${rest}`;
 const page = div("stack");
 fill(main, page);
 
-// Sections are made once and written again when what they show has changed: nothing moves under a reader's eyes.
+// Sections are written again only when what they show has changed: nothing moves under a reader's eyes.
 
 const known = new Map();
 function changed(name, ...values) {
@@ -72,7 +71,7 @@ function show(story) {
   document.title = `${heading.textContent} – Landline`;
   if (changed("conclusion", story.conclusion)) conclusion.textContent = story.conclusion;
   ender.hidden = !story.is_live;
-  // The numbers of the messages cannot be hidden; and without a trace there are none.
+  // The numbers in messages are not hidden; without a trace there are no messages.
   capture.hidden = isMasked || !story.ladder.some((row) => row.kind === "sip");
   if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
     const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
@@ -187,7 +186,7 @@ function showMoney({ money: cost, is_live: isLive }) {
   fill(costs, facts([
     ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
     ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
-    ["Held", cost.reserved_micro ? [cash(cost.reserved_micro), holds[cost.hold_state] ?? cost.hold_state].filter(Boolean).join(", ") : null],
+    ["Held", cost.reserved_micro ? `${cash(cost.reserved_micro)} (${cost.hold_state})` : null],
     ["Rate", rate ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
     ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
     ["Increments", rate && isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
@@ -199,7 +198,7 @@ function showMoney({ money: cost, is_live: isLive }) {
 }
 
 const unknown = () => fill(page, h1("", "No such call"),
-  p("empty break", `No call of your accounts has the id ${id}. It may be too old: records are kept only as long as the configuration says. `,
+  p("empty break", `No call of your accounts has the id ${id}, or its record is no longer kept. `,
     a({ href: "/calls" }, "Search the calls"), "."));
 
 // Readings after the end, until the record, the charge and the last statistics are there.

@@ -1,4 +1,4 @@
-// The ladder of a call: both legs on one axis of time. A drawing that the keyboard walks through, and a table.
+// The ladder of a call: both legs on one axis of time.
 import { copyButton, fill } from "/pages/shell.js";
 import { action, folded, grid, tags } from "/pages/lists.js";
 import { Drawing, offset, roughly, shapes, shortened } from "/pages/plots.js";
@@ -71,8 +71,8 @@ export class Ladder {
     this.table = folded("The ladder as a table");
     this.dialog = dialog({ "aria-labelledby": "message-title" });
     this.node = div("stack tight",
-      p("small muted", "Time runs downwards from the start of the call. ↻ and a dashed line: sent again. ✕ and a thick line: a failure. "
-        + "A bar beside a lane: sound that it sent. Arrow keys move between rows, Enter shows the whole message."),
+      p("small muted", "↻ and a dashed line: sent again. ✕ and a thick line: a failure. A bar beside a lane: sound that it sent. "
+        + "Arrow keys move between rows, Enter shows the whole message."),
       div({ class: "ladder-frame", role: "region", "aria-label": "Ladder of the call", tabindex: "0" }, this.head, this.canvas.node),
       this.sound, this.table, this.dialog);
     this.current = 0;
@@ -110,8 +110,6 @@ export class Ladder {
     this.dialog.showModal();
   }
 
-  // The keyboard
-
   choose(target) {
     const index = target.closest("[data-index]")?.dataset.index;
     if (index === undefined) return false;
@@ -146,8 +144,6 @@ export class Ladder {
     event.preventDefault();
     this.focus(this.current + by);
   }
-
-  // Drawing
 
   draw(node, room) {
     const { lanes } = this.story;

@@ -138,8 +138,8 @@ export function repeat(seconds, work) {
   return () => clearInterval(timer);
 }
 
-// A list that is read page by page. read(cursor) → a page of the gateway; key: of its items; table, row(item): where they
-// are shown; matches: whether an item is wanted, for filters that the gateway does not have.
+// A list that is read page by page. read(cursor) → a page of the gateway; key: of its items; table, row(item): how they
+// are shown; matches(item): a filter that the gateway does not have.
 export class PagedList {
   static fewest = 20;
   static mostPages = 10;

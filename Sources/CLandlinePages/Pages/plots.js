@@ -2,7 +2,7 @@
 import { fill, graphic, spoken } from "/pages/shell.js";
 import { facts, folded, grid, tags } from "/pages/lists.js";
 
-// Makers of drawn elements: `line({ x1: 0, … })`. Texts are text nodes: much of them was written by strangers.
+// Makers of drawn elements: `line({ x1: 0, … })`. Texts become text nodes: strangers wrote them.
 export const shapes = new Proxy({}, { get: (_, tag) => (attributes, ...children) => graphic(tag, attributes, children) });
 const { circle, g, line, path, polygon, rect, svg, text, title } = shapes;
 const { div, figcaption, figure, li, ul } = tags;
@@ -25,7 +25,7 @@ export function shortened(text, width, letter = 7.3) {
   return letters.length <= room ? text : `${letters.slice(0, Math.max(1, room - 1)).join("")}…`;
 }
 
-// A box that is drawn to measure, again whenever its width changes: drawings are never scaled.
+// Drawn to measure, again whenever the width changes: drawings are never scaled.
 export class Drawing {
   constructor(draw) {
     this.node = div("canvas");
@@ -136,7 +136,7 @@ export class Plot {
   }
 }
 
-// What a call spent its time with, as one bar. phases: [{ name, from_milliseconds, to_milliseconds }]; words(name)
+// What a call spent its time with, as one bar.
 export function timingBar(words) {
   const list = div("");
   const bar = new Drawing((node, width, phases) => {

@@ -117,6 +117,6 @@ if (me.role === "operator") {
   await refresh();
   repeat(5, refresh);
 } else {
-  fill(box, p("notice", "Trunks are for operators: they show what carriers do for all accounts. Your own calls are at ",
+  fill(box, p("notice", "Trunks are for operators. Your own calls are at ",
     a({ href: "/calls" }, "Calls"), "."));
 }
