@@ -187,7 +187,7 @@ fill(main, div("stack",
   card("Up now", div("spread", liveCount, liveState), liveProblem, liveNone, live.node),
   card("Over",
     asks(search, { class: "filters", role: "search", "aria-label": "Calls that are over" },
-      field("Destination begins with, or a call’s id", destination), isOperator && field("Account", accountName), field("Ended", cause),
+      field("To, or a call’s id", destination), isOperator && field("Account", accountName), field("Ended", cause),
       field("From", from), field("Before", to), button({ type: "submit", class: "primary" }, "Search")),
     list.node)));
 

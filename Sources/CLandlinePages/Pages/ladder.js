@@ -106,7 +106,7 @@ export class Ladder {
     fill(this.dialog, h2({ id: "message-title" }, row.label),
       p("small muted", [`${offset(row.microseconds / 1000)} after the start`, ...this.words(row)].filter(Boolean).join(" · ")),
       pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" }, row.detail || "There is no more behind this row."),
-      div("row", copyButton(() => row.detail), action(() => this.dialog.close(), "", "Close")));
+      div("row", copyButton(() => row.detail), action(() => this.dialog.close(), "slim", "Close")));
     this.dialog.showModal();
   }
 
