@@ -299,7 +299,7 @@ let package = Package(
       name: "LandlineConsoleTests",
       dependencies: [
         "LandlineConsole", "LandlineGateway", "LedgerSQLite", "LedgerCore", "RoutingCore", "SIPCore", "CallModel",
-        "TestVectors", "PeerKit",
+        "AppProtocol", "CallEngine", "CallStory", "TestVectors", "PeerKit",
       ],
       exclude: ["Golden"],
       swiftSettings: ours),

@@ -3,4 +3,4 @@
 @_exported public import CallModel
 
 /// The version of the client library and of the gateway it belongs to.
-public let landlineClientVersion = "0.5.0"
+public let landlineClientVersion = "0.6.0"

@@ -46,10 +46,7 @@ extension RulesRow {
       "destinationDenied", .refused(CallFailure(.destinationBlocked)), not: .refused(CallFailure(.noRate))),
     RulesRow("accountLocked", .refused(CallFailure(.accountLocked)), not: .refused(CallFailure(.accountClosed))),
     RulesRow("accountClosed", .refused(CallFailure(.accountClosed)), not: .refused(CallFailure(.accountLocked))),
-    RulesRow("capReached", .refused(CallFailure(.rateTooHigh)), not: .refused(CallFailure(.durationCap))),
-    RulesRow(
-      "longestCall", talked { $0.fail(CallFailure(.durationCap)) },
-      not: talked { $0.fail(CallFailure(.dailyCap)) }),
+    RulesRow("capReached", .refused(CallFailure(.rateTooHigh)), not: .refused(CallFailure(.concurrencyCap))),
 
     RulesRow(
       "ringTimeout",

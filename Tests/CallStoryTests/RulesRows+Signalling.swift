@@ -135,7 +135,6 @@ extension RulesRow {
 
     RulesRow(
       "trunkSilent", unanswered(repeated: 3), not: unanswered(repeated: 0)),
-    RulesRow("portClosed", unanswered(repeated: 0), not: unanswered(repeated: 0, transport: "tcp")),
     RulesRow(
       "connectionRefused",
       unanswered(repeated: 0, transport: "tcp", problem: "transport.connectRefused: tcp 203.0.113.5:5060: refused"),

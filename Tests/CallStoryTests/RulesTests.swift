@@ -129,7 +129,7 @@ struct RulesTests {
       "tel:",
       "From: ", "sip:İ@x",
     ]
-    for _ in 0..<2_000 {
+    for _ in 0..<400 {
       var scene = RulesScene()
       scene.dialog()
       for _ in 0..<Int.random(in: 1...6, using: &generator) {

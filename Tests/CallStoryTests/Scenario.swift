@@ -99,8 +99,9 @@ struct Scenario {
       transport: transport, local: "127.0.0.1:5060", remote: remote, at: Scenario.start + at)
   }
 
-  mutating func line(_ type: String, _ at: Int64, _ text: String = "", description: String? = nil, fromApp: Bool = false)
-  {
+  mutating func line(
+    _ type: String, _ at: Int64, _ text: String = "", description: String? = nil, fromApp: Bool = false
+  ) {
     recorder.line(type, text, description: description, isFromApp: fromApp, at: Scenario.start + at)
   }
 

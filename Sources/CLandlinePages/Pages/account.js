@@ -1,12 +1,12 @@
 // /account: what is there, what is reserved, where it went.
 import { api, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
 import {
-  action, asks, errorBox, badge, callPath, card, confirmed, facts, field, folded, grid, input, instant, isKnown, main, option, options,
+  asks, badge, callPath, card, confirmed, errorBox, facts, field, folded, grid, input, instant, isKnown, main, option, options,
   PagedList, postings, query, repeat, tags, timeInput,
 } from "/pages/lists.js";
 import { dayBars } from "/pages/plots.js";
 
-const { a, button, code, dd, details, div, dl, dt, h1, p, select, span, summary } = tags;
+const { a, button, code, details, div, h1, p, select, span, summary } = tags;
 /** Days that a balance should last for. */
 const enoughDays = 3;
 const kinds = {
@@ -20,8 +20,9 @@ const isOperator = me.role === "operator";
 let [name, account, spend] = [null, null, null];
 let stop = () => {};
 
-const path = (rest = "") => `/v1/accounts/${encodeURIComponent(name)}${rest}`;
+const path = (rest) => `/v1/accounts/${encodeURIComponent(name)}${rest}`;
 const cash = (value) => money(value, account.currency);
+const count = (calls, word = "") => `${calls} ${word}${calls === 1 ? "call" : "calls"}`;
 const heading = h1("", "Account");
 const chooserBox = div("row end");
 const page = div("stack");
@@ -34,7 +35,7 @@ async function choose(wanted) {
   document.title = `${name} – Account – Landline`;
   if (isOperator) history.replaceState(null, "", query("/account", { account: name }));
   try {
-    account = await api(path());
+    account = await api(path(""));
     if (wanted === name) build();
   } catch (error) {
     fill(page, problemBox(error));
@@ -47,7 +48,7 @@ function build() {
   const shown = name;
   async function refresh() {
     try {
-      const found = await api(path());
+      const found = await api(path(""));
       if (shown !== name) return;
       account = found;
     } catch (error) {
@@ -68,31 +69,29 @@ function build() {
 }
 
 function balanceCard() {
-  const [available, posted, held, limit, status] = ["big", "", "", "", ""].map((name) => dd(name));
+  const box = div("");
   const hint = div({ role: "status" });
   const problem = errorBox();
-  const row = (title, node) => [dt("", title), node];
-  let told = null;
+  let [shown, told] = [null, null];
   return {
-    node: card("Balance",
-      dl("facts", row("Available", available), row("Booked", posted), row("Reserved", held),
-        account.kind === "postpaid" && row("Credit limit", limit), row("Status", status),
-        row("Rate plan", dd("", account.plan ?? "the default one")), row("Time zone", dd("", account.zone)),
-        row("Since", dd("", moment(account.created_at)))),
-      hint, problem),
+    node: card("Balance", box, hint, problem),
+    problem,
     show() {
       problem.clear();
-      const open = account.open_calls;
-      available.textContent = cash(account.available);
-      posted.textContent = cash(account.posted);
-      held.textContent = cash(account.held) + (open > 0 ? ` for ${open} open ${open === 1 ? "call" : "calls"}` : "");
-      limit.textContent = cash(account.credit_limit);
-      fill(status, badge(account.status, account.status === "open" ? "good" : "warn"), ` ${account.kind}`);
+      const text = JSON.stringify(account);
+      if (text !== shown) {
+        fill(box, facts([
+          ["Available", span("big", cash(account.available))], ["Booked", cash(account.posted)],
+          ["Reserved", cash(account.held) + (account.open_calls > 0 ? ` for ${count(account.open_calls, "open ")}` : "")],
+          ["Credit limit", account.kind === "postpaid" ? cash(account.credit_limit) : null],
+          ["Status", [badge(account.status, account.status === "open" ? "good" : "warn"), ` ${account.kind}`]],
+          ["Rate plan", account.plan ?? "the default one"], ["Time zone", account.zone], ["Since", moment(account.created_at)],
+        ]));
+      }
       const low = lowBalance();
       if (low !== told) fill(hint, low && p("notice warn", low));
-      told = low;
+      [shown, told] = [text, low];
     },
-    problem,
   };
 }
 
@@ -126,7 +125,6 @@ function spendCard() {
       }
       problem.clear();
       const { days } = spend;
-      const count = (calls) => `${calls} ${calls === 1 ? "call" : "calls"}`;
       const total = (key) => days.reduce((all, day) => all + day[key], 0);
       const most = days.reduce((one, other) => (other.spent_micro > (one?.spent_micro ?? 0) ? other : one), null);
       sum.textContent = `${cash(total("spent_micro"))} with ${count(total("calls"))}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
@@ -147,11 +145,9 @@ function topUpCard(changed) {
   const note = input("topup-note", { maxlength: "200" });
   const submit = button({ type: "submit", class: "primary" }, "Top up…");
   const answer = errorBox();
-  const done = div({ role: "status" });
   const fields = [amount, method, note];
   async function book() {
     answer.clear();
-    fill(done);
     const text = cash(amount.value.trim());
     if (!isUncertain && !await confirmed("Top up?", `${text} (${methods[method.value]}) will be booked to ${name}.`, `Book ${text}`)) return;
     const body = { amount: amount.value.trim(), method: method.value, note: note.value.trim() };
@@ -159,7 +155,7 @@ function topUpCard(changed) {
     try {
       const moved = await api(path("/topups"), { method: "POST", headers: { "Idempotency-Key": key }, body });
       isUncertain = false;
-      fill(done, p("notice good", `Booked ${cash(moved.amount)}; the balance is ${cash(moved.balance)} now.`));
+      fill(answer, p("notice good", `Booked ${cash(moved.amount)}; the balance is ${cash(moved.balance)} now.`));
       for (const control of [amount, note]) control.value = "";
     } catch (error) {
       isUncertain = !(error.status >= 400 && error.status < 500) || error.retryable;
@@ -173,28 +169,17 @@ function topUpCard(changed) {
     changed();
   }
   return details("card", summary("", "Top up this account"), div("stack",
-    asks(book, { class: "filters" }, field("Amount", amount), field("Paid by", method), field("Note", note), submit), answer, done));
+    asks(book, { class: "filters" }, field("Amount", amount), field("Paid by", method), field("Note", note), submit), answer));
 }
 
 function historyCard() {
   const kind = select({ id: "history-kind" }, option("", "All"), options(kinds));
   const [from, to] = [timeInput("history-from"), timeInput("history-to")];
   const table = grid("Entries of the account, newest first", "Time", "What", "#Amount", "#Balance", "-Postings");
-  const newer = action(() => list.reload(), "", "There are newer entries: show them");
   const list = new PagedList({
-    async read(cursor) {
-      const found = await api(query(path("/history"), { limit: 25, cursor, from: instant(from), to: instant(to) }));
-      return { items: found.entries, next: found.next };
-    },
-    show(entries, isFirst) {
-      newer.hidden = true;
-      if (isFirst) fill(table.body);
-      table.body.append(...entries.map((entry) => lineRow(entry, table)));
-    },
-    matches: (entry) => kind.value === "" || entry.kind === kind.value,
-    empty: "No entries here.",
+    read: (cursor) => api(query(path("/history"), { limit: 25, cursor, from: instant(from), to: instant(to) })),
+    key: "entries", table, row: (entry) => lineRow(entry, table), matches: (entry) => ["", entry.kind].includes(kind.value),
   });
-  newer.hidden = true;
   const links = ["csv", "json", "hledger"].map((format) => a({ class: "button slim", download: true }, format));
   function reload() {
     for (const link of links) link.href = query(path("/export"), { format: link.textContent, from: instant(from), to: instant(to) });
@@ -202,14 +187,10 @@ function historyCard() {
   }
   return {
     reload,
-    changed() {
-      // What somebody is reading is not pulled away.
-      if (list.pages > 1 || table.node.contains(document.activeElement) || table.body.querySelector(".detail")) newer.hidden = false;
-      else list.reload();
-    },
+    changed: () => list.changed(),
     node: card("History", div("row", span("small muted", "Download"), links),
       div({ class: "filters", onchange: reload }, field("Kind", kind), field("From", from), field("Before", to)),
-      newer, table.node, list.node),
+      list.node),
   };
 }
 

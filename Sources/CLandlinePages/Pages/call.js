@@ -1,7 +1,7 @@
 // /calls/ID: the story of one call, read again each second while it is up.
 import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
 import {
-  action, errorBox, badge, callPath, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+  action, errorBox, badge, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
 } from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
 import { offset, Plot, timingBar } from "/pages/plots.js";
@@ -12,31 +12,25 @@ const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
 };
-const holds = { open: "still held", settled: "settled", voided: "given back" };
+const holds = { open: "still held", voided: "given back" };
 const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
-  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, isBetterHigh: false, limit: { value: 30, text: "warning above 30 ms" } },
-  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, isBetterHigh: false, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
+  { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
+  { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
 ];
 
 await start("calls");
-let id = "";
-try {
-  id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
-} catch {
-  // An escape that is none: no call has such an id.
-  id = location.pathname.split("/")[2];
-}
+// As it stands in the address: ids have nothing to escape.
+const id = location.pathname.split("/")[2];
 const isMasked = new URLSearchParams(location.search).get("masked") === "true";
 const mask = { masked: isMasked ? "true" : null };
-const path = (rest = "") => `/v1/calls/${encodeURIComponent(id)}${rest}`;
+const path = (rest) => `/v1/calls/${id}${rest}`;
 const page = div("stack");
 fill(main, page);
 
 // Sections are made once and written again when what they show has changed: nothing moves under a reader's eyes.
 
 const known = new Map();
-/** Whether a value differs from the last time. */
 function changed(name, ...values) {
   const text = JSON.stringify(values);
   if (known.get(name) === text) return false;
@@ -63,10 +57,10 @@ const cards = {
 };
 
 function build() {
-  const link = new URL(`${callPath(id)}?masked=true`, location.href).href;
+  const link = new URL("?masked=true", location.href).href;
   fill(page, p("small", a({ href: "/calls" }, "All calls")), div("stack tight", heading, state, conclusion), problem,
     div("row", hangUp, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
-      isMasked ? a({ class: "button slim", href: callPath(id) }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
+      isMasked ? a({ class: "button slim", href: location.pathname }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
     isMasked && p("notice", "Numbers are hidden on this page."),
     cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
     div("columns", cards.attempts, cards.costs), cards.descriptions, gaps);
@@ -75,7 +69,7 @@ function build() {
 async function end() {
   if (!await confirmed("Hang up?", "The call ends for both sides.", "Hang up")) return;
   try {
-    await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
+    await api(`/v1/live-calls/${id}`, { method: "DELETE" });
   } catch (error) {
     if (error.status !== 404) problem.fail(error);
   }
@@ -150,8 +144,8 @@ function showSound(story) {
   const { codecs: chosen, media, quality } = story;
   if (!changed("sound", chosen, media, quality, story.lanes, story.attempts)) return;
   cards.sound.hidden = !chosen && media.length === 0 && quality.length === 0;
-  fill(codecs, chosen && p("", strong("", `${chosen.near ?? "none"} → ${chosen.far ?? "none"}`), " ",
-    badge(chosen.is_transcoded ? "transcoded" : "passed through", chosen.is_transcoded ? "info" : "good")),
+  fill(codecs, chosen && p("", strong("", [chosen.near, chosen.far].filter(Boolean).join(" → ") || "No codec was agreed"), " ",
+    chosen.near && chosen.far && badge(chosen.is_transcoded ? "transcoded" : "passed through", chosen.is_transcoded ? "info" : "good")),
   chosen && ul("evidence", chosen.reasons.map((reason) => li("", reason))));
   const ways = waysOf(story);
   const table = grid("Packets of each direction", "Direction", "#Packets", "#Bytes", "#Lost", "#Jitter", "#MOS");
@@ -203,17 +197,15 @@ function showMoney({ money: cost, is_live: isLive }) {
     ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
     ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
     ["Held", cost.reserved_micro ? [cash(cost.reserved_micro), holds[cost.hold_state] ?? cost.hold_state].filter(Boolean).join(", ") : null],
-    ["Rate", isKnown(rate) ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
+    ["Rate", rate ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
     ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
-    ["Increments", isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
+    ["Increments", rate && isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
     ["Destination", cost.destination], ["Rate deck", cost.deck],
     ["Account now", `${cash(cost.balance_micro)}, ${cash(cost.available_micro)} available`],
   ]), cost.transfers.map((transfer) => div("stack tight", h3("", `Transfer ${transfer.id} (${transfer.kind})`),
     p("small muted", moment(new Date(transfer.at).toISOString())),
     postings(transfer.id, [transfer.debit, transfer.credit], cost.currency))));
 }
-
-// Reading
 
 const unknown = () => fill(page, h1("", "No such call"),
   p("empty break", `No call of your accounts has the id ${id}. It may be too old: records are kept only as long as the configuration says. `,
@@ -249,5 +241,4 @@ async function read() {
   }
 }
 
-if (id) await read();
-else location.replace("/calls");
+await read();

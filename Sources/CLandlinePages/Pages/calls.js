@@ -11,17 +11,11 @@ const mostRows = 200;
 const farewell = 4000;
 const warnScore = 3.5;
 const tones = { ringing: "warn", answered: "info", established: "good" };
-const storedMask = "landline.masked";
 const { a, button, details, div, h1, label, p, select, span, summary } = tags;
 
 const me = await start("calls");
 const isOperator = me.role === "operator";
-let isMasked = false;
-try {
-  isMasked = localStorage.getItem(storedMask) === "true";
-} catch {
-  // Storage may be refused: then the box holds for this page.
-}
+let isMasked = location.hash === "#masked";
 const shown = (text) => (isMasked ? masked(text ?? "") : text ?? "");
 const parties = (call) =>
   `${shown(call.caller_number ?? call.user ?? call.application ?? "the gateway")} → ${shown(call.destination)}`;
@@ -39,8 +33,6 @@ function scores(pair, names) {
 
 const calls = new Map();
 const rows = new Map();
-/** The gateway's clock less ours, where they differ much: times were set there and tick here. */
-let skew = 0;
 const account = isOperator ? ["Account"] : [];
 const live = grid("Calls that are up", "State", "From and to", ...account, "Trunk", "Codecs", "#MOS", "#Time", "#Held", "-Hang up");
 const liveState = span({ class: "badge", role: "status" }, "connecting");
@@ -86,7 +78,7 @@ class LiveRow {
 
   tick() {
     const since = Date.parse(this.call.answered_at ?? this.call.started_at);
-    write(this.time, duration((Date.now() + skew - since) / 1000));
+    write(this.time, duration((Date.now() - since) / 1000));
   }
 
   ask(isAsked) {
@@ -157,16 +149,9 @@ function heard(call) {
 
 /** What ended while the stream was away is not told again. */
 async function reconcile() {
-  try {
-    const response = await api("/v1/live-calls", { as: "response" });
-    const ahead = Date.parse(response.headers.get("date")) - Date.now();
-    skew = Math.abs(ahead) > 3000 ? ahead : 0;
-    const up = new Set((await response.json()).calls.map((call) => call.id));
-    for (const [id, call] of calls) if (!up.has(id) && call.state !== "ended") calls.delete(id);
-    plan();
-  } catch {
-    // The stream says what is wrong.
-  }
+  const up = new Set((await api("/v1/live-calls")).calls.map((call) => call.id));
+  for (const [id, call] of calls) if (!up.has(id) && call.state !== "ended") calls.delete(id);
+  plan();
 }
 
 // Calls that are over
@@ -175,24 +160,12 @@ const [destination, accountName] = [input("search-to", { placeholder: "+4670" })
 const cause = select({ id: "search-cause" }, option("", "Any way"), options(causes));
 const [from, to] = [timeInput("search-from"), timeInput("search-before")];
 const over = grid("Calls that are over, newest first", "Started", "From and to", ...account, "Trunk", "#Talked", "#Cost", "#MOS", "Ended");
-const newer = action(() => list.reload(), "", "More calls have ended: show them");
-newer.hidden = true;
-let records = [];
 const list = new PagedList({
-  async read(cursor) {
-    const found = await api(query("/v1/calls", {
-      limit: 25, cursor, destination: destination.value.trim(), account: accountName.value.trim(), cause: cause.value,
-      from: instant(from), to: instant(to),
-    }));
-    return { items: found.calls, next: found.next };
-  },
-  show(found, isFirst) {
-    newer.hidden = true;
-    records = isFirst ? found : [...records, ...found];
-    if (isFirst) fill(over.body);
-    over.body.append(...found.map(overRow));
-  },
-  empty: "No call was found.",
+  read: (cursor) => api(query("/v1/calls", {
+    limit: 25, cursor, destination: destination.value.trim(), account: accountName.value.trim(), cause: cause.value,
+    from: instant(from), to: instant(to),
+  })),
+  key: "calls", table: over, row: overRow,
 });
 
 function overRow(call) {
@@ -211,11 +184,7 @@ let overTimer = null;
 /** The record of a call is written shortly after its end. */
 function overSoon() {
   clearTimeout(overTimer);
-  overTimer = setTimeout(() => {
-    // What somebody is reading is not pulled away.
-    if (list.pages > 1 || over.node.contains(document.activeElement)) newer.hidden = false;
-    else list.reload();
-  }, 1500);
+  overTimer = setTimeout(() => list.changed(), 1500);
 }
 
 // The page
@@ -225,12 +194,9 @@ const maskBox = input("mask", {
   onchange() {
     isMasked = maskBox.checked;
     for (const row of rows.values()) row.show(row.call);
-    fill(over.body, records.map(overRow));
-    try {
-      localStorage.setItem(storedMask, String(isMasked));
-    } catch {
-      // Not kept, but it holds for this page.
-    }
+    list.draw(true);
+    // A reload, or a link, keeps it.
+    history.replaceState(null, "", isMasked ? "#masked" : location.pathname);
   },
 });
 const callID = input("open-call", { required: true });
@@ -242,7 +208,7 @@ fill(main, div("stack",
     asks(() => list.reload(), { class: "filters", role: "search", "aria-label": "Calls that are over" },
       field("Destination begins with", destination), isOperator && field("Account", accountName), field("Ended", cause),
       field("From", from), field("Before", to), button({ type: "submit", class: "primary" }, "Search")),
-    newer, over.node, list.node,
+    list.node,
     details("", summary("", "Open a call by its id"),
       asks(() => location.assign(callPath(callID.value.trim())), { class: "row end" },
         field("Id of the call", callID), button({ type: "submit" }, "Open"))))));
@@ -253,7 +219,7 @@ follow("/v1/live-calls?watch=true", {
   state(state) {
     liveState.textContent = state === "lost" ? "connection lost, trying again" : state;
     liveState.className = `badge ${{ live: "good", lost: "warn" }[state] ?? ""}`;
-    if (state === "live") reconcile();
+    if (state === "live") reconcile().catch(() => {});
   },
   error: (error) => liveProblem.fail(error),
 });

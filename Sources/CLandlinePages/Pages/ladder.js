@@ -1,5 +1,4 @@
-// The ladder of a call: both legs on one axis of time, from top to bottom. A drawing that the keyboard walks through, and
-// the same as a table.
+// The ladder of a call: both legs on one axis of time. A drawing that the keyboard walks through, and a table.
 import { copyButton, fill } from "/pages/shell.js";
 import { action, folded, grid, tags } from "/pages/lists.js";
 import { Drawing, offset, roughly, shapes, shortened } from "/pages/plots.js";
@@ -57,7 +56,7 @@ function stretchesOf(seconds) {
   }));
 }
 
-/** Places of the lanes that sound goes between: the app or the first that was called, the gateway, the last one tried. */
+/** The lanes that sound goes between: whoever calls, the gateway, the last one tried. */
 export function legs({ lanes }) {
   const gateway = lanes.findIndex((lane) => lane.id === "gateway");
   return { near: Math.max(0, gateway - 1), gateway, far: lanes.length - 1 };
@@ -74,7 +73,7 @@ export class Ladder {
       p("small muted", "Time runs downwards from the start of the call. ↻ and a dashed line: sent again. ✕ and a thick line: a failure. "
         + "A bar beside a lane: sound that it sent. Arrow keys move between rows, Enter shows the whole message."),
       div({ class: "ladder-frame", role: "region", "aria-label": "Ladder of the call", tabindex: "0" }, this.head, this.canvas.node),
-      this.sound, this.table, this.makeDialog());
+      this.sound, this.table, (this.dialog = this.makeDialog()));
     this.current = 0;
     const body = this.canvas.node;
     body.addEventListener("click", (event) => this.open(event));
@@ -101,40 +100,20 @@ export class Ladder {
     return [way, [row.is_repeated && "sent again", row.is_failure && "failure"].filter(Boolean).join(", ")];
   }
 
-  // One message in full
-
   makeDialog() {
     this.label = h2({ id: "message-title" });
     this.about = p("small muted");
     this.message = pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" });
-    this.earlier = action(() => this.move(-1), "", "Earlier");
-    this.later = action(() => this.move(1), "", "Later");
-    this.dialog = dialog({ "aria-labelledby": "message-title", onclose: () => this.focus(this.told) }, this.label, this.about, this.message,
-      div("row", this.earlier, this.later, copyButton(() => this.message.textContent),
-        action(() => this.dialog.close(), "", "Close")));
-    return this.dialog;
+    return dialog({ "aria-labelledby": "message-title" }, this.label, this.about, this.message,
+      div("row", copyButton(() => this.message.textContent), action(() => this.dialog.close(), "", "Close")));
   }
 
-  /** The nearest row with more behind it than its label. */
-  next(by) {
-    let index = this.current + by;
-    while (this.rows[index] && !this.rows[index].detail) index += by;
-    return this.rows[index] ? index : null;
-  }
-
-  move(by) {
-    const index = this.next(by);
-    if (index !== null) this.tell(index);
-  }
-
-  tell(index) {
-    [this.current, this.told] = [index, index];
-    const row = this.rows[index];
+  /** One message in full. */
+  tell(row) {
     this.label.textContent = row.label;
     this.about.textContent = [`${offset(row.microseconds / 1000)} after the start`, ...this.words(row)].filter(Boolean).join(" · ");
     this.message.textContent = row.detail || "There is no more behind this row.";
-    [this.earlier.disabled, this.later.disabled] = [this.next(-1) === null, this.next(1) === null];
-    if (!this.dialog.open) this.dialog.showModal();
+    this.dialog.showModal();
   }
 
   // The keyboard
@@ -160,7 +139,7 @@ export class Ladder {
   open(event) {
     if (!this.choose(event.target)) return;
     event.preventDefault();
-    this.tell(this.current);
+    this.tell(this.rows[this.current]);
   }
 
   key(event) {
@@ -186,11 +165,15 @@ export class Ladder {
     const places = layout(this.rows);
     const height = (places.at(-1)?.y ?? 20) + 26;
     const hadFocus = node.contains(document.activeElement);
-    const letters = (lane, name, y, text_, letter) =>
-      text({ class: name, x: x(lane), y, "text-anchor": "middle" }, shortened(text_, gap - 6, letter));
-    fill(this.head, svg({ width, height: 42, "aria-hidden": "true" }, text({ class: "clock", x: 4, y: 16 }, "after start"),
+    // The outer lanes have their words inwards: beyond them the drawing ends.
+    const letters = (lane, name, y, words, letter) => {
+      const [at, anchor, room] = lane === 0 ? [clockWidth + 4, "start", edge + gap / 2 - 8]
+        : lane === gaps ? [width - 4, "end", edge + gap / 2 - 8] : [x(lane), "middle", gap - 8];
+      return text({ class: name, x: at, y, "text-anchor": anchor }, shortened(words, room, letter));
+    };
+    fill(this.head, svg({ width, height: 42, "aria-hidden": "true" }, text({ class: "tick", x: 4, y: 16 }, "after start"),
       lanes.map((lane, index) => g({}, title({}, `${lane.title} ${lane.detail}`),
-        letters(index, "lane-title", 16, lane.title, 8), letters(index, "lane-detail", 33, lane.detail, 6.6)))));
+        letters(index, "title", 16, lane.title, 8), letters(index, "tick", 33, lane.detail, 6.6)))));
     fill(node, svg({ width, height, role: "group", "aria-label": `${this.rows.length} rows in order of time` },
       lanes.map((_, index) => line({ class: "lane", x1: x(index), x2: x(index), y1: 0, y2: height })),
       this.drawSound(places, height - 4, x),
@@ -227,8 +210,8 @@ export class Ladder {
       tabindex: index === this.current ? "0" : "-1", "data-index": index,
       "aria-label": [time, ...this.words(row), row.label].filter(Boolean).join(", "),
     }, title({}, row.label), rect({ class: "hit", x: 1, y: y - 18.5, width: width - 2, height: step - 1, rx: 4 }),
-    text({ class: "clock", x: 4, y: y - 1 }, time),
-    gap >= notable && text({ class: "clock", x: 4, y: y - 16 - stretch / 2, "aria-hidden": "true" }, `⋮ ${roughly(gap)}`),
+    text({ class: "tick", x: 4, y: y - 1 }, time),
+    gap >= notable && text({ class: "tick", x: 4, y: y - 16 - stretch / 2, "aria-hidden": "true" }, `⋮ ${roughly(gap)}`),
     from === to ? this.drawNote(label, from, y, x, width) : this.drawArrow(label, x(from), x(to), y));
   }
 
@@ -253,13 +236,13 @@ export class Ladder {
     ];
   }
 
-  /** Written only while somebody looks: a ladder may have hundreds of rows, and a live one changes each second. */
+  /** Written only while somebody looks: there may be hundreds of rows. */
   write() {
     if (!this.table.open) return;
     const table = grid("The ladder", "#Time", "From", "To", "What", "Remarks");
-    fill(table.body, this.rows.map((row, index) => table.row(offset(row.microseconds / 1000), this.titleOf(row.from),
+    fill(table.body, this.rows.map((row) => table.row(offset(row.microseconds / 1000), this.titleOf(row.from),
       row.from === row.to ? "" : this.titleOf(row.to),
-      row.detail ? action(() => this.tell(index), "quiet slim", row.label) : row.label,
+      row.detail ? action(() => this.tell(row), "quiet slim", row.label) : row.label,
       this.words(row)[1])));
     fill(this.table.lastChild, table.node);
   }

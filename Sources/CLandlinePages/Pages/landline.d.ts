@@ -19,6 +19,7 @@ export declare const LIMITS: Readonly<{
   connect: number;
   attempt: number;
   credentials: number;
+  proof: number;
   ping: number;
   pong: number;
   probe: number;

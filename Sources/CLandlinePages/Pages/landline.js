@@ -27,8 +27,9 @@ export const LIMITS = Object.freeze({
   connect: 30000,
   /** A connection that is not open and registered by then is tried anew. */
   attempt: 10000,
-  /** Longest that the page's credentials function may take. */
+  /** Longest that the page's credentials function may take, and how long its answer is good. */
   credentials: 30000,
+  proof: 30000,
   /** Silence of the gateway before a ping, and before the connection counts as lost after it. */
   ping: 20000,
   pong: 10000,
@@ -94,6 +95,8 @@ function failure(code, more, cause) {
   return new LandlineError(details, cause === undefined ? undefined : { cause });
 }
 
+// What the gateway told.
+const told = (details) => (typeof details?.code === "string" ? new LandlineError(details) : failure("gw.message"));
 const problem = (code, phrase, cause) => failure(code, { phrase }, cause);
 
 function invalid(code, kind, rule, offset, problem, accepted) {
@@ -261,19 +264,27 @@ class Session {
   /**
    * Sends a request, or keeps it until the session stands. `settle(error, reply)` is called once, before any later
    * message is looked at.
+   * @returns a function that takes it back: true, and settle is not called, unless it was sent.
    */
   request(type, members, settle) {
-    const entry = { type, members, settle, number: 0, timer: 0 };
+    const entry = { type, members, settle, number: 0, timer: 0, isSent: false };
+    const takeBack = () => !entry.isSent && this.#remove(entry);
     if (this.#state === "idle" || this.#state === "stopped") {
-      return settle(problem("network.unreachable", "the client is not connected"));
+      settle(problem("network.unreachable", "the client is not connected"));
+      return takeBack;
     }
     if (this.#asked.size + this.#queued.length >= LIMITS.pendingRequests) {
-      return settle(problem("gw.limit", "too many requests wait for a reply"));
+      settle(problem("gw.limit", "too many requests wait for a reply"));
+      return takeBack;
     }
     entry.timer = setTimeout(() => this.#settle(entry, failure("network.timeout")), LIMITS.reply);
-    if (!this.#session) return void this.#queued.push(entry);
-    this.#number(entry);
-    if (this.#phase === "standing") this.#send(entry);
+    if (!this.#session) {
+      this.#queued.push(entry);
+    } else {
+      this.#number(entry);
+      if (this.#phase === "standing") this.#send(entry);
+    }
+    return takeBack;
   }
 
   /** The network is another one: what was open leads nowhere. */
@@ -315,7 +326,10 @@ class Session {
     socket.onopen = live(() => this.#greet());
     socket.onmessage = live(({ data }) => this.#receive(data));
     socket.onclose = live(({ code }) => this.#closed(code));
-    if (!this.#session) this.#askForProof();
+    if (this.#session) return;
+    // A token may have ended meanwhile.
+    if (performance.now() - this.#proof?.at > LIMITS.proof) this.#proof = null;
+    this.#askForProof();
   }
 
   // Beside the opening of the connection: neither waits for the other.
@@ -326,7 +340,7 @@ class Session {
     before(Promise.resolve().then(() => this.#prove()), LIMITS.credentials, late).then(
       (value) => {
         if (proof !== this.#proof) return;
-        proof.value = value;
+        Object.assign(proof, { value, at: performance.now() });
         if (this.#phase === "greeting" && !this.#greeting) this.#greet();
       },
       (error) => {
@@ -371,7 +385,7 @@ class Session {
     this.#reconnect();
   }
 
-  #error() { return this.#refusal && new LandlineError(this.#refusal); }
+  #error() { return this.#refusal && told(this.#refusal); }
 
   // The connection leads nowhere.
   #fail(code = 1000) {
@@ -431,9 +445,10 @@ class Session {
     }
     const { type, id, seq } = message;
     if (this.#phase === "greeting") {
+      const isReply = id === this.#greeting && typeof message.resume?.token === "string";
       if (type === "error") this.#refusal = message.error;
-      else if (id === this.#greeting && type === "registered" && !this.#session) this.#begin(message);
-      else if (id === this.#greeting && type === "resumed" && this.#session) this.#resume(message);
+      else if (isReply && type === "registered" && !this.#session) this.#begin(message);
+      else if (isReply && type === "resumed" && this.#session) this.#resume(message);
       return;
     }
     if (this.#phase !== "standing") return;
@@ -445,7 +460,7 @@ class Session {
     if (type === "draining") return this.#hear.draining();
     if (type === "error" || type === "done" || type === "answer" || type === "placed" || type === "pong") {
       const entry = this.#asked.get(id);
-      if (entry) this.#settle(entry, type === "error" ? new LandlineError(message.error) : null, message);
+      if (entry) this.#settle(entry, type === "error" ? told(message.error) : null, message);
       // Its time was over and the page was told so: the call must not go on.
       else if (type === "placed") this.request("hangup", { call: message.call }, () => {});
       return;
@@ -457,7 +472,8 @@ class Session {
     this.#session = { name: session, token: resume.token, seconds: resume.seconds, lastEvent: 0, isDue: false };
     this.#registered = true;
     this.#stand();
-    for (const entry of this.#queued.splice(0)) {
+    while (this.#queued.length > 0) {
+      const entry = this.#queued.shift();
       this.#number(entry);
       this.#send(entry);
     }
@@ -468,7 +484,7 @@ class Session {
     Object.assign(this.#session, { token: resume.token, seconds: resume.seconds, isDue: false });
     this.#set("session");
     this.#stand();
-    for (const [number, entry] of [...this.#asked]) if (number > last) this.#send(entry);
+    for (const [number, entry] of [...this.#asked]) if (!(number <= last)) this.#send(entry);
     this.#enter("ready");
     this.#hear.resumed();
   }
@@ -502,6 +518,7 @@ class Session {
   }
 
   #send(entry) {
+    entry.isSent = true;
     if (!this.#transmit({ type: entry.type, id: entry.number, ...entry.members })) {
       this.#settle(entry, problem("gw.message", "the message is too large"));
     }
@@ -515,12 +532,15 @@ class Session {
   }
 
   #settle(entry, error, reply) {
+    if (this.#remove(entry)) entry.settle(error, reply);
+  }
+
+  // Whether it was still waiting.
+  #remove(entry) {
     clearTimeout(entry.timer);
     const place = this.#queued.indexOf(entry);
     if (place >= 0) this.#queued.splice(place, 1);
-    else if (this.#asked.get(entry.number) === entry) this.#asked.delete(entry.number);
-    else return;
-    entry.settle(error, reply);
+    return place >= 0 || (this.#asked.get(entry.number) === entry && this.#asked.delete(entry.number));
   }
 
   // The session is over: nobody answers any more. What waits for the next one goes on waiting unless there is none.
@@ -625,6 +645,7 @@ export class Call extends EventTarget {
   #client; #media; #options; #end;
   #state = "initiating";
   #isAsked = false;
+  #takeBack = null;
   #wantsEnd = false;
   #track = null;
   #muted = false;
@@ -706,8 +727,8 @@ export class Call extends EventTarget {
       this.#wantsEnd = true;
       this.#open();
       if (this.id !== null) this.#hangUp();
-      // A request that went out has an answer first; what did not, never will.
-      else if (!this.#isAsked) this.#finish("canceled", null);
+      // A request that was sent has an answer first; one that was not, need not be.
+      else if (!this.#isAsked || this.#takeBack?.()) this.#finish("canceled", null);
     }
     return this.ended;
   }
@@ -749,7 +770,7 @@ export class Call extends EventTarget {
       if (offer.length > LIMITS.descriptionLength) throw problem("sip.media", "the offer is too large");
       const { callerNumber, anonymous } = this.#options;
       this.#isAsked = true;
-      this.#client.session.request("call", {
+      this.#takeBack = this.#client.session.request("call", {
         to: { kind: this.kind, [TARGETS[this.kind]]: destination }, offer,
         ...(Object.keys(headers).length ? { headers } : {}),
         ...(callerNumber ? { from: String(callerNumber) } : {}), ...(anonymous ? { anonymous: true } : {}),
@@ -812,7 +833,7 @@ export class Call extends EventTarget {
     } else if (type === "offer") {
       quiet(this.#inTurn(() => this.#answer(members.sdp)));
     } else if (type === "ended") {
-      this.#close(members, members.failure ? new LandlineError(members.failure) : null);
+      this.#close(members, members.failure ? told(members.failure) : null);
     }
   }
 
@@ -1146,7 +1167,7 @@ export class Landline extends EventTarget {
     this.#sequence = Math.max(this.#sequence + 1, Math.floor(wallClock() * 1000));
     const sequence = this.#sequence;
     if (typeof this.#credentials !== "function") {
-      if (!globalThis.crypto?.subtle) throw problem("capability.local", "signing needs a page over https or on localhost");
+      if (!globalThis.crypto?.subtle) throw problem("capability.local", "signing needs https or localhost");
       const text = new TextEncoder().encode(`${user}${applicationKey}${sequence}${this.#credentials.secret}`);
       const digest = new Uint8Array(await crypto.subtle.digest("SHA-1", text));
       return { kind: "signature", signature: btoa(String.fromCharCode(...digest)), sequence: String(sequence) };
@@ -1189,14 +1210,19 @@ export class Landline extends EventTarget {
     this.#listening = new AbortController();
     const { signal } = this.#listening;
     const on = (target, name, act) => target?.addEventListener(name, act, { signal });
-    const changed = () => {
-      this.#session.networkChanged();
+    const renew = () => {
       this.#floor.coolDown();
       this.#floor.warmUp();
-      for (const call of this.#floor.calls.values()) call[CHECK](true);
     };
-    on(globalThis, "online", changed);
-    on(navigator.connection, "change", () => this.#session.probe());
+    on(globalThis, "online", () => {
+      this.#session.networkChanged();
+      renew();
+      for (const call of this.#floor.calls.values()) call[CHECK](true);
+    });
+    on(navigator.connection, "change", () => {
+      this.#session.probe();
+      renew();
+    });
     on(globalThis, "offline", () => this.#session.probe());
     on(document, "visibilitychange", () => document.visibilityState === "visible" && this.#session.probe());
     // The page goes: the gateway learns it now, not when the session's time is over.

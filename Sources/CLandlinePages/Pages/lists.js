@@ -11,14 +11,12 @@ export const isKnown = (value) => value !== null && value !== undefined;
 export const main = document.querySelector("main");
 export const callPath = (id) => `/calls/${encodeURIComponent(id)}`;
 export const badge = (text, tone = "") => span(`badge ${tone}`, text);
-/** A button that does something when it is pressed. */
 export const action = (onclick, name, ...children) => button({ type: "button", class: name || null, onclick }, children);
 /** A place for errors: `.fail(error)`, `.clear()` */
 export const errorBox = () => Object.assign(div({ role: "alert" }), {
   clear() { fill(this); },
   fail(error, ...more) { fill(this, problemBox(error), more); },
 });
-/** A form that does something in place of being sent. */
 export const asks = (work, attributes, ...children) => form({
   ...attributes,
   onsubmit(event) {
@@ -39,7 +37,6 @@ export const causes = {
 };
 
 let cards = 0;
-/** A card with its heading. */
 export function card(title, ...children) {
   const id = `card-${++cards}`;
   return tags.section({ class: "card stack", "aria-labelledby": id }, h2({ id }, title), children);
@@ -50,8 +47,8 @@ export const facts = (rows, more = "") => tags.dl(`facts ${more}`,
   rows.filter(([, value]) => isKnown(value) && value !== "").map(([term, value]) => [dt("", term), dd("", value)]));
 
 /**
- * A table whose rows become cards on a narrow screen. The roles stand there because some browsers forget them with the
- * cards' display. Titles: `#` before one of figures, `-` before a hidden one.
+ * A table whose rows become cards on a narrow screen; some browsers forget roles then. Titles: `#` before one of figures,
+ * `-` before a hidden one.
  */
 export function grid(caption, ...titles) {
   const columns = titles.map((title) => ({ title: title.replace(/^[#-]/, ""), num: title[0] === "#" ? "num" : null, isHidden: title[0] === "-" }));
@@ -65,7 +62,6 @@ export function grid(caption, ...titles) {
     const { title, num, isHidden } = columns[index];
     return element("td", { role: "cell", class: num, dataset: isHidden ? {} : { label: title } }, Array.isArray(cell) ? span("", cell) : cell);
   }));
-  /** A row under another that is as wide as the table. */
   const below = (id, ...children) => element("tr", { role: "row", class: "detail", id },
     element("td", { role: "cell", colspan: columns.length }, children));
   return { node, body, row, below };
@@ -137,8 +133,8 @@ export function repeat(seconds, work) {
 }
 
 /**
- * A list that is read page by page. read(cursor) → { items, next }; show(items, isFirst) appends; matches: whether an item
- * is wanted, for filters that the gateway does not have: pages are read until there is something to show.
+ * A list that is read page by page. read(cursor) → a page of the gateway; key: of its items; table, row(item): where they
+ * are shown; matches: whether an item is wanted, for filters that the gateway does not have.
  */
 export class PagedList {
   static fewest = 20;
@@ -146,44 +142,61 @@ export class PagedList {
 
   constructor(parts) {
     Object.assign(this, { matches: () => true, generation: 0, ...parts });
-    this.button = action(() => this.load(), "", "Show older");
+    this.newer = action(() => this.reload(), "", "There are newer ones: show them");
+    this.older = action(() => this.load(), "", "Show older");
     this.problem = errorBox();
-    this.none = p({ class: "empty", hidden: true }, parts.empty);
     this.count = p({ class: "small muted", role: "status" });
-    this.node = div("stack tight", this.none, this.problem, div("spread", this.count, this.button));
+    this.node = div("stack tight", this.newer, this.table.node, this.problem, div("spread", this.count, this.older));
   }
 
   reload() {
     this.generation += 1;
-    [this.cursor, this.pages, this.shown] = [null, 0, 0];
+    [this.cursor, this.items] = [null, []];
+    this.newer.hidden = true;
     return this.load();
+  }
+
+  /** There is something new: what somebody is reading is not pulled away. */
+  changed() {
+    const { node, body } = this.table;
+    if (this.items.length > this.first || node.contains(document.activeElement) || body.querySelector(".detail")) this.newer.hidden = false;
+    else this.reload();
   }
 
   async load() {
     const { generation } = this;
     const found = [];
     let [cursor, scanned] = [this.cursor, 0];
-    this.button.disabled = true;
+    this.older.disabled = true;
     this.problem.clear();
     try {
       do {
         const page = await this.read(cursor);
         // Meanwhile the filters may have been changed.
         if (generation !== this.generation) return;
-        found.push(...page.items.filter(this.matches));
-        cursor = page.next ?? null;
+        found.push(...page[this.key].filter(this.matches));
+        cursor = page.next;
         scanned += 1;
       } while (cursor && found.length < PagedList.fewest && scanned < PagedList.mostPages);
-      this.show(found, this.pages === 0);
-      [this.cursor, this.pages, this.shown] = [cursor, this.pages + 1, this.shown + found.length];
-      this.button.hidden = !cursor;
-      this.none.hidden = this.shown > 0 || cursor !== null;
-      this.count.textContent = this.none.hidden ? `${this.shown} shown, ${cursor ? "there are older ones" : "that is all"}` : "";
+      if (this.items.length === 0) this.first = found.length;
+      this.cursor = cursor;
+      this.items.push(...found);
+      this.draw();
+      this.older.hidden = !cursor;
+      this.count.textContent = cursor ? `${this.items.length} shown, there are older ones` : this.items.length > 0
+        ? `${this.items.length} shown, that is all` : "Nothing was found.";
     } catch (error) {
       if (generation !== this.generation) return;
       this.problem.fail(error);
-      this.button.hidden = false;
+      this.older.hidden = false;
     }
-    this.button.disabled = false;
+    this.older.disabled = false;
+  }
+
+  /** Rows that are there stay: the keyboard may be in one of them. */
+  draw(isAll = this.items.length <= this.first) {
+    if (isAll) fill(this.table.body);
+    const shown = this.table.body.querySelectorAll("tr:not(.detail)").length;
+    this.table.body.append(...this.items.slice(shown).map(this.row));
   }
 }

@@ -88,9 +88,11 @@ export async function showCall(call, order, trouble) {
     lastDraw = now;
     [call.localStream, call.remoteStream].forEach((stream, index) => {
       // A meter is of one stream; another microphone is another stream.
-      if (meters[index]?.stream !== stream) meters[index] = { stream, level: null };
-      meters[index].level ??= meter(stream);
-      const percent = Math.round(100 * (meters[index].level?.() ?? 0));
+      if (meters[index]?.stream !== stream) meters[index] = { stream, level: null, shown: 0 };
+      const one = meters[index];
+      one.level ??= meter(stream);
+      // Down slowly: an eye cannot follow speech.
+      const percent = (one.shown = Math.max(Math.round(100 * (one.level?.() ?? 0)), one.shown - 8, 0));
       const bar = byID(`leg-${directions[index]}`).querySelector(".bar");
       bar.firstElementChild.style.width = `${percent}%`;
       bar.setAttribute("aria-valuenow", String(percent));
@@ -226,11 +228,11 @@ function saidBy(failure, summary) {
   if (failure.domain === "network") return "this page: the way to the gateway is broken";
   if (failure.domain === "capability") return failure.leg === "app" ? "this browser" : "the gateway: a side lacks what the call needs";
   if (failure.domain !== "sip") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
-  const status = failure.sip_status ? `, with SIP ${failure.sip_status} ${failure.phrase ?? ""}` : "";
-  return `the other side${failure.trunk ? `, over trunk ${failure.trunk}` : ""}${status}`;
+  return `the other side${failure.trunk ? `, over trunk ${failure.trunk}` : ""}`;
 }
 
 const evidence = (failure) => [
+  failure.sip_status && `SIP ${failure.sip_status} ${failure.phrase ?? ""}`,
   ...(failure.reasons ?? []).map(({ protocol, cause, text }) => [`Reason: ${protocol}`, cause && `cause ${cause}`, text].filter(Boolean).join(" ")),
   !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,
   failure.warning && `Warning: ${failure.warning}`,
@@ -240,23 +242,22 @@ const evidence = (failure) => [
 
 const list = (title, items) => items.length > 0 && [element("h3", {}, title), element("ul", {}, items.map((item) => element("li", {}, sentence(item))))];
 
-// What rules found in the stored call; null where there is none.
-async function finding(id) {
-  // It is written a moment after the end.
-  for (const wait of [150, 700, 1500]) {
+// The stored call; null where nothing was stored.
+async function story(id) {
+  for (const wait of [0, 800]) {
     await new Promise((resolve) => setTimeout(resolve, wait));
-    try {
-      const story = await api(`/v1/calls/${encodeURIComponent(id)}/story`);
-      if (!story.is_live) return story.findings[0] ?? null;
-    } catch (error) {
-      if (error.status !== 404) return null;
-    }
+    const found = await api(`/v1/calls/${encodeURIComponent(id)}/story`).catch(() => null);
+    if (found && !found.is_live) return found;
   }
   return null;
 }
 
-async function explain(place, id, code) {
-  const found = id ? await finding(id) : null;
+async function explain(section, id, code) {
+  const place = section.querySelector("#reasons");
+  const told = id ? await story(id) : null;
+  // It knows the other side by name and address.
+  if (told?.failure?.said_by) section.querySelector("#said-by").textContent = told.failure.said_by;
+  const [found] = told?.findings ?? [];
   if (found) return fill(place, element("h3", {}, found.title), element("p", {}, found.explanation), list("What to do", found.fixes));
   // What the gateway's catalogue has for every such failure: its page as plain text, in two lists.
   const text = await api(`/errors/${encodeURIComponent(code)}`, { as: "text", headers: { Accept: "text/plain" } });
@@ -269,14 +270,13 @@ export function showResult(call, order, isEndedHere, again) {
   const failure = call.failure?.details ?? summary.failure ?? null;
   const microphone = /^no microphone: (\w+)/.exec(failure?.phrase)?.[1];
   const section = byID("result");
-  const reasons = element("div", { class: "stack tight", id: "reasons", role: "status" });
   const facts = [
     ["Called", order.target],
     ["Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered"],
     ["Cost", Number.isFinite(summary.cost_micro) ? summary.cost_micro ? `${money(summary.cost_micro, summary.currency)} for ${summary.billed_seconds} s` : "nothing"
       : summary.answered_at && "not known yet"],
     ...(failure ? [
-      ["Who said so", saidBy(failure, summary)], ["Evidence", evidence(failure)], ["Accepted", failure.invalid?.accepted], ["Again?", retries[failure.retry]],
+      ["Who said so", element("span", { id: "said-by" }, saidBy(failure, summary))], ["Evidence", evidence(failure)], ["Accepted", failure.invalid?.accepted], ["Again?", retries[failure.retry]],
     ] : []),
     ...Object.entries(summary.headers ?? {}),
   ];
@@ -289,14 +289,14 @@ export function showResult(call, order, isEndedHere, again) {
       element("h2", { id: "result-title", class: failure && "bad" }, title),
       element("button", { type: "button", class: "slim", id: "again", onclick: again }, "Call again")),
     element("dl", { class: "facts" }, facts.filter(([, value]) => value).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
-    reasons,
+    element("div", { class: "stack tight", id: "reasons", role: "status" }),
     element("p", { class: "row" },
       call.id && element("a", { href: `/calls/${encodeURIComponent(call.id)}`, id: "call-link" }, "The whole story of this call"),
       failure && element("a", { href: `/errors/${encodeURIComponent(failure.code)}`, id: "error-link" }, `About ${failure.code}`)));
   section.hidden = false;
   section.focus();
   // Without an answer the links above remain.
-  if (failure) explain(reasons, call.id, failure.code).catch(() => {});
+  if (failure) explain(section, call.id, failure.code).catch(() => {});
 }
 
 let language = "javascript";

@@ -66,7 +66,7 @@ function curl({ kind, target, headers, callerNumber, anonymous }, { account }, o
 # then joins it with the other side.${anonymous ? "\n# It cannot withhold the number, as this call did." : ""}
 curl --fail-with-body ${shellQuoted(`${origin}/v1/calls`)} \\
   -H "Authorization: Bearer $LANDLINE_KEY" \\
-  -H "Idempotency-Key: $(uuidgen)" \\
+  -H "Idempotency-Key: $(date +%s)-$RANDOM" \\
   -H 'Content-Type: application/json' \\
   --data ${shellQuoted(JSON.stringify(body, null, 2))}
 `;

@@ -32,7 +32,7 @@ function headerProblem(name, value, taken, total) {
 }
 
 function describe(hint) {
-  if (hint.is_test) return `Test number: ${hint.test ?? "answered by the gateway"} · free`;
+  if (hint.is_test) return `Test number: ${hint.test}`;
   const { price, seconds_available: seconds } = hint;
   const parts = [hint.description ?? price?.destination];
   if (price) {
@@ -71,7 +71,7 @@ export function dialForm({ account, place }) {
     }
     const canonical = found.canonical !== target.value.trim() && found.canonical;
     const parts = [canonical, describe(found), refusal?.message].filter(Boolean);
-    tell(parts.join(" · "), refusal && "warn", refusal?.code);
+    tell(parts.join(" · "), (refusal || !found.is_valid) && "warn", refusal?.code);
   }
 
   function ask(text) {
@@ -179,6 +179,7 @@ export function dialForm({ account, place }) {
     const text = target.value.trim();
     const [, example, code, form] = kinds[kind];
     let found = null;
+    clearTimeout(timer);
     if (text && kind === "phone") {
       const late = new Promise((resolve) => setTimeout(resolve, 1500, null));
       found = hint?.text === text ? hint.found : await Promise.race([look(text), late]);

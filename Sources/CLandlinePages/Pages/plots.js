@@ -1,5 +1,5 @@
-// Drawings with axes: figures over the seconds of a call, the bar of its phases, bars over days; figures also as tables.
-import { fill, graphic } from "/pages/shell.js";
+// Drawings with axes; their figures are there as tables too.
+import { fill, graphic, spoken } from "/pages/shell.js";
 import { facts, folded, grid, tags } from "/pages/lists.js";
 
 /** Makers of drawn elements: `line({ x1: 0, … })`. Texts are text nodes: much of them was written by strangers. */
@@ -7,20 +7,16 @@ export const shapes = new Proxy({}, { get: (_, tag) => (attributes, ...children)
 const { circle, g, line, path, polygon, rect, svg, text, title } = shapes;
 const { div, figcaption, figure, li, ul } = tags;
 
-/** `12 ms`, `3.204 s`, `1:02.500`: no digit is lost. */
+/** `12.4 ms`, `304 ms`, `3.204 s`, `1:02.500`: exact. */
 export function offset(milliseconds) {
-  if (milliseconds < 1000) return `${milliseconds < 10 ? Number(milliseconds.toFixed(1)) : Math.round(milliseconds)} ms`;
+  if (milliseconds < 1000) return `${Number(milliseconds.toFixed(milliseconds < 100 ? 1 : 0))} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(3)} s`;
   const minutes = Math.floor(milliseconds / 60_000);
   return `${minutes}:${((milliseconds - minutes * 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
 }
 
 /** `340 ms`, `3.2 s`, `4 min 5 s`: for people. */
-export function roughly(milliseconds) {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  return `${Math.floor(milliseconds / 60_000)} min ${Math.floor(milliseconds / 1000) % 60} s`;
-}
+export const roughly = (milliseconds) => (milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : spoken(milliseconds / 1000));
 
 /** As much of a text as goes into a width, by the width of a letter. */
 export function shortened(text, width, letter = 7.3) {
@@ -71,10 +67,7 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seco
 
 /** Figures by second, one line for each direction. */
 export class Plot {
-  /**
-   * title, unit, digits: of its figures; bottom, top: of its axis, higher figures make it higher; isBetterHigh: whether
-   * the worst figure is the lowest; limit: { value, text }, from which on the gateway warns
-   */
+  /** Of its figures: title, unit, digits; of its axis: bottom, top; isBetterHigh; limit: { value, text } of a warning */
   constructor(options) {
     Object.assign(this, { bottom: 0, unit: "", ...options });
     this.canvas = new Drawing((node, width) => this.draw(node, width));
@@ -94,7 +87,7 @@ export class Plot {
   summary({ name, points }) {
     const known = points.filter(([, value]) => value !== null);
     if (known.length === 0) return `${name}: not known`;
-    const worst = known.reduce((one, other) => (this.isBetterHigh === other[1] < one[1] && other[1] !== one[1] ? other : one));
+    const worst = known.reduce((one, other) => ((this.isBetterHigh ? other[1] < one[1] : other[1] > one[1]) ? other : one));
     const figure = (value) => `${value.toFixed(this.digits)}${this.unit && ` ${this.unit}`}`;
     return `${name}: mean ${figure(known.reduce((sum, [, value]) => sum + value, 0) / known.length)}, worst ${figure(worst[1])} at ${clock(worst[0])}`;
   }
@@ -110,7 +103,7 @@ export class Plot {
     fill(node, svg({ width, height, role: "img", "aria-label": `${this.title} over ${clock(end)} minutes. ${told.join(". ")}.` },
       steps.map((value) => [level(value, "grid"), text({ class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(value))]),
       ticks(end, width < 420 ? 3 : 7).filter((value) => value <= end && value % 1 === 0).map((value) =>
-        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": value === 0 ? "start" : "middle" }, clock(value))),
+        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": x(value) > width - 26 ? "end" : "middle" }, clock(value))),
       limit.value <= steps.at(-1) && [level(limit.value, "limit"),
         text({ class: "tick", x: width - right - 2, y: y(limit.value) - 4, "text-anchor": "end" }, limit.text)],
       this.series.map((one, index) => this.line(one.points, index, x, y))));
@@ -133,7 +126,6 @@ export class Plot {
       known.filter((_, place) => place % every === first).map(([seconds, value]) => points[index](x(seconds), y(value))));
   }
 
-  /** Written only while somebody looks. */
   write() {
     if (!this.table.open) return;
     const maps = this.series.map(({ points }) => new Map(points));
@@ -168,7 +160,7 @@ export const dayBars = (name) => new Drawing((node, width, days, summary) => {
   const room = width / Math.max(1, days.length);
   fill(node, svg({ width, height: 64, role: "img", "aria-label": `${name}. ${summary}` }, days.map(([figure, words], index) => {
     const tall = figure > 0 ? Math.max(2, (figure / top) * 56) : 1;
-    return g({ class: figure > 0 ? "day" : "day none" }, title({}, words),
+    return g({ class: "day" }, title({}, words),
       rect({ class: "hit", x: index * room, width: room, height: 64 }),
       rect({ class: "fill", x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
   })));

@@ -1,25 +1,19 @@
 // What all pages share.
 //
-//   start(name)            draws the header, signs in; → me (GET /v1/me). First of all.
-//   me()                   who is signed in; null before start
-//   onSignIn(callback)     called with me after every sign-in, the first too
-//   api(path, options)     → JSON, null for 204; throws Problem. options: method, body (made JSON), headers, signal,
-//                          as: "text" | "response". An ended session asks for the key and repeats the request.
-//   Problem                .status .code .title .message .fix .retryable .body (problem+json; status 0: the network)
-//   lines(path, options)   async iterator over the objects of one ndjson answer (options as api)
-//   follow(path, {item, state, error, idle}) → stop(): the same, connected again and again. state("connecting" | "live" |
-//                          "lost"), item(object), error(Problem) ends it
-//   element(tag, attributes, …children), graphic(…) for SVG: attributes may be functions (onclick), dataset: {}, booleans,
-//                          null; children: nodes, texts, arrays, null
-//   fill(node, …children)  puts these in place of what is there
-//   problemBox(error)      an error as a .problem with its fix
-//   money(value, currency) exact: a decimal text, or whole micro-units; money("1.500000", "EUR") → "1.50 EUR"
-//   when(text), moment(text)     local date and time as text; as a <time> with UTC in its title
-//   duration(seconds)      "1:05"; spoken(seconds) "1 min 5 s"
-//   announce(text, now)    tells screen readers; now = at once
-//   tabs(list, chosen)     makes the [role=tab] of a [role=tablist] work; chosen(tab) at first and after each choice
-//   copyButton(read, label) a button that copies read()
-//   banner(name, text)     a line above the page; null takes it away
+// start(name)          draws the header, signs in; → me (as GET /v1/me). First of all.
+// me()                 who is signed in; onSignIn(callback): told after every sign-in, the first too
+// api(path, options)   → JSON, null for 204; throws Problem. options: method, body (made JSON), headers, signal,
+//                      as: "text" | "response". An ended session asks for the key and repeats the request.
+// Problem              .status .code .title .message .fix .retryable .body (problem+json; status 0: the network)
+// lines(path, options) async iterator over the objects of one ndjson answer
+// follow(path, {item, state, error, idle}) → stop(): the same, connected again and again; state("connecting" | "live" | "lost")
+// element(tag, attributes, …children), graphic(…) for SVG: attributes may be functions (onclick), dataset: {}, booleans,
+//                      null; children nodes, texts, arrays, null. fill(node, …children) replaces children.
+// problemBox(error)    an error as a .problem with its fix
+// money(value, currency) exact, of a decimal text or whole micro-units; when(text), moment(text) as a <time>
+// duration(seconds) "1:05", spoken(seconds) "1 min 5 s"
+// announce(text, now)  tells screen readers; banner(name, text) a line above the page, null takes it away
+// tabs(list, chosen)   makes the [role=tab] of a [role=tablist] work; copyButton(read, label)
 
 const pages = [["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["trunks", "/trunks", "Trunks"]];
 
@@ -303,12 +297,12 @@ export async function start(name) {
   header();
   for (let attempt = 0; ; attempt++) {
     try {
-      const found = await parsed(await request("/v1/me"));
+      // Unlike GET /v1/me this is no error where nobody is signed in, and the browser's console stays empty.
+      const visitor = await parsed(await request("/v1/sign-in"));
       banner("gateway", null);
-      return entered(found);
+      return visitor.me ? entered(visitor.me) : signIn({ body: visitor });
     } catch (error) {
-      banner("gateway", error.status === 401 ? null : `${error.title ?? error.message}. Trying again…`);
-      if (error.status === 401) return signIn(error);
+      banner("gateway", `${error.title ?? error.message}. Trying again…`);
       await pause(Math.min(8000, 500 * 2 ** attempt));
     }
   }

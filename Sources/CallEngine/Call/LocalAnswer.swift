@@ -16,7 +16,7 @@ struct LocalAnswer {
   }
 
   /// Enough for the app to take in its answer.
-  static let shortProgressMilliseconds: Int64 = 300
+  static let shortProgressMilliseconds: Int64 = 50
   /// Longest an announcement takes, with what goes before it.
   static let announcementSeconds: Int64 = 15
 

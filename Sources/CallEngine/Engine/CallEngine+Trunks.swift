@@ -50,7 +50,7 @@ extension CallEngine {
     guard isDue, let trunk = context.trunks[name] else { return }
     lastQuery += 1
     let query = QueryID(lastQuery)
-    pings[query] = name
+    pings[query] = (name, context.now)
     context.emit(
       .sip(
         .ping(
@@ -62,7 +62,10 @@ extension CallEngine {
   }
 
   private func pinged(_ query: QueryID, _ outcome: QueryOutcome) {
-    guard let name = pings.removeValue(forKey: query) else { return }
+    guard let (name, sentAt) = pings.removeValue(forKey: query) else { return }
+    if context.trunks[name] != nil {
+      roundTrips[name] = outcome.status == nil ? nil : context.now.microseconds(since: sentAt)
+    }
     let health: TrunkHealth.Outcome
     switch (outcome.status, outcome.failure) {
     case (let status?, _): health = .answered(status: status, retryAfterSeconds: nil)

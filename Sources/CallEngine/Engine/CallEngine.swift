@@ -23,7 +23,9 @@ public final class CallEngine {
   private var recent: [CallID: (session: SessionID, environment: String)] = [:]
   private var recentOrder: [CallID] = []
   /// OPTIONS that are out, and the trunks they went to.
-  var pings: [QueryID: String] = [:]
+  var pings: [QueryID: (trunk: String, sentAt: MonotonicInstant)] = [:]
+  /// Microseconds from the last OPTIONS of each trunk to its answer; none where none came.
+  var roundTrips: [String: Int64] = [:]
   var lastQuery: UInt64 = 1 << 62
   public internal(set) var isDraining = false
 
@@ -77,7 +79,7 @@ public final class CallEngine {
           name: trunk.trunk.name, standing: standing,
           explanation: reason.map {
             SkippedTrunk(trunk: trunk.trunk.name, reason: $0).explanation(at: context.now)
-          } ?? "", liveCalls: state.capacity.liveCalls)
+          } ?? "", liveCalls: state.capacity.liveCalls, roundTripMicroseconds: roundTrips[trunk.trunk.name])
       }
     }
   }
@@ -239,6 +241,8 @@ public struct TrunkStanding: Hashable, Sendable {
   /// Why no call may go there now; empty when one may.
   public let explanation: String
   public let liveCalls: Int
+  /// From the last OPTIONS to its answer; `nil` where none was sent or answered.
+  public let roundTripMicroseconds: Int64?
 }
 
 extension CallMachine {

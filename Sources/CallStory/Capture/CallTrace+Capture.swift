@@ -3,7 +3,9 @@ extension CallTrace {
   /// as plain TCP. What the app and the gateway said meanwhile stands in the comments of the next packet.
   public func capture() -> [UInt8] {
     var file = PacketCapture()
-    file.section(comments: ["Call \(call)"] + (messages.isEmpty ? remarks(through: .max, after: nil) : []))
+    file.section(
+      comments: ["Call \(call): secrets are blotted out with *, letter for letter"]
+        + (messages.isEmpty ? remarks(through: .max, after: nil) : []))
     file.interface()
     var flows = CaptureFlows()
     let order = messages.indices.sorted { (messages[$0].at, $0) < (messages[$1].at, $1) }

@@ -65,31 +65,24 @@ extension CallRule {
         evidence: ["refusal: accountClosed"], fixes: ["landline account create NAME --currency EUR"])
     },
     CallRule("capReached", "A cap of the account is reached") { call in
-      guard let refusal = call.failure?.refusal, [.rateCap, .dailyCap, .callCap, .rateTooHigh].contains(refusal) else {
+      guard let refusal = call.failure?.refusal,
+        [.rateCap, .dailyCap, .callCap, .durationCap, .rateTooHigh].contains(refusal)
+      else {
         return nil
       }
       let account = call.call?.account ?? "ACCOUNT"
       return Verdict(
         96, .account,
-        "The account's own rule stopped the call: \(CallRule.meanings[refusal] ?? refusal.rawValue).",
+        "A rule of the account stopped the call: \(CallRule.meanings[refusal] ?? refusal.rawValue).",
         evidence: ["refusal: \(refusal.rawValue)"],
         fixes: ["landline cap show \(account)", "landline account set-cap \(account) …"])
-    },
-    CallRule("longestCall", "The longest duration of a call is reached") { call in
-      guard call.failure?.refusal == .durationCap else { return nil }
-      return Verdict(
-        96, .gateway,
-        "The call was ended at the longest duration that the account or the gateway allows.",
-        evidence: ["refusal: durationCap", "answered for \(call.durationMilliseconds / 1_000) s"],
-        fixes: [
-          "landline.yaml: calls.maximum-length: 4h", "landline cap show \(call.call?.account ?? "ACCOUNT")",
-        ])
     },
   ]
 
   private static let meanings: [CallRefusal: String] = [
     .rateCap: "too many new calls in a short time", .dailyCap: "the spending of a day is used up",
-    .callCap: "the spending of one call is used up", .rateTooHigh: "the price of a minute passes the account's limit",
+    .callCap: "the spending of one call is used up", .durationCap: "the longest duration of a call is reached",
+    .rateTooHigh: "the price of a minute passes the account's limit",
   ]
 
   private static func topUp(_ call: CallEvidence) -> [String] {

@@ -20,17 +20,6 @@ extension CallRule {
           call.setting("uri: sip:HOST;transport=tcp   # tells a closed way from a silent one"),
         ])
     },
-    CallRule("portClosed", "Nothing listens at the trunk's address") { call in
-      guard call.failure?.code == .transport, let attempt = call.last, let invite = attempt.invite,
-        invite.transport == "udp", attempt.responses.isEmpty, attempt.repeatedInvites < 2
-      else { return nil }
-      return Verdict(
-        90, .trunk,
-        "The host of \(invite.remote) is there and has nothing on that port: it said so at once (ICMP), where a silent "
-          + "trunk would have taken 32 s.",
-        evidence: ["INVITE to \(invite.remote) over udp, no response"] + problem(call, "transport."),
-        fixes: [call.setting("uri: check host and port"), "landline trunk test \(call.trunkName)"])
-    },
     CallRule("connectionRefused", "The trunk takes no connection") { call in
       guard call.failure?.code == .transport, call.last?.responses.isEmpty ?? true, !isTLSTrouble(call) else {
         return nil

@@ -21,9 +21,11 @@ extension StoryTeller {
 
   private func tracedAttempt(_ index: Int) -> CallStory.Attempt {
     let own = messages.filter { $0.message.dialog == index }
-    let last = own.last {
+    // An answer stands, whatever is asked inside the call later.
+    let finals = own.filter {
       !$0.message.isSent && $0.read.sequence?.method == "INVITE" && ($0.read.status ?? 0) >= 200
     }
+    let last = finals.first { ($0.read.status ?? 0) < 300 } ?? finals.last
     let began = own.first?.message.at ?? 0
     let ended = last?.message.at ?? own.last?.message.at ?? began
     let status = last?.read.status

@@ -30,7 +30,7 @@ extension StoryTeller {
     let trunks = Set(trace.dialogs.compactMap(\.trunk)).subtracting(sources.trunks.keys)
     if !trunks.isEmpty {
       let names = trunks.sorted().map { PlainText.line($0) }.joined(separator: ", ")
-      gaps.append("The configuration does not have or was not asked for: trunk \(names).")
+      gaps.append("The settings of these trunks at the time are not known: \(names).")
     }
     return gaps + missingMoney
   }

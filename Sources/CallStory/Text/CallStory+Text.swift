@@ -105,9 +105,16 @@ extension CallStory {
   private func writeDescriptions(on page: inout StoryPage) {
     guard !descriptions.isEmpty else { return }
     page.heading("Session descriptions")
+    // An INVITE that comes again with a password, or goes to the next trunk, says the same once more.
+    var shown: [String: String] = [:]
     for description in descriptions {
-      let time = PlainText.trimmedEnd(LadderText.time(description.microseconds, columns: 0))
+      let time = LadderText.time(description.microseconds, columns: 0)
       page.paragraph("\(description.side.rawValue) side, \(description.role) of \(description.from) at \(time) s")
+      if let before = shown[description.text] {
+        page.paragraph("the same as at \(before) s", indent: 4)
+        continue
+      }
+      shown[description.text] = time
       page.paragraph(description.summary, indent: 4)
       for line in PlainText.lines(description.text) { page.literal(line, indent: 6) }
     }

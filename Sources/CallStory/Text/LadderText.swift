@@ -52,7 +52,7 @@ struct LadderText {
     let (left, right) = (min(from, to), max(from, to))
     canvas.write(String(repeating: "-", count: right - left - 1), at: left + 1)
     canvas.write(from < to ? ">" : "<", at: from < to ? right - 1 : left + 1)
-    canvas.write(" \(PlainText.shortened(label, columns: right - left - 8)) ", at: left + 3)
+    canvas.write(" \(PlainText.shortened(label, columns: right - left - 7)) ", at: left + 3)
   }
 
   /// `| * first sound`, on the side where there is more room.

@@ -1,18 +1,24 @@
 import CallModel
+import LandlineServer
 import SIPCore
 
 extension Console {
-  /// What a code means. It asks the catalogues alone, no ledger.
-  package func explain(_ text: String) async throws -> Answer {
-    guard let subject = CodeExplanation.Subject(text) else { throw Console.unexplained(text) }
-    return CodeExplanation(subject: subject).answer()
+  /// What a code means, by the catalogues alone; or what happened in a call, by its id.
+  package func explain(_ text: String, _ options: StoryOptions = StoryOptions()) async throws -> Answer {
+    if let subject = CodeExplanation.Subject(text) {
+      return CodeReport(explanation: CodeExplanation(subject: subject)).answer()
+    }
+    if let problem = ProblemCode.named(text) { return CodeReport.answer(problem) }
+    guard Console.isCallID(text), let call = CallID(text) else { throw Console.unexplained(text) }
+    return try await explainCall(call, options)
   }
 
   /// Codes and refusals, for completion.
   package static let explainableNames =
     CallFailureCode.allCases.map(\.rawValue) + CallRefusal.allCases.map(\.rawValue)
 
-  private static let forms = "a SIP status such as 488, a cause such as q850:65, a code such as sip.media, or a refusal"
+  private static let forms =
+    "a SIP status such as 488, a cause such as q850:65, a code such as sip.media, a refusal, or the 26 letters of a call"
 
   private static func unexplained(_ text: String) -> ConsoleError {
     let name = CallFailure.shortened(text)

@@ -8,13 +8,26 @@ package struct ConsoleEnvironment: Sendable {
   package var canAsk: Bool
   /// Lines on the terminal.
   package var screenLines: Int
+  /// Columns on the terminal; 0 where there is none.
+  package var screenColumns: Int
 
-  package init(variables: [String: String], standardOutputIsTerminal: Bool, canAsk: Bool, screenLines: Int) {
+  package init(
+    variables: [String: String], standardOutputIsTerminal: Bool, canAsk: Bool, screenLines: Int, screenColumns: Int = 0
+  ) {
     self.variables = variables
     self.standardOutputIsTerminal = standardOutputIsTerminal
     self.canAsk = canAsk
     self.screenLines = screenLines
+    self.screenColumns = screenColumns
   }
+
+  /// Columns of a page: the terminal's, else what `COLUMNS` says, else ``usualColumns``.
+  var columns: Int {
+    if screenColumns > 0 { return screenColumns }
+    return value("COLUMNS").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? ConsoleEnvironment.usualColumns
+  }
+
+  private static let usualColumns = 100
 
   package static func process() -> ConsoleEnvironment {
     var size = winsize()
@@ -22,7 +35,8 @@ package struct ConsoleEnvironment: Sendable {
     if isTerminal { _ = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) }
     return ConsoleEnvironment(
       variables: ProcessInfo.processInfo.environment, standardOutputIsTerminal: isTerminal,
-      canAsk: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, screenLines: Int(size.ws_row))
+      canAsk: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, screenLines: Int(size.ws_row),
+      screenColumns: Int(size.ws_col))
   }
 
   /// A variable that is set and not empty.

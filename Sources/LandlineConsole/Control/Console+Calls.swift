@@ -93,7 +93,7 @@ extension Console {
     return Listing(columns, rows: [cells])
   }
 
-  private func query(_ values: [String: String?]) -> String {
+  func query(_ values: [String: String?]) -> String {
     let items = values.sorted { $0.key < $1.key }.compactMap { entry in
       entry.value.map { URLQueryItem(name: entry.key, value: $0) }
     }
@@ -112,7 +112,7 @@ extension Console {
   }
 
   /// A problem (RFC 9457) that the gateway told.
-  private func failure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
+  func failure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
     let problem = JSONObject(response.body)
     let status: ExitStatus =
       switch response.status {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file descriptor that text is written to, whole.
+/// A file descriptor that text or bytes are written to, whole.
 struct TextStream: Sendable {
   let descriptor: Int32
 
@@ -12,17 +12,23 @@ struct TextStream: Sendable {
 
   func write(_ text: String) throws {
     var text = text
-    try text.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)
-      while !rest.isEmpty {
-        let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
-        if written < 0 {
-          if errno == EINTR { continue }
-          throw ConsoleError(
-            .failed, code: "output", "the output cannot be written: \(String(cString: strerror(errno)))")
-        }
-        rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+    try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    try bytes.withUnsafeBytes { try write($0) }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes
+    while !rest.isEmpty {
+      let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
+      if written < 0 {
+        if errno == EINTR { continue }
+        throw ConsoleError(
+          .failed, code: "output", "the output cannot be written: \(String(cString: strerror(errno)))")
       }
+      rest = UnsafeRawBufferPointer(rebasing: rest[written...])
     }
   }
 }

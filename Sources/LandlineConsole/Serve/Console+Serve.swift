@@ -50,7 +50,8 @@ extension Console {
     let gateway: RunningGateway
     do {
       gateway = try await RunningGateway.start(
-        configuration, metrics: metrics, on: group, log: log, signsInLocally: signsInLocally)
+        configuration, metrics: metrics, on: group, log: log, signsInLocally: signsInLocally,
+        trunkTester: Console.testTrunk)
     } catch {
       throw ConsoleError(startingFailed: error)
     }

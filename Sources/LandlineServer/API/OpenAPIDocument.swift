@@ -177,12 +177,11 @@ enum OpenAPIDocument {
                 + route.otherTypes.map { ($0, .members([("schema", .members([("type", .text("string"))]))])) }))
         ))
     case .text(let status, let type):
-      let isJSON = type == "application/json"
-      responses.append(
-        (
-          String(status),
-          described("Done.", content(type, .members([("type", .text(isJSON ? "object" : "string"))])))
-        ))
+      let types = ([type] + route.otherTypes).map { type -> (String, JSONTree) in
+        let schema = JSONTree.members([("type", .text(type == "application/json" ? "object" : "string"))])
+        return (type, .members([("schema", schema)]))
+      }
+      responses.append((String(status), described("Done.", .members(types))))
     case .file(let types):
       let text = JSONTree.members([("type", .text("string"))])
       responses.append(("200", described("Done.", .members(types.map { ($0, .members([("schema", text)])) }))))

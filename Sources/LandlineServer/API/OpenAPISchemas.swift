@@ -112,8 +112,42 @@ enum OpenAPISchemas {
             ("currency", text), ("counterpart", maybe(text)), ("call", maybe(text)), ("destination", maybe(text)),
             ("duration_ms", maybe(integer)), ("billed_seconds", maybe(integer)), ("rate", maybe(decimal)),
             ("rate_nano", maybe(integer)), ("reason", maybe(text)), ("reverses", maybe(integer)), ("key", text),
-            ("actor", text), ("detail", text),
+            ("actor", text), ("detail", text), ("postings", list(reference("Posting"))),
           ])
+    ),
+    (
+      "Posting",
+      object([("account", text)] + money("amount") + maybeMoney("balance"))
+    ),
+    (
+      "Spend",
+      object([
+        ("account", text), ("currency", text),
+        ("days", list(object([("date", text)] + money("spent") + [("calls", maybe(integer))]))),
+      ])
+    ),
+    (
+      "NumberHint",
+      object(
+        [
+          ("target", text), ("canonical", maybe(text)), ("is_valid", flag), ("description", maybe(text)),
+          ("region", maybe(text)), ("is_test", flag), ("test", maybe(text)),
+          (
+            "price",
+            maybe(
+              object(
+                [("destination", text), ("per_minute", decimal), ("per_minute_nano", integer)] + money("fee") + [
+                  ("initial_seconds", integer), ("increment_seconds", integer), ("currency", text),
+                ]))
+          ),
+        ] + maybeMoney("available") + [
+          ("seconds_available", maybe(integer)),
+          ("refusal", maybe(object([("code", text), ("message", text)]))),
+          (
+            "problem",
+            maybe(object([("message", text), ("accepted", text), ("position", maybe(integer))]))
+          ),
+        ])
     ),
     (
       "HistoryPage",
@@ -191,7 +225,17 @@ enum OpenAPISchemas {
           list(
             object([
               ("name", text), ("uri", text), ("standing", text), ("explanation", text), ("live_calls", integer),
-              ("maximum_calls", maybe(integer)),
+              ("maximum_calls", maybe(integer)), ("attempts", integer), ("answered", integer),
+              ("answer_ratio", maybe(number)), ("average_duration_seconds", maybe(number)),
+              ("window_seconds", integer),
+              (
+                "failures",
+                list(
+                  object([
+                    ("code", choice(CallFailureCode.allCases.map { $0.rawValue })), ("sip_status", maybe(integer)),
+                    ("count", integer), ("last_at", time),
+                  ]))
+              ), ("options_ms", maybe(number)),
             ]))
         )
       ])
@@ -210,6 +254,7 @@ enum OpenAPISchemas {
         ("actor", text), ("development", flag), ("phone", flag), ("currency", maybe(text)),
       ])
     ),
+    ("Visitor", object([("me", maybe(reference("Person"))), ("development", flag)])),
     (
       "PhoneRegistration",
       object([

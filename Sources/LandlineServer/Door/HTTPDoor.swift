@@ -20,12 +20,17 @@ public struct HTTPDoor: Service {
 
   /// - Parameters:
   ///   - applications: those of an environment, for phones on the gateway's pages.
+  ///   - testTrunk: tells the steps of a test of one trunk; returns `nil` for one that cannot be tested.
   ///   - onListening: told the port once connections are taken.
   /// - Throws: what is wrong with the certificate or its key.
   public init(
     configuration: HTTPDoorConfiguration, acceptor: any AppConnectionAcceptor, operations: any GatewayOperations,
     authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
+    testTrunk: (
+      @Sendable (_ name: String, _ tell: @escaping @Sendable (TrunkTestStep) -> Void) async throws ->
+        TrunkTestStep.Outcome?
+    )? = nil,
     onListening: @escaping @Sendable (UInt16) async -> Void = { _ in }
   ) throws {
     self.configuration = configuration
@@ -34,7 +39,7 @@ public struct HTTPDoor: Service {
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
       bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
       servesMetrics: configuration.servesMetrics, pages: configuration.pages,
-      signsInLocally: configuration.signsInLocally, applications: applications)
+      signsInLocally: configuration.signsInLocally, applications: applications, testTrunk: testTrunk)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {

@@ -7,6 +7,7 @@ public import LandlineResolver
 import LedgerCore
 public import Logging
 public import NIOCore
+import RoutingCore
 public import SIPCore
 import Synchronization
 
@@ -360,6 +361,34 @@ extension CallHub: GatewayOperations {
     return await withCheckedContinuation { continuation in
       eventLoop.execute { self.loop.value.originate(origination) { continuation.resume(returning: $0) } }
     }
+  }
+
+  public func quote(
+    _ number: E164Number, account: AccountName, environment name: String
+  ) async throws -> NumberQuote {
+    guard let environment = environments.first(where: { $0.name == name }) else { return .refused(.unknownAccount) }
+    if let test = number.testNumber { return .test(test) }
+    if let sandbox = SandboxNumber(rawValue: number.value), await hasSandboxNumbers(name) { return .sandbox(sandbox) }
+    let now = NodeClock.wallClock()
+    guard let payer = try await environment.payers.payer(account, at: now) else { return .refused(.unknownAccount) }
+    guard let plan = payer.plan, let digits = try? NumberDigits(number.digits) else { return .refused(.noRate) }
+    do throws(RatingRefusal) {
+      return .rated(
+        try Rating.quote(digits, plan: plan, account: payer.currency, denyRanges: payer.denyRanges, at: now))
+    } catch {
+      switch error {
+      case .noRate, .unpriceable: return .refused(.noRate)
+      case .destinationBlocked: return .refused(.destinationBlocked)
+      case .currencyMismatch: return .refused(.currencyMismatch)
+      case .noProfitableRoute: return .refused(.noProfitableRoute)
+      }
+    }
+  }
+
+  private func hasSandboxNumbers(_ name: String) async -> Bool {
+    await perform { loop in
+      loop.configuration.engine.environments.first { $0.name == name }?.hasSandboxNumbers ?? false
+    } ?? false
   }
 
   public func trunks() async -> [TrunkReport] { await perform { $0.trunkStandings } ?? [] }

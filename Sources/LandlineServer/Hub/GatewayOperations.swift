@@ -21,6 +21,9 @@ public protocol GatewayOperations: Sendable {
   func status() async -> NodeStatus
   /// The ledger and the records of an environment; `nil` for a name that is not configured.
   func environment(_ name: String) -> EnvironmentStores?
+  /// What a call of an account to a number would cost now, or why its price would be refused.
+  /// - Throws: what the ledger or the rates threw.
+  func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote
   var environmentNames: [String] { get }
 }
 
@@ -52,6 +55,16 @@ public struct OriginateOrder: Hashable, Sendable {
   }
 }
 
+/// The price of a call to a number, before any call.
+public enum NumberQuote: Hashable, Sendable {
+  /// One of the built-in test numbers, which cost nothing.
+  case test(TestNumber)
+  /// Answered by the built-in far end; what it costs is part of what it tries out.
+  case sandbox(SandboxNumber)
+  case rated(RateSnapshot)
+  case refused(LedgerRefusal)
+}
+
 /// How a trunk does.
 public struct TrunkReport: Hashable, Sendable {
   public var name: String
@@ -62,11 +75,17 @@ public struct TrunkReport: Hashable, Sendable {
   public var explanation: String
   public var liveCalls: Int
   public var maximumCalls: Int?
+  public var figures: TrunkFigures
+  /// From the last OPTIONS to its answer; `nil` where none was sent or answered.
+  public var optionsMilliseconds: Double?
 
   public init(
     name: String, uri: String, environments: [String], standing: String, explanation: String, liveCalls: Int,
-    maximumCalls: Int?
+    maximumCalls: Int?, figures: TrunkFigures = TrunkFigures(),
+    optionsMilliseconds: Double? = nil
   ) {
+    self.figures = figures
+    self.optionsMilliseconds = optionsMilliseconds
     self.name = name
     self.uri = uri
     self.environments = environments

@@ -45,6 +45,7 @@ final class HubLoop {
   private var accountVersions: [String: AccountState] = [:]
   private var idleWaiters: [EventLoopPromise<Void>] = []
   private var isDraining = false
+  private var trunkStatistics = TrunkStatistics()
 
   private var inputs = CircularBuffer<Input>()
   private var doorEffects: [AppDoorEffect] = []
@@ -191,7 +192,9 @@ final class HubLoop {
         name: report.name, uri: trunk.map { "\($0.uri)" } ?? "",
         environments: configuration.engine.environments.filter { $0.trunks.contains(report.name) }.map(\.name),
         standing: report.standing, explanation: report.explanation, liveCalls: report.liveCalls,
-        maximumCalls: trunk?.trunk.limits.concurrentCalls)
+        maximumCalls: trunk?.trunk.limits.concurrentCalls,
+        figures: trunkStatistics.figures(of: report.name, at: NodeClock.wallClock()),
+        optionsMilliseconds: report.roundTripMicroseconds.map { Double($0) / 1000 })
     }
   }
   var isIdle: Bool { engine.isIdle && media.callCount == 0 }
@@ -411,6 +414,7 @@ final class HubLoop {
       for watcher in watchers.values { watcher.yield(snapshot) }
     case .record(let record):
       meter.ended(record)
+      trunkStatistics.add(record, at: clock)
       keep(record)
       keepTrace(record.call.id, after: HubTraces.lingerMilliseconds, isLast: false)
     case .statistics(let call, let environment, let figures):

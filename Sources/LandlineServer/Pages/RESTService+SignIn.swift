@@ -51,6 +51,10 @@ extension RESTService {
         access: .anyone, body: [], success: .json(200, "Person"), problems: [.unauthorized, .attemptsExhausted],
         handle: signIn),
       RESTRoute(
+        method: "GET", path: "/v1/sign-in", id: "getVisitor",
+        summary: "Who is signed in, if anybody, and whether a sign-in without a key would work", access: .anyone,
+        success: .json(200, "Visitor"), handle: showVisitor),
+      RESTRoute(
         method: "DELETE", path: "/v1/sign-in", id: "signOut", summary: "End the cookie's session", access: .anyone,
         success: .nothing(204), handle: signOut),
     ]
@@ -110,6 +114,16 @@ extension RESTService {
       var answer = RESTAnswer.nothing
       answer.headers = [PageSessions.cookie("", isSecure: call.request.isSecure)]
       return answer
+    }
+  }
+
+  private var showVisitor: RESTRoute.Handler {
+    { call in
+      let principal = try await proof(call.request, at: call.now)?.principal
+      let isLocal = signsInLocally && PageOrigin.isLocal(call.request)
+      var me = JSONTree.null
+      if let principal { me = try await person(principal) }
+      return .json(200, .members([("me", me), ("development", .boolean(isLocal))]))
     }
   }
 

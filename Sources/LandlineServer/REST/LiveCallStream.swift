@@ -1,4 +1,5 @@
 import CallEngine
+import CallModel
 
 /// Live calls as a stream of lines: those that are up, then each change, then empty lines while nothing happens.
 enum LiveCallStream {
@@ -9,7 +10,8 @@ enum LiveCallStream {
   static let quietSeconds = 15
 
   static func answer(
-    _ operations: any GatewayOperations, _ environment: String, _ isVisible: @escaping @Sendable (CallSnapshot) -> Bool
+    _ operations: any GatewayOperations, _ environment: String, until end: Instant? = nil,
+    _ isVisible: @escaping @Sendable (CallSnapshot) -> Bool
   ) async -> RESTAnswer {
     let (lines, continuation) = AsyncStream.makeStream(
       of: [UInt8].self, bufferingPolicy: .bufferingNewest(maximumWaiting))
@@ -24,6 +26,8 @@ enum LiveCallStream {
     let pulse = Task {
       while !Task.isCancelled {
         try await Task.sleep(for: .seconds(quietSeconds))
+        // A page's stream does not outlive its session.
+        if let end, RESTService.now() >= end { return continuation.finish() }
         continuation.yield([0x0A])
       }
     }

@@ -75,6 +75,11 @@ package struct ProblemCode: Hashable, Sendable {
     fix: "ask again in a second; for a call, GET /v1/calls tells its outcome", isRetryable: true)
 
   static let accountUnknown = ProblemCode(LedgerRefusal.unknownAccount)
+  static let trunkUnknown = ProblemCode("trunk.unknown", 404, "There is no such trunk", fix: "GET /v1/trunks")
+  static let trunkTestRunning = ProblemCode(
+    "trunk.testing", 429, "The trunk is being tested", fix: "wait for the test to end", isRetryable: true)
+  static let exportRunning = ProblemCode(
+    "export.busy", 429, "Too many histories are being written", fix: "again in a few seconds", isRetryable: true)
   static let callUnknown = ProblemCode("call.unknown", 404, "There is no such call")
   static let storeUnavailable = ProblemCode(
     "store.unavailable", 503, "The gateway's own store gives no answer", fix: "repeat with the same Idempotency-Key",
@@ -84,10 +89,10 @@ package struct ProblemCode: Hashable, Sendable {
   static let internalFault = ProblemCode("http.internal", 500, "The gateway failed", fix: "tell the operator the time")
 
   /// Every kind that is no call's failure.
-  static let all: [ProblemCode] =
+  package static let all: [ProblemCode] =
     [
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
-      forbidden, crossSite, attemptsExhausted, phoneUnavailable,
+      forbidden, crossSite, attemptsExhausted, phoneUnavailable, trunkUnknown, trunkTestRunning, exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
       connectionsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid, parameterUnknown,
       parameterInvalid, cursorInvalid, keyMissing, keyInvalid, keyReused, keyRunning, callUnknown, storeUnavailable,

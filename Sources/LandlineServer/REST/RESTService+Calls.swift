@@ -90,7 +90,7 @@ extension RESTService {
         switch call.query["watch"] {
         case nil, "false": break
         case "true":
-          return await LiveCallStream.answer(operations, principal.environment) {
+          return await LiveCallStream.answer(operations, principal.environment, until: call.sessionEndsAt) {
             RESTService.maySee($0, call, principal)
           }
         default: throw RESTCall.invalidParameter("watch", "neither true nor false", fix: "watch=true")

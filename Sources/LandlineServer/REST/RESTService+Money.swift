@@ -123,11 +123,12 @@ extension RESTService {
       place = (numbers[0], Instant(milliseconds: numbers[1]))
     }
     let before = place
+    let showsOthers = call.ownAccount == nil
     let found = try await stores.ledger.read { reading -> (LedgerAccount, [JSONTree], HistoryLine?)? in
       guard let account = try reading.customer(named: name.text) else { return nil }
       let lines = try page(reading, account, limit: limit + 1, from: from, to: to, before: before)
       var others: [Int64: LedgerAccount] = [:]
-      let trees = try lines.prefix(limit).map { try line($0, account, reading, &others) }
+      let trees = try lines.prefix(limit).map { try line($0, account, reading, &others, showsOthers: showsOthers) }
       return (account, Array(trees), lines.count > limit ? lines[limit - 1] : nil)
     }
     guard let (account, entries, last) = found else { throw Problem(.unknownAccount) }
@@ -157,15 +158,26 @@ extension RESTService {
     }
   }
 
-  private static func line(
-    _ line: HistoryLine, _ account: LedgerAccount, _ reading: any LedgerReading, _ others: inout [Int64: LedgerAccount]
+  /// - Parameter showsOthers: whether the balance of the other side's account is told: to operators alone.
+  static func line(
+    _ line: HistoryLine, _ account: LedgerAccount, _ reading: any LedgerReading,
+    _ others: inout [Int64: LedgerAccount], showsOthers: Bool
   ) throws -> JSONTree {
     let (transfer, entry) = (line.transfer, line.entry)
+    let booked = try reading.transfer(seq: transfer.seq)
     let otherID = transfer.debit == account.id ? transfer.credit : transfer.debit
     if others[otherID] == nil { others[otherID] = try reading.account(id: otherID) }
     let other = others[otherID]
     let hold = try transfer.call.flatMap { try reading.hold(account: account.id, call: $0) }
     let charge = transfer.kind == .call ? hold : nil
+    let postings = [booked?.debit, booked?.credit].compactMap { $0 }.map { posting -> JSONTree in
+      let isOwn = posting.account == account.id
+      let owner = isOwn ? account : other
+      return .members(
+        [("account", .text(owner.map { $0.kind.isCustomer ? $0.name : $0.journalName } ?? ""))]
+          + money("amount", posting.amount)
+          + money("balance", isOwn || showsOthers ? posting.balanceAfter : nil))
+    }
     let rate = charge?.snapshot.segment(at: charge?.answeredAt ?? .distantPast).tariff.tiers.first?.ratePerMinute
     return .members(
       [
@@ -183,6 +195,7 @@ extension RESTService {
         ("rate_nano", .integer(optional: rate)), ("reason", .text(optional: charge?.reason)),
         ("reverses", .integer(optional: transfer.reverses)), ("key", .text(transfer.key)),
         ("actor", .text(transfer.actor)), ("detail", .text(transfer.detail)),
+        ("postings", .array(postings)),
       ])
   }
 }

@@ -5,28 +5,6 @@ extension RESTService {
     let operations = operations
     return [
       RESTRoute(
-        method: "GET", path: "/v1/trunks", id: "listTrunks", summary: "How the trunks do", access: .operators,
-        success: .json(200, "Trunks")
-      ) { call in
-        let (principal, _) = try call.environment()
-        let trunks = await operations.trunks().filter { $0.environments.contains(principal.environment) }
-        return .json(
-          200,
-          .members([
-            (
-              "trunks",
-              .array(
-                trunks.map { trunk in
-                  .members([
-                    ("name", .text(trunk.name)), ("uri", .text(trunk.uri)), ("standing", .text(trunk.standing)),
-                    ("explanation", .text(trunk.explanation)), ("live_calls", .integer(Int64(trunk.liveCalls))),
-                    ("maximum_calls", .integer(optional: trunk.maximumCalls.map { Int64($0) })),
-                  ])
-                })
-            )
-          ]))
-      },
-      RESTRoute(
         method: "GET", path: "/v1/status", id: "getStatus", summary: "How the gateway does", access: .operators,
         success: .json(200, "Status")
       ) { _ in
@@ -40,7 +18,7 @@ extension RESTService {
             ("sessions", .integer(Int64(status.sessions))),
             ("problems", .array(status.problems.map { .text($0) })),
           ]))
-      },
+      }
     ]
   }
 
@@ -100,12 +78,17 @@ extension RESTService {
       },
       RESTRoute(
         method: "GET", path: "/errors/{code}", id: "explainProblem", summary: "What a problem type means",
-        access: .anyone, success: .text(200, "text/plain"), problems: [.notFound]
+        access: .anyone, success: .text(200, "text/plain"), otherTypes: ["text/html"], problems: [.notFound]
       ) { call in
-        guard let text = ProblemText.explain(call.path["code"] ?? "") else {
-          throw Problem(.notFound, "no problem has that code")
+        let code = call.path["code"] ?? ""
+        guard let explanation = Explanation(code) else { throw Problem(.notFound, "no problem has that code") }
+        // Programs say nothing, or that they take anything; browsers ask for HTML by name.
+        guard call.request.header("accept")?.lowercased().contains("text/html") ?? false else {
+          return .text(200, explanation.text)
         }
-        return .text(200, text)
+        var answer = RESTAnswer.text(200, explanation.page(code: code), mediaType: "text/html; charset=utf-8")
+        answer.headers = RESTService.pageHeaders + [("Vary", "Accept")]
+        return answer
       },
     ]
   }

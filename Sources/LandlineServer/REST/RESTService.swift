@@ -27,6 +27,9 @@ package struct RESTService: Sendable {
   let sessions: PageSessions
   let signIns = SignInGate()
   let phones: PagePhones
+  let testTrunk: TrunkTestStart?
+  let trunkTests = TrunkTestRuns()
+  let exports = AccountExports()
   let hasStarted = StartedFlag()
 
   package init(
@@ -34,6 +37,7 @@ package struct RESTService: Sendable {
     bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, pages: PageFiles = .none,
     signsInLocally: Bool = false,
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
+    testTrunk: TrunkTestStart? = nil,
     clock: @escaping @Sendable () -> Instant = RESTService.now,
     draw: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
   ) {
@@ -49,6 +53,7 @@ package struct RESTService: Sendable {
     self.signsInLocally = signsInLocally && pages != .none
     sessions = PageSessions(draw: draw)
     phones = PagePhones(applications: applications, draw: draw)
+    self.testTrunk = testTrunk
     running = RunningKeys()
   }
 
@@ -59,7 +64,8 @@ package struct RESTService: Sendable {
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
     let all =
-      accountRoutes + moneyRoutes + callRoutes + storyRoutes + nodeRoutes + personRoutes + plainRoutes + pageRoutes
+      accountRoutes + moneyRoutes + exportRoutes + hintRoutes + callRoutes + storyRoutes + trunkRoutes + nodeRoutes
+      + personRoutes + plainRoutes + pageRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 
@@ -137,6 +143,8 @@ package struct RESTService: Sendable {
 
   private func query(_ route: RESTRoute, _ text: String?) throws -> [String: String] {
     guard let text, !text.isEmpty else { return [:] }
+    // A page reads its own address; links may bring more.
+    if case .file = route.success { return [:] }
     guard let parameters = PercentText.query(text) else {
       throw Problem(.parameterInvalid, "a parameter cannot be read or stands there twice")
     }

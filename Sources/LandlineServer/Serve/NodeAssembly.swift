@@ -17,7 +17,7 @@ import SecureTransport
 /// What a configuration becomes before anything listens: open stores and the values that the hub, the doors and the
 /// verifier are made of.
 struct NodeAssembly: Sendable {
-  static let version = "0.5.0"
+  static let version = "0.6.0"
   /// The name of the built-in far end among the trunks; no trunk of the configuration can have it.
   static let farEndTrunk = "far-end"
 

@@ -31,10 +31,12 @@ public final class RunningGateway: Service {
   private let metrics: MetricsRegistry
   private let log: Logger
   private let signsInLocally: Bool
+  private let trunkTester: TrunkTester?
 
   private init(
     _ assembly: NodeAssembly, hub: CallHub, farEnd: FarEnd?, farEndTrunk: CallTrunk?, verifier: SwitchableVerifier,
-    authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger, signsInLocally: Bool
+    authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger, signsInLocally: Bool,
+    trunkTester: TrunkTester?
   ) {
     state = Mutex(State(configuration: assembly.configuration))
     self.assembly = assembly
@@ -46,14 +48,17 @@ public final class RunningGateway: Service {
     self.metrics = metrics
     self.log = log
     self.signsInLocally = signsInLocally
+    self.trunkTester = trunkTester
   }
 
   /// Opens stores and sockets for calls; apps and operators are let in by ``run()``.
-  /// - Parameter signsInLocally: whether pages on this machine are let in without a key: for development, on loopback.
+  /// - Parameters:
+  ///   - signsInLocally: whether pages on this machine are let in without a key: for development, on loopback.
+  ///   - trunkTester: tests trunks for the pages; `nil` where they cannot be tested.
   /// - Throws: what cannot be opened; nothing stays open then.
   public static func start(
     _ configuration: GatewayConfiguration, metrics: MetricsRegistry, on group: any EventLoopGroup, log: Logger,
-    signsInLocally: Bool = false
+    signsInLocally: Bool = false, trunkTester: TrunkTester? = nil
   ) async throws -> RunningGateway {
     for warning in configuration.warnings { log.warning("\(warning)") }
     let assembly = try NodeAssembly.open(configuration, log: log)
@@ -70,7 +75,8 @@ public final class RunningGateway: Service {
         on: loop, log: log)
       return RunningGateway(
         assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, verifier: verifier,
-        authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log, signsInLocally: signsInLocally)
+        authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log, signsInLocally: signsInLocally,
+        trunkTester: trunkTester)
     } catch {
       await farEnd?.shutdown()
       await assembly.close()
@@ -87,12 +93,30 @@ public final class RunningGateway: Service {
       })
   }
 
-  private static func trunk(of farEnd: FarEnd) throws -> CallTrunk {
+  private static func trunk(of farEnd: FarEnd) throws -> CallTrunk { CallTrunk(try configuration(of: farEnd)) }
+
+  private static func configuration(of farEnd: FarEnd) throws -> TrunkConfiguration {
     var configuration = try TrunkConfiguration(
       name: NodeAssembly.farEndTrunk, uri: "sip:127.0.0.1:\(farEnd.port);transport=udp")
     // Nothing else of the file can make it rest or full.
     configuration.trunk.healthPolicy.intervalMilliseconds = 0
-    return CallTrunk(configuration)
+    return configuration
+  }
+
+  private var trunkTest: RESTService.TrunkTestStart? {
+    guard let trunkTester else { return nil }
+    return { name, tell in try await self.testTrunk(name, with: trunkTester, tell) }
+  }
+
+  /// - Returns: `nil` for a trunk that is not configured.
+  private func testTrunk(
+    _ name: String, with tester: TrunkTester, _ tell: @escaping @Sendable (TrunkTestStep) -> Void
+  ) async throws -> TrunkTestStep.Outcome? {
+    let configuration = state.withLock { $0.configuration }
+    var trunk = configuration.trunk(name)
+    if trunk == nil, name == NodeAssembly.farEndTrunk, let farEnd { trunk = try Self.configuration(of: farEnd) }
+    guard let trunk else { return nil }
+    return try await tester(trunk, configuration.listeners.map(\.listener), tell)
   }
 
   // MARK: What the outside asks
@@ -161,6 +185,7 @@ public final class RunningGateway: Service {
         configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics,
         logger: log,
         applications: { [authenticator] in authenticator.applications($0) },
+        testTrunk: trunkTest,
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
       try HTTPDoor(

@@ -98,7 +98,7 @@ struct ControlOptions: ParsableArguments {
 struct CallsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calls", abstract: "Calls of a running gateway.",
-    subcommands: [List.self, Show.self, Watch.self, HangUp.self])
+    subcommands: [List.self, Show.self, Watch.self, HangUp.self, Capture.self])
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Live calls, oldest first.")
@@ -147,6 +147,45 @@ struct CallsCommand: AsyncParsableCommand {
       try await common.console {
         try await $0.callsHangUp(id, control: gateway.control, environment: gateway.environment)
       }
+    }
+  }
+}
+
+extension CallsCommand {
+  /// It has no `CommonOptions`: `-o` is its file.
+  struct Capture: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "pcap", abstract: "The SIP messages of a call as a file for Wireshark (pcapng).",
+      discussion: """
+        landline calls pcap ID                      write ID.pcapng
+        landline calls pcap ID -o - | tshark -r -   look at it at once
+        """)
+
+    @Argument(help: "The call's id.") var id: String
+
+    @Option(
+      name: [.customShort("o"), .customLong("output")],
+      help: "The file, or - for standard output (default: ID.pcapng).",
+      completion: .file(extensions: ["pcapng"]))
+    var output: String?
+
+    @Option(
+      help: "Read the files of this ledger; no gateway is asked (default: the gateway, else LANDLINE_DATABASE).",
+      completion: .file())
+    var database: String?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    @OptionGroup(title: "Gateway") var gateway: ControlOptions
+
+    func run() async throws {
+      let settings = ConsoleSettings(database: database, format: json ? .json : .table)
+      let options = StoryOptions(control: gateway.control, environment: gateway.environment)
+      let status = await Console(settings: settings, environment: .process()).run {
+        try await $0.callsCapture(id, to: output, options)
+      }
+      if status != .ok { throw ExitCode(status.rawValue) }
     }
   }
 }

@@ -32,7 +32,10 @@ struct TraceRedactionTests {
       (#"Authorization: Digest response="not closed"#, #"Authorization: Digest response="**********"#),
       ("Authorization: Basic YWRtaW46c2VjcmV0", "Authorization: Basic ****************"),
       ("Authorization: Digest unknown=abc", "Authorization: Digest *******=***"),
-      ("Authorization: Digest\r\n response=\"abc\",\r\n\tcnonce=\"d\"", "Authorization: Digest\r\n response=\"***\",\r\n\tcnonce=\"*\""),
+      (
+        "Authorization: Digest\r\n response=\"abc\",\r\n\tcnonce=\"d\"",
+        "Authorization: Digest\r\n response=\"***\",\r\n\tcnonce=\"*\""
+      ),
       (#"Authentication-Info: rspauth="abc", nextnonce="n""#, #"Authentication-Info: rspauth="***", nextnonce="n""#),
       ("X-Api-Token: abcdef", "X-Api-Token: ******"),
       ("Cookie: a=b", "Cookie: ***"),
@@ -98,7 +101,8 @@ struct TraceRedactionTests {
   func garbage() {
     var generator = Numbers(state: 7)
     let parts = [
-      "Authorization:", " Digest ", "response=", "\"", ",", "=", "\r\n", "\n", " ", "sip:", "@", ":", "a=crypto:", "inline:",
+      "Authorization:", " Digest ", "response=", "\"", ",", "=", "\r\n", "\n", " ", "sip:", "@", ":", "a=crypto:",
+      "inline:",
       "a=ice-pwd:", "k=", "\\", "token", "Content-Type: application/dtmf", "x", "\u{FF}",
     ]
     for _ in 0..<3000 {

@@ -1,3 +1,5 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import Foundation
 import PeerKit
@@ -76,7 +78,8 @@ enum LibraryCases {
     }
     connected.sort()
     heard.sort()
-    let text = "connected after \(rounded(connected.first)) to \(rounded(connected.last)) ms, "
+    let text =
+      "connected after \(rounded(connected.first)) to \(rounded(connected.last)) ms, "
       + "heard after \(rounded(heard.first)) to \(rounded(heard.last)) ms"
     guard let best = connected.first, best <= mostConnectMilliseconds else { throw PeerFailure(text, wasLate: true) }
     return text

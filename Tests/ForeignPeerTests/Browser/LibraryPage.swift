@@ -79,14 +79,14 @@ struct LibraryPage: Sendable {
 
   func hangUp() async throws { try await ask("hangUp") }
 
-  /// Waits until the last half second was so loud; 0.1 is the microphone's tone.
+  /// Waits until the last half second was so loud.
   func hears(_ levels: ClosedRange<Double>, _ what: String) async throws {
     _ = try await Deadline(seconds: 10).first("\(what): \(levels)", everyMilliseconds: 200) { () -> Bool? in
       let level = try await peer.ask("level", ["seconds": 0.5], for: "level").number("value") ?? -1
       return levels.contains(level) ? true : nil
     }
   }
-  static let tone = 0.03...1.0
+  static let tone = 0.01...1.0
   static let silence = 0...0.002
 
   /// How often something was told so far.

@@ -16,4 +16,9 @@ struct LibraryTests {
     "Sessions", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
     arguments: PeerCase.chosen(LibrarySessionCases.cases))
   func sessions(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Scenarios", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
+    arguments: PeerCase.chosen(LibraryScenarioCases.cases))
+  func scenarios(_ peerCase: PeerCase) async { await peerCase.perform() }
 }

@@ -24,13 +24,18 @@ enum GatewayBooks {
               account: account, key: RequestKey(unchecked: "create"),
               .create(
                 kind: .prepaid, currency: euro, creditLimit: 0, plan: payer.hasPlan ? "retail" : "",
-                caps: AccountCaps(), zone: "UTC"))), store)
-        guard payer.credit > 0 else { continue }
-        try await perform(
-          .move(
-            MoneyMovement(
-              account: account, key: RequestKey(unchecked: "pay"), .topup(method: RequestKey(unchecked: "card")),
-              amount: try Credits(micros: payer.credit, euro))), store)
+                caps: payer.caps, zone: "UTC"))), store)
+        if payer.credit > 0 {
+          try await perform(
+            .move(
+              MoneyMovement(
+                account: account, key: RequestKey(unchecked: "pay"), .topup(method: RequestKey(unchecked: "card")),
+                amount: try Credits(micros: payer.credit, euro))), store)
+        }
+        if let change = payer.change {
+          try await perform(
+            .administer(AccountAdministration(account: account, key: RequestKey(unchecked: "change"), change)), store)
+        }
       }
     } catch {
       await store.close()

@@ -1,4 +1,5 @@
 import CallModel
+import LedgerCore
 
 /// An application of a gateway under test, and the account that pays for its calls.
 struct GatewayPayer: Sendable {
@@ -10,6 +11,9 @@ struct GatewayPayer: Sendable {
   var credit: Int64 = 10_000_000
   /// Whether the account has prices.
   var hasPlan = true
+  var caps = AccountCaps()
+  /// What is done to the account once its money is there.
+  var change: AccountAdministration.Change?
 
   /// Base64 of 16 bytes.
   static let secret = "AAECAwQFBgcICQoLDA0ODw=="

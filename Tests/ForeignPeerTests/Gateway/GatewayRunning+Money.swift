@@ -1,3 +1,5 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import Foundation
 import LedgerCore

@@ -9,6 +9,7 @@ struct GatewaySettings: Sendable {
     var uri: String
     /// Further lines of its entry.
     var lines: [String]
+    var environment = "production"
 
     init(_ name: String = "first", port: UInt16, transport: String = "udp", _ lines: [String] = []) {
       self.init(name, uri: "sip:127.0.0.1:\(port);transport=\(transport)", lines)
@@ -29,6 +30,8 @@ struct GatewaySettings: Sendable {
   var people: [BrowserPerson] = []
   /// Whether calls of the sandbox go over the trunks as well.
   var sandboxHasTrunks = false
+  /// Lines of `http`.
+  var http: [String] = []
   /// Opens a TLS listener with this certificate.
   var certificates: CertificateFolder?
 
@@ -56,8 +59,12 @@ struct GatewaySettings: Sendable {
 
   /// The text of the configuration file.
   func text(_ ports: Ports) -> String {
-    var lines = [
-      "node: gateway-under-test", "state: state", "http:", "  bind: 127.0.0.1:0", "drain:", "  timeout: 1s", "media:",
+    var lines =
+      [
+        "node: gateway-under-test", "state: state", "http:", "  bind: 127.0.0.1:0",
+      ] + http.map { "  \($0)" }
+    lines += [
+      "drain:", "  timeout: 1s", "media:",
       "  app:", "    - bind: 127.0.0.1", "      port: \(ports.app)", "  trunk:", "    - bind: 127.0.0.1",
       "      ports: \(ports.trunk.lowerBound)-\(ports.trunk.upperBound)", "listeners:",
       "  udp:", "    transport: udp", "    bind: 127.0.0.1:\(ports.sip)",
@@ -81,7 +88,8 @@ struct GatewaySettings: Sendable {
     for environment in ["production", "sandbox"] {
       lines += ["  \(environment):", "    ledger: \(environment).ledger"]
       if environment == "sandbox" { lines.append("    sandbox-numbers: true") }
-      let names = environment == "production" || sandboxHasTrunks ? trunks.map(\.name) : []
+      let names = trunks.filter { $0.environment == environment || environment == "sandbox" && sandboxHasTrunks }.map(
+        \.name)
       lines.append("    trunks: [\(names.joined(separator: ", "))]")
       lines.append("    applications:")
       for payer in payers where payer.environment == environment {

@@ -7,7 +7,7 @@ import ServiceLifecycle
 enum RunningDoor {
   static func with<Answer: Sendable>(
     _ acceptor: RecordingAcceptor, operations: any GatewayOperations = FakeOperations(),
-    configure: (inout HTTPDoorConfiguration) -> Void = { _ in },
+    testTrunk: RESTService.TrunkTestStart? = nil, configure: (inout HTTPDoorConfiguration) -> Void = { _ in },
     _ body: @Sendable (Int, ServiceGroup) async throws -> Answer
   ) async throws -> Answer {
     var configuration = HTTPDoorConfiguration(host: "127.0.0.1", port: 0)
@@ -17,7 +17,7 @@ enum RunningDoor {
     let (ports, continuation) = AsyncStream.makeStream(of: UInt16.self)
     let door = try HTTPDoor(
       configuration: configuration, acceptor: acceptor, operations: operations, authenticator: FakeAuthenticator(),
-      metrics: MetricsRegistry(), logger: logger, onListening: { continuation.yield($0) })
+      metrics: MetricsRegistry(), logger: logger, testTrunk: testTrunk, onListening: { continuation.yield($0) })
     let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [door], logger: logger))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask {

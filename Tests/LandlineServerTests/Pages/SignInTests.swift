@@ -299,6 +299,18 @@ import Testing
     await kit.close()
   }
 
+  @Test func aVisitorIsToldWhoHeIsAndNeverRefused() async throws {
+    let kit = try await RESTKit(applications: Self.applications)
+    let stranger = try await kit.send("GET", "/v1/sign-in", as: nil)
+    #expect(stranger.status == 200)
+    #expect(stranger.text == #"{"me":null,"development":false}"#)
+    let cookie = try await Self.cookie(kit, "operator")
+    let known = try await kit.send("GET", "/v1/sign-in", as: nil, fields: [cookie])
+    #expect(known.tree["me"] == (try await kit.send("GET", "/v1/me").tree))
+    #expect(try await kit.send("GET", "/v1/sign-in", as: "wrong").tree["me"] == .null)
+    await kit.close()
+  }
+
   @Test func withoutPagesNobodySignsIn() async throws {
     let kit = try await RESTKit(pages: .none, signsInLocally: true)
     for (method, uri) in [("POST", "/v1/sign-in"), ("DELETE", "/v1/sign-in"), ("GET", "/"), ("GET", "/landline.js")] {

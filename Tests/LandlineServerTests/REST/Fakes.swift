@@ -16,6 +16,7 @@ final class FakeOperations: GatewayOperations {
       sessions: 0, problems: [])
     var trunks: [TrunkReport] = []
     var hungUp: [CallID] = []
+    var quotes: [E164Number: NumberQuote] = [:]
     var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
   }
 
@@ -55,6 +56,9 @@ final class FakeOperations: GatewayOperations {
   func trunks() async -> [TrunkReport] { state.withLock { $0.trunks } }
   func status() async -> NodeStatus { state.withLock { $0.status } }
   func environment(_ name: String) -> EnvironmentStores? { stores[name] }
+  func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote {
+    state.withLock { $0.quotes[number] } ?? .refused(.noRate)
+  }
   var environmentNames: [String] { stores.keys.sorted() }
 }
 

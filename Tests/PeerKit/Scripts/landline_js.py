@@ -8,6 +8,7 @@ Commands:
   ask            method of the call, values                      -> did or did-not
   example        heading, names: a script of the guide           -> example
   vouch          heading, key, secret: a program of the guide    -> vouching
+  scenario       name of a method of FakeGateway, with --fake    -> played
   exports        the module against its declarations, and these against the protocol's document
   microphone, release, streams, twoHolds, stop, stopGracefully, cut (code), restart, path, left, level (seconds), record,
   save (file), reload, leave, offline (value), click (selector), shown (pattern), messages, close
@@ -30,6 +31,7 @@ from playwright.async_api import async_playwright
 
 import landline_app
 from chromium_peer import FLAGS
+from landline_js_fake import FakeGateway
 from peer_protocol import emit, serve, write_wav
 from schema import Schema
 
@@ -135,6 +137,7 @@ class Page:
         self._seen = []
         self._example = ""
         self._vouch = None
+        self.fake = None
 
     def watch(self):
         self._page.on("websocket", self._opened)
@@ -219,6 +222,11 @@ class Page:
         await self._context.set_offline(value)
         emit("network", offline=value)
 
+    async def do_scenario(self, name):
+        """Plays a gateway that does what one of ours seldom does."""
+        await self.fake.play(name, self._call)
+        emit("played", name=name)
+
     async def do_messages(self):
         emit("messages", sent=self._sent, problems=self._problems, seen=self._seen)
 
@@ -275,6 +283,7 @@ async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--origin", required=True, help="http://127.0.0.1:PORT of the gateway")
+    parser.add_argument("--fake", action="store_true", help="no gateway: `scenario` plays one")
     parser.add_argument("--microphone", default="", help="WAV file that the microphone hears over and over; else a tone")
     options = parser.parse_args()
     if not options.microphone:
@@ -293,6 +302,9 @@ async def main():
             await context.route("**/*", page.route)
             await view.expose_function("tell", page.tell)
             await view.expose_function("makeToken", make_token)
+            if options.fake:
+                page.fake = FakeGateway(Schema(json.loads(DOCUMENT.read_text())))
+                await view.route_web_socket("**/v1/connect", page.fake.opened)
             await page.load()
             await serve(page)
         finally:

@@ -60,6 +60,8 @@ const described = (error) =>
 const RECORDER = `registerProcessor("recorder", class extends AudioWorkletProcessor {
   process(inputs) { if (inputs[0].length) this.port.postMessage(inputs[0][0].slice()); return true; }
 });`;
+// The tone as it is: what makes speech better makes a tone worse.
+const PLAIN = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)));
 
 globalThis.page = {
@@ -130,17 +132,20 @@ globalThis.page = {
     );
   },
 
-  call({ to, kind = "phone", headers, caller, anonymous, microphone = true, quick = false }) {
+  call({ to, kind = "phone", headers, caller, anonymous, microphone = PLAIN }) {
     this.heardAt = null;
     this.blocks = [];
     const given = microphone === "stream" ? this.stream : microphone;
     this.clicked = performance.now();
     const options = { headers, callerNumber: caller, anonymous, microphone: given };
     const call = (this.current = this.landline.call(kind, to, options));
+    const told = (this.told = {});
     for (const name of CALL_EVENTS) {
-      call.addEventListener(name, ({ detail }) =>
+      call.addEventListener(name, ({ detail }) => {
+        told[name] = (told[name] ?? 0) + 1;
         tell({ event: `call-${name}`, at: performance.now() - this.clicked, state: call.state, ...detail,
-          ...(name === "ended" ? { error: described(call.failure) } : {}) }));
+          ...(name === "ended" ? { error: described(call.failure) } : {}) });
+      });
     }
     this.hear(call.remoteStream);
     tell({ event: "asked-for", state: call.state, id: call.id });
@@ -194,6 +199,37 @@ globalThis.page = {
     const [own] = this.current.localStream?.getAudioTracks() ?? [];
     tell({ event: "streams", given: given?.readyState ?? null, own: own?.readyState ?? null, enabled: own?.enabled ?? null,
       muted: this.current.muted, held: this.current.onHold, heldByOther: this.current.heldByOther });
+  },
+
+  // The other end of the call's sound where no gateway is: answers, and offers a change.
+  async farAnswer({ sdp }) {
+    this.far ??= new RTCPeerConnection();
+    await this.far.setRemoteDescription({ type: "offer", sdp });
+    await this.far.setLocalDescription();
+    return this.far.localDescription.sdp;
+  },
+
+  async farOffer() {
+    await this.far.setLocalDescription(await this.far.createOffer({ iceRestart: true }));
+    return this.far.localDescription.sdp;
+  },
+
+  async farTakes({ sdp }) {
+    await this.far.setRemoteDescription({ type: "answer", sdp });
+    return this.far.signalingState;
+  },
+
+  // Asks for so much at once that not all can wait.
+  async flood({ count }) {
+    const all = await Promise.allSettled(Array.from({ length: count }, () => this.current.sendDigits("1")));
+    return all.filter(({ reason }) => reason?.code === "gw.limit").length;
+  },
+
+  announce({ name }) { globalThis.dispatchEvent(new Event(name)); },
+
+  facts() {
+    return { state: this.landline.state, draining: this.landline.draining, calls: this.landline.calls.length,
+      call: this.current?.state ?? null, told: this.told };
   },
 
   stop() {

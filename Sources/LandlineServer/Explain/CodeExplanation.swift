@@ -1,77 +1,62 @@
-import CallModel
+package import CallModel
 import LedgerCore
 import SIPCore
 
 /// One code with all that the catalogues say about it.
-struct CodeExplanation {
+package struct CodeExplanation: Sendable {
   /// What is asked about.
-  enum Subject {
+  package enum Subject: Sendable {
     case status(Int)
     case cause(Int)
     case code(CallFailureCode)
     case refusal(CallRefusal)
   }
 
-  var subject: Subject
+  package var subject: Subject
 
-  func answer() -> Answer {
-    var lines = [title, meaning, ""]
+  package init(subject: Subject) { self.subject = subject }
+
+  /// What is known beside title and meaning: a short label, and values one under the other.
+  package var rows: [(label: String, values: [String])] {
+    var rows: [(label: String, values: [String])] = []
     if case .code = subject {
-      lines += field("ends as", [failure.endCause.rawValue])
+      rows.append(("ends as", [failure.endCause.rawValue]))
     } else {
-      lines += field("class", ["\(failure.code.rawValue), \(failure.name): \(failure.meaning)"])
+      rows.append(("class", ["\(failure.code.rawValue), \(failure.name): \(failure.meaning)"]))
     }
-    lines += field("or", otherClasses.map { "\($0.code.rawValue), \($0.name), where the rest of the answer says so" })
-    lines += field("likely", likelyCauses)
-    lines += field("remedy", failure.remedies)
-    lines += field("retry", [failure.retry.text])
-    lines += field("statuses", namedStatuses)
-    lines += field("causes", namedCauses)
-    lines += field("sent", sent.map { [CodeExplanation.named(status: $0)] } ?? [])
-    lines += field("reason", reasonText.map { [$0] } ?? [])
-    lines += field("becomes", mapped.map { [$0.text] } ?? [])
-    lines += field("from", mappedFrom.isEmpty ? [] : [mappedFrom.map(\.text).joined(separator: ", ")])
+    rows.append(("or", otherClasses.map { "\($0.code.rawValue), \($0.name), where the rest of the answer says so" }))
+    rows.append(("likely", likelyCauses))
+    rows.append(("remedy", failure.remedies))
+    rows.append(("retry", [failure.retry.text]))
+    rows.append(("statuses", namedStatuses))
+    rows.append(("causes", namedCauses))
+    rows.append(("sent", sent.map { [CodeExplanation.named(status: $0)] } ?? []))
+    rows.append(("reason", reasonText.map { [$0] } ?? []))
+    rows.append(("becomes", mapped.map { [$0.text] } ?? []))
+    rows.append(("from", mappedFrom.isEmpty ? [] : [mappedFrom.map(\.text).joined(separator: ", ")]))
+    return rows.filter { !$0.values.isEmpty }
+  }
 
-    let failureMembers: [(String, JSONValue)] = [
+  /// The same for programs.
+  package var members: [(String, JSONTree)] {
+    let failureMembers: [(String, JSONTree)] = [
       ("code", .text(failure.code.rawValue)), ("name", .text(failure.name)),
       ("domain", .text(failure.domain.rawValue)), ("meaning", .text(failure.meaning)),
       ("end_cause", .text(failure.endCause.rawValue)),
     ]
-    let members: [(String, JSONValue)] = [
-      ("kind", .text(kind)), ("code", .text(identifier)), ("name", name.map { .text($0) } ?? .null),
-      ("meaning", .text(meaning)), ("class", .object(failureMembers)),
+    return [
+      ("kind", .text(kind)), ("code", .text(identifier)), ("name", .text(optional: name)),
+      ("meaning", .text(meaning)), ("class", .members(failureMembers)),
       ("other_classes", .array(otherClasses.map { .text($0.code.rawValue) })),
       ("likely_causes", .array(likelyCauses.map { .text($0) })),
       ("remedies", .array(failure.remedies.map { .text($0) })),
-      ("retry", .object([("advice", .text(failure.retry.rawValue)), ("text", .text(failure.retry.text))])),
+      ("retry", .members([("advice", .text(failure.retry.rawValue)), ("text", .text(failure.retry.text))])),
       ("statuses", .array(statuses.map { .integer(Int64($0)) })),
       ("causes", .array(causes.map { .integer(Int64($0)) })),
-      ("sent_status", sent.map { .integer(Int64($0)) } ?? .null),
-      ("reason", reasonText.map { .text($0) } ?? .null), ("becomes", mapped?.json ?? .null),
+      ("sent_status", .integer(optional: sent.map { Int64($0) })),
+      ("reason", .text(optional: reasonText)), ("becomes", mapped?.json ?? .null),
       ("from", .array(mappedFrom.map(\.json))),
     ]
-    let record = Listing(
-      [
-        Column("kind"), Column("code"), Column("name"), Column("meaning"), Column("class"), Column("end_cause"),
-        Column("retry"), Column("likely_causes"), Column("remedies"), Column("becomes"),
-      ],
-      rows: [
-        [
-          .text(kind), .text(identifier), .text(optional: name), .text(meaning), .text(failure.code.rawValue),
-          .text(failure.endCause.rawValue), .text(failure.retry.rawValue),
-          .text(likelyCauses.joined(separator: "; ")), .text(failure.remedies.joined(separator: "; ")),
-          .text(optional: mapped?.number),
-        ]
-      ])
-    return Answer(blocks: lines.map { .line($0) }, members: members, records: record)
-  }
-
-  /// A label and its values, one under the other.
-  private func field(_ label: String, _ values: [String]) -> [String] {
-    values.enumerated().map { index, value in
-      let shown = index == 0 ? label : ""
-      return shown + String(repeating: " ", count: 10 - shown.count) + value
-    }
   }
 }
 
@@ -79,7 +64,7 @@ struct CodeExplanation {
 
 extension CodeExplanation.Subject {
   /// `488`, `sip:488`, `q850:65`, `cause 65`, `sip.media`, `insufficientCredit`, in any case of letters.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let text = text.lowercased()
     guard text.utf8.count <= 64 else { return nil }
     let statusText = ["sip:", "sip ", "status "].first(where: text.hasPrefix).map { String(text.dropFirst($0.count)) }
@@ -99,7 +84,7 @@ extension CodeExplanation.Subject {
   }
 
   /// What follows `q850:`, `cause` and the like; `nil` for a text that begins otherwise.
-  static func causeText(in text: String) -> String? {
+  package static func causeText(in text: String) -> String? {
     let lowercased = text.lowercased()
     return ["q850", "q.850", "cause"].lazy.compactMap { name -> String? in
       guard lowercased.hasPrefix(name) else { return nil }
@@ -118,7 +103,7 @@ extension CodeExplanation.Subject {
 // MARK: - What the catalogues say
 
 extension CodeExplanation {
-  private var kind: String {
+  package var kind: String {
     switch subject {
     case .status: "status"
     case .cause: "cause"
@@ -128,7 +113,7 @@ extension CodeExplanation {
   }
 
   /// How the command takes it again.
-  private var identifier: String {
+  package var identifier: String {
     switch subject {
     case .status(let status): "\(status)"
     case .cause(let cause): "q850:\(cause)"
@@ -138,7 +123,7 @@ extension CodeExplanation {
   }
 
   /// `nil` for a number that nobody has registered.
-  private var name: String? {
+  package var name: String? {
     switch subject {
     case .status(let status): CauseCatalogue.status(status)?.phrase
     case .cause(let cause): CauseCatalogue.cause(cause)?.name
@@ -146,7 +131,7 @@ extension CodeExplanation {
     }
   }
 
-  private var title: String {
+  package var title: String {
     switch subject {
     case .status(let status):
       "SIP \(CodeExplanation.named(status: status)) (\(CauseCatalogue.className(ofStatus: status) ?? "no failure"))"
@@ -157,7 +142,7 @@ extension CodeExplanation {
     }
   }
 
-  private var meaning: String {
+  package var meaning: String {
     switch subject {
     case .status(let status):
       CauseCatalogue.status(status)?.meaning
@@ -173,7 +158,7 @@ extension CodeExplanation {
   }
 
   /// The class of failures it falls in. A cause that says too little has that of the status it becomes.
-  private var failure: CallFailureClass {
+  package var failure: CallFailureClass {
     switch subject {
     case .status(let status): CallFailureCatalogue.code(forStatus: status).details
     case .cause(let cause):
@@ -196,7 +181,7 @@ extension CodeExplanation {
     }
   }
 
-  private var likelyCauses: [String] {
+  package var likelyCauses: [String] {
     if case .cause(let number) = subject, let cause = CauseCatalogue.cause(number) { return cause.likelyReasons }
     return failure.likelyCauses
   }
@@ -238,8 +223,11 @@ extension CodeExplanation {
     /// `cause 88 Incompatible destination (own choice: …)`.
     var text: String
     var number: String
-    var json: JSONValue
+    var json: JSONTree
   }
+
+  /// How the command takes what it becomes.
+  package var mappedNumber: String? { mapped?.number }
 
   private var mapped: Mapped? {
     switch subject {
@@ -257,8 +245,8 @@ extension CodeExplanation {
         let user = fromUser.map { "; \(CodeExplanation.named(status: $0)) where the user's own phone says so" } ?? ""
         return Mapped(
           text: "SIP \(text)\(user) (\(basis))", number: "\(status)",
-          json: .object([
-            ("status", .integer(Int64(status))), ("status_from_user", fromUser.map { .integer(Int64($0)) } ?? .null),
+          json: .members([
+            ("status", .integer(Int64(status))), ("status_from_user", .integer(optional: fromUser.map { Int64($0) })),
             ("name", .text(CauseCatalogue.status(status)?.phrase ?? "")), ("basis", .text(basis)),
           ]))
       }
@@ -277,14 +265,14 @@ extension CodeExplanation {
     let basis = CodeExplanation.basis(basis, note)
     return Mapped(
       text: "Q.850 cause \(CodeExplanation.named(cause: cause)) (\(basis))", number: "q850:\(cause)",
-      json: .object([
+      json: .members([
         ("cause", .integer(Int64(cause))), ("name", .text(CauseCatalogue.cause(cause)?.name ?? "")),
         ("basis", .text(basis)),
       ]))
   }
 
   /// What becomes this number when it comes from the other side.
-  private var mappedFrom: [(text: String, json: JSONValue)] {
+  private var mappedFrom: [(text: String, json: JSONTree)] {
     switch subject {
     case .status(let status):
       CallFailureCauseMapping.causes.filter { $0.status == status || $0.statusFromUser == status }.map {

@@ -1,0 +1,118 @@
+import CallModel
+import LedgerCore
+import NumberPlan
+
+/// What is known of a number before it is called.
+struct NumberHint: Sendable {
+  var target: String
+  var number: TypedNumber
+  /// Who would pay; `nil` where nobody is known.
+  var account: LedgerAccount?
+  var quote: NumberQuote?
+
+  func tree(at now: Instant) -> JSONTree {
+    var canonical: String?
+    var (isValid, description, region): (Bool, String?, String?) = (false, nil, nil)
+    var problem = JSONTree.null
+    switch number {
+    case .number(let number):
+      let advice = NumberPlan.advice(for: number)
+      canonical = "\(number)"
+      isValid = test != nil || advice.isValid
+      description = test == nil ? NumberText.describe(advice) : "Test number"
+      region = test == nil ? advice.region : nil
+    case .emergency(let number):
+      canonical = number.code
+      isValid = true
+      description = "Emergency services"
+    case .problem(let message, let accepted, let position):
+      problem = .members([
+        ("message", .text(message)), ("accepted", .text(accepted)),
+        ("position", .integer(optional: position.map { Int64($0) })),
+      ])
+    }
+    return .members(
+      [
+        ("target", .text(target)), ("canonical", .text(optional: canonical)), ("is_valid", .boolean(isValid)),
+        ("description", .text(optional: description)), ("region", .text(optional: region)),
+        ("is_test", .boolean(test != nil)), ("test", .text(optional: test)), ("price", price(now)),
+      ] + RESTService.money("available", account?.available) + [
+        ("seconds_available", .integer(optional: seconds(now))),
+        ("refusal", refusal(now).map(NumberHint.tree) ?? .null), ("problem", problem),
+      ])
+  }
+
+  private var test: String? {
+    switch quote {
+    case .test(let number): return NumberText.describe(number)
+    case .sandbox(let number): return NumberText.describe(number)
+    case .rated, .refused, nil:
+      // Nobody pays for these, so nobody need be known.
+      if case .number(let number) = number { return number.testNumber.map { NumberText.describe($0) } }
+      return nil
+    }
+  }
+
+  private func price(_ now: Instant) -> JSONTree {
+    guard let account else { return .null }
+    switch (number, quote) {
+    case (.emergency, _), (_, .test), (_, .sandbox):
+      return NumberHint.price(test == nil ? "Emergency services" : "Test number", 0, 0, 0, 1, account.currency)
+    case (_, .rated(let snapshot)):
+      let tariff = snapshot.segment(at: now).tariff
+      guard let tier = tariff.tiers.first else { return .null }
+      return NumberHint.price(
+        snapshot.destination, tier.ratePerMinute, tariff.fee, tariff.initial, tier.increment, snapshot.currency)
+    case (_, .refused), (_, nil): return .null
+    }
+  }
+
+  /// - Parameters:
+  ///   - rate: nano-units a minute.
+  ///   - fee: nano-units.
+  private static func price(
+    _ destination: String, _ rate: Int64, _ fee: Int64, _ initial: Int64, _ increment: Int64, _ currency: Currency
+  ) -> JSONTree {
+    // Nano-units become micro-units, rounded up as a bill's would be.
+    let feeMicro = fee / 1000 + (fee % 1000 > 0 ? 1 : 0)
+    return .members(
+      [
+        ("destination", .text(destination)), ("per_minute", .text(DecimalText.format(rate, scale: Tariff.rateScale))),
+        ("per_minute_nano", .integer(rate)),
+      ] + RESTService.money("fee", feeMicro) + [
+        ("initial_seconds", .integer(initial)), ("increment_seconds", .integer(increment)),
+        ("currency", .text("\(currency)")),
+      ])
+  }
+
+  /// How long the credit lasts; `nil` for what costs nothing.
+  private func seconds(_ now: Instant) -> Int64? {
+    guard case .rated(let snapshot)? = quote, let account, NumberHint.costs(snapshot, now) else { return nil }
+    return snapshot.secondsBought(by: max(0, account.available), answeredAt: now)
+  }
+
+  private static func costs(_ snapshot: RateSnapshot, _ now: Instant) -> Bool {
+    let tariff = snapshot.segment(at: now).tariff
+    return snapshot.highestRatePerMinute > 0 || tariff.fee > 0 || tariff.minimumCharge > 0
+  }
+
+  /// Why a call would be refused, in the ledger's own order.
+  private func refusal(_ now: Instant) -> LedgerRefusal? {
+    guard let account, case .number(let number) = number else { return nil }
+    switch account.status {
+    case .closing, .closed: return .accountClosed
+    case .locked: return .accountLocked
+    case .open: break
+    }
+    if case .refused(let refusal)? = quote { return refusal }
+    guard case .rated(let snapshot)? = quote else { return nil }
+    if let countries = account.caps.countries, !countries.contains(number.countryCode) { return .countryNotAllowed }
+    if let highest = account.caps.highestRate, snapshot.highestRatePerMinute > highest { return .rateTooHigh }
+    return seconds(now) == 0 ? .insufficientCredit : nil
+  }
+
+  private static func tree(_ refusal: LedgerRefusal) -> JSONTree {
+    let code = ProblemCode(refusal)
+    return .members([("code", .text(code.name)), ("message", .text(code.title))])
+  }
+}

@@ -1,0 +1,101 @@
+import CallModel
+import Logging
+
+extension RESTService {
+  /// Tells the steps of a test of one trunk of an environment; `nil` for a trunk that cannot be tested.
+  package typealias TrunkTestStart =
+    @Sendable (_ name: String, _ tell: @escaping @Sendable (TrunkTestStep) -> Void) async throws -> TrunkTestStep
+    .Outcome?
+
+  var trunkRoutes: [RESTRoute] {
+    let listing = RESTRoute(
+      method: "GET", path: "/v1/trunks", id: "listTrunks", summary: "How the trunks do", access: .operators,
+      success: .json(200, "Trunks"), handle: listTrunks)
+    guard testTrunk != nil else { return [listing] }
+    return [
+      listing,
+      RESTRoute(
+        method: "POST", path: "/v1/trunks/{name}/test", id: "testTrunk",
+        summary: "Look at a trunk, from its name to its answers: one step a line, the verdict last", access: .operators,
+        body: [], success: .text(200, RESTService.linesType), problems: [.trunkUnknown, .trunkTestRunning],
+        handle: startTrunkTest),
+    ]
+  }
+
+  static let linesType = "application/x-ndjson"
+
+  private var listTrunks: RESTRoute.Handler {
+    { call in
+      let (principal, _) = try call.environment()
+      let trunks = await operations.trunks().filter { $0.environments.contains(principal.environment) }
+      return .json(200, .members([("trunks", .array(trunks.map(RESTService.trunkTree)))]))
+    }
+  }
+
+  private static func trunkTree(_ trunk: TrunkReport) -> JSONTree {
+    let figures = trunk.figures
+    let failures = figures.failures.map { failure -> JSONTree in
+      .members([
+        ("code", .text(failure.code.rawValue)),
+        ("sip_status", .integer(optional: failure.sipStatus.map { Int64($0) })),
+        ("count", .integer(Int64(failure.count))), ("last_at", .text("\(failure.lastAt)")),
+      ])
+    }
+    return .members([
+      ("name", .text(trunk.name)), ("uri", .text(trunk.uri)), ("standing", .text(trunk.standing)),
+      ("explanation", .text(trunk.explanation)), ("live_calls", .integer(Int64(trunk.liveCalls))),
+      ("maximum_calls", .integer(optional: trunk.maximumCalls.map { Int64($0) })),
+      ("attempts", .integer(Int64(figures.attempts))), ("answered", .integer(Int64(figures.answered))),
+      ("answer_ratio", figures.answerRatio.map { .number($0) } ?? .null),
+      ("average_duration_seconds", figures.averageDurationSeconds.map { .number($0) } ?? .null),
+      ("window_seconds", .integer(TrunkFigures.windowSeconds)), ("failures", .array(failures)),
+      ("options_ms", trunk.optionsMilliseconds.map { .number($0) } ?? .null),
+    ])
+  }
+
+  private var startTrunkTest: RESTRoute.Handler {
+    { call in
+      let (principal, _) = try call.environment()
+      let name = call.path["name"] ?? ""
+      guard let testTrunk,
+        await operations.trunks().contains(where: {
+          $0.name == name && $0.environments.contains(principal.environment)
+        })
+      else { throw Problem(.trunkUnknown, "no trunk of this environment has that name") }
+      guard trunkTests.begin(name) else {
+        throw Problem(.trunkTestRunning, "the trunk is being tested, or too many others are")
+      }
+      let (lines, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+      let (logger, tests) = (logger, trunkTests)
+      // Goes on to its end when the reader leaves: what it has opened is closed there.
+      Task {
+        defer { tests.end(name) }
+        do {
+          let worst = try await testTrunk(name) { continuation.yield(RESTService.line($0)) }
+          let outcome = worst ?? .skipped
+          continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .text(outcome.rawValue))]))
+        } catch {
+          logger.error("a trunk could not be tested", metadata: ["trunk": "\(name)", "error": "\(error)"])
+          let step = TrunkTestStep(
+            step: "test", outcome: .failed, text: "The test itself failed.", fix: "the gateway's log says why",
+            milliseconds: 0)
+          continuation.yield(RESTService.line(step))
+          continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .text("failed"))]))
+        }
+        continuation.finish()
+      }
+      var answer = RESTAnswer(status: 200, mediaType: RESTService.linesType, body: [])
+      answer.lines = lines
+      return answer
+    }
+  }
+
+  private static func line(_ step: TrunkTestStep) -> [UInt8] {
+    line([
+      ("step", .text(step.step)), ("outcome", .text(step.outcome.rawValue)), ("text", .text(step.text)),
+      ("fix", .text(optional: step.fix)), ("milliseconds", .integer(step.milliseconds)),
+    ])
+  }
+
+  private static func line(_ members: [(String, JSONTree)]) -> [UInt8] { JSONTree.members(members).bytes + [0x0A] }
+}

@@ -1,0 +1,39 @@
+public import LandlineConfiguration
+public import LandlineGateway
+
+/// One thing that a test of a trunk looked at.
+public struct TrunkTestStep: Hashable, Sendable {
+  public enum Outcome: String, Hashable, Sendable, CaseIterable {
+    case ok
+    /// Works, and somebody should look at it.
+    case warning
+    case failed
+    /// Not looked at; the text says why.
+    case skipped
+  }
+
+  /// Stable: `dns`, `options`, `tls`, …
+  public var step: String
+  public var outcome: Outcome
+  /// What was found, and more of it on further lines.
+  public var text: String
+  /// What to do about it.
+  public var fix: String?
+  /// How long the step took.
+  public var milliseconds: Int64
+
+  public init(step: String, outcome: Outcome, text: String, fix: String? = nil, milliseconds: Int64) {
+    self.step = step
+    self.outcome = outcome
+    self.text = text
+    self.fix = fix
+    self.milliseconds = milliseconds
+  }
+}
+
+/// Looks at a trunk without calling anybody, and tells each step as it is done.
+///
+/// Given what the gateway listens on. Returns the worst outcome; every wait inside has an end.
+public typealias TrunkTester =
+  @Sendable (TrunkConfiguration, [SIPListener], @escaping @Sendable (TrunkTestStep) -> Void) async throws
+  -> TrunkTestStep.Outcome
