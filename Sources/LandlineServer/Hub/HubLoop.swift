@@ -390,7 +390,7 @@ final class HubLoop {
     case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
     case .prepare(let call, let needs):
       // The first that is asked for a call.
-      if let traces, let snapshot = engine.call(call) { traces.begin(snapshot) }
+      if let traces, let snapshot = engine.anyCall(call) { traces.begin(snapshot) }
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       media.prepare(call, needs) { result in
         bound.eventLoop.execute { bound.value.engine(.prepared(call, result)) }
