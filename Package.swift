@@ -266,6 +266,7 @@ let package = Package(
       dependencies: [
         "CallStory", "CallEngine", "SIPCore", "SDPCore", "AppProtocol", "CallModel", "PeerKit", "TestVectors",
       ],
+      exclude: ["Golden"],
       swiftSettings: ours),
     .testTarget(
       name: "LandlineServerTests",

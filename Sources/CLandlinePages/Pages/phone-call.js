@@ -15,9 +15,8 @@ const warnings = {
   "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
 };
 const retries = {
-  never: "it would give the same answer", now: "yes, at once", later: "yes, later", afterFix: "once what is named is put right",
-  afterOperator: "once the operator has changed something", otherCodec: "with another codec",
-  byGateway: "the gateway does it by itself", nextTrunk: "later; no other way was left now",
+  never: "it would give the same answer", now: "yes, at once", later: "yes, later", nextTrunk: "yes, later", otherCodec: "with another codec",
+  afterFix: "once what is named is put right", afterOperator: "once the operator has changed something",
 };
 const causes = {
   timeout: "It took too long.", denied: "It was refused.", noAnswer: "Nobody answered.", error: "It failed.",
@@ -37,6 +36,12 @@ function costOf(price, seconds) {
   return price.connection_fee_micro + Math.ceil((price.rate_per_minute_nano * billed) / 60_000);
 }
 
+for (const direction of directions) {
+  const row = byID(`leg-${direction}`);
+  row.append(
+    element("td", {}, element("span", { class: "bar", role: "meter", "aria-label": `Level ${row.textContent}`, "aria-valuenow": "0" }, element("span"))),
+    ...[1, 2, 3].map(() => element("td", { class: "num", dataset: { blank: "–" } })));
+}
 byID("pad").append(...[...keys].map((key) => element("button", { type: "button", dataset: { digit: key } }, key)));
 
 // Shows the call until its end. → whether it was ended here
@@ -227,8 +232,8 @@ export async function showCall(call, order, trouble) {
 function saidBy(failure, summary) {
   if (failure.domain === "network") return "this page: the way to the gateway is broken";
   if (failure.domain === "capability") return failure.leg === "app" ? "this browser" : "the gateway: a side lacks what the call needs";
-  if (failure.domain !== "sip") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
-  return `the other side${failure.trunk ? `, over trunk ${failure.trunk}` : ""}`;
+  if (failure.domain === "gateway") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
+  return "the other side";
 }
 
 const evidence = (failure) => [

@@ -30,7 +30,7 @@ extension StoryTeller {
       return failure.trunk.map { "the gateway: nothing usable came from trunk \($0)" } ?? "the gateway"
     case .sip: break
     }
-    guard let last = finalFailure else {
+    guard let last = response(behind: failure) else {
       if let trunk = failure.trunk {
         return trace == nil ? "trunk \(trunk)" : "the gateway: trunk \(trunk) did not say so itself"
       }
@@ -41,12 +41,13 @@ extension StoryTeller {
     return (dialog(of: last)?.trunk == nil ? name : "trunk \(name)") + address
   }
 
-  /// The last final response with a failure that came to an INVITE of ours.
-  var finalFailure: Seen? {
-    messages.last { seen in
+  /// The final response that a failure is made of: the last one to an INVITE of ours with its status, from its trunk.
+  private func response(behind failure: CallFailure) -> Seen? {
+    let candidates = messages.filter { seen in
       !seen.message.isSent && seen.read.sequence?.method == "INVITE" && (seen.read.status ?? 0) >= 300
-        && seen.read.status != 401 && seen.read.status != 407
+        && seen.read.status == failure.sipStatus
     }
+    return candidates.last { dialog(of: $0)?.trunk == failure.trunk } ?? candidates.last
   }
 
   /// What a final response says of a failure.

@@ -102,6 +102,9 @@ extension CallStory {
     page.fact("", legend.joined(separator: "   "), nameWidth: 0)
   }
 
+  /// Lines of one description.
+  private static let shownLines = 150
+
   private func writeDescriptions(on page: inout StoryPage) {
     guard !descriptions.isEmpty else { return }
     page.heading("Session descriptions")
@@ -116,7 +119,11 @@ extension CallStory {
       }
       shown[description.text] = time
       page.paragraph(description.summary, indent: 4)
-      for line in PlainText.lines(description.text) { page.literal(line, indent: 6) }
+      let lines = PlainText.lines(description.text)
+      for line in lines.prefix(CallStory.shownLines) { page.literal(line, indent: 6) }
+      if lines.count > CallStory.shownLines {
+        page.paragraph("and \(lines.count - CallStory.shownLines) lines more", indent: 6)
+      }
     }
   }
 

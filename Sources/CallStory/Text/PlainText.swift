@@ -44,14 +44,20 @@ enum PlainText {
 
   /// The beginning that has at most so many columns.
   static func prefix(_ text: String, columns maximum: Int) -> String {
-    var result = String.UnicodeScalarView()
+    let scalars = text.unicodeScalars[...]
+    return String(scalars[..<end(of: scalars, columns: maximum)])
+  }
+
+  /// Where so many columns end.
+  private static func end(of scalars: Substring.UnicodeScalarView, columns maximum: Int) -> String.Index {
     var columns = 0
-    for scalar in text.unicodeScalars {
-      columns += self.columns(scalar)
+    var place = scalars.startIndex
+    while place < scalars.endIndex {
+      columns += self.columns(scalars[place])
       guard columns <= maximum else { break }
-      result.append(scalar)
+      scalars.formIndex(after: &place)
     }
-    return String(result)
+    return place
   }
 
   /// The text, or its beginning and two dots.
@@ -74,40 +80,42 @@ enum PlainText {
     let width = max(1, width)
     var lines: [String] = []
     var line = ""
+    var used = 0
     for word in text.split(separator: " ", omittingEmptySubsequences: true) {
-      var word = String(word)
-      if !line.isEmpty, columns(line) + 1 + columns(word) <= width {
-        line += " " + word
+      var pieces = pieces(word.unicodeScalars, first: width, next: width)
+      let columns = self.columns(pieces[0])
+      if pieces.count == 1, used > 0, used + 1 + columns <= width {
+        line += " " + pieces[0]
+        used += 1 + columns
         continue
       }
-      if !line.isEmpty { lines.append(line) }
-      while columns(word) > width {
-        let part = nonEmptyPrefix(word, columns: width)
-        lines.append(part)
-        word = String(word.unicodeScalars.dropFirst(part.unicodeScalars.count))
-      }
-      line = word
+      if used > 0 { lines.append(line) }
+      line = pieces.removeLast()
+      used = self.columns(line)
+      lines += pieces
     }
-    if !line.isEmpty { lines.append(line) }
+    if used > 0 { lines.append(line) }
     return lines
   }
 
   /// A line as it stands, cut where the page ends; what goes on stands two columns further in.
   static func folded(_ text: String, width: Int, indent: Int) -> [String] {
-    var lines: [String] = []
-    var rest = text
-    repeat {
-      let margin = lines.isEmpty ? indent : indent + 2
-      let part = rest.isEmpty ? "" : nonEmptyPrefix(rest, columns: max(1, width - margin))
-      rest = String(rest.unicodeScalars.dropFirst(part.unicodeScalars.count))
-      lines.append(trimmedEnd(String(repeating: " ", count: margin) + part))
-    } while !rest.isEmpty
-    return lines
+    let pieces = pieces(text.unicodeScalars[...], first: width - indent, next: width - indent - 2)
+    return pieces.enumerated().map { index, piece in
+      trimmedEnd(String(repeating: " ", count: index == 0 ? indent : indent + 2) + piece)
+    }
   }
 
-  /// At least one character, so that cutting ends.
-  private static func nonEmptyPrefix(_ text: String, columns: Int) -> String {
-    let part = prefix(text, columns: columns)
-    return part.isEmpty ? String(text.unicodeScalars.prefix(1)) : part
+  /// Text in pieces of so many columns, one at least; each has a character at least, so that cutting ends.
+  private static func pieces(_ scalars: Substring.UnicodeScalarView, first: Int, next: Int) -> [String] {
+    var pieces: [String] = []
+    var rest = scalars
+    repeat {
+      var end = end(of: rest, columns: max(1, pieces.isEmpty ? first : next))
+      if end == rest.startIndex, !rest.isEmpty { rest.formIndex(after: &end) }
+      pieces.append(String(rest[..<end]))
+      rest = rest[end...]
+    } while !rest.isEmpty
+    return pieces
   }
 }

@@ -1,3 +1,4 @@
+import CallModel
 import LandlineServer
 
 /// A code's explanation as an answer of the command.

@@ -3,6 +3,7 @@ import Foundation
 import LandlineConfiguration
 import LandlineGateway
 import LandlineServer
+import RoutingCore
 
 extension Console {
   /// The trunk test as the gateway's own pages run it: nothing is registered and nobody is called.
