@@ -97,7 +97,7 @@ function balanceCard() {
   };
 }
 
-// A sentence when credit runs out soon, measured by what was spent; null otherwise.
+// A sentence when credit runs out soon; null otherwise.
 function lowBalance() {
   if (account.status !== "open") return null;
   if (account.available_micro <= 0) return "No credit is left: calls that cost something are refused.";

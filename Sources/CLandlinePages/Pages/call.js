@@ -71,7 +71,7 @@ function show(story) {
   document.title = `${heading.textContent} – Landline`;
   if (changed("conclusion", story.conclusion)) conclusion.textContent = story.conclusion;
   ender.hidden = !story.is_live;
-  // The numbers in messages are not hidden; without a trace there are no messages.
+  // Numbers in messages are not hidden; without a trace there are none.
   capture.hidden = isMasked || !story.ladder.some((row) => row.kind === "sip");
   if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
     const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
@@ -124,7 +124,7 @@ function showAbout(story) {
 // The ways of the sound, by the titles of their lanes.
 function waysOf(story) {
   const at = legs(story);
-  const name = (leg) => story.lanes[at[leg]]?.title ?? leg;
+  const name = (leg) => (leg === "far" && at.far === at.gateway ? "far side" : story.lanes[at[leg]].title);
   return ["near", "far"].filter((side) => [...story.media, ...story.quality].some((one) => one.side === side)).flatMap((side) => [
     [side, "received", `${name(side)} → ${name("gateway")}`], [side, "sent", `${name("gateway")} → ${name(side)}`],
   ]);
@@ -141,7 +141,7 @@ function showSound(story) {
   const table = grid("Packets of each direction", "Direction", "#Packets", "#Bytes", "#Lost", "#Jitter", "#MOS");
   fill(table.body, ways.map(([side, way, name]) => {
     const one = media.find((leg) => leg.side === side)?.[way];
-    return one && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
+    return one && (one.packets > 0 || quality.length > 0) && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
       `${one.jitter.toFixed(1)} ms`, one.score > 0 ? one.score.toFixed(2) : "–");
   }));
   const means = media.filter((leg) => leg.mean_score).map((leg) =>
@@ -201,7 +201,7 @@ const unknown = () => fill(page, h1("", "No such call"),
   p("empty break", `No call of your accounts has the id ${id}, or its record is no longer kept. `,
     a({ href: "/calls" }, "Search the calls"), "."));
 
-// Readings after the end, until the record, the charge and the last statistics are there.
+// Readings after the end, until the record and the charge are there.
 const afterwards = 3;
 
 async function read() {

@@ -45,7 +45,7 @@ function stretchesOf(seconds) {
     for (const second of seconds.filter((one) => one.side === side)) {
       const count = second[way].packets;
       if (count > packets) {
-        // A count is of the second before its time; in a long call, of all since the last that was kept.
+        // A count is of all since the one before.
         if (!open) stretches.push((open = { side, way, packets: 0, from: at ?? Math.max(0, second.at - 1_000_000) }));
         open.to = second.at;
         open.packets += count - packets;
