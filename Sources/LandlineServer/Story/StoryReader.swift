@@ -41,6 +41,7 @@ public struct StoryReader: Sendable {
     }
     sources.trunks = sources.trace?.trunks ?? [:]
     sources.money = try await money(of: call, account: snapshot.account)
+    sources.money?.billedSeconds = record?.summary.billedSeconds
     return sources
   }
 
@@ -63,7 +64,6 @@ public struct StoryReader: Sendable {
       money.reservedMicro = hold.amount
       money.holdState = hold.state.rawValue
       money.chargedMicro = hold.cost
-      money.billedSeconds = hold.duration.map { ($0 + 999) / 1000 }
       if let first = hold.transfer, let charge = try reading.transfer(seq: first) {
         money.transfers = try Self.transfers(of: call, charge, account, reading)
       }
