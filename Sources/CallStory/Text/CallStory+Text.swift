@@ -145,6 +145,8 @@ extension CallStory {
       let mean = leg.meanScore.map { StoryTeller.decimal($0, 2) } ?? "-"
       let worst = leg.worstScore.map { StoryTeller.decimal($0, 2) } ?? "-"
       rows.append([leg.side.rawValue, "received"] + CallStory.cells(leg.received) + [mean, worst])
+      // A record alone does not know it.
+      if quality.isEmpty { continue }
       let sent = leg.sent.score > 0 ? StoryTeller.decimal(leg.sent.score, 2) : "-"
       rows.append([leg.side.rawValue, "sent"] + CallStory.cells(leg.sent) + [sent, "-"])
     }

@@ -129,6 +129,21 @@ struct StoryTests {
     #expect(far.worstScore == 3.9)
   }
 
+  @Test("Of a record alone the sound that came in is known, and nothing is said of what went out")
+  func recordedMedia() throws {
+    var record = Scenario.answeredRecord
+    let direction = CallQuality.Direction(meanOpinionScore: 4.2, jitter: 3, loss: 0.5, packets: 250)
+    record.call.quality = CallQuality(sent: direction, received: direction, roundTrip: nil)
+    record.meanScoreNear = 4.1
+    let story = CallStory.tell(CallStorySources(record: record))
+    #expect(story.media.map(\.side) == [.near, .far])
+    #expect(story.media.map(\.received.packets) == [250, 250])
+    #expect(story.media.map(\.meanScore) == [4.1, nil])
+    let text = story.text(width: 80, isMasked: false)
+    #expect(text.contains("near  received"))
+    #expect(!text.contains("near  sent"))
+  }
+
   @Test("Set-up, ringing and talking follow one another")
   func timing() {
     #expect(
@@ -187,6 +202,18 @@ struct StoryTests {
     #expect(story.conclusion.hasPrefix("The call to +46701234567 did not connect: "))
     #expect(story.conclusion.contains("(sip.busy, SIP 486)"))
     #expect(story.timing.map(\.name) == ["set-up"])
+  }
+
+  @Test("Of several refusals the one that the failure is made of is the one that said so")
+  func saidByItsOwnTrunk() {
+    var scenario = Scenario.failed(486, "Busy Here")
+    scenario.recorder.dialog(.init(sipCallID: "later@gw", side: .far, trunk: "other"))
+    scenario.sent(Scenario.invite, "later@gw", "1 INVITE", 300_000)
+    scenario.received("SIP/2.0 503 Service Unavailable", "later@gw", "1 INVITE", 310_000, remote: "127.0.0.1:5099")
+    let failure = CallFailure(.busy, sipStatus: 486, trunk: "carrier", leg: .trunk)
+    let story = CallStory.tell(
+      CallStorySources(record: Scenario.failedRecord(failure), trace: scenario.recorder.trace))
+    #expect(story.failure?.saidBy == "trunk carrier at 127.0.0.1:5080")
   }
 
   @Test("What the gateway found out itself is not put in the trunk's mouth")
