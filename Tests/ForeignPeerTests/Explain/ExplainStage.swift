@@ -103,12 +103,11 @@ struct ExplainStage: Sendable {
     switch outcome {
     case .refused(let failure): return CallRule.findings(in: CallEvidence(refusal: failure))
     case .call(let id, let environment):
-      _ = try await gateway.record(id, in: environment)
       let reader = StoryReader(try gateway.stores(environment))
-      let sources = try await Deadline(seconds: 15).first("the kept trace of \(id)", everyMilliseconds: 100) {
+      let sources = try await Deadline(seconds: 40).first("record and trace of \(id)", everyMilliseconds: 100) {
         () -> CallStorySources? in
         let sources = try await reader.sources(of: CallID(unchecked: id))
-        return sources?.trace == nil ? nil : sources
+        return sources?.record == nil || sources?.trace == nil ? nil : sources
       }
       return CallStory.tell(sources).findings
     }
