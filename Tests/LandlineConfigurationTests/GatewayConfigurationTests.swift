@@ -229,7 +229,8 @@ struct ProblemTests {
     let found = problems("trunks:\n  a:\n    uri: sip:a.example\n    tranfers: true\n")
     #expect(found == ["landline.yaml:4:5 trunks.a: unknown key 'tranfers' (did you mean 'transfers'?)"])
     #expect(problems("trunk:\n").first == "landline.yaml:1:1 unknown key 'trunk' (did you mean 'trunks'?)")
-    #expect(problems("zzzzzzzz: 1\n").first?.contains("known here: calls, drain, environments, host, http") == true)
+    #expect(
+      problems("zzzzzzzz: 1\n").first?.contains("known here: calls, drain, environments, hep, host, http") == true)
   }
 
   @Test("all problems in one run, in the order of the file")

@@ -7,7 +7,7 @@ import {
 import { dayBars } from "/pages/plots.js";
 
 const { a, button, code, details, div, h1, p, select, span, summary } = tags;
-/** Days that a balance should last for. */
+// Days that a balance should last for.
 const enoughDays = 3;
 const kinds = {
   opening: "Opening", topup: "Top-up", call: "Call", termination: "Cost of a call", refund: "Refund", adjust: "Correction",
@@ -23,6 +23,8 @@ let stop = () => {};
 const path = (rest) => `/v1/accounts/${encodeURIComponent(name)}${rest}`;
 const cash = (value) => money(value, account.currency);
 const count = (calls, word = "") => `${calls} ${word}${calls === 1 ? "call" : "calls"}`;
+// Of a busy account calls are not counted.
+const also = (calls, joint) => (isKnown(calls) ? joint + count(calls) : "");
 const heading = h1("", "Account");
 const chooserBox = div("row end");
 const page = div("stack");
@@ -95,7 +97,7 @@ function balanceCard() {
   };
 }
 
-/** A sentence when credit runs out soon, measured by what was spent; null otherwise. */
+// A sentence when credit runs out soon; null otherwise.
 function lowBalance() {
   if (account.status !== "open") return null;
   if (account.available_micro <= 0) return "No credit is left: calls that cost something are refused.";
@@ -127,15 +129,15 @@ function spendCard() {
       const { days } = spend;
       const total = (key) => days.reduce((all, day) => all + day[key], 0);
       const most = days.reduce((one, other) => (other.spent_micro > (one?.spent_micro ?? 0) ? other : one), null);
-      sum.textContent = `${cash(total("spent_micro"))} with ${count(total("calls"))}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
-      bars.show(days.map((day) => [day.spent_micro, `${day.date}: ${cash(day.spent)}, ${count(day.calls)}`]), sum.textContent);
-      fill(table.body, days.toReversed().map((day) => table.row(day.date, cash(day.spent), String(day.calls))));
+      sum.textContent = `${cash(total("spent_micro"))}${also(days[0]?.calls === null ? null : total("calls"), " with ")}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
+      bars.show(days.map((day) => [day.spent_micro, `${day.date}: ${cash(day.spent)}${also(day.calls, ", ")}`]), sum.textContent);
+      fill(table.body, days.toReversed().map((day) => table.row(day.date, cash(day.spent), String(day.calls ?? "–"))));
     },
   };
 }
 
-/** randomUUID is missing where the page came without TLS. */
-const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+// randomUUID is missing where the page came without TLS.
+const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 function topUpCard(changed) {
   // One key for one form: whatever is lost on the way, the money is booked once.

@@ -1,7 +1,7 @@
 // /calls/ID: the story of one call, read again each second while it is up.
 import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
 import {
-  action, errorBox, badge, card, causes, confirmed, errorLink, facts, grid, isKnown, main, postings, query, states, tags,
+  action, badge, card, causes, errorBox, errorLink, facts, grid, hangUp, isKnown, main, postings, query, states, tags,
 } from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
 import { offset, Plot, timingBar } from "/pages/plots.js";
@@ -12,7 +12,6 @@ const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
 };
-const holds = { open: "still held", voided: "given back" };
 const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
   { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
@@ -28,7 +27,7 @@ const path = (rest) => `/v1/calls/${id}${rest}`;
 const page = div("stack");
 fill(main, page);
 
-// Sections are made once and written again when what they show has changed: nothing moves under a reader's eyes.
+// Sections are written again only when what they show has changed: nothing moves under a reader's eyes.
 
 const known = new Map();
 function changed(name, ...values) {
@@ -44,7 +43,7 @@ const conclusion = p({ role: "status" });
 const problem = errorBox();
 const file = (text, rest, name) => a({ class: "button slim", href: query(path(rest), mask), download: `${id}.${name}` }, text);
 const capture = file("Capture (pcapng)", "/capture", "pcapng");
-const hangUp = action(end, "danger slim", "Hang up");
+const ender = action(() => hangUp(id, problem), "danger slim", "Hang up");
 const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.from({ length: 7 }, () => div("stack"));
 const gaps = div("");
 const timing = timingBar((name) => phases[name] ?? name);
@@ -59,29 +58,20 @@ const cards = {
 function build() {
   const link = new URL("?masked=true", location.href).href;
   fill(page, p("small", a({ href: "/calls" }, "All calls")), div("stack tight", heading, state, conclusion), problem,
-    div("row", hangUp, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
+    div("row", ender, file("Text", "/story.txt", "txt"), file("JSON", "/story", "json"), capture,
       isMasked ? a({ class: "button slim", href: location.pathname }, "Show numbers") : copyButton(() => link, "Copy a link that hides numbers")),
     isMasked && p("notice", "Numbers are hidden on this page."),
     cards.findings, div("columns", card("Call", about), cards.timing), card("Ladder", ladder.node), cards.sound,
     div("columns", cards.attempts, cards.costs), cards.descriptions, gaps);
 }
 
-async function end() {
-  if (!await confirmed("Hang up?", "The call ends for both sides.", "Hang up")) return;
-  try {
-    await api(`/v1/live-calls/${id}`, { method: "DELETE" });
-  } catch (error) {
-    if (error.status !== 404) problem.fail(error);
-  }
-}
-
 function show(story) {
-  if (page.contains(heading) === false) build();
-  document.title = `Call to ${story.destination} – Landline`;
-  heading.textContent = document.title.replace(" – Landline", "");
+  if (!page.contains(heading)) build();
+  heading.textContent = `Call to ${story.destination}`;
+  document.title = `${heading.textContent} – Landline`;
   if (changed("conclusion", story.conclusion)) conclusion.textContent = story.conclusion;
-  hangUp.hidden = !story.is_live;
-  // The numbers of the messages cannot be hidden; and without a trace there are none.
+  ender.hidden = !story.is_live;
+  // Numbers in messages are not hidden; without a trace there are none.
   capture.hidden = isMasked || !story.ladder.some((row) => row.kind === "sip");
   if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
     const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
@@ -122,19 +112,19 @@ function showFindings({ findings: found, failure }) {
 }
 
 function showAbout(story) {
-  const { account, application, user, caller_number: caller, destination, started_at: started, ended_at: ended } = story;
-  if (!changed("about", account, application, user, caller, destination, ended)) return;
+  const { account, started_at: started, ended_at: ended } = story;
+  if (!changed("about", ended, story.caller_number)) return;
   fill(about, facts([
-    ["To", destination], ["Caller’s number", caller], ["User", user], ["Application", application],
+    ["To", story.destination], ["Caller’s number", story.caller_number], ["User", story.user], ["Application", story.application],
     ["Account", a({ href: query("/account", { account }) }, account)], ["Environment", story.environment],
     ["Started", moment(started)], ["Ended", ended && moment(ended)], ["Id", span("mono", story.call)],
   ]));
 }
 
-/** The ways of the sound, by the titles of their lanes. */
+// The ways of the sound, by the titles of their lanes.
 function waysOf(story) {
   const at = legs(story);
-  const name = (leg) => story.lanes[at[leg]]?.title ?? leg;
+  const name = (leg) => (leg === "far" && at.far === at.gateway ? "far side" : story.lanes[at[leg]].title);
   return ["near", "far"].filter((side) => [...story.media, ...story.quality].some((one) => one.side === side)).flatMap((side) => [
     [side, "received", `${name(side)} → ${name("gateway")}`], [side, "sent", `${name("gateway")} → ${name(side)}`],
   ]);
@@ -151,7 +141,7 @@ function showSound(story) {
   const table = grid("Packets of each direction", "Direction", "#Packets", "#Bytes", "#Lost", "#Jitter", "#MOS");
   fill(table.body, ways.map(([side, way, name]) => {
     const one = media.find((leg) => leg.side === side)?.[way];
-    return one && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
+    return one && (one.packets > 0 || quality.length > 0) && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
       `${one.jitter.toFixed(1)} ms`, one.score > 0 ? one.score.toFixed(2) : "–");
   }));
   const means = media.filter((leg) => leg.mean_score).map((leg) =>
@@ -196,7 +186,7 @@ function showMoney({ money: cost, is_live: isLive }) {
   fill(costs, facts([
     ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
     ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
-    ["Held", cost.reserved_micro ? [cash(cost.reserved_micro), holds[cost.hold_state] ?? cost.hold_state].filter(Boolean).join(", ") : null],
+    ["Held", cost.reserved_micro ? `${cash(cost.reserved_micro)} (${cost.hold_state})` : null],
     ["Rate", rate ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
     ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
     ["Increments", rate && isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
@@ -208,10 +198,10 @@ function showMoney({ money: cost, is_live: isLive }) {
 }
 
 const unknown = () => fill(page, h1("", "No such call"),
-  p("empty break", `No call of your accounts has the id ${id}. It may be too old: records are kept only as long as the configuration says. `,
+  p("empty break", `No call of your accounts has the id ${id}, or its record is no longer kept. `,
     a({ href: "/calls" }, "Search the calls"), "."));
 
-/** Readings after the end, until the record, the charge and the last statistics are there. */
+// Readings after the end, until the record and the charge are there.
 const afterwards = 3;
 
 async function read() {

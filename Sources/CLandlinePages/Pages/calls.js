@@ -1,17 +1,17 @@
 // /calls: the calls that are up, pushed by the gateway, and a search of those that are over.
-import { announce, api, duration, fill, follow, moment, money, start } from "/pages/shell.js";
+import { api, duration, fill, follow, moment, money, start } from "/pages/shell.js";
 import {
-  action, asks, errorBox, badge, callPath, card, causes, errorLink, field, grid, input, instant, main, masked, option, options,
-  PagedList, query, states, tags, timeInput,
+  action, asks, badge, callPath, card, causes, errorBox, errorLink, field, grid, hangUp, input, instant, main, masked, option,
+  options, PagedList, query, states, tags, timeInput,
 } from "/pages/lists.js";
 
-/** Rows of live calls on the page; more are counted only. */
+// Rows of live calls on the page; more are counted only.
 const mostRows = 200;
-/** Milliseconds that a call that ended stays in the live table. */
+// Milliseconds that a call that ended stays in the live table.
 const farewell = 4000;
 const warnScore = 3.5;
 const tones = { ringing: "warn", answered: "info", established: "good" };
-const { a, button, details, div, h1, label, p, select, span, summary } = tags;
+const { a, button, div, h1, label, p, select, span } = tags;
 
 const me = await start("calls");
 const isOperator = me.role === "operator";
@@ -20,12 +20,12 @@ const shown = (text) => (isMasked ? masked(text ?? "") : text ?? "");
 const parties = (call) =>
   `${shown(call.caller_number ?? call.user ?? call.application ?? "the gateway")} → ${shown(call.destination)}`;
 
-/** Two scores: `4.4 / 3.1 low` */
+// Two scores: `4.4 / 3.1 low`
 function scores(pair, names) {
   const known = pair.map((score) => (score > 0 ? score : null));
   if (known[0] === null && known[1] === null) return "–";
   return known.map((score, index) => [index > 0 && " / ",
-    span({ class: score && score < warnScore ? "bad" : null, title: names[index] }, span("visually-hidden", `${names[index]} `),
+    span(score && score < warnScore ? "bad" : "", span("visually-hidden", `${names[index]} `),
       score ? `${score.toFixed(1)}${score < warnScore ? " low" : ""}` : "–")]);
 }
 
@@ -40,7 +40,7 @@ const liveNone = p("empty", "No call is up. ", a({ href: "/" }, "Make one"), "."
 const liveCount = p({ class: "small muted" });
 const liveProblem = errorBox();
 
-/** Texts are written only when they change: selections and screen readers stay where they are. */
+// Texts are written only when they change: selections and screen readers stay where they are.
 function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -51,7 +51,7 @@ class LiveRow {
     this.parties = a({ href: callPath(call.id), class: "break" });
     this.about = div("small muted");
     [this.trunk, this.codecs, this.score, this.time, this.held] = Array.from({ length: 5 }, () => span(""));
-    this.button = action(() => this.hangUp(), "slim", "Hang up");
+    this.button = action(() => hangUp(call.id, liveProblem), "slim", "Hang up");
     this.node = live.row(this.state, div("", this.parties, this.about), ...(isOperator ? [call.account] : []), this.trunk,
       this.codecs, this.score, this.time, this.held, this.button);
     this.show(call);
@@ -80,33 +80,10 @@ class LiveRow {
     const since = Date.parse(this.call.answered_at ?? this.call.started_at);
     write(this.time, duration((Date.now() - since) / 1000));
   }
-
-  ask(isAsked) {
-    this.isAsked = isAsked;
-    this.button.classList.toggle("danger", isAsked);
-    this.button.textContent = isAsked ? "Really hang up?" : "Hang up";
-  }
-
-  /** The second press does it. */
-  async hangUp() {
-    if (!this.isAsked) {
-      this.ask(true);
-      announce("Press again to hang up");
-      setTimeout(() => this.ask(false), 4000);
-      return;
-    }
-    liveProblem.clear();
-    try {
-      await api(`/v1/live-calls/${encodeURIComponent(this.call.id)}`, { method: "DELETE" });
-    } catch (error) {
-      // Somebody was quicker.
-      if (error.status !== 404) liveProblem.fail(error);
-    }
-  }
 }
 
 let isPlanned = false;
-/** Many changes, one drawing. */
+// Many changes, one drawing.
 function plan() {
   if (!isPlanned) setTimeout(drawLive, 100);
   isPlanned = true;
@@ -147,7 +124,7 @@ function heard(call) {
   overSoon();
 }
 
-/** What ended while the stream was away is not told again. */
+// What ended while the stream was away is not told again.
 async function reconcile() {
   const up = new Set((await api("/v1/live-calls")).calls.map((call) => call.id));
   for (const [id, call] of calls) if (!up.has(id) && call.state !== "ended") calls.delete(id);
@@ -181,7 +158,7 @@ function overRow(call) {
 }
 
 let overTimer = null;
-/** The record of a call is written shortly after its end. */
+// The record of a call is written shortly after its end.
 function overSoon() {
   clearTimeout(overTimer);
   overTimer = setTimeout(() => list.changed(), 1500);
@@ -199,19 +176,20 @@ const maskBox = input("mask", {
     history.replaceState(null, "", isMasked ? "#masked" : location.pathname);
   },
 });
-const callID = input("open-call", { required: true });
-cause.addEventListener("change", () => list.reload());
+function search() {
+  const text = destination.value.trim();
+  if (/^[0-9A-Z]{26}$/.test(text)) location.assign(callPath(text));
+  else list.reload();
+}
+cause.addEventListener("change", search);
 fill(main, div("stack",
   div("spread", h1("", "Calls"), span("check", maskBox, label({ for: "mask" }, "Hide numbers"))),
   card("Up now", div("spread", liveCount, liveState), liveProblem, liveNone, live.node),
   card("Over",
-    asks(() => list.reload(), { class: "filters", role: "search", "aria-label": "Calls that are over" },
-      field("Destination begins with", destination), isOperator && field("Account", accountName), field("Ended", cause),
+    asks(search, { class: "filters", role: "search", "aria-label": "Calls that are over" },
+      field("To, or a call’s id", destination), isOperator && field("Account", accountName), field("Ended", cause),
       field("From", from), field("Before", to), button({ type: "submit", class: "primary" }, "Search")),
-    list.node,
-    details("", summary("", "Open a call by its id"),
-      asks(() => location.assign(callPath(callID.value.trim())), { class: "row end" },
-        field("Id of the call", callID), button({ type: "submit" }, "Open"))))));
+    list.node)));
 
 drawLive();
 follow("/v1/live-calls?watch=true", {

@@ -1,20 +1,20 @@
-// The ladder of a call: both legs on one axis of time. A drawing that the keyboard walks through, and a table.
+// The ladder of a call: both legs on one axis of time.
 import { copyButton, fill } from "/pages/shell.js";
 import { action, folded, grid, tags } from "/pages/lists.js";
 import { Drawing, offset, roughly, shapes, shortened } from "/pages/plots.js";
 
 const { dialog, div, h2, p, pre } = tags;
 const { g, line, polygon, rect, svg, text, title } = shapes;
-/** Height of a row: a press needs 24. */
+// Height of a row: a press needs 24.
 const step = 28;
 const clockWidth = 66;
-/** Of the space between two lanes; with less the drawing is scrolled. */
+// Of the space between two lanes; with less the drawing is scrolled.
 const narrowest = 92;
-/** Milliseconds of quiet from which on the drawing says how long it was. */
+// Milliseconds of quiet from which on the drawing says how long it was.
 const notable = 500;
 const first = 6;
 
-/** Where rows stand. Time runs downwards, but not evenly: a second of ringing is no forty rows. */
+// Where rows stand. Time runs downwards, but not evenly: a second of ringing is no forty rows.
 function layout(rows) {
   let [y, before] = [first, 0];
   return rows.map((row) => {
@@ -26,7 +26,7 @@ function layout(rows) {
   });
 }
 
-/** The height of a moment between the rows. */
+// The height of a moment between the rows.
 function heightOf(rows, places, bottom, microseconds) {
   let [time, y] = [0, first];
   for (const [index, row] of rows.entries()) {
@@ -37,7 +37,7 @@ function heightOf(rows, places, bottom, microseconds) {
   return bottom;
 }
 
-/** When sound flowed: the stretches in which packets were counted, of each side and direction. */
+// When sound flowed: the stretches in which packets were counted, of each side and direction.
 function stretchesOf(seconds) {
   return ["near", "far"].flatMap((side) => ["received", "sent"].flatMap((way) => {
     const stretches = [];
@@ -45,7 +45,7 @@ function stretchesOf(seconds) {
     for (const second of seconds.filter((one) => one.side === side)) {
       const count = second[way].packets;
       if (count > packets) {
-        // A count is of the second before its time; in a long call, of all since the last that was kept.
+        // A count is of all since the one before.
         if (!open) stretches.push((open = { side, way, packets: 0, from: at ?? Math.max(0, second.at - 1_000_000) }));
         open.to = second.at;
         open.packets += count - packets;
@@ -56,7 +56,7 @@ function stretchesOf(seconds) {
   }));
 }
 
-/** The lanes that sound goes between: whoever calls, the gateway, the last one tried. */
+// The lanes that sound goes between: whoever calls, the gateway, the last one tried.
 export function legs({ lanes }) {
   const gateway = lanes.findIndex((lane) => lane.id === "gateway");
   return { near: Math.max(0, gateway - 1), gateway, far: lanes.length - 1 };
@@ -69,11 +69,12 @@ export class Ladder {
     this.canvas.node.className = "";
     this.sound = p("small muted");
     this.table = folded("The ladder as a table");
+    this.dialog = dialog({ "aria-labelledby": "message-title" });
     this.node = div("stack tight",
-      p("small muted", "Time runs downwards from the start of the call. ↻ and a dashed line: sent again. ✕ and a thick line: a failure. "
-        + "A bar beside a lane: sound that it sent. Arrow keys move between rows, Enter shows the whole message."),
+      p("small muted", "↻ and a dashed line: sent again. ✕ and a thick line: a failure. A bar beside a lane: sound that it sent. "
+        + "Arrow keys move between rows, Enter shows the whole message."),
       div({ class: "ladder-frame", role: "region", "aria-label": "Ladder of the call", tabindex: "0" }, this.head, this.canvas.node),
-      this.sound, this.table, (this.dialog = this.makeDialog()));
+      this.sound, this.table, this.dialog);
     this.current = 0;
     const body = this.canvas.node;
     body.addEventListener("click", (event) => this.open(event));
@@ -100,23 +101,14 @@ export class Ladder {
     return [way, [row.is_repeated && "sent again", row.is_failure && "failure"].filter(Boolean).join(", ")];
   }
 
-  makeDialog() {
-    this.label = h2({ id: "message-title" });
-    this.about = p("small muted");
-    this.message = pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" });
-    return dialog({ "aria-labelledby": "message-title" }, this.label, this.about, this.message,
-      div("row", copyButton(() => this.message.textContent), action(() => this.dialog.close(), "", "Close")));
-  }
-
-  /** One message in full. */
+  // One message in full.
   tell(row) {
-    this.label.textContent = row.label;
-    this.about.textContent = [`${offset(row.microseconds / 1000)} after the start`, ...this.words(row)].filter(Boolean).join(" · ");
-    this.message.textContent = row.detail || "There is no more behind this row.";
+    fill(this.dialog, h2({ id: "message-title" }, row.label),
+      p("small muted", [`${offset(row.microseconds / 1000)} after the start`, ...this.words(row)].filter(Boolean).join(" · ")),
+      pre({ tabindex: "0", role: "region", "aria-label": "Message", class: "code message" }, row.detail || "There is no more behind this row."),
+      div("row", copyButton(() => row.detail), action(() => this.dialog.close(), "slim", "Close")));
     this.dialog.showModal();
   }
-
-  // The keyboard
 
   choose(target) {
     const index = target.closest("[data-index]")?.dataset.index;
@@ -152,8 +144,6 @@ export class Ladder {
     event.preventDefault();
     this.focus(this.current + by);
   }
-
-  // Drawing
 
   draw(node, room) {
     const { lanes } = this.story;
@@ -236,7 +226,7 @@ export class Ladder {
     ];
   }
 
-  /** Written only while somebody looks: there may be hundreds of rows. */
+  // Written only while somebody looks: there may be hundreds of rows.
   write() {
     if (!this.table.open) return;
     const table = grid("The ladder", "#Time", "From", "To", "What", "Remarks");

@@ -1,7 +1,7 @@
 // What /account, /calls and /trunks share: tables, fields, lists by page, words.
-import { element, fill, money, problemBox } from "/pages/shell.js";
+import { api, element, fill, money, problemBox } from "/pages/shell.js";
 
-/** Makers of elements: `p("small muted", …)`, `button({ type: "submit" }, …)`: a class or attributes, then children. */
+// Makers of elements: `p("small muted", …)`, `button({ type: "submit" }, …)`: a class or attributes, then children.
 export const tags = new Proxy({}, {
   get: (_, tag) => (first, ...rest) => element(tag, typeof first === "string" ? { class: first || null } : first, rest),
 });
@@ -12,7 +12,7 @@ export const main = document.querySelector("main");
 export const callPath = (id) => `/calls/${encodeURIComponent(id)}`;
 export const badge = (text, tone = "") => span(`badge ${tone}`, text);
 export const action = (onclick, name, ...children) => button({ type: "button", class: name || null, onclick }, children);
-/** A place for errors: `.fail(error)`, `.clear()` */
+// A place for errors: `.fail(error)`, `.clear()`
 export const errorBox = () => Object.assign(div({ role: "alert" }), {
   clear() { fill(this); },
   fail(error, ...more) { fill(this, problemBox(error), more); },
@@ -42,20 +42,18 @@ export function card(title, ...children) {
   return tags.section({ class: "card stack", "aria-labelledby": id }, h2({ id }, title), children);
 }
 
-/** Pairs of a term and what is known of it; those without a value are left out. */
+// Pairs of a term and what is known of it; those without a value are left out.
 export const facts = (rows, more = "") => tags.dl(`facts ${more}`,
   rows.filter(([, value]) => isKnown(value) && value !== "").map(([term, value]) => [dt("", term), dd("", value)]));
 
-/**
- * A table whose rows become cards on a narrow screen; some browsers forget roles then. Titles: `#` before one of figures,
- * `-` before a hidden one.
- */
+// A table whose rows become cards on a narrow screen; some browsers forget roles then. Titles: `#` before one of figures,
+// `-` before a hidden one.
 export function grid(caption, ...titles) {
   const columns = titles.map((title) => ({ title: title.replace(/^[#-]/, ""), num: title[0] === "#" ? "num" : null, isHidden: title[0] === "-" }));
-  const body = element("tbody", { role: "rowgroup" });
+  const body = element("tbody", null);
   const node = div("table", element("table", { class: "cards", role: "table" },
     tags.caption("visually-hidden", caption),
-    element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, columns.map(({ title, num, isHidden }) =>
+    element("thead", null, element("tr", { role: "row" }, columns.map(({ title, num, isHidden }) =>
       element("th", { scope: "col", role: "columnheader", class: num }, isHidden ? span("visually-hidden", title) : title)))),
     body));
   const row = (...cells) => element("tr", { role: "row" }, cells.map((cell, index) => {
@@ -67,11 +65,11 @@ export function grid(caption, ...titles) {
   return { node, body, row, below };
 }
 
-/** A table that scrolls by itself, folded until somebody wants figures. */
+// A table that scrolls by itself, folded until somebody wants figures.
 export const folded = (title, ...children) => tags.details("", tags.summary("", title),
   div({ class: "tall", role: "region", "aria-label": title, tabindex: "0" }, children));
 
-/** Both entries of a transfer: [{ account, amount_micro, balance_micro }] */
+// Both entries of a transfer: [{ account, amount_micro, balance_micro }]
 export function postings(number, entries, currency) {
   const table = grid(`Postings of transfer ${number}`, "Account", "#Amount", "#Balance after");
   fill(table.body, entries.map((entry) => table.row(span("mono break", entry.account),
@@ -79,7 +77,7 @@ export function postings(number, entries, currency) {
   return table.node;
 }
 
-/** Digits of numbers hidden as in the gateway's logs: of a long one the first four and the last two stay. */
+// Digits of numbers hidden as in the gateway's logs: of a long one the first four and the last two stay.
 export function masked(text) {
   return text.replace(/\d[\d ().-]{5,}\d/g, (run) => {
     const count = run.replace(/\D/g, "").length;
@@ -89,21 +87,21 @@ export function masked(text) {
   });
 }
 
-/** A field with its label; the control needs an id. */
+// A field with its label; the control needs an id.
 export const field = (label, control) => div("field", element("label", { for: control.id }, label), control);
 
 export const input = (id, attributes) => element("input", { id, autocomplete: "off", spellcheck: "false", ...attributes });
 export const timeInput = (id) => input(id, { type: "datetime-local" });
-/** What it says, as RFC 3339. */
+// What it says, as RFC 3339.
 export const instant = ({ value }) => (value ? new Date(value).toISOString() : null);
 
-/** A path with the parameters that have a value. */
+// A path with the parameters that have a value.
 export function query(path, parameters) {
   const given = Object.entries(parameters).filter(([, value]) => isKnown(value) && value !== "");
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-/** Asks before something that cannot be undone. → Promise of true or false */
+// Asks before something that cannot be undone. → Promise of true or false
 export function confirmed(title, text, word) {
   return new Promise((resolve) => {
     const dialog = element("dialog", { "aria-labelledby": "confirm-title" }, h2({ id: "confirm-title" }, title), p("", text),
@@ -117,25 +115,31 @@ export function confirmed(title, text, word) {
   });
 }
 
-/** Something again and again while the page is looked at; → stop(). */
-export function repeat(seconds, work) {
-  let isStopped = false;
-  (async () => {
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-      if (isStopped) return;
-      if (!document.hidden) await work();
-    }
-  })();
-  return () => {
-    isStopped = true;
-  };
+export async function hangUp(id, box) {
+  if (!await confirmed("Hang up?", "The call ends for both sides.", "Hang up")) return;
+  box.clear();
+  try {
+    await api(`/v1/live-calls/${encodeURIComponent(id)}`, { method: "DELETE" });
+  } catch (error) {
+    // Somebody was quicker.
+    if (error.status !== 404) box.fail(error);
+  }
 }
 
-/**
- * A list that is read page by page. read(cursor) → a page of the gateway; key: of its items; table, row(item): where they
- * are shown; matches: whether an item is wanted, for filters that the gateway does not have.
- */
+// Something again and again while the page is looked at; → stop().
+export function repeat(seconds, work) {
+  let isBusy = false;
+  const timer = setInterval(async () => {
+    if (document.hidden || isBusy) return;
+    isBusy = true;
+    await work();
+    isBusy = false;
+  }, seconds * 1000);
+  return () => clearInterval(timer);
+}
+
+// A list that is read page by page. read(cursor) → a page of the gateway; key: of its items; table, row(item): how they
+// are shown; matches(item): a filter that the gateway does not have.
 export class PagedList {
   static fewest = 20;
   static mostPages = 10;
@@ -156,7 +160,7 @@ export class PagedList {
     return this.load();
   }
 
-  /** There is something new: what somebody is reading is not pulled away. */
+  // There is something new: what somebody is reading is not pulled away.
   changed() {
     const { node, body } = this.table;
     if (this.items.length > this.first || node.contains(document.activeElement) || body.querySelector(".detail")) this.newer.hidden = false;
@@ -193,7 +197,7 @@ export class PagedList {
     this.older.disabled = false;
   }
 
-  /** Rows that are there stay: the keyboard may be in one of them. */
+  // Rows that are there stay: the keyboard may be in one of them.
   draw(isAll = this.items.length <= this.first) {
     if (isAll) fill(this.table.body);
     const shown = this.table.body.querySelectorAll("tr:not(.detail)").length;

@@ -15,9 +15,8 @@ const warnings = {
   "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
 };
 const retries = {
-  never: "it would give the same answer", now: "yes, at once", later: "yes, later", afterFix: "once what is named is put right",
-  afterOperator: "once the operator has changed something", otherCodec: "with another codec",
-  byGateway: "the gateway does it by itself", nextTrunk: "later; no other way was left now",
+  never: "it would give the same answer", now: "yes, at once", later: "yes, later", nextTrunk: "yes, later", otherCodec: "with another codec",
+  afterFix: "once what is named is put right", afterOperator: "once the operator has changed something",
 };
 const causes = {
   timeout: "It took too long.", denied: "It was refused.", noAnswer: "Nobody answered.", error: "It failed.",
@@ -37,6 +36,12 @@ function costOf(price, seconds) {
   return price.connection_fee_micro + Math.ceil((price.rate_per_minute_nano * billed) / 60_000);
 }
 
+for (const direction of directions) {
+  const row = byID(`leg-${direction}`);
+  row.append(
+    element("td", {}, element("span", { class: "bar", role: "meter", "aria-label": `Level ${row.textContent}`, "aria-valuenow": "0" }, element("span"))),
+    ...[1, 2, 3].map(() => element("td", { class: "num", dataset: { blank: "–" } })));
+}
 byID("pad").append(...[...keys].map((key) => element("button", { type: "button", dataset: { digit: key } }, key)));
 
 // Shows the call until its end. → whether it was ended here
@@ -227,12 +232,12 @@ export async function showCall(call, order, trouble) {
 function saidBy(failure, summary) {
   if (failure.domain === "network") return "this page: the way to the gateway is broken";
   if (failure.domain === "capability") return failure.leg === "app" ? "this browser" : "the gateway: a side lacks what the call needs";
-  if (failure.domain !== "sip") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
-  return `the other side${failure.trunk ? `, over trunk ${failure.trunk}` : ""}`;
+  if (failure.domain === "gateway") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
+  return "the other side";
 }
 
 const evidence = (failure) => [
-  failure.sip_status && `SIP ${failure.sip_status} ${failure.phrase ?? ""}`,
+  failure.sip_status && `SIP ${failure.sip_status} ${failure.phrase ?? ""}`.trim(),
   ...(failure.reasons ?? []).map(({ protocol, cause, text }) => [`Reason: ${protocol}`, cause && `cause ${cause}`, text].filter(Boolean).join(" ")),
   !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,
   failure.warning && `Warning: ${failure.warning}`,
@@ -240,11 +245,11 @@ const evidence = (failure) => [
   failure.refusal && `refusal ${failure.refusal}`,
 ].filter(Boolean).join("; ");
 
-const list = (title, items) => items.length > 0 && [element("h3", {}, title), element("ul", {}, items.map((item) => element("li", {}, sentence(item))))];
+const list = (title, items) => items.length > 0 && [element("h3", {}, title), element("ul", {}, items.map((item) => element("li", {}, item)))];
 
-// The stored call; null where nothing was stored.
+// The stored call, which is written a moment after the end; null where nothing was stored.
 async function story(id) {
-  for (const wait of [0, 800]) {
+  for (const wait of [300, 1200]) {
     await new Promise((resolve) => setTimeout(resolve, wait));
     const found = await api(`/v1/calls/${encodeURIComponent(id)}/story`).catch(() => null);
     if (found && !found.is_live) return found;
@@ -259,10 +264,15 @@ async function explain(section, id, code) {
   if (told?.failure?.said_by) section.querySelector("#said-by").textContent = told.failure.said_by;
   const [found] = told?.findings ?? [];
   if (found) return fill(place, element("h3", {}, found.title), element("p", {}, found.explanation), list("What to do", found.fixes));
-  // What the gateway's catalogue has for every such failure: its page as plain text, in two lists.
+  // What the gateway's catalogue has for every such failure: its page as plain text, names in the first ten columns.
   const text = await api(`/errors/${encodeURIComponent(code)}`, { as: "text", headers: { Accept: "text/plain" } });
-  const part = (title) => (text.split(`${title}:\n`)[1] ?? "").split("\n\n")[0].split("\n").filter((line) => line.startsWith("- ")).map((line) => line.slice(2));
-  fill(place, list("Likely because", part("Likely causes")), list("What to do", part("What to do")));
+  const rows = { likely: [], remedy: [] };
+  let name;
+  for (const line of text.split("\n")) {
+    name = line.slice(0, 10).trim() || name;
+    if (line) rows[name]?.push(line.slice(10));
+  }
+  fill(place, list("Likely because", rows.likely), list("What to do", rows.remedy));
 }
 
 export function showResult(call, order, isEndedHere, again) {

@@ -1,6 +1,7 @@
 // The call just made as a program: Swift, JavaScript, and REST with curl. Secrets are placeholders.
 
 const secret = "YOUR-APPLICATION-SECRET";
+const methods = { phone: "callPhone", sip: "callSIP", user: "callUser", conference: "callConference" };
 
 // JSON's texts are JavaScript's; Swift's and the shell's are not.
 const quoted = JSON.stringify;
@@ -10,7 +11,7 @@ const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 const pairs = (headers, quote) => Object.entries(headers).map(([name, value]) => `${quote(name)}: ${quote(value)}`).join(", ");
 
 function swift({ kind, target, headers, callerNumber, anonymous }, registration, origin) {
-  const method = { phone: "callPhoneNumber", sip: "callSIP", user: "callUser", conference: "callConference" }[kind];
+  const method = kind === "phone" ? "callPhoneNumber" : methods[kind];
   const parts = [swiftQuoted(target)];
   if (Object.keys(headers).length) parts.push(`headers: [${pairs(headers, swiftQuoted)}]`);
   if (callerNumber) parts.push(`callerNumber: ${swiftQuoted(callerNumber)}`);
@@ -32,7 +33,6 @@ await client.stop()
 }
 
 function javaScript({ kind, target, headers, callerNumber, anonymous, listens }, registration, origin) {
-  const method = { phone: "callPhone", sip: "callSIP", user: "callUser", conference: "callConference" }[kind];
   const options = [`microphone: ${!listens}`];
   if (Object.keys(headers).length) options.push(`headers: { ${pairs(headers, quoted)} }`);
   if (callerNumber) options.push(`callerNumber: ${quoted(callerNumber)}`);
@@ -48,7 +48,7 @@ const landline = new Landline({
   credentials: { secret: "${secret}" },
 });
 await landline.connect();
-const call = landline.${method}(${quoted(target)}, {
+const call = landline.${methods[kind]}(${quoted(target)}, {
   ${options.join(",\n  ")},
 });
 document.querySelector("audio").srcObject = call.remoteStream;

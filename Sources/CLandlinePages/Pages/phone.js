@@ -67,8 +67,8 @@ function explainAbsence({ account, environment }) {
   byID("dial").hidden = true;
   fill(byID("trouble"), element("div", { class: "card stack" },
     element("h2", {}, "There is no phone here yet"),
-    element("p", {}, `This page calls as an application, and environment ${environment} has none ${
-      account ? `whose calls account ${account} pays` : "with an account"}. Put one into the gateway's configuration, let the gateway read it again (SIGHUP), and load this page again:`),
+    element("p", {}, `This page calls as an application, and none in ${environment} is paid by ${
+      account ?? "an account"}. Put one into the gateway's configuration, send SIGHUP, and load this page again:`),
     element("pre", { class: "code", tabindex: "0" },
       `environments:\n  ${environment}:\n    applications:\n      phone:\n        key: ${name.toLowerCase()}-phone\n        secret-file: phone-secret\n        account: ${name}\n`)));
 }

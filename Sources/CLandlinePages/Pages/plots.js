@@ -2,12 +2,12 @@
 import { fill, graphic, spoken } from "/pages/shell.js";
 import { facts, folded, grid, tags } from "/pages/lists.js";
 
-/** Makers of drawn elements: `line({ x1: 0, … })`. Texts are text nodes: much of them was written by strangers. */
+// Makers of drawn elements: `line({ x1: 0, … })`. Texts become text nodes: strangers wrote them.
 export const shapes = new Proxy({}, { get: (_, tag) => (attributes, ...children) => graphic(tag, attributes, children) });
 const { circle, g, line, path, polygon, rect, svg, text, title } = shapes;
 const { div, figcaption, figure, li, ul } = tags;
 
-/** `12.4 ms`, `304 ms`, `3.204 s`, `1:02.500`: exact. */
+// `12.4 ms`, `304 ms`, `3.204 s`, `1:02.500`: exact.
 export function offset(milliseconds) {
   if (milliseconds < 1000) return `${Number(milliseconds.toFixed(milliseconds < 100 ? 1 : 0))} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(3)} s`;
@@ -15,17 +15,17 @@ export function offset(milliseconds) {
   return `${minutes}:${((milliseconds - minutes * 60_000) / 1000).toFixed(3).padStart(6, "0")}`;
 }
 
-/** `340 ms`, `3.2 s`, `4 min 5 s`: for people. */
+// `340 ms`, `3.2 s`, `4 min 5 s`: for people.
 export const roughly = (milliseconds) => (milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : spoken(milliseconds / 1000));
 
-/** As much of a text as goes into a width, by the width of a letter. */
+// As much of a text as goes into a width, by the width of a letter.
 export function shortened(text, width, letter = 7.3) {
   const letters = Array.from(text);
   const room = Math.max(1, Math.floor(width / letter));
   return letters.length <= room ? text : `${letters.slice(0, Math.max(1, room - 1)).join("")}…`;
 }
 
-/** A box that is drawn to measure, again whenever its width changes: drawings are never scaled. */
+// Drawn to measure, again whenever the width changes: drawings are never scaled.
 export class Drawing {
   constructor(draw) {
     this.node = div("canvas");
@@ -48,7 +48,7 @@ export class Drawing {
   }
 }
 
-/** Round figures from 0 to at least `top` in about `count` steps. */
+// Round figures from 0 to at least `top` in about `count` steps.
 function ticks(top, count) {
   const power = 10 ** Math.floor(Math.log10(top / count));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power * count >= top * 0.999);
@@ -56,7 +56,7 @@ function ticks(top, count) {
 }
 
 const [left, right, above, below, height] = [44, 10, 10, 24, 170];
-/** Lines differ by colour, by dashes, and by the shape of their points. */
+// Lines differ by colour, by dashes, and by the shape of their points.
 const points = [
   (x, y) => circle({ cx: x, cy: y, r: 3.2 }),
   (x, y) => rect({ x: x - 3, y: y - 3, width: 6, height: 6 }),
@@ -65,9 +65,9 @@ const points = [
 ];
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
-/** Figures by second, one line for each direction. */
+// Figures by second, one line for each direction.
 export class Plot {
-  /** Of its figures: title, unit, digits; of its axis: bottom, top; isBetterHigh; limit: { value, text } of a warning */
+  // Of its figures: title, unit, digits; of its axis: bottom, top; isBetterHigh; limit: { value, text } of a warning
   constructor(options) {
     Object.assign(this, { bottom: 0, unit: "", ...options });
     this.canvas = new Drawing((node, width) => this.draw(node, width));
@@ -77,7 +77,7 @@ export class Plot {
     this.table.addEventListener("toggle", () => this.write());
   }
 
-  /** series: [{ name, points: [[seconds, figure or null]] }]; end: seconds of the axis */
+  // series: [{ name, points: [[seconds, figure or null]] }]; end: seconds of the axis
   show(series, end) {
     [this.series, this.end] = [series, end];
     this.canvas.show();
@@ -136,7 +136,7 @@ export class Plot {
   }
 }
 
-/** What a call spent its time with, as one bar. phases: [{ name, from_milliseconds, to_milliseconds }]; words(name) */
+// What a call spent its time with, as one bar.
 export function timingBar(words) {
   const list = div("");
   const bar = new Drawing((node, width, phases) => {
@@ -154,7 +154,7 @@ export function timingBar(words) {
   return { node: div("stack tight", bar.node, list), show: (phases) => bar.show(phases) };
 }
 
-/** A small bar for each day. show(days: [[figure, words]], summary) */
+// A small bar for each day. show(days: [[figure, words]], summary)
 export const dayBars = (name) => new Drawing((node, width, days, summary) => {
   const top = Math.max(1, ...days.map(([figure]) => figure));
   const room = width / Math.max(1, days.length);

@@ -1,8 +1,8 @@
 // /trunks: how the trunks do, and a test of each whose steps come as they are made.
 import { api, copyButton, fill, lines, moment, problemBox, spoken, start } from "/pages/shell.js";
-import { action, errorBox, badge, errorLink, facts, grid, isKnown, main, repeat, tags } from "/pages/lists.js";
+import { action, badge, card, errorBox, errorLink, facts, grid, isKnown, main, repeat, tags } from "/pages/lists.js";
 
-const { a, code, div, h1, h2, li, ol, p, pre, progress, section, span, strong } = tags;
+const { a, code, div, h1, li, ol, p, pre, progress, span, strong } = tags;
 const standings = { up: "good", down: "bad", resting: "warn", draining: "warn" };
 const outcomes = { ok: ["✓ ok", "good"], warning: ["! warning", "warn"], failed: ["✕ failed", "bad"], skipped: ["– skipped", ""] };
 const milliseconds = (value) => (isKnown(value) ? `${Number(value.toFixed(1))} ms` : null);
@@ -16,7 +16,6 @@ fill(main, div("stack", h1("", "Trunks"), problem, box));
 class TrunkCard {
   constructor(trunk) {
     this.name = trunk.name;
-    const id = `trunk-${trunk.name}`;
     this.standing = p("break");
     this.figures = div("stack tight");
     this.failures = div("");
@@ -24,9 +23,8 @@ class TrunkCard {
     this.result = div({ role: "status" });
     this.button = action(() => (this.abort ? this.abort.abort() : this.test()));
     this.setAbort(null);
-    this.node = section({ class: "card stack", "aria-labelledby": id },
-      div("spread", div("", h2({ id }, this.name), p("small muted mono break", trunk.uri)), this.button),
-      this.standing, div("columns", this.figures, this.failures), this.steps, this.result);
+    this.node = card(this.name, div("spread", p("small muted mono break", trunk.uri), this.button), this.standing,
+      div("columns", this.figures, this.failures), this.steps, this.result);
     this.show(trunk);
   }
 
@@ -98,10 +96,10 @@ async function refresh() {
     return;
   }
   problem.clear();
-  for (const [name, card] of cards) {
+  for (const [name, old] of cards) {
     if (trunks.some((trunk) => trunk.name === name)) continue;
-    card.abort?.abort();
-    card.node.remove();
+    old.abort?.abort();
+    old.node.remove();
     cards.delete(name);
   }
   for (const trunk of trunks) {
@@ -119,6 +117,6 @@ if (me.role === "operator") {
   await refresh();
   repeat(5, refresh);
 } else {
-  fill(box, p("notice", "Trunks are for operators: they show what carriers do for all accounts. Your own calls are at ",
+  fill(box, p("notice", "Trunks are for operators. Your own calls are at ",
     a({ href: "/calls" }, "Calls"), "."));
 }

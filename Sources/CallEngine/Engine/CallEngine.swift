@@ -53,6 +53,9 @@ public final class CallEngine {
     calls[id].flatMap { $0.isLive ? $0.snapshot : nil }
   }
 
+  /// A call in any state, from its first effect to its record.
+  public func anyCall(_ id: CallID) -> CallSnapshot? { calls[id]?.snapshot }
+
   /// Which call an attempt at a trunk belongs to, on which side, and the trunk's name; `nil` once the attempt is over.
   public func attempt(_ handle: CallHandle) -> (call: CallID, side: CallSide, trunk: String)? {
     guard let id = context.handles[handle], let call = calls[id] else { return nil }

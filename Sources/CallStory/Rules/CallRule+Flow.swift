@@ -29,12 +29,17 @@ extension CallRule {
           ?? [])
     },
     CallRule("cancelCrossed", "The caller gave up as the call was answered") { call in
-      guard call.flags.contains("cancelRace") else { return nil }
+      let crossed = call.attempts.first { attempt in
+        guard let cancel = attempt.sent("CANCEL"), let success = attempt.success else { return false }
+        return success.at >= cancel.at
+      }
+      guard !call.isAnswered, crossed != nil || call.flags.contains("cancelRace") else { return nil }
       return Verdict(
-        90, .nobody,
+        93, .nobody,
         "The CANCEL and the answer crossed on the way: the gateway acknowledged the answer and hung up at once, and nobody "
           + "is charged.",
-        evidence: ["flag: cancelRace"] + [call.last?.sent("CANCEL"), call.last?.success].compactMap { $0?.startLine })
+        evidence: [crossed?.sent("CANCEL")?.startLine, crossed?.success?.startLine].compactMap { $0 }
+          + (call.flags.contains("cancelRace") ? ["flag: cancelRace"] : []))
     },
     CallRule("droppedAtOnce", "The called side hung up right after answering") { call in
       guard call.isAnswered, call.failure == nil, call.cause == .hungUp, call.durationMilliseconds < briefMilliseconds,

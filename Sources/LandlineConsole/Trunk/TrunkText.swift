@@ -1,15 +1,11 @@
 import CallModel
+import LandlineServer
 import SDPCore
 import SIPCore
 
 /// How values of SIP read on a line.
 enum TrunkText {
-  static func text(_ uri: SIPURI) -> String {
-    let user = uri.user.map { $0 + (uri.host == nil ? "" : "@") } ?? ""
-    let port = uri.port.map { ":\($0)" } ?? ""
-    let parameters = uri.parameters.map { ";" + $0.name + ($0.value.map { "=\($0)" } ?? "") }.joined()
-    return "\(uri.scheme.rawValue):\(user)\(uri.host.map { "\($0)" } ?? "")\(port)\(parameters)"
-  }
+  static func text(_ uri: SIPURI) -> String { TrunkAddress.text(uri) }
 
   static func text(_ address: NameAddress) -> String {
     (address.displayName.map { "\"\($0)\" " } ?? "") + "<\(text(address.uri))>"

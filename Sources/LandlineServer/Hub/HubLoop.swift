@@ -189,7 +189,7 @@ final class HubLoop {
     engine.trunkReports.map { report in
       let trunk = configuration.engine.trunks.first { $0.trunk.name == report.name }
       return TrunkReport(
-        name: report.name, uri: trunk.map { "\($0.uri)" } ?? "",
+        name: report.name, uri: trunk.map { TrunkAddress.text($0.uri) } ?? "",
         environments: configuration.engine.environments.filter { $0.trunks.contains(report.name) }.map(\.name),
         standing: report.standing, explanation: report.explanation, liveCalls: report.liveCalls,
         maximumCalls: trunk?.trunk.limits.concurrentCalls,
@@ -390,7 +390,7 @@ final class HubLoop {
     case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
     case .prepare(let call, let needs):
       // The first that is asked for a call.
-      if let traces, let snapshot = engine.call(call) { traces.begin(snapshot) }
+      if let traces, let snapshot = engine.anyCall(call) { traces.begin(snapshot) }
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       media.prepare(call, needs) { result in
         bound.eventLoop.execute { bound.value.engine(.prepared(call, result)) }

@@ -1,3 +1,4 @@
+import AppProtocol
 public import CallEngine
 public import CallModel
 public import CallStory
@@ -41,6 +42,7 @@ public struct StoryReader: Sendable {
     }
     sources.trunks = sources.trace?.trunks ?? [:]
     sources.money = try await money(of: call, account: snapshot.account)
+    sources.money?.billedSeconds = record?.summary.billedSeconds
     return sources
   }
 
@@ -63,7 +65,6 @@ public struct StoryReader: Sendable {
       money.reservedMicro = hold.amount
       money.holdState = hold.state.rawValue
       money.chargedMicro = hold.cost
-      money.billedSeconds = hold.duration.map { ($0 + 999) / 1000 }
       if let first = hold.transfer, let charge = try reading.transfer(seq: first) {
         money.transfers = try Self.transfers(of: call, charge, account, reading)
       }

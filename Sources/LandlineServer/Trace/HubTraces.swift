@@ -223,7 +223,8 @@ final class HubTraces {
       entries[call]?.recorder.note(kind, side: CallTrace.Side(side.callSide), text, at: at)
     }
     switch event {
-    case .transport(let side, .secured(let suite)): note(.secured, side, suite?.rawValue ?? "")
+    // Plain RTP tells the same, without a suite: there are no keys.
+    case .transport(let side, .secured(let suite)): if let suite { note(.secured, side, suite.rawValue) }
     case .transport(let side, .failed(let failure)): note(.mediaFailed, side, failure.rawValue)
     case .transport(let side, .closedByPeer): note(.mediaFailed, side, "closedByPeer")
     case .firstMedia(let side): note(.firstMedia, side)
@@ -285,7 +286,7 @@ extension CallStorySources.TrunkFacts {
       }
     let format = trunk.identity.dialFormat
     self.init(
-      uri: "\(trunk.uri)", codecs: trunk.media.codecs.map(\.rawValue),
+      uri: TrunkAddress.text(trunk.uri), codecs: trunk.media.codecs.map(\.rawValue),
       encryption: isSecret ? (protection.contains(.none) ? "offered" : "required") : "none",
       username: trunk.account?.username, fromUser: fromUser, assertsIdentity: trunk.identity.assertion != .none,
       dialFormat: format.prefix + (format.keepsPlus ? "+" : ""), maximumCalls: trunk.trunk.limits.concurrentCalls)

@@ -138,6 +138,8 @@ extension MediaBridge {
     record(false, at: now, events: &events)
     for leg in [left, right] {
       guard let leg else { continue }
+      // What came since the last full second counts as well.
+      events.append(.statistics(leg.side, leg.statistics(at: now)))
       leg.finishDigits(events: &events)
       leg.endPlaying(finished: false, events: &events)
       leg.sayBye(at: now, outbox: outbox)

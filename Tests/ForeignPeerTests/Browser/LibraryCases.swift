@@ -2,6 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
+import LandlineServer
 import PeerKit
 
 /// Calls with landline.js, from the first to the last message.

@@ -24,7 +24,7 @@ enum ExplainCarriers {
       statements[address] = text
       if transport == "tls" { shown[address] = certificates.server(of: row.rule) }
     }
-    let kamailio = try await ExplainKamailio(statements, certificates: shown)
+    let kamailio = try await ExplainKamailio(statements, certificates: shown, else: certificates.own.server)
 
     var peers: [SIPpPeer] = []
     var telephone: (BaresipPeer, TemporaryFolder)?
@@ -70,18 +70,19 @@ enum ExplainCarriers {
     second.environment = "sandbox"
     var settings = GatewaySettings(
       trunks + others + [second], payers: ExplainStage.payers,
-      calls: ["per-session: 200", "dead-media: 6s", "media-set-up: 8s"])
+      calls: ["per-session: 200", "dead-media: 9s", "media-set-up: 8s"])
     settings.http = ["limits:", "  registrations-per-second: 100", "  requests-per-second: 1000", "  burst: 1000"]
     settings.certificates = certificates.own
     do {
       try await GatewayRunning.run(settings) { gateway in
         let apps = try await ExplainApps(gateway)
-        for (place, session) in ["main", "lost", "back", "gone"].enumerated() {
-          try await apps.register(session, as: .main, sequence: place + 1)
+        for (place, session) in ["main", "talk", "lost", "back", "gone"].enumerated() {
+          try await apps.register(session, as: ExplainStage.rich, sequence: place + 1)
         }
         for payer in ExplainStage.payers where payer.name != "main" {
           try await apps.register(payer.name, as: payer, sequence: 1)
         }
+        try kamailio.stillRuns()
         try await body(ExplainStage(gateway: gateway, apps: apps, addresses: addresses))
       }
     } catch {

@@ -14,32 +14,38 @@ final class ExplainKamailio: Sendable {
   /// - Parameters:
   ///   - statements: by address.
   ///   - certificates: by address, for TLS.
-  init(_ statements: [String: String], certificates: [String: IssuedCertificate]) async throws {
+  ///   - certificate: for any other address.
+  init(
+    _ statements: [String: String], certificates: [String: IssuedCertificate], else certificate: IssuedCertificate
+  ) async throws {
     let folder = try TemporaryFolder("carriers")
-    port = try FreePort.next()
-    tlsPort = try FreePort.next()
-    let profiles = certificates.map { address, certificate in
+    let port = try FreePort.next()
+    let tlsPort = try FreePort.next()
+    self.port = port
+    self.tlsPort = tlsPort
+    let profiles = ([("default", certificate)] + certificates.map { ("\($0):\(tlsPort)", $1) }).map { place, shown in
       """
-      [server:\(address):\(tlsPort)]
+      [server:\(place)]
       method = TLSv1.2+
       verify_certificate = no
       require_certificate = no
-      private_key = \(certificate.key.path)
-      certificate = \(certificate.certificate.path)
+      private_key = \(shown.key.path)
+      certificate = \(shown.certificate.path)
 
       """
     }
     try folder.write(profiles.joined(), to: "tls.cfg")
     let branches = statements.map { address, text in "  if ($rd == \"\(address)\") {\n    \(text)\n    exit;\n  }\n" }
     let listeners =
-      ["listen=udp:0.0.0.0:\(port)", "listen=tcp:0.0.0.0:\(port)"]
+      statements.keys.sorted().map { "listen=udp:\($0):\(port)\nlisten=tcp:\($0):\(port)" }
       + certificates.keys.sorted().map { "listen=tls:\($0):\(tlsPort)" }
     try folder.write(
       """
       debug=1
       log_stderror=yes
       fork=yes
-      children=12
+      children=1
+      socket_workers=1
       tcp_children=3
       auto_aliases=no
       dns=no
@@ -65,7 +71,12 @@ final class ExplainKamailio: Sendable {
       ["-f", "kamailio.cfg", "-DD", "-E", "-m", "64", "-M", "4", "-Y", folder.url.path, "-w", folder.url.path],
       in: folder)
     try await process.listens(on: port)
-    try await process.listens(on: tlsPort)
+    if !certificates.isEmpty { try await process.listens(on: tlsPort) }
+  }
+
+  /// It opens its ports before it has read everything.
+  func stillRuns() throws {
+    if let status = process.exitStatus { throw PeerFailure("Kamailio ended with \(status): \(log.lastLines(8))") }
   }
 
   var log: String { process.output + process.diagnostics }

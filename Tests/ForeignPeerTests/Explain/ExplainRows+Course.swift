@@ -14,7 +14,7 @@ extension ExplainRow {
         ], echoes: true)
     ) { stage in
       let id = try await stage.apps.placed(
-        "rescued", to: ExplainStage.number, kind: "phone", session: "main", ["sound": "talking"])
+        "rescued", to: ExplainStage.number, kind: "phone", session: "talk", ["sound": "talking"])
       try await stage.apps.told("rescued", "established")
       try await stage.figures(id, after: 1)
       try stage.apps.hangUp("rescued")

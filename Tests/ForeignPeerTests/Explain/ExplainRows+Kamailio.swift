@@ -92,7 +92,11 @@ extension ExplainRow {
       return try await stage.ended("trunkResting")
     },
     says("congestion", reply(503, "Service Unavailable", "Reason: Q.850;cause=34")),
-    ExplainRow("trunkFull", "Kamailio", trunk: .kamailio(ring + reply(486, "Busy Here"), ["max-calls: 1"])) { stage in
+    ExplainRow(
+      "trunkFull", "Kamailio",
+      trunk: .kamailio(
+        "sl_send_reply(\"180\", \"Ringing\"); sleep(\"5\"); " + reply(486, "Busy Here"), ["max-calls: 1"])
+    ) { stage in
       _ = try await stage.apps.placed("first", to: try stage.target("trunkFull"), kind: "sip", session: "main")
       try await stage.apps.told("first", "ringing")
       let outcome = try await stage.ended("trunkFull")

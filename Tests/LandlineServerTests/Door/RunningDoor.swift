@@ -7,7 +7,7 @@ import ServiceLifecycle
 enum RunningDoor {
   static func with<Answer: Sendable>(
     _ acceptor: RecordingAcceptor, operations: any GatewayOperations = FakeOperations(),
-    testTrunk: RESTService.TrunkTestStart? = nil, configure: (inout HTTPDoorConfiguration) -> Void = { _ in },
+    configure: (inout HTTPDoorConfiguration) -> Void = { _ in }, testTrunk: RESTService.TrunkTestStart? = nil,
     _ body: @Sendable (Int, ServiceGroup) async throws -> Answer
   ) async throws -> Answer {
     var configuration = HTTPDoorConfiguration(host: "127.0.0.1", port: 0)

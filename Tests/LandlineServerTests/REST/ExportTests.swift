@@ -88,7 +88,7 @@ import Testing
       let (status, output) = try Self.run([Self.hledger, "-f", file.path, "check", "-s"])
       #expect(status == 0, "\(output)")
       guard query.isEmpty else { continue }
-      let balance = try Self.run([Self.hledger, "-f", file.path, "bal", "--flat", "-N", "liabilities:customers:acme"])
+      let balance = try Self.run([Self.hledger, "-f", file.path, "bal", "--flat", "-N", "liabilities:prepaid:acme"])
       #expect(balance.output.contains("EUR -8.159998"), "\(balance.output)")
     }
     await kit.close()

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import CallStory
 import LandlineServer
 import LedgerCore
 import Synchronization
@@ -33,6 +34,7 @@ final class FakeOperations: GatewayOperations {
     state.withLock { $0.live.filter { environment == nil || $0.environment == environment } }
   }
   func liveCall(_ id: CallID) async -> CallSnapshot? { state.withLock { $0.live.first { $0.id == id } } }
+  func trace(of call: CallID) async -> CallTrace? { nil }
   func callChanges() async -> AsyncStream<CallSnapshot> {
     let (stream, continuation) = AsyncStream.makeStream(of: CallSnapshot.self)
     state.withLock { $0.watchers.append(continuation) }

@@ -1,7 +1,9 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
+import SIPCore
 import Synchronization
 import Testing
 
@@ -41,6 +43,12 @@ import Testing
     let none = statistics.figures(of: "three", at: later)
     #expect(none.answerRatio == nil)
     #expect(none.averageDurationSeconds == nil)
+  }
+
+  @Test func aTrunksAddressReadsAsItIsWritten() throws {
+    for text in ["sip:carrier.example", "sips:[2001:db8::1]:5061", "sip:me@192.0.2.1:5060;transport=tcp;lr"] {
+      #expect(TrunkAddress.text(try SIPURI(parsing: text)) == text)
+    }
   }
 
   @Test func figuresAreBounded() {
@@ -166,9 +174,8 @@ import Testing
           maximumCalls: nil)
       ]
     }
-    try await RunningDoor.with(
-      RecordingAcceptor(), operations: kit.operations, testTrunk: { _, _ in throw Broken() }
-    ) { port, _ in
+    let test: RESTService.TrunkTestStart = { _, _ in throw Broken() }
+    try await RunningDoor.with(RecordingAcceptor(), operations: kit.operations, testTrunk: test) { port, _ in
       let peer = try await RawPeer.connect(port)
       try await peer.write(
         "POST /v1/trunks/one/test HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer operator\r\nContent-Length: 0\r\n\r\n")

@@ -26,22 +26,12 @@ public final class StreamAnalysis: Sendable {
   public static let absence = "tshark is absent (apt-get install tshark), or packets may not be captured here"
 
   /// Captures from now on.
-  public convenience init(ports: [UInt16]) async throws {
-    try await self.init(
-      filter: ports.map { "udp port \($0)" }.joined(separator: " or "),
-      ports.flatMap { ["-d", "udp.port==\($0),rtp"] })
-  }
-
-  /// Captures from now on: ports of trunks, whose packets say by themselves what they are, and one of apps.
-  public convenience init(ports: ClosedRange<UInt16>, and app: UInt16) async throws {
-    try await self.init(
-      filter: "udp portrange \(ports.lowerBound)-\(ports.upperBound) or udp port \(app)",
-      ["--enable-heuristic", "rtp_udp", "-d", "udp.port==\(app),rtp"])
-  }
-
-  private init(filter: String, _ arguments: [String]) async throws {
+  public init(ports: [UInt16]) async throws {
     process = try PeerProcess(
-      .tshark, ["-n", "-q", "-i", "lo", "-z", "rtp,streams", "-f", filter] + arguments, in: TemporaryFolder("tshark"))
+      .tshark,
+      [
+        "-n", "-q", "-i", "lo", "-z", "rtp,streams", "-f", ports.map { "udp port \($0)" }.joined(separator: " or "),
+      ] + ports.flatMap { ["-d", "udp.port==\($0),rtp"] }, in: TemporaryFolder("tshark"))
     try await process.says("Capturing on")
   }
 

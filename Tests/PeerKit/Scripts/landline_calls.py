@@ -61,6 +61,7 @@ class Apps:
         self._calls = {}
         self._by_id = {}
         self._offer = None
+        self._closing = set()
 
     # Messages
 
@@ -68,8 +69,8 @@ class Apps:
         try:
             while True:
                 await self._take(session, json.loads(await socket.receive()))
-        except Closed:
-            pass
+        except Closed as end:
+            emit(f"{session.name}:closed", code=end.code, reason=end.reason)
         except asyncio.CancelledError:
             raise
         except Exception as problem:  # a test reads the reason
@@ -101,7 +102,8 @@ class Apps:
         elif kind == "answer":
             await call.peer.remote("answer", message["sdp"])
         elif kind in ("error", "ended") and call.peer:
-            await call.peer.do_close()
+            # What is told goes before what takes time.
+            self._closing.add(asyncio.ensure_future(call.peer.do_close()))
         if kind != "quality":
             emit(f"{call.name}:{kind}", **message)
 

@@ -181,8 +181,10 @@ class Pages:
     async def recorded_(self, person, file):
         heard = await person.page.evaluate("pagesJudge.recorded()")
         samples = numpy.frombuffer(base64.b64decode(heard["samples"]), dtype="<i2")
-        write_wav(file, heard["rate"], samples)
-        return {"seconds": len(samples) / heard["rate"]}
+        # Nothing came yet where there is no rate.
+        rate = heard["rate"] or 48000
+        write_wav(file, rate, samples)
+        return {"seconds": len(samples) / rate}
 
     async def times_(self, person):
         return {"times": await person.page.evaluate("pagesJudge.times()")}
