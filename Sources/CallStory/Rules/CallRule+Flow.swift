@@ -33,7 +33,9 @@ extension CallRule {
         guard let cancel = attempt.sent("CANCEL"), let success = attempt.success else { return false }
         return success.at >= cancel.at
       }
-      guard !call.isAnswered, crossed != nil || call.flags.contains("cancelRace") else { return nil }
+      guard !call.isAnswered, call.failure == nil, crossed != nil || call.flags.contains("cancelRace") else {
+        return nil
+      }
       return Verdict(
         93, .nobody,
         "The CANCEL and the answer crossed on the way: the gateway acknowledged the answer and hung up at once, and nobody "
