@@ -1,3 +1,4 @@
+import AppProtocol
 public import CallEngine
 public import CallModel
 public import CallStory
