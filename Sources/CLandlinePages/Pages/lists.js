@@ -98,7 +98,7 @@ export const instant = ({ value }) => (value ? new Date(value).toISOString() : n
 // A path with the parameters that have a value.
 export function query(path, parameters) {
   const given = Object.entries(parameters).filter(([, value]) => isKnown(value) && value !== "");
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+  return given.length === 0 ? path : `${path}?${`${new URLSearchParams(given)}`.replaceAll("+", "%20")}`;
 }
 
 // Asks before something that cannot be undone. → Promise of true or false

@@ -75,8 +75,9 @@ export function dialForm({ account, place }) {
   }
 
   function ask(text) {
-    const query = new URLSearchParams({ target: text });
-    if (account()) query.set("account", account());
+    // A space as %20: the gateway takes a + for a +.
+    let query = `target=${encodeURIComponent(text)}`;
+    if (account()) query += `&account=${encodeURIComponent(account())}`;
     asking?.abort();
     asking = new AbortController();
     return api(`/v1/number-hints?${query}`, { signal: asking.signal });

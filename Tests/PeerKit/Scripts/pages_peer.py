@@ -195,7 +195,7 @@ class Pages:
     # Reading
 
     async def wait_(self, person, text, seconds=15):
-        await person.page.get_by_text(re.compile(text, re.I)).first.wait_for(timeout=seconds * 1000)
+        await person.page.get_by_text(re.compile(text, re.I)).filter(visible=True).first.wait_for(timeout=seconds * 1000)
 
     async def text_(self, person, path=None):
         if path is not None:
