@@ -112,9 +112,9 @@ extension CallMachine {
       nearQuality = direction
       // The gateway's own voice comes to nobody over a network.
       let own = CallQuality.Direction(meanOpinionScore: 4.5, jitter: 0, loss: 0, packets: 0)
-      let none = CallQuality.Direction(meanOpinionScore: 1, jitter: 0, loss: 0, packets: 0)
-      let quality = CallQuality(
-        sent: direction, received: local == nil ? farQuality ?? none : own, roundTrip: roundTrip)
+      // Both sides are told each second; before the other one's first, nothing is known of it.
+      guard let received = local == nil ? farQuality : own else { return }
+      let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       snapshot.quality = quality
       tell(.quality(id, quality))
       for (warning, isRaised) in monitor.take(quality) { tell(.warning(id, warning, isRaised: isRaised)) }
