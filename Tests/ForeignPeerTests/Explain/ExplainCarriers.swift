@@ -72,7 +72,7 @@ enum ExplainCarriers {
     second.environment = "sandbox"
     var settings = GatewaySettings(
       trunks + others + [second], payers: ExplainStage.payers,
-      calls: ["per-session: 200", "dead-media: 9s", "media-set-up: 8s"])
+      calls: ["per-session: 200", "ledger-timeout: 5s", "dead-media: 9s", "media-set-up: 8s"])
     settings.http = ["limits:", "  registrations-per-second: 100", "  requests-per-second: 1000", "  burst: 1000"]
     settings.certificates = certificates.own
     do {
