@@ -50,24 +50,22 @@ final class HEPExporter {
         correlationID: call.text))
   }
 
-  /// Every few seconds: what both directions of a leg were like, in the form that collectors know of RTCP.
-  func send(_ second: CallTrace.Second, at: Int64, of call: CallID) {
+  /// Every few seconds: what both directions of a leg were like.
+  func send(_ second: CallTrace.Second, startedAt: Int64, _ way: MediaWay, of call: CallID) {
     let count = seconds[call, default: 0]
     seconds[call] = count + 1
     // Both sides tell once a second.
     guard (count / 2) % Self.reportSeconds == Self.reportSeconds - 1 else { return }
-    let received = second.received
-    let text = """
-      {"type":200,"ssrc":0,"report_count":1,"side":"\(second.side.rawValue)",\
-      "sender_information":{"packets":\(second.sent.packets),"octets":\(second.sent.bytes)},\
-      "report_blocks":[{"source_ssrc":0,"packets_lost":\(received.lost),\
-      "fraction_lost":\(Int((received.lossRate * 256).rounded())),"ia_jitter":\(Int(received.jitter.rounded())),\
-      "lsr":0,"dlsr":0}],"mos":\(received.score),"rtt_ms":\(second.roundTrip ?? 0)}
-      """
     send(
       HEP3Packet(
-        .rtcpReport, transport: "udp", source: "", destination: "", at: at, agent: settings.captureID,
-        password: settings.password?.exposed, node: node, correlationID: call.text, payload: Array(text.utf8)))
+        second, startedAt: startedAt, clockRate: way.clockRate, source: "", destination: way.remote,
+        agent: settings.captureID, password: settings.password?.exposed, node: node, correlationID: call.text))
+  }
+
+  /// Where the sound of a leg goes, and the ticks of its codec in a second.
+  struct MediaWay {
+    var clockRate = 8000
+    var remote = ""
   }
 
   func forget(_ call: CallID) { seconds[call] = nil }

@@ -27,6 +27,7 @@ final class HubTraces {
   private struct Entry {
     var recorder: CallTraceRecorder
     var environment: String
+    var ways: [CallTrace.Side: HEPExporter.MediaWay] = [:]
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
     /// Where the last INVITE went, until anything comes back.
@@ -202,23 +203,27 @@ final class HubTraces {
   // MARK: Media and ledger
 
   func plan(_ call: CallID, _ side: CallSide, _ plan: MediaPlan, at: Int64) {
-    guard let entry = entries[call] else { return }
+    guard let offset = entries[call]?.recorder.offset(at) else { return }
     let security =
       switch plan.protection {
       case .none: "RTP"
       case .sdes: "SDES"
       case .dtls: "DTLS-SRTP"
       }
+    let remote = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""
+    entries[call]?.ways[CallTrace.Side(side)] = HEPExporter.MediaWay(
+      clockRate: plan.send.codec.clockRate, remote: remote)
     entries[call]?.recorder.plan(
       CallTrace.Plan(
-        at: entry.recorder.offset(at), side: CallTrace.Side(side), codec: plan.send.codec.rawValue,
+        at: offset, side: CallTrace.Side(side), codec: plan.send.codec.rawValue,
         clockRate: plan.send.codec.clockRate, payloadType: Int(plan.send.payloadType.number),
         packetMilliseconds: plan.packetTime, security: security, direction: plan.direction.rawValue,
-        remote: plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""))
+        remote: remote))
   }
 
   func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
-    guard let entry = entries[call] else { return }
+    // Not the entry itself: a second holder would have its arrays copied with every change.
+    guard let offset = entries[call]?.recorder.offset(at) else { return }
     func note(_ kind: CallTrace.Note.Kind, _ side: BridgeSide, _ text: String = "") {
       entries[call]?.recorder.note(kind, side: CallTrace.Side(side.callSide), text, at: at)
     }
@@ -233,11 +238,14 @@ final class HubTraces {
     case .promptEnded(let side, let finished): note(.promptEnded, side, finished ? "finished" : "cut short")
     case .statistics(let side, let statistics):
       let second = CallTrace.Second(
-        at: entry.recorder.offset(at), side: CallTrace.Side(side.callSide),
+        at: offset, side: CallTrace.Side(side.callSide),
         received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
         roundTrip: statistics.roundTrip)
       entries[call]?.recorder.second(second)
-      exporter?.send(second, at: at, of: call)
+      if let exporter, let startedAt = entries[call]?.recorder.startedAt {
+        exporter.send(
+          second, startedAt: startedAt, entries[call]?.ways[second.side] ?? HEPExporter.MediaWay(), of: call)
+      }
     case .transport, .digit, .recorded, .recordingEnded, .bye, .closed: break
     }
   }
