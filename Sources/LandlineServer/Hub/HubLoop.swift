@@ -440,7 +440,7 @@ final class HubLoop {
 
   /// Hands a trace to its store: once when the last messages of the call should have come, and again where more came.
   private func keepTrace(_ call: CallID, after milliseconds: Int64, isLast: Bool) {
-    guard traces?.trace(of: call) != nil else { return }
+    guard traces?.has(call) == true else { return }
     eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
       guard let self, let traces else { return }
       submitTrace(call)

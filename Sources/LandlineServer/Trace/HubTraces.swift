@@ -67,6 +67,7 @@ final class HubTraces {
       environment: call.environment)
   }
 
+  func has(_ call: CallID) -> Bool { entries[call] != nil }
   func trace(of call: CallID) -> CallTrace? { entries[call]?.recorder.trace }
 
   /// What is to be kept of a call now, unless nothing has come since the last time.

@@ -30,6 +30,8 @@ struct GatewaySettings: Sendable {
   var people: [BrowserPerson] = []
   /// Whether calls of the sandbox go over the trunks as well.
   var sandboxHasTrunks = false
+  /// Port on loopback that copies of messages go to.
+  var collector: UInt16?
   /// Lines of `http`.
   var http: [String] = []
   /// Opens a TLS listener with this certificate.
@@ -77,6 +79,7 @@ struct GatewaySettings: Sendable {
         "    key: \(server.key.path)",
       ]
     }
+    if let collector { lines += ["hep:", "  collector: 127.0.0.1:\(collector)", "  capture-id: 77"] }
     if !calls.isEmpty { lines += ["calls:"] + calls.map { "  \($0)" } }
     if !trunks.isEmpty { lines.append("trunks:") }
     for (number, trunk) in trunks.enumerated() {
