@@ -11,7 +11,7 @@ struct TestNumberTests {
     bench.caller.payer = try Scene.payer(nil)
     bench.plain.credit = 0
     let call = try #require(bench.place("+46000000000"))
-    bench.pass(milliseconds: 300)
+    bench.pass(milliseconds: 50)
     #expect(bench.engine.call(call)?.state == .answered)
     #expect(bench.count("media say near connected") == 0, "nobody hears it yet")
     bench.secured(call)

@@ -25,6 +25,9 @@ struct GatewayTests {
     "SIPp answers", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(AnsweredCases.cases))
   func answered(_ peerCase: PeerCase) async { await peerCase.perform() }
 
+  @Test("Copies", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(CollectorCases.cases))
+  func copies(_ peerCase: PeerCase) async { await peerCase.perform() }
+
   @Test(
     "Refused at the door", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(RefusedCases.cases))
   func refused(_ peerCase: PeerCase) async { await peerCase.perform() }
