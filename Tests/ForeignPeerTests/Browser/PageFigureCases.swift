@@ -1,5 +1,7 @@
+import CallModel
 import CallStory
 import Foundation
+import LandlineServer
 import PeerKit
 
 /// The figures of a call's page, and what tshark makes of the same packets.
@@ -36,9 +38,26 @@ enum PageFigureCases {
       try await telephone?.succeeds()
       let streams = try await capture.streams()
       let rows = try await shown(window, call)
+      let port = try await trunkPort(of: call, gateway)
       try await window.close()
-      return try compared(rows, streams, gateway.ports, mustLose: !hasTelephone)
+      return try compared(rows, streams, app: gateway.ports.app, trunk: port, mustLose: !hasTelephone)
     }
+  }
+
+  /// Where the gateway took the trunk's sound, as it told the trunk: the far end of the sandbox has ports like the gateway's.
+  private static func trunkPort(of call: String, _ gateway: GatewayRunning) async throws -> UInt16 {
+    let reader = StoryReader(try gateway.stores("sandbox"))
+    let story = try await Deadline(seconds: 20).first("the story of \(call)", everyMilliseconds: 100) {
+      () -> CallStory? in
+      let sources = try await reader.sources(of: CallID(unchecked: call))
+      return sources?.trace == nil ? nil : sources.map(CallStory.tell)
+    }
+    let offer = story.descriptions.first { $0.side == .far && $0.role == "offer" }
+    let line = offer?.text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("m=audio ") }
+    guard let port = line?.split(separator: " ").dropFirst().first.flatMap({ UInt16($0) }) else {
+      throw PeerFailure("no port in the offer to the trunk: \(offer?.text ?? "")")
+    }
+    return port
   }
 
   /// What the page of the call says.
@@ -69,7 +88,7 @@ enum PageFigureCases {
   private static let mostDifference = 1.0
 
   private static func compared(
-    _ rows: [Figures], _ streams: [PacketCapture.Stream], _ ports: GatewaySettings.Ports, mustLose: Bool
+    _ rows: [Figures], _ streams: [PacketCapture.Stream], app: UInt16, trunk: UInt16, mustLose: Bool
   ) throws -> String {
     try require(rows.count == 4, "four directions: \(rows)")
     func longest(_ isWanted: (PacketCapture.Stream) -> Bool) throws -> PacketCapture.Stream {
@@ -78,10 +97,10 @@ enum PageFigureCases {
       }
       return found
     }
-    let fromTrunk = try longest { ports.trunk.contains($0.target) }
-    let toTrunk = try longest { ports.trunk.contains($0.source) && $0.target == fromTrunk.source }
-    let fromApp = try longest { $0.target == ports.app }
-    let toApp = try longest { $0.source == ports.app }
+    let fromTrunk = try longest { $0.target == trunk }
+    let toTrunk = try longest { $0.source == trunk && $0.target == fromTrunk.source }
+    let fromApp = try longest { $0.target == app }
+    let toApp = try longest { $0.source == app }
     var told: [String] = []
     var problems: [String] = []
     for (row, stream, clockRate) in [

@@ -51,9 +51,25 @@ public final class PacketCapture: Sendable {
     try await process.says("Capturing on")
   }
 
-  /// Ends the capture.
+  /// Looks at the file, with the same size, before it counts as whole.
+  private static let quietLooks = 6
+
+  /// Packets reach the file in blocks; what the kernel still holds would be lost with the signal.
+  private func settled() async throws {
+    var size = -1
+    var looks = 0
+    _ = try await Deadline(seconds: 20).first("the end of what is captured", everyMilliseconds: 100) { () -> Bool? in
+      let now = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0
+      looks = now == size ? looks + 1 : 0
+      size = now
+      return looks >= Self.quietLooks ? true : nil
+    }
+  }
+
+  /// Ends the capture, once nothing comes any more.
   /// - Returns: every stream that had packets, the longest first.
   public func streams() async throws -> [Stream] {
+    try await settled()
     process.interrupt()
     _ = try await process.exited(within: 20)
     let fields = ["frame.time_epoch", "udp.srcport", "udp.dstport", "rtp.ssrc", "rtp.seq", "rtp.timestamp"]
