@@ -248,7 +248,7 @@ final class GlareRun {
 
   private func send(_ bytes: [UInt8], toTrunk: Bool) {
     var bytes = bytes
-    var line = GlareLine(bytes)
+    let line = GlareLine(bytes)
     if toTrunk {
       entries.append(Entry(time: now, kind: .outgoing(line)))
       if it.has(.timeout), line.isRequest, line.method == "INVITE", line.toTag.isEmpty {
@@ -265,7 +265,6 @@ final class GlareRun {
         if it.has(.timeout) { bytes = GlareText.adding("Session-Expires: 90;refresher=uas", to: bytes) }
         lastSuccess = bytes
       }
-      line = GlareLine(bytes)
     }
     transmit(bytes, toTrunk: toTrunk)
   }
@@ -478,7 +477,7 @@ final class GlareRun {
   }
 
   private func answerOffer(_ exchange: ExchangeID, _ offer: MessageBody?) {
-    command(.answer(exchange, offer.map(answer) ?? description(trunkWish)))
+    command(.answer(exchange, offer.map { answer(to: $0) } ?? description(trunkWish)))
   }
 
   private func offerFromTrunk(_ again: Bool) {
