@@ -268,6 +268,19 @@ struct SignallingTests {
     #expect(summary.costMicro == 0)
   }
 
+  @Test("an offer of the trunk before its answer: the 200 that stands on it is no answer to ours")
+  func offerBeforeAnswer() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.secured(call)
+    try bench.progress(183, sdp: true)
+    let offer = try bench.peer.offer(.sendOnly)
+    bench.feed(.sip(.offered(bench.invites[0].handle, ExchangeID(1), offer)))
+    bench.feed(.sip(.established(bench.invites[0].handle, Answer(body: offer, headers: CustomHeaders()))))
+    #expect(bench.engine.call(call)?.state == .established)
+    #expect(bench.ladder().last { $0.hasPrefix("media plan far") } == "media plan far recvonly")
+  }
+
   @Test("what the agent cannot place is no fault of the trunk")
   func agentRefuses() throws {
     let bench = try Bench()

@@ -82,7 +82,7 @@ extension CallMachine {
       leg.answered(context)
       note("200 from \(leg.current?.name ?? "")")
       if let body = answer.body {
-        switch leg.accept(body) {
+        switch leg.acceptFinal(body) {
         case .success(let plan): apply(plan, to: side)
         case .failure(let refusal): return failMedia(leg, "\(refusal)")
         }

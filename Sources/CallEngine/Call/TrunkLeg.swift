@@ -42,6 +42,8 @@ final class TrunkLeg {
   private(set) var offered: (exchange: ExchangeID, direction: MediaDirection)?
   /// What is to be offered when the one that is out is over.
   private(set) var wantedDirection: MediaDirection?
+  /// The peer's description that stands, whether it came as an answer or as an offer.
+  private var remote: MessageBody?
   /// SIP's Call-ID of the last attempt.
   private(set) var sipCallID: String?
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
@@ -159,6 +161,7 @@ final class TrunkLeg {
     negotiation = OfferAnswer(
       sessionID: context.draw(), host: context.configuration.host, policy: trunk.media)
     offered = nil
+    remote = nil
     let offer: SessionDescription
     do throws(NegotiationRefusal) {
       offer = try negotiation.offer(from: media)
@@ -211,11 +214,20 @@ final class TrunkLeg {
     phase = .answered(attempt)
   }
 
+  /// Reads the description of a 200: an answer to our offer, or what the peer has said before, be it in an offer of its
+  /// own before the answer (RFC 3311 section 5.1).
+  func acceptFinal(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
+    if body == remote, let plan { return .success(plan) }
+    return accept(body)
+  }
+
   /// Reads an answer to our offer.
   func accept(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
     guard let description = try? SessionDescription(parsing: body.bytes) else { return .failure(.answerShape) }
     do throws(NegotiationRefusal) {
-      return .success(try negotiation.accept(description))
+      let plan = try negotiation.accept(description)
+      remote = body
+      return .success(plan)
     } catch {
       return .failure(error)
     }
@@ -320,6 +332,7 @@ final class TrunkLeg {
     guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
     do throws(NegotiationRefusal) {
       let (answer, plan) = try negotiation.answer(description, from: media)
+      remote = offer
       return .success((MessageBody(sessionDescription: Array(answer.text.utf8)), plan))
     } catch {
       return .failure(error)

@@ -75,6 +75,12 @@ struct GlareOracle {
     let time = entry.time
     let hasRung = ringEnd.map { $0 <= time } ?? false
     let isTie = ringEnd == time
+    if let end = ringEnd.map({ $0 + GlareOracle.timeout }), end <= time {
+      // Nobody answered the CANCEL either.
+      outcomes.append(
+        Outcome(name: "rang in vain", cause: .noAnswer, at: end, slack: 1_000_000, micro: 0, cancels: 1))
+      if end + 1_000_000 < time { return true }
+    }
     switch entry.kind {
     case .hangUp, .sessionEnded:
       var isHangUp = false
@@ -136,7 +142,9 @@ struct GlareOracle {
       if status == 481 { return ended("the trunk knows no such call", .error, byes: 0) }
       return status == 408 ? ended("timed out elsewhere", .error, byes: 1) : false
     case .outgoing(let line):
-      guard !GlareOracle.isFirst(line), line.method == "INVITE" || line.method == "UPDATE" else { return false }
+      guard !(line.isRequest && GlareOracle.isFirst(line)), line.method == "INVITE" || line.method == "UPDATE" else {
+        return false
+      }
       let key = "\(line.method) \(line.sequence)"
       if line.isRequest {
         if succeeded.insert("sent " + key).inserted {
