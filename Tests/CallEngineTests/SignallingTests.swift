@@ -281,6 +281,29 @@ struct SignallingTests {
     #expect(bench.ladder().last { $0.hasPrefix("media plan far") } == "media plan far recvonly")
   }
 
+  @Test(
+    "hold from both sides at once: ours gives way to the trunk's, and what it asked for is not lost",
+    arguments: [true, false])
+  func holdGlare(isUsable: Bool) throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    let handle = bench.invites[0].handle
+    bench.request(.offer(call, Scene.appOffer("sendonly", version: 2)))
+    let exchange = bench.effects.lazy.compactMap { effect -> ExchangeID? in
+      if case .sip(.offer(_, let exchange, _)) = effect { return exchange }
+      return nil
+    }.first
+    let theirs =
+      isUsable ? try bench.peer.offer(.sendOnly) : MessageBody(sessionDescription: Array("nonsense".utf8))
+    bench.feed(.sip(.offered(handle, ExchangeID(1), theirs)))
+    bench.feed(.sip(.offerRefused(handle, try #require(exchange), status: 491)))
+    // The answer to theirs says that we hold as well; where there was none, ours is made anew.
+    #expect(
+      bench.ladder().last { $0.hasPrefix("media plan far") } == "media plan far \(isUsable ? "inactive" : "sendrecv")")
+    #expect(bench.count("sip offer") == (isUsable ? 1 : 2))
+    #expect(bench.count("sip refuse 488") == (isUsable ? 0 : 1))
+  }
+
   @Test("what the agent cannot place is no fault of the trunk")
   func agentRefuses() throws {
     let bench = try Bench()

@@ -330,17 +330,31 @@ final class TrunkLeg {
   /// Answers an offer of the peer.
   func answer(_ offer: MessageBody) -> Result<(body: MessageBody, plan: MediaPlan), NegotiationRefusal> {
     guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
+    let isYielding = negotiation.isOfferPending
+    if isYielding { yield() }
     do throws(NegotiationRefusal) {
       let (answer, plan) = try negotiation.answer(description, from: media)
       remote = offer
+      if isYielding { offered = nil }
       return .success((MessageBody(sessionDescription: Array(answer.text.utf8)), plan))
     } catch {
       return .failure(error)
     }
   }
 
-  /// The offer that the peer asked for.
+  /// An offer of the peer is here although one of ours is open: ours has not left the agent and never will. What it asks
+  /// for goes into the answer; where there is none, it is offered again.
+  private func yield() {
+    negotiation.withdrawOffer()
+    if wantedDirection == nil, offered != nil { wantedDirection = negotiation.direction }
+  }
+
+  /// The offer that the peer asked for; it says what one of ours that is open would have said.
   func offerForPeer() -> Result<MessageBody, NegotiationRefusal> {
+    if negotiation.isOfferPending {
+      negotiation.withdrawOffer()
+      offered = nil
+    }
     do throws(NegotiationRefusal) {
       return .success(MessageBody(sessionDescription: Array(try negotiation.offer(from: media).text.utf8)))
     } catch {
@@ -369,6 +383,15 @@ final class TrunkLeg {
       negotiation.direction = former
       context.log(.warning, call, "hold cannot be passed on: \(error)")
     }
+  }
+
+  /// An offer was refused: the session is as it was before. One of ours that gave way to the peer's is settled already.
+  func offerRefused(_ exchange: ExchangeID, _ context: EngineContext) {
+    guard exchange.number <= EngineContext.lastForeignExchange || offered?.exchange == exchange else {
+      if let wantedDirection { offer(wantedDirection, context) }
+      return
+    }
+    exchangeEnded(accepted: false, context)
   }
 
   /// The exchange that was open is over.

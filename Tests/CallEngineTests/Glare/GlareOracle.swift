@@ -33,6 +33,8 @@ struct GlareOracle {
   /// Session-Expires 90, less a third (RFC 4028 section 10).
   private static let session: Int64 = 60_000_000
   private static let deadMedia: Int64 = 30_000_000
+  /// Timers of transactions count whole milliseconds.
+  private static let timerStep: Int64 = 1_000
 
   private let run: GlareRun
   private(set) var answeredAt: Int64?
@@ -78,7 +80,9 @@ struct GlareOracle {
     if let end = ringEnd.map({ $0 + GlareOracle.timeout }), end <= time {
       // Nobody answered the CANCEL either.
       outcomes.append(
-        Outcome(name: "rang in vain", cause: .noAnswer, at: end, slack: 1_000_000, micro: 0, cancels: 1))
+        Outcome(
+          name: "rang in vain", cause: .noAnswer, at: end - GlareOracle.timerStep, slack: 1_000_000, micro: 0,
+          cancels: 1))
       if end + 1_000_000 < time { return true }
     }
     switch entry.kind {
@@ -91,7 +95,7 @@ struct GlareOracle {
           byes: successAt == nil ? 0 : 1, cancels: 1))
       return true
     case .incoming(let line):
-      guard GlareOracle.isFirst(line), let status = line.status, status > 100 else { return false }
+      guard GlareOracle.isFirst(line), let status = line.status else { return false }
       if status < 200 {
         ringEnd = ringEnd ?? time + run.ringMilliseconds * 1000
         return false
@@ -148,7 +152,8 @@ struct GlareOracle {
       let key = "\(line.method) \(line.sequence)"
       if line.isRequest {
         if succeeded.insert("sent " + key).inserted {
-          deadlines[key] = Deadline(at: time + GlareOracle.timeout, slack: 1_000_000, name: "\(key) timed out")
+          deadlines[key] = Deadline(
+            at: time + GlareOracle.timeout - GlareOracle.timerStep, slack: 1_000_000, name: "\(key) timed out")
         }
       } else if let status = line.status, status >= 200, status < 300, succeeded.insert("answered " + key).inserted {
         deadlines["session"]?.at = time + GlareOracle.session

@@ -307,7 +307,7 @@ final class GlareRun {
     } else {
       entries.append(Entry(time: now, kind: .incoming(line)))
       if line.method == "INVITE", line.sequence == 1, let status = line.status {
-        if status > 100, status < 200, provisionalAt == nil {
+        if status < 200, provisionalAt == nil {
           provisionalAt = now
           schedule()
         }
@@ -551,7 +551,9 @@ final class GlareRun {
     if !appDirection.receives, farPlan.direction.receives {
       problems.append("the app holds, the trunk was not told: \(farPlan.direction.rawValue)")
     }
-    if appDirection == .sendAndReceive, foreign.isEmpty, trunkWish == .sendAndReceive, farPlan.direction != .sendAndReceive {
+    if appDirection == .sendAndReceive, foreign.isEmpty, trunkWish == .sendAndReceive,
+      farPlan.direction != .sendAndReceive
+    {
       problems.append("nobody holds, and sound flows \(farPlan.direction.rawValue)")
     }
   }
