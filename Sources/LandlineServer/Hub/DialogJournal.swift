@@ -1,21 +1,20 @@
-import CallModel
+package import CallModel
 import Foundation
-import LandlineGateway
-import Logging
-import SIPCore
+package import Logging
+package import SIPCore
 
 /// The legs to trunks that are up or being set up, on disk: a process that dies says BYE to nobody, so the next one does.
 /// Written as it happens and not flushed, as the death of a process loses nothing that was written; after a power cut the
 /// peers' session timers (RFC 4028) have to do.
 ///
 /// Used on one event loop only.
-final class DialogJournal {
+package final class DialogJournal {
   /// Legs that are kept; more are not, and the log says so once.
-  static let maximumLegs = 20_000
+  package static let maximumLegs = 20_000
   /// Bytes at which the file is written anew with what is live; it grows to twice of that at most.
-  static let compactionBytes = 4 * 1024 * 1024
+  package static let compactionBytes = 4 * 1024 * 1024
   /// Legs that are older have ended by themselves.
-  static let maximumAgeMilliseconds: Int64 = 24 * 3_600_000
+  package static let maximumAgeMilliseconds: Int64 = 24 * 3_600_000
 
   private let path: String
   private let log: Logger
@@ -27,10 +26,10 @@ final class DialogJournal {
   private var hasFailed = false
   private var isFull = false
   /// What an earlier life left, by SIP's Call-ID; until each is told to have ended they stay in the file.
-  private(set) var leftOver: [JournaledLeg]
+  package private(set) var leftOver: [JournaledLeg]
 
   /// Opens the journal with what is in it. A part that a crash cut short is dropped.
-  init(path: String, at now: Instant, log: Logger) throws(InvalidValue) {
+  package init(path: String, at now: Instant, log: Logger) throws(InvalidValue) {
     self.path = path
     self.log = log
     descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -51,7 +50,7 @@ final class DialogJournal {
   deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
 
   /// A leg is about to be called.
-  func begin(_ handle: CallHandle, callID: String, trunk: String, at now: Instant) {
+  package func begin(_ handle: CallHandle, callID: String, trunk: String, at now: Instant) {
     guard legs.count < Self.maximumLegs else {
       if !isFull { log.warning("the journal of dialogs is full", metadata: ["legs": "\(legs.count)"]) }
       isFull = true
@@ -63,10 +62,10 @@ final class DialogJournal {
   }
 
   /// A leg of an earlier life is about to be ended.
-  func adopt(_ handle: CallHandle, callID: String) { callIDs[handle] = callID }
+  package func adopt(_ handle: CallHandle, callID: String) { callIDs[handle] = callID }
 
   /// A message of some dialog went out.
-  func sent(_ message: [UInt8], callID: String, on path: SIPPath) {
+  package func sent(_ message: [UInt8], callID: String, on path: SIPPath) {
     guard let leg = legs[callID], leg.answer.isEmpty, message.starts(with: Self.invite),
       let head = AbandonedLeg.head(of: message)
     else { return }
@@ -76,7 +75,7 @@ final class DialogJournal {
   }
 
   /// A message of some dialog came.
-  func received(_ message: [UInt8], callID: String) {
+  package func received(_ message: [UInt8], callID: String) {
     guard let leg = legs[callID], !leg.invite.isEmpty, leg.answer.isEmpty, message.starts(with: Self.success),
       let head = AbandonedLeg.head(of: message), Self.answersInvite(head)
     else { return }
@@ -87,7 +86,7 @@ final class DialogJournal {
   /// The leg has its end: its peer was told.
   /// - Returns: SIP's Call-ID, where the leg was kept.
   @discardableResult
-  func ended(_ handle: CallHandle) -> String? {
+  package func ended(_ handle: CallHandle) -> String? {
     guard let callID = callIDs.removeValue(forKey: handle) else { return nil }
     let leg = legs.removeValue(forKey: callID)
     if legs.isEmpty {
@@ -98,7 +97,7 @@ final class DialogJournal {
     return callID
   }
 
-  func close() {
+  package func close() {
     guard descriptor >= 0 else { return }
     Foundation.close(descriptor)
     descriptor = -1
