@@ -259,7 +259,7 @@ let package = Package(
       name: "CallEngineTests",
       dependencies: [
         "CallEngine", "AppProtocol", "LedgerCore", "LedgerSQLite", "RoutingCore", "SIPCore", "SDPCore", "CallModel",
-        "TestVectors",
+        "PeerKit", "TestVectors",
       ],
       swiftSettings: ours),
     .testTarget(
