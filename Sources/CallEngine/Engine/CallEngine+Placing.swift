@@ -9,6 +9,7 @@ import SIPCore
 
 extension CallEngine {
   func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
+    if let failure = overload(of: request) { return context.emit(.app(session, .refused(number, failure))) }
     do throws(CallFailure) {
       guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
       let destination = try destination(request.kind, request.target, in: environment)
@@ -61,6 +62,24 @@ extension CallEngine {
     }
   }
 
+  /// Why a call is refused at once while the node is behind; asked before anything is done for it.
+  ///
+  /// What may be an emergency number is looked at in full: such a call is taken whatever the load is.
+  public func overload(of request: PlaceCall) -> CallFailure? {
+    guard !admission.isOpen else { return nil }
+    let isShort = request.target.utf8.count <= CallEngine.longestEmergencyNumber
+    return request.kind == .phone && isShort ? nil : overload()
+  }
+
+  private func overload() -> CallFailure {
+    CallFailure(
+      .congestion, sipStatus: 503, phrase: "the gateway has more to do than it can",
+      retryAfterSeconds: admission.refuse(at: context.now), leg: .app)
+  }
+
+  /// Characters of the longest text that may be an emergency number.
+  private static let longestEmergencyNumber = 6
+
   private static func isEmergency(_ destination: Destination) -> Bool {
     if case .emergency = destination { return true }
     return false
@@ -71,6 +90,7 @@ extension CallEngine {
     guard !isDraining else {
       throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
     }
+    guard admission.isOpen || CallEngine.isEmergency(destination) else { throw overload() }
     guard calls.count < context.limits.calls || CallEngine.isEmergency(destination) else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)

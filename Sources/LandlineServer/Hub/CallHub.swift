@@ -209,6 +209,7 @@ public final class CallHub: Sendable {
   func measure() async {
     meter.calls(await liveCalls(environment: nil), environments: environmentNames)
     meter.trunks(await trunks())
+    if let admission = await perform({ $0.admission }) { meter.admission(admission) }
     if let statistics = try? await node.statistics() { meter.sip(statistics) }
     for (index, loop) in media.enumerated() {
       _ = loop.inspect { [meter] statistics, holdings in meter.media(index, statistics, holdings) }
@@ -295,7 +296,8 @@ extension CallHub: AppConnectionAcceptor {
   }
 
   public func received(_ text: [UInt8], on connection: AppProtocol.ConnectionID) {
-    eventLoop.execute { self.loop.value.door(.text(connection, text)) }
+    let arrival = NodeClock.now()
+    eventLoop.execute { self.loop.value.text(text, on: connection, since: arrival) }
   }
 
   public func violated(_ connection: AppProtocol.ConnectionID, closeCode: UInt16, _ problem: String) {
