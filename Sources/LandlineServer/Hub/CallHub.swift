@@ -280,7 +280,8 @@ private final class HubDelegate: SIPNodeDelegate {
   }
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
-    log.debug("sip transport", metadata: ["problem": "\(problem)"])
+    log.log(
+      level: problem.kind == .stranger ? .notice : .debug, "sip transport", metadata: ["problem": "\(problem)"])
     loop.sip(problem)
   }
 }

@@ -141,8 +141,7 @@ struct NodeAssembly: Sendable {
       engine: Self.engine(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,
-        // Calls from outside reach the engine, which knows whom they could be for.
-        agent: UserAgent.Configuration(addresses: [], acceptsCalls: true),
+        agent: agent,
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
@@ -150,6 +149,15 @@ struct NodeAssembly: Sendable {
     hub.hep = configuration.hep
     hub.registrations = Self.registrations(configuration)
     return hub
+  }
+
+  /// Calls from outside reach the engine, which knows whom they could be for. Over UDP only trunks are answered at all:
+  /// who is scanning finds nothing, and nobody can point answers at others.
+  private var agent: UserAgent.Configuration {
+    var agent = UserAgent.Configuration(addresses: [], acceptsCalls: true)
+    agent.acquaintance = .peers(
+      configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
+    return agent
   }
 
   /// A node without listeners of its own still reaches the built-in far end, from a port of loopback that nobody knows.

@@ -493,12 +493,13 @@ final class OutgoingCallMachine: CallMachine {
     _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, silently: Bool = false
   ) -> DialogSession {
     let contact = invite?.contact ?? plan.identity.from
-    let dialog = Dialog(
+    var dialog = Dialog(
       id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
       remoteTarget: response.contacts.first?.uri ?? redirection.current,
       routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: max(sequence, forkSequence),
       remoteSequence: nil,
       path: follow(way), isEarly: isEarly)
+    dialog.alternatives = route.hosts
     var policy = plan.sessionTimer
     if let interval = timer.request().interval { policy.interval = interval }
     var offers = OfferAnswerState()
@@ -554,8 +555,8 @@ final class OutgoingCallMachine: CallMachine {
     settle()
   }
 
-  func receive(acknowledgement: SIPMessage) {
-    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement)
+  func receive(acknowledgement: SIPMessage, from way: SIPPath) {
+    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement, from: way)
     settle()
   }
 
