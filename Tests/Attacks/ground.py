@@ -59,6 +59,17 @@ def add_address(address):
     subprocess.run(["ip", "address", "add", address, "dev", "lo"], check=True)
 
 
+def certificate(folder, name="127.0.0.1"):
+    """A certificate of one's own: (certificate, key) as paths."""
+    paths = folder / "server.pem", folder / "server.key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+         "-subj", f"/CN={name}", "-addext", f"subjectAltName=IP:{name}", "-out", paths[0], "-keyout", paths[1]],
+        check=True, capture_output=True)
+    paths[1].chmod(0o600)
+    return paths
+
+
 # Datagrams
 
 
