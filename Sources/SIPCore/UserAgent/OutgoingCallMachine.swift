@@ -230,7 +230,7 @@ final class OutgoingCallMachine: CallMachine {
   /// The question where the next hop lives has its answer.
   func located(_ paths: [SIPPath]) {
     guard case .locating = state, !hasEnded else { return }
-    route.located(paths)
+    route.located(plan.reachesInternalHosts ? paths : paths.filter { !$0.remote.host.isInternal })
     guard route.current != nil else { return next(after: .transport) }
     proceed()
   }

@@ -100,4 +100,22 @@ import Testing
       == ended remote
       """)
   }
+
+  /// The name that an app called resolves to an address inside: nothing goes there.
+  @Test func aNameThatLeadsInsideReachesNobody() throws {
+    let ladder = Ladder(paths: "") { $0.reachesInternalHosts = false }
+    ladder.run("place\n?? sip:+15550100@example.com")
+    let outside = try #require(Ladder.paths["u"])
+    var inside = outside
+    inside.remote = TransportAddress(.udp, .ipv4(0x7F00_0001), port: 5060)
+    let question = try #require(ladder.locations.last)
+    ladder.command(.located(question, [inside, outside]))
+    #expect(ladder.takeLines() == ["-> INVITE 1 u"])
+
+    let second = Ladder(paths: "") { $0.reachesInternalHosts = false }
+    second.run("place\n?? sip:+15550100@example.com")
+    second.command(.located(try #require(second.locations.last), [inside]))
+    let lines = second.takeLines()
+    #expect(lines.count == 1 && lines.allSatisfy { $0.hasPrefix("== ended") }, "\(lines)")
+  }
 }
