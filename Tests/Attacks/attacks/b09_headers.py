@@ -9,7 +9,7 @@ INJECTIONS = ["\r\nX-Evil: 1", "\nX-Evil: 1", "\rX-Evil: 1", "\r\n\r\nINVITE sip
               "\x00", "a\x00b", "\x0b", "\x0c", "\x1b[31m", "\x7f", "\x85X-Evil: 1", "\u2028X-Evil: 1", "%0d%0aX-Evil: 1",
               "%0D%0A%20", "%00", "\\r\\nX-Evil: 1", "a;tag=evil", "<sip:evil@evil>", '"', '" <sip:evil@evil>;x="', "a,b",
               "a>;lr", "?X-Evil=1", "a?Route=%3Csip:evil%3E", "@evil.example", "evil@evil.example", " ", "\t", "é", "日本",
-              "\ud83d\ude00", "a" * 900, ";maddr=127.0.0.9", ":pass", "a:b", "*", "&X-Evil=1"]
+              "😀", "a" * 900, ";maddr=127.0.0.9", ":pass", "a:b", "*", "&X-Evil=1"]
 NAMES = ["X-Evil", "x-a b", "x-a:", "x-a ", " x-a", "x-a\t", "x-a\r\nX-Evil", "x-\x00", "x-", "x-é", "x-landline-account",
          "x-sinch-internal", "via", "Via", "route", "Record-Route", "contact", "Authorization", "P-Asserted-Identity",
          "p-asserted-identity", "Privacy", "content-length", "Content-Type", "from", "f", "i", "m", "l", "to",
