@@ -106,7 +106,11 @@ struct NodeAssembly: Sendable {
   static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
     var door = HTTPDoorConfiguration(
       host: "\(http.host)", port: Int(http.port),
-      certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
+      certificate: http.tls.map {
+        .init(
+          chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey,
+          needsTLS13: $0.minimumVersion == .tls13)
+      },
       allowedOrigins: http.origins)
     door.servesMetrics = http.hasMetrics
     switch http.pages {
