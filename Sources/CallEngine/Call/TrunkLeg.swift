@@ -179,6 +179,7 @@ final class TrunkLeg {
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
+    plan.reachesInternalHosts = trunk.media.reachesInternalHosts
     context.emit(.sip(.placeCall(handle, plan)))
     return nil
   }

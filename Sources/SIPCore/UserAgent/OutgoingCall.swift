@@ -30,6 +30,8 @@ public struct OutgoingCall: Sendable {
   public var maximumRedirections: Int
   /// Without a final response this long after the first provisional one, or after the start, the call is cancelled.
   public var ringTimeoutMilliseconds: Int64
+  /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
+  public var reachesInternalHosts = true
 
   public init(
     target: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], identity: OutgoingIdentity,

@@ -261,7 +261,7 @@ final class OutgoingCallMachine: CallMachine {
   /// The question where the next hop lives has its answer.
   func located(_ paths: [SIPPath]) {
     guard case .locating = state, !hasEnded else { return }
-    route.located(paths)
+    route.located(plan.reachesInternalHosts ? paths : paths.filter { !$0.remote.host.isInternal })
     guard route.current != nil else { return next(after: .transport) }
     proceed()
   }
@@ -524,12 +524,13 @@ final class OutgoingCallMachine: CallMachine {
     _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, silently: Bool = false
   ) -> DialogSession {
     let contact = invite?.contact ?? plan.identity.from
-    let dialog = Dialog(
+    var dialog = Dialog(
       id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
       remoteTarget: response.contacts.first?.uri ?? redirection.current,
       routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: max(sequence, forkSequence),
       remoteSequence: nil,
       path: follow(way), isEarly: isEarly)
+    dialog.alternatives = route.hosts
     var policy = plan.sessionTimer
     if let interval = timer.request().interval { policy.interval = interval }
     var offers = OfferAnswerState()
@@ -585,8 +586,8 @@ final class OutgoingCallMachine: CallMachine {
     settle()
   }
 
-  func receive(acknowledgement: SIPMessage) {
-    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement)
+  func receive(acknowledgement: SIPMessage, from way: SIPPath) {
+    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement, from: way)
     settle()
   }
 
