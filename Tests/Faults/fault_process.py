@@ -23,11 +23,11 @@ async def pay(lab, acknowledged, number):
         key = f"pay-{lab.starts}-{number}"
         try:
             status, _, _ = await lab.http_request(
-                "POST", "/v1/accounts/main/topups", {"amount": "0.01"}, {"Idempotency-Key": key}, seconds=5)
+                "POST", "/v1/accounts/main/topups", {"amount": "0.01", "method": "card"}, {"Idempotency-Key": key}, seconds=5)
         except (OSError, asyncio.TimeoutError, LabError):
             return
-        if status == 201:
-            acknowledged.append(key)
+        require(status == 201, f"a top-up is taken, not answered with {status}")
+        acknowledged.append(key)
 
 
 @fault("kill", "kill -9 with calls up, ringing and being placed, and postings under way", alone=True, seconds=150)

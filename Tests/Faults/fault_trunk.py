@@ -52,8 +52,7 @@ async def refusing(self):
         ("503", "udp", Plan(ring=None, answer=0, status=503), {}),
         ("408", "udp", Plan(ring=None, answer=0, status=408), {}),
         ("reset", "tcp", None, {"resets": True}),
-        ("closed", "udp", None, None),
-        ("closed TCP", "tcp", None, None),
+        ("closed", "tcp", None, None),
     ]:
         async with two("refusing", transport) as lab:
             if settings is not None:
