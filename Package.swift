@@ -11,6 +11,10 @@ let ours: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// Settings of test targets that hold many expectations and little arithmetic: without optimisation, which takes more time
+/// to do than it saves.
+let expectations: [SwiftSetting] = ours + [.unsafeFlags(["-Onone"])]
+
 let package = Package(
   name: "landline",
   products: [
@@ -196,7 +200,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       exclude: ["Scenarios"],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(name: "CallModelTests", dependencies: ["CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
       name: "NumberPlanTests", dependencies: ["NumberPlan", "CallModel", "TestVectors"], swiftSettings: ours),
@@ -212,7 +216,8 @@ let package = Package(
     .testTarget(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),
-    .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: ours),
+    .testTarget(
+      name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: expectations),
     .testTarget(
       name: "LandlineResolverTests", dependencies: ["LandlineResolver", "SIPCore", "CallModel"], swiftSettings: ours),
     .testTarget(
@@ -223,7 +228,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "LedgerCoreTests", dependencies: ["LedgerCore", "CallModel", "TestVectors"], swiftSettings: ours),
     .testTarget(
@@ -231,11 +236,11 @@ let package = Package(
       dependencies: [
         "LedgerSQLite", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CallModel", "TestVectors",
       ],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "LedgerStoreTests",
       dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "LedgerSpoolTests", dependencies: ["LedgerSpool", "LedgerSQLite", "LedgerCore", "CallModel"],
       swiftSettings: ours),
@@ -251,10 +256,10 @@ let package = Package(
       dependencies: [
         "LandlineConfiguration", "CallEngine", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
       ],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "AppProtocolTests", dependencies: ["AppProtocol", "LandlineDigest", "CallModel", "TestVectors"],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "CallEngineTests",
       dependencies: [
@@ -268,7 +273,7 @@ let package = Package(
         "CallStory", "CallEngine", "SIPCore", "SDPCore", "AppProtocol", "CallModel", "PeerKit", "TestVectors",
       ],
       exclude: ["Golden"],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "LandlineServerTests",
       dependencies: [
@@ -285,7 +290,7 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      swiftSettings: ours),
+      swiftSettings: expectations),
     .testTarget(
       name: "LandlineClientTests",
       dependencies: [
@@ -304,7 +309,7 @@ let package = Package(
         "AppProtocol", "CallEngine", "CallStory", "TestVectors", "PeerKit",
       ],
       exclude: ["Golden"],
-      swiftSettings: ours),
+      swiftSettings: expectations),
   ],
   cxxLanguageStandard: .cxx17
 )

@@ -207,9 +207,9 @@ final class OutgoingCallMachine: CallMachine {
     invite = request
     hasProvisional = false
     state = .calling(transaction)
-    let patience = context.limits.firstResponseMilliseconds
+    let patience = plan.firstResponseMilliseconds ?? context.limits.firstResponseMilliseconds
     responseDeadline =
-      patience < OutgoingCallMachine.windowMilliseconds && route.hasMore
+      patience < OutgoingCallMachine.windowMilliseconds && (route.hasMore || plan.firstResponseMilliseconds != nil)
       ? context.now.advanced(byMilliseconds: max(1, patience)) : nil
   }
 
