@@ -1,31 +1,29 @@
 import CallModel
-import FuzzBound
 import SDPCore
 import SecureTransport
 
 /// Datagrams on an app leg's port, with ICE, DTLS and SRTP behind it. The first byte chooses how far the leg has come;
 /// then each record is two bytes, a kind above a length, and its bytes.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzDatagram(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-  guard count > 0, let bench = Bench(progress: start[0] & 3) else { return 0 }
-  var rest = UnsafeBufferPointer(start: start, count: count).dropFirst()
-  withinTimeBound {
+enum AppLegDoor {
+  static let door = FuzzDoor("app-leg", "datagrams to an app leg", dictionary: "stun", maximumBytes: 8192) {
+    (input) throws(BrokenPromise) in
+    guard let first = input.first, let bench = try Bench(progress: first & 3) else { return }
+    var rest = input.dropFirst()
     for _ in 0..<64 where rest.count > 2 {
       let word = Int(rest[rest.startIndex]) << 8 | Int(rest[rest.startIndex + 1])
       rest = rest.dropFirst(2)
       let bytes = rest.prefix(word & 0x3FFF).prefix(PacketBuffer.capacity)
       rest = rest.dropFirst(bytes.count)
       switch word >> 14 {
-      case 0: bench.deliver(bytes, from: here)
-      case 1: bench.deliver(bytes, from: elsewhere)
-      case 2: bench.deliverProtected(bytes)
-      default: bench.advance(milliseconds: Int64(word & 0x3FFF))
+      case 0: try bench.deliver(bytes, from: here)
+      case 1: try bench.deliver(bytes, from: elsewhere)
+      case 2: try bench.deliverProtected(bytes)
+      default: try bench.advance(milliseconds: Int64(word & 0x3FFF))
       }
     }
-    bench.advance(milliseconds: 40_000)
-    bench.end()
+    try bench.advance(milliseconds: 40_000)
+    try bench.end()
   }
-  return 0
 }
 
 /// A leg that a check has proved, or not, and its peer.
@@ -36,7 +34,7 @@ private final class Bench {
   private var sending: SRTPContext?
 
   /// 0: no check yet; 1: waits for the ClientHello; 2: sent its own; 3: keys are there.
-  init?(progress: UInt8) {
+  init?(progress: UInt8) throws(BrokenPromise) {
     guard let material, let plan = progress == 2 ? material.waiting : material.opening else { return nil }
     outbox.removeAll()
     peerOutbox.removeAll()
@@ -50,12 +48,12 @@ private final class Bench {
     writer.append(.useCandidate, [])
     writer.appendIntegrity(STUNIntegrity(password))
     writer.appendFingerprint()
-    precondition(receive(from: here) == .consumed && transport.destination == here)
+    try promise(receive(from: here) == .consumed && transport.destination == here, "the right check proves nothing")
     outbox.removeAll()
-    if progress == 3 { handshake(material) }
+    if progress == 3 { try handshake(material) }
   }
 
-  private func handshake(_ material: Material) {
+  private func handshake(_ material: Material) throws(BrokenPromise) {
     guard
       let peer = try? DTLSAssociation(
         role: .client, certificate: material.theirs, fingerprints: [material.ours.fingerprint], suites: [.aesGCM128])
@@ -74,7 +72,7 @@ private final class Bench {
       outbox.removeAll()
     }
     guard case .established(let keys) = peer.state else { return }
-    precondition(transport.isReady)
+    try promise(transport.isReady, "keys without media")
     sending = try? SRTPContext(keys.suite, keys.send, .send)
   }
 
@@ -82,18 +80,18 @@ private final class Bench {
     transport.receive(packet, from: source, at: now, outbox: outbox, events: &events)
   }
 
-  func deliver(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, from source: MediaAddress) {
+  func deliver(_ bytes: ArraySlice<UInt8>, from source: MediaAddress) throws(BrokenPromise) {
     packet.replace(with: bytes)
     outbox.removeAll()
     let proved = source == transport.destination
     let received = receive(from: source)
-    precondition(received != .rtp && received != .rtcp, "chance opened a packet")
+    try promise(received != .rtp && received != .rtcp, "chance opened a packet")
     let sent = (0..<outbox.count).reduce(0) { $0 + outbox.buffer(at: $1).count }
-    precondition(proved || sent <= bytes.count, "a stranger gets more than it sent")
+    try promise(proved || sent <= bytes.count, "a stranger gets more than it sent")
   }
 
   /// What the peer itself might send.
-  func deliverProtected(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+  func deliverProtected(_ bytes: ArraySlice<UInt8>) throws(BrokenPromise) {
     guard let sending, bytes.count <= PacketBuffer.maximumDatagram - 64 else { return }
     packet.replace(with: bytes)
     let plain = Array(bytes)
@@ -102,21 +100,21 @@ private final class Bench {
       transport.isReady
     else { return }
     switch receive(from: here) {
-    case .rtp, .rtcp: precondition(packet.bytes == plain, "a packet changed on its way")
-    case .consumed: preconditionFailure("media is not consumed")
+    case .rtp, .rtcp: try promise(packet.bytes == plain, "a packet changed on its way")
+    case .consumed: throw BrokenPromise(description: "media is not consumed")
     case .dropped: break
     }
   }
 
-  func advance(milliseconds: Int64) {
+  func advance(milliseconds: Int64) throws(BrokenPromise) {
     now = now.advanced(byMilliseconds: milliseconds)
     outbox.removeAll()
     transport.advance(to: now, outbox: outbox, events: &events)
-    if let next = transport.nextDeadline { precondition(next > now, "a deadline stayed behind") }
+    if let next = transport.nextDeadline { try promise(next > now, "a deadline stayed behind") }
   }
 
-  func end() {
-    precondition(!transport.isReady, "media goes on without consent")
+  func end() throws(BrokenPromise) {
+    try promise(!transport.isReady, "media goes on without consent")
     transport.close(at: now, outbox: outbox)
   }
 }
@@ -164,3 +162,10 @@ private let elsewhere = MediaAddress(ipv4: 0xC633_640A, port: 6000)
 nonisolated(unsafe) private let outbox = PacketOutbox()
 nonisolated(unsafe) private let peerOutbox = PacketOutbox()
 nonisolated(unsafe) private let packet = PacketBuffer()
+
+extension AppLegDoor {
+  /// Ours and a peer's.
+  static var certificates: (ours: DTLSCertificate, theirs: DTLSCertificate)? {
+    material.map { ($0.ours, $0.theirs) }
+  }
+}

@@ -1,43 +1,42 @@
 import CallModel
-import FuzzBound
-import Glibc
 import SDPCore
 import SecureTransport
 
 /// Both transforms open the same bytes and must say and leave the same. The first byte chooses suite, kind and key name,
 /// and whether the rest is a packet as it came, or one that a sender protects first and the second to fourth byte change.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSRTP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: start, count: count)
-  guard count > 4, count <= PacketBuffer.maximumDatagram + 4 else { return 0 }
+enum SRTPDoor {
+  static let door = FuzzDoor("srtp", "a protected packet", dictionary: "none", maximumBytes: 1600) {
+    (input) throws(BrokenPromise) in try play(input)
+  }
+}
+
+private func play(_ bytes: [UInt8]) throws(BrokenPromise) {
+  guard bytes.count > 4, bytes.count <= PacketBuffer.maximumDatagram + 4 else { return }
   let choice = Int(bytes[0])
   let isControl = choice & 8 != 0
   let suite = suites[choice % 8 % suites.count]
   // libsrtp cannot find the key name of an RTCP packet of a suite with short tags.
   let isNamed = choice & 16 != 0 && !(isControl && suite.rawValue.hasSuffix("_32"))
   let packet = PacketBuffer(bytes.dropFirst(4))
-  withinTimeBound {
-    if choice & 32 == 0 {
-      let receivers = kept[suites.count * (isNamed ? 1 : 0) + choice % 8 % suites.count]
-      open(packet, with: receivers, isControl: isControl)
-    } else {
-      let sender = contexts(suite, isNamed: isNamed, .send, [.libcrypto])[0]
-      guard isControl ? sender.protectRTCP(packet) : sender.protectRTP(packet) else { return }
-      let position = (Int(bytes[2]) << 8 | Int(bytes[3])) % packet.count
-      let receivers = contexts(suite, isNamed: isNamed, .receive)
-      let original = PacketBuffer(packet.bytes)
-      switch bytes[1] & 3 {
-      case 0: break
-      case 1: packet[position] ^= bytes[1] | 1
-      case 2: packet.count = position
-      default: packet.append(bytes[1])
-      }
-      open(packet, with: receivers, isControl: isControl)
-      open(original, with: receivers, isControl: isControl)
-      open(original, with: receivers, isControl: isControl)
+  if choice & 32 == 0 {
+    let receivers = kept[suites.count * (isNamed ? 1 : 0) + choice % 8 % suites.count]
+    try open(packet, with: receivers, isControl: isControl)
+  } else {
+    let sender = contexts(suite, isNamed: isNamed, .send, [.libcrypto])[0]
+    guard isControl ? sender.protectRTCP(packet) : sender.protectRTP(packet) else { return }
+    let position = (Int(bytes[2]) << 8 | Int(bytes[3])) % packet.count
+    let receivers = contexts(suite, isNamed: isNamed, .receive)
+    let original = PacketBuffer(packet.bytes)
+    switch bytes[1] & 3 {
+    case 0: break
+    case 1: packet[position] ^= bytes[1] | 1
+    case 2: packet.count = position
+    default: packet.append(bytes[1])
     }
+    try open(packet, with: receivers, isControl: isControl)
+    try open(original, with: receivers, isControl: isControl)
+    try open(original, with: receivers, isControl: isControl)
   }
-  return 0
 }
 
 private let suites: [CryptoSuite] = [
@@ -56,9 +55,13 @@ private func contexts(
 ) -> [SRTPContext] {
   let text = suite.keyLength == 16 ? (suite.saltLength == 12 ? 28 : 30) : (suite.saltLength == 12 ? 44 : 46)
   let line = "1 \(suite.rawValue) inline:\(encoded[text] ?? "")\(isNamed ? "|7:4" : "")"
-  guard case .usable(_, _, let key) = CryptoAttribute(line).verdict else { fail("no key from \(line)") }
+  guard case .usable(_, _, let key) = CryptoAttribute(line).verdict else {
+    preconditionFailure("no key from \(line)")
+  }
   return transforms.map { transform in
-    guard let context = try? SRTPContext(suite, key, direction, transform: transform) else { fail("no context") }
+    guard let context = try? SRTPContext(suite, key, direction, transform: transform) else {
+      preconditionFailure("no context")
+    }
     return context
   }
 }
@@ -69,19 +72,16 @@ private let encoded = [
   44: String(repeating: "AAAA", count: 14) + "AAA=", 46: String(repeating: "AAAA", count: 15) + "AA==",
 ]
 
-private func open(_ packet: PacketBuffer, with receivers: [SRTPContext], isControl: Bool) {
+private func open(_ packet: PacketBuffer, with receivers: [SRTPContext], isControl: Bool) throws(BrokenPromise) {
   let copies = receivers.map { _ in PacketBuffer(packet.bytes) }
   let verdicts = zip(receivers, copies).map { receiver, copy in
     isControl ? receiver.unprotectRTCP(copy) : receiver.unprotectRTP(copy)
   }
   guard verdicts[0] == verdicts[1], copies[0].bytes == copies[1].bytes else {
-    fail("\(verdicts[0]) and \(verdicts[1]) for \(packet.bytes)")
+    throw BrokenPromise(
+      description: "\(verdicts[0]) and \(verdicts[1]) for \(packet.bytes)")
   }
-  guard verdicts[0] == .opened || copies[0].bytes == packet.bytes else { fail("a refused packet was changed") }
-}
-
-private func fail(_ what: String) -> Never {
-  print("ERROR: \(what)")
-  fflush(nil)
-  abort()
+  guard verdicts[0] == .opened || copies[0].bytes == packet.bytes else {
+    throw BrokenPromise(description: "a refused packet was changed")
+  }
 }

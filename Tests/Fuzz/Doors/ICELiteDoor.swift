@@ -1,27 +1,24 @@
 import CallModel
-import FuzzBound
 import SDPCore
 import SecureTransport
 
 /// STUN as anyone may send it to an ICE-lite agent. The first byte chooses whether the rest is a whole message or the
 /// attributes of a request, and which of integrity and fingerprint are made for it: chance never finds those.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSTUN(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-  guard count > 0, count <= PacketBuffer.maximumDatagram, let credentials else { return 0 }
-  let bytes = UnsafeBufferPointer(start: start, count: count)
-  withinTimeBound {
+enum ICELiteDoor {
+  static let door = FuzzDoor("ice-lite", "STUN to the gateway's port", dictionary: "stun", maximumBytes: 1600) {
+    (input) throws(BrokenPromise) in
+    guard let first = input.first, input.count <= PacketBuffer.maximumDatagram, let credentials else { return }
     let packet = PacketBuffer()
-    if bytes[0] & 1 == 0 {
-      packet.replace(with: bytes.dropFirst())
+    if first & 1 == 0 {
+      packet.replace(with: input.dropFirst())
     } else {
-      request(bytes[0], bytes.dropFirst(), packet)
+      request(first, input.dropFirst(), packet)
     }
-    ask(credentials, packet)
+    try ask(credentials, packet)
   }
-  return 0
 }
 
-private func request(_ choice: UInt8, _ attributes: Slice<UnsafeBufferPointer<UInt8>>, _ packet: PacketBuffer) {
+private func request(_ choice: UInt8, _ attributes: ArraySlice<UInt8>, _ packet: PacketBuffer) {
   let writer = STUNWriter(packet, .request, transaction: STUNTransaction(high: 1, low: 2))
   if choice & 2 != 0 { writer.append(.userName, "gwUf:peer".utf8) }
   for byte in attributes.prefix(attributes.count & ~3) { packet.append(byte) }
@@ -30,7 +27,7 @@ private func request(_ choice: UInt8, _ attributes: Slice<UnsafeBufferPointer<UI
   if choice & 8 != 0 { writer.appendFingerprint() }
 }
 
-private func ask(_ credentials: ICECredentials, _ packet: PacketBuffer) {
+private func ask(_ credentials: ICECredentials, _ packet: PacketBuffer) throws(BrokenPromise) {
   let before = packet.bytes
   let fragment = STUNMessage.userFragment(in: packet)
   let agent = ICELiteAgent(credentials, connectivityTimeout: 30_000, consentTimeout: 30_000)
@@ -41,20 +38,20 @@ private func ask(_ credentials: ICECredentials, _ packet: PacketBuffer) {
     reply.count = 0
     let verdict = agent.receive(
       packet, from: source, at: MonotonicInstant(milliseconds: second), reply: reply, events: &events)
-    precondition(packet.bytes == before, "reading changed the packet")
+    try promise(packet.bytes == before, "reading changed the packet")
     switch verdict {
-    case .silent: precondition(reply.count == 0)
+    case .silent: try promise(reply.count == 0, "an answer where there is none")
     case .refused(let code):
-      precondition(STUNMessage(reply)?.errorCode == code)
-      if code == 400 || code == 401 { precondition(reply.count <= packet.count, "an answer to a stranger pays") }
+      try promise(STUNMessage(reply)?.errorCode == code, "another code")
+      if code == 400 || code == 401 { try promise(reply.count <= packet.count, "an answer to a stranger pays") }
     case .accepted:
-      precondition(STUNMessage(reply)?.mappedAddress == source)
-      precondition(fragment == "gwUf" && agent.isProved(source))
+      try promise(STUNMessage(reply)?.mappedAddress == source, "another address")
+      try promise(fragment == "gwUf" && agent.isProved(source), "taken without proof")
     }
   }
-  if agent.selected != nil { precondition(STUNMessage(packet)?.nominates == true) }
+  if agent.selected != nil { try promise(STUNMessage(packet)?.nominates == true, "chosen without nomination") }
   agent.advance(to: MonotonicInstant(milliseconds: 40_000), events: &events)
-  precondition(agent.failure != nil && agent.selected == nil)
+  try promise(agent.failure != nil && agent.selected == nil, "consent does not end")
 }
 
 private let here = MediaAddress(ipv4: 0xC000_0263, port: 5000)

@@ -1,19 +1,18 @@
 import CallModel
-import FuzzBound
 import MediaCore
 import SecureTransport
 
 /// RTCP compounds as they come in. The first byte chooses whether a stream is heard; then the same datagram comes again
 /// later, and our report between is read by a second session.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzRTCP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-  guard count > 0, count <= PacketBuffer.maximumDatagram else { return 0 }
-  let bytes = UnsafeBufferPointer(start: start, count: count)
-  withinTimeBound { play(PacketBuffer(bytes.dropFirst()), heard: bytes[0] & 1 == 0 ? nil : 1) }
-  return 0
+enum RTCPDoor {
+  static let door = FuzzDoor("rtcp", "an RTCP compound", dictionary: "binary", maximumBytes: 1600) {
+    (input) throws(BrokenPromise) in
+    guard let first = input.first, input.count <= PacketBuffer.maximumDatagram else { return }
+    try play(PacketBuffer(input.dropFirst()), heard: first & 1 == 0 ? nil : 1)
+  }
 }
 
-private func play(_ packet: PacketBuffer, heard: UInt32?) {
+private func play(_ packet: PacketBuffer, heard: UInt32?) throws(BrokenPromise) {
   if let compound = try? RTCPCompound(packet) {
     for part in compound { _ = (compound.canonicalName(in: part), compound.report(on: 0, in: part)) }
   }
@@ -30,20 +29,22 @@ private func play(_ packet: PacketBuffer, heard: UInt32?) {
     let now = MonotonicInstant(milliseconds: second * 1000)
     if session.receive(packet, heard: heard, at: now).bye { goodbyes += 1 }
     if session.advance(to: now, sent: SentCounters(), reception: &reception, into: report) {
-      precondition(report.count <= RTCPWriter.maximumSize)
-      precondition(FuzzRTCPPeer.receive(report, at: now))
+      try promise(report.count <= RTCPWriter.maximumSize, "a report of \(report.count) bytes")
+      try promise(Peer.receive(report, at: now), "our own report is not read")
     }
-    if let trip = session.roundTrip { precondition(trip >= 0 && trip <= RTCPSession.maximumRoundTrip) }
+    if let trip = session.roundTrip {
+      try promise(trip >= 0 && trip <= RTCPSession.maximumRoundTrip, "a round trip of \(trip)")
+    }
   }
-  precondition(goodbyes <= 1)
+  try promise(goodbyes <= 1, "\(goodbyes) ends")
   if session.bye(
     at: MonotonicInstant(milliseconds: 3_601_000), sent: SentCounters(), reception: &reception, into: report)
   {
-    precondition(FuzzRTCPPeer.receive(report, at: MonotonicInstant(milliseconds: 3_601_000)))
+    try promise(Peer.receive(report, at: MonotonicInstant(milliseconds: 3_601_000)), "our own BYE is not read")
   }
 }
 
-private enum FuzzRTCPPeer {
+private enum Peer {
   /// What we write must be read, by a session that never read anything else.
   static func receive(_ report: PacketBuffer, at now: MonotonicInstant) -> Bool {
     session(source: 9).receive(report, at: now).isWellFormed

@@ -1,18 +1,16 @@
 import CallModel
-import FuzzBound
 import MediaCore
 import SecureTransport
 
 /// A leg's way from datagram to datagram without keys and codecs: header, statistics, order, our own stream. The input
 /// is a row of packets, each behind two bytes: its length, and how many milliseconds later it came.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzRTP(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: start, count: count)
-  withinTimeBound { play(bytes) }
-  return 0
+enum RTPDoor {
+  static let door = FuzzDoor("rtp", "a row of RTP packets", dictionary: "binary", maximumBytes: 16_384) {
+    (input) throws(BrokenPromise) in try play(input)
+  }
 }
 
-private func play(_ bytes: UnsafeBufferPointer<UInt8>) {
+private func play(_ bytes: [UInt8]) throws(BrokenPromise) {
   let packet = PacketBuffer()
   let reorder = ReorderBuffer()
   var statistics = ReceptionStatistics(clockRate: 48_000)
@@ -26,7 +24,7 @@ private func play(_ bytes: UnsafeBufferPointer<UInt8>) {
     packet.replace(with: bytes[position + 2..<position + 2 + length])
     position += 2 + length
     guard let header = RTPHeader(packet) else { continue }
-    precondition(header.payloadOffset + header.payloadCount <= packet.count)
+    try promise(header.payloadOffset + header.payloadCount <= packet.count, "a payload behind the end")
     let arrival = statistics.received(
       sequence: header.sequence, timestamp: header.timestamp, source: header.source, payloadCount: header.payloadCount,
       arrival: now)
@@ -34,28 +32,30 @@ private func play(_ bytes: UnsafeBufferPointer<UInt8>) {
     if arrival == .restarted {
       stream.changeSource()
       reorder.restart()
-      drain(reorder, &stream, &previous, at: now)
+      try drain(reorder, &stream, &previous, at: now)
     }
     if reorder.pass(header.sequence) {
-      relay(packet, &stream, &previous, at: now)
+      try relay(packet, &stream, &previous, at: now)
     } else {
       _ = reorder.insert(packet, header.sequence, at: now)
     }
-    drain(reorder, &stream, &previous, at: now)
+    try drain(reorder, &stream, &previous, at: now)
   }
   let rate = statistics.takeLossRate()
-  precondition(rate >= 0 && rate <= 1 && statistics.jitterMilliseconds >= 0 && statistics.burstRatio >= 1)
-  drain(reorder, &stream, &previous, at: MonotonicInstant(microseconds: .max))
-  precondition(reorder.isEmpty)
+  try promise(
+    rate >= 0 && rate <= 1 && statistics.jitterMilliseconds >= 0 && statistics.burstRatio >= 1, "impossible figures")
+  try drain(reorder, &stream, &previous, at: MonotonicInstant(microseconds: .max))
+  try promise(reorder.isEmpty, "packets stay behind")
 }
 
 private func drain(
   _ reorder: ReorderBuffer, _ stream: inout OutgoingStream, _ previous: inout UInt16?, at now: MonotonicInstant
-) {
+) throws(BrokenPromise) {
   while true {
     switch reorder.take(at: now) {
-    case .packet(let held): relay(held, &stream, &previous, at: now)
-    case .missing(let count): precondition(count >= 1 && count <= Int(ReorderBuffer.maximumMissing))
+    case .packet(let held): try relay(held, &stream, &previous, at: now)
+    case .missing(let count):
+      try promise(count >= 1 && count <= Int(ReorderBuffer.maximumMissing), "\(count) packets are missing at once")
     case .wait, .empty: return
     }
   }
@@ -64,16 +64,20 @@ private func drain(
 /// Sequence numbers that leave must grow, whatever came in.
 private func relay(
   _ packet: PacketBuffer, _ stream: inout OutgoingStream, _ previous: inout UInt16?, at now: MonotonicInstant
-) {
+) throws(BrokenPromise) {
   guard let header = RTPHeader(packet), let stamp = stream.relay(header, clockRate: 48_000, duration: 160, at: now)
   else {
     return
   }
-  if let previous { precondition(stamp.sequence &- previous >= 1 && stamp.sequence &- previous < 0x8000) }
+  if let previous {
+    try promise(stamp.sequence &- previous >= 1 && stamp.sequence &- previous < 0x8000, "a number does not grow")
+  }
   previous = stamp.sequence
   packet.rewriteRTPHeader(
     header, marker: stamp.marker, payloadType: 0, sequence: stamp.sequence, timestamp: stamp.timestamp,
     source: stream.source)
-  guard let sent = RTPHeader(packet), sent.payloadCount == header.payloadCount else { preconditionFailure() }
+  guard let sent = RTPHeader(packet), sent.payloadCount == header.payloadCount else {
+    throw BrokenPromise(description: "our own header is not read")
+  }
   stream.sent(payloadCount: sent.payloadCount)
 }
