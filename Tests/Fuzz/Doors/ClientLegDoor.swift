@@ -74,7 +74,8 @@ private final class Bench {
   func answer(_ bytes: ArraySlice<UInt8>) throws(BrokenPromise) {
     guard let choice = bytes.first else { return }
     let writer = STUNWriter(packet, .success, transaction: STUNTransaction(high: 7, low: 7))
-    for byte in bytes.dropFirst().prefix((bytes.count - 1) & ~3).prefix(1200) { packet.append(byte) }
+    let attributes: ArraySlice<UInt8> = bytes.dropFirst()
+    for byte in attributes.prefix(min(attributes.count & ~3, 1200)) { packet.append(byte) }
     packet.store(UInt16(packet.count - STUNMessage.headerCount), at: 2)
     if choice & 1 != 0 { writer.appendIntegrity(STUNIntegrity(Self.remotePassword)) }
     if choice & 2 != 0 { writer.appendFingerprint() }

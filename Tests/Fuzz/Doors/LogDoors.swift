@@ -2,6 +2,7 @@ import CallModel
 import LandlineConfiguration
 import LandlineServer
 import Logging
+import SIPCore
 
 /// What strangers wrote, on its way into a log.
 enum LogDoors {
@@ -78,15 +79,19 @@ enum LogDoors {
   /// A file is read or refused with places in it, whatever it says.
   private static func configuration(_ input: [UInt8]) throws(BrokenPromise) {
     guard let text = String(validating: input, as: UTF8.self) else { return }
-    do throws(ConfigurationProblems) {
-      let read = try GatewayConfiguration(text, file: "/nonexistent/landline.yaml")
+    let result = Result { () throws(ConfigurationProblems) in
+      try GatewayConfiguration(text, file: "/nonexistent/landline.yaml")
+    }
+    switch result {
+    case .success(let read):
       try promise(read.listeners.count <= GatewayConfiguration.maximumListeners, "\(read.listeners.count) listeners")
       try promise(read.trunks.count <= GatewayConfiguration.maximumTrunks, "\(read.trunks.count) trunks")
-    } catch {
-      try promise(!error.all.isEmpty, "refused without a reason")
-      try promise(error.all.count <= ConfigurationProblems.maximum, "\(error.all.count) problems")
-      let lines = text.utf8.count { $0 == 0x0A } + text.utf8.count { $0 == 0x0D } + 2 + text.unicodeScalars.count
-      for problem in error.all {
+    case .failure(let refusal):
+      try promise(!refusal.all.isEmpty, "refused without a reason")
+      try promise(refusal.all.count <= ConfigurationProblems.maximum, "\(refusal.all.count) problems")
+      // YAML ends lines in more ways than one.
+      let lines = text.unicodeScalars.count + 2
+      for problem in refusal.all {
         if let line = problem.line { try promise((0...lines).contains(line), "line \(line)") }
         _ = problem.description
       }
