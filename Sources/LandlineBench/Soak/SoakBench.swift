@@ -78,8 +78,9 @@ public enum SoakBench {
   ) async throws -> SoakReport {
     let trunk = try await SoakTrunk.start(port: gateway.ports.callee, on: loop)
     let count = max(1, options.calls / callsOfSession)
+    let web = gateway.ports.web
     let sessions = try await loop.flatSubmit {
-      let sessions = (0..<count).map { _ in SoakSession(port: gateway.ports.web, on: loop) }
+      let sessions = (0..<count).map { _ in SoakSession(port: web, on: loop) }
       let bound = NIOLoopBound(sessions, eventLoop: loop)
       return EventLoopFuture.andAllSucceed(sessions.enumerated().map { $1.start($0) }, on: loop).map { bound }
     }.get()

@@ -34,7 +34,9 @@ struct SoakBooks: Sendable, Encodable {
     _ executable: String, _ arguments: [String]
   ) throws(BenchProblem) -> Answer {
     var ends: [Int32] = [0, 0]
-    guard pipe2(&ends, Int32(O_CLOEXEC)) == 0 else { throw BenchProblem("no pipe can be made") }
+    guard pipe(&ends) == 0 else { throw BenchProblem("no pipe can be made") }
+    // The program gets a copy of the one end it writes to.
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let reader = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
     let program: PeerProgram
     do {

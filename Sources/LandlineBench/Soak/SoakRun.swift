@@ -220,7 +220,7 @@ final class SoakRun {
         return
       }
       call.isHeldByApp.toggle()
-      offer(call, id, offer, call.isHeldByApp ? "hold by the app" : "back from hold by the app")
+      self.offer(call, id, offer, call.isHeldByApp ? "hold by the app" : "back from hold by the app")
     case 5:
       guard call.offered == nil, let offer = call.media?.restart() else { return }
       self.offer(call, id, offer, "ICE restart")
