@@ -157,7 +157,7 @@ extension GatewayScene {
           secret: GatewayScene.applicationSecret), sequence > sequences[registration.user] ?? 0
       else { return .refused }
       sequences[registration.user] = sequence
-      let id = DeviceCredential.id(
+      let id = StoredCredential.id(
         application: registration.application, user: registration.user, device: registration.device, isBounded: false)
       let credential = DeviceCredential.make(id: id, expiresAt: nil) { random.next() }
       credentials[id] = credential.stored(

@@ -17,7 +17,7 @@ final class SimulatedNode {
   let engine: CallEngine
   let agent: UserAgent
   let media: SimulatedMedia
-  var links: [ConnectionID: SimulatedLink] = [:]
+  var links: [AppProtocol.ConnectionID: SimulatedLink] = [:]
   var identities: [SessionID: AppIdentity] = [:]
   var inputs: [Input] = []
   var isRunning = false

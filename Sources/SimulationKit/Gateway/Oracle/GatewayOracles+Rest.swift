@@ -1,6 +1,9 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import LedgerCore
+import RoutingCore
+import SIPCore
 
 // MARK: - When everything is over
 

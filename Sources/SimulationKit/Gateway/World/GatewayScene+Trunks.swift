@@ -1,4 +1,5 @@
 import CallModel
+import SDPCore
 import SIPCore
 
 // MARK: - Carriers and the way to them
