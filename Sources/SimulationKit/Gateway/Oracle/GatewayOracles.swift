@@ -39,6 +39,7 @@ final class GatewayOracles {
 
   var calls: [CallID: Life] = [:]
   private(set) var dialogs: [String: Dialog] = [:]
+  private var dialogNames: [String: [String]] = [:]
   /// SIP's Call-IDs whose INVITE was answered with success.
   private var answeredSIP: Set<String> = []
   private var handles: [CallHandle: String] = [:]
@@ -59,7 +60,6 @@ final class GatewayOracles {
   func fenced(_ life: Int) { fencedLives.insert(life) }
   func stalled(_ life: Int) { stalledLives.insert(life) }
   func clockStepped(_ life: Int) { steppedLives.insert(life) }
-  func trunkDied(_ legs: Int) {}
   func toppedUp(_ account: Int, _ micros: Int64) { topUps[account, default: 0] += micros }
 
   // MARK: Calls
@@ -178,7 +178,10 @@ final class GatewayOracles {
     if scan.status > 0 {
       let name = GatewayOracles.name(scan.callID, scan.toTag)
       answeredSIP.insert(scan.callID)
-      if dialogs[name] == nil { dialogs[name] = Dialog(life: life, answeredAt: scene.now) }
+      if dialogs[name] == nil {
+        dialogs[name] = Dialog(life: life, answeredAt: scene.now)
+        dialogNames[scan.callID, default: []].append(name)
+      }
     } else {
       dialogs[GatewayOracles.name(scan.callID, scan.fromTag)]?.hasByeCome = true
     }
@@ -231,6 +234,12 @@ final class GatewayOracles {
     if calls[record.call.id]?.records != 1 { scene.fail("records", "call \(record.call.id) has two records") }
     records[record.call.id] = record
     secrets(Array("\(record)".utf8), "record", in: scene)
+    guard record.summary.cause == .hungUp, let life = calls[record.call.id] else { return }
+    // Who hangs up says so on every leg, before anybody is told the price.
+    for name in life.sipCallIDs.sorted().flatMap({ dialogNames[$0] ?? [] }) {
+      guard let dialog = dialogs[name], dialog.byesSent.isEmpty, !dialog.hasByeCome else { continue }
+      scene.fail("BYE", "call \(record.call.id) was hung up, and its leg \(name) was not")
+    }
   }
 
   func wasAnsweredOnTheWire(_ life: Life) -> Bool { life.sipCallIDs.contains { answeredSIP.contains($0) } }

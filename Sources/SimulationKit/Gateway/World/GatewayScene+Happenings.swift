@@ -90,7 +90,6 @@ extension GatewayScene {
       schedule.add(.mediaChanges, at: until)
     case .trunkDeath(let index, let milliseconds):
       guard !trunks[index].isDead else { return }
-      oracles.trunkDied(trunks[index].legs.values.map(\.handle).count)
       trunks[index].restart(identifiers: newIdentifiers())
       trunks[index].isDead = true
       updateMedia()
