@@ -186,6 +186,7 @@ let package = Package(
     // Tests, one target for each target under test.
     .target(name: "TestVectors", path: "Tests/TestVectors", swiftSettings: ours),
     .target(name: "PeerKit", path: "Tests/PeerKit", exclude: ["Scripts"], swiftSettings: ours),
+    .testTarget(name: "PeerKitTests", dependencies: ["PeerKit"], swiftSettings: ours),
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [

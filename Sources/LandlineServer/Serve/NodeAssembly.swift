@@ -148,6 +148,8 @@ struct NodeAssembly: Sendable {
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
     hub.keepsTraces = configuration.retention.traceMilliseconds != nil
     hub.hep = configuration.hep
+    hub.dialogJournal = "\(configuration.state)/\(configuration.node).dialogs"
+    hub.innerTrunk = farEnd == nil ? nil : Self.farEndTrunk
     hub.registrations = Self.registrations(configuration)
     return hub
   }

@@ -348,7 +348,8 @@ extension IncomingCallMachine: CallMachine {
     case .hangUp(_, let hangUp): self.hangUp(hangUp)
     case .offer, .sendInfo: early?.handle(command)
     // Of a call that is up, or of none.
-    case .transfer, .acceptTransfer, .refuseTransfer, .reportTransfer, .placeCall, .answer, .refuse, .ping, .register,
+    case .transfer, .acceptTransfer, .refuseTransfer, .reportTransfer, .placeCall, .release, .answer, .refuse, .ping,
+      .register,
       .unregister, .located:
       break
     }

@@ -308,6 +308,7 @@ public final class UserAgent {
   private func perform(_ command: UserAgentCommand) {
     switch command {
     case .placeCall(let call, let plan): place(call, plan)
+    case .release(let call, let leg): release(call, leg)
     case .hangUp(let call, _), .ring(let call, _, _, _), .accept(let call, _, _), .reject(let call, _),
       .offer(let call, _, _), .sendInfo(let call, _), .transfer(let call, _), .acceptTransfer(let call),
       .refuseTransfer(let call, _), .reportTransfer(let call, _):
@@ -336,6 +337,17 @@ public final class UserAgent {
     live.insert(call)
     invitations[machine.identifier] = call
     with(call) { _ in machine.start() }
+  }
+
+  private func release(_ call: CallHandle, _ leg: AbandonedLeg) {
+    guard calls[call] == nil else { return }
+    guard let machine = OutgoingCallMachine(leg, call: call, context: context) else {
+      return context.emit(.ended(call, CallEnd(cause: .local, wasEstablished: leg.answer != nil)))
+    }
+    calls[call] = machine
+    live.insert(call)
+    invitations[machine.identifier] = call
+    with(call) { _ in machine.release(leg) }
   }
 
   private func located(_ location: LocationID, _ paths: [SIPPath]) {

@@ -69,6 +69,13 @@ final class UserAgentContext: AgentContext {
     }
   }
 
+  /// An INVITE that another process sent and whose answer may still come.
+  func adopt(_ request: OutgoingRequest, via: Via, to path: SIPPath, for owner: TransactionOwner) -> TransactionID? {
+    guard let transaction = transactions.adopt(request, via: via, to: path, at: now) else { return nil }
+    owners[transaction] = owner
+    return transaction
+  }
+
   /// A transaction that fails after this returns.
   private func failed(_ owner: TransactionOwner) -> TransactionID {
     counters.unbuildable += 1
