@@ -163,7 +163,10 @@ let package = Package(
       ],
       swiftSettings: ours),
     .target(
-      name: "SimulationKit", dependencies: ["CallModel", "SIPCore", "RoutingCore", "LedgerCore", "LedgerSQLite"],
+      name: "SimulationKit",
+      dependencies: [
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "LedgerSQLite", "AppProtocol", "CallEngine",
+      ],
       swiftSettings: ours),
     .target(
       name: "LandlineBench",
