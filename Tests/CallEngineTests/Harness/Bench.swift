@@ -318,7 +318,8 @@ final class Bench {
     case .offer: "offer"
     case .refuseTransfer(_, let status): "refuseTransfer \(status)"
     case .ping: "OPTIONS"
-    case .ring, .accept, .sendInfo, .transfer, .acceptTransfer, .reportTransfer, .register, .unregister, .located:
+    case .release, .ring, .accept, .sendInfo, .transfer, .acceptTransfer, .reportTransfer, .register, .unregister,
+      .located:
       "unexpected"
     }
   }
