@@ -118,7 +118,7 @@ struct AgentGlareTests {
 
     var timing: String { "delta \(delta), delays \(delays), jitter \(jitter), lost \(lost)" }
 
-    func at(_ time: Int64, _ item: Item) {
+    private func at(_ time: Int64, _ item: Item) {
       order += 1
       queue.append((max(time, now.microseconds), order, item))
     }
