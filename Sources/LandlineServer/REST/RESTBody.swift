@@ -38,7 +38,7 @@ package struct RESTBody: Sendable {
   /// - Throws: ``Problem``.
   package init(_ bytes: [UInt8], type: String?, _ known: [Member]) throws {
     if bytes.isEmpty, !known.contains(where: { $0.isRequired }) {
-      self.init()
+      members = [:]
       return
     }
     let type = (type ?? "").prefix { $0 != ";" }.lowercased()
