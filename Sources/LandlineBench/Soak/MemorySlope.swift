@@ -28,6 +28,8 @@ public enum MemorySlope {
 
   /// Kept free of calls at the end, until nothing of them lingers.
   private static let quietSeconds = 45.0
+  /// A call that is hung up in the millisecond of its answer costs nothing.
+  private static let heldMilliseconds: Int64 = 200
   private static let sampleNanoseconds: UInt64 = 500_000_000
   private static let progressSamples = 40
 
@@ -67,6 +69,7 @@ public enum MemorySlope {
     let progress = CallLoadProgress()
     var load = CallDriver.Load(calls: all, rate: options.rate)
     load.progress = progress
+    load.heldMilliseconds = heldMilliseconds
     options.progress("\(all) calls, \(options.rate) a second")
     let began = ProcessClock.monotonicSeconds()
     let placed = load
