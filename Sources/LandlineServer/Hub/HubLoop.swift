@@ -20,6 +20,8 @@ final class HubLoop {
 
   /// Numbers of the trunks' registrations start here; below are the engine's own queries.
   static let firstRegistration: UInt64 = 1 << 63
+  /// Handles of legs that an earlier life left start here; the engine's are below, those of calls that come in above.
+  static let firstRelease: UInt64 = 1 << 62
 
   let eventLoop: any EventLoop
   let log: Logger
@@ -31,6 +33,8 @@ final class HubLoop {
   private let meter: HubMeter
   /// `nil` where traces are not kept.
   let traces: HubTraces?
+  /// `nil` where no file is kept.
+  private let journal: DialogJournal?
   private let door: AppDoor
   private let engine: CallEngine
   weak var node: SIPNode?
@@ -53,6 +57,11 @@ final class HubLoop {
   private var isRunning = false
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
   private var isStopped = false
+  /// Whether ``tick()`` is due, and whether anything came in since the last one.
+  private var isTicking = false
+  private var hasNews = false
+  /// What tells of a loop that is behind.
+  private static let tickMilliseconds: Int64 = 20
 
   /// What an account was like when its calls were last told.
   struct AccountState: Hashable {
@@ -63,7 +72,8 @@ final class HubLoop {
 
   init(
     _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
-    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, on eventLoop: any EventLoop, log: Logger
+    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, journal: DialogJournal?, on eventLoop: any EventLoop,
+    log: Logger
   ) {
     self.configuration = configuration
     environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
@@ -72,6 +82,7 @@ final class HubLoop {
     self.media = media
     self.meter = meter
     traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil
+    self.journal = journal
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -88,12 +99,37 @@ final class HubLoop {
     for (index, registration) in configuration.registrations.enumerated() {
       node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
     }
+    releaseLeftOver(node)
     schedule()
+  }
+
+  /// Ends what the last life left at the trunks.
+  private func releaseLeftOver(_ node: SIPNode) {
+    guard let journal, !journal.leftOver.isEmpty else { return }
+    log.notice("legs of an earlier life are ended", metadata: ["legs": "\(journal.leftOver.count)"])
+    for (index, left) in journal.leftOver.enumerated() {
+      let handle = CallHandle(Self.firstRelease + UInt64(index))
+      journal.adopt(handle, callID: left.callID)
+      let account = configuration.engine.trunks.first { $0.trunk.name == left.trunk }?.account
+      guard let leg = left.leg(over: node.advertisedAddresses, account: account) else {
+        log.warning("a leg of an earlier life cannot be ended", metadata: ["trunk": "\(left.trunk)"])
+        journal.ended(handle)
+        continue
+      }
+      node.execute(.release(handle, leg))
+    }
+  }
+
+  /// A leg has its end. Those of an earlier life are no concern of the engine.
+  func ended(_ handle: CallHandle) -> Bool {
+    journal?.ended(handle)
+    return (Self.firstRelease..<Self.firstRegistration).contains(handle.number)
   }
 
   func stop() {
     isStopped = true
     traces?.close()
+    journal?.close()
     wakeUp?.task.cancel()
     wakeUp = nil
     for watcher in watchers.values { watcher.finish() }
@@ -108,6 +144,12 @@ final class HubLoop {
   func door(_ input: AppDoorInput) {
     if case .text = input { meter.appMessage(isIncoming: true) }
     take(.door(input))
+  }
+
+  /// A message of an app, which came at `arrival` and has waited since.
+  func text(_ text: [UInt8], on connection: AppProtocol.ConnectionID, since arrival: MonotonicInstant) {
+    engine(.waited(microseconds: NodeClock.now().microseconds(since: arrival)))
+    door(.text(connection, text))
   }
 
   func engine(_ input: EngineInput) { take(.engine(input)) }
@@ -136,8 +178,13 @@ final class HubLoop {
 
   /// A SIP message on its way in or out.
   func sip(_ message: [UInt8], isSent: Bool, _ path: SIPPath, of node: SIPNode) {
-    guard let traces, let sipCallID = SIPCallIDScan.callID(in: message) else { return }
-    traces.message(
+    guard traces != nil || journal != nil, let sipCallID = SIPCallIDScan.callID(in: message) else { return }
+    if isSent {
+      journal?.sent(message, callID: sipCallID, on: path)
+    } else {
+      journal?.received(message, callID: sipCallID)
+    }
+    traces?.message(
       message, sipCallID: sipCallID, isSent: isSent, path, local: node.addresses[path.listener],
       at: NodeClock.unixMicroseconds())
   }
@@ -198,6 +245,8 @@ final class HubLoop {
     }
   }
   var isIdle: Bool { engine.isIdle && media.callCount == 0 }
+  /// Whether new calls may begin, and how many were refused because none might.
+  var admission: AdmissionGate { engine.admission }
   var drains: Bool { isDraining }
 
   func watch() -> AsyncStream<CallSnapshot> {
@@ -265,8 +314,9 @@ final class HubLoop {
 
   // MARK: One input after the other
 
-  private func take(_ input: Input) {
+  private func take(_ input: Input, isNews: Bool = true) {
     inputs.append(input)
+    if isNews { hasNews = true }
     guard !isRunning else { return }
     isRunning = true
     while let input = inputs.popFirst(), !isStopped {
@@ -284,6 +334,7 @@ final class HubLoop {
     inputs.removeAll(keepingCapacity: true)
     isRunning = false
     schedule()
+    startTicking()
     checkIdle()
   }
 
@@ -327,6 +378,11 @@ final class HubLoop {
   /// Adds who asks and who pays. Only a call needs the payer's prices: what is not known yet is read first.
   private func ask(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at clock: Instant) {
     guard let identity = identities[session] else { return }
+    // Before anything is done for it: what is refused must cost next to nothing.
+    if case .call(let call) = request, let failure = engine.overload(of: call) {
+      inputs.append(.door(.event(session, .refused(number, failure))))
+      return
+    }
     traces?.request(session, number, request, at: NodeClock.unixMicroseconds())
     guard let (environment, application) = application(identity.application) else {
       // The application was taken out of the configuration while the session stood.
@@ -401,11 +457,14 @@ final class HubLoop {
     case .ledger(let environment, let step, let operation):
       ledger(environment, step, operation, at: clock)
     case .sip(let command):
-      if let traces, case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
+      if case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
         let attempt = engine.attempt(handle)
       {
-        traces.dialog(
+        traces?.dialog(
           sipCallID, attempt, configuration.engine.trunks.first { $0.trunk.name == attempt.trunk })
+        if attempt.trunk != configuration.innerTrunk {
+          journal?.begin(handle, callID: sipCallID, trunk: attempt.trunk, at: clock)
+        }
       }
       node?.execute(command)
     case .changed(let snapshot):
@@ -482,6 +541,22 @@ final class HubLoop {
 
   // MARK: Time
 
+  /// Looks every 20 ms how late the loop comes to what is due, for as long as anything comes in or calls are refused. A
+  /// loop that nothing comes to sleeps.
+  private func startTicking() {
+    guard !isTicking, !isStopped, hasNews || !engine.admission.isOpen else { return }
+    isTicking = true
+    hasNews = false
+    let due = NodeClock.now().advanced(byMilliseconds: HubLoop.tickMilliseconds)
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(HubLoop.tickMilliseconds)) { [weak self] in
+      guard let self else { return }
+      isTicking = false
+      let late = max(0, NodeClock.now().microseconds(since: due))
+      meter.late(microseconds: late)
+      take(.engine(.waited(microseconds: late)), isNews: false)
+    }
+  }
+
   /// Keeps one wake-up, never later than the next deadline of door or engine. Times are of the boot clock; the loop's own
   /// clock stands still while the machine is suspended, so a wake-up is never more than a second away.
   private func schedule() {
@@ -497,7 +572,7 @@ final class HubLoop {
     let task = eventLoop.assumeIsolated().scheduleTask(in: .microseconds(delay)) { [weak self] in
       self?.meter.late(microseconds: NodeClock.now().microseconds(since: now.advanced(byMicroseconds: delay)))
       self?.wakeUp = nil
-      self?.take(.deadline)
+      self?.take(.deadline, isNews: false)
     }
     wakeUp = (deadline, task)
   }
