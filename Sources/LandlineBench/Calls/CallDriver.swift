@@ -191,7 +191,8 @@ final class CallDriver {
     guard calls[index].isAccepted, calls[index].isSecured || !load.shakesHands else { return }
     switch load.goal {
     case .over where load.heldMilliseconds > 0:
-      loop.assumeIsolated().scheduleTask(in: .milliseconds(load.heldMilliseconds)) { [weak self] in self?.hangUp(index) }
+      loop.assumeIsolated().scheduleTask(in: .milliseconds(load.heldMilliseconds)) { [weak self] in self?.hangUp(index)
+      }
     case .over: hangUp(index)
     case .up, .ringing: reached(index)
     }

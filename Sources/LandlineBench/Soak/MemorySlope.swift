@@ -30,6 +30,9 @@ public enum MemorySlope {
   private static let quietSeconds = 45.0
   /// A call that is hung up in the millisecond of its answer costs nothing.
   private static let heldMilliseconds: Int64 = 200
+  /// Mebibytes, so that the ledger's pages in memory are as many as they will ever be before calls are counted: a call
+  /// adds one KiB to the ledger.
+  private static let ledgerCache = 2
   private static let sampleNanoseconds: UInt64 = 500_000_000
   private static let progressSamples = 40
 
@@ -42,7 +45,8 @@ public enum MemorySlope {
     guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
     let folder = try BenchFolder(in: options.folder ?? BenchPlaces.diskFolder)
     try GatewayBooks.prepare(executable: executable, folder: folder.path)
-    let gateway = try BenchGateway(executable: executable, folder: folder.path, ports: BenchGateway.Ports())
+    let gateway = try BenchGateway(
+      executable: executable, folder: folder.path, ports: BenchGateway.Ports(), ledgerCache: ledgerCache)
     defer { gateway.stop() }
     let callee = try TimedCallee(port: gateway.ports.callee)
     defer { callee.end() }
