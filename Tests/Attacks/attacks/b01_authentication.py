@@ -65,7 +65,7 @@ async def attack(ground):
             wrong = lambda day: bytes([day[0] ^ 1]) + day[1:]
             return [
                 lambda: good_token, lambda: f"{head}.{body}.", lambda: f"{head}.{body}", lambda: f"{head}.{body}.{tail[:-4]}",
-                lambda: f"{part(b'{\"alg\":\"none\"}')}.{body}.", lambda: forged(header={"alg": "none"}),
+                lambda: part(json.dumps({"alg": "none"}).encode()) + f".{body}.", lambda: forged(header={"alg": "none"}),
                 lambda: forged(header={"alg": "HS512"}), lambda: forged(header={"alg": "RS256"}),
                 lambda: forged(header={"alg": ""}), lambda: forged(header={"alg": ["HS256"]}),
                 lambda: forged(claims={"exp": int(time.time()) - 5}), lambda: forged(claims={"exp": 0}),
