@@ -33,7 +33,7 @@ async def attack(ground):
         async with lab:
             carrier = await hostile_carrier(lab, "first")
             carrier.plan = lambda invite: Plan(ring=None, answer=0, status=486, headers=[
-                "Reason: Q.850;cause=17;text=\"'; DROP TABLE calls; --\"", "X-Order: \x1b[31mforged\"}"])
+                "Reason: Q.850;cause=17;text=\"'; DROP TABLE calls; --\"", "X-Order: forged\"}"])
             before = accounts(lab)
             texts = TEXTS if log_format == "json" else TEXTS[30:40]
             statuses = {}
@@ -77,11 +77,11 @@ async def attack(ground):
                                   proof={"kind": "signature", "sequence": str(sequence), "signature": landline_app.signature(
                                       app.user, app.account.key, sequence, SECRET)})
                     await app.ask("call", 5, to={"kind": "phone", "number": NUMBER + text[:100]}, offer="v=0" + text[:1000])
-                except (LabError, asyncio.TimeoutError):
+                except (LabError, asyncio.TimeoutError, ConnectionError):
                     pass
                 app.drop()
-                if "\0" not in text and len(text) < 4000 and log_format == "json" and tried % 3 == 0:
-                    for command in (["balance", text], ["account", "show", text], ["history", "main", "--from", text]):
+                if "\0" not in text and len(text) < 4000 and log_format == "json" and texts.index(text) % ground.size(5, 1) == 0:
+                    for command in (["account", "show", text], ["history", "main", "--from", text]):
                         tried += 1
                         status, output, told = lab.run(*command)
                         if status == 0 and text not in ("--help", "-v", "0") or status in (1, 6, 7) or status < 0:

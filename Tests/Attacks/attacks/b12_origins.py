@@ -42,8 +42,9 @@ async def attack(ground):
             tried += 1
             try:
                 web = await asyncio.wait_for(WebSocket.open("127.0.0.1", port, "/v1/connect", PROTOCOL, origin), 5)
-                # White space around a field's value is none of it (RFC 9110 section 5.5).
-                if origin.strip() not in ("", f"http://127.0.0.1:{port}"):
+                # White space around a field's value is none of it (RFC 9110 section 5.5), and a slash behind the own origin
+                # names nobody else.
+                if origin.strip().removesuffix("/") not in ("", f"http://127.0.0.1:{port}"):
                     opened.append(repr(origin))
                 web.drop()
             except (ValueError, OSError, asyncio.IncompleteReadError, asyncio.TimeoutError):
