@@ -1,5 +1,5 @@
-import AppProtocol
-import CallModel
+public import AppProtocol
+public import CallModel
 import LedgerCore
 import RoutingCore
 import SDPCore

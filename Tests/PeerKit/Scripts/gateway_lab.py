@@ -491,10 +491,17 @@ class Lab:
 
         await until("the end of every call", calls, seconds)
 
-        async def legs():
-            return await self.metric("landline_media_legs") == 0
+        left = None
 
-        await until("the end of every leg of media", legs, seconds)
+        async def legs():
+            nonlocal left
+            left = await self.metric("landline_media_legs")
+            return left == 0
+
+        try:
+            await until("the end of every leg of media", legs, seconds)
+        except LabError as problem:
+            raise LabError(f"{problem}: {left:.0f} are left") from None
         await until("the end of every hold",
                     lambda: not self.open_holds() and not self.open_holds("sandbox"), seconds, every=0.2)
         if books:
