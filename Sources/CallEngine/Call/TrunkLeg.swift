@@ -184,6 +184,7 @@ final class TrunkLeg {
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
+    plan.reachesInternalHosts = trunk.media.reachesInternalHosts
     if hasOther { plan.firstResponseMilliseconds = context.limits.firstResponseMilliseconds }
     context.emit(.sip(.placeCall(handle, plan)))
     return nil

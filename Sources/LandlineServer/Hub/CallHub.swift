@@ -97,12 +97,14 @@ public final class CallHub: Sendable {
         exporter = try await HEPExporter.open(hep, node: settings.node, on: eventLoop, log: log)
       }
       let bound = try await eventLoop.submit { [exporter] in
+        let journal = try settings.dialogJournal.map { path in
+          try DialogJournal(path: path, at: NodeClock.wallClock(), log: log)
+        }
         let hubMedia = HubMedia(
           loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
         let loop = HubLoop(
           settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, exporter: exporter?.value,
-          on: eventLoop,
-          log: log)
+          journal: journal, on: eventLoop, log: log)
         return NIOLoopBound(loop, eventLoop: eventLoop)
       }.get()
       let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
@@ -266,6 +268,7 @@ private final class HubDelegate: SIPNodeDelegate {
     if case .registration(let query, let state) = event, query.number >= HubLoop.firstRegistration {
       log.notice("registration with a trunk", metadata: ["state": "\(state)"])
     } else {
+      if case .ended(let handle, _) = event, loop.ended(handle) { return }
       loop.engine(.sip(event))
     }
   }
@@ -280,7 +283,8 @@ private final class HubDelegate: SIPNodeDelegate {
   }
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
-    log.debug("sip transport", metadata: ["problem": "\(problem)"])
+    log.log(
+      level: problem.kind == .stranger ? .notice : .debug, "sip transport", metadata: ["problem": "\(problem)"])
     loop.sip(problem)
   }
 }

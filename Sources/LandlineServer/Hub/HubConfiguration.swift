@@ -28,6 +28,10 @@ public struct HubConfiguration: Sendable {
   public var keepsTraces = true
   /// Where copies of messages go; `nil` for nowhere.
   public var hep: HEPConfiguration?
+  /// The file of the legs that are up, which the next life ends where this one dies; `nil` for none.
+  public var dialogJournal: String?
+  /// A trunk inside this process, which dies with it.
+  public var innerTrunk: String?
 
   public init(
     node: String, version: String, environments: [HubEnvironment], engine: EngineConfiguration,

@@ -20,6 +20,8 @@ final class HubLoop {
 
   /// Numbers of the trunks' registrations start here; below are the engine's own queries.
   static let firstRegistration: UInt64 = 1 << 63
+  /// Handles of legs that an earlier life left start here; the engine's are below, those of calls that come in above.
+  static let firstRelease: UInt64 = 1 << 62
 
   let eventLoop: any EventLoop
   let log: Logger
@@ -31,6 +33,8 @@ final class HubLoop {
   private let meter: HubMeter
   /// `nil` where traces are not kept.
   let traces: HubTraces?
+  /// `nil` where no file is kept.
+  private let journal: DialogJournal?
   private let door: AppDoor
   private let engine: CallEngine
   weak var node: SIPNode?
@@ -68,7 +72,8 @@ final class HubLoop {
 
   init(
     _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
-    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, on eventLoop: any EventLoop, log: Logger
+    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, journal: DialogJournal?, on eventLoop: any EventLoop,
+    log: Logger
   ) {
     self.configuration = configuration
     environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
@@ -77,6 +82,7 @@ final class HubLoop {
     self.media = media
     self.meter = meter
     traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil
+    self.journal = journal
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -93,12 +99,37 @@ final class HubLoop {
     for (index, registration) in configuration.registrations.enumerated() {
       node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
     }
+    releaseLeftOver(node)
     schedule()
+  }
+
+  /// Ends what the last life left at the trunks.
+  private func releaseLeftOver(_ node: SIPNode) {
+    guard let journal, !journal.leftOver.isEmpty else { return }
+    log.notice("legs of an earlier life are ended", metadata: ["legs": "\(journal.leftOver.count)"])
+    for (index, left) in journal.leftOver.enumerated() {
+      let handle = CallHandle(Self.firstRelease + UInt64(index))
+      journal.adopt(handle, callID: left.callID)
+      let account = configuration.engine.trunks.first { $0.trunk.name == left.trunk }?.account
+      guard let leg = left.leg(over: node.advertisedAddresses, account: account) else {
+        log.warning("a leg of an earlier life cannot be ended", metadata: ["trunk": "\(left.trunk)"])
+        journal.ended(handle)
+        continue
+      }
+      node.execute(.release(handle, leg))
+    }
+  }
+
+  /// A leg has its end. Those of an earlier life are no concern of the engine.
+  func ended(_ handle: CallHandle) -> Bool {
+    journal?.ended(handle)
+    return (Self.firstRelease..<Self.firstRegistration).contains(handle.number)
   }
 
   func stop() {
     isStopped = true
     traces?.close()
+    journal?.close()
     wakeUp?.task.cancel()
     wakeUp = nil
     for watcher in watchers.values { watcher.finish() }
@@ -147,8 +178,13 @@ final class HubLoop {
 
   /// A SIP message on its way in or out.
   func sip(_ message: [UInt8], isSent: Bool, _ path: SIPPath, of node: SIPNode) {
-    guard let traces, let sipCallID = SIPCallIDScan.callID(in: message) else { return }
-    traces.message(
+    guard traces != nil || journal != nil, let sipCallID = SIPCallIDScan.callID(in: message) else { return }
+    if isSent {
+      journal?.sent(message, callID: sipCallID, on: path)
+    } else {
+      journal?.received(message, callID: sipCallID)
+    }
+    traces?.message(
       message, sipCallID: sipCallID, isSent: isSent, path, local: node.addresses[path.listener],
       at: NodeClock.unixMicroseconds())
   }
@@ -421,11 +457,14 @@ final class HubLoop {
     case .ledger(let environment, let step, let operation):
       ledger(environment, step, operation, at: clock)
     case .sip(let command):
-      if let traces, case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
+      if case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
         let attempt = engine.attempt(handle)
       {
-        traces.dialog(
+        traces?.dialog(
           sipCallID, attempt, configuration.engine.trunks.first { $0.trunk.name == attempt.trunk })
+        if attempt.trunk != configuration.innerTrunk {
+          journal?.begin(handle, callID: sipCallID, trunk: attempt.trunk, at: clock)
+        }
       }
       node?.execute(command)
     case .changed(let snapshot):

@@ -17,7 +17,7 @@ extension DialogSession: CallMachine {
     case .refuseTransfer(_, let status): refuseTransfer(status: status)
     case .reportTransfer(_, let status): reportTransfer(status: status)
     // Of calls that are not up, or of none: crossed the answer.
-    case .placeCall, .ring, .accept, .reject, .answer, .refuse, .ping, .register, .unregister, .located: break
+    case .placeCall, .release, .ring, .accept, .reject, .answer, .refuse, .ping, .register, .unregister, .located: break
     }
   }
 }

@@ -40,6 +40,29 @@ extension TransactionLayer {
     return id
   }
 
+  /// Takes over an INVITE that another process sent, as if a provisional response had come: it is not sent again, and
+  /// waits for its final response or its CANCEL.
+  /// - Returns: `nil` without a branch, memory, or room among the transactions.
+  func adopt(_ request: OutgoingRequest, via: Via, to path: SIPPath, at now: MonotonicInstant) -> TransactionID? {
+    enter(now)
+    guard let branch = via.branch, request.method == .invite, count < maximumTransactions, let machines,
+      clientIndex[ClientTransactionKey(branch: branch, method: request.method.rawValue)] == nil,
+      let machine = TransactionMachine(machines, .inviteClient, isStream: path.remote.transport.isStream)
+    else { return nil }
+    remember(SentBy(via))
+    let client = ClientTransaction(
+      id: nextID(), key: ClientTransactionKey(branch: branch, method: request.method.rawValue), machine: machine,
+      path: path, via: via, request: request, bytes: [], isReported: true)
+    client.hasProvisional = true
+    clients[client.id] = client
+    clientIndex[client.key] = client
+    // What the machine would send and tell has happened in the other process.
+    _ = machine.start()
+    _ = machine.respond(100)
+    schedule(client)
+    return client.id
+  }
+
   private func run(
     _ request: OutgoingRequest, _ bytes: [UInt8], id: TransactionID, key: ClientTransactionKey, via: Via,
     to path: SIPPath, isReported: Bool, into effects: inout [TransactionEffect]

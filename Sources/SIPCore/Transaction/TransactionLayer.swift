@@ -170,7 +170,7 @@ public final class TransactionLayer {
 
   // MARK: Shared by clients and servers
 
-  private func enter(_ now: MonotonicInstant) {
+  func enter(_ now: MonotonicInstant) {
     // A clock that stepped back would let timers run twice.
     self.now = max(self.now, now.milliseconds)
     machines?.setNow(self.now)

@@ -298,7 +298,9 @@ extension IncomingCallMachine: CallMachine {
     proceed()
   }
 
-  package func receive(acknowledgement: SIPMessage) { anySession?.receive(acknowledgement: acknowledgement) }
+  package func receive(acknowledgement: SIPMessage, from path: SIPPath) {
+    anySession?.receive(acknowledgement: acknowledgement, from: path)
+  }
 
   package func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
     anySession?.receive(response, of: transaction, from: path)
@@ -348,7 +350,8 @@ extension IncomingCallMachine: CallMachine {
     case .hangUp(_, let hangUp): self.hangUp(hangUp)
     case .offer, .sendInfo: early?.handle(command)
     // Of a call that is up, or of none.
-    case .transfer, .acceptTransfer, .refuseTransfer, .reportTransfer, .placeCall, .answer, .refuse, .ping, .register,
+    case .transfer, .acceptTransfer, .refuseTransfer, .reportTransfer, .placeCall, .release, .answer, .refuse, .ping,
+      .register,
       .unregister, .located:
       break
     }

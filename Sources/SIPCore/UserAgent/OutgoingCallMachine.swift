@@ -105,6 +105,21 @@ final class OutgoingCallMachine: CallMachine {
     timer = SessionTimer(plan.sessionTimer)
   }
 
+  /// A call of a process that died, to be ended by ``release(_:)``.
+  init?(_ leg: AbandonedLeg, call: CallHandle, context: UserAgentContext) {
+    guard let plan = OutgoingCall(leg), let tag = leg.invite.from.tag else { return nil }
+    self.call = call
+    self.context = context
+    self.plan = plan
+    callID = leg.invite.callID
+    localTag = tag
+    sequence = leg.invite.cseq.number
+    redirection = Redirection(plan.target, maximum: 0, targets: 0)
+    route = PathList(plan.paths, maximum: 1)
+    challenge = ChallengedRequest(plan.account, maximum: context.limits.challenges)
+    timer = SessionTimer(plan.sessionTimer)
+  }
+
   /// Of the INVITE: 2xx responses that no transaction takes are led here by it.
   var identifier: String { callID }
 
@@ -138,6 +153,22 @@ final class OutgoingCallMachine: CallMachine {
   func start() {
     ringDeadline = context.now.advanced(byMilliseconds: max(1, plan.ringTimeoutMilliseconds))
     proceed()
+  }
+
+  /// Ends what a process that died has left: BYE where the peer had answered, CANCEL where it may still ring. A 2xx that
+  /// crosses the CANCEL is acknowledged and ended as always.
+  func release(_ leg: AbandonedLeg) {
+    invite = OutgoingRequest(sent: leg.invite)
+    forkSequence = min(sequence, UInt32(Int32.max) - AbandonedLeg.sequenceGap) + AbandonedLeg.sequenceGap
+    if let answer = leg.answer {
+      dismiss(answer, from: leg.path)
+    } else if let invite, let via = leg.invite.vias.first,
+      let transaction = context.adopt(invite, via: via, to: leg.path, for: .call(call))
+    {
+      state = .calling(transaction)
+      return cancel(.local(HangUp()))
+    }
+    end(CallEnd(cause: .local, wasEstablished: leg.answer != nil))
   }
 
   /// Sends the INVITE on the path at hand, or asks where it lives.
@@ -230,7 +261,7 @@ final class OutgoingCallMachine: CallMachine {
   /// The question where the next hop lives has its answer.
   func located(_ paths: [SIPPath]) {
     guard case .locating = state, !hasEnded else { return }
-    route.located(paths)
+    route.located(plan.reachesInternalHosts ? paths : paths.filter { !$0.remote.host.isInternal })
     guard route.current != nil else { return next(after: .transport) }
     proceed()
   }
@@ -266,7 +297,7 @@ final class OutgoingCallMachine: CallMachine {
     case .cancelling(transaction):
       if status < 200 { return }
       if status < 300 { dismiss(response, from: way) }
-      endCancelled(with: status < 300 ? nil : response)
+      endCancelled(with: status < 300 ? nil : response, crossedAnswer: status < 300)
     case .locating, .calling, .cancelling, .up, .over:
       // A path that was given up answers after all: CANCEL was asked for and waits for a provisional response.
       if abandoned.contains(transaction) {
@@ -493,12 +524,13 @@ final class OutgoingCallMachine: CallMachine {
     _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, silently: Bool = false
   ) -> DialogSession {
     let contact = invite?.contact ?? plan.identity.from
-    let dialog = Dialog(
+    var dialog = Dialog(
       id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
       remoteTarget: response.contacts.first?.uri ?? redirection.current,
       routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: max(sequence, forkSequence),
       remoteSequence: nil,
       path: follow(way), isEarly: isEarly)
+    dialog.alternatives = route.hosts
     var policy = plan.sessionTimer
     if let interval = timer.request().interval { policy.interval = interval }
     var offers = OfferAnswerState()
@@ -554,8 +586,8 @@ final class OutgoingCallMachine: CallMachine {
     settle()
   }
 
-  func receive(acknowledgement: SIPMessage) {
-    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement)
+  func receive(acknowledgement: SIPMessage, from way: SIPPath) {
+    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement, from: way)
     settle()
   }
 
@@ -617,20 +649,22 @@ final class OutgoingCallMachine: CallMachine {
     context.cancel(transaction, reasons: OutgoingField.reason(reasons))
   }
 
-  private func endCancelled(with response: SIPMessage?) {
+  private func endCancelled(with response: SIPMessage?, crossedAnswer: Bool = false) {
     switch cancellation {
     case .noAnswer:
       if let response { return fail(with: response, hasRingTimerFired: true) }
       end(
         CallEnd(
-          cause: .failed, failure: CallFailure(.noAnswer, leg: .trunk, correlationID: callID), wasEstablished: false))
-    case .failure(let failure): end(CallEnd(cause: .failed, failure: failure, wasEstablished: false))
+          cause: .failed, failure: CallFailure(.noAnswer, leg: .trunk, correlationID: callID), wasEstablished: false,
+          crossedAnswer: crossedAnswer))
+    case .failure(let failure):
+      end(CallEnd(cause: .failed, failure: failure, wasEstablished: false, crossedAnswer: crossedAnswer))
     case .local, nil:
       end(
         CallEnd(
           cause: .local, reasons: response?.reasons ?? [],
           headers: response.map { CustomHeaders(of: $0) } ?? CustomHeaders(),
-          wasEstablished: false))
+          wasEstablished: false, crossedAnswer: crossedAnswer))
     }
   }
 

@@ -5,6 +5,8 @@ public import CallModel
 public enum UserAgentCommand: Sendable {
   /// Places a call; the handle is chosen by whoever asks and never used again.
   case placeCall(CallHandle, OutgoingCall)
+  /// Ends a leg that a process left behind when it died. Its end is told like that of a call.
+  case release(CallHandle, AbandonedLeg)
   /// Ends a call in any state: CANCEL, BYE, or a failure response to a call that came in.
   case hangUp(CallHandle, HangUp)
 

@@ -218,6 +218,7 @@ extension SignallingScene {
   static func name(of command: UserAgentCommand) -> String {
     switch command {
     case .placeCall(_, let plan): "place\(plan.offer == nil ? " without offer" : "")"
+    case .release: "release"
     case .hangUp: "hang up"
     case .ring(_, let status, let body, _): "ring \(status)\(body == nil ? "" : " sdp")"
     case .accept: "accept"
