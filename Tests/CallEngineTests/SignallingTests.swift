@@ -91,6 +91,22 @@ struct SignallingTests {
     #expect(bench.engine.trunkReports.allSatisfy { $0.liveCalls == 0 })
   }
 
+  @Test("a silent trunk is left in time for the next one, and the next call goes there at once")
+  func silentTrunk() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    #expect(bench.invites[0].call.firstResponseMilliseconds == 1_700)
+    bench.feed(
+      .sip(
+        .ended(
+          bench.invites[0].handle, CallEnd(cause: .failed, failure: CallFailure(.transport), wasEstablished: false))))
+    #expect(bench.engine.call(call)?.trunk == "carrier-2")
+    #expect(bench.invites[1].call.firstResponseMilliseconds == nil, "the last one has the time of its transaction")
+    let next = try #require(bench.place())
+    #expect(bench.engine.call(next)?.trunk == "carrier-2")
+    bench.finish()
+  }
+
   @Test("each attempt has keys of its own")
   func keys() throws {
     let trunks = [

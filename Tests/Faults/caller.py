@@ -136,6 +136,8 @@ class Load:
             if answer["type"] != "registered":
                 raise SystemExit(f"not registered: {answer}")
             session = Session(self)
+            # Its writer would close the connection with its own end.
+            session.web = web
             session.adopt(web._writer.transport, bytes(web._reader._buffer))
             self.sessions.append(session)
 

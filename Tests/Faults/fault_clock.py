@@ -24,6 +24,8 @@ async def jumps(self):
     offsets.write_text("+0\n")
     lab.variables = {"LD_PRELOAD": library, "FAKETIME_TIMESTAMP_FILE": str(offsets), "FAKETIME_NO_CACHE": "1",
                      "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    # The library adds a variable in the first process that has it; there the runtime of Swift loses the arguments.
+    lab.wrapper = ["env"]
     async with lab:
         carrier = await lab.carrier("first")
         app = await lab.app("main")
@@ -79,9 +81,10 @@ async def jumps(self):
                 return (await lab.http_request("GET", "/readyz"))[0] == 200
 
             await until("a gateway that is ready", ready, 10)
-        require(not carrier.up, "no leg is left")
-        await lab.idle(20)
         self.row("D13", len(wrong), "calls billed by the wrong clock", "0", not wrong, f"{len(ends)} calls {wrong[:3] or ''}",
                  gate=True)
         self.row("D13", len(notes), "calls dropped or refused by a jump", "0", not notes, "; ".join(notes)[:600])
+        require(not carrier.up, "no leg is left")
+        # The library moves the absolute sleeps of the media thread as well, which no clock of a machine does.
+        await lab.idle(20, media=False)
         check_books(self, lab, ended=ends)

@@ -484,7 +484,7 @@ class Lab:
     async def live_calls(self):
         return int((await self.status())["live_calls"])
 
-    async def idle(self, seconds=10.0, books=True):
+    async def idle(self, seconds=10.0, books=True, media=True):
         """No call, port or hold is left, and the books are in order."""
         async def calls():
             return await self.live_calls() == 0
@@ -499,7 +499,8 @@ class Lab:
             return left == 0
 
         try:
-            await until("the end of every leg of media", legs, seconds)
+            if media:
+                await until("the end of every leg of media", legs, seconds)
         except LabError as problem:
             raise LabError(f"{problem}: {left:.0f} are left") from None
         await until("the end of every hold",

@@ -72,6 +72,21 @@ struct TrunkHealthTests {
     #expect(health.nextDeadline == TrunkHealthTests.at(95))
   }
 
+  @Test("A call that heard nothing in the time it had takes the trunk down at once")
+  func unheard() throws {
+    var health = TrunkHealth(TrunkHealthTests.quiet, at: .zero)
+    var actions: [TrunkHealth.Action] = []
+    let admission = try health.admit(at: .zero).get()
+    health.callEnded(admission, .unheard, at: TrunkHealthTests.at(2), into: &actions)
+    #expect(actions == [.changed(.down(since: TrunkHealthTests.at(2), .silent))])
+    // It comes back as any other.
+    health.advance(to: TrunkHealthTests.at(32), into: &actions)
+    #expect(health.standing == .probing(since: TrunkHealthTests.at(32)))
+    let trial = try health.admit(at: TrunkHealthTests.at(33)).get()
+    health.callEnded(trial, .answered(status: 180, retryAfterSeconds: nil), at: TrunkHealthTests.at(33), into: &actions)
+    #expect(health.standing == .up)
+  }
+
   @Test("On trial one call goes through at a time, and decides")
   func trial() throws {
     for (outcome, standing) in [

@@ -598,6 +598,20 @@ import Testing
         wait 64000
         """),
     Race(
+      name: "a silent peer is left in the time that its caller gives it, and hung up on when it answers after all",
+      change: { $0.firstResponseMilliseconds = 1_700 },
+      script: """
+        place
+        -> INVITE 1 a
+        wait 1700
+        == ended failed sip.transport
+        <- 200 x sdp
+        -> ACK 1 a [tag=x]
+        -> BYE 2 a [tag=x]
+        <- 200 for BYE
+        wait 64000
+        """),
+    Race(
       name: "a request too large for UDP goes over TCP, and over UDP where that fails",
       paths: "u",
       change: { $0.offer = MessageBody(sessionDescription: Array(repeating: 0x61, count: 1_200)) },
