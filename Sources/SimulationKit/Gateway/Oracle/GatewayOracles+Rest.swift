@@ -53,7 +53,8 @@ extension GatewayOracles {
     for trunk in scene.trunks {
       checked("rest")
       if !trunk.legs.isEmpty {
-        scene.fail("rest", "trunk \(trunk.index) is left with legs of calls \(trunk.legs.values.map(\.number).sorted())")
+        scene.fail(
+          "rest", "trunk \(trunk.index) is left with legs of calls \(trunk.legs.values.map(\.number).sorted())")
       }
     }
   }
