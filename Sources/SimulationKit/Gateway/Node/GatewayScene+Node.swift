@@ -163,7 +163,7 @@ extension GatewayScene {
       let credential = DeviceCredential.make(id: id, expiresAt: nil) { random.next() }
       credentials[id] = credential.stored(
         application: registration.application, user: user, device: registration.device)
-      oracles.plant(credential.secret.exposed)
+      oracles.plant(credential.secret.exposed, isTold: true)
       return .accepted(identity, credential)
     case .credential(let id, let secret):
       guard let stored = credentials[id], stored.matches(secret: secret) else { return .refused }
