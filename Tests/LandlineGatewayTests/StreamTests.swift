@@ -1,6 +1,7 @@
 import CallModel
 import Glibc
 import LandlineGateway
+import PeerKit
 import SIPCore
 import Testing
 
@@ -215,6 +216,18 @@ extension SocketTests {
       try await here.shutdown()
     }
 
+    /// Keep-alives are no message: who sends nothing else does not stay.
+    @Test func closesWhatNeverSaysAnything() async throws {
+      var limits = TransportLimits.standard
+      limits.firstMessageTimeoutMilliseconds = 150
+      let here = try await Endpoint.start(.tcp, limits: limits)
+      let mute = try PlainSocket.connected(to: here.address.port)
+      try mute.write(Array("\r\n\r\n".utf8))
+      #expect(try await mute.readToEnd() == Array("\r\n".utf8))
+      #expect(try await here.statistics().idleTimeouts == 1)
+      try await here.shutdown()
+    }
+
     @Test func opensABrokenListenerAgain() async throws {
       var limits = TransportLimits.standard
       limits.reopenMilliseconds = 20
@@ -242,11 +255,11 @@ extension SocketTests {
         let peers = try (0..<20).map { _ in try PlainSocket.connected(to: here.address.port) }
         for peer in peers { try peer.write(request(1)) }
         _ = try await here.message("last", after: 19)
-        #expect(openSockets(on: [here.address.port]) > 0)
+        #expect(!LeftOvers.sockets(on: [here.address.port]).isEmpty)
         try await here.shutdown()
         try await there.shutdown()
       }
-      try await eventually("no socket on a port of ours") { openSockets(on: ports) == 0 }
+      try await LeftOvers(ports: ports).areNone()
     }
   }
 }

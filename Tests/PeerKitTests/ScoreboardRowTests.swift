@@ -49,6 +49,17 @@ struct ScoreboardRowTests {
     #expect(rows.first == rows.last)
   }
 
+  @Test("the tests of the board itself")
+  func board() async throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../..").standardizedFileURL
+    let result = try await PeerProcess.run(
+      URL(fileURLWithPath: "/usr/bin/env"), ["python3", "-m", "unittest", "discover", "-s", "Tests/Scoreboard"],
+      environment: ["PATH": "/usr/bin:/bin"], startedIn: root)
+    #expect(result.status == 0, "\(result.diagnostics)")
+    #expect(result.diagnostics.contains("OK"))
+  }
+
   @Test("where no scoreboard is kept, nothing is written")
   func absent() throws {
     try ScoreboardRow("A4", figure: "7", unit: "u", target: "= 7", passed: true).record(to: nil)

@@ -16,6 +16,8 @@ final class TrunkLeg {
     let trunk: CallTrunk
     let ticket: TrunkState.Ticket?
     let startedAt: Instant
+    /// Whether another trunk could take the call.
+    let hasOther: Bool
     var progress = AttemptProgress.none
     var hasLearned = false
     var name: String { trunk.trunk.name }
@@ -42,6 +44,8 @@ final class TrunkLeg {
   private(set) var offered: (exchange: ExchangeID, direction: MediaDirection)?
   /// What is to be offered when the one that is out is over.
   private(set) var wantedDirection: MediaDirection?
+  /// The peer's description that stands, whether it came as an answer or as an offer.
+  private var remote: MessageBody?
   /// SIP's Call-ID of the last attempt.
   private(set) var sipCallID: String?
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
@@ -92,7 +96,7 @@ final class TrunkLeg {
     let states = terms.trunks.compactMap { context.state(of: $0) }
     let selection = TrunkSelection(from: states, tried: attempts.trunks, at: context.now, draw: context.draw)
     var refusedIdentity: CallFailure?
-    for name in selection.order {
+    for (index, name) in selection.order.enumerated() {
       guard let trunk = context.trunks[name] else { continue }
       let identity: OutgoingIdentity
       do throws(InvalidValue) {
@@ -102,7 +106,9 @@ final class TrunkLeg {
         continue
       }
       guard case .success(let ticket) = context.begin(at: name) else { continue }
-      return begin(at: trunk, identity: identity, ticket: ticket, context)
+      let hasOther =
+        index + 1 < selection.order.count && attempts.count + 1 < trunk.trunk.failover.maximumAttempts
+      return begin(at: trunk, identity: identity, ticket: ticket, hasOther: hasOther, context)
     }
     if attempts.count == 0, let refusedIdentity { return refusedIdentity }
     return failure(selection, context)
@@ -152,13 +158,15 @@ final class TrunkLeg {
   }
 
   private func begin(
-    at trunk: CallTrunk, identity: OutgoingIdentity, ticket: TrunkState.Ticket?, _ context: EngineContext
+    at trunk: CallTrunk, identity: OutgoingIdentity, ticket: TrunkState.Ticket?, hasOther: Bool = false,
+    _ context: EngineContext
   ) -> CallFailure? {
     // Each attempt is a session of its own, with keys that no other peer has seen.
     media.keyMaterial = Redacted(context.newKeyMaterial())
     negotiation = OfferAnswer(
       sessionID: context.draw(), host: context.configuration.host, policy: trunk.media)
     offered = nil
+    remote = nil
     let offer: SessionDescription
     do throws(NegotiationRefusal) {
       offer = try negotiation.offer(from: media)
@@ -172,13 +180,15 @@ final class TrunkLeg {
     let sipCallID = context.newSIPCallID()
     self.sipCallID = sipCallID
     phase = .calling(
-      Attempt(handle: handle, trunk: trunk, ticket: ticket, startedAt: context.clock))
+      Attempt(handle: handle, trunk: trunk, ticket: ticket, startedAt: context.clock, hasOther: hasOther))
     var plan = OutgoingCall(
       target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
       offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
+    plan.reachesInternalHosts = trunk.media.reachesInternalHosts
+    if hasOther { plan.firstResponseMilliseconds = context.limits.firstResponseMilliseconds }
     context.emit(.sip(.placeCall(handle, plan)))
     return nil
   }
@@ -211,11 +221,20 @@ final class TrunkLeg {
     phase = .answered(attempt)
   }
 
+  /// Reads the description of a 200: an answer to our offer, or what the peer has said before, be it in an offer of its
+  /// own before the answer (RFC 3311 section 5.1).
+  func acceptFinal(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
+    if body == remote, let plan { return .success(plan) }
+    return accept(body)
+  }
+
   /// Reads an answer to our offer.
   func accept(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
     guard let description = try? SessionDescription(parsing: body.bytes) else { return .failure(.answerShape) }
     do throws(NegotiationRefusal) {
-      return .success(try negotiation.accept(description))
+      let plan = try negotiation.accept(description)
+      remote = body
+      return .success(plan)
     } catch {
       return .failure(error)
     }
@@ -248,9 +267,10 @@ final class TrunkLeg {
       learn(&attempt, .answered(status: status, retryAfterSeconds: failure.retryAfterSeconds), context)
     } else {
       attemptEnd = .timedOut
+      let unreached: TrunkHealth.Outcome = attempt.hasOther ? .unheard : .timedOut
       // A ring that nobody took says nothing against the trunk.
       learn(
-        &attempt, failure.code == .transport ? .timedOut : .answered(status: 180, retryAfterSeconds: nil), context)
+        &attempt, failure.code == .transport ? unreached : .answered(status: 180, retryAfterSeconds: nil), context)
     }
     finish(attempt, context)
     attempts.add(
@@ -318,16 +338,31 @@ final class TrunkLeg {
   /// Answers an offer of the peer.
   func answer(_ offer: MessageBody) -> Result<(body: MessageBody, plan: MediaPlan), NegotiationRefusal> {
     guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
+    let isYielding = negotiation.isOfferPending
+    if isYielding { yield() }
     do throws(NegotiationRefusal) {
       let (answer, plan) = try negotiation.answer(description, from: media)
+      remote = offer
+      if isYielding { offered = nil }
       return .success((MessageBody(sessionDescription: Array(answer.text.utf8)), plan))
     } catch {
       return .failure(error)
     }
   }
 
-  /// The offer that the peer asked for.
+  /// An offer of the peer is here although one of ours is open: ours has not left the agent and never will. What it asks
+  /// for goes into the answer; where there is none, it is offered again.
+  private func yield() {
+    negotiation.withdrawOffer()
+    if wantedDirection == nil, offered != nil { wantedDirection = negotiation.direction }
+  }
+
+  /// The offer that the peer asked for; it says what one of ours that is open would have said.
   func offerForPeer() -> Result<MessageBody, NegotiationRefusal> {
+    if negotiation.isOfferPending {
+      negotiation.withdrawOffer()
+      offered = nil
+    }
     do throws(NegotiationRefusal) {
       return .success(MessageBody(sessionDescription: Array(try negotiation.offer(from: media).text.utf8)))
     } catch {
@@ -356,6 +391,15 @@ final class TrunkLeg {
       negotiation.direction = former
       context.log(.warning, call, "hold cannot be passed on: \(error)")
     }
+  }
+
+  /// An offer was refused: the session is as it was before. One of ours that gave way to the peer's is settled already.
+  func offerRefused(_ exchange: ExchangeID, _ context: EngineContext) {
+    guard exchange.number <= EngineContext.lastForeignExchange || offered?.exchange == exchange else {
+      if let wantedDirection { offer(wantedDirection, context) }
+      return
+    }
+    exchangeEnded(accepted: false, context)
   }
 
   /// The exchange that was open is over.

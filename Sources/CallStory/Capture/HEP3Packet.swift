@@ -89,6 +89,7 @@ public struct HEP3Packet: Hashable, Sendable {
       // No vendor: the general chunks.
       body.big(UInt16(0))
       body.big(chunk)
+      // The longest value is the payload, which is cut below; names are cut too.
       body.big(UInt16(6 + value.count))
       body.append(value)
     }

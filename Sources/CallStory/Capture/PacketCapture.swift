@@ -62,6 +62,7 @@ struct PacketCapture {
   }
 
   private mutating func block(_ type: UInt32, _ body: [UInt8]) {
+    // One packet of at most a message: far from four gigabytes.
     let length = UInt32(body.count + 12)
     file.little(type)
     file.little(length)

@@ -103,6 +103,7 @@ package struct SlotDeadlines: ~Copyable {
   }
 
   private func check(_ slot: Int32) {
+    // Slots are given out by this process, never read from a packet.
     precondition(slot >= 0 && Int(slot) < capacity, "a deadline for a slot that is not there")
   }
 }

@@ -114,6 +114,7 @@ final class CaresChannel {
     let bits = UInt32(bitPattern: ares_getsock(handle, &descriptors, Int32(CaresChannel.maximumSockets)))
     return descriptors.enumerated().compactMap { index, descriptor in
       let isReadable = bits & 1 << UInt32(index) != 0
+      // At most 16 sockets: the shift stays below 32.
       let isWritable = bits & 1 << UInt32(index + CaresChannel.maximumSockets) != 0
       guard isReadable || isWritable else { return nil }
       return pollfd(

@@ -4,10 +4,13 @@ public struct HTTPDoorConfiguration: Sendable {
   public struct Certificate: Hashable, Sendable {
     public var chainPath: String
     public var keyPath: String
+    /// Whether TLS 1.2 is refused.
+    public var needsTLS13: Bool
 
-    public init(chainPath: String, keyPath: String) {
+    public init(chainPath: String, keyPath: String, needsTLS13: Bool = false) {
       self.chainPath = chainPath
       self.keyPath = keyPath
+      self.needsTLS13 = needsTLS13
     }
   }
 
@@ -21,7 +24,7 @@ public struct HTTPDoorConfiguration: Sendable {
     /// Between the end of one response and the end of the next request's head.
     public var idleMilliseconds: Int64 = 60_000
     /// From the head of a request to the end of its body.
-    public var bodyMilliseconds: Int64 = 20_000
+    public var bodyMilliseconds: Int64 = 10_000
     /// From the end of a request to the last byte of its response.
     public var responseMilliseconds: Int64 = 60_000
     public var headerFieldBytes = 8 * 1024

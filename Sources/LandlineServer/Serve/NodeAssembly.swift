@@ -38,6 +38,7 @@ struct NodeAssembly: Sendable {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       var options = SQLiteLedgerStore.Options()
+      options.cacheKibibytes = environment.ledgerCacheMebibytes * 1024
       let name = environment.name
       options.onFault = { problem in
         log.critical("the ledger's books are broken", metadata: ["environment": "\(name)", "problem": "\(problem)"])
@@ -106,7 +107,11 @@ struct NodeAssembly: Sendable {
   static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
     var door = HTTPDoorConfiguration(
       host: "\(http.host)", port: Int(http.port),
-      certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
+      certificate: http.tls.map {
+        .init(
+          chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey,
+          needsTLS13: $0.minimumVersion == .tls13)
+      },
       allowedOrigins: http.origins)
     door.servesMetrics = http.hasMetrics
     switch http.pages {
@@ -141,8 +146,7 @@ struct NodeAssembly: Sendable {
       engine: Self.engine(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,
-        // Calls from outside reach the engine, which knows whom they could be for.
-        agent: UserAgent.Configuration(addresses: [], acceptsCalls: true),
+        agent: agent,
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
@@ -152,6 +156,15 @@ struct NodeAssembly: Sendable {
     hub.innerTrunk = farEnd == nil ? nil : Self.farEndTrunk
     hub.registrations = Self.registrations(configuration)
     return hub
+  }
+
+  /// Calls from outside reach the engine, which knows whom they could be for. Over UDP only trunks are answered at all:
+  /// who is scanning finds nothing, and nobody can point answers at others.
+  private var agent: UserAgent.Configuration {
+    var agent = UserAgent.Configuration(addresses: [], acceptsCalls: true)
+    agent.acquaintance = .peers(
+      configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
+    return agent
   }
 
   /// A node without listeners of its own still reaches the built-in far end, from a port of loopback that nobody knows.

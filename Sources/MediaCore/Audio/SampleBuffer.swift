@@ -23,6 +23,7 @@ public final class SampleBuffer {
   @inlinable public var count: Int {
     get { used }
     set {
+      // Only counts of this process: a decoder is told how much it may write.
       precondition(newValue >= 0 && newValue <= SampleBuffer.capacity, "sound outgrew its buffer")
       used = newValue
     }
@@ -30,10 +31,12 @@ public final class SampleBuffer {
 
   @inlinable public subscript(index: Int) -> Int16 {
     get {
+      // An index of this process's own loops; the memory behind is not checked by anything else.
       precondition(index >= 0 && index < SampleBuffer.capacity, "an index outside a sample buffer")
       return base[index]
     }
     set {
+      // The same.
       precondition(index >= 0 && index < SampleBuffer.capacity, "an index outside a sample buffer")
       base[index] = newValue
     }

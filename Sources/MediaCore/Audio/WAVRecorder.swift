@@ -142,6 +142,7 @@ public final class WAVRecorder {
   }
 
   private static func head(_ rate: Int, dataSize: Int) -> [UInt8] {
+    // Four hours at 48 kHz are below four gigabytes, and maximumSeconds bounds every sound.
     Array("RIFF".utf8) + bytes(UInt32(dataSize + headSize - 8)) + Array("WAVEfmt ".utf8) + bytes(UInt32(16))
       + bytes(UInt16(1)) + bytes(UInt16(2)) + bytes(UInt32(rate)) + bytes(UInt32(rate * 4)) + bytes(UInt16(4))
       + bytes(UInt16(16)) + Array("data".utf8) + bytes(UInt32(dataSize))

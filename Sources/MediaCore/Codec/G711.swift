@@ -22,6 +22,7 @@ public enum G711: Hashable, Sendable {
   public var silence: UInt8 { encode(0) }
 
   package func encode(_ samples: UnsafeBufferPointer<Int16>, into codes: UnsafeMutableBufferPointer<UInt8>) {
+    // Both buffers are of this process; what follows writes without looking.
     precondition(codes.count >= samples.count, "no room for the codes")
     guard let source = samples.baseAddress, let target = codes.baseAddress else { return }
     switch self {
@@ -37,6 +38,7 @@ public enum G711: Hashable, Sendable {
   }
 
   package func decode(_ codes: UnsafeBufferPointer<UInt8>, into samples: UnsafeMutableBufferPointer<Int16>) {
+    // The packet was measured against the room before; what follows writes without looking.
     precondition(samples.count >= codes.count, "no room for the samples")
     guard let source = codes.baseAddress, let target = samples.baseAddress else { return }
     (self == .muLaw ? G711.muLawSamples : G711.aLawSamples).withUnsafeBufferPointer { table in

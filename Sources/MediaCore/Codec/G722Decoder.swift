@@ -64,6 +64,7 @@ package final class G722Decoder {
   private static func low(_ byte: UInt8, _ band: inout G722Band, _ tables: G722Tables) -> Int32 {
     let code = Int(byte & 0x3F)
     let sample = band.prediction &+ (band.scale &* tables.qm6[code]) >> 15
+    // Six bits without the last two: 0 to 15, as long as both tables.
     _ = band.adapt(meaning: tables.qm4[code >> 2], step: tables.wl[code >> 2], tables)
     return min(max(sample, -16_384), 16_383)
   }

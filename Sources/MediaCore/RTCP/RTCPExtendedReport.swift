@@ -86,6 +86,7 @@ extension RTCPVoiceMetrics {
   }
 
   init(_ packet: PacketBuffer, at offset: Int) {
+    // The block was measured: exactly `size` bytes of the packet begin at the offset.
     source = packet.integer(at: offset + 4, as: UInt32.self)
     lossRate = packet[offset + 8]
     discardRate = packet[offset + 9]

@@ -119,6 +119,7 @@ package struct RTCPWriter {
   }
 
   private func end(_ start: Int) {
+    // What is written fits a packet buffer, far below 65,536 words.
     packet.store(UInt16((packet.count - start) / 4 - 1), at: start + 2)
   }
 }

@@ -307,6 +307,7 @@ extension DeckReader {
   }
 
   private func text(_ field: Field, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    // A field is a range of these bytes that the splitter found in them.
     let text = String(decoding: bytes[field.start..<field.end], as: UTF8.self)
     guard field.hasDoubledQuotes else { return text }
     var result = ""
@@ -593,6 +594,7 @@ extension DeckReader {
   }
 
   private mutating func timeClass(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field) -> UInt8 {
+    // A field is a range of these bytes that the splitter found in them.
     let text = String(decoding: bytes[field.start..<field.end], as: UTF8.self)
     let classes = builder.settings.timeClasses
     if let index = classes.index(of: text) { return UInt8(index) }
@@ -629,6 +631,7 @@ extension DeckReader {
   }
 
   private mutating func takeReject(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ terms: inout RateTerms) {
+    // A field is a range of these bytes that the splitter found in them.
     switch String(decoding: bytes[field.start..<field.end], as: UTF8.self).lowercased() {
     case "true", "t", "yes", "1": terms.flags.insert(.blocked)
     case "false", "f", "no", "0": break
@@ -658,6 +661,7 @@ extension DeckReader {
   private mutating func instant(
     _ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ column: DeckColumn
   ) -> Int64? {
+    // A field is a range of these bytes that the splitter found in them.
     var scan = InstantScan(bytes: UnsafeBufferPointer(rebasing: bytes[field.start..<field.end]))
     guard let date = scan.date() else { return refuseInstant(bytes, field, column, scan.offset) }
     if scan.isAtEnd {

@@ -181,6 +181,7 @@ extension RateIndex {
     let padded = (number.key >> 4) / widthDivisor
     let (bucket, distance) = padded.quotientAndRemainder(dividingBy: bucketSize)
     let first = Int(buckets[Int(bucket)])
+    // The table has one entry more than there are buckets.
     var count = Int(buckets[Int(bucket) + 1]) - first
     let wanted = UInt32(truncatingIfNeeded: distance)
     // Nothing in this bucket starts early enough: the last interval of the buckets before reaches into it.

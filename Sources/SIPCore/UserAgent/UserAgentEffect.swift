@@ -32,7 +32,8 @@ public enum UserAgentEvent: Sendable {
   /// came in without an offer: what counts is the answer.
   case answered(CallHandle, ExchangeID, MessageBody)
   /// The peer refused an offer of ours, or took its own back before it was answered (487); 500 for one of the peer's that
-  /// was not answered here in time. The session is as it was.
+  /// was not answered here in time. The session is as it was. 491 right after ``offered(_:_:_:)``: an offer of ours that
+  /// still waited has given way to that one.
   case offerRefused(CallHandle, ExchangeID, status: Int)
 
   case info(CallHandle, MessageBody)
@@ -96,16 +97,20 @@ public struct CallEnd: Sendable {
   public var headers: CustomHeaders
   /// Whether it had been established.
   public var wasEstablished: Bool
+  /// Whether the peer answered while our CANCEL was on its way: its 2xx was acknowledged and ended by a BYE
+  /// (RFC 3261 section 9.1, RFC 5407 section 3.1.2).
+  public var crossedAnswer: Bool
 
   public init(
     cause: Cause, failure: CallFailure? = nil, reasons: [CallFailure.Reason] = [],
-    headers: CustomHeaders = CustomHeaders(), wasEstablished: Bool
+    headers: CustomHeaders = CustomHeaders(), wasEstablished: Bool, crossedAnswer: Bool = false
   ) {
     self.cause = cause
     self.failure = failure
     self.reasons = reasons
     self.headers = headers
     self.wasEstablished = wasEstablished
+    self.crossedAnswer = crossedAnswer
   }
 }
 

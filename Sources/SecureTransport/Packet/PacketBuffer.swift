@@ -27,6 +27,7 @@ public final class PacketBuffer {
   @inlinable public var count: Int {
     get { used }
     set {
+      // Readers measure a packet before they look into it; this is the last wall before foreign memory.
       precondition(newValue >= 0 && newValue <= PacketBuffer.capacity, "a packet outgrew its buffer")
       used = newValue
     }
@@ -91,6 +92,7 @@ public final class PacketBuffer {
   }
 
   @inlinable @inline(__always) func check(_ offset: Int, _ length: Int) {
+    // The last wall before foreign memory: readers measure a packet before they look into it.
     precondition(
       offset >= 0 && length >= 0 && offset <= PacketBuffer.capacity - length, "an offset outside a packet's buffer")
   }

@@ -4,8 +4,11 @@
     row("B17", figure="0.74", unit="bytes out / bytes in", target="<= 1.0", passed=True, detail="UDP, 12 probes")
 
 Several lines for one row are allowed; the board shows the worst of them. Without the variable nothing happens.
+
+From a shell: scoreboard.py ROW FIGURE UNIT TARGET yes|no [DETAIL] [--gate]
 """
 
+import argparse
 import json
 import os
 
@@ -35,3 +38,19 @@ def row(name, *, figure, unit, target, passed, detail="", size=None, gate=False)
         os.close(descriptor)
     if written != len(data):
         raise OSError(f"{path}: wrote {written} of {len(data)} bytes")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Appends a row to the file that LANDLINE_SCOREBOARD names.")
+    for name in ("row", "figure", "unit", "target"):
+        parser.add_argument(name)
+    parser.add_argument("passed", choices=["yes", "no"])
+    parser.add_argument("detail", nargs="?", default="")
+    parser.add_argument("--gate", action="store_true", help="a miss must fail a build")
+    options = parser.parse_args()
+    row(options.row, figure=options.figure, unit=options.unit, target=options.target, passed=options.passed == "yes",
+        detail=options.detail, gate=options.gate)
+
+
+if __name__ == "__main__":
+    main()
