@@ -1,4 +1,5 @@
 package import CallModel
+import LedgerCore
 
 /// The members of a JSON body, checked against those that a route knows; every refusal names where it stood.
 package struct RESTBody: Sendable {
