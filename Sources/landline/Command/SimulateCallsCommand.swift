@@ -35,7 +35,9 @@ struct SimulateCallsCommand: AsyncParsableCommand {
     completion: .list(GatewayCanary.allCases.map(\.rawValue)))
   var canary: String?
 
-  @Option(help: "Who pays: calls of this account in the ledger, and nothing of the gateway.", completion: AccountCompletion.names)
+  @Option(
+    help: "Who pays: calls of this account in the ledger, and nothing of the gateway.",
+    completion: AccountCompletion.names)
   var account: String?
 
   @Option(help: "With --account: how many calls.")
@@ -63,7 +65,9 @@ struct SimulateCallsCommand: AsyncParsableCommand {
         "\"\(canary)\" is no bug that can be planted; accepted: "
           + GatewayCanary.allCases.map(\.rawValue).joined(separator: ", "))
     }
-    if account != nil, canary != nil || seeds != 1 { throw ValidationError("--account takes neither --canary nor --seeds") }
+    if account != nil, canary != nil || seeds != 1 {
+      throw ValidationError("--account takes neither --canary nor --seeds")
+    }
   }
 
   func run() async throws {

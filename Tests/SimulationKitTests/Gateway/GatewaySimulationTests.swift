@@ -34,7 +34,7 @@ struct GatewaySimulationTests {
     }
   }
 
-  @Test("a planted bug is found within a hundred seeds, and found again by its command", arguments: GatewayCanary.allCases)
+  @Test("a planted bug is found within a hundred seeds, and again by its command", arguments: GatewayCanary.allCases)
   func canary(_ canary: GatewayCanary) throws {
     for seed: UInt64 in 1...100 {
       do throws(GatewayViolation) {

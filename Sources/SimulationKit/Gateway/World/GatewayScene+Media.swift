@@ -49,7 +49,9 @@ extension GatewayScene {
   /// The app's handshake is done, where the app is there.
   func secure(_ call: CallID, _ node: SimulatedNode) {
     guard let bridge = node.media.bridges[call], !bridge.near.isSecured else { return }
-    guard isOnline(call) else { return schedule.add(.secure(life: node.life, call), at: now.advanced(byMilliseconds: 1000)) }
+    guard isOnline(call) else {
+      return schedule.add(.secure(life: node.life, call), at: now.advanced(byMilliseconds: 1000))
+    }
     bridge.near.isSecured = true
     engine(.media(call, .secured(.near)), life: node.life)
     updateMedia()

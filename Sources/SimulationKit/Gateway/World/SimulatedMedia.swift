@@ -59,7 +59,9 @@ final class SimulatedMedia {
     let bridge = Bridge(call, needs)
     var problem: String?
     if needs.far {
-      guard let port = givesTwice ? takenPorts.keys.min() ?? freePorts.first : freePorts.first else { return (nil, nil) }
+      guard let port = givesTwice ? takenPorts.keys.min() ?? freePorts.first : freePorts.first else {
+        return (nil, nil)
+      }
       if let owner = takenPorts[port] { problem = "port \(port) of call \(owner) is given to call \(call)" }
       freePorts.removeAll { $0 == port }
       takenPorts[port] = call
