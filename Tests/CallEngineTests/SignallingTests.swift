@@ -178,11 +178,13 @@ struct SignallingTests {
     #expect(
       bench.ladder(since: start) == ["app answered", "media plan near recvonly", "sip offer"])
     let handle = bench.invites[0].handle
-    let offers = bench.effects.compactMap { effect -> (ExchangeID, MessageBody)? in
-      if case .sip(.offer(_, let exchange, let body)) = effect { return (exchange, body) }
-      return nil
+    func offers() -> [(ExchangeID, MessageBody)] {
+      bench.effects.compactMap { effect in
+        if case .sip(.offer(_, let exchange, let body)) = effect { return (exchange, body) }
+        return nil
+      }
     }
-    let held = try #require(offers.last)
+    let held = try #require(offers().last)
     #expect(String(decoding: held.1.bytes, as: UTF8.self).contains("a=sendonly"))
     start = bench.effects.count
     bench.feed(.sip(.answered(handle, held.0, try bench.peer.answer(held.1))))
@@ -193,7 +195,7 @@ struct SignallingTests {
     #expect(bench.summary(of: call) == nil)
     bench.request(.offer(call, Scene.appOffer("sendrecv", version: 3)))
     #expect(bench.ladder().last == "sip offer")
-    bench.feed(.sip(.offerRefused(handle, held.0, status: 488)))
+    bench.feed(.sip(.offerRefused(handle, try #require(offers().last).0, status: 488)))
     start = bench.effects.count
     bench.feed(.sip(.offered(handle, ExchangeID(1), try bench.peer.offer(.sendOnly))))
     #expect(bench.ladder(since: start).first == "sip answer")

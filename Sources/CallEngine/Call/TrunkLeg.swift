@@ -337,9 +337,9 @@ final class TrunkLeg {
 
   /// Answers an offer of the peer.
   func answer(_ offer: MessageBody) -> Result<(body: MessageBody, plan: MediaPlan), NegotiationRefusal> {
-    guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
     let isYielding = negotiation.isOfferPending
     if isYielding { yield() }
+    guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
     do throws(NegotiationRefusal) {
       let (answer, plan) = try negotiation.answer(description, from: media)
       remote = offer

@@ -24,7 +24,7 @@ struct AgentGlareTests {
     Act.late.flatMap { first in Act.late.map { Pair(first: first, second: $0, isUp: true) } }
     + Act.allCases.flatMap { first in Act.allCases.map { Pair(first: first, second: $0, isUp: false) } }
 
-  static let timings = 24
+  static let timings = 8
 
   @Test("both end once, agree on the session, and keep nothing", arguments: pairs)
   func glare(_ pair: Pair) {
