@@ -142,6 +142,7 @@ struct NodeConfigurationTests {
           trunks: [b, a]
           sip-hosts: [SIP.example.com, 192.0.2.1]
           user-length: 100
+          ledger-cache: 8
           applications:
             phone: {key: \(key), secret-file: secrets/phone, account: anna, self-signed: true,
               caller-numbers: ["+46812345678", "+46701234567"]}
@@ -153,7 +154,7 @@ struct NodeConfigurationTests {
     #expect(production.ledger == folder.url.appendingPathComponent("data/production.ledger").path)
     #expect(production.trunks == ["b", "a"])
     #expect(production.sipHosts == ["sip.example.com", "192.0.2.1"])
-    #expect(production.usersMaximumLength == 100)
+    #expect(production.usersMaximumLength == 100 && production.ledgerCacheMebibytes == 8)
     #expect(
       production.applications == [
         ApplicationConfiguration(
@@ -164,6 +165,7 @@ struct NodeConfigurationTests {
     #expect(!"\(node)".contains(secret) && !"\(node)".contains("0123456789abcdefghij"))
     let sandbox = try #require(node.environment("sandbox"))
     #expect(sandbox.ledger == "/x/y.db" && sandbox.hasSandboxNumbers && sandbox.trunks.isEmpty)
+    #expect(sandbox.ledgerCacheMebibytes == 64)
   }
 
   @Test("log, calls, drain and retention")

@@ -216,6 +216,18 @@ extension SocketTests {
       try await here.shutdown()
     }
 
+    /// Keep-alives are no message: who sends nothing else does not stay.
+    @Test func closesWhatNeverSaysAnything() async throws {
+      var limits = TransportLimits.standard
+      limits.firstMessageTimeoutMilliseconds = 150
+      let here = try await Endpoint.start(.tcp, limits: limits)
+      let mute = try PlainSocket.connected(to: here.address.port)
+      try mute.write(Array("\r\n\r\n".utf8))
+      #expect(try await mute.readToEnd() == Array("\r\n".utf8))
+      #expect(try await here.statistics().idleTimeouts == 1)
+      try await here.shutdown()
+    }
+
     @Test func opensABrokenListenerAgain() async throws {
       var limits = TransportLimits.standard
       limits.reopenMilliseconds = 20

@@ -16,7 +16,7 @@ extension CallMachine {
     case .ended(_, let end): ended(handle, end)
     case .offered(_, let exchange, let body): offered(handle, exchange, body)
     case .answered(_, _, let body): answered(handle, body)
-    case .offerRefused(_, _, let status): offerRefused(handle, status)
+    case .offerRefused(_, let exchange, let status): offerRefused(handle, exchange, status)
     case .info(_, let body): informed(handle, body)
     case .transferRequested: transferRequested(handle)
     // Of calls and questions that are none of a call that we placed.
@@ -82,7 +82,7 @@ extension CallMachine {
       leg.answered(context)
       note("200 from \(leg.current?.name ?? "")")
       if let body = answer.body {
-        switch leg.accept(body) {
+        switch leg.acceptFinal(body) {
         case .success(let plan): apply(plan, to: side)
         case .failure(let refusal): return failMedia(leg, "\(refusal)")
         }
@@ -226,12 +226,12 @@ extension CallMachine {
     }
   }
 
-  private func offerRefused(_ handle: CallHandle, _ status: Int) {
+  private func offerRefused(_ handle: CallHandle, _ exchange: ExchangeID, _ status: Int) {
     switch state {
     case .reaching, .up:
       guard let side = side(of: handle), let leg = leg(side) else { return }
       note("offer refused by the trunk: \(status)")
-      leg.exchangeEnded(accepted: false, context)
+      leg.offerRefused(exchange, context)
     case .preparing, .ending, .over: break
     }
   }

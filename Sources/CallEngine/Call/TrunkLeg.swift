@@ -44,6 +44,8 @@ final class TrunkLeg {
   private(set) var offered: (exchange: ExchangeID, direction: MediaDirection)?
   /// What is to be offered when the one that is out is over.
   private(set) var wantedDirection: MediaDirection?
+  /// The peer's description that stands, whether it came as an answer or as an offer.
+  private var remote: MessageBody?
   /// SIP's Call-ID of the last attempt.
   private(set) var sipCallID: String?
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
@@ -164,6 +166,7 @@ final class TrunkLeg {
     negotiation = OfferAnswer(
       sessionID: context.draw(), host: context.configuration.host, policy: trunk.media)
     offered = nil
+    remote = nil
     let offer: SessionDescription
     do throws(NegotiationRefusal) {
       offer = try negotiation.offer(from: media)
@@ -218,11 +221,20 @@ final class TrunkLeg {
     phase = .answered(attempt)
   }
 
+  /// Reads the description of a 200: an answer to our offer, or what the peer has said before, be it in an offer of its
+  /// own before the answer (RFC 3311 section 5.1).
+  func acceptFinal(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
+    if body == remote, let plan { return .success(plan) }
+    return accept(body)
+  }
+
   /// Reads an answer to our offer.
   func accept(_ body: MessageBody) -> Result<MediaPlan, NegotiationRefusal> {
     guard let description = try? SessionDescription(parsing: body.bytes) else { return .failure(.answerShape) }
     do throws(NegotiationRefusal) {
-      return .success(try negotiation.accept(description))
+      let plan = try negotiation.accept(description)
+      remote = body
+      return .success(plan)
     } catch {
       return .failure(error)
     }
@@ -326,16 +338,31 @@ final class TrunkLeg {
   /// Answers an offer of the peer.
   func answer(_ offer: MessageBody) -> Result<(body: MessageBody, plan: MediaPlan), NegotiationRefusal> {
     guard let description = try? SessionDescription(parsing: offer.bytes) else { return .failure(.noAudio) }
+    let isYielding = negotiation.isOfferPending
+    if isYielding { yield() }
     do throws(NegotiationRefusal) {
       let (answer, plan) = try negotiation.answer(description, from: media)
+      remote = offer
+      if isYielding { offered = nil }
       return .success((MessageBody(sessionDescription: Array(answer.text.utf8)), plan))
     } catch {
       return .failure(error)
     }
   }
 
-  /// The offer that the peer asked for.
+  /// An offer of the peer is here although one of ours is open: ours has not left the agent and never will. What it asks
+  /// for goes into the answer; where there is none, it is offered again.
+  private func yield() {
+    negotiation.withdrawOffer()
+    if wantedDirection == nil, offered != nil { wantedDirection = negotiation.direction }
+  }
+
+  /// The offer that the peer asked for; it says what one of ours that is open would have said.
   func offerForPeer() -> Result<MessageBody, NegotiationRefusal> {
+    if negotiation.isOfferPending {
+      negotiation.withdrawOffer()
+      offered = nil
+    }
     do throws(NegotiationRefusal) {
       return .success(MessageBody(sessionDescription: Array(try negotiation.offer(from: media).text.utf8)))
     } catch {
@@ -364,6 +391,15 @@ final class TrunkLeg {
       negotiation.direction = former
       context.log(.warning, call, "hold cannot be passed on: \(error)")
     }
+  }
+
+  /// An offer was refused: the session is as it was before. One of ours that gave way to the peer's is settled already.
+  func offerRefused(_ exchange: ExchangeID, _ context: EngineContext) {
+    guard exchange.number <= EngineContext.lastForeignExchange || offered?.exchange == exchange else {
+      if let wantedDirection { offer(wantedDirection, context) }
+      return
+    }
+    exchangeEnded(accepted: false, context)
   }
 
   /// The exchange that was open is over.

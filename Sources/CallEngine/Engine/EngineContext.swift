@@ -26,8 +26,9 @@ final class EngineContext {
   let draw: () -> UInt64
 
   private var lastHandle: UInt64 = 0
-  /// The agent counts its own exchanges from 1.
-  private var lastExchange: UInt64 = 1 << 63
+  /// The agent counts its own exchanges from 1, and never comes this far.
+  static let lastForeignExchange: UInt64 = 1 << 63
+  private var lastExchange = lastForeignExchange
 
   init(_ configuration: EngineConfiguration, draw: @escaping () -> UInt64, at now: MonotonicInstant) {
     self.configuration = configuration

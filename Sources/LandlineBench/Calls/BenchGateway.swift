@@ -39,12 +39,15 @@ final class BenchGateway {
   ///   - executable: This program, or another build of it.
   ///   - folder: For the configuration and what the gateway keeps; the ledger is made there if there is none.
   ///   - ledger: The ledger's file; `nil` for ``GatewayBooks/ledger(in:)``.
+  ///   - ledgerCache: Mebibytes of the ledger in memory; `nil` for as many as usual.
   ///   - startSeconds: That it may take.
   init(
-    executable: String, folder: String, ports: Ports, ledger: String? = nil, startSeconds: Double = 30
+    executable: String, folder: String, ports: Ports, ledger: String? = nil, ledgerCache: Int? = nil,
+    startSeconds: Double = 30
   ) throws(BenchProblem) {
     let file = "\(folder)/landline.yaml"
-    let text = Self.configuration(folder: folder, ports: ports, ledger: ledger ?? GatewayBooks.ledger(in: folder))
+    let text = Self.configuration(
+      folder: folder, ports: ports, ledger: ledger ?? GatewayBooks.ledger(in: folder), ledgerCache: ledgerCache)
     guard
       FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
     else { throw BenchProblem("\(file) cannot be written") }
@@ -85,7 +88,7 @@ final class BenchGateway {
     return lines.isEmpty ? "" : "; it said: " + lines.joined(separator: " | ")
   }
 
-  private static func configuration(folder: String, ports: Ports, ledger: String) -> String {
+  private static func configuration(folder: String, ports: Ports, ledger: String, ledgerCache: Int?) -> String {
     """
     node: bench
     state: "\(folder)"
@@ -127,7 +130,7 @@ final class BenchGateway {
         ping: 0s
     environments:
       production:
-        ledger: "\(ledger)"
+        ledger: "\(ledger)"\(ledgerCache.map { "\n    ledger-cache: \($0)" } ?? "")
         trunks: [callee]
         applications:
           bench:

@@ -24,6 +24,8 @@ final class CallDriver {
     var shakesHands = false
     /// Calls that are not where they should be by then count as failed.
     var patienceSeconds = 30.0
+    /// Between the answer and the end of a call that is to be over.
+    var heldMilliseconds: Int64 = 0
     /// For whoever watches from another thread.
     var progress: CallLoadProgress?
 
@@ -188,6 +190,9 @@ final class CallDriver {
   private func goOn(_ index: Int) {
     guard calls[index].isAccepted, calls[index].isSecured || !load.shakesHands else { return }
     switch load.goal {
+    case .over where load.heldMilliseconds > 0:
+      loop.assumeIsolated().scheduleTask(in: .milliseconds(load.heldMilliseconds)) { [weak self] in self?.hangUp(index)
+      }
     case .over: hangUp(index)
     case .up, .ringing: reached(index)
     }

@@ -28,6 +28,11 @@ public enum MemorySlope {
 
   /// Kept free of calls at the end, until nothing of them lingers.
   private static let quietSeconds = 45.0
+  /// A call that is hung up in the millisecond of its answer costs nothing.
+  private static let heldMilliseconds: Int64 = 200
+  /// Mebibytes, so that the ledger's pages in memory are as many as they will ever be before calls are counted: a call
+  /// adds one KiB to the ledger.
+  private static let ledgerCache = 2
   private static let sampleNanoseconds: UInt64 = 500_000_000
   private static let progressSamples = 40
 
@@ -40,7 +45,8 @@ public enum MemorySlope {
     guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
     let folder = try BenchFolder(in: options.folder ?? BenchPlaces.diskFolder)
     try GatewayBooks.prepare(executable: executable, folder: folder.path)
-    let gateway = try BenchGateway(executable: executable, folder: folder.path, ports: BenchGateway.Ports())
+    let gateway = try BenchGateway(
+      executable: executable, folder: folder.path, ports: BenchGateway.Ports(), ledgerCache: ledgerCache)
     defer { gateway.stop() }
     let callee = try TimedCallee(port: gateway.ports.callee)
     defer { callee.end() }
@@ -67,6 +73,7 @@ public enum MemorySlope {
     let progress = CallLoadProgress()
     var load = CallDriver.Load(calls: all, rate: options.rate)
     load.progress = progress
+    load.heldMilliseconds = heldMilliseconds
     options.progress("\(all) calls, \(options.rate) a second")
     let began = ProcessClock.monotonicSeconds()
     let placed = load

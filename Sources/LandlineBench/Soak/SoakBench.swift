@@ -52,7 +52,7 @@ public enum SoakBench {
         try? FileManager.default.copyItem(atPath: folder.file("gateway.log"), toPath: log)
       }
     }
-    try GatewayBooks.prepare(executable: executable, folder: folder.path)
+    try GatewayBooks.prepare(executable: own, folder: folder.path)
     let gateway = try BenchGateway(
       executable: executable, folder: folder.path, ports: BenchGateway.Ports(), startSeconds: startSeconds)
     defer { gateway.stop() }
@@ -69,7 +69,7 @@ public enum SoakBench {
     options.progress("the end, and the books")
     gateway.stop(within: stopSeconds)
     report.gatewayExit = gateway.program.wait()
-    report.books = try SoakBooks.judge(executable: executable, ledger: GatewayBooks.ledger(in: folder.path))
+    report.books = try SoakBooks.judge(executable: own, ledger: GatewayBooks.ledger(in: folder.path))
     return report
   }
 

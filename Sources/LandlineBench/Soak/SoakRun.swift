@@ -32,7 +32,8 @@ final class SoakRun {
     var isHeldByApp = false
     var isHeldByFarEnd = false
     var bridgedAt: Double?
-    var soundSent = 0
+    /// Of the far end, once it is over there.
+    var soundAtFarEnd: Int?
 
     init(number: String, plan: SoakPlan, session: Int) {
       self.number = number
@@ -138,7 +139,9 @@ final class SoakRun {
     for call in calls.values {
       if call.isBridged { bridged += 1 } else if !call.isEnding { setUps += 1 }
     }
-    while !isStopping, credit >= 1, bridged < load.calls, setUps < Self.maximumSetUps {
+    // Some of those that are being set up are busy, or nobody answers.
+    let most = min(Self.maximumSetUps, load.calls - bridged + max(2, load.calls / 16))
+    while !isStopping, credit >= 1, setUps < most {
       guard place() else { break }
       credit -= 1
       setUps += 1
@@ -154,7 +157,7 @@ final class SoakRun {
   private func advance(_ call: Call, _ now: Double) {
     if now >= call.nextSound {
       call.nextSound = now + load.soundInterval
-      if call.media?.sendSound() == true { call.soundSent += 1 }
+      call.media?.sendSound()
       trunk.sendSound(call.number)
     }
     guard !call.isEnding else { return }
@@ -335,8 +338,8 @@ final class SoakRun {
     case .established:
       call.isFarEndUp = true
       bridge(call)
-    case .ended:
-      judgeSound(call)
+    case .ended(let soundReceived):
+      call.soundAtFarEnd = soundReceived
       call.isFarEndUp = false
     }
   }
@@ -371,13 +374,14 @@ final class SoakRun {
 
   /// Sound has gone both ways, unless the call was too short or on hold.
   private func judgeSound(_ call: Call) {
-    guard let since = call.bridgedAt, let leg = trunk.leg(call.number), let media = call.media else { return }
-    found.soundToFarEnd += leg.soundReceived
+    guard let since = call.bridgedAt, let media = call.media,
+      let farEnd = call.soundAtFarEnd ?? trunk.leg(call.number)?.soundReceived
+    else { return }
+    found.soundToFarEnd += farEnd
     found.soundToApps += media.soundReceived
     let now = ProcessClock.monotonicSeconds()
-    call.bridgedAt = nil
     guard now - since > Self.dumbSeconds + load.soundInterval, !call.isHeldByApp, !call.isHeldByFarEnd else { return }
-    if leg.soundReceived == 0 { found.fail("no sound reached the far end") }
+    if farEnd == 0 { found.fail("no sound reached the far end") }
     if media.soundReceived == 0 { found.fail("no sound reached the app") }
   }
 }

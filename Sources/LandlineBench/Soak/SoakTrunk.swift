@@ -14,7 +14,8 @@ final class SoakTrunk: SIPNodeDelegate, ChannelInboundHandler {
 
   enum Event {
     case established
-    case ended
+    /// With the packets of sound that reached it.
+    case ended(soundReceived: Int)
   }
 
   /// One call as the far end has it.
@@ -140,7 +141,7 @@ final class SoakTrunk: SIPNodeDelegate, ChannelInboundHandler {
     case .ended(let handle, _):
       guard let number = numbers.removeValue(forKey: handle), let leg = legs.removeValue(forKey: number) else { return }
       if let source = leg.negotiation.plan?.remote.port { bySource[UInt16(clamping: source)] = nil }
-      told?(number, .ended)
+      told?(number, .ended(soundReceived: leg.soundReceived))
     case .offered(let handle, let exchange, let offer): offered(handle, exchange, offer, node)
     case .answered(let handle, let exchange, let answer):
       guard let leg = numbers[handle].flatMap({ legs[$0] }), leg.exchange == exchange else { return }

@@ -145,6 +145,7 @@ extension GatewayConfiguration {
       }
       facts.append(fact(path, true, isLive: false))
       part("ledger", environment.ledger, isLive: false)
+      part("ledger-cache", environment.ledgerCacheMebibytes, isLive: false)
       part("trunks", environment.trunks)
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part("sip-hosts", environment.sipHosts)

@@ -10,6 +10,9 @@ extension EnvironmentConfiguration {
     defer { section.finish() }
     let ledger = section.text("ledger") ?? "\(name).ledger"
     self.init(name: name, ledger: URL(fileURLWithPath: ledger, relativeTo: state).path)
+    if let cache = section.number("ledger-cache", in: EnvironmentConfiguration.ledgerCacheRange) {
+      ledgerCacheMebibytes = cache
+    }
     readTrunks(section, known: known)
     hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
     for entry in section.texts("sip-hosts", atMost: EnvironmentConfiguration.maximumSIPHosts) ?? [] {

@@ -9,11 +9,15 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let maximumSIPHosts = 256
   public static let maximumTrunks = 1024
   public static let maximumCallerNumbers = 10_000
+  public static let standardLedgerCacheMebibytes = 64
+  public static let ledgerCacheRange = 1...16_384
 
   /// `production`, `sandbox` or a name of the operator's: lower-case letters, digits and `-`.
   public var name: String
   /// Path of the ledger's file.
   public var ledger: String
+  /// Mebibytes of the ledger's pages that are kept in memory. The process grows by as much while they fill.
+  public var ledgerCacheMebibytes: Int
   /// Names of trunks, as listed; the trunks' own priorities decide their order.
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
@@ -32,6 +36,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public init(name: String, ledger: String) {
     self.name = name
     self.ledger = ledger
+    ledgerCacheMebibytes = EnvironmentConfiguration.standardLedgerCacheMebibytes
     trunks = []
     hasSandboxNumbers = false
     sipHosts = []

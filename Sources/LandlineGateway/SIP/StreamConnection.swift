@@ -39,6 +39,8 @@ final class StreamConnection: ChannelInboundHandler {
   private(set) var handshake: TLSHandshake?
   private var phaseSince: MonotonicInstant
   private var lastActivity: MonotonicInstant
+  /// Whether a whole message came.
+  private var hasHadMessage = false
   private var messageSince: MonotonicInstant?
   private var lastPing: MonotonicInstant
   private var pongDeadline: MonotonicInstant?
@@ -190,6 +192,7 @@ final class StreamConnection: ChannelInboundHandler {
       switch event {
       case .message(let bytes):
         hasMessage = true
+        hasHadMessage = true
         transports.receivedMessage(bytes, from: path)
       case .ping:
         transports.statistics.pingsReceived += 1
@@ -255,7 +258,10 @@ final class StreamConnection: ChannelInboundHandler {
       return end(.partialMessage, "a message took more than \(limits.messageTimeoutMilliseconds) ms to come")
     }
     if let pongDeadline, pongDeadline <= now { return end(.pong, "the peer did not answer a keep-alive") }
-    if now.milliseconds(since: lastActivity) >= limits.idleTimeoutMilliseconds {
+    let isMute = role == .accepted && !hasHadMessage
+    if now.milliseconds(since: lastActivity) >= limits.idleTimeoutMilliseconds
+      || isMute && now.milliseconds(since: phaseSince) >= limits.firstMessageTimeoutMilliseconds
+    {
       transports?.statistics.idleTimeouts += 1
       return end(nil, "")
     }

@@ -16,6 +16,8 @@ public struct TransportLimits: Hashable, Sendable {
   public var handshakeTimeoutMilliseconds: Int64 = 5000
   /// From the first byte of a message to its last.
   public var messageTimeoutMilliseconds: Int64 = 10_000
+  /// From an accepted stream to its first whole message: who only holds connections holds none for long.
+  public var firstMessageTimeoutMilliseconds: Int64 = 8000
   /// How long the system waits for the peer to acknowledge what was sent (RFC 5482). Under timer F, so that a request
   /// learns of a dead stream before it gives up by itself.
   public var acknowledgementTimeoutMilliseconds: Int64 = 20_000

@@ -24,7 +24,7 @@ public struct HTTPDoorConfiguration: Sendable {
     /// Between the end of one response and the end of the next request's head.
     public var idleMilliseconds: Int64 = 60_000
     /// From the head of a request to the end of its body.
-    public var bodyMilliseconds: Int64 = 20_000
+    public var bodyMilliseconds: Int64 = 10_000
     /// From the end of a request to the last byte of its response.
     public var responseMilliseconds: Int64 = 60_000
     public var headerFieldBytes = 8 * 1024

@@ -60,7 +60,11 @@ final class HubMedia {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let reply: @Sendable (Result<PreparedMedia, MediaShortage>) -> Void = { result in
       bound.eventLoop.execute {
-        bound.value.closeIfForgotten(bridge, of: call, on: loop)
+        switch result {
+        case .success: bound.value.closeIfForgotten(bridge, of: call, on: loop)
+        // Where nothing was opened, no event will tell that it is closed.
+        case .failure: bound.value.forget(bridge)
+        }
         answer(result)
       }
     }
@@ -109,7 +113,11 @@ final class HubMedia {
         reply(.failure(failure.isShortage ? .ports : .overload))
       }
     }
-    if !isTaken { reply(.failure(.overload)) }
+    if !isTaken {
+      // The other side may have its ports already.
+      loop.close(material.bridge)
+      reply(.failure(.overload))
+    }
   }
 
   private static func open(

@@ -1,5 +1,4 @@
 package import CallModel
-package import LedgerCore
 
 /// The members of a JSON body, checked against those that a route knows; every refusal names where it stood.
 package struct RESTBody: Sendable {
@@ -37,10 +36,13 @@ package struct RESTBody: Sendable {
   ///   - known: what may stand there.
   /// - Throws: ``Problem``.
   package init(_ bytes: [UInt8], type: String?, _ known: [Member]) throws {
-    if bytes.isEmpty, !known.contains(where: { $0.isRequired }) {
-      self.init()
-      return
-    }
+    members = try RESTBody.members(of: bytes, type: type, known)
+  }
+
+  private static func members(
+    of bytes: [UInt8], type: String?, _ known: [Member]
+  ) throws -> [String: JSONTree] {
+    if bytes.isEmpty, !known.contains(where: { $0.isRequired }) { return [:] }
     let type = (type ?? "").prefix { $0 != ";" }.lowercased()
     guard type.trimmedSpaces == "application/json" else {
       throw Problem(.mediaType, type.isEmpty ? "the body's type is not given" : "\(type.prefix(64)) is not read here")
@@ -65,7 +67,7 @@ package struct RESTBody: Sendable {
       throw Problem(
         .memberMissing, "\(member.name) is missing", fix: member.description, members: [("member", .text(member.name))])
     }
-    members = Dictionary(found.map { ($0.name, $0.value) }) { first, _ in first }
+    return Dictionary(found.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
   // MARK: - Values

@@ -109,7 +109,8 @@ package struct RESTService: Sendable {
 
   private func answer(_ route: RESTRoute, _ asked: RESTRequest) async throws -> RESTAnswer {
     var call = RESTCall(
-      request: asked, path: [:], query: [:], body: RESTBody(), principal: nil, stores: nil, key: RequestKey(unchecked: "none"),
+      request: asked, path: [:], query: [:], body: RESTBody(), principal: nil, stores: nil,
+      key: RequestKey(unchecked: "none"),
       now: clock())
     if case .anyone = route.access {
     } else {

@@ -38,6 +38,7 @@ struct NodeAssembly: Sendable {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       var options = SQLiteLedgerStore.Options()
+      options.cacheKibibytes = environment.ledgerCacheMebibytes * 1024
       let name = environment.name
       options.onFault = { problem in
         log.critical("the ledger's books are broken", metadata: ["environment": "\(name)", "problem": "\(problem)"])

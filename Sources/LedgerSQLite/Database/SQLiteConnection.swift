@@ -33,8 +33,6 @@ struct SQLiteError: Error, CustomStringConvertible {
 final class SQLiteConnection {
   /// Milliseconds that a statement waits for another process before it gives up as busy.
   static let busyMilliseconds: Int32 = 5000
-  /// Kibibytes of pages that the writer keeps in memory.
-  static let cacheKibibytes = 65_536
 
   enum Mode {
     case readOnly

@@ -34,6 +34,7 @@ public final class SQLiteLedgerStore: LedgerStore {
     /// Pages in the log at which the writer itself finishes the checkpoint, so that the log starts anew: 16 MiB.
     public static let defaultLogPagesLimit: Int32 = 4096
     public static let defaultReaders = 4
+    public static let defaultCacheKibibytes = 65_536
 
     public var flush = Flush.full
     public var groupLimit = Options.defaultGroupLimit
@@ -41,6 +42,8 @@ public final class SQLiteLedgerStore: LedgerStore {
     public var checkpointPages = Options.defaultCheckpointPages
     public var logPagesLimit = Options.defaultLogPagesLimit
     public var readers = Options.defaultReaders
+    /// Kibibytes of pages that the writer keeps in memory.
+    public var cacheKibibytes = Options.defaultCacheKibibytes
     /// Told, on the writer's thread, of each write that met a state which the ledger's own rules exclude. The write was
     /// undone and its neighbours went on: log it, for it is a fault of ours or an altered file.
     public var onFault: (@Sendable (String) -> Void)?
@@ -76,7 +79,7 @@ public final class SQLiteLedgerStore: LedgerStore {
       try connection.execute("PRAGMA synchronous = \(options.flush == .full ? "FULL" : "NORMAL")")
       // No PRAGMA wal_autocheckpoint: it would take the connection's own hook away, and with it every checkpoint.
       try connection.execute("PRAGMA temp_store = MEMORY")
-      try connection.execute("PRAGMA cache_size = -\(SQLiteConnection.cacheKibibytes)")
+      try connection.execute("PRAGMA cache_size = -\(max(options.cacheKibibytes, 1))")
       try LedgerSchema.migrate(connection, path: path)
       if options.verifiesAtOpen { try refuseUnsound(connection, path: path) }
       if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }

@@ -49,6 +49,7 @@ extension DialogSession {
         transaction: transaction, exchange: exchange, request: request, kind: kind, isEarly: isBeforeAcknowledgement,
         deadline: context.now.advanced(byMilliseconds: DialogSession.answerMilliseconds))
       context.emit(.offered(call, exchange, description))
+      yield()
     case .proceed(.answer):
       context.respond(transaction, OutgoingResponse(200))
       provisionalAnswered(description)
@@ -56,6 +57,15 @@ extension DialogSession {
       _ = offers.send(.success, to: kind, description: false)
       context.respond(transaction, success(to: request, kind, body: nil, isEarly: isBeforeAcknowledgement))
     }
+  }
+
+  /// An offer of ours that waits, most often after 491, was made before the peer's, which came first: it would undo what
+  /// is agreed on now, and until it is gone the layer above could not answer. Its wish goes into the answer, or into
+  /// another offer (RFC 3261 section 14.1: the two sides wait differently so that one of them gets through).
+  private func yield() {
+    guard case .waiting(let change, _) = ownChange, case .offer(let exchange) = change.purpose else { return }
+    ownChange = .none
+    context.emit(.offerRefused(call, exchange, status: 491))
   }
 
   /// Answers an offer that was reported; one that is gone is passed over: its end crossed the answer.

@@ -32,7 +32,8 @@ public enum UserAgentEvent: Sendable {
   /// came in without an offer: what counts is the answer.
   case answered(CallHandle, ExchangeID, MessageBody)
   /// The peer refused an offer of ours, or took its own back before it was answered (487); 500 for one of the peer's that
-  /// was not answered here in time. The session is as it was.
+  /// was not answered here in time. The session is as it was. 491 right after ``offered(_:_:_:)``: an offer of ours that
+  /// still waited has given way to that one.
   case offerRefused(CallHandle, ExchangeID, status: Int)
 
   case info(CallHandle, MessageBody)

@@ -14,7 +14,7 @@ struct GlareMatrixTests {
     #if DEBUG
       let few = 4
     #else
-      let few = 60
+      let few = 30
     #endif
     return ProcessInfo.processInfo.environment["LANDLINE_GLARE_TIMINGS"].flatMap { Int($0) }
       ?? (ScoreboardRow.isFull ? 1_000 : few)

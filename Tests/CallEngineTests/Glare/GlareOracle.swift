@@ -33,6 +33,8 @@ struct GlareOracle {
   /// Session-Expires 90, less a third (RFC 4028 section 10).
   private static let session: Int64 = 60_000_000
   private static let deadMedia: Int64 = 30_000_000
+  /// Timers of transactions count whole milliseconds.
+  private static let timerStep: Int64 = 1_000
 
   private let run: GlareRun
   private(set) var answeredAt: Int64?
@@ -75,6 +77,14 @@ struct GlareOracle {
     let time = entry.time
     let hasRung = ringEnd.map { $0 <= time } ?? false
     let isTie = ringEnd == time
+    if let end = ringEnd.map({ $0 + GlareOracle.timeout }), end <= time {
+      // Nobody answered the CANCEL either.
+      outcomes.append(
+        Outcome(
+          name: "rang in vain", cause: .noAnswer, at: end - GlareOracle.timerStep, slack: 1_000_000, micro: 0,
+          cancels: 1))
+      if end + 1_000_000 < time { return true }
+    }
     switch entry.kind {
     case .hangUp, .sessionEnded:
       var isHangUp = false
@@ -85,7 +95,7 @@ struct GlareOracle {
           byes: successAt == nil ? 0 : 1, cancels: 1))
       return true
     case .incoming(let line):
-      guard GlareOracle.isFirst(line), let status = line.status, status > 100 else { return false }
+      guard GlareOracle.isFirst(line), let status = line.status else { return false }
       if status < 200 {
         ringEnd = ringEnd ?? time + run.ringMilliseconds * 1000
         return false
@@ -136,11 +146,14 @@ struct GlareOracle {
       if status == 481 { return ended("the trunk knows no such call", .error, byes: 0) }
       return status == 408 ? ended("timed out elsewhere", .error, byes: 1) : false
     case .outgoing(let line):
-      guard !GlareOracle.isFirst(line), line.method == "INVITE" || line.method == "UPDATE" else { return false }
+      guard !(line.isRequest && GlareOracle.isFirst(line)), line.method == "INVITE" || line.method == "UPDATE" else {
+        return false
+      }
       let key = "\(line.method) \(line.sequence)"
       if line.isRequest {
         if succeeded.insert("sent " + key).inserted {
-          deadlines[key] = Deadline(at: time + GlareOracle.timeout, slack: 1_000_000, name: "\(key) timed out")
+          deadlines[key] = Deadline(
+            at: time + GlareOracle.timeout - GlareOracle.timerStep, slack: 1_000_000, name: "\(key) timed out")
         }
       } else if let status = line.status, status >= 200, status < 300, succeeded.insert("answered " + key).inserted {
         deadlines["session"]?.at = time + GlareOracle.session

@@ -28,6 +28,7 @@ final class GlareRun {
     case receipt(CallID, LedgerStep, LedgerReceipt)
     case answerOffer(ExchangeID, MessageBody?)
     case accept
+    case offerAgain
     case secured
     case silence
     case sessionEnd
@@ -99,7 +100,9 @@ final class GlareRun {
   private var foreignDirection: [Int: MediaDirection] = [:]
   private var appOffers = 1
   private var appDirection = MediaDirection.sendAndReceive
-  private var hasFinished = false
+  private var refusals = 0
+  /// Times that the trunk offers again what its agent could not offer at once.
+  private static let maximumRefusals = 10
 
   // The wire.
   private var isCounting = false
@@ -248,7 +251,7 @@ final class GlareRun {
 
   private func send(_ bytes: [UInt8], toTrunk: Bool) {
     var bytes = bytes
-    var line = GlareLine(bytes)
+    let line = GlareLine(bytes)
     if toTrunk {
       entries.append(Entry(time: now, kind: .outgoing(line)))
       if it.has(.timeout), line.isRequest, line.method == "INVITE", line.toTag.isEmpty {
@@ -265,7 +268,6 @@ final class GlareRun {
         if it.has(.timeout) { bytes = GlareText.adding("Session-Expires: 90;refresher=uas", to: bytes) }
         lastSuccess = bytes
       }
-      line = GlareLine(bytes)
     }
     transmit(bytes, toTrunk: toTrunk)
   }
@@ -305,7 +307,7 @@ final class GlareRun {
     } else {
       entries.append(Entry(time: now, kind: .incoming(line)))
       if line.method == "INVITE", line.sequence == 1, let status = line.status {
-        if status > 100, status < 200, provisionalAt == nil {
+        if status < 200, provisionalAt == nil {
           provisionalAt = now
           schedule()
         }
@@ -383,6 +385,7 @@ final class GlareRun {
     case .receipt(let call, let step, let receipt): bench.feed(.ledger(call, step, .success(receipt)))
     case .answerOffer(let exchange, let offer): answerOffer(exchange, offer)
     case .accept: accept()
+    case .offerAgain: if trunkEnds.isEmpty { offerFromTrunk(trunkWish) }
     case .secured: bench.secured(call)
     case .silence: if let call, closedAt == nil { bench.feed(.media(call, .silence(.far))) }
     case .sessionEnd:
@@ -393,7 +396,6 @@ final class GlareRun {
       transmit(bytes, toTrunk: false)
       at(now + after, .repeatUpdate(bytes, sequence: sequence, after: after * 2))
     case .lastHangUp:
-      hasFinished = true
       checkDirections()
       hangUp()
     case .cleanUp: cleanUp()
@@ -405,8 +407,9 @@ final class GlareRun {
     case .bye: if let trunkHandle { command(.hangUp(trunkHandle, HangUp())) }
     case .cancel, .hangUp: hangUp()
     case .answer: accept()
-    case .reinvite: offerFromTrunk(again)
-    case .update: if it.isRinging { offerFromTrunk(again) } else { update(again) }
+    case .reinvite: offerFromTrunk(again ? .sendAndReceive : .sendOnly)
+    case .update:
+      if it.isRinging { offerFromTrunk(again ? .sendAndReceive : .sendOnly) } else { update(again) }
     case .hold:
       guard let call else { return }
       appOffers += 1
@@ -460,7 +463,11 @@ final class GlareRun {
     case .answered(_, _, let body):
       if let answer = direction(of: body.bytes) { trunkDirection = trunkWish.limited(to: answer.mirrored) }
     case .ended(_, let end): trunkEnds.append((now, end))
-    case .offerRefused, .trying, .progress, .established, .info, .transferRequested, .transferProgress, .queryAnswered,
+    case .offerRefused(_, let exchange, _):
+      guard exchange.number >= 1 << 60, refusals < GlareRun.maximumRefusals else { return }
+      refusals += 1
+      at(now + 1_000_000, .offerAgain)
+    case .trying, .progress, .established, .info, .transferRequested, .transferProgress, .queryAnswered,
       .registration:
       break
     }
@@ -478,12 +485,12 @@ final class GlareRun {
   }
 
   private func answerOffer(_ exchange: ExchangeID, _ offer: MessageBody?) {
-    command(.answer(exchange, offer.map(answer) ?? description(trunkWish)))
+    command(.answer(exchange, offer.map { answer(to: $0) } ?? description(trunkWish)))
   }
 
-  private func offerFromTrunk(_ again: Bool) {
+  private func offerFromTrunk(_ direction: MediaDirection) {
     guard let trunkHandle else { return }
-    trunkWish = again ? .sendAndReceive : .sendOnly
+    trunkWish = direction
     trunkOffers += 1
     command(.offer(trunkHandle, ExchangeID(trunkOffers), description(trunkWish)))
   }
@@ -544,7 +551,9 @@ final class GlareRun {
     if !appDirection.receives, farPlan.direction.receives {
       problems.append("the app holds, the trunk was not told: \(farPlan.direction.rawValue)")
     }
-    if appDirection == .sendAndReceive, trunkWish == .sendAndReceive, farPlan.direction != .sendAndReceive {
+    if appDirection == .sendAndReceive, foreign.isEmpty, trunkWish == .sendAndReceive,
+      farPlan.direction != .sendAndReceive
+    {
       problems.append("nobody holds, and sound flows \(farPlan.direction.rawValue)")
     }
   }

@@ -39,9 +39,10 @@ struct GlareVerdict {
       return isThen && summary.cause == outcome.cause && summary.costMicro == micro && byes == outcome.byes
         && cancels == outcome.cancels
     }
+    let charged = cost
     check(
       matches,
-      "ended \(summary.cause.rawValue) at \(endedAt) for \(cost) (\(summary.failure?.code.rawValue ?? "-")), \(byes) BYE, "
+      "ended \(summary.cause.rawValue) at \(endedAt) for \(charged) (\(summary.failure?.code.rawValue ?? "-")), \(byes) BYE, "
         + "\(cancels) CANCEL; answered \(oracle.answeredAt.map(String.init) ?? "-"), due: \(oracle.outcomes)")
     let wasAnswered = run.bench.count("app accepted") == 1
     check(wasAnswered == (summary.answeredAt != nil), "the app was told of the answer \(wasAnswered)")

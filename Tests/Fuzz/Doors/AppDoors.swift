@@ -40,7 +40,8 @@ enum AppDoors {
   private static func request(_ input: [UInt8]) throws(BrokenPromise) {
     guard let message = try? AppMessageCoder.decodeRequest(input) else { return }
     let written = AppMessageCoder.encode(message)
-    try promise((try? AppMessageCoder.decodeRequest(written)) == message, "\(SIPDoors.text(written)) says something else")
+    try promise(
+      (try? AppMessageCoder.decodeRequest(written)) == message, "\(SIPDoors.text(written)) says something else")
   }
 
   private static func event(_ input: [UInt8]) throws(BrokenPromise) {

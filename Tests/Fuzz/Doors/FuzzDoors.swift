@@ -2,7 +2,8 @@
 public enum FuzzDoors {
   public static let all: [FuzzDoor] =
     SIPDoors.all + SIPValueDoors.all + SIPCallDoors.all + DigestDoors.all + LocationDoors.all + SDPDoors.all
-    + TransportDoors.all + MediaDoors.all + AppDoors.all + ProofDoors.all + ValueDoors.all + RESTDoors.all + LogDoors.all
+    + TransportDoors.all + MediaDoors.all + AppDoors.all + ProofDoors.all + ValueDoors.all + RESTDoors.all
+    + LogDoors.all
     + BookDoors.all + StoryDoors.all
 
   public static let canaries = CanaryDoors.all

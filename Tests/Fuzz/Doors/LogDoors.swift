@@ -32,7 +32,8 @@ enum LogDoors {
     for format in LogConfiguration.Format.allCases {
       for masks in [true, false] {
         let line = LogLine.bytes(
-          event, label: parts.last ?? "", metadata: metadata, at: Instant(milliseconds: 0), format: format, masks: masks)
+          event, label: parts.last ?? "", metadata: metadata, at: Instant(milliseconds: 0), format: format, masks: masks
+        )
         try promise(line.last == 0x0A && !line.dropLast().contains { $0 < 0x20 || $0 == 0x7F }, "more than one line")
         // Six bytes for one at most, for the value that passes the bound as well.
         try promise(line.count <= LogLine.maximumLineBytes + 6 * 16_384, "a line of \(line.count) bytes")

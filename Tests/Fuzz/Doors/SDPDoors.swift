@@ -112,7 +112,8 @@ enum SDPDoors {
     let text = String(decoding: input, as: UTF8.self)
     guard case .usable(let tag, let suite, let key) = CryptoAttribute(text).verdict else { return }
     try promise((0...999_999_999).contains(tag), "tag \(tag)")
-    try promise(key.keyAndSalt.count == suite.keyLength + suite.saltLength, "a key of \(key.keyAndSalt.count) bytes")
+    let count = key.keyAndSalt.exposed.count
+    try promise(count == suite.keyLength + suite.saltLength, "a key of \(count) bytes")
     if let lifetime = key.lifetime {
       try promise((1...SRTPMasterKey.maximumLifetime).contains(lifetime), "a lifetime of \(lifetime)")
     }

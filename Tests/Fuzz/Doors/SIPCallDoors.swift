@@ -107,7 +107,8 @@ private final class CallBench {
           rest,
           SIPPath(listener: ListenerID(1), remote: TransportAddress(.udp, .ipv4(0xC633_6401), port: 5060)))
       case UInt8(ascii: "+"): try pass(milliseconds: 100 << Int64(min(rest.count, 12)))
-      case UInt8(ascii: "h"): for call in live.sorted(by: { $0.number < $1.number }) { try perform(.hangUp(call, HangUp())) }
+      case UInt8(ascii: "h"):
+        for call in live.sorted(by: { $0.number < $1.number }) { try perform(.hangUp(call, HangUp())) }
       case UInt8(ascii: "o"):
         exchanges += 1
         if let call = live.first { try perform(.offer(call, ExchangeID(exchanges), body)) }

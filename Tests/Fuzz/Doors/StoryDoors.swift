@@ -39,7 +39,7 @@ enum StoryDoors {
     func text(_ index: Int) -> String { parts.count > index ? String(decoding: parts[index], as: UTF8.self) : "" }
     let first = Int64(input.first ?? 0)
     var trace = CallTrace(call: text(0), startedAt: first << 55 ^ Int64(input.count))
-    trace.dialogs = [CallTrace.Dialog(sipCallID: text(1), side: .trunk, trunk: text(2))]
+    trace.dialogs = [CallTrace.Dialog(sipCallID: text(1), side: .far, trunk: text(2))]
     for index in 3..<max(3, min(parts.count, 24)) {
       trace.messages.append(
         CallTrace.Message(

@@ -7,7 +7,8 @@ nonisolated(unsafe) private var door: FuzzDoor?
 /// Chooses the door by `LANDLINE_FUZZ_DOOR`; `list` tells all of them, a row each: name, dictionary, most bytes.
 @_cdecl("LLVMFuzzerInitialize")
 public func chooseDoor(
-  _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
 ) -> CInt {
   let name = getenv("LANDLINE_FUZZ_DOOR").map { String(cString: $0) } ?? ""
   if name == "list" || name == "canaries" {

@@ -56,6 +56,15 @@ struct DialogChangeTests {
         bench.pass(2_000)
       }, expected: ["send INVITE 3 [hold]"]),
     Row(
+      name: "491, and theirs comes while ours waits: ours gives way and is not sent again",
+      act: { bench in
+        bench.response(491, .invite, 2)
+        bench.request(.invite, 1, body: "new")
+        bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
+        bench.acknowledge(1)
+        bench.pass(4_000)
+      }, expected: ["event offered 1 new", "event offerRefused 7 491", "respond 1 200 [mine]"]),
+    Row(
       name: "491 for ever",
       act: { bench in
         for number in UInt32(2)...20 {

@@ -50,7 +50,8 @@ public enum GatewayCommand {
     [
       ("seeds", "seeds", report.seeds), ("calls", "calls", report.calls), ("answered", "answered", report.answered),
       ("records", "records", report.records), ("steps", "steps", report.steps),
-      ("sent", "datagrams", report.sent), ("lost", "lost", report.lost), ("duplicated", "duplicated", report.duplicated),
+      ("sent", "datagrams", report.sent), ("lost", "lost", report.lost),
+      ("duplicated", "duplicated", report.duplicated),
       ("reordered", "reordered", report.reordered),
       ("ledger_operations", "ledger operations", report.ledgerOperations), ("holds", "holds", report.holds),
       ("recovered", "recovered calls", report.recovered),

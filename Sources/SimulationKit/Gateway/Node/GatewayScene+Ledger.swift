@@ -98,7 +98,9 @@ extension GatewayScene {
       let receipt = try ledger.perform(operation)
       digest.add(operation.key)
       digest.add(receipt.outcome.text)
-      note { "ledger \(operation.account) \(operation.key): \(receipt.outcome.text)\(receipt.isReplay ? " again" : "")" }
+      note {
+        "ledger \(operation.account) \(operation.key): \(receipt.outcome.text)\(receipt.isReplay ? " again" : "")"
+      }
       if case .call(let call) = operation.request { oracles.answered(call, receipt, in: self) }
       checkBalances()
       return receipt
@@ -130,7 +132,9 @@ extension GatewayScene {
       _ = try? ledger.perform(LedgerOperation(.call(answer), at: clock, actor: "gw"))
       var settle = call
       settle.phase = .settle(milliseconds: 1000, reason: reason, carriers: [])
-      guard let receipt = try? ledger.perform(LedgerOperation(.call(settle), at: clock, actor: "gw")) else { return nil }
+      guard let receipt = try? ledger.perform(LedgerOperation(.call(settle), at: clock, actor: "gw")) else {
+        return nil
+      }
       oracles.answered(settle, receipt, in: self)
       return receipt
     case .extend(_, let seconds):

@@ -72,7 +72,8 @@ extension GatewayScene {
         .verified(life: node.life, id, verdict), at: now.advanced(byMilliseconds: random.number(1...40)))
     case .opened(let session, let identity): node.identities[session] = identity
     case .request(let session, let number, let request):
-      guard let identity = node.identities[session], let app = apps.first(where: { $0.user == identity.user.description })
+      guard let identity = node.identities[session],
+        let app = apps.first(where: { $0.user == identity.user.description })
       else { return }
       node.inputs.append(.engine(.request(session, number, request, caller(identity, app))))
     case .absent(let session): node.inputs.append(.engine(.sessionAbsent(session)))
@@ -162,7 +163,7 @@ extension GatewayScene {
       let credential = DeviceCredential.make(id: id, expiresAt: nil) { random.next() }
       credentials[id] = credential.stored(
         application: registration.application, user: user, device: registration.device)
-      oracles.plant(credential.secret.exposed)
+      oracles.plant(credential.secret.exposed, isTold: true)
       return .accepted(identity, credential)
     case .credential(let id, let secret):
       guard let stored = credentials[id], stored.matches(secret: secret) else { return .refused }
@@ -242,7 +243,10 @@ extension GatewayScene {
   }
 
   private func tellAccounts(_ node: SimulatedNode) {
-    guard !node.engine.isIdle else { return node.accounts = [:] }
+    guard !node.engine.isIdle else {
+      node.accounts = [:]
+      return
+    }
     for index in 0..<GatewayPlan.accountCount {
       let name = GatewayScene.accountName(index)
       guard let row = ledger.account(name) else { continue }

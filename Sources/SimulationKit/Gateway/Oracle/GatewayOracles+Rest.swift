@@ -53,7 +53,8 @@ extension GatewayOracles {
     for trunk in scene.trunks {
       checked("rest")
       if !trunk.legs.isEmpty {
-        scene.fail("rest", "trunk \(trunk.index) is left with legs of calls \(trunk.legs.values.map(\.number).sorted())")
+        scene.fail(
+          "rest", "trunk \(trunk.index) is left with legs of calls \(trunk.legs.values.map(\.number).sorted())")
       }
     }
   }
@@ -159,6 +160,9 @@ extension GatewayOracles {
     guard duration < carried - 1, hold.reason != "recovered" else { return }
     // Less than that only where sound had stopped, or never began.
     let stopped = life.lastSound.values.map { max($0, answeredAt).milliseconds(since: answeredAt) }
+    // A side that came back from hold or mute and stayed silent: its silence counts from there.
+    let wait = scene.configuration.limits.deadMediaMilliseconds
+    if records[call]?.summary.failure?.code == .mediaLost, abs(carried - duration - wait) <= 1 { return }
     if duration != 0, !stopped.contains(where: { abs($0 - duration) <= 1 }), duration != hold.grantedSeconds * 1000 {
       scene.fail("media = ledger", "call \(call) is charged for \(duration) ms of \(carried) that sound flowed")
     }

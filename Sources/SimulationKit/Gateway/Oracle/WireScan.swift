@@ -30,7 +30,11 @@ struct WireScan {
   private mutating func take(_ line: ArraySlice<UInt8>, isFirst: Bool) {
     if isFirst {
       let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-      if words.first == "SIP/2.0" { status = words.count > 1 ? Int(words[1]) ?? 0 : 0 } else { method = String(words.first ?? "") }
+      if words.first == "SIP/2.0" {
+        status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+      } else {
+        method = String(words.first ?? "")
+      }
       return
     }
     switch line.first {
@@ -41,7 +45,8 @@ struct WireScan {
         sequence = String(words.first ?? "")
         sequenceMethod = String(words.last ?? "")
       }
-    case UInt8(ascii: "F"): if let value = WireScan.value(line, "From: ") { fromTag = WireScan.parameter(value, ";tag=") }
+    case UInt8(ascii: "F"):
+      if let value = WireScan.value(line, "From: ") { fromTag = WireScan.parameter(value, ";tag=") }
     case UInt8(ascii: "T"): if let value = WireScan.value(line, "To: ") { toTag = WireScan.parameter(value, ";tag=") }
     case UInt8(ascii: "V"):
       if branch.isEmpty, let value = WireScan.value(line, "Via: ") { branch = WireScan.parameter(value, ";branch=") }
