@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import sys
-import time
 
 from fault import check_books, fault, many
 from gateway_lab import Account, Lab, Trunk, require
@@ -115,6 +114,7 @@ async def measure(self, lab, callers, is_limited):
         if got["goodput"] < 0.8 * got["rate"]:
             break
         rate = int(rate * 1.5)
+    require(capacity > 0, f"calls come through at all: {steps}")
     says = f"capacity {capacity:.0f} calls/s of {100 * SHARE:.0f} % of a processor" if is_limited else (
         f"capacity {capacity:.0f} calls/s")
     print(f"     overload: {says}; offered: good {', '.join(steps)}", flush=True)
