@@ -77,8 +77,9 @@ def miss(figure, target):
 class Result:
     """What became of a row: the worst of its lines."""
 
-    def __init__(self, row, lines, note=""):
+    def __init__(self, row, lines, note="", is_left_out=False):
         self.row = row
+        self.is_left_out = is_left_out
         self.lines = lines
         self.note = note
         self.line = max(lines, key=self._badness) if lines else None
@@ -108,9 +109,9 @@ class Result:
         return bool(self.lines) and all(self.line_passed(line) for line in self.lines)
 
     def breaks(self, size):
-        """Whether a build must fail for it: a promise broken, or a promise of this size that nothing looked at."""
+        """Whether a build must fail for it: a promise broken, or one of this size that nothing looked at unasked."""
         if not self.was_run:
-            return self.row.is_gate and (self.row.size == "ci" or size == "full")
+            return self.row.is_gate and not self.is_left_out and (self.row.size == "ci" or size == "full")
         return not self.passed and (
             self.row.is_gate or any(line["gate"] for line in self.lines if not self.line_passed(line)))
 
@@ -132,9 +133,15 @@ class Result:
         return [row.id, row.title, f"{line['figure']} {line['unit']}", line["target"], self.verdict, line["size"], detail]
 
 
-def results(rows, lines, notes):
-    """One result a row of the table; notes: row id → why nothing was delivered."""
-    return [Result(row, [line for line in lines if line["row"] == row.id], notes.get(row.id, "")) for row in rows]
+def results(rows, lines, notes, skipped=()):
+    """One result a row of the table; notes: row id → why nothing was delivered; skipped: producers that were left out."""
+    def is_left_out(row):
+        return bool(row.by) and all(name.partition(":")[0] in skipped for name in row.by)
+
+    return [
+        Result(row, [line for line in lines if line["row"] == row.id], notes.get(row.id, ""), is_left_out(row))
+        for row in rows
+    ]
 
 
 HEADINGS = ["row", "test", "figure", "target", "passed", "size", "detail"]

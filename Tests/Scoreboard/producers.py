@@ -32,7 +32,10 @@ def producers(size, filters):
         pattern = "|".join(sorted(filters))
         found.append(Producer("swift", ["swift", "test", "-c", "release", "--skip-build", "--filter", pattern], 240, 3600))
     found += [
-        Producer("simulate", [script, "Tests/Scoreboard/simulated_calls.py"], 120, 14_400),
+        Producer(
+            "simulate",
+            [os.environ.get("LANDLINE_BINARY", ".build/release/landline"), "simulate", "calls", "--seed", "1", "--seeds",
+             "10000" if full else "20"], 180, 36_000),
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
         Producer("soak", ["Deploy/soak"] + (["--full"] if full else []), 120, 7200),

@@ -132,7 +132,7 @@ def main():
 
     strangers = sorted({line["row"] for line in lines} - {row.id for row in board.table(HERE / "rows.json")})
     notes = {row.id: why_not(row, size, outcomes, options.skip) for row in rows}
-    found = board.results(rows, lines, notes)
+    found = board.results(rows, lines, notes, options.skip)
     print(board.terminal(found))
     print(f"\n{board.summary(found)}.")
     if not options.only:

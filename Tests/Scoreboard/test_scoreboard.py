@@ -61,6 +61,10 @@ class BoardTests(unittest.TestCase):
         self.assertIn("not run", board.terminal([result]))
         self.assertIn("| A2 | t |  | = 0 | not run |", board.markdown([result], [("machine", "m")], "ci"))
 
+    def test_what_was_left_out_on_purpose_breaks_nothing(self):
+        result = board.results([row("A2", gate=True)], [], {}, ["x"])[0]
+        self.assertEqual((result.passed, result.verdict, result.breaks("ci")), (False, "not run", False))
+
     def test_what_breaks_a_build(self):
         miss = [line("A6", "2", "<= 1", passed=False)]
         self.assertFalse(board.results([row("A6")], miss, {})[0].breaks("ci"))
