@@ -62,6 +62,11 @@ struct AttackedAgent {
     bytes("\(method) \(uri) SIP/2.0", method, fields, without: without, body: body)
   }
 
+  /// The same for an INVITE.
+  static func message(_ fields: [String], without: Set<String> = [], body: String = "") -> [UInt8] {
+    message("INVITE", fields, without: without, body: body)
+  }
+
   static func bytes(
     _ startLine: String, _ method: String, _ fields: [String], without: Set<String> = [], body: String = ""
   ) -> [UInt8] {

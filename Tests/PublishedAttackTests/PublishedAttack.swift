@@ -1,5 +1,5 @@
 /// An attack that was published against some gateway, library or browser, rebuilt here for the door it would come to.
-struct PublishedAttack: Sendable, CustomTestStringConvertible {
+struct PublishedAttack: Sendable, CustomStringConvertible {
   /// CVE, GHSA, AST or ES number, or the project's own name of the fix.
   let source: String
   let title: String
@@ -22,7 +22,7 @@ struct PublishedAttack: Sendable, CustomTestStringConvertible {
     self.play = play
   }
 
-  var testDescription: String { "\(source): \(title)" }
+  var description: String { "\(source): \(title)" }
 
   static var all: [PublishedAttack] {
     signalling + framing + descriptions + connectivity + media + access + builders + names
