@@ -52,12 +52,19 @@ public actor LedgerSpool {
   private let path: String
   private var descriptor: Int32
   private var records: [SpoolRecord]
+  /// The last of ``records``, which are not on disk: it took none.
+  private var unwritten = 0
   private var isReplaying = false
+  private let flush: @Sendable (Int32) -> Int32
 
   /// Opens the spool of a node, with what an earlier life left in it.
   /// - Throws: ``Failure``.
-  public init(path: String) throws {
+  public init(path: String) throws { try self.init(path: path, flush: { fdatasync($0) }) }
+
+  /// - Parameter flush: brings a file to the disk, 0 when it could: for tests of a disk that fails.
+  package init(path: String, flush: @escaping @Sendable (Int32) -> Int32) throws {
     self.path = path
+    self.flush = flush
     descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw LedgerSpool.failure("open", path) }
     do {
@@ -83,14 +90,21 @@ public actor LedgerSpool {
   public var oldest: Instant? { records.first.map { Instant(milliseconds: $0.at) } }
 
   /// Keeps an answer or an end of a call; on disk when this returns.
-  /// - Throws: ``Failure``.
+  /// - Throws: ``Failure``. After ``Failure/inputOutput(_:)`` the operation is kept in memory all the same: the ledger gets
+  ///   it when it is back, and the disk with the next one that it takes.
   public func append(_ operation: LedgerOperation) throws {
     guard let record = SpoolRecord(operation) else { throw Failure.notSpoolable }
     guard records.count < LedgerSpool.maximumRecords else { throw Failure.full }
-    var line = try JSONEncoder().encode(record)
-    line.append(UInt8(ascii: "\n"))
-    try write(line)
+    let encoder = JSONEncoder()
+    var lines = Data()
+    for each in records.suffix(unwritten) + [record] {
+      lines.append(try encoder.encode(each))
+      lines.append(UInt8(ascii: "\n"))
+    }
     records.append(record)
+    unwritten += 1
+    try write(lines)
+    unwritten = 0
   }
 
   /// Sends every record to the ledger, in order, and forgets those that it has answered.
@@ -111,6 +125,7 @@ public actor LedgerSpool {
       }
       // An append may have come while the ledger was asked; the first record is still the one that was sent.
       records.removeFirst()
+      unwritten = min(unwritten, records.count)
     }
     try forgetAll()
     return replay
@@ -118,7 +133,19 @@ public actor LedgerSpool {
 
   // MARK: The file
 
+  /// All of it, or nothing: what a full disk took of it is taken away again, or it would spoil the next line.
   private func write(_ data: Data) throws {
+    let end = lseek(descriptor, 0, SEEK_END)
+    guard end >= 0 else { throw LedgerSpool.failure("seek in", path) }
+    do {
+      try writeAll(data)
+    } catch {
+      guard ftruncate(descriptor, end) == 0 else { throw LedgerSpool.failure("truncate", path) }
+      throw error
+    }
+  }
+
+  private func writeAll(_ data: Data) throws {
     var offset = 0
     while offset < data.count {
       let written = data.withUnsafeBytes {
@@ -130,12 +157,12 @@ public actor LedgerSpool {
       }
       offset += written
     }
-    guard fdatasync(descriptor) == 0 else { throw LedgerSpool.failure("flush", path) }
+    guard flush(descriptor) == 0 else { throw LedgerSpool.failure("flush", path) }
   }
 
   private func forgetAll() throws {
     guard records.isEmpty else { return }
-    guard ftruncate(descriptor, 0) == 0, fdatasync(descriptor) == 0 else { throw LedgerSpool.failure("truncate", path) }
+    guard ftruncate(descriptor, 0) == 0, flush(descriptor) == 0 else { throw LedgerSpool.failure("truncate", path) }
   }
 
   private static func read(_ path: String, _ descriptor: Int32) throws -> [SpoolRecord] {

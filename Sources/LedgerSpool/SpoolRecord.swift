@@ -1,9 +1,9 @@
-import CallModel
-import LedgerCore
+package import CallModel
+package import LedgerCore
 
 /// An operation as one line of the spool. Only what ends or dates a call is spooled: an authorisation that the ledger
 /// could not record must be refused, never promised.
-struct SpoolRecord: Codable, Equatable {
+package struct SpoolRecord: Codable, Equatable {
   enum Phase: String, Codable {
     case answer, settle, void
   }
@@ -26,7 +26,7 @@ struct SpoolRecord: Codable, Equatable {
   var carriers: [Carrier]?
 
   /// `nil` for operations that must not wait in a spool.
-  init?(_ operation: LedgerOperation) {
+  package init?(_ operation: LedgerOperation) {
     guard case .call(let call) = operation.request else { return nil }
     account = call.account.text
     self.call = call.call.text
@@ -53,7 +53,7 @@ struct SpoolRecord: Codable, Equatable {
   }
 
   /// - Throws: ``InvalidValue`` when a name in the line is not one.
-  func operation() throws(InvalidValue) -> LedgerOperation {
+  package func operation() throws(InvalidValue) -> LedgerOperation {
     var charges: [CarrierCharge] = []
     for carrier in carriers ?? [] {
       charges.append(

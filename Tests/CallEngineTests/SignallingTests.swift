@@ -248,6 +248,26 @@ struct SignallingTests {
     #expect(bench.summary(of: call)?.costMicro == 0)
   }
 
+  @Test(
+    "never established: nobody heard anybody, and nothing is charged, whichever of the two times is over first",
+    arguments: [5_000, 60_000] as [Int64])
+  func neverEstablished(_ mediaSetUpMilliseconds: Int64) throws {
+    var configuration = try Scene.configuration()
+    configuration.limits.mediaSetUpMilliseconds = mediaSetUpMilliseconds
+    let bench = try Bench(configuration)
+    let call = try #require(bench.place())
+    try bench.answer()
+    bench.pass(milliseconds: 4_000)
+    bench.feed(.media(call, .firstMedia(.far)))
+    bench.pass(milliseconds: 11_000)
+    if mediaSetUpMilliseconds > 15_000 { bench.feed(.media(call, .silence(.far))) }
+    bench.pass(seconds: 25)
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.failure?.code == .mediaLost)
+    #expect(summary.durationMilliseconds == 0)
+    #expect(summary.costMicro == 0)
+  }
+
   @Test("what the agent cannot place is no fault of the trunk")
   func agentRefuses() throws {
     let bench = try Bench()

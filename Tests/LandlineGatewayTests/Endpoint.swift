@@ -2,6 +2,7 @@ import CallModel
 import LandlineGateway
 import NIOCore
 import NIOPosix
+import PeerKit
 import SIPCore
 
 /// The transports of one loop, used from a test, with everything they report.
@@ -99,8 +100,10 @@ final class Endpoint: Sendable {
     try await loop.submit { self.transports.value.statistics }.get()
   }
 
+  /// Closes everything, and shows that no socket of it is left.
   func shutdown() async throws {
     try await loop.flatSubmit { self.transports.value.shutdown() }.get()
+    try await LeftOvers(ports: addresses.values.map(\.port)).areNone()
   }
 
   func message(_ what: String, after skipped: Int = 0) async throws -> (bytes: [UInt8], path: SIPPath) {

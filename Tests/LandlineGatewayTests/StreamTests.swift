@@ -1,6 +1,7 @@
 import CallModel
 import Glibc
 import LandlineGateway
+import PeerKit
 import SIPCore
 import Testing
 
@@ -242,11 +243,11 @@ extension SocketTests {
         let peers = try (0..<20).map { _ in try PlainSocket.connected(to: here.address.port) }
         for peer in peers { try peer.write(request(1)) }
         _ = try await here.message("last", after: 19)
-        #expect(openSockets(on: [here.address.port]) > 0)
+        #expect(!LeftOvers.sockets(on: [here.address.port]).isEmpty)
         try await here.shutdown()
         try await there.shutdown()
       }
-      try await eventually("no socket on a port of ours") { openSockets(on: ports) == 0 }
+      try await LeftOvers(ports: ports).areNone()
     }
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 import LedgerCore
 import LedgerSQLite
 import LedgerSpool
+import Synchronization
 import Testing
 
 @Suite("Answers and ends of calls that wait for the ledger")
@@ -166,6 +167,43 @@ struct LedgerSpoolTests {
       } throws: { error in
         if case LedgerSpool.Failure.unreadable(line: 2, _) = error { true } else { false }
       }
+    }
+  }
+
+  @Test("a disk that takes nothing costs no charge: the ledger gets it from memory, the disk with the next one")
+  func failingDisk() async throws {
+    try await withFolder { folder in
+      let store = try await ledger(folder)
+      let path = folder.appendingPathComponent("spool").path
+      let isFailing = Mutex(true)
+      let spool = try LedgerSpool(path: path) { _ in isFailing.withLock { $0 } ? -1 : 0 }
+      await #expect(throws: LedgerSpool.Failure.self) { try await spool.append(call("c1", .answer, after: 3)) }
+      #expect(await spool.count == 1)
+      #expect(try Data(contentsOf: folder.appendingPathComponent("spool")).isEmpty, "no half of a line stays")
+      isFailing.withLock { $0 = false }
+      try await spool.append(
+        call("c1", .settle(milliseconds: 12_345, reason: "hungUp", carriers: []), after: 15))
+      #expect(try await LedgerSpool(path: path).count == 2, "the first one reached the disk with the second")
+      #expect(try await spool.replay(into: store).answered == 2)
+      #expect(try await cost(store) == 13 * 1000)
+      #expect(await spool.count == 0)
+      await store.close()
+    }
+  }
+
+  @Test("what waits in memory alone is settled when the ledger is back")
+  func memoryAlone() async throws {
+    try await withFolder { folder in
+      let store = try await ledger(folder)
+      let spool = try LedgerSpool(path: folder.appendingPathComponent("spool").path) { _ in -1 }
+      for phase in [CallOperation.Phase.answer, .settle(milliseconds: 5_000, reason: "hungUp", carriers: [])] {
+        await #expect(throws: LedgerSpool.Failure.self) { try await spool.append(call("c1", phase, after: 3)) }
+      }
+      // The empty file cannot be flushed either; the ledger has everything by then.
+      await #expect(throws: LedgerSpool.Failure.self) { try await spool.replay(into: store) }
+      #expect(await spool.count == 0)
+      #expect(try await cost(store) == 5 * 1000)
+      await store.close()
     }
   }
 }

@@ -181,13 +181,16 @@ extension CallMachine {
     return true
   }
 
-  /// Ends a call whose sound has been away for too long, charged to its last packet.
+  /// Ends a call whose sound has been away for too long, charged to its last packet; one that was never established
+  /// has had none that anybody heard, and costs nothing, whichever of the two times is over first.
   private func advanceDeadMedia() -> Bool {
     guard let dead = deadSide, dead.at <= context.now else { return false }
+    var billedUntil = dead.since
+    if case .up(let up) = state, !up.isEstablished { billedUntil = .zero }
     note("the \(dead.side.rawValue) side is dead")
     end(
       .error, CallFailure(.mediaLost, leg: dead.side == .near ? .app : .trunk),
-      reasons: [CallMachine.normalClearing], billedUntil: dead.since)
+      reasons: [CallMachine.normalClearing], billedUntil: billedUntil)
     return true
   }
 }

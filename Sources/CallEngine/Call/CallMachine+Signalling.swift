@@ -95,10 +95,8 @@ extension CallMachine {
       } else {
         farAnswered(answer.headers)
       }
-    // We hung up while the 200 was on its way: the agent ends the call, nobody is charged.
-    case .ending:
-      if isCancelled(handle), !flags.contains("cancelRace") { flags.append("cancelRace") }
-    case .preparing, .up, .over: break
+    // We hung up: the agent ends the call, nobody is charged. What it tells at its end says that the answer crossed.
+    case .preparing, .up, .ending, .over: break
     }
   }
 
@@ -107,6 +105,13 @@ extension CallMachine {
     end(
       .error, CallFailure(.media, warning: problem, trunk: leg.current?.name, leg: .trunk),
       reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 88, text: problem)])
+  }
+
+  /// A CANCEL of ours crossed the answer, whoever gave up: the trunk may have a call to bill that nobody here pays for.
+  private func noteCrossing(_ ending: CallEnd) {
+    guard ending.crossedAnswer, !flags.contains("cancelRace") else { return }
+    note("the answer crossed our CANCEL")
+    flags.append("cancelRace")
   }
 
   private func isCancelled(_ handle: CallHandle) -> Bool {
@@ -123,6 +128,7 @@ extension CallMachine {
         return endedByPeer(ending)
       }
       guard side == reaching.side else { return }
+      noteCrossing(ending)
       note("\(leg.current?.name ?? ""): \(ending.failure.map { "\($0)" } ?? "ended")")
       switch leg.failed(ending, context) {
       case .nextAttempt: tryNext(side)
@@ -133,7 +139,7 @@ extension CallMachine {
       leg.ended(context)
       endedByPeer(ending)
     case .ending:
-      if ending.wasEstablished, isCancelled(handle), !flags.contains("cancelRace") { flags.append("cancelRace") }
+      if isCancelled(handle) { noteCrossing(ending) }
       nearLeg?.cancelledEnded(handle, context)
       farLeg?.cancelledEnded(handle, context)
       concludeWhenSettled()

@@ -16,6 +16,8 @@ final class TrunkLeg {
     let trunk: CallTrunk
     let ticket: TrunkState.Ticket?
     let startedAt: Instant
+    /// Whether another trunk could take the call.
+    let hasOther: Bool
     var progress = AttemptProgress.none
     var hasLearned = false
     var name: String { trunk.trunk.name }
@@ -92,7 +94,7 @@ final class TrunkLeg {
     let states = terms.trunks.compactMap { context.state(of: $0) }
     let selection = TrunkSelection(from: states, tried: attempts.trunks, at: context.now, draw: context.draw)
     var refusedIdentity: CallFailure?
-    for name in selection.order {
+    for (index, name) in selection.order.enumerated() {
       guard let trunk = context.trunks[name] else { continue }
       let identity: OutgoingIdentity
       do throws(InvalidValue) {
@@ -102,7 +104,9 @@ final class TrunkLeg {
         continue
       }
       guard case .success(let ticket) = context.begin(at: name) else { continue }
-      return begin(at: trunk, identity: identity, ticket: ticket, context)
+      let hasOther =
+        index + 1 < selection.order.count && attempts.count + 1 < trunk.trunk.failover.maximumAttempts
+      return begin(at: trunk, identity: identity, ticket: ticket, hasOther: hasOther, context)
     }
     if attempts.count == 0, let refusedIdentity { return refusedIdentity }
     return failure(selection, context)
@@ -152,7 +156,8 @@ final class TrunkLeg {
   }
 
   private func begin(
-    at trunk: CallTrunk, identity: OutgoingIdentity, ticket: TrunkState.Ticket?, _ context: EngineContext
+    at trunk: CallTrunk, identity: OutgoingIdentity, ticket: TrunkState.Ticket?, hasOther: Bool = false,
+    _ context: EngineContext
   ) -> CallFailure? {
     // Each attempt is a session of its own, with keys that no other peer has seen.
     media.keyMaterial = Redacted(context.newKeyMaterial())
@@ -172,13 +177,15 @@ final class TrunkLeg {
     let sipCallID = context.newSIPCallID()
     self.sipCallID = sipCallID
     phase = .calling(
-      Attempt(handle: handle, trunk: trunk, ticket: ticket, startedAt: context.clock))
+      Attempt(handle: handle, trunk: trunk, ticket: ticket, startedAt: context.clock, hasOther: hasOther))
     var plan = OutgoingCall(
       target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
       offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
+    plan.reachesInternalHosts = trunk.media.reachesInternalHosts
+    if hasOther { plan.firstResponseMilliseconds = context.limits.firstResponseMilliseconds }
     context.emit(.sip(.placeCall(handle, plan)))
     return nil
   }
@@ -248,9 +255,10 @@ final class TrunkLeg {
       learn(&attempt, .answered(status: status, retryAfterSeconds: failure.retryAfterSeconds), context)
     } else {
       attemptEnd = .timedOut
+      let unreached: TrunkHealth.Outcome = attempt.hasOther ? .unheard : .timedOut
       // A ring that nobody took says nothing against the trunk.
       learn(
-        &attempt, failure.code == .transport ? .timedOut : .answered(status: 180, retryAfterSeconds: nil), context)
+        &attempt, failure.code == .transport ? unreached : .answered(status: 180, retryAfterSeconds: nil), context)
     }
     finish(attempt, context)
     attempts.add(

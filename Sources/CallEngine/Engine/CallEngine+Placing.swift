@@ -1,5 +1,5 @@
-import AppProtocol
-import CallModel
+public import AppProtocol
+public import CallModel
 import LedgerCore
 import RoutingCore
 import SDPCore
@@ -9,6 +9,7 @@ import SIPCore
 
 extension CallEngine {
   func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
+    if let failure = overload(of: request) { return context.emit(.app(session, .refused(number, failure))) }
     do throws(CallFailure) {
       guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
       let destination = try destination(request.kind, request.target, in: environment)
@@ -61,6 +62,24 @@ extension CallEngine {
     }
   }
 
+  /// Why a call is refused at once while the node is behind; asked before anything is done for it.
+  ///
+  /// What may be an emergency number is looked at in full: such a call is taken whatever the load is.
+  public func overload(of request: PlaceCall) -> CallFailure? {
+    guard !admission.isOpen else { return nil }
+    let isShort = request.target.utf8.count <= CallEngine.longestEmergencyNumber
+    return request.kind == .phone && isShort ? nil : overload()
+  }
+
+  private func overload() -> CallFailure {
+    CallFailure(
+      .congestion, sipStatus: 503, phrase: "the gateway has more to do than it can",
+      retryAfterSeconds: admission.refuse(at: context.now), leg: .app)
+  }
+
+  /// Characters of the longest text that may be an emergency number.
+  private static let longestEmergencyNumber = 6
+
   private static func isEmergency(_ destination: Destination) -> Bool {
     if case .emergency = destination { return true }
     return false
@@ -71,6 +90,7 @@ extension CallEngine {
     guard !isDraining else {
       throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
     }
+    guard admission.isOpen || CallEngine.isEmergency(destination) else { throw overload() }
     guard calls.count < context.limits.calls || CallEngine.isEmergency(destination) else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)
@@ -263,16 +283,19 @@ extension CallEngine {
     }
     let host = address.host.description.lowercased()
     let isListed = environment.sipHosts.contains { $0.lowercased() == host }
-    guard isListed || (environment.sipHosts.isEmpty && !CallEngine.isPrivate(address.host)) else {
+    guard isListed || (environment.sipHosts.isEmpty && !address.host.isInternal) else {
       throw forbidden("sip.hostNotAllowed", "calls to this domain are not allowed", "a domain of the configuration")
     }
     guard let trunk = try? Trunk(name: "direct", healthPolicy: .standard) else {
       throw CallFailure(.internal, leg: .app)
     }
+    // The name was chosen by an app, and what it resolves to and what its peer answers by whoever owns it: neither may
+    // lead into the gateway's own network.
+    var media = MediaPolicy.trunk([.none, .sdes])
+    media.reachesInternalHosts = isListed
     let direct = CallTrunk(
       trunk: trunk, uri: SIPURI(scheme: .sip, user: nil, host: address.host),
-      identity: CallerIdentityPolicy(domain: configuration.host, assertion: .none),
-      media: .trunk([.none, .sdes]))
+      identity: CallerIdentityPolicy(domain: configuration.host, assertion: .none), media: media)
     return CallTerms(
       destination: .sip(address), rating: try freeAddress(address, payer), maximumSeconds: longest, direct: direct)
   }
@@ -294,26 +317,5 @@ extension CallEngine {
       context.log(.error, nil, "a free address cannot be priced: \(error)")
       throw CallFailure(.internal, leg: .app)
     }
-  }
-
-  /// Addresses inside somebody's own network, by RFC 1918, 3927, 4193, 4291, 5735, 6598, and names that only resolve there.
-  static func isPrivate(_ host: SIPHost) -> Bool {
-    switch host {
-    case .name(let name):
-      return !name.contains(".") || [".local", ".localhost", ".internal", ".home.arpa"].contains { name.hasSuffix($0) }
-    case .ipv4(let address): return isPrivate(ipv4: address)
-    case .ipv6(let high, let low):
-      if high == 0, low >> 32 == 0xFFFF { return isPrivate(ipv4: UInt32(truncatingIfNeeded: low)) }
-      let first = high >> 48
-      return high == 0 || first & 0xFE00 == 0xFC00 || first & 0xFFC0 == 0xFE80 || first & 0xFF00 == 0xFF00
-    }
-  }
-
-  private static func isPrivate(ipv4 address: UInt32) -> Bool {
-    let ranges: [(prefix: UInt32, bits: UInt32)] = [
-      (0x0000_0000, 8), (0x0A00_0000, 8), (0x7F00_0000, 8), (0x6440_0000, 10), (0xA9FE_0000, 16), (0xAC10_0000, 12),
-      (0xC0A8_0000, 16), (0xE000_0000, 3),
-    ]
-    return ranges.contains { (address ^ $0.prefix) >> (32 - $0.bits) == 0 }
   }
 }

@@ -28,6 +28,8 @@ public final class CallEngine {
   var roundTrips: [String: Int64] = [:]
   var lastQuery: UInt64 = 1 << 62
   public internal(set) var isDraining = false
+  /// Whether new calls may begin, by how far the node is behind.
+  public internal(set) var admission = AdmissionGate()
 
   /// - Parameter draw: 64 random bits each time, from the system's generator: keys and names are made of them.
   public init(_ configuration: EngineConfiguration, draw: @escaping () -> UInt64, at now: MonotonicInstant) {
@@ -155,6 +157,18 @@ public final class CallEngine {
       context.configuration = configuration
       context.takeTrunks()
     case .drain: isDraining = true
+    case .waited(let microseconds): observe(microseconds)
+    }
+  }
+
+  private func observe(_ microseconds: Int64) {
+    switch admission.observe(delayMicroseconds: microseconds, at: context.now) {
+    case nil: break
+    case .closed(let delay):
+      context.log(.warning, nil, "overload: new calls are refused, what comes in waits for \(delay / 1000) ms")
+    case .opened(let time, let refusals):
+      context.log(
+        .warning, nil, "the overload is over after \(time / 1000) ms: calls are taken again, \(refusals) were refused")
     }
   }
 

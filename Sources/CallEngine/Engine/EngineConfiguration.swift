@@ -59,6 +59,9 @@ public struct EngineConfiguration: Sendable {
     /// How long keys may take after both sides agreed.
     public var mediaSetUpMilliseconds: Int64 = 15_000
     public var preparationMilliseconds: Int64 = 2_000
+    /// How long a trunk may say nothing at all to an INVITE, which UDP has repeated twice by then, where another trunk can
+    /// take the call.
+    public var firstResponseMilliseconds: Int64 = 1_700
     /// How long a side sends nothing before ``MediaNotice/silence(_:)`` is told: its last packet came so much earlier.
     public var silenceMilliseconds: Int64 = 5_000
     /// How long the answer to an authorisation that nobody waits for is still watched, to give its hold back.

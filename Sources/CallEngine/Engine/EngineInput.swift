@@ -32,6 +32,8 @@ public enum EngineInput: Sendable {
   case configure(EngineConfiguration)
   /// No new calls; those that are up go on.
   case drain
+  /// How long something that came in waited, in microseconds: ``AdmissionGate`` decides by it.
+  case waited(microseconds: Int64)
 }
 
 /// Who asks for a call, and who pays.

@@ -25,8 +25,7 @@ final class BenchGateway {
   static let callerNumber = "+46701234567"
   static let account = "bench"
   /// Below the system's own range, above what gateways take by themselves.
-  private static let trunkPorts = "20400-32399"
-  private static let startSeconds = 30.0
+  private static let trunkPorts = "10400-32399"
 
   let ports: Ports
   let program: PeerProgram
@@ -40,7 +39,10 @@ final class BenchGateway {
   ///   - executable: This program, or another build of it.
   ///   - folder: For the configuration and what the gateway keeps; the ledger is made there if there is none.
   ///   - ledger: The ledger's file; `nil` for ``GatewayBooks/ledger(in:)``.
-  init(executable: String, folder: String, ports: Ports, ledger: String? = nil) throws(BenchProblem) {
+  ///   - startSeconds: That it may take.
+  init(
+    executable: String, folder: String, ports: Ports, ledger: String? = nil, startSeconds: Double = 30
+  ) throws(BenchProblem) {
     let file = "\(folder)/landline.yaml"
     let text = Self.configuration(folder: folder, ports: ports, ledger: ledger ?? GatewayBooks.ledger(in: folder))
     guard
@@ -55,7 +57,7 @@ final class BenchGateway {
     self.ports = ports
     self.program = program
     do {
-      start = try probe.wait(since: began, seconds: Self.startSeconds) { program.isRunning }
+      start = try probe.wait(since: began, seconds: startSeconds) { program.isRunning }
     } catch {
       program.end()
       throw BenchProblem("the gateway does not start: \(error)\(Self.lastWords(folder))")
@@ -63,10 +65,11 @@ final class BenchGateway {
   }
 
   /// Ends the process as an operator would; one that does not end in time is killed.
-  func stop() {
+  /// - Parameter seconds: That it may take.
+  func stop(within seconds: Double = 10) {
     guard program.isRunning else { return }
     kill(program.identifier, SIGTERM)
-    let end = ProcessClock.monotonicSeconds() + 10
+    let end = ProcessClock.monotonicSeconds() + seconds
     while program.isRunning, ProcessClock.monotonicSeconds() < end { usleep(10_000) }
     program.end()
   }
@@ -140,6 +143,8 @@ final class BenchGateway {
 
 /// The ledger of a gateway under test: one account with prices and more credit than any run spends.
 enum GatewayBooks {
+  static let creditMicro: Int64 = 10_000_000_000_000
+
   static func ledger(in folder: String) -> String { "\(folder)/ledger.db" }
 
   /// Makes the ledger with the commands that an operator would give.
@@ -156,7 +161,7 @@ enum GatewayBooks {
       ["account", "create", account, "--currency", "EUR"],
       ["deck", "import", deck, "--name", "bench", "--version", "1", "--currency", "EUR", "--activate-from", "now"],
       ["plan", "create", "bench", "bench"], ["account", "set-plan", account, "bench"],
-      ["topup", account, "10000000"],
+      ["topup", account, "\(creditMicro / 1_000_000)"],
     ] {
       let code = try PeerProgram(executable, arguments + ["--database", ledger]).wait()
       guard code == 0 else { throw BenchProblem("landline \(arguments.joined(separator: " ")) ended with \(code)") }

@@ -24,6 +24,11 @@ final class CallDriver {
     var shakesHands = false
     /// Calls that are not where they should be by then count as failed.
     var patienceSeconds = 30.0
+    /// For whoever watches from another thread.
+    var progress: CallLoadProgress?
+
+    /// Seconds after which it is given up.
+    var duration: Double { Double(calls) / Double(rate) + patienceSeconds }
   }
 
   /// Calls are due in steps of this.
@@ -80,8 +85,7 @@ final class CallDriver {
     waiting = load.calls
     calls.reserveCapacity(load.calls)
     place(as: Pace(start: .now(), rate: load.rate, calls: load.calls))
-    let seconds = Double(load.calls) / Double(load.rate) + load.patienceSeconds
-    let limit = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(seconds * 1000))) { [weak self] in
+    let limit = loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(load.duration * 1000))) { [weak self] in
       self?.giveUp()
     }
     return promise.futureResult.always { _ in limit.cancel() }
@@ -203,6 +207,7 @@ final class CallDriver {
   private func ended(_ index: Int, _ summary: CallSummary) {
     calls[index].marks.ended = ProcessClock.monotonicSeconds()
     calls[index].hasEnded = true
+    load.progress?.ended(costMicro: summary.costMicro ?? 0)
     calls[index].media?.close()
     calls[index].media = nil
     if !calls[index].isHungUp {

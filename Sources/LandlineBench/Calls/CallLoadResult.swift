@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The moments of one call as its app saw them, in seconds of ``ProcessClock``.
 struct CallMarks: Sendable {
   /// Before `call` was written.
@@ -23,5 +25,21 @@ package struct CallLoadResult: Sendable {
   var failureText: String {
     failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) x \($0.key)" }
       .joined(separator: "; ")
+  }
+}
+
+/// How far a load has come, seen from another thread.
+final class CallLoadProgress: Sendable {
+  private let endedCalls = Atomic<Int>(0)
+  private let cost = Atomic<Int64>(0)
+
+  /// Calls that were placed and are over.
+  var ended: Int { endedCalls.load(ordering: .relaxed) }
+  /// What the gateway told that they cost, in micro-units.
+  var costMicro: Int64 { cost.load(ordering: .relaxed) }
+
+  func ended(costMicro: Int64) {
+    endedCalls.add(1, ordering: .relaxed)
+    cost.add(costMicro, ordering: .relaxed)
   }
 }

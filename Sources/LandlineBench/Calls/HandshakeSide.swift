@@ -4,15 +4,15 @@ import NIOPosix
 import SDPCore
 import SecureTransport
 
-/// The apps' side of calls that shake hands: full ICE and DTLS for each call, on a port of its own, without any sound.
-/// Belongs to its event loop.
+/// The apps' side of calls that shake hands: full ICE and DTLS for each call, on a port of its own. Sound goes only where
+/// it is asked for. Belongs to its event loop.
 final class HandshakeSide {
-  fileprivate let loop: any EventLoop
-  fileprivate let certificate: DTLSCertificate
+  let loop: any EventLoop
+  let certificate: DTLSCertificate
   /// Shared by all legs: emptied after each input.
-  fileprivate let outbox = PacketOutbox()
-  fileprivate let packet = PacketBuffer()
-  fileprivate var events: [TransportEvent] = []
+  let outbox = PacketOutbox()
+  let packet = PacketBuffer()
+  var events: [TransportEvent] = []
   private var random = SystemRandomNumberGenerator()
 
   /// - Throws: ``BenchProblem`` when the machine makes no certificate.
@@ -34,8 +34,7 @@ final class HandshakeSide {
   ///   - tell: What becomes of the leg.
   ///   - ready: The leg with its offer; without a port `tell` hears of it in its place.
   func open(_ tell: @escaping (HandshakeLeg.Event) -> Void, ready: @escaping (HandshakeLeg) -> Void) {
-    let (fragment, password) = (letters(8), letters(24))
-    guard let credentials = ICECredentials(userFragment: fragment, password: password) else {
+    guard let credentials = credentials() else {
       return tell(.failed("credentials that ICE does not take"))
     }
     let leg = HandshakeLeg(self, credentials: credentials, sessionID: random.next() >> 2, tell)
@@ -60,6 +59,11 @@ final class HandshakeSide {
       }
   }
 
+  func credentials() -> ICECredentials? {
+    let (fragment, password) = (letters(8), letters(24))
+    return ICECredentials(userFragment: fragment, password: password)
+  }
+
   private func letters(_ count: Int) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
     return String((0..<count).map { _ in letters[Int(truncatingIfNeeded: random.next() & 63)] })
@@ -79,20 +83,25 @@ final class HandshakeLeg: ChannelInboundHandler {
 
   private static let port = MediaPort(rawValue: 0)
 
-  private let side: HandshakeSide
-  private let credentials: ICECredentials
+  let side: HandshakeSide
+  private let first: ICECredentials
   private let tell: (Event) -> Void
-  private var negotiation: OfferAnswer
-  private var transport: ClientTransport?
+  var negotiation: OfferAnswer
+  var media: LocalMedia?
+  private(set) var transport: ClientTransport?
   private var context: ChannelHandlerContext?
   private var wakeUp: Scheduled<Void>?
   private(set) var offer = ""
+  /// Where the next packet of sound stands.
+  var sound = SoundPosition()
+  /// Packets of sound that came, and whose keys were right.
+  private(set) var soundReceived = 0
 
   fileprivate init(
     _ side: HandshakeSide, credentials: ICECredentials, sessionID: UInt64, _ tell: @escaping (Event) -> Void
   ) {
     self.side = side
-    self.credentials = credentials
+    first = credentials
     self.tell = tell
     negotiation = OfferAnswer(sessionID: sessionID, host: .ipv4(0x7F00_0001), policy: .client)
   }
@@ -102,14 +111,15 @@ final class HandshakeLeg: ChannelInboundHandler {
     let local = ClientTransport.Local(port: Self.port, address: MediaAddress(ipv4: 0x7F00_0001, port: port))
     transport = ClientTransport(
       ClientTransport.Configuration(
-        locals: [local], certificate: side.certificate, credentials: credentials,
+        locals: [local], certificate: side.certificate, credentials: first,
         draw: {
           var generator = SystemRandomNumberGenerator()
           return generator.next()
         }), at: HandshakeSide.now())
     let media = LocalMedia(
       host: .ipv4(0x7F00_0001), port: Int(port), fingerprint: side.certificate.fingerprint,
-      iceCredentials: credentials, candidates: [local.candidate], canonicalName: "bench")
+      iceCredentials: first, candidates: [local.candidate], canonicalName: "bench")
+    self.media = media
     guard let description = try? negotiation.offer(from: media) else { return false }
     offer = description.text
     return true
@@ -149,12 +159,13 @@ final class HandshakeLeg: ChannelInboundHandler {
     let address = MediaAddress(ipv4: 0x7F00_0001, port: UInt16(clamping: source))
     side.packet.replace(with: bytes)
     work { transport, now in
-      _ = transport.receive(
+      let kind = transport.receive(
         side.packet, on: Self.port, from: address, at: now, outbox: side.outbox, events: &side.events)
+      if case .rtp = kind { soundReceived += 1 }
     }
   }
 
-  private func work(_ body: (ClientTransport, MonotonicInstant) -> Void) {
+  func work(_ body: (ClientTransport, MonotonicInstant) -> Void) {
     guard let transport else { return }
     let now = HandshakeSide.now()
     body(transport, now)

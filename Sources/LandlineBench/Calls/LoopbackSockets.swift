@@ -45,4 +45,32 @@ enum LoopbackSockets {
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
+
+  /// Asks for a page over HTTP and reads the whole answer.
+  /// - Returns: what stands behind its head.
+  static func get(
+    _ page: String, port: UInt16, maximumBytes: Int, milliseconds: Int
+  ) throws(BenchProblem) -> String {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard socket >= 0 else { throw BenchProblem("no socket can be made") }
+    defer { close(socket) }
+    limit(socket, milliseconds: milliseconds)
+    let request = Array("GET \(page) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n".utf8)
+    guard connect(socket, port: port),
+      request.withUnsafeBytes({ send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }) == request.count
+    else { throw BenchProblem("the gateway takes no question about \(page)") }
+    var answer: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while answer.count < maximumBytes {
+      let count = recv(socket, &buffer, buffer.count, 0)
+      guard count > 0 else { break }
+      answer += buffer[..<count]
+    }
+    let text = String(decoding: answer, as: UTF8.self)
+    // CR LF is one character.
+    guard text.hasPrefix("HTTP/1.1 200"), let end = text.range(of: "\r\n\r\n") else {
+      throw BenchProblem("the gateway does not show \(page)")
+    }
+    return String(text[end.upperBound...])
+  }
 }

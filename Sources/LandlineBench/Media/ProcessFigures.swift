@@ -4,11 +4,33 @@ import Foundation
 enum ProcessFigures {
   /// KiB of proportional set size (proc(5), smaps_rollup).
   static func proportionalKibibytes(_ process: Int32) throws(BenchProblem) -> Int {
-    guard let text = try? String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8),
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Pss:") }),
-      let value = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-    else { throw BenchProblem("the memory of process \(process) cannot be read") }
-    return value
+    try kibibytes(["Pss"], process)[0]
+  }
+
+  /// KiB resident, and those of them that this process alone has and has written to (proc(5), smaps_rollup).
+  static func residentKibibytes(_ process: Int32) throws(BenchProblem) -> (all: Int, own: Int) {
+    let values = try kibibytes(["Rss", "Private_Dirty"], process)
+    return (values[0], values[1])
+  }
+
+  private static func kibibytes(_ names: [String], _ process: Int32) throws(BenchProblem) -> [Int] {
+    let lines = ((try? String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8)) ?? "")
+      .split(separator: "\n")
+    let values = names.compactMap { name in
+      lines.first { $0.hasPrefix("\(name):") }?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+    }
+    guard values.count == names.count else { throw BenchProblem("the memory of process \(process) cannot be read") }
+    return values
+  }
+
+  /// 0 once it has ended.
+  static func threads(_ process: Int32) -> Int { entries("/proc/\(process)/task") }
+
+  /// Open descriptors; 0 once it has ended.
+  static func descriptors(_ process: Int32) -> Int { entries("/proc/\(process)/fd") }
+
+  private static func entries(_ folder: String) -> Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder))?.count ?? 0
   }
 
   /// Clock ticks of user and system time so far (proc(5), stat fields 14 and 15).

@@ -11,18 +11,19 @@ final class PeerProgram {
 
   /// - Parameters:
   ///   - input: a descriptor it reads from; without one there is nothing to read.
-  ///   - output: a descriptor it writes to, errors too; without one what it says is lost.
+  ///   - output: a descriptor it writes to; without one what it says is lost.
+  ///   - keepsDiagnostics: whether errors go there as well.
   ///   - environment: set for it beside what this process has.
   /// - Throws: ``BenchProblem`` when it cannot be started.
   init(
-    _ name: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil,
+    _ name: String, _ arguments: [String], input: Int32? = nil, output: Int32? = nil, keepsDiagnostics: Bool = true,
     environment: [String: String] = [:]
   ) throws(BenchProblem) {
     guard let path = PeerProgram.path(name) else { throw BenchProblem("\(name) is not installed") }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    for (descriptor, given) in [(Int32(0), input), (1, output), (2, output)] {
+    for (descriptor, given) in [(Int32(0), input), (1, output), (2, keepsDiagnostics ? output : nil)] {
       if let given {
         posix_spawn_file_actions_adddup2(&actions, given, descriptor)
       } else {

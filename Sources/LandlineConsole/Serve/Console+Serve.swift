@@ -42,6 +42,7 @@ extension Console {
     signsInLocally: Bool = false,
     started: @escaping @Sendable (RunningGateway, UInt16) async throws -> AfterStart = { _, _ in .goesOn }
   ) async throws {
+    Console.leaveNoCore()
     let output = LogOutput(configuration.log)
     let log = Logger(label: "landline") { GatewayLogHandler(label: $0, output: output) }
     let metrics = MetricsRegistry()
@@ -97,6 +98,15 @@ extension Console {
         _ = notifier?.stopping(status: "ends its calls")
       }
     }
+  }
+
+  /// A core would hold keys, credentials and voices. Whoever needs one for a search lifts the limit of the running
+  /// process: `prlimit --core=unlimited --pid …`.
+  private static func leaveNoCore() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = 0
+    setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
   }
 
   /// SIGHUP. A file with a problem changes nothing.

@@ -24,6 +24,9 @@ final class SIPShard: SIPTransportsDelegate {
   private var isRunning = false
   /// Milliseconds that fit the loop's nanoseconds.
   private static let farthest = Int64.max / 1_000_000
+  /// Between two reports of requests that are not answered.
+  private static let strangerReportMilliseconds: Int64 = 10_000
+  private var strangerReportedAt: MonotonicInstant?
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
 
   init(
@@ -89,11 +92,24 @@ final class SIPShard: SIPTransportsDelegate {
   private func handle(_ input: Input) {
     let now = transports.now
     switch input {
-    case .message(let bytes, let path): agent.receive(bytes, from: path, at: now, into: &effects)
+    case .message(let bytes, let path):
+      let ignored = agent.strangersIgnored
+      agent.receive(bytes, from: path, at: now, into: &effects)
+      if agent.strangersIgnored != ignored { reportStranger(path, at: now) }
     case .command(let command): agent.handle(command, at: now, into: &effects)
     case .failed(let transaction): agent.transportFailed(transaction, at: now, into: &effects)
     case .deadline: agent.advance(to: now, into: &effects)
     }
+  }
+
+  /// Who scans sends many: one of them is enough to see why a trunk that was forgotten gets no answer.
+  private func reportStranger(_ path: SIPPath, at now: MonotonicInstant) {
+    guard strangerReportedAt.map({ now.milliseconds(since: $0) >= SIPShard.strangerReportMilliseconds }) ?? true else {
+      return
+    }
+    strangerReportedAt = now
+    transports.report(
+      .stranger, path.listener, "a request over UDP is not answered: this host is no trunk's", remote: path.remote)
   }
 
   private func perform() {

@@ -21,6 +21,7 @@ public struct TransportProblem: Sendable {
     case partialMessage = "limit.partialMessage"
     case framing = "stream.framing"
     case pong = "stream.pong"
+    case stranger = "source.stranger"
 
     case handshakeTimeout = "tls.handshakeTimeout"
     case certificateExpired = "tls.certificateExpired"

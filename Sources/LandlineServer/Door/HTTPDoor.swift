@@ -47,12 +47,21 @@ public struct HTTPDoor: Service {
       }
       let key = try NIOSSLPrivateKey(file: certificate.keyPath, format: .pem)
       var tls = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: .privateKey(key))
-      tls.minimumTLSVersion = .tlsv12
+      tls.minimumTLSVersion = certificate.needsTLS13 ? .tlsv13 : .tlsv12
+      tls.cipherSuiteValues = Self.cipherSuites
       tls.applicationProtocols = ["http/1.1"]
       return try NIOSSLContext(configuration: tls)
     }
     self.onListening = onListening
   }
+
+  /// Forward secrecy and authenticated encryption only, as for SIP.
+  private static let cipherSuites: [NIOTLSCipher] = [
+    .TLS_AES_128_GCM_SHA256, .TLS_AES_256_GCM_SHA384, .TLS_CHACHA20_POLY1305_SHA256,
+    .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+    .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+    .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+  ]
 
   public func run() async throws {
     let limits = configuration.limits

@@ -4,10 +4,13 @@ public struct HTTPDoorConfiguration: Sendable {
   public struct Certificate: Hashable, Sendable {
     public var chainPath: String
     public var keyPath: String
+    /// Whether TLS 1.2 is refused.
+    public var needsTLS13: Bool
 
-    public init(chainPath: String, keyPath: String) {
+    public init(chainPath: String, keyPath: String, needsTLS13: Bool = false) {
       self.chainPath = chainPath
       self.keyPath = keyPath
+      self.needsTLS13 = needsTLS13
     }
   }
 

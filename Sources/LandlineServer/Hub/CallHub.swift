@@ -211,6 +211,7 @@ public final class CallHub: Sendable {
   func measure() async {
     meter.calls(await liveCalls(environment: nil), environments: environmentNames)
     meter.trunks(await trunks())
+    if let admission = await perform({ $0.admission }) { meter.admission(admission) }
     if let statistics = try? await node.statistics() { meter.sip(statistics) }
     for (index, loop) in media.enumerated() {
       _ = loop.inspect { [meter] statistics, holdings in meter.media(index, statistics, holdings) }
@@ -282,7 +283,8 @@ private final class HubDelegate: SIPNodeDelegate {
   }
 
   func node(_ node: SIPNode, met problem: TransportProblem) {
-    log.debug("sip transport", metadata: ["problem": "\(problem)"])
+    log.log(
+      level: problem.kind == .stranger ? .notice : .debug, "sip transport", metadata: ["problem": "\(problem)"])
     loop.sip(problem)
   }
 }
@@ -298,7 +300,8 @@ extension CallHub: AppConnectionAcceptor {
   }
 
   public func received(_ text: [UInt8], on connection: AppProtocol.ConnectionID) {
-    eventLoop.execute { self.loop.value.door(.text(connection, text)) }
+    let arrival = NodeClock.now()
+    eventLoop.execute { self.loop.value.text(text, on: connection, since: arrival) }
   }
 
   public func violated(_ connection: AppProtocol.ConnectionID, closeCode: UInt16, _ problem: String) {

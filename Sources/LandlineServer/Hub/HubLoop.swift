@@ -57,6 +57,11 @@ final class HubLoop {
   private var isRunning = false
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
   private var isStopped = false
+  /// Whether ``tick()`` is due, and whether anything came in since the last one.
+  private var isTicking = false
+  private var hasNews = false
+  /// What tells of a loop that is behind.
+  private static let tickMilliseconds: Int64 = 20
 
   /// What an account was like when its calls were last told.
   struct AccountState: Hashable {
@@ -139,6 +144,12 @@ final class HubLoop {
   func door(_ input: AppDoorInput) {
     if case .text = input { meter.appMessage(isIncoming: true) }
     take(.door(input))
+  }
+
+  /// A message of an app, which came at `arrival` and has waited since.
+  func text(_ text: [UInt8], on connection: AppProtocol.ConnectionID, since arrival: MonotonicInstant) {
+    engine(.waited(microseconds: NodeClock.now().microseconds(since: arrival)))
+    door(.text(connection, text))
   }
 
   func engine(_ input: EngineInput) { take(.engine(input)) }
@@ -234,6 +245,8 @@ final class HubLoop {
     }
   }
   var isIdle: Bool { engine.isIdle && media.callCount == 0 }
+  /// Whether new calls may begin, and how many were refused because none might.
+  var admission: AdmissionGate { engine.admission }
   var drains: Bool { isDraining }
 
   func watch() -> AsyncStream<CallSnapshot> {
@@ -301,8 +314,9 @@ final class HubLoop {
 
   // MARK: One input after the other
 
-  private func take(_ input: Input) {
+  private func take(_ input: Input, isNews: Bool = true) {
     inputs.append(input)
+    if isNews { hasNews = true }
     guard !isRunning else { return }
     isRunning = true
     while let input = inputs.popFirst(), !isStopped {
@@ -320,6 +334,7 @@ final class HubLoop {
     inputs.removeAll(keepingCapacity: true)
     isRunning = false
     schedule()
+    startTicking()
     checkIdle()
   }
 
@@ -363,6 +378,11 @@ final class HubLoop {
   /// Adds who asks and who pays. Only a call needs the payer's prices: what is not known yet is read first.
   private func ask(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at clock: Instant) {
     guard let identity = identities[session] else { return }
+    // Before anything is done for it: what is refused must cost next to nothing.
+    if case .call(let call) = request, let failure = engine.overload(of: call) {
+      inputs.append(.door(.event(session, .refused(number, failure))))
+      return
+    }
     traces?.request(session, number, request, at: NodeClock.unixMicroseconds())
     guard let (environment, application) = application(identity.application) else {
       // The application was taken out of the configuration while the session stood.
@@ -521,6 +541,22 @@ final class HubLoop {
 
   // MARK: Time
 
+  /// Looks every 20 ms how late the loop comes to what is due, for as long as anything comes in or calls are refused. A
+  /// loop that nothing comes to sleeps.
+  private func startTicking() {
+    guard !isTicking, !isStopped, hasNews || !engine.admission.isOpen else { return }
+    isTicking = true
+    hasNews = false
+    let due = NodeClock.now().advanced(byMilliseconds: HubLoop.tickMilliseconds)
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(HubLoop.tickMilliseconds)) { [weak self] in
+      guard let self else { return }
+      isTicking = false
+      let late = max(0, NodeClock.now().microseconds(since: due))
+      meter.late(microseconds: late)
+      take(.engine(.waited(microseconds: late)), isNews: false)
+    }
+  }
+
   /// Keeps one wake-up, never later than the next deadline of door or engine. Times are of the boot clock; the loop's own
   /// clock stands still while the machine is suspended, so a wake-up is never more than a second away.
   private func schedule() {
@@ -536,7 +572,7 @@ final class HubLoop {
     let task = eventLoop.assumeIsolated().scheduleTask(in: .microseconds(delay)) { [weak self] in
       self?.meter.late(microseconds: NodeClock.now().microseconds(since: now.advanced(byMicroseconds: delay)))
       self?.wakeUp = nil
-      self?.take(.deadline)
+      self?.take(.deadline, isNews: false)
     }
     wakeUp = (deadline, task)
   }

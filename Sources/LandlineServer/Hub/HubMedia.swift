@@ -15,6 +15,7 @@ final class HubMedia {
     var bridge: MediaBridge.Identifier
     var needs: MediaNeeds
     var credentials: ICECredentials?
+    var isClosing = false
   }
 
   private let loops: [MediaLoop]
@@ -56,8 +57,12 @@ final class HubMedia {
     let loop = loops[index]
     entries[call] = Entry(loop: index, bridge: bridge, needs: needs)
     calls[bridge] = call
-    let reply: @Sendable (Result<PreparedMedia, MediaShortage>) -> Void = { [eventLoop] result in
-      eventLoop.execute { answer(result) }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let reply: @Sendable (Result<PreparedMedia, MediaShortage>) -> Void = { result in
+      bound.eventLoop.execute {
+        bound.value.closeIfForgotten(bridge, of: call, on: loop)
+        answer(result)
+      }
     }
     var sides: [BridgeSide] = []
     if needs.near == .trunk { sides.append(.left) }
@@ -68,6 +73,12 @@ final class HubMedia {
       bridge: bridge, needs: needs, certificate: certificate, app: loop.appPorts.first, credentials: credentials,
       streams: [stream(), stream()], keys: [keyMaterial(), keyMaterial()])
     Self.reserve(sides, [:], material, on: loop, reply: reply)
+  }
+
+  /// A call may be refused while its ports are being taken: what was opened after its end has to be closed as well.
+  private func closeIfForgotten(_ bridge: MediaBridge.Identifier, of call: CallID, on loop: MediaLoop) {
+    if let entry = entries[call], entry.bridge == bridge, !entry.isClosing { return }
+    loop.close(bridge)
   }
 
   /// Everything a bridge is made of but its ports; drawn on the hub's loop.
@@ -160,6 +171,7 @@ final class HubMedia {
     let loop = loops[entry.loop]
     switch order {
     case .close:
+      entries[call]?.isClosing = true
       loop.close(entry.bridge)
     case .restartICE(let side, let credentials):
       take(loop.route(userFragment: credentials.userFragment, to: entry.bridge, side.bridgeSide), call)

@@ -12,6 +12,7 @@ final class HubMeter: Sendable {
     var sip = TransportStatistics()
     var media: [Int: MediaLoopStatistics] = [:]
     var legs: [Int: Int] = [:]
+    var overloadRefusals = 0
   }
 
   private let metrics: MetricsRegistry
@@ -74,6 +75,15 @@ final class HubMeter: Sendable {
       metrics.set(
         .liveCalls, Double(calls.count { $0.environment == environment }), [("environment", environment)])
     }
+  }
+
+  func admission(_ gate: AdmissionGate) {
+    let before = totals.withLock { totals in
+      defer { totals.overloadRefusals = gate.refusals }
+      return totals.overloadRefusals
+    }
+    metrics.set(.admissionOpen, gate.isOpen ? 1 : 0)
+    add(.overloadRefusals, UInt64(gate.refusals), UInt64(before), [])
   }
 
   func trunks(_ trunks: [TrunkReport]) {

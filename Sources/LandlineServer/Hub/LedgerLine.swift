@@ -116,12 +116,13 @@ package final class LedgerLine: Sendable {
       do {
         try await spool.append(entry.operation)
         let count = await spool.count
-        state.withLock { $0.spooled = count }
         log.warning("an operation waits in the spool", metadata: ["problem": "\(problem)", "waiting": "\(count)"])
       } catch {
         log.error(
-          "an operation could not be kept", metadata: ["key": "\(entry.operation.key)", "problem": "\(error)"])
+          "an operation waits in memory alone", metadata: ["key": "\(entry.operation.key)", "problem": "\(error)"])
       }
+      let count = await spool.count
+      state.withLock { $0.spooled = count }
     }
     entry.completion(.failure(problem))
   }

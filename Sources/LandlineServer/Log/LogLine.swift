@@ -1,9 +1,9 @@
-import CallModel
-import LandlineConfiguration
-import Logging
+package import CallModel
+package import LandlineConfiguration
+package import Logging
 
 /// One event as one line: whatever a text holds, it cannot begin another line or end its place in this one.
-struct LogLine {
+package struct LogLine {
   /// Bytes of a message.
   static let maximumMessageBytes = 4096
   /// Bytes of one value of metadata, and of a key.
@@ -12,7 +12,7 @@ struct LogLine {
   static let maximumEntries = 32
   static let maximumDepth = 4
   /// Bytes after which no further value is written.
-  static let maximumLineBytes = 16_384
+  package static let maximumLineBytes = 16_384
 
   private let masks: Bool
   private var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ struct LogLine {
   }
 
   /// The event with a line feed at its end.
-  static func bytes(
+  package static func bytes(
     _ event: LogEvent, label: String, metadata: Logger.Metadata, at time: Instant, format: LogConfiguration.Format,
     masks: Bool
   ) -> [UInt8] {

@@ -1,9 +1,9 @@
 import CallModel
 
 /// Hides the middle of phone numbers in texts that are written to a log.
-struct LogMask {
+package struct LogMask {
   /// Fewest digits that are taken for a number.
-  static let minimumDigits = E164Number.minimumDigits
+  package static let minimumDigits = E164Number.minimumDigits
   /// Digits from which on the first four and the last two stay.
   private static let longNumber = 10
   /// Names of values that are numbers or addresses, whatever stands before their digits.
@@ -13,7 +13,7 @@ struct LogMask {
 
   /// - Parameter isNumber: Whether every run of digits is one; otherwise only those after `+`, `%2B`, `sip:`, `sips:`
   ///   and `tel:`.
-  static func masked(_ text: String, isNumber: Bool) -> String {
+  package static func masked(_ text: String, isNumber: Bool) -> String {
     let bytes = Array(text.utf8)
     var hidden: [Int] = []
     var offset = 0

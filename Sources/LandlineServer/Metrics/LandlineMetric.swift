@@ -13,6 +13,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case trunkUp = "landline_trunk_up"
   case trunkLiveCalls = "landline_trunk_live_calls"
   case eventLoopLag = "landline_event_loop_lag"
+  case admissionOpen = "landline_admission_open"
+  case overloadRefusals = "landline_overload_refusals"
   case mediaPackets = "landline_media_packets"
   case mediaDropped = "landline_media_dropped_packets"
   case mediaLegs = "landline_media_legs"
@@ -27,10 +29,12 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   public var kind: Kind {
     switch self {
     case .callsStarted, .callsEnded, .appMessages, .ledgerFailures, .sipMessages, .sipDropped, .mediaPackets,
-      .mediaDropped, .httpRequests, .seriesDropped:
+      .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
-    case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining: .gauge
+    case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining,
+      .admissionOpen:
+      .gauge
     }
   }
 
@@ -49,6 +53,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .trunkUp: "Whether a trunk takes calls: 1 or 0."
     case .trunkLiveCalls: "Calls on a trunk."
     case .eventLoopLag: "How late the signalling loop comes to what is due."
+    case .admissionOpen: "Whether new calls may begin: 0 while the gateway has more to do than it can."
+    case .overloadRefusals: "Calls refused because the gateway had more to do than it could."
     case .mediaPackets: "Media packets, by direction."
     case .mediaDropped: "Media packets dropped, by reason."
     case .mediaLegs: "Legs with media ports."

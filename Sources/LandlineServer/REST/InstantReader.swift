@@ -1,8 +1,8 @@
-import CallModel
+package import CallModel
 
 /// Instants as HTTP clients write them: RFC 3339 section 5.6, with an offset.
-enum InstantReader {
-  static func read(_ text: String) -> Instant? {
+package enum InstantReader {
+  package static func read(_ text: String) -> Instant? {
     let bytes = Array(text.utf8)
     guard (20...40).contains(bytes.count) else { return nil }
     func number(_ range: Range<Int>) -> Int64? {

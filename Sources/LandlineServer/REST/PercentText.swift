@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986 section 2.1).
-enum PercentText {
+package enum PercentText {
   /// - Returns: `nil` for an incomplete escape or bytes that are not UTF-8.
-  static func decode(_ text: some StringProtocol) -> String? {
+  package static func decode(_ text: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
@@ -19,7 +19,7 @@ enum PercentText {
 
   /// Parameters of a query by name.
   /// - Returns: `nil` when one stands there twice or cannot be read.
-  static func query(_ text: String) -> [(name: String, value: String)]? {
+  package static func query(_ text: String) -> [(name: String, value: String)]? {
     var parameters: [(name: String, value: String)] = []
     for part in text.split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

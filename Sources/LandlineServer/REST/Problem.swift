@@ -52,7 +52,7 @@ package struct Problem: Error, Sendable {
   static let commonHeaders = [("Content-Type", mediaType)] + safetyHeaders
 
   /// - Parameter instance: path of the request.
-  func body(instance: String?) -> [UInt8] {
+  package func body(instance: String?) -> [UInt8] {
     var all: [(String, JSONTree)] = [
       ("type", .text("/errors/\(code.name)")), ("title", .text(code.title)), ("status", .integer(Int64(code.status))),
       ("detail", .text(detail)),

@@ -128,7 +128,7 @@ package struct ProblemCode: Hashable, Sendable {
       case .funds: 402
       case .rate, .policy, .currency: 403
       case .limit: 429
-      case .noRoute, .billing: 503
+      case .noRoute, .billing, .congestion: 503
       case .number, .address, .header: 400
       case .internal: 500
       case .capabilityRemote, .capabilityLocal: 409

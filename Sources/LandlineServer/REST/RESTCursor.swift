@@ -1,12 +1,12 @@
 /// A place in a list, opaque to clients: Base64url of the list's name and its numbers.
-enum RESTCursor {
-  static let maximumBytes = 256
+package enum RESTCursor {
+  package static let maximumBytes = 256
 
-  static func write(_ list: String, _ numbers: [Int64]) -> String {
+  package static func write(_ list: String, _ numbers: [Int64]) -> String {
     encode(Array("\(list):\(numbers.map { String($0) }.joined(separator: ":"))".utf8))
   }
 
-  static func read(_ text: String, _ list: String, count: Int) -> [Int64]? {
+  package static func read(_ text: String, _ list: String, count: Int) -> [Int64]? {
     guard text.utf8.count <= maximumBytes, let bytes = decode(text) else { return nil }
     let parts = String(decoding: bytes, as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == count + 1, parts[0] == list else { return nil }

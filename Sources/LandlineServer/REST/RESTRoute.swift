@@ -30,22 +30,7 @@ struct RESTRoute: Sendable {
     var schema: JSONTree
   }
 
-  struct Member: Sendable {
-    enum Kind: Sendable {
-      case text
-      /// A decimal text such as `12.50`.
-      case amount
-      case integer
-      case flag
-      case destination
-      /// Texts by name.
-      case texts
-    }
-    var name: String
-    var kind: Kind
-    var isRequired = false
-    var description: String
-  }
+  typealias Member = RESTBody.Member
 
   enum Success: Sendable {
     /// The name of a schema.
@@ -98,7 +83,7 @@ struct RESTCall: Sendable {
   /// Decoded, by name.
   var path: [String: String]
   var query: [String: String]
-  var body: [String: JSONTree]
+  var body: RESTBody
   /// Set on every route but those for anyone.
   var principal: RESTPrincipal?
   /// The page's session, where a cookie was the proof.

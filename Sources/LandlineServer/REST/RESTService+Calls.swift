@@ -37,7 +37,7 @@ extension RESTService {
         ], success: .json(201, "PlacedCall"),
         problems: [
           .accountUnknown, .memberInvalid, ProblemCode(CallFailureCode.number.details),
-          ProblemCode(CallFailureCode.funds.details),
+          ProblemCode(CallFailureCode.funds.details), ProblemCode(CallFailureCode.congestion.details),
         ]
       ) { call in
         let (principal, _) = try call.environment()

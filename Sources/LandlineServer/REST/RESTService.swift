@@ -109,7 +109,7 @@ package struct RESTService: Sendable {
 
   private func answer(_ route: RESTRoute, _ asked: RESTRequest) async throws -> RESTAnswer {
     var call = RESTCall(
-      request: asked, path: [:], query: [:], body: [:], principal: nil, stores: nil, key: RequestKey(unchecked: "none"),
+      request: asked, path: [:], query: [:], body: RESTBody(), principal: nil, stores: nil, key: RequestKey(unchecked: "none"),
       now: clock())
     if case .anyone = route.access {
     } else {
@@ -124,7 +124,9 @@ package struct RESTService: Sendable {
     }
     call.path = try parameters(route, asked.path)
     call.query = try query(route, asked.query)
-    if let members = route.body { call.body = try RESTService.body(members, asked) }
+    if let members = route.body {
+      call.body = try RESTBody(asked.body, type: asked.header("content-type"), members)
+    }
     return try await perform(route, call)
   }
 
@@ -157,35 +159,6 @@ package struct RESTService: Sendable {
         members: [("parameter", .text(name))])
     }
     return Dictionary(parameters.map { ($0.name, $0.value) }) { first, _ in first }
-  }
-
-  private static func body(_ members: [RESTRoute.Member], _ request: RESTRequest) throws -> [String: JSONTree] {
-    if request.body.isEmpty, !members.contains(where: { $0.isRequired }) { return [:] }
-    let type = (request.header("content-type") ?? "").prefix { $0 != ";" }.lowercased()
-    guard type.trimmedSpaces == "application/json" else {
-      throw Problem(.mediaType, type.isEmpty ? "the body's type is not given" : "\(type.prefix(64)) is not read here")
-    }
-    let tree: JSONTree
-    do {
-      tree = try JSONReader.read(request.body)
-    } catch {
-      throw Problem(
-        .jsonMalformed, "byte \(error.offset): \(error.problem)", members: [("position", .integer(Int64(error.offset)))]
-      )
-    }
-    guard case .object(let found) = tree else {
-      throw Problem(.bodyShape, "the body is \(tree.kind)", fix: "an object: {…}")
-    }
-    let known = members.map { $0.name }
-    for member in found where !known.contains(member.name) {
-      throw RESTCall.unknown(
-        member.name, Spelling.nearest(to: member.name, among: known), known: known.joined(separator: ", "))
-    }
-    for member in members where member.isRequired && (tree[member.name] ?? .null) == .null {
-      throw Problem(
-        .memberMissing, "\(member.name) is missing", fix: member.description, members: [("member", .text(member.name))])
-    }
-    return Dictionary(found.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
   // MARK: - Idempotency
@@ -316,15 +289,6 @@ package struct RESTService: Sendable {
       response.body = ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
     }
     return response
-  }
-}
-
-extension String {
-  var trimmedSpaces: Substring {
-    var text = self[...]
-    while text.first == " " { text.removeFirst() }
-    while text.last == " " { text.removeLast() }
-    return text
   }
 }
 

@@ -106,7 +106,11 @@ struct NodeAssembly: Sendable {
   static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
     var door = HTTPDoorConfiguration(
       host: "\(http.host)", port: Int(http.port),
-      certificate: http.tls.map { .init(chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey) },
+      certificate: http.tls.map {
+        .init(
+          chainPath: $0.identity.certificateChain, keyPath: $0.identity.privateKey,
+          needsTLS13: $0.minimumVersion == .tls13)
+      },
       allowedOrigins: http.origins)
     door.servesMetrics = http.hasMetrics
     switch http.pages {
@@ -141,8 +145,7 @@ struct NodeAssembly: Sendable {
       engine: Self.engine(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,
-        // Calls from outside reach the engine, which knows whom they could be for.
-        agent: UserAgent.Configuration(addresses: [], acceptsCalls: true),
+        agent: agent,
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
     hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
@@ -152,6 +155,15 @@ struct NodeAssembly: Sendable {
     hub.innerTrunk = farEnd == nil ? nil : Self.farEndTrunk
     hub.registrations = Self.registrations(configuration)
     return hub
+  }
+
+  /// Calls from outside reach the engine, which knows whom they could be for. Over UDP only trunks are answered at all:
+  /// who is scanning finds nothing, and nobody can point answers at others.
+  private var agent: UserAgent.Configuration {
+    var agent = UserAgent.Configuration(addresses: [], acceptsCalls: true)
+    agent.acquaintance = .peers(
+      configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
+    return agent
   }
 
   /// A node without listeners of its own still reaches the built-in far end, from a port of loopback that nobody knows.

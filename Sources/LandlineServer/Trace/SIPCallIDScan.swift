@@ -1,12 +1,12 @@
 /// Finds SIP's Call-ID in the bytes of a message without reading the rest: for traces, which must cost next to nothing.
-enum SIPCallIDScan {
+package enum SIPCallIDScan {
   /// Bytes of a head that are looked at.
   static let maximumBytes = 16 * 1024
   /// RFC 3261 section 7.3.3: the short form.
   private static let names: [[UInt8]] = [Array("call-id".utf8), Array("i".utf8)]
 
   /// - Returns: `nil` where there is none before the end of the head.
-  static func callID(in message: [UInt8]) -> String? {
+  package static func callID(in message: [UInt8]) -> String? {
     message.withUnsafeBufferPointer { bytes in
       let end = min(bytes.count, maximumBytes)
       var start = 0

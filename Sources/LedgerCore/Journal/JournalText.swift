@@ -1,9 +1,9 @@
 import CallModel
 
 /// Texts as a plain-text journal carries them, for hledger and ledger-cli alike.
-enum JournalText {
+package enum JournalText {
   /// A description: one line without a comment's semicolon, a payee's bar, or a leading status or code.
-  static func description(_ text: String) -> String {
+  package static func description(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -17,7 +17,7 @@ enum JournalText {
   }
 
   /// The value of a tag: nothing in it ends the value, starts a tag or reads as a date.
-  static func tagValue(_ text: String) -> String {
+  package static func tagValue(_ text: String) -> String {
     var out = ""
     for scalar in text.unicodeScalars {
       switch scalar {
@@ -30,7 +30,7 @@ enum JournalText {
   }
 
   /// Nano-units a minute with at least six decimals: `0.014500/60`.
-  static func rate(_ nanos: Int64) -> String {
+  package static func rate(_ nanos: Int64) -> String {
     var text = DecimalText.format(nanos, scale: Tariff.rateScale)
     var spare = Tariff.rateScale - Credits.scale
     while spare > 0, text.last == "0" {

@@ -1,5 +1,6 @@
 import CLandlineSQLite
 import Foundation
+import Glibc
 import LedgerCore
 
 /// A failure that SQLite reported.
@@ -49,6 +50,13 @@ final class SQLiteConnection {
   private let pages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   private var statements: [String: SQLiteStatement] = [:]
 
+  /// Books and records are their owner's alone, whatever the umask. SQLite gives the files beside this one its mode; what
+  /// cannot be made here it says itself.
+  private static func makeForOwner(_ path: String) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { Glibc.close(descriptor) }
+  }
+
   init(path: String, mode: Mode) throws {
     let flags: Int32 =
       switch mode {
@@ -57,6 +65,7 @@ final class SQLiteConnection {
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     _ = SQLiteConnection.isConfigured
+    if mode == .create { SQLiteConnection.makeForOwner(path) }
     pages.initialize(to: 0)
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)

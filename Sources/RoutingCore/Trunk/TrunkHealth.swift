@@ -43,6 +43,9 @@ public struct TrunkHealth: Sendable {
     case timedOut
     /// No connection, or a broken one.
     case transportFailed
+    /// Of calls: nothing was heard in the short time that a trunk has where another one can take the call. Takes it down at
+    /// once: the next call must not wait for it as well.
+    case unheard
     /// Ended by us before anything could be learned.
     case abandoned
   }
@@ -122,7 +125,7 @@ public struct TrunkHealth: Sendable {
       succeeded(isCall: false, at: now, &actions)
     case .answered(let status, _) where [408, 502, 504].contains(status): failed(.behindProxy, at: now, &actions)
     case .answered: succeeded(isCall: false, at: now, &actions)
-    case .timedOut: failed(.silent, at: now, &actions)
+    case .timedOut, .unheard: failed(.silent, at: now, &actions)
     case .transportFailed: failed(.transport, at: now, &actions)
     case .abandoned: break
     }
@@ -163,10 +166,11 @@ public struct TrunkHealth: Sendable {
       if case .down = standing { return }
       succeeded(isCall: isTrial, at: now, &actions)
       if !isPinging { schedulePing(at: now) }
-    case .timedOut, .transportFailed:
+    case .timedOut, .transportFailed, .unheard:
       let wasUp = standing == .up
       guard isTrial || wasUp else { return }
-      failed(outcome == .timedOut ? .silent : .transport, at: now, &actions)
+      if outcome == .unheard { inARow = max(inARow, policy.failures - 1) }
+      failed(outcome == .transportFailed ? .transport : .silent, at: now, &actions)
       // Sooner, not later: failing calls must not put off the ping that tells.
       hurryPing(at: now)
     case .abandoned: break

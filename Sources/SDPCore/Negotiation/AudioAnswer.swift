@@ -41,7 +41,7 @@ struct AudioAnswer {
           parameters: AudioSectionText.parameters(of: chosen.codec, policy))
       ],
       events: events, packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters),
-      remote: terms.remote, multiplexesRTCP: terms.multiplexesRTCP, reducedSizeRTCP: reducedSize,
+      remote: try terms.reachable(), multiplexesRTCP: terms.multiplexesRTCP, reducedSizeRTCP: reducedSize,
       protection: protection, ice: ice)
   }
 

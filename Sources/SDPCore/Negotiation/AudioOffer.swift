@@ -134,7 +134,7 @@ extension AudioOffer {
       send: MediaPlan.Format(
         codec: first.codec, payloadType: first.payloadType, parameters: first.format.parameters),
       receive: receive, events: events(answeredBy: terms, beside: first.codec),
-      packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters), remote: terms.remote,
+      packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters), remote: try terms.reachable(),
       multiplexesRTCP: terms.multiplexesRTCP,
       reducedSizeRTCP: policy.reducedSizeRTCP && section.reducedSizeRTCP, protection: protection, ice: try terms.ice())
   }

@@ -65,6 +65,18 @@ struct AudioStreamTerms {
       host: host, port: transport.port, rtcpHost: rtcpHost, rtcpPort: port.flatMap { $0 == 0 ? nil : $0 })
   }
 
+  /// - Throws: `address` when the policy keeps sound from going there.
+  func reachable() throws(NegotiationRefusal) -> MediaPlan.Remote {
+    let remote = remote
+    guard !policy.reachesInternalHosts, policy.ice == .off else { return remote }
+    // Nowhere is the hold of old phones.
+    let isNowhere = transport.connection?.isUnspecified ?? false
+    guard isNowhere || ![remote.host, remote.rtcpHost].contains(where: { $0?.isInternal ?? false }) else {
+      throw .address
+    }
+    return remote
+  }
+
   /// - Throws: `ice` when the policy demands what the peer does not have.
   func ice() throws(NegotiationRefusal) -> MediaPlan.RemoteICE? {
     guard policy.ice != .off else { return nil }

@@ -56,6 +56,8 @@ public struct MediaPolicy: Hashable, Sendable {
   public var ice: ICE
   /// We may open the DTLS association when the peer insists on waiting for it. Without it such an offer is refused.
   public var opensDTLS: Bool
+  /// Whether sound may be sent to an address that is ``SIPHost/isInternal``; not so for peers that others choose.
+  public var reachesInternalHosts = true
 
   public init(
     codecs: [AudioCodec], preference: Preference = .peer, opus: OpusParameters = OpusParameters(),

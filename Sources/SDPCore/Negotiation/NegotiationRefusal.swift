@@ -28,6 +28,8 @@ public enum NegotiationRefusal: Error, Hashable, Sendable {
   case offerPending
   /// An answer came without an offer.
   case noOffer
+  /// The peer wants its sound where this policy sends none: ``MediaPolicy/reachesInternalHosts``.
+  case address
   /// Ours: what the policy needs and the media side did not bring.
   case localMedia(String)
 }
@@ -47,7 +49,7 @@ extension NegotiationRefusal {
     switch self {
     case .noAudio, .streamRefused: (304, "Media type not available: \(self)")
     case .codec: (305, "Incompatible media format: \(self)")
-    case .profile, .protectionRequired, .protectionNotAllowed, .answerShape:
+    case .profile, .protectionRequired, .protectionNotAllowed, .answerShape, .address:
       (302, "Incompatible transport protocol: \(self)")
     case .keys, .fingerprint, .dtlsRole, .ice, .keyNotOffered: (306, "Attribute not understood: \(self)")
     case .offerPending, .noOffer, .localMedia: nil
@@ -71,6 +73,7 @@ extension NegotiationRefusal: CustomStringConvertible {
     case .dtlsRole: "setup must be active or actpass"
     case .ice: "ICE is required"
     case .answerShape: "the answer does not fit the offer"
+    case .address: "the address of the sound lies in a private network"
     case .streamRefused: "the audio stream was refused"
     case .keyNotOffered: "the answer's crypto line was not offered"
     case .offerPending: "another offer is pending"

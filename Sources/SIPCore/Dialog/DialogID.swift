@@ -17,4 +17,9 @@ extension DialogID {
   init(receivedIn request: SIPMessage) {
     self.init(callID: request.callID, localTag: request.to.tag ?? "", remoteTag: request.from.tag ?? "")
   }
+
+  /// The same, before the request is parsed.
+  init(receivedIn request: ScannedMessage) {
+    self.init(callID: request.callID ?? "", localTag: request.to?.tag ?? "", remoteTag: request.from?.tag ?? "")
+  }
 }

@@ -170,7 +170,8 @@ package final class DialogSession {
       response: response, offer: offer, isFirst: isFirst)
   }
 
-  package func receive(acknowledgement: SIPMessage) {
+  package func receive(acknowledgement: SIPMessage, from path: SIPPath) {
+    guard dialog.expects(path.remote.host) else { return }
     isKnownToPeer = true
     // An ACK comes once for each 2xx that we repeated: all but the first find nothing.
     guard let success = unacknowledged, success.sequence == acknowledgement.cseq.number else { return }
@@ -208,7 +209,8 @@ package final class DialogSession {
   /// A request inside the dialog; an ACK and a CANCEL have doors of their own.
   package func receive(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {
     guard let method = request.method else { return }
-    guard isLive || method == .bye else {
+    // The same answer as for a dialog that does not exist: who listened to the tags elsewhere learns nothing.
+    guard dialog.expects(path.remote.host), isLive || method == .bye else {
       context.respond(transaction, OutgoingResponse(481))
       return
     }

@@ -15,7 +15,7 @@ package protocol CallMachine: AnyObject {
   /// A request inside one of its dialogs. CSeq, method and extensions are checked by the machine.
   func receive(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath)
   /// An ACK to a 2xx of ours.
-  func receive(acknowledgement: SIPMessage)
+  func receive(acknowledgement: SIPMessage, from path: SIPPath)
   func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath)
   /// A 2xx to an INVITE of ours that came after the transaction was over: repeated, or from another fork.
   func receive(lateSuccess response: SIPMessage, from path: SIPPath)

@@ -298,7 +298,9 @@ extension IncomingCallMachine: CallMachine {
     proceed()
   }
 
-  package func receive(acknowledgement: SIPMessage) { anySession?.receive(acknowledgement: acknowledgement) }
+  package func receive(acknowledgement: SIPMessage, from path: SIPPath) {
+    anySession?.receive(acknowledgement: acknowledgement, from: path)
+  }
 
   package func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath) {
     anySession?.receive(response, of: transaction, from: path)

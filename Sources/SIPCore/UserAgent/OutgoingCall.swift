@@ -30,6 +30,12 @@ public struct OutgoingCall: Sendable {
   public var maximumRedirections: Int
   /// Without a final response this long after the first provisional one, or after the start, the call is cancelled.
   public var ringTimeoutMilliseconds: Int64
+  /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
+  public var reachesInternalHosts = true
+  /// Without any response this long after the INVITE was sent, the call has reached nobody; `nil` leaves it to
+  /// ``UserAgentLimits/firstResponseMilliseconds`` and to the transaction. For whoever has another peer to ask: a peer that
+  /// answers after all is hung up on.
+  public var firstResponseMilliseconds: Int64?
 
   public init(
     target: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], identity: OutgoingIdentity,

@@ -207,9 +207,9 @@ final class OutgoingCallMachine: CallMachine {
     invite = request
     hasProvisional = false
     state = .calling(transaction)
-    let patience = context.limits.firstResponseMilliseconds
+    let patience = plan.firstResponseMilliseconds ?? context.limits.firstResponseMilliseconds
     responseDeadline =
-      patience < OutgoingCallMachine.windowMilliseconds && route.hasMore
+      patience < OutgoingCallMachine.windowMilliseconds && (route.hasMore || plan.firstResponseMilliseconds != nil)
       ? context.now.advanced(byMilliseconds: max(1, patience)) : nil
   }
 
@@ -261,7 +261,7 @@ final class OutgoingCallMachine: CallMachine {
   /// The question where the next hop lives has its answer.
   func located(_ paths: [SIPPath]) {
     guard case .locating = state, !hasEnded else { return }
-    route.located(paths)
+    route.located(plan.reachesInternalHosts ? paths : paths.filter { !$0.remote.host.isInternal })
     guard route.current != nil else { return next(after: .transport) }
     proceed()
   }
@@ -297,7 +297,7 @@ final class OutgoingCallMachine: CallMachine {
     case .cancelling(transaction):
       if status < 200 { return }
       if status < 300 { dismiss(response, from: way) }
-      endCancelled(with: status < 300 ? nil : response)
+      endCancelled(with: status < 300 ? nil : response, crossedAnswer: status < 300)
     case .locating, .calling, .cancelling, .up, .over:
       // A path that was given up answers after all: CANCEL was asked for and waits for a provisional response.
       if abandoned.contains(transaction) {
@@ -524,12 +524,13 @@ final class OutgoingCallMachine: CallMachine {
     _ response: SIPMessage, _ tag: String, from way: SIPPath, isEarly: Bool, silently: Bool = false
   ) -> DialogSession {
     let contact = invite?.contact ?? plan.identity.from
-    let dialog = Dialog(
+    var dialog = Dialog(
       id: DialogID(callID: callID, localTag: localTag, remoteTag: tag), local: response.from, remote: response.to,
       remoteTarget: response.contacts.first?.uri ?? redirection.current,
       routeSet: response.recordRoutes.reversed(), contact: contact, localSequence: max(sequence, forkSequence),
       remoteSequence: nil,
       path: follow(way), isEarly: isEarly)
+    dialog.alternatives = route.hosts
     var policy = plan.sessionTimer
     if let interval = timer.request().interval { policy.interval = interval }
     var offers = OfferAnswerState()
@@ -585,8 +586,8 @@ final class OutgoingCallMachine: CallMachine {
     settle()
   }
 
-  func receive(acknowledgement: SIPMessage) {
-    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement)
+  func receive(acknowledgement: SIPMessage, from way: SIPPath) {
+    session(acknowledgement.from.tag ?? "")?.receive(acknowledgement: acknowledgement, from: way)
     settle()
   }
 
@@ -648,20 +649,22 @@ final class OutgoingCallMachine: CallMachine {
     context.cancel(transaction, reasons: OutgoingField.reason(reasons))
   }
 
-  private func endCancelled(with response: SIPMessage?) {
+  private func endCancelled(with response: SIPMessage?, crossedAnswer: Bool = false) {
     switch cancellation {
     case .noAnswer:
       if let response { return fail(with: response, hasRingTimerFired: true) }
       end(
         CallEnd(
-          cause: .failed, failure: CallFailure(.noAnswer, leg: .trunk, correlationID: callID), wasEstablished: false))
-    case .failure(let failure): end(CallEnd(cause: .failed, failure: failure, wasEstablished: false))
+          cause: .failed, failure: CallFailure(.noAnswer, leg: .trunk, correlationID: callID), wasEstablished: false,
+          crossedAnswer: crossedAnswer))
+    case .failure(let failure):
+      end(CallEnd(cause: .failed, failure: failure, wasEstablished: false, crossedAnswer: crossedAnswer))
     case .local, nil:
       end(
         CallEnd(
           cause: .local, reasons: response?.reasons ?? [],
           headers: response.map { CustomHeaders(of: $0) } ?? CustomHeaders(),
-          wasEstablished: false))
+          wasEstablished: false, crossedAnswer: crossedAnswer))
     }
   }
 

@@ -1,3 +1,5 @@
+import CallModel
+
 /// The ways to one next hop, in the order to try (RFC 3263 section 4.3).
 struct PathList: Sendable {
   private var paths: [SIPPath]
@@ -13,6 +15,8 @@ struct PathList: Sendable {
   }
 
   var current: SIPPath? { position < paths.count ? paths[position] : nil }
+  /// Of all ways.
+  var hosts: [SIPHost] { paths.map(\.remote.host) }
   var hasMore: Bool { position + 1 < paths.count }
 
   mutating func located(_ found: [SIPPath]) {

@@ -5,12 +5,14 @@ import CallModel
 extension UserAgent {
   func ping(_ id: QueryID, _ plan: OutgoingQuery) {
     guard queries[id] == nil else { return }
+    context.meet(plan.paths)
     queries[id] = Query(plan, id: id, context: context)
     with(query: id) { $0.start() }
   }
 
   func register(_ id: QueryID, _ plan: OutgoingRegistration) {
     guard registrations[id] == nil else { return }
+    context.meet(plan.paths)
     registrations[id] = Registration(plan, id: id, context: context)
     with(registration: id) { $0.start() }
   }

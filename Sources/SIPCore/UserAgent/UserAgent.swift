@@ -20,6 +20,9 @@ public final class UserAgent {
     /// Whether calls from outside come from our trust domain (RFC 3324): only then their P-Asserted-Identity, Diversion
     /// and History-Info are read.
     public var trustsCallers: Bool
+    /// Whom requests outside of dialogs are taken from over UDP, where a source can be forged and an answer would reach
+    /// somebody else.
+    public var acquaintance = Acquaintance.everybody
 
     public init(
       addresses: [AdvertisedAddress], limits: UserAgentLimits = .standard, productName: String = "Landline",
@@ -36,6 +39,13 @@ public final class UserAgent {
       self.allowsTransfer = allowsTransfer
       self.trustsCallers = trustsCallers
     }
+  }
+
+  /// See ``Configuration/acquaintance``.
+  public enum Acquaintance: Hashable, Sendable {
+    case everybody
+    /// Hosts that requests of ours went to, and these. Nobody else gets an answer over UDP, nor a transaction.
+    case peers([SIPHost])
   }
 
   /// What has a deadline besides transactions.
@@ -80,6 +90,9 @@ public final class UserAgent {
     return counters
   }
 
+  /// ``UserAgentCounters/strangersIgnored`` alone.
+  public var strangersIgnored: UInt64 { context.counters.strangersIgnored }
+
   public var transactionCounters: TransactionCounters { context.transactions.counters }
 
   /// Everything that is still held, for tests of what a finished call leaves behind.
@@ -98,9 +111,14 @@ public final class UserAgent {
   ) {
     handle(at: now, into: &effects) {
       context.counters.received += 1
+      let isStranger = path.remote.transport == .udp && !context.knows(path.remote.host)
       switch SIPGate.admit(bytes, transport: path.remote.transport) {
-      case .failure(let refusal): refuse(refusal, from: path)
+      case .failure(let refusal): isStranger ? ignore() : refuse(refusal, from: path)
       case .success(let message):
+        // A request in a dialog is judged by the dialog; a response says itself what it answers.
+        if isStranger, message.method != nil, context.dialogs[DialogID(receivedIn: message)] == nil {
+          return ignore()
+        }
         var told: [TransactionEffect] = []
         context.transactions.receive(message, from: path, at: now, into: &told)
         context.enqueue(told)
@@ -157,9 +175,9 @@ public final class UserAgent {
       switch told {
       case .send(let bytes, let path, let transaction): context.send(bytes, path, transaction)
       case .request(let transaction, let request, let path): dispatch(request, transaction, from: path)
-      case .acknowledgement(let message, _):
+      case .acknowledgement(let message, let path):
         if let call = context.dialogs[DialogID(receivedIn: message)] {
-          with(call) { $0.receive(acknowledgement: message) }
+          with(call) { $0.receive(acknowledgement: message, from: path) }
         } else {
           context.counters.strays += 1
         }
@@ -229,6 +247,8 @@ public final class UserAgent {
   }
 
   // MARK: - Requests
+
+  private func ignore() { context.counters.strangersIgnored += 1 }
 
   private func refuse(_ refusal: GateRefusal, from path: SIPPath) {
     context.counters.refused += 1
@@ -332,6 +352,7 @@ public final class UserAgent {
       return context.emit(.ended(call, CallEnd(cause: .failed, failure: failure, wasEstablished: false)))
     }
     context.counters.callsPlaced += 1
+    context.meet(plan.paths)
     let machine = OutgoingCallMachine(plan, call: call, context: context)
     calls[call] = machine
     live.insert(call)
@@ -351,6 +372,7 @@ public final class UserAgent {
   }
 
   private func located(_ location: LocationID, _ paths: [SIPPath]) {
+    context.meet(paths)
     switch context.take(location) {
     case .call(let call): with(call) { ($0 as? OutgoingCallMachine)?.located(paths) }
     case .query(let id): with(query: id) { $0.located(paths) }

@@ -23,6 +23,8 @@ final class UserAgentContext: AgentContext {
   private var exchanges: [ExchangeID: CallHandle] = [:]
   private var exchangesOfCalls: [CallHandle: [ExchangeID]] = [:]
   private var locations: [LocationID: TransactionOwner] = [:]
+  /// Whom requests are taken from; `nil` for everybody.
+  private var peers: PeerHosts?
   private var lastExchange: UInt64 = 0
   private var lastLocation: UInt64 = 0
   private var lastFailed: UInt64 = .max
@@ -37,6 +39,9 @@ final class UserAgentContext: AgentContext {
     self.identifiers = identifiers
     transactions = TransactionLayer(
       identifiers: identifiers, maximumTransactions: configuration.limits.transactions)
+    if case .peers(let hosts) = configuration.acquaintance {
+      peers = PeerHosts(always: hosts, maximum: configuration.limits.peers)
+    }
     addresses = Dictionary(configuration.addresses.map { ($0.listener, $0) }) { first, _ in first }
   }
 
@@ -177,6 +182,14 @@ final class UserAgentContext: AgentContext {
   func forget(_ transaction: TransactionID) {
     owners[transaction] = nil
     served[transaction] = nil
+  }
+
+  /// Whether a request outside of dialogs may come from there.
+  func knows(_ host: SIPHost) -> Bool { peers?.contains(host) ?? true }
+
+  /// A request of ours goes there.
+  func meet(_ paths: [SIPPath]) {
+    for path in paths { peers?.insert(path.remote.host) }
   }
 
   // MARK: - Names

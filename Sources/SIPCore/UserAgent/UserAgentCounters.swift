@@ -14,6 +14,8 @@ public struct UserAgentCounters: Hashable, Sendable {
   public var overloads: UInt64 = 0
   /// Responses and ACKs that belong to nothing.
   public var strays: UInt64 = 0
+  /// Requests outside of dialogs that came over UDP from hosts we have nothing to do with: dropped.
+  public var strangersIgnored: UInt64 = 0
   /// Calls placed.
   public var callsPlaced: UInt64 = 0
   /// Calls that came in and were reported.

@@ -96,16 +96,20 @@ public struct CallEnd: Sendable {
   public var headers: CustomHeaders
   /// Whether it had been established.
   public var wasEstablished: Bool
+  /// Whether the peer answered while our CANCEL was on its way: its 2xx was acknowledged and ended by a BYE
+  /// (RFC 3261 section 9.1, RFC 5407 section 3.1.2).
+  public var crossedAnswer: Bool
 
   public init(
     cause: Cause, failure: CallFailure? = nil, reasons: [CallFailure.Reason] = [],
-    headers: CustomHeaders = CustomHeaders(), wasEstablished: Bool
+    headers: CustomHeaders = CustomHeaders(), wasEstablished: Bool, crossedAnswer: Bool = false
   ) {
     self.cause = cause
     self.failure = failure
     self.reasons = reasons
     self.headers = headers
     self.wasEstablished = wasEstablished
+    self.crossedAnswer = crossedAnswer
   }
 }
 

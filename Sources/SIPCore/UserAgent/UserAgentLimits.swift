@@ -27,6 +27,8 @@ public struct UserAgentLimits: Hashable, Sendable {
   public var dialogRequests = 16
   /// Transfers that one peer may have open in one dialog; a REFER above gets 403.
   public var transfers = 2
+  /// Hosts remembered that requests of ours went to; the one that was met first is forgotten first.
+  public var peers = 4096
   /// Seconds of Retry-After with our own 503.
   public var retryAfterSeconds = 5
 

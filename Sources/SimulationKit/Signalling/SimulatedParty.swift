@@ -1,6 +1,5 @@
 import CallModel
 import SIPCore
-import Synchronization
 
 /// An agent with the address it has in the simulated network.
 struct SimulatedParty {
@@ -31,13 +30,4 @@ struct SimulatedParty {
 
   /// The way to an address; also how its datagrams come.
   static func path(to address: TransportAddress) -> SIPPath { SIPPath(listener: listener, remote: address) }
-}
-
-/// Tags and branches that a seed decides.
-private final class SeededIdentifiers: Sendable {
-  private let random: Mutex<SeededGenerator>
-
-  init(_ random: SeededGenerator) { self.random = Mutex(random) }
-
-  func next() -> UInt64 { random.withLock { $0.next() } }
 }

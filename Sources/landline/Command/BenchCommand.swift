@@ -8,7 +8,7 @@ struct BenchCommand: AsyncParsableCommand {
     commandName: "bench", abstract: "How fast this is on this machine, beside the least that could do the job.",
     subcommands: [
       LedgerPart.self, RatingPart.self, BalancePart.self, SIPPart.self, MediaPart.self, CallsPart.self,
-      MediaGatewayPart.self,
+      SoakPart.self, MediaGatewayPart.self,
     ])
 
   struct LedgerPart: AsyncParsableCommand {
@@ -242,6 +242,104 @@ struct BenchCommand: AsyncParsableCommand {
     }
   }
 
+  struct SoakPart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "soak",
+      abstract:
+        "Calls held for a long time with all that happens to calls, or what a hundred thousand calls leave behind.",
+      discussion: """
+        landline bench soak --calls 500 --minutes 10 --gateway .build-asan/debug/landline
+        landline bench soak --total 100000 --rate 150
+
+        The gateway is a process of its own. Each held call has a leg to an app, with ICE, DTLS and SRTP, and one to a
+        trunk; both sides hold, resume, dial, restart ICE, cancel and hang up, also at the same time, and connections of
+        apps are lost and taken up again. With --total: the slope of the gateway's memory over calls that are placed,
+        answered, hung up and settled, and whether the ledger accounts for every one. Exit 1 when something is missed.
+        """)
+
+    @Option(help: "Bridged calls at a time, two legs each.")
+    var calls = 500
+
+    @Option(help: "Minutes that they are held.")
+    var minutes = 10.0
+
+    @Option(help: "Seconds between two packets of one leg.")
+    var soundInterval = 1.0
+
+    @Option(help: "Mean seconds between two operations of one call.")
+    var operationInterval = 10.0
+
+    @Option(help: "Calls placed in a second, at most while they are held.")
+    var rate: Int?
+
+    @Option(help: "Measure memory over so many calls instead.")
+    var total: Int?
+
+    @Option(help: "Calls before them, which fill pools and caches.")
+    var warmUp: Int?
+
+    @Option(help: "The gateway's program; this one without it.", completion: .file())
+    var gateway: String?
+
+    @Option(name: .customLong("dir"), help: "Folder on the disk that the ledger is made on.", completion: .directory)
+    var folder: String?
+
+    @Option(help: "File that keeps what the gateway said.", completion: .file())
+    var log: String?
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    func validate() throws {
+      guard (1...10_000).contains(calls) else { throw ValidationError("--calls accepts 1 to 10000") }
+      guard minutes > 0, minutes <= 10_080 else {
+        throw ValidationError("--minutes accepts more than 0, at most 10080")
+      }
+      guard (0.02...60).contains(soundInterval), (0.1...3600).contains(operationInterval) else {
+        throw ValidationError("--sound-interval accepts 0.02 to 60, --operation-interval 0.1 to 3600")
+      }
+      guard (1...10_000).contains(rate ?? 1) else { throw ValidationError("--rate accepts 1 to 10000") }
+      guard (100...10_000_000).contains(total ?? 100), (0...10_000_000).contains(warmUp ?? 0) else {
+        throw ValidationError("--total accepts 100 to 10000000, --warm-up 0 to 10000000")
+      }
+    }
+
+    func run() async throws {
+      if let total {
+        var options = MemorySlope.Options()
+        options.calls = total
+        if let warmUp { options.warmUpCalls = warmUp }
+        if let rate { options.rate = rate }
+        options.gateway = gateway
+        options.folder = folder
+        options.progress = BenchCommand.progress
+        let chosen = options
+        try await BenchCommand.show(json: json) {
+          try await MemorySlope.run(chosen)
+        } passes: {
+          $0.hasPassed
+        }
+      } else {
+        var options = SoakBench.Options()
+        options.calls = calls
+        options.seconds = minutes * 60
+        options.soundInterval = soundInterval
+        options.operationInterval = operationInterval
+        if let rate { options.rate = rate }
+        options.gateway = gateway
+        options.folder = folder
+        options.log = log
+        options.progress = BenchCommand.progress
+        let chosen = options
+        try await BenchCommand.show(json: json) {
+          try await SoakBench.run(chosen)
+        } passes: {
+          $0.hasPassed
+        }
+      }
+    }
+  }
+
   /// What `bench media` starts as the process under test.
   struct MediaGatewayPart: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -251,15 +349,20 @@ struct BenchCommand: AsyncParsableCommand {
     func run() throws { try MediaGatewayHost.run() }
   }
 
-  private static func show(json: Bool, _ measure: () async throws -> some BenchReport) async throws {
+  private static func show<Report: BenchReport>(
+    json: Bool, _ measure: () async throws -> Report, passes: (Report) -> Bool = { _ in true }
+  ) async throws {
+    let hasPassed: Bool
     do {
       let report = try await measure()
       FileHandle.standardOutput.write(Data(((json ? report.json : report.table) + "\n").utf8))
+      hasPassed = passes(report)
     } catch {
       let failure = ConsoleError(any: error, path: "the benchmark's ledger")
       Console(settings: ConsoleSettings(format: json ? .json : .table), environment: .process()).report(failure)
       throw ExitCode(failure.status.rawValue)
     }
+    if !hasPassed { throw ExitCode.failure }
   }
 
   @Sendable private static func progress(_ text: String) {

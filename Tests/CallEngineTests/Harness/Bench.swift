@@ -20,8 +20,10 @@ final class Bench {
   }
 
   let engine: CallEngine
-  private(set) var now: MonotonicInstant
-  private(set) var clock = Instant(seconds: 1_795_000_000)
+  private(set) var now = firstInstant
+  private(set) var clock = firstClock
+  static let firstInstant = MonotonicInstant(milliseconds: 1_000_000)
+  static let firstClock = Instant(seconds: 1_795_000_000)
   /// Everything so far, in order.
   private(set) var effects: [EngineEffect] = []
   var ledger = LedgerConduct.plain
@@ -41,7 +43,6 @@ final class Bench {
 
   init(_ configuration: EngineConfiguration? = nil, seed: UInt64 = 1) throws {
     var random = SplitMix(seed: seed)
-    now = MonotonicInstant(milliseconds: 1_000_000)
     engine = CallEngine(try configuration ?? Scene.configuration(), draw: { random.next() }, at: now)
     caller = try Scene.caller(Scene.payer(Scene.plan()))
   }
@@ -128,8 +129,8 @@ final class Bench {
 
   /// Moves the clock, and wakes the engine if that is asked.
   func step(to instant: MonotonicInstant, wakes: Bool = true) {
-    clock = clock.advanced(byMilliseconds: instant.milliseconds(since: now))
     now = instant
+    clock = Bench.firstClock.advanced(byMilliseconds: now.milliseconds(since: Bench.firstInstant))
     guard wakes else { return }
     var new: [EngineEffect] = []
     engine.advance(to: now, clock: clock, into: &new)
@@ -215,9 +216,12 @@ final class Bench {
     feed(.sip(.ended(invites[index].handle, CallEnd(cause: .remote, headers: headers, wasEstablished: true))))
   }
 
-  /// The agent's word that a hung up call is over.
-  func hungUp(_ index: Int = 0) {
-    feed(.sip(.ended(invites[index].handle, CallEnd(cause: .local, wasEstablished: false))))
+  /// The agent's word that a hung up call is over; `crossing`: an answer came after the CANCEL.
+  func hungUp(_ index: Int = 0, crossing: Bool = false) {
+    feed(
+      .sip(
+        .ended(
+          invites[index].handle, CallEnd(cause: .local, wasEstablished: false, crossedAnswer: crossing))))
   }
 
   // MARK: Media

@@ -133,43 +133,13 @@ final class GatewayRunning: Sendable {
     do { try await running.value } catch {
       throw PeerFailure("the gateway does not end in order: \(error)\n\(log.lines.suffix(20).joined(separator: "\n"))")
     }
-    let own = [ports.sip, ports.tls, ports.app, httpPort]
-    let range = ports.trunk
-    let path = folder.url.path
-    _ = try await Deadline(seconds: 5).first(
-      "end of everything that was open: \(Sockets.openFiles(under: path))", everyMilliseconds: 50
-    ) { () -> Bool? in
-      let (udp, tcp) = (Sockets.bound("udp"), Sockets.bound("tcp"))
-      let isBound = own.contains { udp.contains($0) || tcp.contains($0) } || udp.contains { range.contains($0) }
-      return isBound || !Sockets.openFiles(under: path).isEmpty ? nil : true
-    }
+    try await LeftOvers(
+      ports: [ports.sip, ports.tls, ports.app, httpPort] + Array(ports.trunk), folders: [folder.url]
+    ).areNone()
     for name in ["production", "sandbox"] {
       try await GatewayBooks.audit(folder.url.appendingPathComponent("state/\(name).ledger").path, in: folder.url)
     }
     let complaints = log.lines.filter { $0.hasPrefix("critical") || $0.hasPrefix("error") }
     try require(complaints.isEmpty, "no error in the log: \(complaints)")
-  }
-}
-
-/// What this process has open.
-enum Sockets {
-  /// Local ports of a protocol; of TCP the listening ones (proc(5), /proc/net).
-  static func bound(_ name: String) -> Set<UInt16> {
-    let own = Set(
-      targets().compactMap { $0.hasPrefix("socket:[") ? $0.dropFirst("socket:[".count).dropLast() : nil })
-    let table = (try? String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8)) ?? ""
-    return Set(
-      table.split(separator: "\n").dropFirst().compactMap { line in
-        let cells = line.split(separator: " ")
-        guard cells.count > 9, name != "tcp" || cells[3] == "0A", own.contains(cells[9]) else { return nil }
-        return cells[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
-      })
-  }
-
-  static func openFiles(under folder: String) -> [String] { targets().filter { $0.hasPrefix(folder) } }
-
-  private static func targets() -> [String] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-    return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
   }
 }

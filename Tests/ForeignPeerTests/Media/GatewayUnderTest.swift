@@ -76,7 +76,7 @@ final class GatewayUnderTest: Sendable {
     try require(idle.quarantinedPairs == log.trunkPorts.count / 2, "the trunk ports rest: \(idle)")
     let left = await stop()
     try require(left.isIdle && left.descriptors == 0, "nothing is open: \(left)")
-    try require(ports.allSatisfy { !isBound($0) }, "no port is bound of \(ports)")
+    try await LeftOvers(ports: ports).areNone()
   }
 
   func holdings() async -> MediaLoopHoldings {
@@ -90,15 +90,6 @@ final class GatewayUnderTest: Sendable {
     await node.stop()
     return await withCheckedContinuation { continuation in
       if !loop.shutDown({ continuation.resume(returning: $0) }) { continuation.resume(returning: MediaLoopHoldings()) }
-    }
-  }
-
-  /// Whether any process of this machine has a UDP socket on the port (proc(5), /proc/net/udp).
-  private func isBound(_ port: UInt16) -> Bool {
-    let table = (try? String(contentsOfFile: "/proc/net/udp", encoding: .utf8)) ?? ""
-    return table.split(separator: "\n").contains { line in
-      let cells = line.split(separator: " ")
-      return cells.count > 1 && cells[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) } == port
     }
   }
 }

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
+import PeerKit
 import Synchronization
 
 /// A gateway for one test: a real WebSocket server and the real door, with a script in place of the call engine.
@@ -79,6 +80,7 @@ final class TestGateway: Sendable {
     try await server.close().get()
     try await group.next().submit { self.core.value.close() }.get()
     try await group.shutdownGracefully()
+    try await LeftOvers(ports: [UInt16(clamping: port)]).areNone()
   }
 
   /// Cuts every connection without a farewell.

@@ -1,6 +1,7 @@
 import CallModel
 import LandlineServer
 import Logging
+import PeerKit
 import ServiceLifecycle
 
 /// A door on a free port of loopback for as long as a test's body runs.
@@ -33,6 +34,7 @@ enum RunningDoor {
       let answer = try await body(Int(port), group)
       await group.triggerGracefulShutdown()
       try await tasks.waitForAll()
+      try await LeftOvers(ports: [port]).areNone()
       return answer
     }
   }

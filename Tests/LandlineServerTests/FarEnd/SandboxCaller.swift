@@ -70,6 +70,7 @@ final class SandboxCaller: Sendable {
     }
     try await caller.expectNothingHeld()
     await caller.stop()
+    try await LeftOvers(ports: node.addresses.values.map(\.port)).areNone()
   }
 
   /// As the documentation, but for waits.

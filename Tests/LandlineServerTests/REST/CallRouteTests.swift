@@ -94,7 +94,7 @@ import Testing
           kind: "number", rule: "number.digit", offset: 3, problem: "a letter", accepted: "digits")), 400, "gw.number",
       true
     ),
-    (CallFailure(.congestion, retryAfterSeconds: 7, correlationID: "c-9"), 502, "sip.congestion", false),
+    (CallFailure(.congestion, retryAfterSeconds: 7, correlationID: "c-9"), 503, "sip.congestion", false),
   ])
   func aRefusedCallIsAProblem(_ failure: CallFailure, _ status: Int, _ code: String, _ isKept: Bool) async throws {
     let kit = try await RESTKit()

@@ -72,7 +72,7 @@ final class DialogBench {
   }
 
   func acknowledge(_ number: UInt32, body: String? = nil) {
-    session.receive(acknowledgement: TestPeer.request(.ack, number, body: body))
+    session.receive(acknowledgement: TestPeer.request(.ack, number, body: body), from: TestPeer.path)
   }
 
   func fail(_ method: SIPMethod, _ failure: TransactionFailure) {

@@ -37,7 +37,8 @@ struct IncomingCallTests {
     }
 
     func acknowledge(body: String? = nil) {
-      (machine.successor ?? machine).receive(acknowledgement: TestPeer.request(.ack, 1, body: body, toTag: tag))
+      (machine.successor ?? machine).receive(
+        acknowledgement: TestPeer.request(.ack, 1, body: body, toTag: tag), from: TestPeer.path)
     }
 
     /// Requests of the caller so far, the INVITE among them.

@@ -45,10 +45,11 @@ final class Ladder {
 
   init(
     paths: String = "a", limits: UserAgentLimits = .standard, acceptsCalls: Bool = false,
-    _ change: (inout OutgoingCall) -> Void = { _ in }
+    acquaintance: UserAgent.Acquaintance = .everybody, _ change: (inout OutgoingCall) -> Void = { _ in }
   ) {
     var configuration = UserAgent.Configuration(addresses: Ladder.listeners, limits: limits)
     configuration.acceptsCalls = acceptsCalls
+    configuration.acquaintance = acquaintance
     let counter = Counter()
     agent = UserAgent(configuration, identifiers: IdentifierSource { counter.next() })
     plan = OutgoingCall(

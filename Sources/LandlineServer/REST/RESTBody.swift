@@ -1,0 +1,197 @@
+package import CallModel
+package import LedgerCore
+
+/// The members of a JSON body, checked against those that a route knows; every refusal names where it stood.
+package struct RESTBody: Sendable {
+  package struct Member: Sendable {
+    package enum Kind: Sendable {
+      case text
+      /// A decimal text such as `12.50`.
+      case amount
+      case integer
+      case flag
+      case destination
+      /// Texts by name.
+      case texts
+    }
+    package var name: String
+    package var kind: Kind
+    package var isRequired = false
+    package var description: String
+
+    package init(name: String, kind: Kind, isRequired: Bool = false, description: String) {
+      self.name = name
+      self.kind = kind
+      self.isRequired = isRequired
+      self.description = description
+    }
+  }
+
+  private let members: [String: JSONTree]
+
+  /// The body of a request that has none.
+  init() { members = [:] }
+
+  /// - Parameters:
+  ///   - type: the value of Content-Type.
+  ///   - known: what may stand there.
+  /// - Throws: ``Problem``.
+  package init(_ bytes: [UInt8], type: String?, _ known: [Member]) throws {
+    if bytes.isEmpty, !known.contains(where: { $0.isRequired }) {
+      self.init()
+      return
+    }
+    let type = (type ?? "").prefix { $0 != ";" }.lowercased()
+    guard type.trimmedSpaces == "application/json" else {
+      throw Problem(.mediaType, type.isEmpty ? "the body's type is not given" : "\(type.prefix(64)) is not read here")
+    }
+    let tree: JSONTree
+    do {
+      tree = try JSONReader.read(bytes)
+    } catch {
+      throw Problem(
+        .jsonMalformed, "byte \(error.offset): \(error.problem)", members: [("position", .integer(Int64(error.offset)))]
+      )
+    }
+    guard case .object(let found) = tree else {
+      throw Problem(.bodyShape, "the body is \(tree.kind)", fix: "an object: {…}")
+    }
+    let names = known.map { $0.name }
+    for member in found where !names.contains(member.name) {
+      throw RESTBody.unknown(
+        member.name, Spelling.nearest(to: member.name, among: names), known: names.joined(separator: ", "))
+    }
+    for member in known where member.isRequired && (tree[member.name] ?? .null) == .null {
+      throw Problem(
+        .memberMissing, "\(member.name) is missing", fix: member.description, members: [("member", .text(member.name))])
+    }
+    members = Dictionary(found.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+
+  // MARK: - Values
+
+  package func text(_ name: String) throws -> String? {
+    switch members[name] {
+    case nil, .null: return nil
+    case .text(let text): return text
+    default: throw RESTBody.invalid(name, "a text is wanted here", fix: "\"\(name)\": \"…\"")
+    }
+  }
+
+  package func required(_ name: String) throws -> String { try text(name) ?? "" }
+
+  package func integer(_ name: String) throws -> Int64? {
+    switch members[name] {
+    case nil, .null: return nil
+    case .integer(let value): return value
+    default: throw RESTBody.invalid(name, "a whole number is wanted here", fix: nil)
+    }
+  }
+
+  package func flag(_ name: String) throws -> Bool? {
+    switch members[name] {
+    case nil, .null: return nil
+    case .boolean(let value): return value
+    default: throw RESTBody.invalid(name, "true or false is wanted here", fix: nil)
+    }
+  }
+
+  package func note(_ name: String) throws -> String {
+    let text = try text(name) ?? ""
+    guard text.utf8.count <= LedgerOperation.maximumDetailBytes else {
+      throw RESTBody.invalid(name, "more than \(LedgerOperation.maximumDetailBytes) bytes", fix: "a shorter text")
+    }
+    guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
+      throw RESTBody.invalid(name, "a control character", fix: "one line of plain text")
+    }
+    return text
+  }
+
+  package func amount(_ name: String, _ currency: Currency) throws -> Credits? {
+    try text(name).map { text in
+      try RESTBody.value(name) { () throws(InvalidValue) in try Credits(parsing: text, currency) }
+    }
+  }
+
+  /// An amount above zero.
+  package func positive(_ name: String, _ currency: Currency) throws -> Credits? {
+    guard let amount = try amount(name, currency) else { return nil }
+    guard amount.micros > 0 else {
+      throw RESTBody.invalid(name, "an amount above zero is wanted here", fix: "an amount such as 12.50")
+    }
+    return amount
+  }
+
+  package func name<Name: LedgerName>(_ member: String, as type: Name.Type) throws -> Name? {
+    try text(member).map { text in
+      try RESTBody.value(member) { () throws(InvalidValue) in try Name(validating: text) }
+    }
+  }
+
+  package func destination(_ name: String) throws -> (kind: Destination.Kind, target: String) {
+    guard case .object(let members)? = members[name] else {
+      throw RESTBody.invalid(name, "an object with kind and target is wanted here", fix: nil)
+    }
+    for member in members where member.name != "kind" && member.name != "target" {
+      throw RESTBody.unknown(
+        "\(name).\(member.name)", Spelling.nearest(to: member.name, among: ["kind", "target"]).map { "\(name).\($0)" },
+        known: "kind and target")
+    }
+    guard case .text(let kindText)? = members.first(where: { $0.name == "kind" })?.value,
+      let kind = Destination.Kind(rawValue: kindText)
+    else {
+      throw RESTBody.invalid(
+        "\(name).kind", "not a kind of destination",
+        fix: Destination.Kind.allCases.map { $0.rawValue }.joined(separator: ", "))
+    }
+    guard case .text(let target)? = members.first(where: { $0.name == "target" })?.value else {
+      throw RESTBody.invalid("\(name).target", "a text is wanted here", fix: "+46701234567, sip:alice@example.com")
+    }
+    return (kind, target)
+  }
+
+  package func texts(_ name: String) throws -> [String: String] {
+    guard let value = members[name], value != .null else { return [:] }
+    guard case .object(let members) = value else {
+      throw RESTBody.invalid(name, "an object of texts is wanted here", fix: nil)
+    }
+    var texts: [String: String] = [:]
+    for member in members {
+      guard case .text(let text) = member.value else {
+        throw RESTBody.invalid("\(name).\(member.name)", "a text is wanted here", fix: nil)
+      }
+      texts[member.name] = text
+    }
+    return texts
+  }
+
+  static func value<Value>(_ member: String, _ parse: () throws(InvalidValue) -> Value) throws -> Value {
+    do throws(InvalidValue) {
+      return try parse()
+    } catch {
+      var problem = invalid(member, "\(error.kind): \(error.problem)", fix: error.accepted)
+      problem.members.append(("rule", .text(error.rule)))
+      if let offset = error.offset { problem.members.append(("position", .integer(Int64(offset)))) }
+      throw problem
+    }
+  }
+
+  static func invalid(_ member: String, _ problem: String, fix: String?) -> Problem {
+    Problem(.memberInvalid, "\(member): \(problem)", fix: fix, members: [("member", .text(member))])
+  }
+
+  static func unknown(_ member: String, _ nearest: String?, known: String) -> Problem {
+    Problem(
+      .memberUnknown, "\(member) is not known here", fix: nearest.map { "did you mean \($0)?" } ?? known,
+      members: [("member", .text(member))])
+  }
+}
+
+extension String {
+  var trimmedSpaces: Substring {
+    var text = self[...]
+    while text.first == " " { text.removeFirst() }
+    while text.last == " " { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,56 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import SIPCore
+
+/// One life of the gateway: the real door, engine and agent, joined as the hub joins them.
+final class SimulatedNode {
+  enum Input {
+    case door(AppDoorInput)
+    case engine(EngineInput)
+    case deadline
+  }
+
+  let life: Int
+  let epoch: Int64
+  let door: AppDoor
+  let engine: CallEngine
+  let agent: UserAgent
+  let media: SimulatedMedia
+  var links: [AppProtocol.ConnectionID: SimulatedLink] = [:]
+  var identities: [SessionID: AppIdentity] = [:]
+  var inputs: [Input] = []
+  var isRunning = false
+  /// Does nothing until then.
+  var stalledUntil: MonotonicInstant = .zero
+  var wasFenced = false
+  /// What an account with live calls was like at the last beat.
+  var accounts: [String: (posted: Int64, revision: Int64, isLocked: Bool)] = [:]
+
+  init(
+    life: Int, epoch: Int64, _ configuration: EngineConfiguration, ports: Int, draw: @escaping () -> UInt64,
+    identifiers: IdentifierSource, at now: MonotonicInstant
+  ) {
+    self.life = life
+    self.epoch = epoch
+    var settings = AppDoor.Configuration(version: "simulated")
+    settings.registrationsPerSecond = 1000
+    door = AppDoor(settings, draw: draw)
+    engine = CallEngine(configuration, draw: draw, at: now)
+    agent = UserAgent(
+      UserAgent.Configuration(
+        addresses: [
+          AdvertisedAddress(
+            listener: SimulatedTrunk.listener, transport: .udp, host: SimulatedTrunk.gatewayAddress.host,
+            port: SimulatedTrunk.gatewayAddress.port)
+        ]), identifiers: identifiers)
+    media = SimulatedMedia(ports: ports)
+  }
+
+  var nextDeadline: MonotonicInstant? {
+    guard let next = [door.nextDeadline, engine.nextDeadline, agent.nextDeadline].compactMap({ $0 }).min() else {
+      return nil
+    }
+    return max(next, stalledUntil)
+  }
+}

@@ -1,0 +1,246 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LedgerCore
+import SIPCore
+
+/// What is known of every call from outside, and the rules that it must keep.
+final class GatewayOracles {
+  /// One call, as its effects and the ledger's answers tell it.
+  struct Life {
+    var life = 0
+    var account = ""
+    var prepared = 0
+    var closed = 0
+    var placed = 0
+    var ended = 0
+    var records = 0
+    var authorised = 0
+    var ends = 0
+    var granted = false
+    var resolved = 0
+    var isFree = false
+    var state = CallState.initiating
+    /// When the bill began: the first answer that went to the ledger.
+    var answeredAt: MonotonicInstant?
+    var mutedAt: MonotonicInstant?
+    var closedAt: MonotonicInstant?
+    var lastSound: [CallSide: MonotonicInstant] = [:]
+    var sipCallIDs: Set<String> = []
+  }
+
+  /// One side of a trunk's dialog, by Call-ID and the trunk's tag.
+  struct Dialog {
+    var life: Int
+    var answeredAt: MonotonicInstant
+    var byesSent: Set<String> = []
+    var hasByeCome = false
+  }
+
+  var calls: [CallID: Life] = [:]
+  private(set) var dialogs: [String: Dialog] = [:]
+  private var dialogNames: [String: [String]] = [:]
+  /// SIP's Call-IDs whose INVITE was answered with success.
+  private var answeredSIP: Set<String> = []
+  private var handles: [CallHandle: String] = [:]
+  private var handleLife = 0
+  private(set) var checks: [String: Int] = [:]
+  private(set) var killedLives: Set<Int> = []
+  private(set) var fencedLives: Set<Int> = []
+  private(set) var stalledLives: Set<Int> = []
+  private(set) var steppedLives: Set<Int> = []
+  var topUps: [Int: Int64] = [:]
+  private var secrets: [[UInt8]] = []
+  private(set) var records: [CallID: CallRecord] = [:]
+
+  func checked(_ rule: String) { checks[rule, default: 0] += 1 }
+  func change(_ call: CallID, _ body: (inout Life) -> Void) { body(&calls[call, default: Life()]) }
+  func plant(_ secret: String) { secrets.append(Array(secret.utf8)) }
+  func killed(_ life: Int) { killedLives.insert(life) }
+  func fenced(_ life: Int) { fencedLives.insert(life) }
+  func stalled(_ life: Int) { stalledLives.insert(life) }
+  func clockStepped(_ life: Int) { steppedLives.insert(life) }
+  func toppedUp(_ account: Int, _ micros: Int64) { topUps[account, default: 0] += micros }
+
+  // MARK: Calls
+
+  func began(_ snapshot: CallSnapshot, life: Int) {
+    change(snapshot.id) {
+      $0.life = life
+      $0.account = snapshot.account.text
+    }
+  }
+
+  func dials(_ handle: CallHandle, _ outgoing: OutgoingCall, _ node: SimulatedNode, in scene: GatewayScene) {
+    if handleLife != node.life {
+      handles = [:]
+      handleLife = node.life
+    }
+    guard let attempt = node.engine.attempt(handle), let callID = outgoing.callID else {
+      return scene.fail("attempts", "an INVITE of no call")
+    }
+    handles[handle] = callID
+    change(attempt.call) { $0.sipCallIDs.insert(callID) }
+    // Fail closed: nobody is dialled without credit that is held.
+    checked("fail closed")
+    let hold = scene.ledger.hold(account: calls[attempt.call]?.account ?? "", call: attempt.call)
+    // The lease may have ended in between: then the hold is over, and the node about to hear of it.
+    if hold == nil { scene.fail("fail closed", "call \(attempt.call) is dialled and has no hold") }
+  }
+
+  /// Whether a trunk's leg has been answered.
+  func isAnswered(_ handle: CallHandle) -> Bool { handles[handle].map { answeredSIP.contains($0) } ?? false }
+
+  func told(_ event: AppEvent, in scene: GatewayScene) {
+    switch event {
+    case .placed(_, let call, _):
+      change(call) { $0.placed += 1 }
+      if calls[call]?.placed != 1 { scene.fail("events", "call \(call) is placed twice") }
+    case .done, .answered, .refused: break
+    case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
+      .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
+      .offered(let call, _), .quality(let call, _), .warning(let call, _, _):
+      if calls[call]?.placed != 1 || calls[call]?.ended != 0 {
+        scene.fail("events", "an event of call \(call) outside its life")
+      }
+    case .ended(let call, _):
+      change(call) { $0.ended += 1 }
+      if calls[call]?.ended != 1 { scene.fail("events", "call \(call) ends twice") }
+    }
+    checked("events")
+  }
+
+  func changed(_ snapshot: CallSnapshot, in scene: GatewayScene) {
+    checked("states")
+    guard let former = calls[snapshot.id]?.state else { return }
+    if former > snapshot.state { scene.fail("states", "call \(snapshot.id): \(snapshot.state) after \(former)") }
+    if former == .ended { scene.fail("states", "call \(snapshot.id) is seen after its end") }
+    change(snapshot.id) { $0.state = snapshot.state }
+  }
+
+  // MARK: Money
+
+  func asked(_ step: LedgerStep, _ operation: CallOperation, in scene: GatewayScene) {
+    change(operation.call) { life in
+      switch step {
+      case .authorise: life.authorised += 1
+      case .end: life.ends += 1
+      case .answer: if life.answeredAt == nil { life.answeredAt = scene.now }
+      case .extend: break
+      }
+    }
+    checked("steps")
+    guard let life = calls[operation.call] else { return }
+    if life.authorised != 1 { scene.fail("steps", "call \(operation.call) is authorised \(life.authorised) times") }
+    if life.ends > 1 { scene.fail("steps", "call \(operation.call) ends \(life.ends) times at the ledger") }
+  }
+
+  /// What the ledger did; each hold ends exactly once.
+  func answered(_ call: CallOperation, _ receipt: LedgerReceipt, in scene: GatewayScene) {
+    guard !receipt.isReplay else { return }
+    switch receipt.outcome {
+    case .granted: change(call.call) { $0.granted = true }
+    case .settled, .voided:
+      checked("holds")
+      change(call.call) { $0.resolved += 1 }
+      if calls[call.call]?.resolved != 1 { scene.fail("holds", "the hold of call \(call.call) ends twice") }
+    case .refused(.conflict): scene.fail("holds", "call \(call.call): another answer under the same key")
+    case .refused, .changed, .posted, .answered: break
+    }
+  }
+
+  // MARK: Media
+
+  func closed(_ call: CallID, in scene: GatewayScene) {
+    change(call) {
+      $0.closed += 1
+      $0.closedAt = scene.now
+    }
+    guard let life = calls[call] else { return }
+    if life.closed > 1 { scene.fail("media", "the media of call \(call) are closed twice") }
+    guard let answeredAt = life.answeredAt, !stalledLives.contains(life.life), !fencedLives.contains(life.life),
+      let hold = scene.ledger.hold(account: life.account, call: call)
+    else { return }
+    // Sound never outlasts what is paid for.
+    checked("overrun")
+    let carried = min(scene.now, life.mutedAt ?? scene.now).milliseconds(since: answeredAt)
+    if carried > hold.grantedSeconds * 1000 {
+      scene.fail("overrun", "call \(call) had sound for \(carried) ms on a grant of \(hold.grantedSeconds) s")
+    }
+  }
+
+  // MARK: SIP on the wire
+
+  private static func name(_ callID: String, _ tag: String) -> String { callID + " " + tag }
+
+  func gatewayHeard(_ bytes: [UInt8], in scene: GatewayScene, life: Int) {
+    guard let scan = WireScan(bytes, methods: ["BYE "]) else { return }
+    if scan.status > 0 {
+      let name = GatewayOracles.name(scan.callID, scan.toTag)
+      answeredSIP.insert(scan.callID)
+      if dialogs[name] == nil {
+        dialogs[name] = Dialog(life: life, answeredAt: scene.now)
+        dialogNames[scan.callID, default: []].append(name)
+      }
+    } else {
+      dialogs[GatewayOracles.name(scan.callID, scan.fromTag)]?.hasByeCome = true
+    }
+  }
+
+  func gatewaySent(_ bytes: [UInt8], in scene: GatewayScene) {
+    secrets(bytes, "SIP", in: scene)
+    guard bytes.starts(with: "BYE ".utf8), let scan = WireScan(bytes, methods: ["BYE "]) else { return }
+    checked("BYE")
+    let name = GatewayOracles.name(scan.callID, scan.toTag)
+    dialogs[name]?.byesSent.insert(scan.branch)
+    if let dialog = dialogs[name], dialog.byesSent.count > 1 {
+      scene.fail("BYE", "the leg \(name) gets \(dialog.byesSent.count) BYEs")
+    }
+  }
+
+  // MARK: Secrets
+
+  func secrets(_ bytes: [UInt8], _ place: String, in scene: GatewayScene) {
+    checked("secrets")
+    // All planted ones but credentials begin alike; those are looked for in texts for people alone.
+    let isText = place == "log" || place == "record"
+    for secret in secrets where isText || secret.first == UInt8(ascii: "Z") {
+      if GatewayOracles.contains(bytes, secret) { scene.fail("secrets", "a secret stands in a \(place)") }
+    }
+  }
+
+  func appFrame(_ bytes: [UInt8], in scene: GatewayScene) { secrets(bytes, "frame", in: scene) }
+
+  private static func contains(_ bytes: [UInt8], _ secret: [UInt8]) -> Bool {
+    guard let first = secret.first, bytes.count >= secret.count else { return false }
+    return bytes.withUnsafeBufferPointer { bytes in
+      secret.withUnsafeBufferPointer { secret in
+        var index = 0
+        let last = bytes.count - secret.count
+        while index <= last {
+          if bytes[index] == first, (1..<secret.count).allSatisfy({ bytes[index + $0] == secret[$0] }) { return true }
+          index += 1
+        }
+        return false
+      }
+    }
+  }
+
+  // MARK: Records
+
+  func recorded(_ record: CallRecord, life: Int, in scene: GatewayScene) {
+    checked("records")
+    change(record.call.id) { $0.records += 1 }
+    if calls[record.call.id]?.records != 1 { scene.fail("records", "call \(record.call.id) has two records") }
+    records[record.call.id] = record
+    secrets(Array("\(record)".utf8), "record", in: scene)
+    guard record.summary.cause == .hungUp, let life = calls[record.call.id] else { return }
+    // Who hangs up says so on every leg, before anybody is told the price.
+    for name in life.sipCallIDs.sorted().flatMap({ dialogNames[$0] ?? [] }) {
+      guard let dialog = dialogs[name], dialog.byesSent.isEmpty, !dialog.hasByeCome else { continue }
+      scene.fail("BYE", "call \(record.call.id) was hung up, and its leg \(name) was not")
+    }
+  }
+
+  func wasAnsweredOnTheWire(_ life: Life) -> Bool { life.sipCallIDs.contains { answeredSIP.contains($0) } }
+}

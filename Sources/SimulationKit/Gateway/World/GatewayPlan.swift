@@ -1,0 +1,243 @@
+import CallModel
+
+/// Everything that a seed decides beforehand: who calls whom when, how the called behave, which faults come.
+struct GatewayPlan {
+  /// How the one who is called behaves at the trunk.
+  struct Callee {
+    enum Conduct: String, CaseIterable {
+      case answers, refuses, rings, earlyThenAnswers, earlyOnly, deaf, wrongDescription, forks
+    }
+    var conduct: Conduct
+    var status = 486
+    /// Milliseconds from the INVITE to ringing and from there to the answer.
+    var ringsAfter: Int64
+    var answersAfter: Int64
+    /// From the answer to its BYE; `nil` leaves that to others.
+    var hangsUpAfter: Int64?
+    /// From the answer to the moment when it sends no more sound and says no more: no BYE ever.
+    var vanishesAfter: Int64?
+    /// Re-INVITEs that it sends, from when on, and how far apart.
+    var holds = 0
+    var holdsAfter: Int64 = 1000
+    var holdsEvery: Int64 = 100
+    var refusesOffers = false
+  }
+
+  enum Deed {
+    case hangUp
+    case hold(Bool)
+    case digits(String)
+    case mute(Bool)
+    case report
+  }
+
+  struct Call {
+    let number: Int
+    let app: Int
+    let startsAt: Int64
+    let target: String
+    let callee: Callee
+    /// Milliseconds after the request.
+    let deeds: [(after: Int64, deed: Deed)]
+    let isEmergency: Bool
+  }
+
+  enum Fault {
+    /// Nothing reaches a trunk, or nothing comes from it, or both.
+    case cut(trunk: Int, toTrunk: Bool, fromTrunk: Bool, milliseconds: Int64)
+    /// A trunk dies and comes back without memory.
+    case trunkDeath(trunk: Int, milliseconds: Int64)
+    case ledgerAway(milliseconds: Int64)
+    case ledgerSlow(milliseconds: Int64)
+    /// The node is killed and comes back.
+    case kill(milliseconds: Int64)
+    /// The node stands still, as a suspended machine does.
+    case stall(milliseconds: Int64)
+    case clockJump(milliseconds: Int64)
+    /// The connection of an app breaks; `returns` false keeps it away for good.
+    case disconnect(app: Int, milliseconds: Int64, returns: Bool)
+    /// Frames of an app wait in one direction.
+    case congestion(app: Int, toNode: Bool, milliseconds: Int64)
+    case topUp(account: Int)
+    case lock(account: Int)
+    case unlock(account: Int)
+    /// An operator ends the oldest call.
+    case operatorHangUp
+
+    var name: String {
+      switch self {
+      case .cut(_, true, true, _): "partition"
+      case .cut: "one-way partition"
+      case .trunkDeath: "trunk death"
+      case .ledgerAway: "ledger away"
+      case .ledgerSlow: "ledger slow"
+      case .kill: "node kill"
+      case .stall: "node stall"
+      case .clockJump: "clock jump"
+      case .disconnect(_, _, true): "app disconnect"
+      case .disconnect: "app loss"
+      case .congestion: "app congestion"
+      case .topUp: "top-up"
+      case .lock: "account lock"
+      case .unlock: "account unlock"
+      case .operatorHangUp: "operator hang-up"
+      }
+    }
+  }
+
+  static let trunkCount = 3
+  static let accountCount = 2
+  static let callsPerHour = 24
+
+  var lostPerThousand: UInt64 = 0
+  var duplicatedPerThousand: UInt64 = 0
+  var reorderedPerThousand: UInt64 = 0
+  var apps = 1
+  /// Micro-units of each account at the start.
+  var credits: [Int64] = []
+  var caps: [Int64?] = []
+  var calls: [Call] = []
+  var faults: [(at: Int64, fault: Fault)] = []
+  /// Another node watches the leases.
+  var hasPeer = false
+  var ports = 32
+  /// Milliseconds after which everybody hangs up and every fault is healed.
+  let window: Int64
+
+  init(_ random: inout SeededGenerator, hours: Int) {
+    window = Int64(hours) * 3_600_000
+    switch random.weighted([300, 500, 200]) {
+    case 0: break
+    case 1:
+      lostPerThousand = UInt64(random.number(0...50))
+      duplicatedPerThousand = UInt64(random.number(0...50))
+      reorderedPerThousand = UInt64(random.number(0...100))
+    default:
+      lostPerThousand = UInt64(random.number(50...250))
+      duplicatedPerThousand = UInt64(random.number(0...200))
+      reorderedPerThousand = UInt64(random.number(0...300))
+    }
+    apps = 1 + random.index(4)
+    hasPeer = random.chance(300)
+    ports = random.chance(150) ? 2 + random.index(4) : 64
+    for _ in 0..<GatewayPlan.accountCount {
+      // 1000 micro-units a second: nothing, one grant, some minutes, plenty.
+      credits.append(
+        [0, 60_000, random.number(60_000...900_000), 1_000_000_000, 1_000_000_000, 1_000_000_000][random.index(6)])
+      caps.append(random.chance(150) ? random.number(1...3) : nil)
+    }
+    let count = max(1, GatewayPlan.callsPerHour * hours)
+    let isBurst = random.chance(150)
+    for number in 1...count {
+      let startsAt =
+        isBurst && number <= 10 ? 5000 + random.number(0...50) : 2000 + random.number(0...(window * 3 / 4))
+      calls.append(GatewayPlan.call(number, app: random.index(apps), at: startsAt, &random))
+    }
+    let some = random.weighted([200, 300, 300, 200])
+    for _ in 0..<(some * (1 + random.index(4 * hours))) {
+      faults.append((3000 + random.number(0...(window - 10_000)), fault(&random)))
+    }
+    faults.sort { $0.at < $1.at }
+  }
+
+  // MARK: Calls
+
+  /// Durations of all sizes: most calls are short, most time is in long ones.
+  private static func duration(_ random: inout SeededGenerator) -> Int64 {
+    switch random.weighted([150, 250, 350, 250]) {
+    case 0: random.number(0...2000)
+    case 1: random.number(1000...60_000)
+    case 2: random.number(60_000...900_000)
+    default: random.number(900_000...7_200_000)
+    }
+  }
+
+  private static func call(
+    _ number: Int, app: Int, at startsAt: Int64, _ random: inout SeededGenerator
+  ) -> Call {
+    var callee = Callee(
+      conduct: conduct(&random), ringsAfter: random.number(0...800),
+      answersAfter: random.one(random.number(0...200), random.number(200...20_000), random.number(0...80_000)))
+    callee.status = [486, 503, 500, 404, 603, 480, 408, 487, 302, 606][random.index(10)]
+    let talk = duration(&random)
+    var deeds: [(Int64, Deed)] = []
+    let upAt = callee.ringsAfter + callee.answersAfter + 100
+    switch random.weighted([350, 350, 100, 100, 100]) {
+    case 0: callee.hangsUpAfter = talk
+    case 1: deeds.append((upAt + talk, .hangUp))
+    case 2:
+      // Both at once.
+      callee.hangsUpAfter = talk
+      deeds.append((upAt + talk + random.number(-60...60), .hangUp))
+    case 3: deeds.append((random.number(0...max(1, upAt + 200)), .hangUp))
+    default: break
+    }
+    if random.chance(60) { callee.vanishesAfter = duration(&random) }
+    if random.chance(100) {
+      callee.holds = random.one(2, 4, 2 * random.index(15))
+      callee.holdsAfter = random.number(0...30_000)
+      callee.holdsEvery = random.one(random.number(0...20), random.number(50...500), random.number(1000...20_000))
+    }
+    callee.refusesOffers = random.chance(80)
+    for _ in 0..<random.weighted([700, 150, 100, 50]) {
+      let at = max(0, upAt + random.number(-500...60_000))
+      switch random.index(4) {
+      case 0:
+        deeds.append((at, .hold(true)))
+        deeds.append((at + random.one(random.number(0...300), random.number(500...90_000)), .hold(false)))
+      case 1: deeds.append((at, .digits("12#")))
+      case 2:
+        deeds.append((at, .mute(true)))
+        deeds.append((at + random.number(0...90_000), .mute(false)))
+      default: deeds.append((at, .report))
+      }
+    }
+    // The number carries the call's own, so that the trunk knows how to behave.
+    let digits = String(number)
+    let suffix = String(repeating: "0", count: 5 - digits.utf8.count) + digits
+    let isEmergency = random.chance(10)
+    let target =
+      isEmergency
+      ? "112"
+      : random.chance(30)
+        ? "+46000000000"
+        : random.one("+4670", "+4670", "+4671", "+4672", "+4673", random.chance(300) ? "+4690" : "+4670") + suffix
+    return Call(
+      number: number, app: app, startsAt: startsAt, target: target, callee: callee,
+      deeds: deeds.sorted { $0.0 < $1.0 }.map { ($0.0, $0.1) }, isEmergency: isEmergency)
+  }
+
+  private static func conduct(_ random: inout SeededGenerator) -> Callee.Conduct {
+    [.answers, .refuses, .rings, .earlyThenAnswers, .earlyOnly, .deaf, .wrongDescription, .forks][
+      random.weighted([560, 100, 60, 100, 30, 40, 40, 70])]
+  }
+
+  // MARK: Faults
+
+  private func fault(_ random: inout SeededGenerator) -> Fault {
+    let short = random.number(200...8000)
+    let long = random.one(random.number(1000...10_000), random.number(10_000...60_000), random.number(30_000...180_000))
+    let trunk = random.index(GatewayPlan.trunkCount)
+    let app = random.index(apps)
+    let account = random.index(GatewayPlan.accountCount)
+    switch random.weighted([120, 80, 60, 90, 60, 70, 40, 40, 160, 40, 70, 70, 30, 30, 40]) {
+    case 0:
+      let way = random.index(3)
+      return .cut(trunk: trunk, toTrunk: way != 1, fromTrunk: way != 2, milliseconds: random.chance(500) ? short : long)
+    case 1: return .cut(trunk: trunk, toTrunk: true, fromTrunk: true, milliseconds: long)
+    case 2: return .trunkDeath(trunk: trunk, milliseconds: long)
+    case 3: return .ledgerAway(milliseconds: random.chance(500) ? short : long)
+    case 4: return .ledgerSlow(milliseconds: long)
+    case 5: return .kill(milliseconds: random.chance(500) ? short : long)
+    case 6: return .stall(milliseconds: random.number(500...12_000))
+    case 7: return .clockJump(milliseconds: random.number(-3_600_000...3_600_000))
+    case 8: return .disconnect(app: app, milliseconds: random.chance(600) ? short : long, returns: true)
+    case 9: return .disconnect(app: app, milliseconds: long, returns: false)
+    case 10: return .congestion(app: app, toNode: random.chance(500), milliseconds: long)
+    case 11: return .topUp(account: account)
+    case 12: return .lock(account: account)
+    case 13: return .unlock(account: account)
+    default: return .operatorHangUp
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import AppProtocol
+import CallModel
+
+// MARK: - Apps and the way to them
+
+extension GatewayScene {
+  func appInput(_ app: SimulatedApp, _ action: (AppSessionClient, inout [AppSessionClientEffect]) -> Void) {
+    steps += 1
+    var effects: [AppSessionClientEffect] = []
+    action(app.client, &effects)
+    for effect in effects { perform(effect, app) }
+  }
+
+  func tell(_ app: SimulatedApp, _ input: AppSessionClientInput) {
+    appInput(app) { client, effects in client.handle(input, at: now, into: &effects) }
+  }
+
+  private func perform(_ effect: AppSessionClientEffect, _ app: SimulatedApp) {
+    switch effect {
+    case .connect(let id):
+      lastConnection += 1
+      let link = SimulatedLink(
+        app: app.index, clientID: id, nodeID: ConnectionID(lastConnection), life: node?.life ?? 0)
+      app.link = link
+      schedule.add(.linkOpens(link), at: now.advanced(byMilliseconds: random.number(5...150)))
+    case .send(let id, let bytes):
+      guard let link = app.link, link.clientID == id else { return }
+      send(.text(bytes), link, toNode: true)
+    case .close(let id, let code):
+      guard let link = app.link, link.clientID == id else { return }
+      send(.close(code), link, toNode: true)
+      app.link = nil
+    case .state: break
+    case .event(let event): heard(event, app)
+    case .lost(let call, _):
+      app.ended[call, default: 0] += 1
+      note { "app \(app.index) loses call \(call)" }
+    case .keep, .draining: break
+    }
+  }
+
+  func send(_ frame: SimulatedFrame, _ link: SimulatedLink, toNode: Bool) {
+    guard !link.isBroken else { return }
+    if case .text(let bytes) = frame { digest.add(bytes) }
+    let way = toNode ? 0 : 1
+    let at = max(
+      link.arrivals[way], link.waitsUntil[way], now.advanced(byMicroseconds: random.number(2000...60_000)))
+    link.arrivals[way] = at
+    schedule.add(.frame(link, frame, toNode: toNode), at: at)
+  }
+
+  func linkOpens(_ link: SimulatedLink) {
+    let app = apps[link.app]
+    guard let node, node.life == link.life, app.isOnline(at: now) else {
+      return tell(app, .closed(link.clientID, code: nil))
+    }
+    link.isOpen = true
+    node.links[link.nodeID] = link
+    door(.opened(link.nodeID, host: .ipv4(0xCB00_7101)), life: node.life)
+    tell(app, .opened(link.clientID))
+  }
+
+  func arrive(_ frame: SimulatedFrame, _ link: SimulatedLink, toNode: Bool) {
+    guard !link.isBroken else { return }
+    let app = apps[link.app]
+    if toNode {
+      guard let node, node.life == link.life else { return }
+      switch frame {
+      case .text(let bytes): door(.text(link.nodeID, bytes), life: node.life)
+      case .pong: door(.pong(link.nodeID), life: node.life)
+      case .close:
+        node.links[link.nodeID] = nil
+        door(.closed(link.nodeID), life: node.life)
+      case .ping: break
+      }
+    } else {
+      switch frame {
+      case .text(let bytes): tell(app, .text(link.clientID, bytes))
+      // The client's WebSocket answers by itself.
+      case .ping: send(.pong, link, toNode: true)
+      case .close(let code): tell(app, .closed(link.clientID, code: code))
+      case .pong: break
+      }
+    }
+  }
+
+  /// The connection of an app breaks; each end learns of it by itself, or not at all.
+  func breakLink(of app: SimulatedApp, nodeLearns: Bool = true) {
+    guard let link = app.link, !link.isBroken else { return }
+    link.isBroken = true
+    if random.chance(700) {
+      schedule.add(.linkLost(link, atNode: false), at: now.advanced(byMilliseconds: random.number(0...3000)))
+    }
+    if nodeLearns, random.chance(500) {
+      schedule.add(.linkLost(link, atNode: true), at: now.advanced(byMilliseconds: random.number(0...20_000)))
+    }
+  }
+
+  func linkLost(_ link: SimulatedLink, atNode: Bool) {
+    if atNode {
+      guard let node, node.life == link.life, node.links.removeValue(forKey: link.nodeID) != nil else { return }
+      door(.closed(link.nodeID), life: node.life)
+    } else {
+      tell(apps[link.app], .closed(link.clientID, code: nil))
+    }
+  }
+
+  // MARK: What a person does
+
+  func start(_ app: SimulatedApp) {
+    let sequence = UInt64(1 + app.index)
+    guard
+      let signature = RegistrationSignature.compute(
+        user: app.user, application: GatewayScene.applicationKey, sequence: sequence,
+        secret: GatewayScene.applicationSecret)
+    else { return fail("set-up", "no SHA-1 here") }
+    tell(
+      app,
+      .start(
+        Registration(
+          application: GatewayScene.applicationKey, user: app.user, device: "phone",
+          proof: .signature(signature, sequence: sequence), capabilities: [.calling])))
+  }
+
+  /// Asks for a call, as soon as the session stands.
+  func place(_ call: GatewayPlan.Call, tries: Int) {
+    let app = apps[call.app]
+    guard !app.isGone, !isQuiet else { return }
+    var number: RequestNumber?
+    let request = PlaceCall(
+      kind: .phone, target: call.target, headers: [.init(name: "x-n", value: "\(call.number)")],
+      offer: app.offer(), callerNumber: nil)
+    appInput(app) { client, effects in number = client.send(.call(request), at: now, into: &effects) }
+    guard let number else {
+      guard tries < 30 else { return }
+      return schedule.add(.place(call.number, tries: tries + 1), at: now.advanced(byMilliseconds: 1000))
+    }
+    report.calls += 1
+    app.requests[number] = call.number
+    note { "app \(app.index) asks for call \(call.number) to \(call.target)" }
+    for (after, deed) in call.deeds {
+      schedule.add(.appDeed(call.number, deed), at: now.advanced(byMilliseconds: after))
+    }
+  }
+
+  func perform(_ deed: GatewayPlan.Deed, _ number: Int) {
+    let app = apps[plan.calls[number - 1].app]
+    guard !app.isGone else { return }
+    guard let call = app.calls[number] else {
+      if case .hangUp = deed { app.wantsHangUp.insert(number) }
+      return
+    }
+    guard app.client.liveCalls.contains(call) else { return }
+    let request: AppRequest =
+      switch deed {
+      case .hangUp: .hangUp(call)
+      case .hold(let holds): .offer(call, app.offer(holds ? "sendonly" : "sendrecv"))
+      case .digits(let keys): .sendDigits(call, keys)
+      case .mute(let isMuted): .mute(call, isMuted)
+      case .report: .report(call, ClientStatistics(figures: ["jitter": 1]))
+      }
+    appInput(app) { client, effects in _ = client.send(request, at: now, into: &effects) }
+  }
+
+  private func heard(_ event: AppEvent, _ app: SimulatedApp) {
+    switch event {
+    case .placed(let number, let call, _):
+      reply(number, app)
+      guard let planned = app.requests[number] else { return }
+      app.calls[planned] = call
+      note { "app \(app.index) has call \(planned) as \(call)" }
+      if app.wantsHangUp.contains(planned) { perform(.hangUp, planned) }
+    case .done(let number), .answered(let number, _, _): reply(number, app)
+    case .refused(let number, let failure):
+      reply(number, app)
+      note { "app \(app.index) is refused \(number.value): \(failure.code.rawValue)" }
+    case .ended(let call, let summary):
+      app.ended[call, default: 0] += 1
+      note { "app \(app.index) hears the end of \(call): \(summary.cause.rawValue) \(summary.durationMilliseconds) ms" }
+    case .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held, .offered,
+      .quality, .warning:
+      break
+    }
+  }
+
+  private func reply(_ number: RequestNumber, _ app: SimulatedApp) {
+    app.replies[number, default: 0] += 1
+    oracles.checked("replies")
+    if app.replies[number, default: 0] > 1 { fail("replies", "request \(number.value) has two replies") }
+  }
+}

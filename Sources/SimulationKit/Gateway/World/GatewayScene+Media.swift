@@ -1,0 +1,115 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import SDPCore
+
+// MARK: - Sound
+
+extension GatewayScene {
+  func prepare(_ call: CallID, _ needs: MediaNeeds, _ node: SimulatedNode) {
+    oracles.change(call) { $0.prepared += 1 }
+    let givesTwice = plants(.portTwice)
+    let (media, problem) = node.media.prepare(call, needs, givesTwice: givesTwice)
+    oracles.checked("ports")
+    if let problem { fail("ports", problem) }
+    let result: Result<PreparedMedia, MediaShortage> = media.map { .success($0) } ?? .failure(.ports)
+    if media == nil { count("ports used up") }
+    if media == nil { oracles.change(call) { $0.prepared -= 1 } }
+    schedule.add(
+      .engine(life: node.life, .prepared(call, result)), at: now.advanced(byMicroseconds: random.number(100...5000)))
+  }
+
+  func perform(_ order: MediaOrder, _ call: CallID, _ node: SimulatedNode) {
+    guard let bridge = node.media.bridges[call] else { return }
+    switch order {
+    case .plan(let side, let media):
+      bridge[side].plan = media
+      if side == .near, !bridge.near.isSecured {
+        schedule.add(
+          .secure(life: node.life, call), at: now.advanced(byMilliseconds: random.number(50...600)))
+      }
+      updateMedia()
+    case .mute(let side, true):
+      if side == .far { bridge.mutedAt = bridge.mutedAt ?? now }
+      oracles.change(call) { $0.mutedAt = $0.mutedAt ?? now }
+    case .mute(_, false): break
+    case .say(let side, _):
+      schedule.add(
+        .engine(life: node.life, .media(call, .playEnded(side, finished: true))),
+        at: now.advanced(byMilliseconds: 4000))
+    case .close:
+      oracles.closed(call, in: self)
+      if plants(.forgottenClose) { return }
+      node.media.close(call, at: now)
+      schedule.add(.engine(life: node.life, .media(call, .closed)), at: now.advanced(byMicroseconds: 500))
+    case .restartICE, .sendDigits, .ring, .stopPlaying: break
+    }
+  }
+
+  /// The app's handshake is done, where the app is there.
+  func secure(_ call: CallID, _ node: SimulatedNode) {
+    guard let bridge = node.media.bridges[call], !bridge.near.isSecured else { return }
+    guard isOnline(call) else { return schedule.add(.secure(life: node.life, call), at: now.advanced(byMilliseconds: 1000)) }
+    bridge.near.isSecured = true
+    engine(.media(call, .secured(.near)), life: node.life)
+    updateMedia()
+  }
+
+  private func isOnline(_ call: CallID) -> Bool { appOfCall[call].map { apps[$0].isOnline(at: now) } ?? false }
+
+  private func sends(_ side: CallSide, _ bridge: SimulatedMedia.Bridge) -> Bool {
+    let state = bridge[side]
+    guard bridge.isOpen, let plan = state.plan, plan.direction.receives else { return false }
+    switch side {
+    case .near: return state.isSecured && isOnline(bridge.call)
+    case .far:
+      guard let index = trunks.firstIndex(where: { $0.legsByPort[plan.remote.port] != nil }),
+        let leg = trunks[index].legsByPort[plan.remote.port]
+      else { return false }
+      return leg.isSending && !leg.isOver && !trunks[index].isDead
+        && !network.isCut(index, toTrunk: false, at: now)
+    }
+  }
+
+  /// Looks at every bridge: whose sound has begun, stopped or come back.
+  func updateMedia() {
+    guard let node else { return }
+    for call in node.media.calls {
+      guard let bridge = node.media.bridges[call] else { continue }
+      for side in CallSide.allCases where bridge[side].plan != nil {
+        let flows = sends(side, bridge)
+        let isNew = bridge[side].since == .zero
+        guard flows != bridge[side].isFlowing || isNew else { continue }
+        bridge[side].isFlowing = flows
+        bridge[side].since = now
+        if flows {
+          if !bridge[side].isToldOfMedia {
+            bridge[side].isToldOfMedia = true
+            engineSoon(.media(call, .firstMedia(side)), node.life)
+          }
+          if bridge[side].isSilenceTold {
+            bridge[side].isSilenceTold = false
+            engineSoon(.media(call, .soundAgain(side)), node.life)
+          }
+        } else {
+          schedule.add(
+            .silence(life: node.life, call, side, since: now),
+            at: now.advanced(byMilliseconds: SimulatedMedia.silenceMilliseconds))
+        }
+      }
+    }
+  }
+
+  private func engineSoon(_ input: EngineInput, _ life: Int) {
+    schedule.add(.engine(life: life, input), at: now.advanced(byMicroseconds: 200))
+  }
+
+  func silence(_ call: CallID, _ side: CallSide, since: MonotonicInstant, _ node: SimulatedNode) {
+    guard let bridge = node.media.bridges[call], !bridge[side].isFlowing, bridge[side].since == since,
+      !bridge[side].isSilenceTold
+    else { return }
+    bridge[side].isSilenceTold = true
+    oracles.change(call) { $0.lastSound[side] = since }
+    engine(.media(call, .silence(side)), life: node.life)
+  }
+}

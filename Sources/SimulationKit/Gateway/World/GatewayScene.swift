@@ -1,0 +1,296 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LedgerCore
+import RoutingCore
+import SIPCore
+import Synchronization
+
+/// One run of the whole gateway: a node, carriers, apps, a ledger, and the time. Nothing happens but by the schedule and
+/// the deadlines of the cores, and nothing is decided but by the seed.
+final class GatewayScene {
+  /// What is going to happen.
+  enum Happening {
+    case datagram([UInt8], trunk: Int, toTrunk: Bool)
+    case frame(SimulatedLink, SimulatedFrame, toNode: Bool)
+    case linkOpens(SimulatedLink)
+    case linkLost(SimulatedLink, atNode: Bool)
+    case verified(life: Int, VerificationID, RegistrationVerdict)
+    case engine(life: Int, EngineInput)
+    case secure(life: Int, CallID)
+    case silence(life: Int, CallID, CallSide, since: MonotonicInstant)
+    case ledgerTurn(life: Int)
+    case beat(life: Int)
+    case restart(life: Int)
+    case boot
+    case peer
+    case trunkDeed(SimulatedTrunk.Leg, SimulatedTrunk.Deed)
+    case trunkReturns(Int)
+    case place(Int, tries: Int)
+    case appDeed(Int, GatewayPlan.Deed)
+    case appReturns(Int)
+    case mediaChanges
+    case fault(GatewayPlan.Fault)
+    case quiet(Int)
+  }
+
+  static let environment = "production"
+  static let nodeID = NodeID(unchecked: "gw-1")
+  static let applicationKey = "196087a1-e815-4bc4-8984-60d8d8a43f1d"
+  /// Planted: none of these may ever be seen where they do not belong.
+  static let applicationSecret = "Zq7planted+application+secret=="
+  static let trunkPassword = "Zq7planted-trunk-password"
+  static func accountName(_ index: Int) -> String { "acme\(index)" }
+  /// After everybody has hung up: until nothing may be left, in milliseconds.
+  static let settling: Int64 = 420_000
+  /// Inputs of one planned call; a livelock takes more.
+  static let stepsPerCall = 200_000
+
+  let seed: UInt64
+  let hours: Int
+  let canary: GatewayCanary?
+  let plan: GatewayPlan
+  var random: SeededGenerator
+  private var canaryRandom: SeededGenerator
+  var network: GatewayNetwork
+  var schedule = EventSchedule<Happening>()
+  private(set) var now = MonotonicInstant(milliseconds: 1000)
+  private var wallOffset: Int64
+  private let trueOffset: Int64
+  var digest = GatewayDigest()
+  var steps = 0
+  var report: GatewayReport
+  let oracles = GatewayOracles()
+  let ledger = SimulatedLedger()
+  var line = SimulatedLine()
+  var ledgerAwayUntil = MonotonicInstant.zero
+  var ledgerSlowUntil = MonotonicInstant.zero
+  var node: SimulatedNode?
+  var lives = 0
+  var beats = 0
+  var configuration: EngineConfiguration
+  var trunks: [SimulatedTrunk] = []
+  var legs: [SimulatedTrunk.Leg] = []
+  var lastPort = 38_000
+  var forks: Set<String> = []
+  var forkedCalls: Set<String> = []
+  var apps: [SimulatedApp] = []
+  var appOfCall: [CallID: Int] = [:]
+  var lastConnection: UInt64 = 0
+  var sequences: [String: UInt64] = [:]
+  var credentials: [String: StoredCredential] = [:]
+  var keys = 0
+  var logErrors = 0
+  var isQuiet = false
+  let ratePlan: RatePlan
+  let denyRanges: DenyRanges
+  let callerNumbers: [E164Number]
+  private(set) var violation: (rule: String, detail: String)?
+  private var trace: [String]?
+
+  init(seed: UInt64, hours: Int, canary: GatewayCanary?, isTraced: Bool) throws {
+    self.seed = seed
+    self.hours = hours
+    self.canary = canary
+    var random = SeededGenerator(seed: seed)
+    plan = GatewayPlan(&random, hours: hours)
+    canaryRandom = SeededGenerator(seed: seed ^ 0xCA4A_5115)
+    network = GatewayNetwork(plan, random: random.fork())
+    // Near midnights and changes of the clocks, and on a plain day.
+    let starts: [Int64] = [1_792_800_000, 1_774_656_000, 1_795_000_000]
+    trueOffset = starts[random.index(starts.count)] * 1000 + random.number(0...86_400_000)
+    wallOffset = trueOffset
+    report = GatewayReport(seed: seed)
+    trace = isTraced ? [] : nil
+    ratePlan = try GatewayScene.makePlan()
+    denyRanges = try DenyRanges([(prefix: NumberDigits("4690"), reason: DestinationBlock.premium)])
+    callerNumbers = [try E164Number("+46850000001")]
+    configuration = try GatewayScene.makeConfiguration(&random)
+    self.random = random
+    for index in 0..<GatewayPlan.trunkCount { trunks.append(SimulatedTrunk(index, identifiers: newIdentifiers())) }
+    for index in 0..<plan.apps {
+      var own = self.random.fork()
+      apps.append(SimulatedApp(index, account: index % GatewayPlan.accountCount, draw: { own.next() }))
+    }
+    oracles.plant(GatewayScene.applicationSecret)
+    oracles.plant(GatewayScene.trunkPassword)
+  }
+
+  func newIdentifiers() -> IdentifierSource {
+    let identifiers = SeededIdentifiers(random.fork())
+    return IdentifierSource { identifiers.next() }
+  }
+
+  // MARK: Time
+
+  /// The node's wall clock.
+  var clock: Instant { Instant(milliseconds: wallOffset &+ now.milliseconds) }
+  /// The clock of others.
+  var trueClock: Instant { Instant(milliseconds: trueOffset &+ now.milliseconds) }
+  func stepClock(milliseconds: Int64) { wallOffset += milliseconds }
+
+  // MARK: Running
+
+  func run() {
+    setUp()
+    let end = MonotonicInstant(milliseconds: plan.window + GatewayScene.settling)
+    let limit = plan.calls.count * GatewayScene.stepsPerCall
+    while violation == nil, let next = nextInstant, next <= end {
+      now = max(now, next)
+      guard steps < limit else { return fail("rest", "\(steps) steps and no end") }
+      step()
+    }
+    guard violation == nil else { return }
+    now = end
+    oracles.checkRest(self)
+  }
+
+  private func setUp() {
+    for index in 0..<GatewayPlan.accountCount {
+      administer(
+        index,
+        .create(
+          kind: .prepaid, currency: .eur, creditLimit: 0, plan: "retail",
+          caps: AccountCaps(concurrentCalls: plan.caps[index]), zone: ["UTC", "Europe/Stockholm"][index % 2]))
+      topUp(index, plan.credits[index])
+    }
+    boot()
+    for app in apps { start(app) }
+    for call in plan.calls {
+      schedule.add(.place(call.number, tries: 0), at: MonotonicInstant(milliseconds: call.startsAt))
+    }
+    for (at, fault) in plan.faults { schedule.add(.fault(fault), at: MonotonicInstant(milliseconds: at)) }
+    for phase in 0..<GatewayScene.quietPhases.count {
+      schedule.add(
+        .quiet(phase), at: MonotonicInstant(milliseconds: plan.window + GatewayScene.quietPhases[phase]))
+    }
+    if plan.hasPeer { schedule.add(.peer, at: MonotonicInstant(milliseconds: 5000)) }
+  }
+
+  private var nextInstant: MonotonicInstant? {
+    var next = schedule.next
+    func consider(_ instant: MonotonicInstant?) {
+      if let instant { next = next.map { min($0, instant) } ?? instant }
+    }
+    consider(node?.nextDeadline)
+    for trunk in trunks where !trunk.isDead { consider(trunk.agent.nextDeadline) }
+    for app in apps { consider(app.client.nextDeadline) }
+    return next
+  }
+
+  /// One input: of what is due at the same time, a random one first.
+  private func step() {
+    var due: [Int] = []
+    if let next = schedule.next, next <= now { due.append(0) }
+    if let next = node?.nextDeadline, next <= now { due.append(1) }
+    for (index, trunk) in trunks.enumerated() where !trunk.isDead {
+      if let next = trunk.agent.nextDeadline, next <= now { due.append(2 + index) }
+    }
+    for (index, app) in apps.enumerated() {
+      if let next = app.client.nextDeadline, next <= now { due.append(2 + trunks.count + index) }
+    }
+    let chosen = due.count == 1 ? due[0] : due.isEmpty ? -1 : due[random.index(due.count)]
+    digest.add(now.microseconds &+ Int64(chosen))
+    switch chosen {
+    case ..<0: break
+    case 0: if let happening = schedule.popDue(at: now) { take(happening) }
+    case 1:
+      guard let node else { return }
+      if let next = node.agent.nextDeadline, next <= now {
+        sip { agent, effects in agent.advance(to: now, into: &effects) }
+      }
+      take(.deadline, life: node.life)
+    case 2..<(2 + trunks.count):
+      trunkInput(chosen - 2) { agent, effects in agent.advance(to: now, into: &effects) }
+    default:
+      appInput(apps[chosen - 2 - trunks.count]) { client, effects in client.advance(to: now, into: &effects) }
+    }
+  }
+
+  // MARK: Findings
+
+  func plants(_ canary: GatewayCanary, always: Bool = false) -> Bool {
+    guard self.canary == canary else { return false }
+    return always || canaryRandom.chance(300)
+  }
+
+  func fail(_ rule: String, _ detail: String) {
+    guard violation == nil else { return }
+    violation = (rule, detail)
+    note { "VIOLATION \(rule): \(detail)" }
+  }
+
+  func note(_ line: () -> String) {
+    guard trace != nil else { return }
+    trace?.append("\(now.milliseconds).\(now.microseconds % 1000) \(line())")
+  }
+
+  func count(_ fault: String) { report.faults[fault, default: 0] += 1 }
+
+  /// The last events that led to what was found.
+  static let traceLength = 400
+
+  var finding: GatewayViolation? {
+    guard let violation else { return nil }
+    return GatewayViolation(
+      seed: seed, hours: hours, canary: canary, atMilliseconds: now.milliseconds, rule: violation.rule,
+      detail: violation.detail, trace: (trace ?? []).suffix(GatewayScene.traceLength))
+  }
+
+  var finalReport: GatewayReport {
+    var report = report
+    report.seeds = 1
+    report.steps = steps
+    report.sent = network.sent
+    report.lost = network.lost
+    report.duplicated = network.duplicated
+    report.reordered = network.reordered
+    report.ledgerOperations = ledger.performed
+    report.holds = ledger.holds.count
+    report.answered = ledger.holds.count { $0.answeredAt != nil }
+    report.callMilliseconds = ledger.holds.reduce(0) { $0 + ($1.duration ?? 0) }
+    report.checks = oracles.checks
+    report.virtualMilliseconds = now.milliseconds
+    report.digest = digest.text
+    return report
+  }
+}
+
+/// Tags and branches that a seed decides.
+final class SeededIdentifiers: Sendable {
+  private let random: Mutex<SeededGenerator>
+
+  init(_ random: SeededGenerator) { self.random = Mutex(random) }
+
+  func next() -> UInt64 { random.withLock { $0.next() } }
+}
+
+/// FNV-1a over words of eight bytes: tells two runs apart, protects nothing.
+struct GatewayDigest {
+  private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  mutating func add(_ number: Int64) { hash = (hash ^ UInt64(bitPattern: number)) &* 0x100_0000_01B3 }
+
+  mutating func add(_ bytes: [UInt8]) {
+    add(Int64(bytes.count))
+    bytes.withUnsafeBytes { buffer in
+      var offset = 0
+      while offset + 8 <= buffer.count {
+        let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        hash = (hash ^ word ^ (word >> 29)) &* 0x100_0000_01B3
+        offset += 8
+      }
+      while offset < buffer.count {
+        hash = (hash ^ UInt64(buffer[offset])) &* 0x100_0000_01B3
+        offset += 1
+      }
+    }
+  }
+
+  mutating func add(_ text: String) { add(Array(text.utf8)) }
+
+  var text: String {
+    let digits = String(hash ^ (hash >> 31), radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

@@ -1,0 +1,190 @@
+"""Asks a gateway for calls at a given rate, whatever it answers, on many sessions: as cheap as Python can.
+
+usage: caller.py PORT APPLICATION-KEY SESSIONS, then lines on standard input: `RATE SECONDS`; each is answered by a line of
+JSON with what became of the calls asked for in each tenth of a second. Nobody hangs up: the callee does.
+"""
+
+import asyncio
+import collections
+import json
+import os
+import re
+import struct
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "PeerKit", "Scripts"))
+
+from gateway_lab import CLIENT, NUMBER, PROTOCOL, SECRET, signature, silent_offer  # noqa: E402
+from web_socket import WebSocket  # noqa: E402
+
+ASKED = re.compile(rb'"type":"(placed|error)","id":(\d+)')
+CALL = re.compile(rb'"call":"([0-9A-Z]+)"')
+RETRY = re.compile(rb'"retry_after":(\d+)')
+
+
+class Session(asyncio.Protocol):
+    """A connection after its upgrade: frames out with a mask of zeros, frames in cut by their lengths."""
+
+    def __init__(self, load):
+        self.load = load
+        self.data = b""
+        self.live = 0
+        self.by_call = {}
+
+    def adopt(self, transport, rest):
+        self.transport = transport
+        transport.set_protocol(self)
+        if rest:
+            self.data_received(rest)
+
+    def data_received(self, data):
+        data = self.data + data if self.data else data
+        start, end = 0, len(data)
+        while end - start >= 2:
+            size, head = data[start + 1] & 0x7F, 2
+            if size == 126:
+                if end - start < 4:
+                    break
+                size, head = int.from_bytes(data[start + 2 : start + 4], "big"), 4
+            elif size == 127:
+                if end - start < 10:
+                    break
+                size, head = int.from_bytes(data[start + 2 : start + 10], "big"), 10
+            if end - start < head + size:
+                break
+            kind = data[start] & 0x0F
+            if kind == 1:
+                self.take(data[start + head : start + head + size])
+            elif kind == 9:
+                self.transport.write(bytes([0x8A, 0x80 | size]) + b"\0\0\0\0" + data[start + head : start + head + size])
+            start += head + size
+        self.data = data[start:]
+
+    def take(self, text):
+        if text.startswith(b'{"type":"accepted"'):
+            bin_ = self.by_call.get(CALL.search(text).group(1))
+            if bin_ is not None:
+                asked, tenth = bin_
+                tenth["answered"] += 1
+                delay = time.monotonic() - asked
+                self.load.delays.append(delay)
+                if delay <= 2:
+                    tenth["good"] += 1
+        elif text.startswith(b'{"type":"ended"'):
+            found = self.by_call.pop(CALL.search(text).group(1), None)
+            self.live -= 1
+            if found is not None:
+                found[1]["ended"] += 1
+                if b'"failure"' in text:
+                    found[1]["failed"] += 1
+                    code = re.search(rb'"code":"([^"]+)"', text).group(1).decode()
+                    self.load.codes[code] += 1
+                    if b'"cost_micro":0' not in text:
+                        self.load.charged_failures += 1
+        elif found := ASKED.search(text[:60]):
+            asked = self.load.asked.pop(int(found.group(2)), None)
+            if asked is None:
+                return
+            if found.group(1) == b"placed":
+                self.by_call[CALL.search(text).group(1)] = asked
+                asked[1]["placed"] += 1
+            else:
+                self.live -= 1
+                asked[1]["refused"] += 1
+                self.load.refusal_delays.append(time.monotonic() - asked[0])
+                code = re.search(rb'"code":"([^"]+)"', text).group(1).decode()
+                self.load.codes[code] += 1
+                if code == "sip.congestion":
+                    retry = RETRY.search(text)
+                    self.load.retries += retry is not None
+
+    def ask(self, number, tenth):
+        text = self.load.message.replace(b'"id":0', b'"id":%d' % number)
+        self.load.asked[number] = (time.monotonic(), tenth)
+        self.live += 1
+        tenth["asked"] += 1
+        # A mask of zeros is a mask (RFC 6455 section 5.3), and costs nothing.
+        self.transport.write(struct.pack("!BBHI", 0x81, 0xFE, len(text), 0) + text)
+
+
+class Load:
+    def __init__(self):
+        self.asked = {}
+        self.number = 10
+        self.sessions = []
+        self.message = json.dumps({"type": "call", "id": 0, "to": {"kind": "phone", "number": NUMBER},
+                                   "offer": silent_offer(1)}, separators=(",", ":")).encode()
+        self.clear()
+
+    def clear(self):
+        self.delays, self.refusal_delays, self.codes = [], [], collections.Counter()
+        self.retries = self.charged_failures = 0
+
+    async def open(self, port, application, count):
+        stamp = int(time.time() * 1000)
+        for number in range(count):
+            web = await WebSocket.open("127.0.0.1", port, "/v1/connect", PROTOCOL)
+            user = f"caller{number}"
+            await web.send(json.dumps({
+                "type": "register", "id": 1, "application": application, "user": user, "device": f"d{number}",
+                "client": CLIENT, "capabilities": ["calling"],
+                "proof": {"kind": "signature", "signature": signature(user, application, stamp + number, SECRET),
+                          "sequence": str(stamp + number)}}))
+            answer = json.loads(await web.receive())
+            if answer["type"] != "registered":
+                raise SystemExit(f"not registered: {answer}")
+            session = Session(self)
+            session.adopt(web._writer.transport, bytes(web._reader._buffer))
+            self.sessions.append(session)
+
+    async def run(self, rate, seconds):
+        self.clear()
+        tenths = [dict.fromkeys(("asked", "placed", "answered", "good", "refused", "ended", "failed"), 0)
+                  for _ in range(int(seconds * 10) + 1)]
+        start, sent, skipped, turn = time.monotonic(), 0, 0, 0
+        while (now := time.monotonic() - start) < seconds:
+            due = int(now * rate)
+            for _ in range(min(due - sent, 400)):
+                sent += 1
+                # An app has so many calls at most.
+                for _ in range(len(self.sessions)):
+                    turn += 1
+                    session = self.sessions[turn % len(self.sessions)]
+                    if session.live < 16:
+                        self.number += 1
+                        session.ask(self.number, tenths[int(now * 10)])
+                        break
+                else:
+                    skipped += 1
+            await asyncio.sleep(0.002)
+        took = time.monotonic() - start
+        # What is under way may come to its end.
+        until = time.monotonic() + 4
+        while time.monotonic() < until and any(session.live for session in self.sessions):
+            await asyncio.sleep(0.05)
+        delays, refusals = sorted(self.delays), sorted(self.refusal_delays)
+
+        def at(values, share):
+            return values[min(len(values) - 1, int(share * len(values)))] if values else None
+
+        total = {key: sum(tenth[key] for tenth in tenths) for key in tenths[0]}
+        print(json.dumps({"took": took, "skipped": skipped, "total": total, "tenths": tenths, "codes": self.codes,
+                          "retries": self.retries, "charged_failures": self.charged_failures, "p50": at(delays, 0.5),
+                          "p95": at(delays, 0.95), "refusal_p95": at(refusals, 0.95),
+                          "live": sum(session.live for session in self.sessions)}), flush=True)
+
+
+async def main():
+    load = Load()
+    await load.open(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    print(json.dumps({"ready": len(load.sessions)}), flush=True)
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while line := await reader.readline():
+        rate, seconds = line.split()
+        await load.run(float(rate), float(seconds))
+
+
+asyncio.run(main())

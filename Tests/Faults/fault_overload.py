@@ -1,0 +1,144 @@
+"""More calls than the gateway can carry."""
+
+import asyncio
+import contextlib
+import json
+import os
+import pathlib
+import sys
+import time
+
+from fault import check_books, fault, many
+from gateway_lab import Account, Lab, Trunk, require
+
+# Processor time that the gateway may have, so that what asks it for calls is always faster: of one processor.
+SHARE = 0.3
+# Of the scheduler: short, or its pauses look like queues.
+PERIOD = 5_000
+CALLERS = 2
+SESSIONS = 150
+
+
+class Limit:
+    """A group of the kernel that holds the gateway to a share of a processor; nothing where there is none to be had."""
+
+    def __init__(self, pid):
+        self.folder = None
+        for root, files in (("/sys/fs/cgroup/cpu", (("cpu.cfs_period_us", str(PERIOD)),
+                                                    ("cpu.cfs_quota_us", str(int(PERIOD * SHARE))))),
+                            ("/sys/fs/cgroup", (("cpu.max", f"{int(PERIOD * SHARE)} {PERIOD}"),))):
+            folder = pathlib.Path(root) / f"landline-{pid}"
+            with contextlib.suppress(OSError):
+                folder.mkdir()
+                try:
+                    for name, value in files:
+                        (folder / name).write_text(value)
+                    (folder / "cgroup.procs").write_text(str(pid))
+                    self.folder = folder
+                    return
+                except OSError:
+                    folder.rmdir()
+
+    def close(self):
+        if self.folder:
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+
+
+class Callers:
+    def __init__(self, lab):
+        self.lab = lab
+        self.processes = []
+
+    async def start(self):
+        for number in range(CALLERS):
+            account = self.lab.account(f"payer{number}")
+            process = await self.lab.started(
+                sys.executable, str(pathlib.Path(__file__).parent / "caller.py"), str(self.lab.http_port), account.key,
+                str(SESSIONS), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, limit=1 << 22)
+            line = await process.stdout.readline()
+            require(line, "the caller is ready")
+            self.processes.append(process)
+
+    async def run(self, rate, seconds):
+        """Asks for so many calls a second; what became of them, all callers together."""
+        for process in self.processes:
+            process.stdin.write(f"{rate / CALLERS} {seconds}\n".encode())
+        parts = [json.loads(await process.stdout.readline()) for process in self.processes]
+        total = {key: sum(part["total"][key] for part in parts) for key in parts[0]["total"]}
+        tenths = [{key: sum(part["tenths"][index][key] for part in parts) for key in total}
+                  for index in range(len(parts[0]["tenths"]))]
+        codes = {}
+        for part in parts:
+            for code, count in part["codes"].items():
+                codes[code] = codes.get(code, 0) + count
+        took = max(part["took"] for part in parts)
+        return {
+            **total, "tenths": tenths, "codes": codes, "goodput": total["good"] / took, "rate": total["asked"] / took,
+            "retries": sum(part["retries"] for part in parts), "took": took,
+            "charged_failures": sum(part["charged_failures"] for part in parts),
+            "p95": max((part["p95"] or 0) for part in parts), "live": sum(part["live"] for part in parts),
+            "refusal_p95": max((part["refusal_p95"] or 0) for part in parts),
+        }
+
+
+@fault("overload", "two, five and ten times the calls that the gateway can carry", alone=True, seconds=110)
+async def overload(self):
+    lab = Lab("overload", trunks=[Trunk("first")], calls={"media-set-up": "120s"}, log_level="warning",
+              accounts=[Account(f"payer{number}", 1_000_000) for number in range(CALLERS)])
+    async with lab:
+        await lab.sipp(str(pathlib.Path(__file__).parent / "callee.xml"), port=lab.trunks[0].port)
+        callers = Callers(lab)
+        await callers.start()
+        limit = Limit(lab.pid)
+        try:
+            await measure(self, lab, callers, bool(limit.folder))
+            await lab.idle(30, books=False)
+        finally:
+            await lab.stop(40)
+            limit.close()
+        # The processor is the gateway's again: the books may be read.
+        lab.verify()
+        stuck = lab.open_holds()
+        self.row("M6", len(stuck), "holds left", "0", not stuck, gate=True)
+
+
+async def measure(self, lab, callers, is_limited):
+    seconds = many(3, 10)
+    # Capacity: the most that comes through, whatever is asked for.
+    capacity, rate, steps = 0.0, 40, []
+    await callers.run(rate, 1)
+    while rate < 3_000:
+        got = await callers.run(rate, many(2, 6))
+        steps.append(f"{got['rate']:.0f}: {got['goodput']:.0f}")
+        capacity = max(capacity, got["goodput"])
+        if got["goodput"] < 0.8 * got["rate"]:
+            break
+        rate = int(rate * 1.5)
+    says = f"capacity {capacity:.0f} calls/s of {100 * SHARE:.0f} % of a processor" if is_limited else (
+        f"capacity {capacity:.0f} calls/s")
+    print(f"     overload: {says}; offered: good {', '.join(steps)}", flush=True)
+    worst, refused_all = 1.0, 0
+    for factor in (2, 5, 10):
+        before = await lab.metric("landline_overload_refusals_total")
+        got = await callers.run(capacity * factor, seconds)
+        # What comes in before the gate sees a queue is part of it.
+        share = got["goodput"] / capacity
+        worst = min(worst, share)
+        shed = await lab.metric("landline_overload_refusals_total") - before
+        refused_all += got["refused"]
+        other = {code: count for code, count in got["codes"].items() if code != "sip.congestion"}
+        untold = got["codes"].get("sip.congestion", 0) - got["retries"]
+        self.row("C4", 100 * share, f"% of capacity at {factor}x", ">= 90", share >= 0.9,
+                 f"{says}; asked {got['rate']:.0f}/s, good {got['goodput']:.0f}/s, refused {got['refused']} (by the gate "
+                 f"{shed:.0f}) within {1000 * got['refusal_p95']:.0f} ms (p95), answered within {1000 * got['p95']:.0f} ms (p95)"
+                 f", others {other or 'none'}")
+        self.row("C4", got["charged_failures"] + max(0, untold), "refusals charged or without Retry-After", "0",
+                 got["charged_failures"] == 0 and untold <= 0, f"{factor}x", gate=True)
+        # Back to half of it: how long until all that is asked for comes through.
+        calm = await callers.run(capacity * 0.5, 3)
+        back = 0.0
+        for index, tenth in enumerate(calm["tenths"]):
+            if tenth["refused"] or tenth["failed"] or tenth["good"] < tenth["asked"]:
+                back = (index + 1) / 10
+        self.row("C5", back, "s until every call is taken again", "<= 2", back <= 2.0, f"after {factor}x")

@@ -1,0 +1,168 @@
+import CallModel
+import MediaCore
+import SDPCore
+import SecureTransport
+
+/// Packets of sound, and what is made of them.
+enum MediaDoors {
+  static let all =
+    [
+      RTPDoor.door, RTCPDoor.door,
+      FuzzDoor("rtp-header", "an RTP packet", dictionary: "binary", maximumBytes: 1600, header),
+      FuzzDoor("telephone-event", "a row of key reports", dictionary: "binary", maximumBytes: 2048, events),
+      FuzzDoor("media-bridge", "packets to both legs of a call", dictionary: "binary", maximumBytes: 4096) {
+        (input) throws(BrokenPromise) in
+        guard let bench = BridgeBench(input.first ?? 0) else { return }
+        try bench.play(input.dropFirst())
+      },
+    ] + SoundDoors.all
+
+  private static func header(_ input: [UInt8]) throws(BrokenPromise) {
+    guard input.count <= PacketBuffer.maximumDatagram else { return }
+    let packet = PacketBuffer(input)
+    guard let header = RTPHeader(packet) else { return }
+    try promise(
+      header.payloadOffset >= RTPHeader.size && header.payloadCount >= 0
+        && header.payloadOffset + header.payloadCount <= packet.count, "a payload beyond the packet")
+    let payload = input[header.payloadOffset..<header.payloadOffset + header.payloadCount]
+    packet.rewriteRTPHeader(header, marker: true, payloadType: 8, sequence: 9, timestamp: 10, source: 11)
+    guard let again = RTPHeader(packet) else { throw BrokenPromise(description: "our own header is not read") }
+    try promise(again.marker && again.payloadType == 8 && again.sequence == 9, "another header")
+    try promise(again.timestamp == 10 && again.source == 11, "another header")
+    try promise(
+      packet.bytes.dropFirst(again.payloadOffset).prefix(again.payloadCount).elementsEqual(payload), "another payload")
+  }
+
+  /// Nine bytes each: marker, sequence, timestamp, milliseconds, and a report of four behind. A key is told once.
+  private static func events(_ input: [UInt8]) throws(BrokenPromise) {
+    var receiver = TelephoneEventReceiver(clockRate: 8000)
+    var digits: [DigitPressed] = []
+    var now = MonotonicInstant.zero
+    var reports = 0
+    var position = 0
+    let packet = PacketBuffer()
+    while position + 9 <= input.count {
+      let head = input[position..<position + 4]
+      let count = min(Int(head[position] & 0x1F) + 4, input.count - position - 4)
+      now = now.advanced(byMilliseconds: Int64(head[position + 3]))
+      packet.replace(with: input[position + 4..<position + 4 + count])
+      receiver.receive(
+        packet, offset: 0, count: count, marker: head[position] & 0x80 != 0, sequence: UInt16(head[position + 1]),
+        timestamp: UInt32(head[position + 2]) * 80, at: now, digits: &digits)
+      reports += count / TelephoneEventPayload.byteCount
+      receiver.advance(to: now, digits: &digits)
+      try promise(digits.count <= reports, "\(digits.count) keys of \(reports) reports")
+      position += 4 + count
+    }
+    receiver.finish(digits: &digits)
+    try promise(!receiver.isPressed && receiver.nextDeadline == nil, "a key stays pressed")
+    for digit in digits {
+      try promise(TelephoneEvents.keys.contains(digit.code), "key \(digit.code)")
+      try promise(digit.milliseconds >= 0, "\(digit.milliseconds) ms")
+    }
+  }
+}
+
+/// A bridge of two trunk legs. Each record is a byte that says what, one with milliseconds, one with a length, and bytes.
+private final class BridgeBench {
+  /// Packets of one input at most: sound takes time to decode.
+  private static let maximumPackets = 40
+  private let bridge: MediaBridge
+  private let outbox = PacketOutbox()
+  private let packet = PacketBuffer()
+  private var events: [MediaEvent] = []
+  private var now = MonotonicInstant(milliseconds: 1_000)
+  private let codecs: [AudioCodec]
+
+  init?(_ choice: UInt8) {
+    let all = AudioCodec.allCases
+    codecs = [all[Int(choice & 3) % all.count], all[Int(choice >> 2 & 3) % all.count]]
+    bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: MediaWorkspace(), at: now)
+    for side in [BridgeSide.left, .right] {
+      let number: Int32 = side == .left ? 1 : 2
+      var leg = MediaLegConfiguration(
+        .trunk(
+          TrunkTransport.Configuration(
+            port: MediaPort(rawValue: number), controlPort: MediaPort(rawValue: number + 10))),
+        stream: MediaLegConfiguration.Stream(
+          source: UInt32(number) * 1_000, sequence: 10, timestamp: 90_000, canonicalName: "fuzz", seed: UInt64(number),
+          unixMicroseconds: 1_700_000_000_000_000))
+      leg.detectsTones = choice & 0x10 != 0
+      bridge.attach(side, leg, at: now)
+      guard let plan = plan(side) else { return nil }
+      bridge.handle(.plan(side, plan), at: now, outbox: outbox, events: &events)
+    }
+    if choice & 0x20 != 0 { bridge.handle(.record(true), at: now, outbox: outbox, events: &events) }
+  }
+
+  private func plan(_ side: BridgeSide) -> MediaPlan? {
+    let codec = codecs[side == .left ? 0 : 1]
+    let type = codec.staticPayloadType?.number ?? 111
+    let encoding = codec == .opus ? "opus/48000/2" : "\(codec.rawValue)/8000"
+    let text =
+      "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
+      + "m=audio \(port(side)) RTP/AVP \(type) 101\r\na=rtpmap:\(type) \(encoding)\r\n"
+      + "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:20\r\n"
+    var exchange = OfferAnswer(
+      sessionID: 1, host: SDPDoors.host, policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+    guard let offer = try? SessionDescription(parsing: Array(text.utf8)) else { return nil }
+    return (try? exchange.answer(offer, from: LocalMedia(host: SDPDoors.host, port: 40_000)))?.plan
+  }
+
+  private func port(_ side: BridgeSide) -> UInt16 { side == .left ? 5002 : 5004 }
+
+  func play(_ input: ArraySlice<UInt8>) throws(BrokenPromise) {
+    var rest = input
+    var packets = 0
+    while rest.count >= 3, packets < Self.maximumPackets {
+      let start = rest.startIndex
+      let (kind, wait, count) = (rest[start], rest[start + 1], Int(rest[start + 2]))
+      let bytes = rest.dropFirst(3).prefix(count)
+      rest = rest.dropFirst(3 + bytes.count)
+      packets += 1
+      try advance(milliseconds: Int64(wait & 0x7F))
+      let side: BridgeSide = kind & 1 == 0 ? .left : .right
+      let number: Int32 = side == .left ? 1 : 2
+      outbox.removeAll()
+      switch kind >> 5 {
+      case 0...3:
+        packet.replace(with: bytes)
+        // A header that fits, so that chance comes further: only its number and time are the input's.
+        if kind & 2 != 0, bytes.count >= 12 {
+          packet[0] = 0x80 | packet[0] & 0x3F
+          let codec = codecs[side == .left ? 0 : 1]
+          packet[1] = packet[1] & 0x80 | UInt8(kind & 4 == 0 ? codec.staticPayloadType?.number ?? 111 : 101)
+        }
+        bridge.receive(
+          packet, side: side, on: MediaPort(rawValue: kind & 8 == 0 ? number : number + 10),
+          from: MediaAddress(ipv4: 0x7F00_0001, port: port(side) + (kind & 8 == 0 ? 0 : 1)), at: now, outbox: outbox,
+          events: &events)
+      case 4:
+        bridge.handle(
+          .sendDigits(side, codes: bytes.prefix(8).map { Int($0) }, milliseconds: Int(wait) * 8, pause: Int(wait)),
+          at: now, outbox: outbox, events: &events)
+      case 5: bridge.handle(.mute(side, kind & 2 == 0), at: now, outbox: outbox, events: &events)
+      case 6: bridge.handle(.record(kind & 2 == 0), at: now, outbox: outbox, events: &events)
+      default:
+        if let plan = plan(side) { bridge.handle(.plan(side, plan), at: now, outbox: outbox, events: &events) }
+      }
+      try promise(outbox.count <= 64, "one packet makes \(outbox.count)")
+    }
+    try advance(milliseconds: 200)
+    bridge.handle(.close, at: now, outbox: outbox, events: &events)
+    try promise(bridge.nextDeadline == nil, "a closed bridge waits for something")
+  }
+
+  private func advance(milliseconds: Int64) throws(BrokenPromise) {
+    let end = now.advanced(byMilliseconds: milliseconds)
+    for _ in 0..<1024 {
+      guard let next = bridge.nextDeadline, next <= end else { break }
+      now = max(now, next)
+      outbox.removeAll()
+      bridge.advance(to: now, outbox: outbox, events: &events)
+      if let following = bridge.nextDeadline { try promise(following > now, "a deadline stayed behind") }
+      events.removeAll(keepingCapacity: true)
+    }
+    now = end
+  }
+}
