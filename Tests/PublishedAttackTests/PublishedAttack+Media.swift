@@ -110,7 +110,8 @@ extension PublishedAttack {
     var events: [TransportEvent] = []
     let verdict = transport.receive(
       PacketBuffer(bytes), from: stranger, at: .zero, outbox: outbox, events: &events)
-    return "\(verdict), \(outbox.count) sent, \(events.count) events"
+    guard case .dropped = verdict else { return "\(verdict)" }
+    return "dropped, \(outbox.count) sent, \(events.count) events"
   }
 
   private static func opened(_ bytes: [UInt8], isControl: Bool = false) throws -> String {
