@@ -217,10 +217,18 @@ let package = Package(
       name: "MediaCoreTests", dependencies: ["MediaCore", "SecureTransport", "SDPCore", "CallModel", "TestVectors"],
       swiftSettings: ours),
     .testTarget(
-      name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "TestVectors"], swiftSettings: ours),
+      name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "PeerKit", "TestVectors"],
+      swiftSettings: ours),
     .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),
     .testTarget(
-      name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "TestVectors"], swiftSettings: expectations),
+      name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "PeerKit", "TestVectors"],
+      swiftSettings: expectations),
+    .testTarget(
+      name: "PublishedAttackTests",
+      dependencies: [
+        "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol", "LandlineResolver", "CallModel", "PeerKit",
+      ],
+      swiftSettings: expectations),
     .testTarget(
       name: "LandlineResolverTests", dependencies: ["LandlineResolver", "SIPCore", "CallModel"], swiftSettings: ours),
     .testTarget(
@@ -237,12 +245,12 @@ let package = Package(
     .testTarget(
       name: "LedgerSQLiteTests",
       dependencies: [
-        "LedgerSQLite", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CallModel", "TestVectors",
+        "LedgerSQLite", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CallModel", "PeerKit", "TestVectors",
       ],
       swiftSettings: expectations),
     .testTarget(
       name: "LedgerStoreTests",
-      dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "TestVectors"],
+      dependencies: ["SimulationKit", "LedgerSQLite", "LedgerCore", "CallModel", "PeerKit", "TestVectors"],
       swiftSettings: expectations),
     .testTarget(
       name: "LedgerSpoolTests", dependencies: ["LedgerSpool", "LedgerSQLite", "LedgerCore", "CallModel"],
@@ -251,7 +259,7 @@ let package = Package(
       name: "SimulationKitTests",
       dependencies: [
         "SimulationKit", "MediaCore", "SecureTransport", "SDPCore", "LedgerSQLite", "LedgerCore", "CallModel",
-        "TestVectors",
+        "PeerKit", "TestVectors",
       ],
       swiftSettings: ours),
     .testTarget(

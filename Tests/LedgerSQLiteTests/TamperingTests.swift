@@ -2,6 +2,7 @@ import CallModel
 import Foundation
 import LedgerCore
 import LedgerSQLite
+import PeerKit
 import Testing
 
 /// One altered row at a time, by someone who has the file: verification must find each.
@@ -192,16 +193,22 @@ struct TamperingTests {
     let sound = try await LedgerFile.varied()
     #expect(try sound.verify().isSound)
     var table: [String] = []
+    var found = 0
     for kind in Self.kinds {
       let file = try sound.copy()
       let changed = try SQLiteDoor.execute(kind.sql, path: file.path)
       #expect(changed > 0, "\(kind.what) changed no row")
       let broken = try file.verify().rules.filter { $0.problem != nil }.map(\.id.rawValue)
       #expect(broken.contains(kind.rule.rawValue), "\(kind.what) was caught by \(broken)")
+      if !broken.isEmpty { found += 1 }
       table.append("\(kind.what.padding(toLength: 48, withPad: " ", startingAt: 0)) \(broken.joined(separator: " "))")
     }
     print(table.joined(separator: "\n"))
     #expect(Set(Self.kinds.map(\.what)).count == Self.kinds.count && Self.kinds.count > 100)
+    try ScoreboardRow(
+      "M11", figure: "\(found * 100 / Self.kinds.count)", unit: "% found", target: "= 100",
+      passed: found == Self.kinds.count, detail: "\(found) of \(Self.kinds.count) kinds of altered rows"
+    ).record()
   }
 
   @Test("altered rows at the ends of the integers are found without a trap")

@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import PeerKit
 import Testing
 
 /// Many tasks at once, tasks that are cancelled, rows that one group meets twice.
@@ -13,6 +14,21 @@ struct RaceTests {
       #expect(receipts.filter { $0.refusal == nil }.count == 17)
       #expect(receipts.filter { $0.refusal == .insufficientCredit }.count == 47)
       #expect(try await ledger.balance("acme").available == 59_999)
+    }
+  }
+
+  @Test("of 1,000 concurrent calls on credit for one, one goes through", arguments: StoreKind.all)
+  func creditForOne(_ kind: StoreKind) async throws {
+    try await LedgerUnderTest.run(kind) { ledger in
+      try await ledger.create("acme", credit: DecimalText.format(60_000, scale: 6))
+      let receipts = try await ledger.race((0..<1000).map { try ledger.authorisation("acme", "c\($0)") })
+      let granted = receipts.filter { $0.refusal == nil }.count
+      #expect(granted == 1)
+      #expect(try await ledger.balance("acme").available == 0)
+      try ScoreboardRow(
+        "M4", figure: "\(granted - 1)", unit: "calls too many", target: "= 0", passed: granted == 1,
+        detail: "\(kind): 1,000 at once on credit for one", gate: true
+      ).record()
     }
   }
 
@@ -38,6 +54,11 @@ struct RaceTests {
       let receipts = try await ledger.race(Array(repeating: topup, count: 64))
       #expect(receipts.filter { !$0.isReplay }.count == 1 && Set(receipts.map(\.outcome)).count == 1)
       #expect(try await ledger.balance("acme").posted == 1_000_000)
+      let paidIn = receipts.filter { !$0.isReplay }.count
+      try ScoreboardRow(
+        "M3", figure: "\(paidIn - 1)", unit: "events", target: "= 0", passed: paidIn == 1,
+        detail: "\(kind): one top-up sent 64 times at once", gate: true
+      ).record()
       let other = try ledger.movement("acme", .topup(method: RequestKey(unchecked: "card")), "2")
       guard case .move(var movement) = other.request, case .move(let first) = topup.request else { return }
       movement.key = first.key

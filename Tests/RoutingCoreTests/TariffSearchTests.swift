@@ -1,4 +1,5 @@
 import CallModel
+import PeerKit
 import Testing
 
 /// The closed forms against a price list built second by second.
@@ -129,9 +130,19 @@ import Testing
       let tariff = try Self.tariff(&generator, longest: 300, largest: largest)
       if let found = Self.disagreement(tariff, longest: 300, generator: &generator) {
         Issue.record("seed \(seed), case \(number): \(found); \(tariff)")
+        try Self.record(wrong: 1)
         return
       }
     }
+    try Self.record(wrong: 0)
+  }
+
+  /// A case is one price: a tariff at one length of call.
+  private static func record(wrong: Int) throws {
+    try ScoreboardRow(
+      "M13", figure: "\(wrong)", unit: "cases off by a unit", target: "= 0", passed: wrong == 0,
+      detail: "\(cases) tariffs, \(cases * 300) prices against lists built second by second"
+    ).record()
   }
 
   @Test func closedFormsAgreeOverADay() throws {

@@ -2,6 +2,7 @@ import AppProtocol
 import CallModel
 import LandlineServer
 import NIOCore
+import PeerKit
 import Testing
 
 /// Frames and messages (RFC 6455 sections 5 to 8).
@@ -92,6 +93,40 @@ import Testing
         try await peer.write([byte])
       }
       #expect(await peer.frame()?.text == "\u{20AC}")
+    }
+  }
+
+  /// Messages in one frame and in two with a ping between, cut at every place: each comes back as it was sent.
+  @Test func messagesCutAnywhereAreTheSame() async throws {
+    let acceptor = RecordingAcceptor()
+    try await RunningDoor.with(acceptor) { port, _ in
+      let peer = try #require(try await RawPeer.open(port, seconds: 300))
+      var cuts = 0
+      var different: [String] = []
+      for number in 0..<30 {
+        let text = "message \(number) " + String(repeating: "ü", count: number)
+        let bytes = Array("echo \(text)".utf8)
+        let middle = 5 + number % 4
+        let stream =
+          number.isMultiple(of: 2)
+          ? RawPeer.frame(0x81, bytes)
+          : RawPeer.frame(0x01, Array(bytes[..<middle])) + RawPeer.frame(0x89, [1])
+            + RawPeer.frame(0x80, Array(bytes[middle...]))
+        for place in 1..<stream.count {
+          cuts += 1
+          try await peer.write(Array(stream[..<place]))
+          try await peer.write(Array(stream[place...]))
+          var frame = await peer.frame()
+          // The pong of the ping between comes first.
+          if frame?.opcode == 10 { frame = await peer.frame() }
+          if frame?.text != text { different.append("message \(number) cut at \(place): \(frame?.text ?? "nothing")") }
+        }
+      }
+      #expect(different.isEmpty, "\(different.prefix(10))")
+      try ScoreboardRow(
+        "A7", figure: "\(different.count)", unit: "different results", target: "= 0", passed: different.isEmpty,
+        detail: "WebSocket, 30 messages, \(cuts) cuts", gate: true
+      ).record()
     }
   }
 

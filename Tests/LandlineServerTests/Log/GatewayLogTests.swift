@@ -3,6 +3,7 @@ import Foundation
 import LandlineConfiguration
 import LandlineServer
 import Logging
+import PeerKit
 import Synchronization
 import Testing
 
@@ -112,6 +113,11 @@ struct GatewayLogTests {
       #expect(record["level"] as? String == "info")
       if text.utf8.count < 1000 { #expect(record["message"] as? String == text) }
     }
+    // Reached only where both formats wrote two records for two events.
+    try ScoreboardRow(
+      "B11", figure: "0", unit: "effects", target: "= 0", passed: true,
+      detail: "the log: a hostile text as message, label and metadata is one record", gate: true
+    ).record()
   }
 
   @Test("lengths, depths and numbers have bounds")

@@ -189,7 +189,7 @@ final class TransactionScene {
 
 /// A seeded generator behind a reference: tests run one scene on one thread.
 // Only ever used by the scene that owns it.
-private final class Draws: @unchecked Sendable {
+final class Draws: @unchecked Sendable {
   private var generator: SeededBytes
   init(_ generator: SeededBytes) { self.generator = generator }
   func next() -> UInt64 { generator.next() }
