@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import PeerKit
 import Testing

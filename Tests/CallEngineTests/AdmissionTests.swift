@@ -35,7 +35,7 @@ struct AdmissionTests {
   @Test("opens once a wait is short again, and tells how long it took")
   func opening() {
     var gate = Self.closed(at: 2_000)
-    for delay in [AdmissionGate.openingMicroseconds, 50_000, Self.limit, 10_000_000] {
+    for delay: Int64 in [AdmissionGate.openingMicroseconds, 50_000, Self.limit, 10_000_000] {
       #expect(gate.observe(delayMicroseconds: delay, at: Self.at(2_100)) == nil)
     }
     #expect(gate.refuse(at: Self.at(2_100)) == 1)
