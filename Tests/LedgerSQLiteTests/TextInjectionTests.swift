@@ -20,7 +20,7 @@ struct TextInjectionTests {
     "@SUM(1)", "-2+3",
     "\u{1B}[2J\u{1B}]0;evil\u{7}", "\r\nforged line", "%s%n%x", "${jndi:ldap://127.0.0.1/a}", "{{7*7}}",
     "<script>alert(1)</script>",
-    "\u{202E}evil", "a\u{0}b",
+    "\u{202E}evil",
   ]
 
   @Test("change nothing but the text that they are")

@@ -187,6 +187,13 @@ struct GlareOracle {
       Outcome(
         name: first.name, cause: .error, at: first.at, slack: first.slack,
         micro: isCredit ? GlareOracle.cost(from: answeredAt, to: first.at) : nil, byes: 1))
+    // The trunk's BYE came at that very moment: ours is not needed any more.
+    if isCredit, first.at == time {
+      outcomes.append(
+        Outcome(
+          name: "credit out at a BYE", cause: .error, at: first.at, slack: first.slack,
+          micro: GlareOracle.cost(from: answeredAt, to: first.at), byes: 0))
+    }
     for other in deadlines.values where other.at == first.at && other.name != first.name {
       outcomes.append(
         Outcome(

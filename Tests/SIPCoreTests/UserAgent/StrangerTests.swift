@@ -22,6 +22,7 @@ import Testing
     // A trunk's host is told over UDP, and everybody over a stream, where the source is not forged.
     for peer in ["u", "a"] {
       let path = try #require(Ladder.paths[peer])
+      let ladder = Ladder(acceptsCalls: true, acquaintance: .peers([StrangerTests.host("u")]))
       ladder.receive(DispatchTests.request("OPTIONS", peer: peer, branch: "4"), from: path)
       #expect(ladder.takeLines() == ["-> 200 OPTIONS \(peer)"])
     }
@@ -54,7 +55,7 @@ import Testing
       -> INVITE 1 u
       <- 486 x
       -> ACK 1 u
-      == ended failed 486 sip.busy
+      == ended failed sip.busy 486
       """)
     guard let met = Ladder.paths["v"], let forgotten = Ladder.paths["u"] else { return }
     ladder.receive(DispatchTests.request("OPTIONS", peer: "u"), from: forgotten)

@@ -79,7 +79,7 @@ extension GatewayOracles {
   private func checkLedger(_ scene: GatewayScene) {
     checked("ledger")
     if scene.ledger.openHoldCount > 0 {
-      let open = scene.ledger.holds.filter(\.state.isOpen).map { "\($0.call) \($0.state)" }
+      let open = scene.ledger.holds.filter(\.state.isOpen).map { "\($0.call) \($0.state)" }.sorted()
       return scene.fail("holds", "open holds are left: \(open)")
     }
     do {

@@ -42,6 +42,9 @@ final class GatewayOracles {
   private var dialogNames: [String: [String]] = [:]
   /// SIP's Call-IDs whose INVITE was answered with success.
   private var answeredSIP: Set<String> = []
+  private var owedByes: [(name: String, call: CallID, due: MonotonicInstant)] = []
+  /// 64 × T1, and a second for what is on its way.
+  private static let byeMilliseconds: Int64 = 33_000
   private var handles: [CallHandle: String] = [:]
   private var handleLife = 0
   private(set) var checks: [String: Int] = [:]
@@ -191,6 +194,7 @@ final class GatewayOracles {
   }
 
   func gatewaySent(_ bytes: [UInt8], in scene: GatewayScene) {
+    checkOwedByes(in: scene)
     secrets(bytes, "SIP", in: scene)
     guard bytes.starts(with: "BYE ".utf8), let scan = WireScan(bytes, methods: ["BYE "]) else { return }
     checked("BYE")
@@ -237,10 +241,20 @@ final class GatewayOracles {
     records[record.call.id] = record
     secrets(Array("\(record)".utf8), "record", in: scene)
     guard record.summary.cause == .hungUp, let life = calls[record.call.id] else { return }
-    // Who hangs up says so on every leg, before anybody is told the price.
     for name in life.sipCallIDs.sorted().flatMap({ dialogNames[$0] ?? [] }) {
-      guard let dialog = dialogs[name], dialog.byesSent.isEmpty, !dialog.hasByeCome else { continue }
-      scene.fail("BYE", "call \(record.call.id) was hung up, and its leg \(name) was not")
+      owedByes.append((name, record.call.id, scene.now.advanced(byMilliseconds: Self.byeMilliseconds)))
+    }
+  }
+
+  /// Who hangs up says so on every leg: at once, or when the ACK to a 2xx of ours has come or is given up (RFC 3261
+  /// section 15).
+  private func checkOwedByes(in scene: GatewayScene) {
+    while let owed = owedByes.first, owed.due <= scene.now {
+      owedByes.removeFirst()
+      guard let dialog = dialogs[owed.name], dialog.byesSent.isEmpty, !dialog.hasByeCome,
+        !killedLives.contains(dialog.life)
+      else { continue }
+      scene.fail("BYE", "call \(owed.call) was hung up, and its leg \(owed.name) was not")
     }
   }
 
