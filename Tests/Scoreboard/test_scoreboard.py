@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -105,8 +106,18 @@ class ProducerTests(unittest.TestCase):
             outcome, _ = self.run_one(["/bin/sh", "-c", f"sleep 60 & echo $! > {child}; wait"], seconds=1)
             self.assertEqual(outcome.status, 124)
             state = Path(f"/proc/{child.read_text().strip()}/stat")
-            # Gone, or a zombie that nobody has collected yet.
-            self.assertTrue(not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] == "Z")
+
+            def is_gone():
+                # Gone, or a zombie that nobody has collected yet.
+                try:
+                    return state.read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+                except OSError:
+                    return True
+
+            deadline = time.monotonic() + 30
+            while not is_gone() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertTrue(is_gone())
 
 
 class TrapTests(unittest.TestCase):

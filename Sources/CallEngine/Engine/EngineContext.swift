@@ -110,7 +110,8 @@ final class EngineContext {
   /// Takes the configuration's trunks over; what is known of one that stays is kept.
   func takeTrunks() {
     trunks = Dictionary(configuration.trunks.map { ($0.trunk.name, $0) }) { first, _ in first }
-    for (name, state) in states where trunks[name] == nil {
+    // In order of names, so that one seed is one sequence in a simulation.
+    for (name, state) in states.sorted(by: { $0.key < $1.key }) where trunks[name] == nil {
       if state.capacity.liveCalls == 0 {
         states[name] = nil
         deadlines.set(.trunk(name), nil)
@@ -119,7 +120,7 @@ final class EngineContext {
         states[name]?.capacity.isDraining = true
       }
     }
-    for (name, trunk) in trunks {
+    for (name, trunk) in trunks.sorted(by: { $0.key < $1.key }) {
       if var state = states[name] {
         if state.trunk.healthPolicy != trunk.trunk.healthPolicy {
           state.health = TrunkHealth(trunk.trunk.healthPolicy, at: now)

@@ -146,6 +146,10 @@ final class OutgoingCallMachine: CallMachine {
     return session
   }
 
+  /// One input has one sequence of effects: no order that a process chooses by chance.
+  private var forksInOrder: [Fork] { forks.sorted { $0.key < $1.key }.map(\.value) }
+  private var dismissedInOrder: [DialogSession] { dismissed.sorted { $0.key < $1.key }.map(\.value) }
+
   private var hasSettled: Bool { windowEnd == nil && abandoned.isEmpty && dismissed.isEmpty }
 
   // MARK: - Sending the INVITE
@@ -552,7 +556,7 @@ final class OutgoingCallMachine: CallMachine {
   }
 
   private func closeForks() {
-    for fork in forks.values {
+    for fork in forksInOrder {
       forkSequence = max(forkSequence, fork.session.dialog.localSequence)
       fork.session.abandon()
     }
@@ -682,7 +686,7 @@ final class OutgoingCallMachine: CallMachine {
     if case .up(let session) = state {
       session.answer(exchange, body)
     } else {
-      for fork in forks.values { fork.session.answer(exchange, body) }
+      for fork in forksInOrder { fork.session.answer(exchange, body) }
     }
     settle()
   }
@@ -694,7 +698,7 @@ final class OutgoingCallMachine: CallMachine {
     if case .up(let session) = state {
       session.refuse(exchange, status: status, warning: warning)
     } else {
-      for fork in forks.values { fork.session.refuse(exchange, status: status, warning: warning) }
+      for fork in forksInOrder { fork.session.refuse(exchange, status: status, warning: warning) }
     }
     settle()
   }
@@ -717,8 +721,8 @@ final class OutgoingCallMachine: CallMachine {
     let now = context.now
     func isDue(_ deadline: MonotonicInstant?) -> Bool { deadline.map { $0 <= now } ?? false }
     if case .up(let session) = state, isDue(session.nextDeadline) { session.advance() }
-    for fork in forks.values where isDue(fork.session.nextDeadline) { fork.session.advance() }
-    for session in dismissed.values where isDue(session.nextDeadline) { session.advance() }
+    for fork in forksInOrder where isDue(fork.session.nextDeadline) { fork.session.advance() }
+    for session in dismissedInOrder where isDue(session.nextDeadline) { session.advance() }
     if isDue(responseDeadline), case .calling(let transaction) = state {
       abandoned.insert(transaction)
       context.cancel(transaction, reasons: [])
@@ -741,7 +745,7 @@ final class OutgoingCallMachine: CallMachine {
     windowEnd = nil
     // Their CANCEL was sent or has nothing to follow: the transaction layer ends them by itself.
     abandoned.removeAll()
-    for session in dismissed.values { session.abandon() }
+    for session in dismissedInOrder { session.abandon() }
     dismissed.removeAll()
   }
 
