@@ -41,7 +41,8 @@ struct TextInjectionTests {
         .topup(method: RequestKey(unchecked: text)),
         amount: try Credits(micros: 1_000_000, .eur), detail: text)
       let second = try await store.perform(file.operation(.move(detail)))
-      let call = try await store.perform(file.authorise(text, text))
+      // No call's name has a slash: it parts the words of an operation's key.
+      let call = try await store.perform(file.authorise(text, text.replacing("/", with: "|")))
       guard create.refusal == nil, topup.refusal == nil, second.refusal == nil, call.refusal == nil else {
         effects.append("\(text) was refused halfway")
         continue
@@ -54,7 +55,8 @@ struct TextInjectionTests {
     if after != schema { effects.append("the schema changed") }
     let bystander = try SQLiteDoor.integer("SELECT posted FROM account WHERE name = 'bystander'", path: file.path)
     if bystander != 5_000_000 { effects.append("a bystander's balance is \(bystander)") }
-    if try !file.verify().isSound { effects.append("the book is not sound") }
+    let report = try file.verify()
+    if !report.isSound { effects.append("the book is not sound: \(report.rules.compactMap(\.problem))") }
     #expect(effects.isEmpty, "\(effects)")
     try ScoreboardRow(
       "B11", figure: "\(effects.count)", unit: "effects", target: "= 0", passed: effects.isEmpty,
