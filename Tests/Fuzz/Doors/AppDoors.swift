@@ -71,7 +71,14 @@ private final class DoorBench {
     configuration.maximumSessions = 4
     configuration.maximumBufferedEvents = 8
     configuration.maximumPendingRequests = 4
-    door = AppDoor(configuration, draw: { 7 })
+    // Names are drawn until one is new: always the same number would be drawn for ever.
+    var drawn: UInt64 = 0
+    door = AppDoor(
+      configuration,
+      draw: {
+        drawn &+= 0x9E37_79B9_7F4A_7C15
+        return drawn
+      })
   }
 
   func play(_ input: [UInt8]) throws(BrokenPromise) {
