@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -291,6 +293,23 @@ void landline_wake_clear(int32_t wake) {
 }
 
 void landline_descriptor_close(int32_t descriptor) { (void)close(descriptor); }
+
+int32_t landline_descriptor_lowest(int32_t from) {
+  int any = eventfd(0, EFD_CLOEXEC);
+  if (any < 0) return -errno;
+  int lowest = any >= from ? any : fcntl(any, F_DUPFD_CLOEXEC, from);
+  int error = errno;
+  if (lowest != any) close(any);
+  if (lowest < 0) return -error;
+  close(lowest);
+  return lowest;
+}
+
+int32_t landline_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > INT32_MAX) return INT32_MAX;
+  return (int32_t)limit.rlim_cur;
+}
 
 static int64_t nanoseconds(clockid_t clock) {
   struct timespec time;

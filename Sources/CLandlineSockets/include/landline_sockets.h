@@ -102,6 +102,10 @@ void landline_wake_clear(int32_t wake);
 void landline_sleep_until(int64_t nanoseconds);
 /// close(2).
 void landline_descriptor_close(int32_t descriptor);
+/// The lowest descriptor that is free at or above `from`; -errno after an error.
+int32_t landline_descriptor_lowest(int32_t from);
+/// The soft RLIMIT_NOFILE, getrlimit(2): every descriptor is below it. INT32_MAX where it is larger, or unknown.
+int32_t landline_descriptor_limit(void);
 
 /// CLOCK_MONOTONIC.
 int64_t landline_monotonic_nanoseconds(void);

@@ -115,7 +115,11 @@ package struct PortPool {
     var bound: UInt16 = 0
     var granted: Int32 = 0
     let descriptor = landline_socket_open(&options, &bound, &granted)
-    if descriptor >= 0 { return .success(descriptor) }
+    if descriptor >= 0 {
+      if !DescriptorReserve.holds(descriptor) { return .success(descriptor) }
+      landline_descriptor_close(descriptor)
+      return .failure(.descriptors)
+    }
     switch -descriptor {
     case EADDRINUSE, EACCES: return .failure(.portsTaken)
     case EMFILE, ENFILE, ENOMEM, ENOBUFS: return .failure(.descriptors)

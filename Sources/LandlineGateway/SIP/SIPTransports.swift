@@ -214,6 +214,8 @@ package final class SIPTransports {
         (.connections, "\(limits.connections) connections are open")
       } else if bySource[source, default: 0] >= limits.connectionsPerSource {
         (.connectionsPerSource, "\(limits.connectionsPerSource) connections of this source are open")
+      } else if DescriptorReserve.isReached {
+        (.descriptors, DescriptorReserve.advice)
       } else if listener.transport == .tls, handshakes >= limits.handshakes {
         (.handshakes, "\(limits.handshakes) handshakes are under way")
       } else {
@@ -340,6 +342,11 @@ package final class SIPTransports {
     guard connections.count < limits.connections else {
       statistics.connectionsRefused += 1
       report(.connections, listener.id, "\(limits.connections) connections are open", remote: path.remote)
+      return nil
+    }
+    guard !DescriptorReserve.isReached else {
+      statistics.connectionsRefused += 1
+      report(.descriptors, listener.id, DescriptorReserve.advice, remote: path.remote)
       return nil
     }
     let policy =

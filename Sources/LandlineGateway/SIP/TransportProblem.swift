@@ -17,6 +17,7 @@ public struct TransportProblem: Sendable {
     case connections = "limit.connections"
     case connectionsPerSource = "limit.connectionsPerSource"
     case handshakes = "limit.handshakes"
+    case descriptors = "limit.descriptors"
     case slowReader = "limit.slowReader"
     case partialMessage = "limit.partialMessage"
     case framing = "stream.framing"

@@ -84,9 +84,10 @@ public struct HTTPDoor: Service {
       configuration: ApplicationConfiguration(address: address, serverName: nil),
       onServerRunning: { channel in
         do {
+          try await ReserveHandler.guardListener(channel).get()
           try socket?.publish()
         } catch {
-          logger.error("the control socket cannot be opened", metadata: ["error": "\(error)"])
+          logger.error("the listener cannot be opened", metadata: ["error": "\(error)"])
           channel.close(promise: nil)
           return
         }

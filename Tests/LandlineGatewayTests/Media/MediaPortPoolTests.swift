@@ -31,6 +31,13 @@ import Testing
     #expect(pool.freeCount == 4)
   }
 
+  @Test(arguments: [(Int32(1024), Int32(960)), (160, 120), (8, 6), (Int32.max, Int32.max - 64)])
+  func leavesTheLastDescriptorsAlone(limit: Int32, first: Int32) {
+    #expect(DescriptorReserve.holds(first, of: limit))
+    #expect(!DescriptorReserve.holds(first - 1, of: limit))
+    #expect(!DescriptorReserve.isReached)
+  }
+
   @Test func drawsAtRandom() throws {
     var orders: Set<[UInt16]> = []
     for seed in 1...8 {

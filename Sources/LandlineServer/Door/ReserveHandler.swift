@@ -1,0 +1,47 @@
+import LandlineGateway
+import NIOCore
+
+/// Turns connections away at the listener while almost no descriptor is left, and accepts no more until those are closed.
+///
+/// Each child has a loop of its own and closes there: a listener that went on could take the last descriptor in the meantime.
+final class ReserveHandler: ChannelDuplexHandler {
+  typealias InboundIn = any Channel
+  typealias InboundOut = any Channel
+  typealias OutboundIn = Never
+
+  /// Connections that are accepted before it is looked again.
+  private static let mostAtOnce: UInt = 4
+
+  private var closing = 0
+  private var wantsToRead = false
+
+  /// Guards a listener that is open already.
+  static func guardListener(_ channel: any Channel) -> EventLoopFuture<Void> {
+    channel.setOption(.maxMessagesPerRead, value: mostAtOnce).flatMapThrowing {
+      try channel.pipeline.syncOperations.addHandler(ReserveHandler(), position: .first)
+    }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard DescriptorReserve.isReached else { return context.fireChannelRead(data) }
+    let child = unwrapInboundIn(data)
+    closing += 1
+    let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+    child.closeFuture.hop(to: context.eventLoop).whenComplete { _ in
+      let (handler, context) = bound.value
+      handler.closed(context)
+    }
+    child.close(promise: nil)
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if closing > 0 { wantsToRead = true } else { context.read() }
+  }
+
+  private func closed(_ context: ChannelHandlerContext) {
+    closing -= 1
+    guard closing == 0, wantsToRead else { return }
+    wantsToRead = false
+    context.read()
+  }
+}
