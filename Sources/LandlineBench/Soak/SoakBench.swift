@@ -15,6 +15,8 @@ public enum SoakBench {
     public var soundInterval = 1.0
     /// Mean seconds between two operations of one call.
     public var operationInterval = 10.0
+    /// Mean seconds that an answered call goes on.
+    public var life = 45.0
     /// Most calls placed in a second.
     public var rate = 20
     /// Folder on the disk that the ledger is made on; `nil` for one of the system's.
@@ -28,7 +30,6 @@ public enum SoakBench {
 
   /// Calls of one session.
   private static let callsOfSession = 32
-  private static let life = 15.0...75.0
   private static let dropInterval = 4.0
   /// Seconds for what is slow under a sanitizer.
   private static let startSeconds = 120.0
@@ -40,8 +41,8 @@ public enum SoakBench {
   /// - Throws: ``BenchProblem`` when the gateway does not start, or is gone before the end.
   public static func run(_ options: Options) async throws -> SoakReport {
     guard (1...10_000).contains(options.calls), options.seconds >= 1, options.rate > 0, options.soundInterval > 0,
-      options.operationInterval > 0
-    else { throw BenchProblem("calls, seconds, rate and intervals are above 0") }
+      options.operationInterval > 0, options.life > 0
+    else { throw BenchProblem("calls, seconds, rate, life and intervals are above 0") }
     let own = try ProcessFigures.ownExecutable()
     let executable = options.gateway ?? own
     guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
@@ -86,7 +87,7 @@ public enum SoakBench {
     }.get()
     let load = SoakRun.Load(
       calls: options.calls, soundInterval: options.soundInterval, operationInterval: options.operationInterval,
-      life: life, rate: options.rate, dropInterval: dropInterval)
+      life: options.life / 3...options.life * 5 / 3, rate: options.rate, dropInterval: dropInterval)
     let run = try await loop.submit {
       let run = SoakRun(
         load, sessions: sessions.value, trunk: trunk.value, media: try HandshakeSide(on: loop), on: loop)
@@ -102,7 +103,7 @@ public enum SoakBench {
     options.progress("up to \(options.calls) bridged calls")
     let began = ProcessClock.monotonicSeconds()
     // The ramp is no part of the time that counts; a gateway that is too slow for the load counts what it holds.
-    let latest = began + Double(options.calls) / Double(options.rate) * 4 + 30
+    let latest = began + Double(options.calls) / Double(options.rate) * 8 + 60
     while try await watch().bridged < options.calls, ProcessClock.monotonicSeconds() < latest {}
     let held = ProcessClock.monotonicSeconds()
     options.progress("held after \(Int(held - began)) s")

@@ -269,6 +269,9 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Mean seconds between two operations of one call.")
     var operationInterval = 10.0
 
+    @Option(help: "Mean seconds that an answered call goes on: from a third of them to five thirds.")
+    var life = 45.0
+
     @Option(help: "Calls placed in a second, at most while they are held.")
     var rate: Int?
 
@@ -298,6 +301,7 @@ struct BenchCommand: AsyncParsableCommand {
       guard (0.02...60).contains(soundInterval), (0.1...3600).contains(operationInterval) else {
         throw ValidationError("--sound-interval accepts 0.02 to 60, --operation-interval 0.1 to 3600")
       }
+      guard (3...3600).contains(life) else { throw ValidationError("--life accepts 3 to 3600") }
       guard (1...10_000).contains(rate ?? 1) else { throw ValidationError("--rate accepts 1 to 10000") }
       guard (100...10_000_000).contains(total ?? 100), (0...10_000_000).contains(warmUp ?? 0) else {
         throw ValidationError("--total accepts 100 to 10000000, --warm-up 0 to 10000000")
@@ -325,6 +329,7 @@ struct BenchCommand: AsyncParsableCommand {
         options.seconds = minutes * 60
         options.soundInterval = soundInterval
         options.operationInterval = operationInterval
+        options.life = life
         if let rate { options.rate = rate }
         options.gateway = gateway
         options.folder = folder
