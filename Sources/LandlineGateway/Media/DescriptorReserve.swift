@@ -1,4 +1,5 @@
 import CLandlineSockets
+import Synchronization
 
 /// The last descriptors of the process, which connections and ports of calls leave alone.
 ///
@@ -13,11 +14,16 @@ public enum DescriptorReserve {
 
   static let advice = "almost no file descriptor is left: let the process open more files"
 
+  /// One look at a time: it opens what it looks for, and another would find that in use.
+  private static let looking = Mutex(())
+
   /// Whether another connection or port would take one of the reserve.
   public static var isReached: Bool {
-    let limit = landline_descriptor_limit()
-    let middle = limit - size(of: limit) / 2
-    return holds(landline_descriptor_lowest(0), of: limit) || landline_descriptor_lowest(middle) != middle
+    looking.withLock { _ in
+      let limit = landline_descriptor_limit()
+      let middle = limit - size(of: limit) / 2
+      return holds(landline_descriptor_lowest(0), of: limit) || landline_descriptor_lowest(middle) != middle
+    }
   }
 
   package static func holds(_ descriptor: Int32) -> Bool { holds(descriptor, of: landline_descriptor_limit()) }
