@@ -97,6 +97,7 @@ final class GlareRun {
   private var foreign: [Int] = []
   private var highestSequence = 0
   private var answeredForeign: Set<Int> = []
+  private var lastForeignAnswered = 0
   private var foreignDirection: [Int: MediaDirection] = [:]
   private var appOffers = 1
   private var appDirection = MediaDirection.sendAndReceive
@@ -295,8 +296,11 @@ final class GlareRun {
       if let status = line.status, !foreign.isEmpty {
         if foreign.contains(line.sequence) {
           if status >= 200 { answeredForeign.insert(line.sequence) }
-          if (200...299).contains(status), let wish = foreignDirection[line.sequence], let answer = direction(of: bytes)
+          // The latest of them counts (RFC 3261 section 12.2.2): a late answer to the one before undoes nothing.
+          if (200...299).contains(status), line.sequence >= lastForeignAnswered,
+            let wish = foreignDirection[line.sequence], let answer = direction(of: bytes)
           {
+            lastForeignAnswered = line.sequence
             trunkDirection = wish.limited(to: answer.mirrored)
           }
           return
