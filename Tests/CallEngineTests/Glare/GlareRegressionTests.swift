@@ -41,6 +41,13 @@ struct GlareRegressionTests {
       what: "the first provisional response came when it had rung in vain: the CANCEL follows it, and nobody answered",
       text: "timeout/cancel delta=579453 toTrunk=655416 toGateway=649807 jitter=468072 lost=-5 absence=811746 "
         + "talk=2560759 reliable=1 seed=7364159253716771831"),
+    Row(
+      what: "a hold of the app before the trunk had the answer to its UPDATE: refused with 491, and asked for again",
+      text: "update/hold delta=1 lost=1 doubled=-4 talk=3907 seed=7342113449270088981"),
+    Row(
+      what: "the same on a slow path, without a loss",
+      text: "update/hold delta=605458 toTrunk=605460 toGateway=101833 jitter=552503 answering=177634 absence=967495 "
+        + "talk=370284 seed=7321249172524367808"),
   ]
 
   @Test("one timing", arguments: rows)

@@ -103,8 +103,9 @@ public struct LeftOvers: Sendable {
     let own = Set(descriptors().compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
     return ["udp", "udp6", "tcp", "tcp6"].flatMap { name in
       SystemTable.text("/proc/net/\(name)").split(separator: "\n").dropFirst().compactMap { line -> Socket? in
-        let cells = line.split(separator: " ")
-        guard cells.count > 9, own.contains(String(cells[9])), let port = port(cells[1]), let peer = port(cells[2])
+        let cells: [Substring] = line.split(separator: " ")
+        guard cells.count > 9, own.contains(String(cells[9])), let port = portNumber(of: cells[1]),
+          let peer = portNumber(of: cells[2])
         else { return nil }
         // State 0A is LISTEN.
         return Socket(
@@ -114,7 +115,7 @@ public struct LeftOvers: Sendable {
   }
 
   /// Of `0100007F:13C4`.
-  private static func port(_ address: Substring) -> UInt16? {
+  private static func portNumber(of address: Substring) -> UInt16? {
     address.split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
   }
 
