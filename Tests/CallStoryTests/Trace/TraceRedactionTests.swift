@@ -87,7 +87,7 @@ struct TraceRedactionTests {
       for _ in 0..<200 { #expect(kept("@ \(addresses)\(end)").utf8.count == CallTrace.maximumMessageBytes) }
     }
     #expect(kept("sip:sip:sip:a>sip:b:c@h sip:d:e") == "sip:sip:sip:a>sip:b:*@h sip:d:e")
-    #expect(kept("sip:sip:a:b@h") == "sip:*******@h")
+    #expect(kept("sip:sip:a:b@h") == "sip:sip:***@h")
   }
 
   @Test("The description of a line has its secrets blotted out too")
