@@ -75,7 +75,7 @@ extension AppMessageCoder {
       }
       return sequence
     }
-    return UInt64(try reader.integer("sequence"))
+    return UInt64(try reader.integer("sequence", in: 0...Int64.max))
   }
 
   private static func placeCall(_ reader: MessageReader) throws(MessageProblem) -> PlaceCall {

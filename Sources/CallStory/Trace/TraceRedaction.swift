@@ -192,13 +192,14 @@ enum TraceRedaction {
         continue
       }
       let start = position + scheme.count
-      position = start
       let tail = bytes[start..<line.upperBound]
-      guard let stop = tail.firstIndex(where: { $0 == UInt8(ascii: "@") || addressEnds.contains($0) }),
-        bytes[stop] == UInt8(ascii: "@"), let colon = bytes[start..<stop].firstIndex(of: UInt8(ascii: ":"))
+      let stop = tail.firstIndex { $0 == UInt8(ascii: "@") || addressEnds.contains($0) } ?? line.upperBound
+      // Whatever address begins before that would end there as well: each byte is looked at once.
+      position = stop
+      guard stop < line.upperBound, bytes[stop] == UInt8(ascii: "@"),
+        let colon = bytes[start..<stop].firstIndex(of: UInt8(ascii: ":"))
       else { continue }
       hide(colon + 1..<stop, in: &bytes)
-      position = stop
     }
   }
 

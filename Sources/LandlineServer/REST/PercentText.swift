@@ -21,11 +21,12 @@ package enum PercentText {
   /// - Returns: `nil` when one stands there twice or cannot be read.
   package static func query(_ text: String) -> [(name: String, value: String)]? {
     var parameters: [(name: String, value: String)] = []
+    var names: Set<String> = []
     for part in text.split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       // A plus sign stands for itself: numbers begin with one.
       guard let name = decode(pair[0]), let value = decode(pair.count > 1 ? pair[1] : ""),
-        !parameters.contains(where: { $0.name == name })
+        names.insert(name).inserted
       else { return nil }
       parameters.append((name, value))
     }

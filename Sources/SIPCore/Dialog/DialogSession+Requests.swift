@@ -58,7 +58,10 @@ extension DialogSession {
     switch pending.purpose {
     case .bye: finish()
     case .change: changeAnswered(response, status, pending, transaction)
-    case .information, .acknowledgeProvisional: lost(status)
+    case .information: lost(status)
+    // RFC 3262 section 3: 481 to a PRACK says that no provisional response waits for it, as after the final one. What
+    // becomes of the dialog is told by the INVITE's final response, and by the peer's BYE, which may be on its way.
+    case .acknowledgeProvisional: break
     case .transfer: transferAnswered(status, pending)
     case .transferReport(let number): if status >= 300 { acceptedTransfers[number] = nil }
     }
@@ -77,7 +80,7 @@ extension DialogSession {
     proceed()
   }
 
-  /// RFC 5057 section 5: a 481 to any request says that the peer has no such dialog.
+  /// RFC 5057 section 5: a 481 to a request of the dialog says that the peer has no such dialog.
   private func lost(_ status: Int) {
     if status == 481 { fail(failure(status), bye: false) }
   }

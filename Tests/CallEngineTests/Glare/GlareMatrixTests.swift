@@ -9,7 +9,10 @@ import Testing
 /// `LANDLINE_GLARE` replays one timing: the text that a failure prints.
 @Suite("Glare: any two events, at any time", .serialized)
 struct GlareMatrixTests {
-  /// Timings of each pair.
+  /// Timings of each pair in the full size, at least.
+  static let fullTimings = 1_000
+
+  /// Timings of each pair in this run.
   static let timings: Int = {
     #if DEBUG
       let few = 4
@@ -17,7 +20,7 @@ struct GlareMatrixTests {
       let few = 30
     #endif
     return ProcessInfo.processInfo.environment["LANDLINE_GLARE_TIMINGS"].flatMap { Int($0) }
-      ?? (ScoreboardRow.isFull ? 1_000 : few)
+      ?? (ScoreboardRow.isFull ? fullTimings : few)
   }()
 
   /// Most failures that are printed.
@@ -45,10 +48,11 @@ struct GlareMatrixTests {
       }
     }
     let pairs = GlareCase.pairs.count
-    try ScoreboardRow(
+    var row = ScoreboardRow(
       "E7", figure: "\(wrong)", unit: "wrong end states or charges", target: "0", passed: wrong == 0,
-      detail: "\(pairs) ordered pairs × \(GlareMatrixTests.timings) timings, two agents and a ledger", gate: true
-    ).record()
+      detail: "\(pairs) ordered pairs × \(GlareMatrixTests.timings) timings, two agents and a ledger", gate: true)
+    row.size = GlareMatrixTests.timings >= GlareMatrixTests.fullTimings ? "full" : "ci"
+    try row.record()
     #expect(wrong == 0, "\(wrong) of \(pairs * GlareMatrixTests.timings):\n\(printed.joined(separator: "\n"))")
   }
 

@@ -43,6 +43,7 @@ struct GlareOracle {
   /// Any of them is right.
   private(set) var outcomes: [Outcome] = []
   private var ringEnd: Int64?
+  private var provisionalAt: Int64?
   private var deadlines: [String: Deadline] = [:]
   private var succeeded: Set<String> = []
 
@@ -77,7 +78,9 @@ struct GlareOracle {
     let time = entry.time
     let hasRung = ringEnd.map { $0 <= time } ?? false
     let isTie = ringEnd == time
-    if let end = ringEnd.map({ $0 + GlareOracle.timeout }), end <= time {
+    // It goes out once the trunk has said anything (RFC 3261 section 9.1).
+    if let ringEnd, let provisionalAt, max(ringEnd, provisionalAt) + GlareOracle.timeout <= time {
+      let end = max(ringEnd, provisionalAt) + GlareOracle.timeout
       // Nobody answered the CANCEL either.
       outcomes.append(
         Outcome(
@@ -97,7 +100,9 @@ struct GlareOracle {
     case .incoming(let line):
       guard GlareOracle.isFirst(line), let status = line.status else { return false }
       if status < 200 {
-        ringEnd = ringEnd ?? time + run.ringMilliseconds * 1000
+        // It rings from the first response on; one that comes too late finds the call given up.
+        if provisionalAt == nil, !hasRung || isTie { ringEnd = time + run.ringMilliseconds * 1000 }
+        provisionalAt = provisionalAt ?? time
         return false
       }
       if status >= 300 {
@@ -114,7 +119,9 @@ struct GlareOracle {
       deadlines["session"] = Deadline(at: time + GlareOracle.session, name: "session over")
       if let paid = run.paidSeconds { deadlines["credit"] = Deadline(at: time + paid * 1_000_000, name: "credit out") }
       return false
-    case .outgoing: return false
+    case .outgoing(let line):
+      if line.isRequest, GlareOracle.isFirst(line), ringEnd == nil { ringEnd = time + run.ringMilliseconds * 1000 }
+      return false
     }
   }
 

@@ -97,6 +97,10 @@ final class GlareRun {
   private var foreign: [Int] = []
   private var highestSequence = 0
   private var answeredForeign: Set<Int> = []
+  private var lastForeignAnswered = 0
+  /// Transactions of the gateway by who took them: the trunk's agent, or nobody, for an offer of ours was open.
+  private var taken: Set<String> = []
+  private var refused: Set<String> = []
   private var foreignDirection: [Int: MediaDirection] = [:]
   private var appOffers = 1
   private var appDirection = MediaDirection.sendAndReceive
@@ -294,9 +298,13 @@ final class GlareRun {
       if firstInvite.isEmpty { firstInvite = bytes }
       if let status = line.status, !foreign.isEmpty {
         if foreign.contains(line.sequence) {
-          if status >= 200 { answeredForeign.insert(line.sequence) }
-          if (200...299).contains(status), let wish = foreignDirection[line.sequence], let answer = direction(of: bytes)
+          let isNew = status >= 200 && answeredForeign.insert(line.sequence).inserted
+          // The first answer to the latest of them counts (RFC 3261 section 12.2.2): one that comes late or again undoes
+          // nothing.
+          if isNew, (200...299).contains(status), line.sequence > lastForeignAnswered,
+            let wish = foreignDirection[line.sequence], let answer = direction(of: bytes)
           {
+            lastForeignAnswered = line.sequence
             trunkDirection = wish.limited(to: answer.mirrored)
           }
           return
@@ -304,6 +312,7 @@ final class GlareRun {
         let number = line.sequence - foreign.count { $0 < line.sequence }
         if number != line.sequence { bytes = GlareText.numbered(number, bytes) }
       }
+      if isRefused(line, bytes) { return }
     } else {
       entries.append(Entry(time: now, kind: .incoming(line)))
       if line.method == "INVITE", line.sequence == 1, let status = line.status {
@@ -322,6 +331,26 @@ final class GlareRun {
       listener: GlareRun.listener, remote: toTrunk ? GlareRun.gatewayAddress : GlareRun.trunkAddress)
     (toTrunk ? trunk : gateway).receive(bytes, from: path, at: bench.now, into: &effects)
     take(effects, ofTrunk: toTrunk)
+  }
+
+  /// While an UPDATE that the agent knows nothing of waits for its answer, an offer of the gateway gets 491 (RFC 3261
+  /// section 14.2, RFC 3311 section 5.2).
+  private func isRefused(_ line: GlareLine, _ bytes: [UInt8]) -> Bool {
+    guard line.isRequest else { return false }
+    if line.method == "ACK" { return refused.contains("INVITE \(line.sequence) \(line.branch)") }
+    guard line.hasBody, line.method == "INVITE" || line.method == "UPDATE", !taken.contains(line.transaction) else {
+      return false
+    }
+    let isOpen = trunkEnds.isEmpty && !answeredForeign.isSuperset(of: foreign)
+    guard isOpen || refused.contains(line.transaction) else {
+      taken.insert(line.transaction)
+      return false
+    }
+    refused.insert(line.transaction)
+    let fields = ["Via", "From", "To", "Call-ID", "CSeq"].map { "\($0): \(GlareText.value($0, in: bytes))" }
+    let response = ["SIP/2.0 491 Request Pending"] + fields + ["Content-Length: 0", "", ""]
+    transmit(Array(response.joined(separator: "\r\n").utf8), toTrunk: false)
+    return true
   }
 
   // MARK: When

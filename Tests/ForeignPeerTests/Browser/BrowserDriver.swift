@@ -1,5 +1,21 @@
 import Foundation
 import PeerKit
+import Testing
+
+/// Ends the shared browser behind the last case of a suite.
+struct BrowserEndsTrait: SuiteTrait, TestScoping {
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    do {
+      try await function()
+    } catch {
+      await BrowserDriver.shared.end()
+      throw error
+    }
+    await BrowserDriver.shared.end()
+  }
+}
 
 /// One browser for all cases, since starting one takes as long as some of them: people in it have contexts of their own.
 actor BrowserDriver {
@@ -34,6 +50,12 @@ actor BrowserDriver {
   }
 
   private func drop() { current = nil }
+
+  /// Ends the browser and the judge. Another case would start them anew.
+  func end() {
+    current = nil
+    judge = nil
+  }
 
   /// A name that nobody in the browser has had.
   func name() -> String {

@@ -129,7 +129,6 @@ enum LibraryCases {
     try await page.connected()
     let call = try await page.established("+46000000202")
     // It says so first, and echoes afterwards.
-    try await Task.sleep(for: .seconds(3))
     try await page.hears(LibraryPage.tone, "the echo")
     try await page.ask("sendDigits", ["12#A"])
     for key in "12#A" {
@@ -251,7 +250,6 @@ enum LibraryCases {
     try require(none.text("own") == nil && none.flag("muted") == true, "no microphone, and the gateway knows: \(none)")
     try await page.ask("useMicrophone", [true])
     try await page.ask("mute", [false])
-    try await Task.sleep(for: .seconds(3))
     try await page.hears(LibraryPage.tone, "the microphone that came later")
     try await page.hangUp()
     _ = try await page.ended()

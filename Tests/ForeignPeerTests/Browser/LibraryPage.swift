@@ -79,15 +79,29 @@ struct LibraryPage: Sendable {
 
   func hangUp() async throws { try await ask("hangUp") }
 
-  /// Waits until the last half second was so loud.
-  func hears(_ levels: ClosedRange<Double>, _ what: String) async throws {
-    _ = try await Deadline(seconds: 10).first("\(what): \(levels)", everyMilliseconds: 200) { () -> Bool? in
-      let level = try await peer.ask("level", ["seconds": 0.5], for: "level").number("value") ?? -1
-      return levels.contains(level) ? true : nil
+  /// How half a second sounds.
+  struct Sound: Sendable {
+    var levels: ClosedRange<Double>
+    /// Least share of the tone that the page's microphone hears: of a voice it is small.
+    var tone = 0.0
+  }
+  static let tone = Sound(levels: 0.01...1.0, tone: 0.5)
+  static let silence = Sound(levels: 0...0.002)
+  /// Longest wait for a sound: what the far end says first takes less than three of these seconds.
+  static let soundSeconds = 15.0
+
+  /// Waits until the last half second sounded so.
+  func hears(_ sound: Sound, _ what: String) async throws {
+    let deadline = Deadline(seconds: Self.soundSeconds)
+    _ = try await deadline.first("\(what): \(sound)", everyMilliseconds: 200) { () -> Bool? in
+      let heard = try await peer.ask("level", ["seconds": 0.5], for: "level")
+      let isSo = sound.levels.contains(heard.number("value") ?? -1) && heard.number("tone") ?? -1 >= sound.tone
+      return isSo ? true : nil
     }
   }
-  static let tone = 0.01...1.0
-  static let silence = 0...0.002
+
+  /// Sockets that the page has made so far.
+  func sockets() async throws -> Int { Int(try await peer.ask("left", for: "left").number("made") ?? 0) }
 
   /// How often something was told so far.
   func count(_ event: String) -> Int { peer.events.filter { $0.name == event }.count }

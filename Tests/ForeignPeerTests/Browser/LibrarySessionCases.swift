@@ -64,7 +64,6 @@ enum LibrarySessionCases {
   private static func lost(_ page: LibraryPage) async throws -> String {
     try await page.connected()
     let call = try await page.established("+46000000202")
-    try await Task.sleep(for: .seconds(3))
     try await page.hears(LibraryPage.tone, "the echo")
     // The last keys come back while nobody is connected.
     for code in [4000, 1000] {
@@ -97,7 +96,6 @@ enum LibrarySessionCases {
   private static func anotherNetwork(_ page: LibraryPage) async throws -> String {
     try await page.connected()
     _ = try await page.established("+46000000202")
-    try await Task.sleep(for: .seconds(3))
     try await page.hears(LibraryPage.tone, "the echo")
     let before = try await page.peer.ask("path", for: "path")
     _ = try await page.peer.ask("restart", for: "restarting")
@@ -112,13 +110,21 @@ enum LibrarySessionCases {
     return "credentials of ICE changed on both sides: \(after.text("state") ?? "")"
   }
 
+  /// Attempts to connect that are seen to fail while the network is away.
+  private static let failedAttempts = 4
+  /// Longest wait for them: the waits between attempts double from a quarter of a second.
+  private static let attemptSeconds = 15.0
+
   private static func away(_ page: LibraryPage) async throws -> String {
     try await page.connected()
     _ = try await page.established("+46000000202")
     _ = try await page.peer.ask("offline", ["value": true], for: "network")
+    let before = try await page.sockets()
     _ = try await page.peer.ask("cut", ["code": 4000], for: "cut")
     // Attempts fail meanwhile.
-    try await Task.sleep(for: .seconds(3))
+    _ = try await Deadline(seconds: attemptSeconds).first("attempts that fail", everyMilliseconds: 50) { () -> Bool? in
+      try await page.sockets() >= before + failedAttempts ? true : nil
+    }
     try await page.hears(LibraryPage.tone, "the echo without a WebSocket")
     _ = try await page.peer.ask("offline", ["value": false], for: "network")
     try await page.ask("sendDigits", ["5"])
@@ -126,7 +132,7 @@ enum LibrarySessionCases {
     try await page.hangUp()
     let end = try await page.ended()
     try require(end.text("error.code") == nil, "hung up: \(end)")
-    return "taken up after three seconds"
+    return "taken up after \(failedAttempts) attempts in vain"
   }
 
   private static func gone(_ page: LibraryPage) async throws -> String {

@@ -72,13 +72,8 @@ private final class DoorBench {
     configuration.maximumBufferedEvents = 8
     configuration.maximumPendingRequests = 4
     // Names are drawn until one is new: always the same number would be drawn for ever.
-    var drawn: UInt64 = 0
-    door = AppDoor(
-      configuration,
-      draw: {
-        drawn &+= 0x9E37_79B9_7F4A_7C15
-        return drawn
-      })
+    let drawn = DrawnNumbers()
+    door = AppDoor(configuration, draw: { drawn.next() })
   }
 
   func play(_ input: [UInt8]) throws(BrokenPromise) {
@@ -206,7 +201,8 @@ private final class ClientBench {
 
   init() {
     configuration.maximumPending = 8
-    client = AppSessionClient(configuration, draw: { 7 })
+    let drawn = DrawnNumbers()
+    client = AppSessionClient(configuration, draw: { drawn.next() })
   }
 
   func play(_ input: [UInt8]) throws(BrokenPromise) {

@@ -31,6 +31,7 @@ private final class Bench {
   private let packet = PacketBuffer()
   private var now = MonotonicInstant.zero
   private var events: [TransportEvent] = []
+  private var lastCheck: STUNTransaction?
   private static let locals = [
     ClientTransport.Local(port: MediaPort(rawValue: 0), address: MediaAddress(ipv4: 0x7F00_0001, port: 4000)),
     ClientTransport.Local(port: MediaPort(rawValue: 1), address: MediaAddress(ipv4: 0x7F00_0002, port: 4001)),
@@ -57,11 +58,21 @@ private final class Bench {
       let answer = try? SessionDescription(parsing: lines.map { $0 + "\r\n" }.joined()),
       let plan = try? exchange.accept(answer)
     else { return nil }
+    let drawn = DrawnNumbers()
     transport = ClientTransport(
       ClientTransport.Configuration(
-        locals: Self.locals, certificate: certificates.ours, credentials: credentials, draw: { 7 }),
+        locals: Self.locals, certificate: certificates.ours, credentials: credentials, draw: { drawn.next() }),
       at: now)
     transport.apply(plan, at: now, outbox: outbox, events: &events)
+    noteCheck()
+  }
+
+  /// Keeps the transaction of the last check that went out.
+  private func noteCheck() {
+    for index in 0..<outbox.count {
+      guard let message = STUNMessage(outbox.buffer(at: index)), message.kind == .request else { continue }
+      lastCheck = message.transaction
+    }
   }
 
   /// As it came.
@@ -73,7 +84,8 @@ private final class Bench {
   /// An answer to the last check of ours that is right but for what the bytes say: attributes, and which proofs it has.
   func answer(_ bytes: ArraySlice<UInt8>) throws(BrokenPromise) {
     guard let choice = bytes.first else { return }
-    let writer = STUNWriter(packet, .success, transaction: STUNTransaction(high: 7, low: 7))
+    guard let lastCheck else { return }
+    let writer = STUNWriter(packet, .success, transaction: lastCheck)
     let attributes: ArraySlice<UInt8> = bytes.dropFirst()
     for byte in attributes.prefix(min(attributes.count & ~3, 1200)) { packet.append(byte) }
     packet.store(UInt16(packet.count - STUNMessage.headerCount), at: 2)
@@ -85,6 +97,7 @@ private final class Bench {
   private func receive(on port: MediaPort, from address: MediaAddress) throws(BrokenPromise) {
     outbox.removeAll()
     let received = transport.receive(packet, on: port, from: address, at: now, outbox: outbox, events: &events)
+    noteCheck()
     try promise(received != .rtp && received != .rtcp, "chance opened a packet")
     try promise(!transport.isReady, "chance has a certificate")
     try promise(outbox.count <= 16, "\(outbox.count) packets answer one")
@@ -97,6 +110,7 @@ private final class Bench {
       now = max(now, next)
       outbox.removeAll()
       transport.advance(to: now, outbox: outbox, events: &events)
+      noteCheck()
       if let following = transport.nextDeadline { try promise(following > now, "a deadline stayed behind") }
     }
     now = end

@@ -33,7 +33,8 @@ enum LocationDoors {
     guard lines.count == 2, let uri = try? SIPURI(parsing: String(decoding: lines[0], as: UTF8.self)) else { return }
     var policy = LocationPolicy(transports: [.udp, .tcp, .tls])
     policy.targets = 8
-    var machine = LocationMachine(uri, policy: policy, identifiers: IdentifierSource { 7 })
+    let drawn = DrawnNumbers()
+    var machine = LocationMachine(uri, policy: policy, identifiers: IdentifierSource { drawn.next() })
     var effects: [LocationEffect] = []
     machine.start(into: &effects)
     var asked: Set<DNSQuestion> = []

@@ -52,6 +52,7 @@ private final class CallBench {
   init(isCaller: Bool) {
     var limits = UserAgentLimits.standard
     limits.calls = 8
+    let drawn = DrawnNumbers()
     agent = UserAgent(
       UserAgent.Configuration(
         addresses: [
@@ -59,7 +60,7 @@ private final class CallBench {
           AdvertisedAddress(listener: ListenerID(1), transport: .tcp, host: SIPDoors.host, port: 5060),
         ],
         limits: limits, acceptsCalls: true, allowsTransfer: true, trustsCallers: true),
-      identifiers: IdentifierSource { 7 })
+      identifiers: IdentifierSource { drawn.next() })
     guard isCaller else { return }
     let call = CallHandle(1)
     live.insert(call)

@@ -75,7 +75,9 @@ import Testing
     #expect(pool.nextDeadline == .max)
     #expect(pool.quarantinedDescriptors == 0)
     #expect(!boundPorts(on: host).contains(20_000))
-    #expect(try pool.reserve(control: true, using: &random).get().port == 20_000)
+    let next = try pool.reserve(control: true, using: &random).get()
+    #expect(next.port == 20_000)
+    pool.cancel(next)
     pool.shutDown()
   }
 
@@ -104,20 +106,25 @@ import Testing
     #expect(pool.reserve(control: true, using: &random) == .failure(.portsExhausted))
     pool.expire(at: 30 * Self.second)
     #expect(pool.freeCount == 1)
-    #expect(try pool.reserve(control: true, using: &random).get().port == pairs[0].port)
+    let next = try pool.reserve(control: true, using: &random).get()
+    #expect(next.port == pairs[0].port)
     pool.expire(at: 33 * Self.second)
     #expect(pool.quarantinedDescriptors == 0)
     #expect(pool.freeCount == 3)
+    pool.cancel(next)
+    #expect(boundPorts(on: host).isEmpty)
   }
 
   @Test func leavesTheirPortsToOthers() throws {
     let others = try [20_000, 20_003, 20_005].map { try MediaPeer(on: host, port: $0) }
     var pool = pool()
     var random = SeededNumbers(1)
-    #expect(try pool.reserve(control: true, using: &random).get().port == 20_006)
+    let pair = try pool.reserve(control: true, using: &random).get()
+    #expect(pair.port == 20_006)
     #expect(pool.reserve(control: true, using: &random) == .failure(.portsTaken))
     #expect(pool.freeCount == 3)
     #expect(boundPorts(on: host) == [20_000, 20_003, 20_005, 20_006, 20_007])
+    pool.cancel(pair)
     withExtendedLifetime(others) {}
   }
 

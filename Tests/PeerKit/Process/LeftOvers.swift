@@ -74,25 +74,49 @@ public struct LeftOvers: Sendable {
     return children().filter { program in folders.contains { program.contains($0.path) } }
   }
 
-  private struct Socket {
+  package struct Socket: Equatable, Sendable {
     var protocolName: String
     var port: UInt16
-    var isListening: Bool
+    /// 0 where it is not connected.
+    var peer: UInt16
+    var isListening = false
+
+    package init(protocolName: String, port: UInt16, peer: UInt16 = 0, isListening: Bool = false) {
+      self.protocolName = protocolName
+      self.port = port
+      self.peer = peer
+      self.isListening = isListening
+    }
+  }
+
+  /// Without the pair that Foundation's `Process` keeps from its first use to the end, to wake a thread of its own: two UDP
+  /// sockets that are connected to each other. A second pair is nobody's but ours.
+  package static func withoutFoundationsPair(_ sockets: [Socket]) -> [Socket] {
+    for one in sockets where one.protocolName == "udp" && one.peer != 0 {
+      let other = Socket(protocolName: "udp", port: one.peer, peer: one.port)
+      if sockets.contains(other) { return sockets.filter { $0 != one && $0 != other } }
+    }
+    return sockets
   }
 
   private static func sockets() -> [Socket] {
     let own = Set(descriptors().compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
     return ["udp", "udp6", "tcp", "tcp6"].flatMap { name in
-      let table = (try? String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8)) ?? ""
-      return table.split(separator: "\n").dropFirst().compactMap { line -> Socket? in
-        let cells = line.split(separator: " ")
-        guard cells.count > 9, own.contains(String(cells[9])),
-          let port = cells[1].split(separator: ":").last.flatMap({ UInt16($0, radix: 16) })
+      SystemTable.text("/proc/net/\(name)").split(separator: "\n").dropFirst().compactMap { line -> Socket? in
+        let cells: [Substring] = line.split(separator: " ")
+        guard cells.count > 9, own.contains(String(cells[9])), let port = portNumber(of: cells[1]),
+          let peer = portNumber(of: cells[2])
         else { return nil }
         // State 0A is LISTEN.
-        return Socket(protocolName: String(name.prefix(3)), port: port, isListening: cells[3] == "0A")
+        return Socket(
+          protocolName: String(name.prefix(3)), port: port, peer: peer, isListening: cells[3] == "0A")
       }
     }
+  }
+
+  /// Of `0100007F:13C4`.
+  private static func portNumber(of address: Substring) -> UInt16? {
+    address.split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
   }
 
   private static func descriptors() -> [String] {
@@ -103,8 +127,7 @@ public struct LeftOvers: Sendable {
   private static func children() -> [String] {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
     return threads.flatMap { thread -> [String] in
-      let text = (try? String(contentsOfFile: "/proc/self/task/\(thread)/children", encoding: .utf8)) ?? ""
-      return text.split(separator: " ").compactMap { child in
+      SystemTable.text("/proc/self/task/\(thread)/children").split(separator: " ").compactMap { child in
         guard let line = FileManager.default.contents(atPath: "/proc/\(child)/cmdline"), !line.isEmpty else {
           return nil
         }
@@ -138,7 +161,7 @@ public struct LeftOvers: Sendable {
 
   private static func endOfProcess() {
     let temporary = FileManager.default.temporaryDirectory.path
-    let sockets = sockets().map { "\($0.protocolName) \($0.port)" }
+    let sockets = withoutFoundationsPair(sockets()).map { "\($0.protocolName) \($0.port)" }
     let files = openFiles(under: temporary)
     let left = sockets + files + children() + threads()
     let tally = tally.withLock { $0 }

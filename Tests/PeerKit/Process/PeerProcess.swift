@@ -99,27 +99,13 @@ public final class PeerProcess: Sendable {
       ":" + String(repeating: "0", count: 4 - String(port, radix: 16).count)
       + String(port, radix: 16, uppercase: true)
     func local(_ table: String, _ state: String?) -> Bool {
-      return wholeText("/proc/net/\(table)").split(separator: "\n").dropFirst().contains { line in
+      return SystemTable.text("/proc/net/\(table)").split(separator: "\n").dropFirst().contains { line in
         let cells = line.split(separator: " ")
         return cells.count > 3 && cells[1].hasSuffix(wanted) && (state == nil || cells[3] == state ?? "")
       }
     }
     // 0A is LISTEN.
     return local("udp", nil) || local("udp6", nil) || local("tcp", "0A") || local("tcp6", "0A")
-  }
-
-  /// Reads to the end: the system hands such tables out a page at a time.
-  private static func wholeText(_ path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    while true {
-      let count = read(descriptor, &buffer, buffer.count)
-      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += buffer[0..<count]
-    }
   }
 
   private static func spawn(

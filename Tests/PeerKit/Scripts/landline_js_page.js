@@ -64,6 +64,16 @@ const RECORDER = `registerProcessor("recorder", class extends AudioWorkletProces
 const PLAIN = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
 const base64 = (data) => btoa(String.fromCharCode(...new Uint8Array(data)));
 
+// Hertz: 440 with 18 to both sides, and what the change makes of it.
+const TONE = { from: 400, to: 480 };
+// Goertzel's: the power of one step of a spectrum.
+const power = (values, step) => {
+  const turn = 2 * Math.cos((2 * Math.PI * step) / values.length);
+  let [last, before] = [0, 0];
+  for (const value of values) [last, before] = [value + turn * last - before, last];
+  return last * last + before * before - turn * last * before;
+};
+
 globalThis.page = {
   asked: 0,
   heardAt: null,
@@ -266,16 +276,23 @@ globalThis.page = {
       event: "left", sockets: opened.sockets.filter((each) => each.readyState < WebSocket.CLOSING).length,
       connections: opened.connections.filter((each) => each.signalingState !== "closed").length,
       tracks: opened.tracks.filter((each) => each.readyState === "live").length, timers: opened.timers.size,
-      listeners: opened.listeners,
+      listeners: opened.listeners, made: opened.sockets.length,
       urls: [...new Set(opened.sockets.map((each) => each.url))].join(" "), protocol: opened.sockets.at(-1)?.protocol,
     });
   },
 
-  // Root mean square of what was heard in the last seconds.
+  // Root mean square of what was heard in the last seconds, and which share of it lies where the microphone's tone wavers.
   level({ seconds }) {
     const count = Math.ceil((seconds * this.context.sampleRate) / 128);
     const values = this.blocks.slice(-count).flatMap((block) => [...block]);
-    tell({ event: "level", value: Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / Math.max(values.length, 1)) });
+    const energy = values.reduce((sum, value) => sum + value * value, 0);
+    const turn = this.context.sampleRate / Math.max(values.length, 1);
+    let near = 0;
+    for (let step = Math.ceil(TONE.from / turn); step * turn <= TONE.to; step += 1) near += power(values, step);
+    tell({
+      event: "level", value: Math.sqrt(energy / Math.max(values.length, 1)),
+      tone: energy > 0 ? (2 * near) / (values.length * energy) : 0,
+    });
   },
 
   record() {

@@ -128,7 +128,20 @@ struct DialogEndTests {
       bench.take() == ["send INVITE 2 [hold]", "send BYE 3", "event ended local up", "ack 2", "close"])
   }
 
-  @Test("481 to any request of ours ends the call without a BYE")
+  @Test(
+    "481 to a PRACK is no end: the response that it was for may be over, and the call is not", arguments: [true, false])
+  func lateAcknowledgement(_ isAnswered: Bool) {
+    let bench = DialogBench()
+    bench.session.prack(for: TestPeer.response(180, .invite, 1, [("RSeq", "4")]), answer: nil)
+    if isAnswered { bench.session.confirm(with: TestPeer.response(200, .invite, 1, body: "answer"), ackBody: nil) }
+    bench.response(481, .prack, 2)
+    if !isAnswered { bench.session.confirm(with: TestPeer.response(200, .invite, 1, body: "answer"), ackBody: nil) }
+    bench.request(.bye, 1)
+    #expect(
+      bench.take() == ["send PRACK 2 RAck=4 1 INVITE", "ack 1", "respond 1 200", "event ended remote up", "close"])
+  }
+
+  @Test("481 to a request of the dialog ends the call without a BYE")
   func gone() {
     let bench = DialogBench.confirmed()
     bench.session.handle(.sendInfo(TestPeer.call, MessageBody(contentType: "application/dtmf", bytes: [0x35])))
