@@ -54,8 +54,12 @@ public enum GatewayCommand {
       ("duplicated", "duplicated", report.duplicated),
       ("reordered", "reordered", report.reordered),
       ("ledger_operations", "ledger operations", report.ledgerOperations), ("holds", "holds", report.holds),
-      ("recovered", "recovered calls", report.recovered),
+      ("recovered", "recovered calls", report.recovered), ("struck", "calls in faults", report.struck),
     ]
+  }
+
+  private static func counts(_ report: GatewayReport) -> [(title: String, counts: [String: Int])] {
+    [("faults", report.faults), ("ends", report.ends), ("refusals", report.refusals), ("checks", report.checks)]
   }
 
   private static func table(_ report: GatewayReport) -> String {
@@ -64,10 +68,11 @@ public enum GatewayCommand {
     lines.append(padded("call-hours", 20) + decimal(report.callHours, 2))
     lines.append(padded("virtual time", 20) + decimal(Double(report.virtualMilliseconds) / 3_600_000, 1) + " h")
     lines.append(padded("time", 20) + decimal(report.seconds, 2) + " s")
+    lines.append(padded("of one core", 20) + decimal(report.processorSeconds, 2) + " s")
     lines.append(padded("speed", 20) + decimal(report.callHoursPerSecond, 1) + " call-hours/s")
     lines.append(padded("digest", 20) + report.digest)
     lines.append(padded("violations", 20) + "0")
-    for (title, counts) in [("faults", report.faults), ("ends", report.ends), ("checks", report.checks)] {
+    for (title, counts) in counts(report) {
       lines += ["", title]
       for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
         lines.append("  " + padded("\(count)", 10) + name)
@@ -81,10 +86,11 @@ public enum GatewayCommand {
     fields.append("\"call_hours\":\(decimal(report.callHours, 3))")
     fields.append("\"virtual_milliseconds\":\(report.virtualMilliseconds)")
     fields.append("\"seconds\":\(decimal(report.seconds, 3))")
+    fields.append("\"processor_seconds\":\(decimal(report.processorSeconds, 3))")
     fields.append("\"call_hours_per_second\":\(decimal(report.callHoursPerSecond, 1))")
     fields.append("\"digest\":\"\(report.digest)\"")
     fields.append("\"violations\":0")
-    for (title, counts) in [("faults", report.faults), ("ends", report.ends), ("checks", report.checks)] {
+    for (title, counts) in counts(report) {
       let pairs = counts.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\($0.value)" }
       fields.append("\"\(title)\":{\(pairs.joined(separator: ","))}")
     }

@@ -11,6 +11,10 @@ public struct GatewayReport: Hashable, Sendable {
   public var steps = 0
   /// By name, with how often.
   public var faults: [String: Int] = [:]
+  /// Legs of trunks that were up or being set up when a fault came, of all faults of the plan.
+  public var struck = 0
+  /// Requests for calls that were refused before there was a call, by failure.
+  public var refusals: [String: Int] = [:]
   /// How calls ended, by cause.
   public var ends: [String: Int] = [:]
   public var sent = 0
@@ -25,19 +29,23 @@ public struct GatewayReport: Hashable, Sendable {
   /// What the oracles looked at, by rule.
   public var checks: [String: Int] = [:]
   public var virtualMilliseconds: Int64 = 0
+  /// On the clock, and of the processor.
   public var seconds = 0.0
+  public var processorSeconds = 0.0
   /// Over every input, message, operation and effect in order.
   public var digest = ""
 
   public init(seed: UInt64) { self.seed = seed }
 
   public var callHours: Double { Double(callMilliseconds) / 3_600_000 }
-  public var callHoursPerSecond: Double { seconds > 0 ? callHours / seconds : 0 }
+  /// For each second of one core.
+  public var callHoursPerSecond: Double { processorSeconds > 0 ? callHours / processorSeconds : 0 }
 
   /// For comparing runs.
   public var withoutTimes: GatewayReport {
     var report = self
     report.seconds = 0
+    report.processorSeconds = 0
     return report
   }
 
@@ -47,7 +55,9 @@ public struct GatewayReport: Hashable, Sendable {
     answered += other.answered
     callMilliseconds += other.callMilliseconds
     steps += other.steps
+    struck += other.struck
     faults.merge(other.faults, uniquingKeysWith: +)
+    refusals.merge(other.refusals, uniquingKeysWith: +)
     ends.merge(other.ends, uniquingKeysWith: +)
     checks.merge(other.checks, uniquingKeysWith: +)
     sent += other.sent
@@ -60,6 +70,7 @@ public struct GatewayReport: Hashable, Sendable {
     records += other.records
     virtualMilliseconds += other.virtualMilliseconds
     seconds += other.seconds
+    processorSeconds += other.processorSeconds
     if seeds == other.seeds {
       digest = other.digest
     } else {

@@ -154,9 +154,13 @@ extension GatewayScene {
     }
   }
 
+  /// Once in so many operations every balance is looked at, at other times those that changed.
+  static let fullBalanceCheck = 256
+
   func checkBalances() {
     oracles.checked("balances")
-    if let problem = ledger.brokenBalance { fail("balances", problem) }
+    let isFull = ledger.performed % Self.fullBalanceCheck == 0
+    if let problem = ledger.newlyBrokenBalance() ?? (isFull ? ledger.brokenBalance : nil) { fail("balances", problem) }
   }
 
   // MARK: People at the ledger

@@ -12,6 +12,7 @@ extension GatewayScene {
 
   func take(_ input: SimulatedNode.Input, life: Int) {
     guard let node, node.life == life else { return }
+    touchNode()
     node.inputs.append(input)
     guard !node.isRunning else { return }
     node.isRunning = true
@@ -41,6 +42,7 @@ extension GatewayScene {
   func sip(_ action: (UserAgent, inout [UserAgentEffect]) -> Void) {
     guard let node else { return }
     steps += 1
+    touchNode()
     var effects: [UserAgentEffect] = []
     action(node.agent, &effects)
     for effect in effects {
@@ -120,7 +122,7 @@ extension GatewayScene {
       let message = plants(.secretInLog) ? entry.message + " " + GatewayScene.trunkPassword : entry.message
       note { "log \(entry.level.rawValue) \(entry.call.map { "\($0)" } ?? "") \(message)" }
       digest.add(message)
-      oracles.secrets(Array(message.utf8), "log", in: self)
+      oracles.secrets(Array(message.utf8), .log, in: self)
       if entry.level == .error { logErrors += 1 }
     }
   }
@@ -191,6 +193,7 @@ extension GatewayScene {
       node = SimulatedNode(
         life: lives, epoch: row.epoch, configuration, ports: plan.ports, draw: { own.next() },
         identifiers: IdentifierSource { identifiers.next() }, at: now)
+      touchNode()
     } catch { return fail("ledger", "\(error)") }
     note { "node boots, life \(lives)" }
     schedule.add(.beat(life: lives), at: now.advanced(byMilliseconds: NodeLease.beatInterval))
@@ -219,6 +222,7 @@ extension GatewayScene {
       }
     }
     self.node = nil
+    touchNode()
     schedule.add(.boot, at: now.advanced(byMilliseconds: milliseconds))
   }
 
@@ -245,8 +249,12 @@ extension GatewayScene {
   private func tellAccounts(_ node: SimulatedNode) {
     guard !node.engine.isIdle else {
       node.accounts = [:]
+      node.accountChanges = nil
       return
     }
+    // Nothing was written since: nothing to compare.
+    guard node.accountChanges != ledger.accountChanges else { return }
+    node.accountChanges = ledger.accountChanges
     for index in 0..<GatewayPlan.accountCount {
       let name = GatewayScene.accountName(index)
       guard let row = ledger.account(name) else { continue }

@@ -25,6 +25,7 @@ final class SimulatedNode {
   var stalledUntil: MonotonicInstant = .zero
   var wasFenced = false
   /// What an account with live calls was like at the last beat.
+  var accountChanges: Int?
   var accounts: [String: (posted: Int64, revision: Int64, isLocked: Bool)] = [:]
 
   init(
@@ -48,9 +49,10 @@ final class SimulatedNode {
   }
 
   var nextDeadline: MonotonicInstant? {
-    guard let next = [door.nextDeadline, engine.nextDeadline, agent.nextDeadline].compactMap({ $0 }).min() else {
-      return nil
-    }
-    return max(next, stalledUntil)
+    var next = MonotonicInstant(microseconds: .max)
+    if let door = door.nextDeadline { next = min(next, door) }
+    if let engine = engine.nextDeadline { next = min(next, engine) }
+    if let agent = agent.nextDeadline { next = min(next, agent) }
+    return next == MonotonicInstant(microseconds: .max) ? nil : max(next, stalledUntil)
   }
 }

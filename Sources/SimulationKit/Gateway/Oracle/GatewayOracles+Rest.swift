@@ -78,6 +78,7 @@ extension GatewayOracles {
 
   private func checkLedger(_ scene: GatewayScene) {
     checked("ledger")
+    if let problem = scene.ledger.brokenBalance { scene.fail("balances", problem) }
     if scene.ledger.openHoldCount > 0 {
       let open = scene.ledger.holds.filter(\.state.isOpen).map { "\($0.call) \($0.state)" }.sorted()
       return scene.fail("holds", "open holds are left: \(open)")

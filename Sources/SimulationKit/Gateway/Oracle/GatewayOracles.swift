@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import Foundation
 import LedgerCore
 import SIPCore
 
@@ -180,7 +181,9 @@ final class GatewayOracles {
   private static func name(_ callID: String, _ tag: String) -> String { callID + " " + tag }
 
   func gatewayHeard(_ bytes: [UInt8], in scene: GatewayScene, life: Int) {
-    guard let scan = WireScan(bytes, methods: ["BYE "]) else { return }
+    guard WireScan.isSuccess(bytes) || bytes.first == 0x42, let scan = WireScan(bytes, methods: ["BYE "]) else {
+      return
+    }
     if scan.status > 0 {
       let name = GatewayOracles.name(scan.callID, scan.toTag)
       answeredSIP.insert(scan.callID)
@@ -195,8 +198,8 @@ final class GatewayOracles {
 
   func gatewaySent(_ bytes: [UInt8], in scene: GatewayScene) {
     checkOwedByes(in: scene)
-    secrets(bytes, "SIP", in: scene)
-    guard bytes.starts(with: "BYE ".utf8), let scan = WireScan(bytes, methods: ["BYE "]) else { return }
+    secrets(bytes, .sip, in: scene)
+    guard bytes.first == 0x42, let scan = WireScan(bytes, methods: ["BYE "]) else { return }
     checked("BYE")
     let name = GatewayOracles.name(scan.callID, scan.toTag)
     dialogs[name]?.byesSent.insert(scan.branch)
@@ -207,25 +210,37 @@ final class GatewayOracles {
 
   // MARK: Secrets
 
-  func secrets(_ bytes: [UInt8], _ place: String, in scene: GatewayScene) {
+  /// Where bytes that leave the gateway are bound for.
+  enum Place: String {
+    case log, record, frame
+    case sip = "SIP"
+
+    /// Read by people, who must not even see what an app is told once.
+    var isText: Bool { self == .log || self == .record }
+  }
+
+  func secrets(_ bytes: [UInt8], _ place: Place, in scene: GatewayScene) {
     checked("secrets")
-    let isText = place == "log" || place == "record"
-    for secret in secrets where isText || !secret.isTold {
-      if GatewayOracles.contains(bytes, secret.bytes) { scene.fail("secrets", "a secret stands in a \(place)") }
+    for secret in secrets where place.isText || !secret.isTold {
+      if GatewayOracles.contains(bytes, secret.bytes) {
+        scene.fail("secrets", "a secret stands in a \(place.rawValue)")
+      }
     }
   }
 
-  func appFrame(_ bytes: [UInt8], in scene: GatewayScene) { secrets(bytes, "frame", in: scene) }
+  func appFrame(_ bytes: [UInt8], in scene: GatewayScene) { secrets(bytes, .frame, in: scene) }
 
   private static func contains(_ bytes: [UInt8], _ secret: [UInt8]) -> Bool {
     guard let first = secret.first, bytes.count >= secret.count else { return false }
-    return bytes.withUnsafeBufferPointer { bytes in
-      secret.withUnsafeBufferPointer { secret in
-        var index = 0
-        let last = bytes.count - secret.count
-        while index <= last {
-          if bytes[index] == first, (1..<secret.count).allSatisfy({ bytes[index + $0] == secret[$0] }) { return true }
-          index += 1
+    return bytes.withUnsafeBytes { bytes in
+      secret.withUnsafeBytes { secret in
+        guard var place = bytes.baseAddress, let wanted = secret.baseAddress else { return false }
+        let end = place + bytes.count
+        while end - place >= secret.count,
+          let found = memchr(place, Int32(first), end - place - secret.count + 1)
+        {
+          if memcmp(found, wanted, secret.count) == 0 { return true }
+          place = UnsafeRawPointer(found) + 1
         }
         return false
       }
@@ -234,12 +249,23 @@ final class GatewayOracles {
 
   // MARK: Records
 
+  /// One in so many records is searched to its last field; the others where texts of others can get in.
+  private static let thoroughRecords = 16
+
+  private func text(of record: CallRecord) -> String {
+    guard records.count % Self.thoroughRecords != 0 else { return "\(record)" }
+    var text = record.call.destination + "\n" + (record.callerNumber ?? "") + "\n" + (record.sipCallID ?? "")
+    for line in record.story { text += "\n" + line.text }
+    for flag in record.flags { text += "\n" + flag }
+    return text
+  }
+
   func recorded(_ record: CallRecord, life: Int, in scene: GatewayScene) {
     checked("records")
     change(record.call.id) { $0.records += 1 }
     if calls[record.call.id]?.records != 1 { scene.fail("records", "call \(record.call.id) has two records") }
     records[record.call.id] = record
-    secrets(Array("\(record)".utf8), "record", in: scene)
+    secrets(Array(text(of: record).utf8), .record, in: scene)
     guard record.summary.cause == .hungUp, let life = calls[record.call.id] else { return }
     for name in life.sipCallIDs.sorted().flatMap({ dialogNames[$0] ?? [] }) {
       owedByes.append((name, record.call.id, scene.now.advanced(byMilliseconds: Self.byeMilliseconds)))

@@ -12,38 +12,41 @@ struct WireScan {
   /// - Returns: `nil` for what is neither a request of `methods` nor a success response to INVITE.
   init?(_ bytes: [UInt8], methods: [String]) {
     let isResponse = bytes.starts(with: "SIP/2.0 ".utf8)
-    guard isResponse ? bytes.count > 10 && bytes[8] == 0x32 : methods.contains(where: { bytes.starts(with: $0.utf8) })
+    guard isResponse ? bytes.count > 11 && bytes[8] == 0x32 : methods.contains(where: { bytes.starts(with: $0.utf8) })
     else { return nil }
-    var start = 0
-    var isFirst = true
-    while start < bytes.count {
-      var end = start
-      while end < bytes.count, bytes[end] != 0x0D { end += 1 }
-      if end == start { break }
-      take(bytes[start..<end], isFirst: isFirst)
-      isFirst = false
-      start = end + 2
+    let isWanted = bytes.withUnsafeBytes { buffer in
+      if isResponse {
+        status = (8..<11).reduce(0) { 10 * $0 + Int(buffer[$1] &- 0x30) }
+      } else {
+        method = WireScan.text(buffer.prefix { $0 != 0x20 })
+      }
+      var start = 0
+      while start < buffer.count {
+        var end = start
+        while end < buffer.count, buffer[end] != 0x0D { end += 1 }
+        if end == start { break }
+        if start > 0 { take(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) }
+        start = end + 2
+      }
+      return !isResponse || sequenceMethod == "INVITE"
     }
-    if isResponse, sequenceMethod != "INVITE" { return nil }
+    if !isWanted { return nil }
   }
 
-  private mutating func take(_ line: ArraySlice<UInt8>, isFirst: Bool) {
-    if isFirst {
-      let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-      if words.first == "SIP/2.0" {
-        status = words.count > 1 ? Int(words[1]) ?? 0 : 0
-      } else {
-        method = String(words.first ?? "")
-      }
-      return
-    }
-    switch line.first {
+  /// Whether the bytes are a success response to INVITE, so that the rest is worth reading.
+  static func isSuccess(_ bytes: [UInt8]) -> Bool {
+    bytes.count > 11 && bytes[0] == 0x53 && bytes[8] == 0x32 && bytes.starts(with: "SIP/2.0 2".utf8)
+  }
+
+  private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private mutating func take(_ line: UnsafeRawBufferPointer) {
+    switch line[0] {
     case UInt8(ascii: "C"):
-      if let value = WireScan.value(line, "Call-ID: ") { callID = value }
+      if let value = WireScan.value(line, "Call-ID: ") { callID = WireScan.text(value) }
       if let value = WireScan.value(line, "CSeq: ") {
-        let words = value.split(separator: " ")
-        sequence = String(words.first ?? "")
-        sequenceMethod = String(words.last ?? "")
+        sequence = WireScan.text(value.prefix { $0 != 0x20 })
+        sequenceMethod = WireScan.text(value.dropFirst(sequence.utf8.count + 1))
       }
     case UInt8(ascii: "F"):
       if let value = WireScan.value(line, "From: ") { fromTag = WireScan.parameter(value, ";tag=") }
@@ -54,12 +57,21 @@ struct WireScan {
     }
   }
 
-  private static func value(_ line: ArraySlice<UInt8>, _ name: String) -> String? {
-    line.starts(with: name.utf8) ? String(decoding: line.dropFirst(name.utf8.count), as: UTF8.self) : nil
+  private static func value(_ line: UnsafeRawBufferPointer, _ name: StaticString) -> Slice<UnsafeRawBufferPointer>? {
+    let length = name.utf8CodeUnitCount
+    guard line.count >= length, (0..<length).allSatisfy({ line[$0] == name.utf8Start[$0] }) else { return nil }
+    return line[length...]
   }
 
-  private static func parameter(_ value: String, _ name: String) -> String {
-    guard let range = value.firstRange(of: name) else { return "" }
-    return String(value[range.upperBound...].prefix { $0 != ";" && $0 != ">" && $0 != "," })
+  private static func parameter(_ value: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> String {
+    let length = name.utf8CodeUnitCount
+    var index = value.startIndex
+    while index + length <= value.endIndex {
+      if value[index] == 0x3B, (0..<length).allSatisfy({ value[index + $0] == name.utf8Start[$0] }) {
+        return text(value[(index + length)...].prefix { $0 != 0x3B && $0 != 0x3E && $0 != 0x2C })
+      }
+      index += 1
+    }
+    return ""
   }
 }

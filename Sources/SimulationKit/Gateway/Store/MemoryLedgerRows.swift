@@ -27,6 +27,12 @@ struct MemoryLedgerRows: LedgerRows {
   private(set) var events: [AccountEvent] = []
   private(set) var counters: [Int64: [Int64: DayCounter]] = [:]
   private(set) var nodes: [LedgerNode] = []
+  /// Kept as rows change: what all accounts have, what open holds of each account hold, and which accounts changed.
+  private(set) var postedSum: Int64 = 0
+  private(set) var heldSums: [Int64: Int64] = [:]
+  private(set) var touched: [Int64] = []
+  private(set) var accountChanges = 0
+  mutating func forgetTouched() { touched.removeAll(keepingCapacity: true) }
 
   func head() -> LedgerHead { ledgerHead }
   mutating func save(_ head: LedgerHead) { ledgerHead = head }
@@ -42,6 +48,9 @@ struct MemoryLedgerRows: LedgerRows {
 
   mutating func insert(_ account: LedgerAccount) {
     accounts[account.id] = account
+    accountChanges += 1
+    postedSum += account.posted
+    touched.append(account.id)
     if account.kind.isCustomer {
       customers[account.name] = account.id
     } else {
@@ -50,8 +59,11 @@ struct MemoryLedgerRows: LedgerRows {
   }
 
   mutating func update(_ account: LedgerAccount, ifRevision revision: Int64) -> Bool {
-    guard accounts[account.id]?.revision == revision else { return false }
+    guard let former = accounts[account.id], former.revision == revision else { return false }
     accounts[account.id] = account
+    accountChanges += 1
+    postedSum += account.posted - former.posted
+    touched.append(account.id)
     return true
   }
 
@@ -78,12 +90,18 @@ struct MemoryLedgerRows: LedgerRows {
     holdsBySeq[hold.seq] = holds.count
     openHolds.append(holds.count)
     holds.append(hold)
+    heldSums[hold.account, default: 0] += hold.amount
+    touched.append(hold.account)
   }
 
   private mutating func change(_ hold: Hold, _ body: (inout Hold) -> Void) -> Bool {
     guard let index = holdsBySeq[hold.seq], holds[index].state.isOpen else { return false }
+    let former = holds[index].amount
     body(&holds[index])
-    if !holds[index].state.isOpen { openHolds.removeAll { $0 == index } }
+    let isOpen = holds[index].state.isOpen
+    heldSums[hold.account, default: 0] += (isOpen ? holds[index].amount : 0) - former
+    touched.append(hold.account)
+    if !isOpen, let place = openHolds.firstIndex(of: index) { openHolds.remove(at: place) }
     return true
   }
 
@@ -117,7 +135,7 @@ struct MemoryLedgerRows: LedgerRows {
   mutating func insert(_ grant: HoldGrant) { grants[grant.hold, default: []].append(grant) }
 
   func openHolds(node: NodeID, beforeEpoch epoch: Int64, limit: Int) -> [Hold] {
-    Array(openHolds.lazy.map { holds[$0] }.filter { $0.node == node && $0.epoch < epoch }.prefix(limit))
+    openHolds.filter { holds[$0].epoch < epoch && holds[$0].node == node }.prefix(limit).map { holds[$0] }
   }
 
   // MARK: Money

@@ -65,10 +65,32 @@ final class SimulatedLedger {
     account.isEmpty ? nil : book.rows.customer(named: account).flatMap { book.rows.hold(account: $0.id, call: call) }
   }
 
+  /// Grows with every change of an account.
+  var accountChanges: Int { book.rows.accountChanges }
   var openHoldCount: Int { book.rows.openHolds.count }
   var holds: [Hold] { book.rows.holds }
 
+  private static func broken(_ account: LedgerAccount, held: Int64) -> String? {
+    guard account.kind.isCustomer else { return nil }
+    if account.held != held { return "account \(account.name) holds \(account.held), its open holds \(held)" }
+    if account.status == .open, account.available < 0 {
+      return "account \(account.name) is \(account.available.magnitude) micro-units below its floor"
+    }
+    return nil
+  }
+
+  /// Looks at what has changed since the last time.
   /// - Returns: the rule that the balances break, if they break one: sum 0, held amounts, floors.
+  func newlyBrokenBalance() -> String? {
+    defer { book.rows.forgetTouched() }
+    for id in book.rows.touched {
+      guard let account = book.rows.account(id: id) else { continue }
+      if let problem = SimulatedLedger.broken(account, held: book.rows.heldSums[id] ?? 0) { return problem }
+    }
+    return book.rows.postedSum == 0 ? nil : "the balances add up to \(book.rows.postedSum), not 0"
+  }
+
+  /// The same of every account, with nothing taken from the sums kept along the way.
   var brokenBalance: String? {
     var sum: Int64 = 0
     var held: [Int64: Int64] = [:]
@@ -76,15 +98,9 @@ final class SimulatedLedger {
       let hold = book.rows.holds[index]
       held[hold.account, default: 0] += hold.amount
     }
-    for (id, account) in book.rows.accounts {
+    for (id, account) in book.rows.accounts.sorted(by: { $0.key < $1.key }) {
       sum += account.posted
-      guard account.kind.isCustomer else { continue }
-      if account.held != held[id] ?? 0 {
-        return "account \(account.name) holds \(account.held), its open holds \(held[id] ?? 0)"
-      }
-      if account.status == .open, account.available < 0 {
-        return "account \(account.name) is \(account.available.magnitude) micro-units below its floor"
-      }
+      if let problem = SimulatedLedger.broken(account, held: held[id] ?? 0) { return problem }
     }
     return sum == 0 ? nil : "the balances add up to \(sum), not 0"
   }

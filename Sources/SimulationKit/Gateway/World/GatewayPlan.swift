@@ -86,8 +86,13 @@ struct GatewayPlan {
   }
 
   static let trunkCount = 3
-  static let accountCount = 2
-  static let callsPerHour = 24
+  static let accountCount = 4
+  /// How many calls are asked for in an hour: most gateways are quiet, some busy, a few crowded.
+  private static let load: [(weight: UInt64, callsPerHour: ClosedRange<Int64>)] = [
+    (650, 12...36), (280, 40...120), (70, 200...500),
+  ]
+  /// A busy gateway meets more faults: one more for so many calls.
+  private static let callsPerFault = 40
 
   var lostPerThousand: UInt64 = 0
   var duplicatedPerThousand: UInt64 = 0
@@ -117,16 +122,17 @@ struct GatewayPlan {
       duplicatedPerThousand = UInt64(random.number(0...200))
       reorderedPerThousand = UInt64(random.number(0...300))
     }
-    apps = 1 + random.index(4)
+    let load = GatewayPlan.load[random.weighted(GatewayPlan.load.map(\.weight))]
+    let callsPerHour = Int(random.number(load.callsPerHour))
+    apps = 1 + random.index(min(12, 2 + callsPerHour / 10))
     hasPeer = random.chance(300)
-    ports = random.chance(150) ? 2 + random.index(4) : 64
+    ports = random.chance(150) ? 2 + random.index(4) : 1024
     for _ in 0..<GatewayPlan.accountCount {
       // 1000 micro-units a second: nothing, one grant, some minutes, plenty.
-      credits.append(
-        [0, 60_000, random.number(60_000...900_000), 1_000_000_000, 1_000_000_000, 1_000_000_000][random.index(6)])
-      caps.append(random.chance(150) ? random.number(1...3) : nil)
+      credits.append([0, 60_000, random.number(60_000...900_000), 1_000_000_000][random.weighted([80, 80, 140, 700])])
+      caps.append(random.chance(100) ? random.number(1...random.one(3, 20)) : nil)
     }
-    let count = max(1, GatewayPlan.callsPerHour * hours)
+    let count = callsPerHour * hours
     let isBurst = random.chance(150)
     for number in 1...count {
       let startsAt =
@@ -134,7 +140,8 @@ struct GatewayPlan {
       calls.append(GatewayPlan.call(number, app: random.index(apps), at: startsAt, &random))
     }
     let some = random.weighted([200, 300, 300, 200])
-    for _ in 0..<(some * (1 + random.index(4 * hours))) {
+    let faultCount = some == 0 ? 0 : some * (1 + random.index(4 * hours)) + count / GatewayPlan.callsPerFault
+    for _ in 0..<faultCount {
       faults.append((3000 + random.number(0...(window - 10_000)), fault(&random)))
     }
     faults.sort { $0.at < $1.at }
@@ -142,13 +149,14 @@ struct GatewayPlan {
 
   // MARK: Calls
 
-  /// Durations of all sizes: most calls are short, most time is in long ones.
+  /// Durations of all sizes: most calls take some minutes, a few take hours, past the longest that the gateway allows.
   private static func duration(_ random: inout SeededGenerator) -> Int64 {
-    switch random.weighted([150, 250, 350, 250]) {
+    switch random.weighted([100, 150, 430, 200, 120]) {
     case 0: random.number(0...2000)
     case 1: random.number(1000...60_000)
-    case 2: random.number(60_000...900_000)
-    default: random.number(900_000...7_200_000)
+    case 2: random.number(60_000...1_200_000)
+    case 3: random.number(1_200_000...3_600_000)
+    default: random.number(3_600_000...16_000_000)
     }
   }
 
@@ -157,7 +165,8 @@ struct GatewayPlan {
   ) -> Call {
     var callee = Callee(
       conduct: conduct(&random), ringsAfter: random.number(0...800),
-      answersAfter: random.one(random.number(0...200), random.number(200...20_000), random.number(0...80_000)))
+      answersAfter: random.one(
+        random.number(0...200), random.number(200...20_000), random.number(2000...20_000), random.number(0...80_000)))
     callee.status = [486, 503, 500, 404, 603, 480, 408, 487, 302, 606][random.index(10)]
     let talk = duration(&random)
     var deeds: [(Int64, Deed)] = []
@@ -173,8 +182,8 @@ struct GatewayPlan {
     default: break
     }
     if random.chance(60) { callee.vanishesAfter = duration(&random) }
-    if random.chance(100) {
-      callee.holds = random.one(2, 4, 2 * random.index(15))
+    if random.chance(60) {
+      callee.holds = random.one(2, 2, 4, 2 * random.index(15))
       callee.holdsAfter = random.number(0...30_000)
       callee.holdsEvery = random.one(random.number(0...20), random.number(50...500), random.number(1000...20_000))
     }
@@ -201,7 +210,7 @@ struct GatewayPlan {
       ? "112"
       : random.chance(30)
         ? "+46000000000"
-        : random.one("+4670", "+4670", "+4671", "+4672", "+4673", random.chance(300) ? "+4690" : "+4670") + suffix
+        : random.one("+4670", "+4670", "+4671", "+4672", "+4673", random.chance(120) ? "+4690" : "+4670") + suffix
     return Call(
       number: number, app: app, startsAt: startsAt, target: target, callee: callee,
       deeds: deeds.sorted { $0.0 < $1.0 }.map { ($0.0, $0.1) }, isEmergency: isEmergency)

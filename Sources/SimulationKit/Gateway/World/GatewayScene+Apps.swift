@@ -6,6 +6,7 @@ import CallModel
 extension GatewayScene {
   func appInput(_ app: SimulatedApp, _ action: (AppSessionClient, inout [AppSessionClientEffect]) -> Void) {
     steps += 1
+    touchApp(app.index)
     var effects: [AppSessionClientEffect] = []
     action(app.client, &effects)
     for effect in effects { perform(effect, app) }
@@ -173,6 +174,7 @@ extension GatewayScene {
     case .done(let number), .answered(let number, _, _): reply(number, app)
     case .refused(let number, let failure):
       reply(number, app)
+      if app.requests[number] != nil { report.refusals[failure.code.rawValue, default: 0] += 1 }
       note { "app \(app.index) is refused \(number.value): \(failure.code.rawValue)" }
     case .ended(let call, let summary):
       app.ended[call, default: 0] += 1

@@ -36,6 +36,7 @@ extension GatewayScene {
     case .trunkDeed(let leg, let deed): perform(deed, leg)
     case .trunkReturns(let index):
       trunks[index].isDead = false
+      touchTrunk(index)
       updateMedia()
     case .place(let number, let tries): place(plan.calls[number - 1], tries: tries)
     case .appDeed(let number, let deed): perform(deed, number)
@@ -80,6 +81,7 @@ extension GatewayScene {
   private func inject(_ fault: GatewayPlan.Fault) {
     guard !isQuiet else { return }
     count(fault.name)
+    report.struck += legsByPort.count
     note { "fault: \(fault)" }
     switch fault {
     case .cut(let trunk, let toTrunk, let fromTrunk, let milliseconds):
@@ -90,8 +92,9 @@ extension GatewayScene {
       schedule.add(.mediaChanges, at: until)
     case .trunkDeath(let index, let milliseconds):
       guard !trunks[index].isDead else { return }
-      trunks[index].restart(identifiers: newIdentifiers())
+      for leg in trunks[index].restart(identifiers: newIdentifiers()) { forget(leg) }
       trunks[index].isDead = true
+      touchTrunk(index)
       updateMedia()
       schedule.add(.trunkReturns(index), at: now.advanced(byMilliseconds: milliseconds))
     case .ledgerAway(let milliseconds):
@@ -103,6 +106,7 @@ extension GatewayScene {
       guard let node else { return }
       oracles.stalled(node.life)
       node.stalledUntil = now.advanced(byMilliseconds: milliseconds)
+      touchNode()
     case .clockJump(let milliseconds):
       stepClock(milliseconds: milliseconds)
       oracles.clockStepped(lives)
@@ -134,7 +138,10 @@ extension GatewayScene {
       network.isHealed = true
       ledgerAwayUntil = .zero
       ledgerSlowUntil = .zero
-      for index in trunks.indices where trunks[index].isDead { trunks[index].isDead = false }
+      for index in trunks.indices where trunks[index].isDead {
+        trunks[index].isDead = false
+        touchTrunk(index)
+      }
       for app in apps {
         app.offlineUntil = .zero
         for call in app.client.liveCalls.sorted() {
@@ -143,7 +150,7 @@ extension GatewayScene {
       }
       updateMedia()
     case 1:
-      for leg in legs where !leg.isOver && !trunks[leg.trunk].isDead {
+      for (_, leg) in legsByPort.sorted(by: { $0.key < $1.key }) where !leg.isOver && !trunks[leg.trunk].isDead {
         trunk(leg.trunk, .hangUp(leg.handle, HangUp()))
       }
     default: for app in apps where !app.isGone { tell(app, .stop) }
@@ -173,7 +180,7 @@ extension GatewayScene {
     var trunks: [CallTrunk] = []
     for index in 0..<GatewayPlan.trunkCount {
       var health = TrunkHealth.Policy()
-      health.intervalMilliseconds = random.chance(500) ? 0 : 30_000
+      health.intervalMilliseconds = [0, 30_000, 300_000][random.weighted([600, 100, 300])]
       let address = SimulatedTrunk.address(index)
       trunks.append(
         CallTrunk(
@@ -183,7 +190,7 @@ extension GatewayScene {
           account: DigestAccount(username: "landline", password: Redacted(trunkPassword)),
           identity: CallerIdentityPolicy(domain: SimulatedTrunk.gatewayAddress.host),
           media: .trunk(index == 0 ? [.none, .sdes] : .none),
-          sessionTimer: SessionTimerPolicy(interval: [1800, 90, nil][random.weighted([700, 100, 200])]),
+          sessionTimer: SessionTimerPolicy(interval: [1800, 600, 90, nil][random.weighted([620, 150, 30, 200])]),
           ringTimeoutMilliseconds: 60_000, paths: [SimulatedTrunk.path(to: address)]))
     }
     var configuration = EngineConfiguration(
@@ -191,7 +198,8 @@ extension GatewayScene {
         .init(
           name: environment, origin: CallOperation.Origin(node: nodeID, epoch: 1), trunks: trunks.map(\.trunk.name))
       ], trunks: trunks, host: SimulatedTrunk.gatewayAddress.host)
-    configuration.limits.maximumCallSeconds = 5400
+    configuration.limits.grantSeconds = random.one(60, 120, 300)
+    configuration.limits.maximumCallSeconds = random.one(1800, 5400, 14_400)
     return configuration
   }
 }

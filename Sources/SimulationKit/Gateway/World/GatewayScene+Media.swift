@@ -24,11 +24,12 @@ extension GatewayScene {
     switch order {
     case .plan(let side, let media):
       bridge[side].plan = media
+      if side == .far { node.media.remember(media.remote.port, call) }
       if side == .near, !bridge.near.isSecured {
         schedule.add(
           .secure(life: node.life, call), at: now.advanced(byMilliseconds: random.number(50...600)))
       }
-      updateMedia()
+      updateMedia(bridge, node)
     case .mute(let side, true):
       if side == .far { bridge.mutedAt = bridge.mutedAt ?? now }
       oracles.change(call) { $0.mutedAt = $0.mutedAt ?? now }
@@ -54,7 +55,7 @@ extension GatewayScene {
     }
     bridge.near.isSecured = true
     engine(.media(call, .secured(.near)), life: node.life)
-    updateMedia()
+    updateMedia(bridge, node)
   }
 
   private func isOnline(_ call: CallID) -> Bool { appOfCall[call].map { apps[$0].isOnline(at: now) } ?? false }
@@ -65,11 +66,9 @@ extension GatewayScene {
     switch side {
     case .near: return state.isSecured && isOnline(bridge.call)
     case .far:
-      guard let index = trunks.firstIndex(where: { $0.legsByPort[plan.remote.port] != nil }),
-        let leg = trunks[index].legsByPort[plan.remote.port]
-      else { return false }
-      return leg.isSending && !leg.isOver && !trunks[index].isDead
-        && !network.isCut(index, toTrunk: false, at: now)
+      guard let leg = legsByPort[plan.remote.port] else { return false }
+      return leg.isSending && !leg.isOver && !trunks[leg.trunk].isDead
+        && !network.isCut(leg.trunk, toTrunk: false, at: now)
     }
   }
 
@@ -77,27 +76,39 @@ extension GatewayScene {
   func updateMedia() {
     guard let node else { return }
     for call in node.media.calls {
-      guard let bridge = node.media.bridges[call] else { continue }
-      for side in CallSide.allCases where bridge[side].plan != nil {
-        let flows = sends(side, bridge)
-        let isNew = bridge[side].since == .zero
-        guard flows != bridge[side].isFlowing || isNew else { continue }
-        bridge[side].isFlowing = flows
-        bridge[side].since = now
-        if flows {
-          if !bridge[side].isToldOfMedia {
-            bridge[side].isToldOfMedia = true
-            engineSoon(.media(call, .firstMedia(side)), node.life)
-          }
-          if bridge[side].isSilenceTold {
-            bridge[side].isSilenceTold = false
-            engineSoon(.media(call, .soundAgain(side)), node.life)
-          }
-        } else {
-          schedule.add(
-            .silence(life: node.life, call, side, since: now),
-            at: now.advanced(byMilliseconds: SimulatedMedia.silenceMilliseconds))
+      if let bridge = node.media.bridges[call] { updateMedia(bridge, node) }
+    }
+  }
+
+  /// Looks at the bridge that a trunk's leg talks to.
+  func updateMedia(of leg: SimulatedTrunk.Leg) {
+    guard let node, let call = node.media.call(talkingTo: leg.port), let bridge = node.media.bridges[call] else {
+      return
+    }
+    updateMedia(bridge, node)
+  }
+
+  private func updateMedia(_ bridge: SimulatedMedia.Bridge, _ node: SimulatedNode) {
+    let call = bridge.call
+    for side in CallSide.allCases where bridge[side].plan != nil {
+      let flows = sends(side, bridge)
+      let isNew = bridge[side].since == .zero
+      guard flows != bridge[side].isFlowing || isNew else { continue }
+      bridge[side].isFlowing = flows
+      bridge[side].since = now
+      if flows {
+        if !bridge[side].isToldOfMedia {
+          bridge[side].isToldOfMedia = true
+          engineSoon(.media(call, .firstMedia(side)), node.life)
         }
+        if bridge[side].isSilenceTold {
+          bridge[side].isSilenceTold = false
+          engineSoon(.media(call, .soundAgain(side)), node.life)
+        }
+      } else {
+        schedule.add(
+          .silence(life: node.life, call, side, since: now),
+          at: now.advanced(byMilliseconds: SimulatedMedia.silenceMilliseconds))
       }
     }
   }

@@ -12,6 +12,7 @@ extension GatewayScene {
   func trunkInput(_ index: Int, _ action: (UserAgent, inout [UserAgentEffect]) -> Void) {
     guard !trunks[index].isDead else { return }
     steps += 1
+    touchTrunk(index)
     var effects: [UserAgentEffect] = []
     action(trunks[index].agent, &effects)
     for effect in effects {
@@ -58,8 +59,8 @@ extension GatewayScene {
   }
 
   private func forked(_ bytes: [UInt8], trunk index: Int) -> [UInt8]? {
-    guard bytes.starts(with: "SIP/2.0 200".utf8), let scan = WireScan(bytes, methods: []), !scan.toTag.isEmpty,
-      forks.contains(scan.callID), forkedCalls.insert(scan.callID).inserted
+    guard !forks.isEmpty, WireScan.isSuccess(bytes), let scan = WireScan(bytes, methods: []), scan.status == 200,
+      !scan.toTag.isEmpty, forks.contains(scan.callID), forkedCalls.insert(scan.callID).inserted
     else { return nil }
     var text = String(decoding: bytes, as: UTF8.self)
     guard let range = text.firstRange(of: scan.toTag) else { return nil }
@@ -81,7 +82,8 @@ extension GatewayScene {
       guard let leg = trunk.legs.removeValue(forKey: handle) else { return }
       leg.isOver = true
       leg.isSending = false
-      updateMedia()
+      updateMedia(of: leg)
+      forget(leg)
     case .offered(let handle, let exchange, let body):
       guard let leg = trunk.legs[handle] else { return }
       guard let body else {
@@ -114,12 +116,10 @@ extension GatewayScene {
     let number = call.headers["x-n"].flatMap { Int($0) } ?? 1
     var callee = plan.calls[min(max(number, 1), plan.calls.count) - 1].callee
     if isQuiet { callee.conduct = .refuses }
-    lastPort += 2
     let leg = SimulatedTrunk.Leg(
-      handle, trunk: trunk.index, number: number, port: lastPort, callee: callee, offer: call.offer)
+      handle, trunk: trunk.index, number: number, port: newPort(), callee: callee, offer: call.offer)
     trunk.legs[handle] = leg
-    trunk.legsByPort[leg.port] = leg
-    legs.append(leg)
+    legsByPort[leg.port] = leg
     if callee.conduct == .forks { forks.insert(call.callID) }
     switch callee.conduct {
     case .deaf: count("black hole")
@@ -131,6 +131,16 @@ extension GatewayScene {
     case .answers, .rings, .forks: later(callee.ringsAfter, leg, .ring)
     case .wrongDescription: later(callee.ringsAfter, leg, .answer)
     }
+  }
+
+  /// Ports of trunks, each for one leg at a time.
+  private func newPort() -> Int {
+    repeat { lastPort = lastPort >= 65_000 ? 38_000 : lastPort + 2 } while legsByPort[lastPort] != nil
+    return lastPort
+  }
+
+  func forget(_ leg: SimulatedTrunk.Leg) {
+    if legsByPort[leg.port] === leg { legsByPort[leg.port] = nil }
   }
 
   private func later(_ milliseconds: Int64, _ leg: SimulatedTrunk.Leg, _ deed: SimulatedTrunk.Deed) {
@@ -157,7 +167,7 @@ extension GatewayScene {
       count("no BYE")
       leg.hasVanished = true
       leg.isSending = false
-      updateMedia()
+      updateMedia(of: leg)
     case .hold:
       guard leg.isUp, leg.offered == nil, leg.holdsLeft > 0, !leg.hasVanished else { return }
       count("hold by the trunk")
@@ -186,7 +196,7 @@ extension GatewayScene {
     trunk(leg.trunk, .accept(leg.handle, body: body, headers: CustomHeaders()))
     if let after = leg.callee.hangsUpAfter { later(after, leg, .hangUp) }
     if let after = leg.callee.vanishesAfter { later(after, leg, .vanish) }
-    updateMedia()
+    updateMedia(of: leg)
   }
 
   private static func firstLine(_ bytes: [UInt8]) -> String {

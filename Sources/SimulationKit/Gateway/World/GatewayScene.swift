@@ -54,6 +54,7 @@ final class GatewayScene {
   private var canaryRandom: SeededGenerator
   var network: GatewayNetwork
   var schedule = EventSchedule<Happening>()
+  private var alarms = Alarms()
   private(set) var now = MonotonicInstant(milliseconds: 1000)
   private var wallOffset: Int64
   private let trueOffset: Int64
@@ -70,7 +71,8 @@ final class GatewayScene {
   var beats = 0
   var configuration: EngineConfiguration
   var trunks: [SimulatedTrunk] = []
-  var legs: [SimulatedTrunk.Leg] = []
+  /// Legs of trunks that are not over.
+  var legsByPort: [Int: SimulatedTrunk.Leg] = [:]
   var lastPort = 38_000
   var forks: Set<String> = []
   var forkedCalls: Set<String> = []
@@ -112,6 +114,7 @@ final class GatewayScene {
       var own = self.random.fork()
       apps.append(SimulatedApp(index, account: index % GatewayPlan.accountCount, draw: { own.next() }))
     }
+    alarms = Alarms(parties: 2 + GatewayPlan.trunkCount + plan.apps)
     oracles.plant(GatewayScene.applicationSecret)
     oracles.plant(GatewayScene.trunkPassword)
   }
@@ -167,35 +170,33 @@ final class GatewayScene {
     if plan.hasPeer { schedule.add(.peer, at: MonotonicInstant(milliseconds: 5000)) }
   }
 
+  /// Something was done to the node, a trunk or an app: when it is due next has to be asked again.
+  func touchNode() { alarms.touch(1) }
+  func touchTrunk(_ index: Int) { alarms.touch(2 + index) }
+  func touchApp(_ index: Int) { alarms.touch(2 + trunks.count + index) }
+
   private var nextInstant: MonotonicInstant? {
-    var next = schedule.next
-    func consider(_ instant: MonotonicInstant?) {
-      if let instant { next = next.map { min($0, instant) } ?? instant }
+    alarms.set(0, schedule.next)
+    alarms.refresh { party in
+      switch party {
+      case 1: node?.nextDeadline
+      case 2..<(2 + trunks.count): trunks[party - 2].isDead ? nil : trunks[party - 2].agent.nextDeadline
+      default: apps[party - 2 - trunks.count].client.nextDeadline
+      }
     }
-    consider(node?.nextDeadline)
-    for trunk in trunks where !trunk.isDead { consider(trunk.agent.nextDeadline) }
-    for app in apps { consider(app.client.nextDeadline) }
-    return next
+    return alarms.next
   }
 
   /// One input: of what is due at the same time, a random one first.
   private func step() {
-    var due: [Int] = []
-    if let next = schedule.next, next <= now { due.append(0) }
-    if let next = node?.nextDeadline, next <= now { due.append(1) }
-    for (index, trunk) in trunks.enumerated() where !trunk.isDead {
-      if let next = trunk.agent.nextDeadline, next <= now { due.append(2 + index) }
-    }
-    for (index, app) in apps.enumerated() {
-      if let next = app.client.nextDeadline, next <= now { due.append(2 + trunks.count + index) }
-    }
-    let chosen = due.count == 1 ? due[0] : due.isEmpty ? -1 : due[random.index(due.count)]
+    let count = alarms.countDue(at: now)
+    let chosen = count == 0 ? -1 : alarms.due(count == 1 ? 0 : random.index(count), at: now)
     digest.add(now.microseconds &+ Int64(chosen))
     switch chosen {
     case ..<0: break
     case 0: if let happening = schedule.popDue(at: now) { take(happening) }
     case 1:
-      guard let node else { return }
+      guard let node else { return touchNode() }
       if let next = node.agent.nextDeadline, next <= now {
         sip { agent, effects in agent.advance(to: now, into: &effects) }
       }
@@ -227,14 +228,27 @@ final class GatewayScene {
 
   func count(_ fault: String) { report.faults[fault, default: 0] += 1 }
 
-  /// The last events that led to what was found.
-  static let traceLength = 400
+  /// The last events that led to what was found, and before them those that name what was found.
+  private static let traceLength = 400
+  /// Call-IDs are cut to so many letters where messages are told.
+  private static let nameLetters = 6
+
+  private func trace(of detail: String) -> [String] {
+    let lines = trace ?? []
+    let names = detail.split(separator: " ").filter { $0.count >= 4 * Self.nameLetters }.map {
+      $0.prefix(Self.nameLetters)
+    }
+    let recent = lines.suffix(Self.traceLength)
+    return lines.dropLast(recent.count).filter { line in
+      names.contains { line.contains($0) } || line.contains(" fault: ") || line.contains(" node ")
+    }.suffix(Self.traceLength) + recent
+  }
 
   var finding: GatewayViolation? {
     guard let violation else { return nil }
     return GatewayViolation(
       seed: seed, hours: hours, canary: canary, atMilliseconds: now.milliseconds, rule: violation.rule,
-      detail: violation.detail, trace: (trace ?? []).suffix(GatewayScene.traceLength))
+      detail: violation.detail, trace: trace(of: violation.detail))
   }
 
   var finalReport: GatewayReport {
@@ -271,23 +285,26 @@ struct GatewayDigest {
 
   mutating func add(_ number: Int64) { hash = (hash ^ UInt64(bitPattern: number)) &* 0x100_0000_01B3 }
 
-  mutating func add(_ bytes: [UInt8]) {
-    add(Int64(bytes.count))
-    bytes.withUnsafeBytes { buffer in
-      var offset = 0
-      while offset + 8 <= buffer.count {
-        let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        hash = (hash ^ word ^ (word >> 29)) &* 0x100_0000_01B3
-        offset += 8
-      }
-      while offset < buffer.count {
-        hash = (hash ^ UInt64(buffer[offset])) &* 0x100_0000_01B3
-        offset += 1
-      }
+  mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+
+  private mutating func add(_ buffer: UnsafeRawBufferPointer) {
+    add(Int64(buffer.count))
+    var offset = 0
+    while offset + 8 <= buffer.count {
+      let word = buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      hash = (hash ^ word ^ (word >> 29)) &* 0x100_0000_01B3
+      offset += 8
+    }
+    while offset < buffer.count {
+      hash = (hash ^ UInt64(buffer[offset])) &* 0x100_0000_01B3
+      offset += 1
     }
   }
 
-  mutating func add(_ text: String) { add(Array(text.utf8)) }
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+  }
 
   var text: String {
     let digits = String(hash ^ (hash >> 31), radix: 16)

@@ -45,6 +45,11 @@ final class SimulatedMedia {
   private var freePorts: [Int]
   private(set) var takenPorts: [Int: CallID] = [:]
   private let total: Int
+  /// Calls by the port of the trunk that their far side sends to.
+  private var callsByRemotePort: [Int: CallID] = [:]
+
+  func remember(_ remotePort: Int, _ call: CallID) { callsByRemotePort[remotePort] = call }
+  func call(talkingTo remotePort: Int) -> CallID? { callsByRemotePort[remotePort] }
 
   init(ports: Int) {
     total = ports
@@ -85,6 +90,7 @@ final class SimulatedMedia {
     guard let bridge = bridges.removeValue(forKey: call) else { return }
     bridge.isOpen = false
     bridge.closedAt = now
+    if let port = bridge.far.plan?.remote.port, callsByRemotePort[port] == call { callsByRemotePort[port] = nil }
     for port in bridge.ports {
       takenPorts[port] = nil
       // The longest unused first, so that late packets of a former call meet nobody.

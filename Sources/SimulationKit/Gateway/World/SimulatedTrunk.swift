@@ -76,7 +76,6 @@ final class SimulatedTrunk {
   let index: Int
   private(set) var agent: UserAgent
   var legs: [CallHandle: Leg] = [:]
-  var legsByPort: [Int: Leg] = [:]
   /// Dead until then.
   var isDead = false
   private var lastExchange: UInt64 = 1 << 32
@@ -87,13 +86,16 @@ final class SimulatedTrunk {
   }
 
   /// Comes back and remembers nothing.
-  func restart(identifiers: IdentifierSource) {
+  /// - Returns: the legs that are gone.
+  func restart(identifiers: IdentifierSource) -> [Leg] {
     agent = SimulatedTrunk.agent(index, identifiers)
-    for leg in legs.values {
+    let gone = Array(legs.values)
+    for leg in gone {
       leg.isOver = true
       leg.isSending = false
     }
     legs = [:]
+    return gone
   }
 
   private static func agent(_ index: Int, _ identifiers: IdentifierSource) -> UserAgent {
