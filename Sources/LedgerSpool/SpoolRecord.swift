@@ -19,6 +19,8 @@ package struct SpoolRecord: Codable, Equatable {
   var node: String
   var epoch: Int64
   var at: Int64
+  /// Absent from lines of before.
+  var uptime: Int64?
   var actor: String
   var phase: Phase
   var milliseconds: Int64?
@@ -33,6 +35,7 @@ package struct SpoolRecord: Codable, Equatable {
     node = call.origin.node.text
     epoch = call.origin.epoch
     at = operation.at.milliseconds
+    uptime = operation.uptime
     actor = operation.actor
     func records(_ carriers: [CarrierCharge]) -> [Carrier] {
       carriers.map { Carrier(trunk: $0.trunk.text, amount: $0.amount, overrun: $0.overrun) }
@@ -71,6 +74,6 @@ package struct SpoolRecord: Codable, Equatable {
         CallOperation(
           account: try AccountName(validating: account), call: try CallID(validating: call),
           origin: CallOperation.Origin(node: try NodeID(validating: node), epoch: epoch), phase)),
-      at: Instant(milliseconds: at), actor: actor)
+      at: Instant(milliseconds: at), uptime: uptime, actor: actor)
   }
 }

@@ -23,7 +23,7 @@ struct SchemaTests {
     let store = try file.open()
     #expect(try await store.read { try $0.head() } == .empty)
     await store.close()
-    #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 1)
+    #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 2)
     #expect(try SQLiteDoor.integer("PRAGMA application_id", path: file.path) == 0x4C6E_646C)
     let tables = """
       SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('ledger_head', 'account', 'hold',
@@ -34,7 +34,7 @@ struct SchemaTests {
     // Opened again, nothing is migrated.
     let again = try file.open()
     await again.close()
-    #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 1)
+    #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 2)
   }
 
   @Test("two stores that open a new file at once make one ledger")

@@ -20,12 +20,12 @@ struct RecoveryReport {
       guard let life = ended.last else { continue }
       var recovery = LedgerRecovery(node: newest.id, life: life, settled: [], voided: [])
       try reading.forEachHold(HoldFilter(node: newest.id, openOnly: true, limit: 0)) { hold in
-        guard let beat = ended.first(where: { $0.epoch == hold.epoch })?.lastBeat else { return }
-        guard let answeredAt = hold.answeredAt else {
+        guard let life = ended.first(where: { $0.epoch == hold.epoch }) else { return }
+        guard let carried = life.carried(hold) else {
           recovery.voided.append(hold.call)
           return
         }
-        let settlement = hold.settlement(milliseconds: max(0, beat.milliseconds(since: answeredAt)))
+        let settlement = hold.settlement(milliseconds: carried)
         recovery.settled.append(
           LedgerRecovery.Recovered(
             account: hold.account, call: hold.call, milliseconds: settlement.duration,

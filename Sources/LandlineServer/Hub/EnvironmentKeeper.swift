@@ -34,10 +34,11 @@ final class EnvironmentKeeper: Sendable {
 
   /// Starts a life of the node: what an earlier one left is settled.
   func register() async throws -> Int64 {
+    // In the name of the earlier life: once the new one has begun, the ledger takes nothing from it.
+    _ = try? await environment.spool.replay(into: environment.stores.ledger)
     let now = NodeClock.wallClock()
     let node = try await environment.stores.ledger.registerNode(environment.node, at: now)
     state.withLock { $0.epoch = node.epoch }
-    _ = try? await environment.spool.replay(into: environment.stores.ledger)
     await recover(now)
     return node.epoch
   }
@@ -66,7 +67,7 @@ final class EnvironmentKeeper: Sendable {
     let ledger = environment.stores.ledger
     do {
       let epoch = state.withLock { $0.epoch }
-      if try await ledger.beat(environment.node, epoch: epoch, at: now) {
+      if try await ledger.beat(environment.node, epoch: epoch, at: now, uptime: NodeClock.now().milliseconds) {
         state.withLock { $0.problem = nil }
       } else {
         // Another life of this node, or a peer that found it dead, has its calls: they are no longer ours to bill.

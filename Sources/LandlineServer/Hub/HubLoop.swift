@@ -487,7 +487,9 @@ final class HubLoop {
     guard let line = lines[environment] else { return }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let asked = NodeClock.now()
-    line.submit(LedgerOperation(.call(operation), at: clock, actor: configuration.node)) { [meter] result in
+    let request = LedgerOperation(
+      .call(operation), at: clock, uptime: asked.milliseconds, actor: configuration.node)
+    line.submit(request) { [meter] result in
       let taken = NodeClock.now().microseconds(since: asked)
       meter.ledger(step, microseconds: taken, result)
       bound.eventLoop.execute {

@@ -208,6 +208,7 @@ extension LedgerBook {
     answered.state = .answered
     // Never before the authorisation: a clock that stepped back must not choose another time class.
     answered.answeredAt = max(operation.at, hold.authorisedAt)
+    answered.answeredUptime = operation.uptime
     try confirm(rows.answer(answered), answered)
     return try keepAnswer(.answered, to: operation, on: account.id, content: content)
   }
@@ -330,9 +331,8 @@ extension LedgerBook {
       guard let newest = try node(hold.node), newest.epoch > hold.epoch,
         let life = try rows.life(of: hold.node, epoch: hold.epoch)
       else { return unrecorded(.staleEpoch) }
-      let milliseconds = hold.answeredAt.map { max(0, life.lastBeat.milliseconds(since: $0)) }
       return try resolve(
-        hold, milliseconds: milliseconds, reason: LedgerBook.recoveredReason, [], operation, account, content)
+        hold, milliseconds: life.carried(hold), reason: LedgerBook.recoveredReason, [], operation, account, content)
     case .authorise, .answer, .extend: throw LedgerFault("a phase was handled before")
     }
   }

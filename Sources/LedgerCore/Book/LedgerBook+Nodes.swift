@@ -10,6 +10,18 @@ public enum NodeLease {
   public static let recoveryBatch = 256
 }
 
+extension LedgerNode {
+  /// How long a call of this life was certainly carried, in milliseconds: from its answer to the last beat on the node's
+  /// monotonic clock, which no step of the wall clock moves. `nil` of a call that nobody answered.
+  public func carried(_ hold: Hold) -> Int64? {
+    guard let answeredAt = hold.answeredAt else { return nil }
+    // Written before uptimes were: what the wall clock says is all there is.
+    guard let answeredUptime = hold.answeredUptime else { return max(0, lastBeat.milliseconds(since: answeredAt)) }
+    guard let uptime else { return 0 }
+    return max(0, uptime.subtractingReportingOverflow(answeredUptime).partialValue)
+  }
+}
+
 extension LedgerBook {
   /// A node starts, or starts again: every earlier life of it is over.
   public mutating func registerNode(_ id: NodeID, at: Instant) throws -> LedgerNode {
@@ -20,10 +32,12 @@ extension LedgerBook {
     return row
   }
 
+  /// - Parameter uptime: what the node's monotonic clock shows.
   /// - Returns: `false` when the node has been declared dead or replaced: it must drop its calls.
-  public mutating func beat(_ id: NodeID, epoch: Int64, at: Instant) throws -> Bool {
+  public mutating func beat(_ id: NodeID, epoch: Int64, at: Instant, uptime: Int64? = nil) throws -> Bool {
     guard var row = try node(id), row.epoch == epoch else { return false }
     row.lastBeat = max(row.lastBeat, at)
+    row.uptime = uptime
     row.leaseUntil = max(row.leaseUntil, at.advanced(byMilliseconds: NodeLease.milliseconds))
     try saveNode(row)
     return true

@@ -41,6 +41,8 @@ public struct Hold: Hashable, Sendable {
   public var day: Int64
   public var authorisedAt: Instant
   public var answeredAt: Instant?
+  /// ``LedgerOperation/uptime`` of the answer.
+  public var answeredUptime: Int64?
   public var resolvedAt: Instant?
   /// Milliseconds from answer to end on the monotonic clock, at most what was granted.
   public var duration: Int64?
@@ -54,8 +56,8 @@ public struct Hold: Hashable, Sendable {
   public init(
     account: Int64, call: CallID, seq: Int64, state: HoldState, amount: Int64, grantedSeconds: Int64, extensions: Int64,
     maximumSeconds: Int64, node: NodeID, epoch: Int64, destination: String, isEmergency: Bool, snapshot: RateSnapshot,
-    linkedCall: CallID?, day: Int64, authorisedAt: Instant, answeredAt: Instant? = nil, resolvedAt: Instant? = nil,
-    duration: Int64? = nil, cost: Int64? = nil, transfer: Int64? = nil, reason: String? = nil
+    linkedCall: CallID?, day: Int64, authorisedAt: Instant, answeredAt: Instant? = nil, answeredUptime: Int64? = nil,
+    resolvedAt: Instant? = nil, duration: Int64? = nil, cost: Int64? = nil, transfer: Int64? = nil, reason: String? = nil
   ) {
     self.account = account
     self.call = call
@@ -74,6 +76,7 @@ public struct Hold: Hashable, Sendable {
     self.day = day
     self.authorisedAt = authorisedAt
     self.answeredAt = answeredAt
+    self.answeredUptime = answeredUptime
     self.resolvedAt = resolvedAt
     self.duration = duration
     self.cost = cost

@@ -10,12 +10,16 @@ public struct LedgerOperation: Hashable, Sendable {
   public var request: Request
   /// Now, by the clock of whoever asks.
   public var at: Instant
+  /// Milliseconds that the asking node's monotonic clock shows: durations are taken from it, since a wall clock may be
+  /// set. `nil` from whoever has no life signs.
+  public var uptime: Int64?
   /// Who asks, for the record: `cli:alice`, `node:gw-1`.
   public var actor: String
 
-  public init(_ request: Request, at: Instant, actor: String) {
+  public init(_ request: Request, at: Instant, uptime: Int64? = nil, actor: String) {
     self.request = request
     self.at = at
+    self.uptime = uptime
     self.actor = LedgerOperation.cut(actor, to: LedgerOperation.maximumActorBytes)
   }
 

@@ -149,12 +149,15 @@ public struct LedgerNode: Hashable, Sendable {
   public var epoch: Int64
   public var leaseUntil: Instant
   public var lastBeat: Instant
+  /// What the life's monotonic clock showed at its last beat; `nil` before the first.
+  public var uptime: Int64?
 
-  public init(id: NodeID, epoch: Int64, leaseUntil: Instant, lastBeat: Instant) {
+  public init(id: NodeID, epoch: Int64, leaseUntil: Instant, lastBeat: Instant, uptime: Int64? = nil) {
     self.id = id
     self.epoch = epoch
     self.leaseUntil = leaseUntil
     self.lastBeat = lastBeat
+    self.uptime = uptime
   }
 }
 

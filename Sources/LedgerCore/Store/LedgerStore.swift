@@ -19,8 +19,9 @@ public protocol LedgerStore: Sendable {
   /// A node starts: its earlier lives are over, their calls await ``recover(_:at:)``.
   func registerNode(_ id: NodeID, at: Instant) async throws(LedgerUnavailable) -> LedgerNode
 
+  /// - Parameter uptime: what the node's monotonic clock shows, the one of its operations' ``LedgerOperation/uptime``.
   /// - Returns: `false` when the node was declared dead or replaced and must drop its calls.
-  func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool
+  func beat(_ id: NodeID, epoch: Int64, at: Instant, uptime: Int64?) async throws(LedgerUnavailable) -> Bool
 
   /// Declares nodes with a lapsed lease dead and settles every call that ended lives left open, in batches.
   /// - Parameter only: one node, or `nil` for all.
@@ -36,6 +37,13 @@ public protocol LedgerStore: Sendable {
 
   /// Finishes what is queued and closes the database.
   func close() async
+}
+
+extension LedgerStore {
+  /// A beat of a node that tells no uptime.
+  public func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool {
+    try await beat(id, epoch: epoch, at: at, uptime: nil)
+  }
 }
 
 /// Hours after which the records of calls' phases may be pruned.

@@ -10,7 +10,7 @@ enum LedgerJob: Sendable {
   case apply([LedgerOperation], @Sendable ([Result<LedgerReceipt, LedgerUnavailable>]) -> Void)
   case rehearse(LedgerOperation, Answer<LedgerReceipt>)
   case register(NodeID, Instant, Answer<LedgerNode>)
-  case beat(NodeID, Int64, Instant, Answer<Bool>)
+  case beat(NodeID, Int64, Instant, uptime: Int64?, Answer<Bool>)
   case recover(NodeID, Instant, Answer<LedgerRecovery?>)
   case prune(Instant, Answer<Int>)
 
@@ -25,7 +25,7 @@ enum LedgerJob: Sendable {
     case .apply(let operations, let answer): answer(operations.map { _ in .failure(error) })
     case .rehearse(_, let answer): answer(.failure(error))
     case .register(_, _, let answer): answer(.failure(error))
-    case .beat(_, _, _, let answer): answer(.failure(error))
+    case .beat(_, _, _, _, let answer): answer(.failure(error))
     case .recover(_, _, let answer): answer(.failure(error))
     case .prune(_, let answer): answer(.failure(error))
     }

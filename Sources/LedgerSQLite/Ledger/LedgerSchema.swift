@@ -208,7 +208,12 @@ package enum LedgerSchema {
       note TEXT NOT NULL,
       added_at INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;
+    """,
+    // Talk time of a dead node's calls by its monotonic clock; rows of before have none.
     """
+    ALTER TABLE hold ADD COLUMN answered_uptime INTEGER;
+    ALTER TABLE node ADD COLUMN uptime INTEGER;
+    """,
   ]
 
   /// Brings a file to the newest version.

@@ -157,8 +157,8 @@ final class LedgerWriter: @unchecked Sendable {
     case .register(let id, let at, let answer):
       let node = try book.registerNode(id, at: at)
       return { answer(.success(node)) }
-    case .beat(let id, let epoch, let at, let answer):
-      let isAlive = try book.beat(id, epoch: epoch, at: at)
+    case .beat(let id, let epoch, let at, let uptime, let answer):
+      let isAlive = try book.beat(id, epoch: epoch, at: at, uptime: uptime)
       return { answer(.success(isAlive)) }
     case .recover(let id, let at, let answer):
       let recovery = try recover(id, at: at)

@@ -9,13 +9,15 @@ enum RowCoding {
     """
   static let hold = """
     account, call_id, seq, state, amount, granted_seconds, extensions, maximum_seconds, node, epoch, destination, \
-    is_emergency, snapshot, linked_call, day, authorised_at, answered_at, resolved_at, duration_ms, cost, transfer, reason
+    is_emergency, snapshot, linked_call, day, authorised_at, answered_at, resolved_at, duration_ms, cost, transfer, reason, \
+    answered_uptime
     """
   static let transfer = """
     t.seq, t.kind, t.debit, t.credit, t.debit_version, t.credit_version, t.amount, t.currency, t.call_id, t.reverses, \
     t.key, t.actor, t.at, t.event_at, t.detail, t.hash
     """
   static let event = "seq, account, kind, settings, actor, at, hash"
+  static let node = "id, epoch, lease_until, last_beat, uptime"
   static let operation = "account, key, seq, request_hash, outcome, at"
 
   /// A column whose text is none of the values that the type knows.
@@ -61,7 +63,7 @@ enum RowCoding {
       isEmergency: row.int64(11) != 0, snapshot: snapshot,
       linkedCall: row.optionalText(13).map { CallID(unchecked: $0) }, day: row.int64(14),
       authorisedAt: Instant(milliseconds: row.int64(15)),
-      answeredAt: row.optionalInt64(16).map { Instant(milliseconds: $0) },
+      answeredAt: row.optionalInt64(16).map { Instant(milliseconds: $0) }, answeredUptime: row.optionalInt64(22),
       resolvedAt: row.optionalInt64(17).map { Instant(milliseconds: $0) }, duration: row.optionalInt64(18),
       cost: row.optionalInt64(19), transfer: row.optionalInt64(20), reason: row.optionalText(21))
   }
@@ -101,7 +103,7 @@ enum RowCoding {
   static func node(_ row: SQLiteStatement) -> LedgerNode {
     LedgerNode(
       id: NodeID(unchecked: row.text(0)), epoch: row.int64(1), leaseUntil: Instant(milliseconds: row.int64(2)),
-      lastBeat: Instant(milliseconds: row.int64(3)))
+      lastBeat: Instant(milliseconds: row.int64(3)), uptime: row.optionalInt64(4))
   }
 
   static func counter(_ row: SQLiteStatement) -> DayCounter {

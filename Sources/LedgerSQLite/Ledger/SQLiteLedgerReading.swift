@@ -196,7 +196,7 @@ struct SQLiteLedgerReading: LedgerReading {
   }
 
   func nodes() throws -> [LedgerNode] {
-    try statement("SELECT id, epoch, lease_until, last_beat FROM node ORDER BY id, epoch").rows(RowCoding.node)
+    try statement("SELECT \(RowCoding.node) FROM node ORDER BY id, epoch").rows(RowCoding.node)
   }
 
   func counts() throws -> LedgerCounts {

@@ -56,10 +56,11 @@ final class SQLiteLedgerRows: LedgerRows {
     insertHold = try prepare(
       """
       INSERT INTO hold(\(RowCoding.hold))
-      VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+      VALUES($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
       """)
     // One statement for each step: columns that it does not name keep their index entries untouched.
-    answerHold = try prepare("UPDATE hold SET state = $1, answered_at = $2 WHERE seq = $3 AND resolved_at IS NULL")
+    answerHold = try prepare(
+      "UPDATE hold SET state = $1, answered_at = $2, answered_uptime = $3 WHERE seq = $4 AND resolved_at IS NULL")
     extendHold = try prepare(
       """
       UPDATE hold SET amount = $1, granted_seconds = $2, extensions = $3, day = $4
@@ -96,13 +97,13 @@ final class SQLiteLedgerRows: LedgerRows {
       ON CONFLICT(account, day) DO UPDATE SET spent = excluded.spent, held = excluded.held
       """)
 
-    newestNode = try prepare(
-      "SELECT id, epoch, lease_until, last_beat FROM node WHERE id = $1 ORDER BY epoch DESC LIMIT 1")
-    readNode = try prepare("SELECT id, epoch, lease_until, last_beat FROM node WHERE id = $1 AND epoch = $2")
+    newestNode = try prepare("SELECT \(RowCoding.node) FROM node WHERE id = $1 ORDER BY epoch DESC LIMIT 1")
+    readNode = try prepare("SELECT \(RowCoding.node) FROM node WHERE id = $1 AND epoch = $2")
     saveNode = try prepare(
       """
-      INSERT INTO node(id, epoch, lease_until, last_beat) VALUES($1, $2, $3, $4)
-      ON CONFLICT(id, epoch) DO UPDATE SET lease_until = excluded.lease_until, last_beat = excluded.last_beat
+      INSERT INTO node(\(RowCoding.node)) VALUES($1, $2, $3, $4, $5)
+      ON CONFLICT(id, epoch) DO UPDATE SET lease_until = excluded.lease_until, last_beat = excluded.last_beat,
+        uptime = excluded.uptime
       """)
 
     // A person's keys (k/…) are money and stay for ever; calls' phases (c/…) end with the retries that need them.
@@ -192,11 +193,12 @@ final class SQLiteLedgerRows: LedgerRows {
       .bind(13, hold.snapshot.text).bind(14, hold.linkedCall?.text).bind(15, hold.day)
       .bind(16, hold.authorisedAt.milliseconds).bind(17, hold.answeredAt?.milliseconds)
       .bind(18, hold.resolvedAt?.milliseconds).bind(19, hold.duration).bind(20, hold.cost).bind(21, hold.transfer)
-      .bind(22, hold.reason).run()
+      .bind(22, hold.reason).bind(23, hold.answeredUptime).run()
   }
 
   func answer(_ hold: Hold) throws -> Bool {
-    try answerHold.bind(1, hold.state.rawValue).bind(2, hold.answeredAt?.milliseconds).bind(3, hold.seq).run()
+    try answerHold.bind(1, hold.state.rawValue).bind(2, hold.answeredAt?.milliseconds).bind(3, hold.answeredUptime)
+      .bind(4, hold.seq).run()
     return connection.changes == 1
   }
 
@@ -264,7 +266,7 @@ final class SQLiteLedgerRows: LedgerRows {
 
   func save(_ node: LedgerNode) throws {
     try saveNode.bind(1, node.id.text).bind(2, node.epoch).bind(3, node.leaseUntil.milliseconds)
-      .bind(4, node.lastBeat.milliseconds).run()
+      .bind(4, node.lastBeat.milliseconds).bind(5, node.uptime).run()
   }
 
   func prune(before instant: Instant) throws -> Int {

@@ -141,8 +141,10 @@ public final class SQLiteLedgerStore: LedgerStore {
     try await request { .register(id, at, $0) }
   }
 
-  public func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool {
-    try await request { .beat(id, epoch, at, $0) }
+  public func beat(
+    _ id: NodeID, epoch: Int64, at: Instant, uptime: Int64?
+  ) async throws(LedgerUnavailable) -> Bool {
+    try await request { .beat(id, epoch, at, uptime: uptime, $0) }
   }
 
   public func prune(before instant: Instant) async throws(LedgerUnavailable) -> Int {

@@ -163,7 +163,9 @@ extension LedgerModel {
       guard let lives = lives[hold.origin.node], let current = lives.last, current.epoch > hold.origin.epoch,
         let life = lives.first(where: { $0.epoch == hold.origin.epoch })
       else { return .unrecorded(.staleEpoch, nil) }
-      return hold.answeredAt.map { settled(life.lastBeat.milliseconds(since: $0)) } ?? .recorded(.voided)
+      guard hold.answeredAt != nil else { return .recorded(.voided) }
+      // Every beat and every answer of the simulation tells its uptime; without a beat nothing is certain.
+      return settled(max(0, (life.uptime ?? 0) - (hold.answeredUptime ?? 0)))
     }
     guard hold.origin == call.origin, isCurrent(call.origin) else { return .unrecorded(.staleEpoch, nil) }
     func areValid(_ carriers: [CarrierCharge]) -> Bool {

@@ -318,6 +318,7 @@ struct LedgerModel {
     case (.answer, .answered):
       let authorisedAt = holds[key]?.authorisedAt ?? operation.at
       holds[key]?.answeredAt = max(operation.at, authorisedAt)
+      holds[key]?.answeredUptime = operation.uptime
     case (.extend, .granted(let seconds, let amount, _)):
       guard let before = holds[key] else { return }
       let day = day(name, operation.at)
@@ -372,11 +373,12 @@ struct LedgerModel {
     return epoch
   }
 
-  mutating func beat(_ id: NodeID, epoch: Int64, at: Instant) -> Bool {
+  mutating func beat(_ id: NodeID, epoch: Int64, at: Instant, uptime: Int64) -> Bool {
     guard var life = lives[id]?.popLast() else { return false }
     defer { lives[id]?.append(life) }
     guard life.epoch == epoch else { return false }
     life.lastBeat = max(life.lastBeat, at)
+    life.uptime = uptime
     let lease = at.advanced(byMilliseconds: NodeLease.milliseconds)
     life.leaseUntil = max(life.leaseUntil ?? lease, lease)
     return true

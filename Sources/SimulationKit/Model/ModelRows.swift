@@ -46,6 +46,7 @@ struct ModelHold {
   var day: Int64
   let authorisedAt: Instant
   var answeredAt: Instant?
+  var answeredUptime: Int64?
   var end: End?
 
   struct End {
@@ -105,6 +106,8 @@ enum ModelContent: Hashable {
 struct ModelLife {
   let epoch: Int64
   var lastBeat: Instant
+  /// Of the last beat; `nil` before the first.
+  var uptime: Int64?
   /// `nil` for a life that only marks the one before as dead.
   var leaseUntil: Instant?
 }

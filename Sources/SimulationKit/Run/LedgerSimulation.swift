@@ -172,7 +172,7 @@ final class SimulationRun {
       if !pending.isEmpty, random.chance(120) {
         batch.append(pending.remove(at: random.index(pending.count)))
       } else {
-        batch.append(try maker.next(at: clock.now))
+        batch.append(try maker.next(at: clock.now, uptime: clock.monotonicMilliseconds))
         clock.advance(milliseconds: random.number(0...40))
       }
     }
@@ -394,7 +394,7 @@ final class SimulationRun {
   }
 
   private func rehearse() async throws {
-    let operation = try maker.next(at: clock.now)
+    let operation = try maker.next(at: clock.now, uptime: clock.monotonicMilliseconds)
     fault.arm(nil)
     let rehearsed = try await store.rehearse(operation)
     let receipt = try await store.perform(operation)
@@ -414,7 +414,7 @@ final class SimulationRun {
     let batch = try batch()
     try await submit(batch, .die(commits: commits))
     // The dead answer nothing more.
-    let last = try maker.next(at: clock.now)
+    let last = try maker.next(at: clock.now, uptime: clock.monotonicMilliseconds)
     fault.arm(.die(commits: false))
     if case .success(let receipt) = await store.perform([last])[0] {
       throw violation(last.account.text, "\(last.key) was answered after the end: \(receipt.outcome.text)")
@@ -493,8 +493,9 @@ final class SimulationRun {
   private func beat(_ index: Int) async throws {
     let gateway = maker.gateways[index]
     fault.arm(nil)
-    let isAlive = try await store.beat(gateway.id, epoch: gateway.epoch, at: clock.now)
-    let expected = model.beat(gateway.id, epoch: gateway.epoch, at: clock.now)
+    let uptime = clock.monotonicMilliseconds
+    let isAlive = try await store.beat(gateway.id, epoch: gateway.epoch, at: clock.now, uptime: uptime)
+    let expected = model.beat(gateway.id, epoch: gateway.epoch, at: clock.now, uptime: uptime)
     digest.add(isAlive ? 1 : 0)
     try require(
       isAlive == expected, "\(gateway.id)/\(gateway.epoch) was told \(isAlive ? "alive" : "dead") and is not")

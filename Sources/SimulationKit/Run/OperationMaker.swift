@@ -137,7 +137,9 @@ struct OperationMaker {
     return operations
   }
 
-  mutating func next(at: Instant) throws -> LedgerOperation {
+  /// - Parameter uptime: what monotonic clocks show; `nil` where nodes tell none.
+  mutating func next(at: Instant, uptime: Int64? = nil) throws -> LedgerOperation {
+    self.uptime = uptime
     let operation = try make(at: at)
     if history.count < OperationMaker.maximumHistory {
       history.append(operation)
@@ -147,6 +149,8 @@ struct OperationMaker {
     }
     return operation
   }
+
+  private var uptime: Int64?
 
   private mutating func make(at: Instant) throws -> LedgerOperation {
     let choice = random.weighted([240, 500, 70, 20, 25, 25, 5, 40, 60, 15])
@@ -174,7 +178,7 @@ struct OperationMaker {
   }
 
   private func wrap(_ request: LedgerOperation.Request, _ at: Instant) -> LedgerOperation {
-    LedgerOperation(request, at: at, actor: actor)
+    LedgerOperation(request, at: at, uptime: uptime, actor: actor)
   }
 
   // MARK: Accounts

@@ -186,9 +186,9 @@ private final class LedgerThatGoesAway: LedgerStore {
     try check()
     return try await store.registerNode(id, at: at)
   }
-  func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool {
+  func beat(_ id: NodeID, epoch: Int64, at: Instant, uptime: Int64?) async throws(LedgerUnavailable) -> Bool {
     try check()
-    return try await store.beat(id, epoch: epoch, at: at)
+    return try await store.beat(id, epoch: epoch, at: at, uptime: uptime)
   }
   func recover(_ only: NodeID?, at: Instant) async throws(LedgerUnavailable) -> [LedgerRecovery] {
     try check()

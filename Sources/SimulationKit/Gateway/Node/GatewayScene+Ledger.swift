@@ -26,14 +26,18 @@ extension GatewayScene {
     oracles.asked(step, operation, in: self)
     line.waiting.append(
       SimulatedLine.Job(
-        life: node.life, step: step, operation: LedgerOperation(.call(operation), at: clock, actor: "gw"),
-        call: operation))
+        life: node.life, step: step,
+        operation: LedgerOperation(.call(operation), at: clock, uptime: uptime(of: node), actor: "gw"), call: operation)
+    )
     guard !line.isBusy else { return }
     line.isBusy = true
     let microseconds =
       now < ledgerSlowUntil ? random.number(200_000...8_000_000) : random.number(200...random.one(2000, 20_000))
     schedule.add(.ledgerTurn(life: node.life), at: now.advanced(byMicroseconds: microseconds))
   }
+
+  /// What the node tells the ledger of its monotonic clock.
+  func uptime(of node: SimulatedNode) -> Int64? { plants(.wallClockTalk, always: true) ? nil : node.uptime(at: now) }
 
   func ledgerTurn() {
     performWaiting(answering: true)

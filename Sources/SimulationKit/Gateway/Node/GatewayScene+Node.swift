@@ -184,8 +184,10 @@ extension GatewayScene {
     }
     lives += 1
     do {
-      let row = try ledger.register(GatewayScene.nodeID, at: clock)
+      // In the name of the earlier life: once the new one has begun, the ledger takes nothing from it.
       replaySpool()
+      let row = try ledger.register(GatewayScene.nodeID, at: clock)
+      oracles.beat(lives, at: now)
       try recover(at: clock)
       configuration.environments[0].origin = CallOperation.Origin(node: GatewayScene.nodeID, epoch: row.epoch)
       var own = random.fork()
@@ -210,7 +212,7 @@ extension GatewayScene {
   func kill(returnsAfter milliseconds: Int64) {
     guard let node else { return }
     note { "node is killed" }
-    oracles.killed(node.life)
+    oracles.killed(node.life, in: self)
     // A commit may have been under way.
     if random.chance(500), !isLedgerAway { performWaiting(answering: false) }
     line.waiting = []
@@ -231,11 +233,12 @@ extension GatewayScene {
     schedule.add(.beat(life: node.life), at: now.advanced(byMilliseconds: NodeLease.beatInterval))
     guard !isLedgerAway else { return }
     do {
-      if try !ledger.beat(GatewayScene.nodeID, epoch: node.epoch, at: clock), !node.wasFenced {
+      if try ledger.beat(GatewayScene.nodeID, epoch: node.epoch, at: clock, uptime: uptime(of: node)) {
+        oracles.beat(node.life, at: now)
+      } else if !node.wasFenced {
         node.wasFenced = true
         count("fenced")
         note { "node was declared dead" }
-        oracles.fenced(node.life)
         engine(.fenced(environment: GatewayScene.environment), life: node.life)
         schedule.add(.restart(life: node.life), at: now.advanced(byMilliseconds: random.number(5000...30_000)))
       }

@@ -13,6 +13,7 @@ final class SimulatedNode {
 
   let life: Int
   let epoch: Int64
+  private let startedAt: MonotonicInstant
   let door: AppDoor
   let engine: CallEngine
   let agent: UserAgent
@@ -34,6 +35,7 @@ final class SimulatedNode {
   ) {
     self.life = life
     self.epoch = epoch
+    startedAt = now
     var settings = AppDoor.Configuration(version: "simulated")
     settings.registrationsPerSecond = 1000
     door = AppDoor(settings, draw: draw)
@@ -47,6 +49,9 @@ final class SimulatedNode {
         ]), identifiers: identifiers)
     media = SimulatedMedia(ports: ports)
   }
+
+  /// What its own monotonic clock shows.
+  func uptime(at now: MonotonicInstant) -> Int64 { now.milliseconds(since: startedAt) }
 
   var nextDeadline: MonotonicInstant? {
     var next = MonotonicInstant(microseconds: .max)

@@ -30,4 +30,6 @@ public enum GatewayCanary: String, Sendable, CaseIterable {
   case deafToCredit
   /// The app is told twice that its call is over.
   case endTwice
+  /// Talk time of a dead node's calls is taken from its wall clock, which may have been set.
+  case wallClockTalk
 }

@@ -104,8 +104,7 @@ extension GatewayOracles {
 
   private func check(_ call: CallID, _ life: Life, _ scene: GatewayScene) {
     func fail(_ rule: String, _ detail: String) { scene.fail(rule, "call \(call): \(detail)") }
-    let isKilled = killedLives.contains(life.life)
-    if !isKilled {
+    if !life.isOrphaned {
       if life.prepared != life.closed, life.prepared == 1 { fail("media", "prepared, closed \(life.closed) times") }
       if life.ended != life.placed { fail("events", "placed \(life.placed) times, ended \(life.ended)") }
       if life.records != life.placed { fail("records", "placed \(life.placed) times, \(life.records) records") }
@@ -123,7 +122,7 @@ extension GatewayOracles {
       fail("price", "charged \(hold.cost ?? 0)")
     }
     checkMedia(call, life, hold, scene)
-    guard let record = records[call], !fencedLives.contains(life.life) else { return }
+    guard let record = records[call] else { return }
     checked("record = ledger")
     let charged = hold.state == .settled ? hold.cost ?? 0 : 0
     if let cost = record.summary.costMicro, cost != charged {
@@ -146,19 +145,25 @@ extension GatewayOracles {
     guard let answeredAt = life.answeredAt else {
       return scene.fail("media = ledger", "call \(call) is charged and was never answered here")
     }
-    guard let closedAt = life.closedAt else {
-      // The node was killed: what was carried is known to one beat, by a clock that may have been set.
-      guard !steppedLives.contains(life.life) else { return }
+    if hold.reason == "recovered" {
+      // What was carried is known to one beat, however the wall clock was set.
       checked("recovery")
+      let known = max(0, (lastBeats[life.life] ?? answeredAt).milliseconds(since: answeredAt))
+      let expected = min(known, hold.grantedSeconds * 1000)
+      if abs(duration - expected) > 1 {
+        scene.fail("recovery", "call \(call) is charged for \(duration) ms, its node was last alive at \(expected)")
+      }
       return
     }
-    guard !stalledLives.contains(life.life), !fencedLives.contains(life.life) else { return }
+    guard let closedAt = life.closedAt else {
+      return scene.fail("media = ledger", "call \(call) is charged by a node whose media never closed")
+    }
     checked("media = ledger")
     let carried = min(closedAt, life.mutedAt ?? closedAt).milliseconds(since: answeredAt)
     if duration > carried + 1 {
       scene.fail("media = ledger", "call \(call) is charged for \(duration) ms, sound flowed for \(carried)")
     }
-    guard duration < carried - 1, hold.reason != "recovered" else { return }
+    guard duration < carried - 1, life.stalledMilliseconds == 0 else { return }
     // Less than that only where sound had stopped, or never began.
     let stopped = life.lastSound.values.map { max($0, answeredAt).milliseconds(since: answeredAt) }
     // A side that came back from hold or mute and stayed silent: its silence counts from there.
@@ -173,8 +178,8 @@ extension GatewayOracles {
 
   private func check(_ name: String, _ dialog: Dialog, _ scene: GatewayScene) {
     // Of a node that was killed: its next life knows nothing of its dialogs.
-    guard !killedLives.contains(dialog.life) else { return }
+    guard !dialog.isOrphaned else { return }
     checked("legs")
-    if dialog.byesSent.isEmpty, !dialog.hasByeCome { scene.fail("BYE", "the leg \(name) was answered and never ended") }
+    if !dialog.isOver { scene.fail("BYE", "the leg \(name) was answered and never ended") }
   }
 }

@@ -28,6 +28,10 @@ final class GatewayOracles {
     var closedAt: MonotonicInstant?
     var lastSound: [CallSide: MonotonicInstant] = [:]
     var sipCallIDs: Set<String> = []
+    /// The node was killed while the call was up, or so soon after it that something may still have been under way.
+    var isOrphaned = false
+    /// How long the node stood still during the call.
+    var stalledMilliseconds: Int64 = 0
   }
 
   /// One side of a trunk's dialog, by Call-ID and the trunk's tag.
@@ -36,6 +40,12 @@ final class GatewayOracles {
     var answeredAt: MonotonicInstant
     var byesSent: Set<String> = []
     var hasByeCome = false
+    /// The other end knows nothing of it any more, or never did: 481 (RFC 5057 section 5.1).
+    var isUnknown = false
+    /// The node was killed before it had to be over.
+    var isOrphaned = false
+
+    var isOver: Bool { hasByeCome || isUnknown || !byesSent.isEmpty }
   }
 
   var calls: [CallID: Life] = [:]
@@ -49,10 +59,10 @@ final class GatewayOracles {
   private var handles: [CallHandle: String] = [:]
   private var handleLife = 0
   private(set) var checks: [String: Int] = [:]
-  private(set) var killedLives: Set<Int> = []
-  private(set) var fencedLives: Set<Int> = []
-  private(set) var stalledLives: Set<Int> = []
-  private(set) var steppedLives: Set<Int> = []
+  /// The newest life sign of each life that the ledger took.
+  private(set) var lastBeats: [Int: MonotonicInstant] = [:]
+  /// From the close of a call until its record is kept and all is told: the ledger may be away meanwhile.
+  private static let aftermathMilliseconds: Int64 = 300_000
   var topUps: [Int: Int64] = [:]
   private var secrets: [(bytes: [UInt8], isTold: Bool)] = []
   private(set) var records: [CallID: CallRecord] = [:]
@@ -63,10 +73,24 @@ final class GatewayOracles {
   func plant(_ secret: String, isTold: Bool = false) {
     secrets.append((Array(secret.utf8), isTold))
   }
-  func killed(_ life: Int) { killedLives.insert(life) }
-  func fenced(_ life: Int) { fencedLives.insert(life) }
-  func stalled(_ life: Int) { stalledLives.insert(life) }
-  func clockStepped(_ life: Int) { steppedLives.insert(life) }
+  func beat(_ life: Int, at now: MonotonicInstant) { lastBeats[life] = now }
+
+  /// Whatever was under way is lost; what was over before is judged as ever.
+  func killed(_ life: Int, in scene: GatewayScene) {
+    checkOwedByes(in: scene)
+    for (call, known) in calls where known.life == life {
+      if let closedAt = known.closedAt, scene.now.milliseconds(since: closedAt) > Self.aftermathMilliseconds { continue }
+      calls[call]?.isOrphaned = true
+    }
+    for (name, dialog) in dialogs where dialog.life == life && !dialog.isOver { dialogs[name]?.isOrphaned = true }
+  }
+
+  func stalled(_ life: Int, milliseconds: Int64) {
+    for (call, known) in calls where known.life == life && known.closedAt == nil {
+      calls[call]?.stalledMilliseconds += milliseconds
+    }
+  }
+
   func toppedUp(_ account: Int, _ micros: Int64) { topUps[account, default: 0] += micros }
 
   // MARK: Calls
@@ -165,13 +189,13 @@ final class GatewayOracles {
     }
     guard let life = calls[call] else { return }
     if life.closed > 1 { scene.fail("media", "the media of call \(call) are closed twice") }
-    guard let answeredAt = life.answeredAt, !stalledLives.contains(life.life), !fencedLives.contains(life.life),
+    guard let answeredAt = life.answeredAt,
       let hold = scene.ledger.hold(account: life.account, call: call)
     else { return }
-    // Sound never outlasts what is paid for.
+    // Sound never outlasts what is paid for; a node that stands still carries none.
     checked("overrun")
     let carried = min(scene.now, life.mutedAt ?? scene.now).milliseconds(since: answeredAt)
-    if carried > hold.grantedSeconds * 1000 {
+    if carried > hold.grantedSeconds * 1000 + life.stalledMilliseconds {
       scene.fail("overrun", "call \(call) had sound for \(carried) ms on a grant of \(hold.grantedSeconds) s")
     }
   }
@@ -181,10 +205,10 @@ final class GatewayOracles {
   private static func name(_ callID: String, _ tag: String) -> String { callID + " " + tag }
 
   func gatewayHeard(_ bytes: [UInt8], in scene: GatewayScene, life: Int) {
-    guard WireScan.isSuccess(bytes) || bytes.first == 0x42, let scan = WireScan(bytes, methods: ["BYE "]) else {
-      return
-    }
-    if scan.status > 0 {
+    guard let scan = WireScan(bytes, methods: ["BYE "]) else { return }
+    if scan.status == 481 {
+      dialogs[GatewayOracles.name(scan.callID, scan.toTag)]?.isUnknown = true
+    } else if scan.status > 0 {
       let name = GatewayOracles.name(scan.callID, scan.toTag)
       answeredSIP.insert(scan.callID)
       if dialogs[name] == nil {
@@ -277,9 +301,7 @@ final class GatewayOracles {
   private func checkOwedByes(in scene: GatewayScene) {
     while let owed = owedByes.first, owed.due <= scene.now {
       owedByes.removeFirst()
-      guard let dialog = dialogs[owed.name], dialog.byesSent.isEmpty, !dialog.hasByeCome,
-        !killedLives.contains(dialog.life)
-      else { continue }
+      guard let dialog = dialogs[owed.name], !dialog.isOver, !dialog.isOrphaned else { continue }
       scene.fail("BYE", "call \(owed.call) was hung up, and its leg \(owed.name) was not")
     }
   }

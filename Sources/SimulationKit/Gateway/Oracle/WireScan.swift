@@ -9,10 +9,10 @@ struct WireScan {
   private(set) var sequence = ""
   private(set) var sequenceMethod = ""
 
-  /// - Returns: `nil` for what is neither a request of `methods` nor a success response to INVITE.
+  /// - Returns: `nil` for what is neither a request of `methods`, nor a success response to INVITE, nor a 481.
   init?(_ bytes: [UInt8], methods: [String]) {
     let isResponse = bytes.starts(with: "SIP/2.0 ".utf8)
-    guard isResponse ? bytes.count > 11 && bytes[8] == 0x32 : methods.contains(where: { bytes.starts(with: $0.utf8) })
+    guard isResponse ? bytes.count > 11 && (bytes[8] == 0x32 || WireScan.isUnknown(bytes)) : methods.contains(where: { bytes.starts(with: $0.utf8) })
     else { return nil }
     let isWanted = bytes.withUnsafeBytes { buffer in
       if isResponse {
@@ -28,7 +28,7 @@ struct WireScan {
         if start > 0 { take(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) }
         start = end + 2
       }
-      return !isResponse || sequenceMethod == "INVITE"
+      return !isResponse || sequenceMethod == "INVITE" || status == 481
     }
     if !isWanted { return nil }
   }
@@ -37,6 +37,9 @@ struct WireScan {
   static func isSuccess(_ bytes: [UInt8]) -> Bool {
     bytes.count > 11 && bytes[0] == 0x53 && bytes[8] == 0x32 && bytes.starts(with: "SIP/2.0 2".utf8)
   }
+
+  /// A response that begins with "SIP/2.0 481".
+  private static func isUnknown(_ bytes: [UInt8]) -> Bool { bytes[8] == 0x34 && bytes[9] == 0x38 && bytes[10] == 0x31 }
 
   private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 

@@ -109,6 +109,7 @@ struct MemoryLedgerRows: LedgerRows {
     change(hold) {
       $0.state = hold.state
       $0.answeredAt = hold.answeredAt
+      $0.answeredUptime = hold.answeredUptime
     }
   }
 

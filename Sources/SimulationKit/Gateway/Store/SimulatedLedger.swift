@@ -17,8 +17,8 @@ final class SimulatedLedger {
     try transaction { book throws in try book.registerNode(node, at: at) }
   }
 
-  func beat(_ node: NodeID, epoch: Int64, at: Instant) throws -> Bool {
-    try transaction { book throws in try book.beat(node, epoch: epoch, at: at) }
+  func beat(_ node: NodeID, epoch: Int64, at: Instant, uptime: Int64?) throws -> Bool {
+    try transaction { book throws in try book.beat(node, epoch: epoch, at: at, uptime: uptime) }
   }
 
   /// Settles the calls of lives that are over, as the store's recovery does.

@@ -142,9 +142,16 @@ struct GatewayPlan {
     let some = random.weighted([200, 300, 300, 200])
     let faultCount = some == 0 ? 0 : some * (1 + random.index(4 * hours)) + count / GatewayPlan.callsPerFault
     for _ in 0..<faultCount {
-      faults.append((3000 + random.number(0...(window - 10_000)), fault(&random)))
+      let at = 3000 + random.number(0...(window - 10_000))
+      let fault = fault(&random)
+      faults.append((at, fault))
+      // What a dead node's calls have cost must not depend on what its clock was set to before.
+      if case .clockJump = fault, random.chance(400) {
+        faults.append((min(at + random.number(0...90_000), window), .kill(milliseconds: random.number(200...20_000))))
+      }
     }
-    faults.sort { $0.at < $1.at }
+    // Of the same time, the one that was drawn first.
+    faults = faults.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 
   // MARK: Calls

@@ -104,12 +104,11 @@ extension GatewayScene {
     case .kill(let milliseconds): kill(returnsAfter: milliseconds)
     case .stall(let milliseconds):
       guard let node else { return }
-      oracles.stalled(node.life)
+      oracles.stalled(node.life, milliseconds: milliseconds)
       node.stalledUntil = now.advanced(byMilliseconds: milliseconds)
       touchNode()
     case .clockJump(let milliseconds):
       stepClock(milliseconds: milliseconds)
-      oracles.clockStepped(lives)
     case .disconnect(let index, let milliseconds, let returns):
       let app = apps[index]
       app.offlineUntil = max(app.offlineUntil, now.advanced(byMilliseconds: milliseconds))
