@@ -193,7 +193,8 @@ extension GatewayScene {
       var own = random.fork()
       let identifiers = SeededIdentifiers(random.fork())
       node = SimulatedNode(
-        life: lives, epoch: row.epoch, configuration, ports: plan.ports, draw: { own.next() },
+        life: lives, epoch: row.epoch, configuration, ports: plan.ports,
+        pingMilliseconds: plan.pingMilliseconds, draw: { own.next() },
         identifiers: IdentifierSource { identifiers.next() }, at: now)
       touchNode()
     } catch { return fail("ledger", "\(error)") }

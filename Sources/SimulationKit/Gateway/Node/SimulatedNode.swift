@@ -30,7 +30,8 @@ final class SimulatedNode {
   var accounts: [String: (posted: Int64, revision: Int64, isLocked: Bool)] = [:]
 
   init(
-    life: Int, epoch: Int64, _ configuration: EngineConfiguration, ports: Int, draw: @escaping () -> UInt64,
+    life: Int, epoch: Int64, _ configuration: EngineConfiguration, ports: Int, pingMilliseconds: Int64,
+    draw: @escaping () -> UInt64,
     identifiers: IdentifierSource, at now: MonotonicInstant
   ) {
     self.life = life
@@ -38,6 +39,7 @@ final class SimulatedNode {
     startedAt = now
     var settings = AppDoor.Configuration(version: "simulated")
     settings.registrationsPerSecond = 1000
+    settings.pingMilliseconds = pingMilliseconds
     door = AppDoor(settings, draw: draw)
     engine = CallEngine(configuration, draw: draw, at: now)
     agent = UserAgent(

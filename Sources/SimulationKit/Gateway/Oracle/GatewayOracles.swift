@@ -57,6 +57,8 @@ final class GatewayOracles {
   /// 64 × T1, and a second for what is on its way.
   private static let byeMilliseconds: Int64 = 33_000
   private var handles: [CallHandle: String] = [:]
+  /// The life that sent the INVITE, by SIP's Call-ID: a later one knows nothing of the answer.
+  private var diallers: [String: Int] = [:]
   private var handleLife = 0
   private(set) var checks: [String: Int] = [:]
   /// The newest life sign of each life that the ledger took.
@@ -111,6 +113,7 @@ final class GatewayOracles {
       return scene.fail("attempts", "an INVITE of no call")
     }
     handles[handle] = callID
+    diallers[callID] = node.life
     change(attempt.call) { $0.sipCallIDs.insert(callID) }
     // Fail closed: nobody is dialled without credit that is held.
     checked("fail closed")
@@ -212,7 +215,8 @@ final class GatewayOracles {
       let name = GatewayOracles.name(scan.callID, scan.toTag)
       answeredSIP.insert(scan.callID)
       if dialogs[name] == nil {
-        dialogs[name] = Dialog(life: life, answeredAt: scene.now)
+        let dialler = diallers[scan.callID] ?? life
+        dialogs[name] = Dialog(life: dialler, answeredAt: scene.now, isOrphaned: dialler != life)
         dialogNames[scan.callID, default: []].append(name)
       }
     } else {

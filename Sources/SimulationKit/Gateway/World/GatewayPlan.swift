@@ -89,7 +89,7 @@ struct GatewayPlan {
   static let accountCount = 4
   /// How many calls are asked for in an hour: most gateways are quiet, some busy, a few crowded.
   private static let load: [(weight: UInt64, callsPerHour: ClosedRange<Int64>)] = [
-    (650, 12...36), (280, 40...120), (70, 200...500),
+    (550, 12...36), (370, 40...120), (80, 200...500),
   ]
   /// A busy gateway meets more faults: one more for so many calls.
   private static let callsPerFault = 40
@@ -106,6 +106,8 @@ struct GatewayPlan {
   /// Another node watches the leases.
   var hasPeer = false
   var ports = 32
+  /// How long app and gateway let a silent connection be before they ask for a sign of life.
+  var pingMilliseconds: Int64 = 20_000
   /// Milliseconds after which everybody hangs up and every fault is healed.
   let window: Int64
 
@@ -126,10 +128,11 @@ struct GatewayPlan {
     let callsPerHour = Int(random.number(load.callsPerHour))
     apps = 1 + random.index(min(12, 2 + callsPerHour / 10))
     hasPeer = random.chance(300)
+    pingMilliseconds = [20_000, 60_000, 300_000][random.weighted([150, 250, 600])]
     ports = random.chance(150) ? 2 + random.index(4) : 1024
     for _ in 0..<GatewayPlan.accountCount {
       // 1000 micro-units a second: nothing, one grant, some minutes, plenty.
-      credits.append([0, 60_000, random.number(60_000...900_000), 1_000_000_000][random.weighted([80, 80, 140, 700])])
+      credits.append([0, 60_000, random.number(60_000...900_000), 1_000_000_000][random.weighted([50, 50, 120, 780])])
       caps.append(random.chance(100) ? random.number(1...random.one(3, 20)) : nil)
     }
     let count = callsPerHour * hours
@@ -158,7 +161,7 @@ struct GatewayPlan {
 
   /// Durations of all sizes: most calls take some minutes, a few take hours, past the longest that the gateway allows.
   private static func duration(_ random: inout SeededGenerator) -> Int64 {
-    switch random.weighted([100, 150, 430, 200, 120]) {
+    switch random.weighted([80, 120, 420, 230, 150]) {
     case 0: random.number(0...2000)
     case 1: random.number(1000...60_000)
     case 2: random.number(60_000...1_200_000)
@@ -188,7 +191,7 @@ struct GatewayPlan {
     case 3: deeds.append((random.number(0...max(1, upAt + 200)), .hangUp))
     default: break
     }
-    if random.chance(60) { callee.vanishesAfter = duration(&random) }
+    if random.chance(40) { callee.vanishesAfter = duration(&random) }
     if random.chance(60) {
       callee.holds = random.one(2, 2, 4, 2 * random.index(15))
       callee.holdsAfter = random.number(0...30_000)
@@ -236,7 +239,7 @@ struct GatewayPlan {
     let trunk = random.index(GatewayPlan.trunkCount)
     let app = random.index(apps)
     let account = random.index(GatewayPlan.accountCount)
-    switch random.weighted([120, 80, 60, 90, 60, 70, 40, 40, 160, 40, 70, 70, 30, 30, 40]) {
+    switch random.weighted([120, 80, 60, 90, 60, 70, 40, 40, 160, 40, 70, 100, 20, 40, 40]) {
     case 0:
       let way = random.index(3)
       return .cut(trunk: trunk, toTrunk: way != 1, fromTrunk: way != 2, milliseconds: random.chance(500) ? short : long)

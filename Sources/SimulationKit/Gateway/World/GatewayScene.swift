@@ -112,7 +112,10 @@ final class GatewayScene {
     for index in 0..<GatewayPlan.trunkCount { trunks.append(SimulatedTrunk(index, identifiers: newIdentifiers())) }
     for index in 0..<plan.apps {
       var own = self.random.fork()
-      apps.append(SimulatedApp(index, account: index % GatewayPlan.accountCount, draw: { own.next() }))
+      apps.append(
+        SimulatedApp(
+          index, account: index % GatewayPlan.accountCount, pingMilliseconds: plan.pingMilliseconds,
+          draw: { own.next() }))
     }
     alarms = Alarms(parties: 2 + GatewayPlan.trunkCount + plan.apps)
     oracles.plant(GatewayScene.applicationSecret)

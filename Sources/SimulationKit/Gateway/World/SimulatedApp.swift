@@ -49,11 +49,13 @@ final class SimulatedApp {
   var ended: [CallID: Int] = [:]
   var replies: [RequestNumber: Int] = [:]
 
-  init(_ index: Int, account: Int, draw: @escaping () -> UInt64) {
+  init(_ index: Int, account: Int, pingMilliseconds: Int64, draw: @escaping () -> UInt64) {
     self.index = index
     user = "user\(index)"
     self.account = account
-    client = AppSessionClient(AppSessionClient.Configuration(client: "simulated/1"), draw: draw)
+    var configuration = AppSessionClient.Configuration(client: "simulated/1")
+    configuration.pingMilliseconds = pingMilliseconds
+    client = AppSessionClient(configuration, draw: draw)
   }
 
   func isOnline(at now: MonotonicInstant) -> Bool { !isGone && offlineUntil <= now }
