@@ -42,7 +42,8 @@ final class GatewayOracles {
     var hasByeCome = false
     /// The other end knows nothing of it any more, or never did: 481 (RFC 5057 section 5.1).
     var isUnknown = false
-    /// The node was killed before it had to be over.
+    /// The node was killed before it had to be over, or its INVITE had been given up when the answer came: it is left to
+    /// the carrier, who gets no ACK.
     var isOrphaned = false
 
     var isOver: Bool { hasByeCome || isUnknown || !byesSent.isEmpty }
@@ -59,6 +60,22 @@ final class GatewayOracles {
   private var handles: [CallHandle: String] = [:]
   /// The life that sent the INVITE, by SIP's Call-ID: a later one knows nothing of the answer.
   private var diallers: [String: Int] = [:]
+
+  /// A transaction that calls somebody: over when nothing was heard for 64 × T1 (RFC 3261 section 17.1.1.2).
+  private struct Invite {
+    let branch: String
+    let sentAt: MonotonicInstant
+    var isHeard = false
+  }
+  /// The first of each call, by Call-ID, and the later ones of another branch before there was an answer.
+  private var invites: [String: Invite] = [:]
+  private static let inviteMilliseconds: Int64 = 32_000
+
+  private func heardInTime(_ callID: String, at now: MonotonicInstant) -> Bool {
+    guard let invite = invites[callID] else { return false }
+    if now.milliseconds(since: invite.sentAt) < Self.inviteMilliseconds { invites[callID]?.isHeard = true }
+    return invites[callID]?.isHeard ?? false
+  }
   private var handleLife = 0
   private(set) var checks: [String: Int] = [:]
   /// The newest life sign of each life that the ledger took.
@@ -209,14 +226,17 @@ final class GatewayOracles {
 
   func gatewayHeard(_ bytes: [UInt8], in scene: GatewayScene, life: Int) {
     guard let scan = WireScan(bytes, methods: ["BYE "]) else { return }
-    if scan.status == 481 {
+    if scan.status > 0, scan.status < 200 {
+      _ = heardInTime(scan.callID, at: scene.now)
+    } else if scan.status == 481 {
       dialogs[GatewayOracles.name(scan.callID, scan.toTag)]?.isUnknown = true
     } else if scan.status > 0 {
       let name = GatewayOracles.name(scan.callID, scan.toTag)
       answeredSIP.insert(scan.callID)
       if dialogs[name] == nil {
         let dialler = diallers[scan.callID] ?? life
-        dialogs[name] = Dialog(life: dialler, answeredAt: scene.now, isOrphaned: dialler != life)
+        let isInTime = heardInTime(scan.callID, at: scene.now)
+        dialogs[name] = Dialog(life: dialler, answeredAt: scene.now, isOrphaned: dialler != life || !isInTime)
         dialogNames[scan.callID, default: []].append(name)
       }
     } else {
@@ -227,7 +247,15 @@ final class GatewayOracles {
   func gatewaySent(_ bytes: [UInt8], in scene: GatewayScene) {
     checkOwedByes(in: scene)
     secrets(bytes, .sip, in: scene)
-    guard bytes.first == 0x42, let scan = WireScan(bytes, methods: ["BYE "]) else { return }
+    guard bytes.first == 0x42 || bytes.first == 0x49, let scan = WireScan(bytes, methods: ["BYE ", "INVITE "]) else {
+      return
+    }
+    if scan.method == "INVITE" {
+      if invites[scan.callID]?.branch != scan.branch, !answeredSIP.contains(scan.callID) {
+        invites[scan.callID] = Invite(branch: scan.branch, sentAt: scene.now)
+      }
+      return
+    }
     checked("BYE")
     let name = GatewayOracles.name(scan.callID, scan.toTag)
     dialogs[name]?.byesSent.insert(scan.branch)

@@ -179,7 +179,7 @@ extension GatewayScene {
     var trunks: [CallTrunk] = []
     for index in 0..<GatewayPlan.trunkCount {
       var health = TrunkHealth.Policy()
-      health.intervalMilliseconds = [0, 30_000, 300_000][random.weighted([600, 100, 300])]
+      health.intervalMilliseconds = [0, 30_000, 300_000][random.weighted([750, 30, 220])]
       let address = SimulatedTrunk.address(index)
       trunks.append(
         CallTrunk(
@@ -189,7 +189,7 @@ extension GatewayScene {
           account: DigestAccount(username: "landline", password: Redacted(trunkPassword)),
           identity: CallerIdentityPolicy(domain: SimulatedTrunk.gatewayAddress.host),
           media: .trunk(index == 0 ? [.none, .sdes] : .none),
-          sessionTimer: SessionTimerPolicy(interval: [1800, 600, 90, nil][random.weighted([620, 150, 30, 200])]),
+          sessionTimer: SessionTimerPolicy(interval: [1800, 600, 90, nil][random.weighted([750, 40, 10, 200])]),
           ringTimeoutMilliseconds: 60_000, paths: [SimulatedTrunk.path(to: address)]))
     }
     var configuration = EngineConfiguration(

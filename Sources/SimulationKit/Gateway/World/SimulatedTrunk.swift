@@ -104,7 +104,7 @@ final class SimulatedTrunk {
       addresses: [
         AdvertisedAddress(listener: listener, transport: .udp, host: address.host, port: address.port)
       ], productName: "Carrier", acceptsCalls: true,
-      sessionTimer: SessionTimerPolicy(interval: [nil, 1800, 600][index % 3], minimum: 90))
+      sessionTimer: SessionTimerPolicy(interval: [nil, 1800, 1200][index % 3], minimum: 90))
     configuration.reliability = [.supported, .off, .supported][index % 3]
     return UserAgent(configuration, identifiers: identifiers)
   }
