@@ -37,6 +37,32 @@ struct SchemaTests {
     #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 2)
   }
 
+  @Test("a ledger of the first version is taken along: a call that was up then is recovered by the wall clock")
+  func firstVersion() async throws {
+    let file = try LedgerFile()
+    let before = try file.open()
+    _ = try await before.registerNode(file.node, at: file.now)
+    for operation in [
+      file.create("acme"), try file.topup("acme", 1_000_000), try file.authorise("acme", "c1"),
+      file.call("acme", "c1", .answer),
+    ] { #expect(try await before.perform(operation).refusal == nil) }
+    _ = try await before.beat(file.node, epoch: 1, at: file.now.advanced(byMilliseconds: 7000))
+    await before.close()
+    try SQLiteDoor.execute(
+      """
+      ALTER TABLE hold DROP COLUMN answered_uptime; ALTER TABLE node DROP COLUMN uptime; PRAGMA user_version = 1
+      """, path: file.path)
+
+    let store = try file.open()
+    #expect(try SQLiteDoor.integer("PRAGMA user_version", path: file.path) == 2)
+    let restart = file.now.advanced(byMilliseconds: 8000)
+    _ = try await store.registerNode(file.node, at: restart)
+    let recovery = try #require(try await store.recover(nil, at: restart).first)
+    #expect(recovery.settled.map(\.milliseconds) == [7000])
+    await store.close()
+    #expect(try file.verify().isSound)
+  }
+
   @Test("two stores that open a new file at once make one ledger")
   func simultaneous() async throws {
     let file = try LedgerFile()

@@ -115,6 +115,17 @@ struct LedgerSpoolTests {
     }
   }
 
+  @Test("the answer's uptime waits in the spool with it, and a line of before that has none is read")
+  func uptime() async throws {
+    var answer = call("c1", .answer, after: 3)
+    let line = try JSONEncoder().encode(#require(SpoolRecord(answer)))
+    #expect(try JSONDecoder().decode(SpoolRecord.self, from: line).operation() == answer)
+    answer.uptime = 12_345
+    let newer = try JSONEncoder().encode(#require(SpoolRecord(answer)))
+    #expect(try JSONDecoder().decode(SpoolRecord.self, from: newer).operation() == answer)
+    #expect(!String(decoding: line, as: UTF8.self).contains("uptime"))
+  }
+
   @Test("a ledger that is still away leaves the records where they are")
   func stillAway() async throws {
     try await withFolder { folder in

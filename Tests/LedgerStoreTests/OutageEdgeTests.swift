@@ -112,6 +112,35 @@ struct OutageEdgeTests {
     }
   }
 
+  @Test(
+    "3.3 rows 21 and 28: a wall clock that is set moves no second of a dead node's calls",
+    arguments: StoreKind.all, [Int64(-3600), 0, 3600])
+  func deadNodeWithSetClock(_ kind: StoreKind, _ step: Int64) async throws {
+    try await LedgerUnderTest.run(kind) { ledger in
+      try await ledger.create("acme", credit: "1")
+      for call in ["early", "late"] {
+        try await ledger.authorise("acme", call, LedgerUnderTest.snapshot(initial: 1), seconds: 120)
+      }
+      func answer(_ call: String, uptime: Int64) async throws {
+        var operation = ledger.call("acme", call, .answer)
+        operation.uptime = uptime
+        #expect(try await ledger.store.perform(operation).outcome == .answered)
+      }
+      try await answer("early", uptime: 5000)
+      ledger.advance(seconds: 10)
+      #expect(try await ledger.store.beat(ledger.node, epoch: ledger.epoch, at: ledger.now, uptime: 15_000))
+      ledger.advance(seconds: step)
+      ledger.advance(seconds: 1)
+      #expect(try await ledger.store.beat(ledger.node, epoch: ledger.epoch, at: ledger.now, uptime: 16_000))
+      // Answered after the last life sign: nothing of it is certain.
+      try await answer("late", uptime: 16_500)
+      try await ledger.restartNode()
+      let recovery = try #require(try await ledger.store.recover(ledger.node, at: ledger.now).first)
+      let settled = Dictionary(uniqueKeysWithValues: recovery.settled.map { ($0.call.text, $0.milliseconds) })
+      #expect(settled == ["early": 11_000, "late": 0])
+    }
+  }
+
   @Test("3.3 row 28: a node with more calls than one batch is recovered whole", arguments: StoreKind.all)
   func deadNodeWithManyCalls(_ kind: StoreKind) async throws {
     try await LedgerUnderTest.run(kind) { ledger in

@@ -35,7 +35,7 @@ def producers(size, filters):
         Producer(
             "simulate",
             [os.environ.get("LANDLINE_BINARY", ".build/release/landline"), "simulate", "calls", "--seed", "1", "--seeds",
-             "10000" if full else "20"], 180, 36_000),
+             "10000" if full else "20", "--hours", "8"], 180, 36_000),
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
         Producer("soak", ["Deploy/soak"] + (["--full"] if full else []), 120, 7200),

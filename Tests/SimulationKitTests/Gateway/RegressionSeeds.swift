@@ -1,4 +1,5 @@
-/// Seeds that have broken a rule once, with the hours of their run, and what was wrong then.
+/// Seeds that have broken a rule once, with the hours of their run, and what was wrong then. A seed means what the plan
+/// draws from it: whoever changes the plan finds such worlds anew.
 enum RegressionSeeds {
   static let all: [(UInt64, Int)] = [
     // A side that came back from hold and stayed silent was thought to be charged too little.

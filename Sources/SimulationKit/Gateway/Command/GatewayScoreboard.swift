@@ -25,7 +25,9 @@ enum GatewayScoreboard {
     let faults = report.faults.values.reduce(0, +)
     let detail =
       "\(report.seeds) seeds, \(report.calls) calls, \(String(format: "%.0f", report.callHours)) call-hours, "
-      + "\(faults) faults, digest \(report.digest)" + (violation.map { "; \($0.replay)" } ?? "")
+      + "\(faults) faults that \(report.struck) calls were in, "
+      + "\(String(format: "%.0f", report.callHoursPerSecond)) call-hours a second of one core, digest \(report.digest)"
+      + (violation.map { "; \($0.replay)" } ?? "")
     var lines = rows.map { row in
       let isBroken = violation.map { row.rules.isEmpty || row.rules.contains($0.rule) } ?? false
       return line(

@@ -161,7 +161,7 @@ struct GatewayPlan {
 
   /// Durations of all sizes: most calls take some minutes, a few take hours, past the longest that the gateway allows.
   private static func duration(_ random: inout SeededGenerator) -> Int64 {
-    switch random.weighted([80, 120, 420, 230, 150]) {
+    switch random.weighted([70, 110, 420, 240, 160]) {
     case 0: random.number(0...2000)
     case 1: random.number(1000...60_000)
     case 2: random.number(60_000...1_200_000)
@@ -181,7 +181,7 @@ struct GatewayPlan {
     let talk = duration(&random)
     var deeds: [(Int64, Deed)] = []
     let upAt = callee.ringsAfter + callee.answersAfter + 100
-    switch random.weighted([350, 350, 100, 100, 100]) {
+    switch random.weighted([370, 360, 100, 70, 100]) {
     case 0: callee.hangsUpAfter = talk
     case 1: deeds.append((upAt + talk, .hangUp))
     case 2:
@@ -228,7 +228,7 @@ struct GatewayPlan {
 
   private static func conduct(_ random: inout SeededGenerator) -> Callee.Conduct {
     [.answers, .refuses, .rings, .earlyThenAnswers, .earlyOnly, .deaf, .wrongDescription, .forks][
-      random.weighted([560, 100, 60, 100, 30, 40, 40, 70])]
+      random.weighted([640, 80, 40, 100, 20, 30, 30, 60])]
   }
 
   // MARK: Faults
