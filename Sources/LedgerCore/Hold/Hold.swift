@@ -57,7 +57,8 @@ public struct Hold: Hashable, Sendable {
     account: Int64, call: CallID, seq: Int64, state: HoldState, amount: Int64, grantedSeconds: Int64, extensions: Int64,
     maximumSeconds: Int64, node: NodeID, epoch: Int64, destination: String, isEmergency: Bool, snapshot: RateSnapshot,
     linkedCall: CallID?, day: Int64, authorisedAt: Instant, answeredAt: Instant? = nil, answeredUptime: Int64? = nil,
-    resolvedAt: Instant? = nil, duration: Int64? = nil, cost: Int64? = nil, transfer: Int64? = nil, reason: String? = nil
+    resolvedAt: Instant? = nil, duration: Int64? = nil, cost: Int64? = nil, transfer: Int64? = nil,
+    reason: String? = nil
   ) {
     self.account = account
     self.call = call

@@ -98,7 +98,9 @@ final class GatewayOracles {
   func killed(_ life: Int, in scene: GatewayScene) {
     checkOwedByes(in: scene)
     for (call, known) in calls where known.life == life {
-      if let closedAt = known.closedAt, scene.now.milliseconds(since: closedAt) > Self.aftermathMilliseconds { continue }
+      if let closedAt = known.closedAt, scene.now.milliseconds(since: closedAt) > Self.aftermathMilliseconds {
+        continue
+      }
       calls[call]?.isOrphaned = true
     }
     for (name, dialog) in dialogs where dialog.life == life && !dialog.isOver { dialogs[name]?.isOrphaned = true }

@@ -12,7 +12,10 @@ struct WireScan {
   /// - Returns: `nil` for what is neither a request of `methods`, nor a response to INVITE below 300, nor a 481.
   init?(_ bytes: [UInt8], methods: [String]) {
     let isResponse = bytes.starts(with: "SIP/2.0 ".utf8)
-    guard isResponse ? bytes.count > 11 && (bytes[8] <= 0x32 || WireScan.isUnknown(bytes)) : methods.contains(where: { bytes.starts(with: $0.utf8) })
+    guard
+      isResponse
+        ? bytes.count > 11 && (bytes[8] <= 0x32 || WireScan.isUnknown(bytes))
+        : methods.contains(where: { bytes.starts(with: $0.utf8) })
     else { return nil }
     let isWanted = bytes.withUnsafeBytes { buffer in
       if isResponse {
