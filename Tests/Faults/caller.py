@@ -1,7 +1,10 @@
 """Asks a gateway for calls at a given rate, whatever it answers, on many sessions: as cheap as Python can.
 
-usage: caller.py PORT APPLICATION-KEY SESSIONS, then lines on standard input: `RATE SECONDS`; each is answered by a line of
-JSON with what became of the calls asked for in each tenth of a second. Nobody hangs up: the callee does.
+usage: caller.py PORT APPLICATION-KEY SESSIONS, then lines on standard input, each answered by a line of JSON with what
+became of the calls, all of them and by the tenth of a second in which they were asked for. Nobody hangs up: the callee does.
+
+    rate CALLS-PER-SECOND SECONDS    asks whatever is answered
+    hold CALLS SECONDS               so many are asked for and not answered yet, at any time
 """
 
 import asyncio
@@ -22,6 +25,10 @@ from web_socket import WebSocket  # noqa: E402
 ASKED = re.compile(rb'"type":"(placed|error)","id":(\d+)')
 CALL = re.compile(rb'"call":"([0-9A-Z]+)"')
 RETRY = re.compile(rb'"retry_after":(\d+)')
+# Seconds after which nobody waits for an answer any more.
+LONGEST = 2
+# What one app may have at a time.
+CALLS = 16
 
 
 class Session(asyncio.Protocol):
@@ -68,10 +75,11 @@ class Session(asyncio.Protocol):
             if bin_ is not None:
                 asked, tenth = bin_
                 tenth["answered"] += 1
-                delay = time.monotonic() - asked
-                self.load.delays.append(delay)
-                if delay <= 2:
+                now = time.monotonic()
+                self.load.delays.append(now - asked)
+                if now - asked <= LONGEST:
                     tenth["good"] += 1
+                    self.load.answered_at.append(now)
         elif text.startswith(b'{"type":"ended"'):
             found = self.by_call.pop(CALL.search(text).group(1), None)
             self.live -= 1
@@ -94,11 +102,12 @@ class Session(asyncio.Protocol):
                 self.live -= 1
                 asked[1]["refused"] += 1
                 self.load.refusal_delays.append(time.monotonic() - asked[0])
-                code = re.search(rb'"code":"([^"]+)"', text).group(1).decode()
-                self.load.codes[code] += 1
-                if code == "sip.congestion":
-                    retry = RETRY.search(text)
-                    self.load.retries += retry is not None
+                self.load.codes[re.search(rb'"code":"([^"]+)"', text).group(1).decode()] += 1
+                self.load.untold += RETRY.search(text) is None
+
+    def connection_lost(self, problem):
+        self.load.lost += 1
+        self.load.sessions.remove(self)
 
     def ask(self, number, tenth):
         text = self.load.message.replace(b'"id":0', b'"id":%d' % number)
@@ -114,13 +123,14 @@ class Load:
         self.asked = {}
         self.number = 10
         self.sessions = []
+        self.turn = self.lost = 0
         self.message = json.dumps({"type": "call", "id": 0, "to": {"kind": "phone", "number": NUMBER},
                                    "offer": silent_offer(1)}, separators=(",", ":")).encode()
         self.clear()
 
     def clear(self):
-        self.delays, self.refusal_delays, self.codes = [], [], collections.Counter()
-        self.retries = self.charged_failures = 0
+        self.delays, self.refusal_delays, self.answered_at, self.codes = [], [], [], collections.Counter()
+        self.untold = self.charged_failures = 0
 
     async def open(self, port, application, count):
         stamp = int(time.time() * 1000)
@@ -141,30 +151,36 @@ class Load:
             session.adopt(web._writer.transport, bytes(web._reader._buffer))
             self.sessions.append(session)
 
-    async def run(self, rate, seconds):
+    def ask(self, tenth):
+        """Asks on the next session that may have one call more.
+        Returns whether there was one."""
+        for _ in range(len(self.sessions)):
+            self.turn += 1
+            session = self.sessions[self.turn % len(self.sessions)]
+            if session.live < CALLS:
+                self.number += 1
+                session.ask(self.number, tenth)
+                return True
+        return False
+
+    async def run(self, kind, count, seconds):
         self.clear()
         tenths = [dict.fromkeys(("asked", "placed", "answered", "good", "refused", "ended", "failed"), 0)
                   for _ in range(int(seconds * 10) + 1)]
-        start, sent, skipped, turn = time.monotonic(), 0, 0, 0
+        start, sent, skipped = time.monotonic(), 0, 0
         while (now := time.monotonic() - start) < seconds:
-            due = int(now * rate)
-            for _ in range(min(due - sent, 400)):
-                sent += 1
-                # An app has so many calls at most.
-                for _ in range(len(self.sessions)):
-                    turn += 1
-                    session = self.sessions[turn % len(self.sessions)]
-                    if session.live < 16:
-                        self.number += 1
-                        session.ask(self.number, tenths[int(now * 10)])
-                        break
-                else:
-                    skipped += 1
+            if kind == "rate":
+                due = min(int(now * count) - sent, 400)
+                sent += due
+            else:
+                due = int(count) - len(self.asked) - sum(tenth["placed"] - tenth["answered"] for tenth in tenths) + (
+                    sum(tenth["failed"] for tenth in tenths))
+            for _ in range(due):
+                skipped += not self.ask(tenths[int(now * 10)])
             await asyncio.sleep(0.002)
-        took = time.monotonic() - start
+        end = time.monotonic()
         # What is under way may come to its end.
-        until = time.monotonic() + 4
-        while time.monotonic() < until and any(session.live for session in self.sessions):
+        while time.monotonic() < end + 6 and any(session.live for session in self.sessions):
             await asyncio.sleep(0.05)
         delays, refusals = sorted(self.delays), sorted(self.refusal_delays)
 
@@ -172,10 +188,14 @@ class Load:
             return values[min(len(values) - 1, int(share * len(values)))] if values else None
 
         total = {key: sum(tenth[key] for tenth in tenths) for key in tenths[0]}
-        print(json.dumps({"took": took, "skipped": skipped, "total": total, "tenths": tenths, "codes": self.codes,
-                          "retries": self.retries, "charged_failures": self.charged_failures, "p50": at(delays, 0.5),
-                          "p95": at(delays, 0.95), "refusal_p95": at(refusals, 0.95),
-                          "live": sum(session.live for session in self.sessions)}), flush=True)
+        print(json.dumps({
+            "took": end - start, "skipped": skipped, "total": total, "tenths": tenths, "codes": self.codes,
+            # A queue that is emptied afterwards is no throughput.
+            "in_time": sum(each <= end for each in self.answered_at),
+            "later": sum(start + 1 < each <= end for each in self.answered_at) / max(0.001, end - start - 1),
+            "untold": self.untold, "charged_failures": self.charged_failures, "p95": at(delays, 0.95),
+            "refusal_p95": at(refusals, 0.95), "live": sum(session.live for session in self.sessions),
+            "lost": self.lost}), flush=True)
 
 
 async def main():
@@ -185,8 +205,8 @@ async def main():
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while line := await reader.readline():
-        rate, seconds = line.split()
-        await load.run(float(rate), float(seconds))
+        kind, count, seconds = line.split()
+        await load.run(kind.decode(), float(count), float(seconds))
 
 
 asyncio.run(main())

@@ -16,6 +16,8 @@ SHARE = 0.3
 PERIOD = 5_000
 CALLERS = 2
 SESSIONS = 150
+# Calls on their way to their answer while capacity is measured.
+WAITING = 8
 
 
 class Limit:
@@ -59,11 +61,15 @@ class Callers:
             require(line, "the caller is ready")
             self.processes.append(process)
 
-    async def run(self, rate, seconds):
-        """Asks for so many calls a second; what became of them, all callers together."""
+    async def run(self, kind, count, seconds):
+        """See caller.py. What became of the calls, all callers together."""
         for process in self.processes:
-            process.stdin.write(f"{rate / CALLERS} {seconds}\n".encode())
+            process.stdin.write(f"{kind} {count / CALLERS} {seconds}\n".encode())
         parts = [json.loads(await process.stdout.readline()) for process in self.processes]
+
+        def together(key):
+            return sum(part[key] for part in parts)
+
         total = {key: sum(part["total"][key] for part in parts) for key in parts[0]["total"]}
         tenths = [{key: sum(part["tenths"][index][key] for part in parts) for key in total}
                   for index in range(len(parts[0]["tenths"]))]
@@ -72,18 +78,18 @@ class Callers:
             for code, count in part["codes"].items():
                 codes[code] = codes.get(code, 0) + count
         took = max(part["took"] for part in parts)
+        require(together("lost") == 0, f"no app lost its connection: {together('lost')} did")
         return {
-            **total, "tenths": tenths, "codes": codes, "goodput": total["good"] / took, "rate": total["asked"] / took,
-            "retries": sum(part["retries"] for part in parts), "took": took,
-            "charged_failures": sum(part["charged_failures"] for part in parts),
-            "p95": max((part["p95"] or 0) for part in parts), "live": sum(part["live"] for part in parts),
-            "refusal_p95": max((part["refusal_p95"] or 0) for part in parts),
+            **total, "tenths": tenths, "codes": codes, "goodput": together("in_time") / took, "rate": total["asked"] / took,
+            **{key: together(key) for key in ("later", "untold", "charged_failures", "skipped", "live")},
+            **{key: max(part[key] or 0 for part in parts) for key in ("p95", "refusal_p95")},
         }
 
 
 @fault("overload", "two, five and ten times the calls that the gateway can carry", alone=True, seconds=110)
 async def overload(self):
-    lab = Lab("overload", trunks=[Trunk("first")], calls={"media-set-up": "120s"}, log_level="warning",
+    # A pair of ports rests for 30 s after its call: a lab's own range has room for twenty calls a second.
+    lab = Lab("overload", trunks=[Trunk("first")], calls={"media-set-up": "120s"}, log_level="warning", wide=True,
               accounts=[Account(f"payer{number}", 1_000_000) for number in range(CALLERS)])
     async with lab:
         await lab.sipp(str(pathlib.Path(__file__).parent / "callee.xml"), port=lab.trunks[0].port)
@@ -103,40 +109,28 @@ async def overload(self):
 
 
 async def measure(self, lab, callers, is_limited):
-    seconds = many(3, 10)
-    # Capacity: the most that comes through, whatever is asked for.
-    capacity, rate, steps = 0.0, 40, []
-    await callers.run(rate, 1)
-    while rate < 3_000:
-        got = await callers.run(rate, many(2, 6))
-        steps.append(f"{got['rate']:.0f}: {got['goodput']:.0f}")
-        capacity = max(capacity, got["goodput"])
-        if got["goodput"] < 0.8 * got["rate"]:
-            break
-        rate = int(rate * 1.5)
-    require(capacity > 0, f"calls come through at all: {steps}")
-    says = f"capacity {capacity:.0f} calls/s of {100 * SHARE:.0f} % of a processor" if is_limited else (
-        f"capacity {capacity:.0f} calls/s")
-    print(f"     overload: {says}; offered: good {', '.join(steps)}", flush=True)
-    worst, refused_all = 1.0, 0
+    seconds = many(5, 20)
+    # Capacity: what comes through while a few calls are being set up at any time, so that it is never idle.
+    await callers.run("hold", WAITING, 1)
+    got = await callers.run("hold", WAITING, seconds)
+    capacity = got["later"]
+    require(capacity > 0, f"calls come through at all: {got['codes']}")
+    says = f"capacity {capacity:.0f} calls/s" + (f" of {100 * SHARE:.0f} % of a processor" if is_limited else "")
+    print(f"     overload: {says}, answered within {1000 * got['p95']:.0f} ms (p95)", flush=True)
     for factor in (2, 5, 10):
         before = await lab.metric("landline_overload_refusals_total")
-        got = await callers.run(capacity * factor, seconds)
-        # What comes in before the gate sees a queue is part of it.
+        got = await callers.run("rate", capacity * factor, seconds)
         share = got["goodput"] / capacity
-        worst = min(worst, share)
         shed = await lab.metric("landline_overload_refusals_total") - before
-        refused_all += got["refused"]
         other = {code: count for code, count in got["codes"].items() if code != "sip.congestion"}
-        untold = got["codes"].get("sip.congestion", 0) - got["retries"]
-        self.row("C4", 100 * share, f"% of capacity at {factor}x", ">= 90", share >= 0.9,
+        self.row("C4", 100 * share, f"% of capacity at {factor}x", ">= 90", share >= 0.9 and not other,
                  f"{says}; asked {got['rate']:.0f}/s, good {got['goodput']:.0f}/s, refused {got['refused']} (by the gate "
                  f"{shed:.0f}) within {1000 * got['refusal_p95']:.0f} ms (p95), answered within {1000 * got['p95']:.0f} ms (p95)"
                  f", others {other or 'none'}")
-        self.row("C4", got["charged_failures"] + max(0, untold), "refusals charged or without Retry-After", "0",
-                 got["charged_failures"] == 0 and untold <= 0, f"{factor}x", gate=True)
+        self.row("C4", got["charged_failures"] + got["untold"], "refusals charged or without Retry-After", "0",
+                 got["charged_failures"] + got["untold"] == 0, f"{factor}x", gate=True)
         # Back to half of it: how long until all that is asked for comes through.
-        calm = await callers.run(capacity * 0.5, 3)
+        calm = await callers.run("rate", capacity * 0.5, 3)
         back = 0.0
         for index, tenth in enumerate(calm["tenths"]):
             if tenth["refused"] or tenth["failed"] or tenth["good"] < tenth["asked"]:

@@ -123,7 +123,7 @@ extension CallMachine {
         return refuse(CallFailure(CallRefusal.billingUnavailable))
       }
       if preparing.media == nil, preparing.mediaUntil <= context.now {
-        refuse(CallFailure(.congestion, phrase: "no media in time", leg: .app))
+        refuse(CallFailure(.congestion, sipStatus: 503, phrase: "no media in time", retryAfterSeconds: 1, leg: .app))
       }
     case .reaching(let reaching):
       if advanceMoney() || advanceDeadMedia() { return }

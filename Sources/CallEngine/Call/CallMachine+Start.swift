@@ -26,7 +26,10 @@ extension CallMachine {
         proceedWhenPrepared()
       case .failure(let shortage):
         note("no media: \(shortage.rawValue)")
-        refuse(CallFailure(.congestion, phrase: "no media: \(shortage.rawValue)", leg: .app), hasMedia: false)
+        refuse(
+          CallFailure(
+            .congestion, sipStatus: 503, phrase: "no media: \(shortage.rawValue)", retryAfterSeconds: 1, leg: .app),
+          hasMedia: false)
       }
     // Given back by the close that crossed it.
     case .reaching, .up, .ending, .over: break

@@ -154,6 +154,12 @@ final class CallMachine {
   /// Ledger names of the call's legs.
   var billedCalls: [CallID] { [nearBill?.call, farBill.call].compactMap { $0 } }
 
+  /// Whether it waits for media and holds before anybody is called.
+  var isPreparing: Bool {
+    if case .preparing = state { return true }
+    return false
+  }
+
   var isOver: Bool {
     if case .over = state { return true }
     return false

@@ -1,66 +1,95 @@
 public import CallModel
 
-/// Whether new calls may begin, by how long what comes in waits before it is looked at.
+/// How many calls may be prepared at a time, by how late the node comes to what is due.
 ///
 /// Work that is refused late costs as much as work that is done, so a gateway that takes more than it can do ends by doing
-/// nothing. What tells is the delay itself: it counts whatever is scarce, a processor, a disk or a lock. A single late
-/// moment is no queue; one that stands for ``standingMicroseconds`` is (the reasoning of RFC 8289). Between the two limits
-/// nothing changes.
+/// nothing. What tells is the delay itself: it counts whatever is scarce, a processor, a disk or a lock. But the delay comes
+/// late: a call that was let in costs most after its request was read. So once something was late, calls are let in as
+/// others leave their preparation, and how many at a time is found as TCP finds its window (RFC 5681): halved by each delay
+/// that is too long, and widened step by step while there is none. Preparation is the gateway's own work alone: callees who
+/// let it ring for long take nothing from others.
+///
+///     open ──late──▶ window of half of what is being prepared ──calm──▶ open
+///                       late: half of it      in time: one more
 public struct AdmissionGate: Sendable {
-  /// Waits longer than this close the gate, once they stand.
-  public static let closingMicroseconds: Int64 = 100_000
-  /// A wait below this opens it again.
-  public static let openingMicroseconds: Int64 = 20_000
-  /// How long every wait has to be too long before the gate closes.
-  public static let standingMicroseconds: Int64 = 100_000
+  /// A longer delay is too long.
+  public static let lateMicroseconds: Int64 = 50_000
+  /// So many are always let in: a node that others keep from working goes on, slowly.
+  public static let narrowestWindow = 8
+  /// What was let in before has to be done before a delay counts again.
+  public static let halvingMicroseconds: Int64 = 100_000
+  /// Between two steps that widen the window.
+  public static let wideningMicroseconds: Int64 = 20_000
+  /// The window is gone when for so long nothing was late and nobody refused.
+  public static let calmMicroseconds: Int64 = 1_000_000
   /// Longest time that callers are asked to stay away.
   public static let longestRetrySeconds = 10
 
-  public enum Change: Hashable, Sendable {
-    case closed(delayMicroseconds: Int64)
-    case opened(afterMicroseconds: Int64, refusals: Int)
+  /// What is told once an overload is over.
+  public struct Overload: Hashable, Sendable {
+    public let microseconds: Int64
+    public let refusals: Int
   }
 
-  public private(set) var isOpen = true
+  /// How many may be prepared at a time; `nil`: any number.
+  public private(set) var window: Int?
   /// Calls refused since the start.
   public private(set) var refusals = 0
 
-  private var lateSince: MonotonicInstant?
-  private var closedAt: MonotonicInstant?
+  private var closedAt = MonotonicInstant.zero
   private var refusalsAtClosing = 0
+  private var changedAt = MonotonicInstant.zero
+  /// When something was late, or somebody refused, for the last time.
+  private var troubleAt = MonotonicInstant.zero
 
   public init() {}
 
+  public var isOpen: Bool { window == nil }
+
   /// Takes note of how long something waited that is looked at now.
-  /// - Returns: what became of the gate, where something did.
-  public mutating func observe(delayMicroseconds delay: Int64, at now: MonotonicInstant) -> Change? {
-    guard isOpen else {
-      guard delay < Self.openingMicroseconds, let closedAt else { return nil }
-      isOpen = true
-      self.closedAt = nil
-      lateSince = nil
-      return .opened(afterMicroseconds: now.microseconds(since: closedAt), refusals: refusals - refusalsAtClosing)
-    }
-    guard delay > Self.closingMicroseconds else {
-      lateSince = nil
+  /// - Parameter preparing: Calls under preparation.
+  /// - Returns: the overload that is over, where somebody was refused in it.
+  public mutating func observe(
+    delayMicroseconds delay: Int64, preparing: Int, at now: MonotonicInstant
+  ) -> Overload? {
+    guard let window else {
+      guard delay > Self.lateMicroseconds else { return nil }
+      self.window = max(preparing / 2, Self.narrowestWindow)
+      closedAt = now
+      changedAt = now
+      troubleAt = now
+      refusalsAtClosing = refusals
       return nil
     }
-    guard let lateSince else {
-      self.lateSince = now
+    if delay > Self.lateMicroseconds {
+      troubleAt = now
+      guard now.microseconds(since: changedAt) >= Self.halvingMicroseconds else { return nil }
+      self.window = max(window / 2, Self.narrowestWindow)
+      changedAt = now
       return nil
     }
-    guard now.microseconds(since: lateSince) >= Self.standingMicroseconds else { return nil }
-    isOpen = false
-    closedAt = now
-    refusalsAtClosing = refusals
-    return .closed(delayMicroseconds: delay)
+    if now.microseconds(since: troubleAt) >= Self.calmMicroseconds {
+      self.window = nil
+      let count = refusals - refusalsAtClosing
+      return count == 0 ? nil : Overload(microseconds: now.microseconds(since: closedAt), refusals: count)
+    }
+    // A window that is not used up tells nothing of what more could be done.
+    if preparing >= window, now.microseconds(since: changedAt) >= Self.wideningMicroseconds {
+      self.window = window + 1
+      changedAt = now
+    }
+    return nil
   }
 
+  /// Whether one more may be prepared.
+  public func takes(preparing: Int) -> Bool { window.map { preparing < $0 } ?? true }
+
   /// Counts a call that is refused.
-  /// - Returns: seconds to stay away: the longer the gate has been closed, the more.
-  public mutating func refuse(at now: MonotonicInstant) -> Int {
+  /// - Returns: seconds to stay away, more the longer the overload lasts; and whether it is the first one of its overload.
+  public mutating func refuse(at now: MonotonicInstant) -> (seconds: Int, isFirst: Bool) {
     refusals += 1
-    let closed = closedAt.map { now.milliseconds(since: $0) / 1000 } ?? 0
-    return min(1 + Int(clamping: max(0, closed)), Self.longestRetrySeconds)
+    troubleAt = now
+    let closed = max(0, now.milliseconds(since: closedAt) / 1000)
+    return (min(1 + Int(clamping: closed), Self.longestRetrySeconds), refusals == refusalsAtClosing + 1)
   }
 }

@@ -66,7 +66,7 @@ extension CallEngine {
   ///
   /// What may be an emergency number is looked at in full: such a call is taken whatever the load is.
   public func overload(of request: PlaceCall) -> CallFailure? {
-    guard !admission.isOpen else { return nil }
+    guard !admission.takes(preparing: preparing) else { return nil }
     let isShort = request.target.utf8.count <= CallEngine.longestEmergencyNumber
     return request.kind == .phone && isShort ? nil : overload()
   }
@@ -74,7 +74,19 @@ extension CallEngine {
   private func overload() -> CallFailure {
     CallFailure(
       .congestion, sipStatus: 503, phrase: "the gateway has more to do than it can",
-      retryAfterSeconds: admission.refuse(at: context.now), leg: .app)
+      retryAfterSeconds: refuse(), leg: .app)
+  }
+
+  /// Counts a call that is refused because of the load.
+  /// - Returns: seconds to stay away.
+  func refuse() -> Int {
+    let (seconds, isFirst) = admission.refuse(at: context.now)
+    if isFirst {
+      context.log(
+        .warning, nil, "overload: calls are refused while \(preparing) are being prepared, what comes in waits too long"
+      )
+    }
+    return seconds
   }
 
   /// Characters of the longest text that may be an emergency number.
@@ -90,7 +102,7 @@ extension CallEngine {
     guard !isDraining else {
       throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
     }
-    guard admission.isOpen || CallEngine.isEmergency(destination) else { throw overload() }
+    guard admission.takes(preparing: preparing) || CallEngine.isEmergency(destination) else { throw overload() }
     guard calls.count < context.limits.calls || CallEngine.isEmergency(destination) else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)

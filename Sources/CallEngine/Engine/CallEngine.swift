@@ -28,8 +28,10 @@ public final class CallEngine {
   var roundTrips: [String: Int64] = [:]
   var lastQuery: UInt64 = 1 << 62
   public internal(set) var isDraining = false
-  /// Whether new calls may begin, by how far the node is behind.
+  /// How many calls may be prepared at a time, by how far the node is behind.
   public internal(set) var admission = AdmissionGate()
+  /// Calls under preparation: what ``admission`` limits.
+  public private(set) var preparing = 0
 
   /// - Parameter draw: 64 random bits each time, from the system's generator: keys and names are made of them.
   public init(_ configuration: EngineConfiguration, draw: @escaping () -> UInt64, at now: MonotonicInstant) {
@@ -162,14 +164,13 @@ public final class CallEngine {
   }
 
   private func observe(_ microseconds: Int64) {
-    switch admission.observe(delayMicroseconds: microseconds, at: context.now) {
-    case nil: break
-    case .closed(let delay):
-      context.log(.warning, nil, "overload: new calls are refused, what comes in waits for \(delay / 1000) ms")
-    case .opened(let time, let refusals):
-      context.log(
-        .warning, nil, "the overload is over after \(time / 1000) ms: calls are taken again, \(refusals) were refused")
-    }
+    guard
+      let overload = admission.observe(delayMicroseconds: microseconds, preparing: preparing, at: context.now)
+    else { return }
+    context.log(
+      .warning, nil,
+      "the overload is over after \(overload.microseconds / 1000) ms: calls are taken again, \(overload.refusals) were refused"
+    )
   }
 
   private func take(
@@ -209,6 +210,7 @@ public final class CallEngine {
 
   func add(_ call: CallMachine, of session: SessionID?) {
     calls[call.id] = call
+    if call.isPreparing { preparing += 1 }
     for billed in call.billedCalls where billed != call.id { billedCalls[billed] = call.id }
     if let session { sessions[session, default: []].insert(call.id) }
     with(call.id) { $0.start() }
@@ -218,7 +220,9 @@ public final class CallEngine {
   /// its end.
   func with(_ id: CallID, _ action: (CallMachine) -> Void) {
     guard let call = calls[id] else { return }
+    let wasPreparing = call.isPreparing
     action(call)
+    if wasPreparing, !call.isPreparing { preparing -= 1 }
     if call.isOver {
       remove(call)
     } else {

@@ -63,6 +63,7 @@ final class SIPShard: SIPTransportsDelegate {
     take(.message(bytes, path))
   }
   func failed(_ transaction: TransactionID) { take(.failed(transaction)) }
+  func knows(_ host: SIPHost) -> Bool { agent.knows(host) }
 
   func opened(_ stream: StreamOpening) {
     guard let node else { return }
@@ -95,7 +96,10 @@ final class SIPShard: SIPTransportsDelegate {
     case .message(let bytes, let path):
       let ignored = agent.strangersIgnored
       agent.receive(bytes, from: path, at: now, into: &effects)
-      if agent.strangersIgnored != ignored { reportStranger(path, at: now) }
+      if agent.strangersIgnored != ignored {
+        if let connection = path.connection { transports.close(connection) }
+        reportStranger(path, at: now)
+      }
     case .command(let command): agent.handle(command, at: now, into: &effects)
     case .failed(let transaction): agent.transportFailed(transaction, at: now, into: &effects)
     case .deadline: agent.advance(to: now, into: &effects)
@@ -109,7 +113,7 @@ final class SIPShard: SIPTransportsDelegate {
     }
     strangerReportedAt = now
     transports.report(
-      .stranger, path.listener, "a request over UDP is not answered: this host is no trunk's", remote: path.remote)
+      .stranger, path.listener, "a request is not answered: this host is no trunk's", remote: path.remote)
   }
 
   private func perform() {

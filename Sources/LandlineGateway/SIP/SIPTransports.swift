@@ -14,10 +14,13 @@ package protocol SIPTransportsDelegate: AnyObject {
   func failed(_ transaction: TransactionID)
   func report(_ problem: TransportProblem)
   func opened(_ stream: StreamOpening)
+  /// Whether what cannot be framed may be answered there.
+  func knows(_ host: SIPHost) -> Bool
 }
 
 extension SIPTransportsDelegate {
   package func opened(_ stream: StreamOpening) {}
+  package func knows(_ host: SIPHost) -> Bool { true }
 }
 
 /// All sockets of one event loop: listeners, the streams they accepted, and the streams that were opened. Used on that
@@ -436,6 +439,9 @@ package final class SIPTransports {
     }
   }
 
+  /// Ends a stream whose peer has nothing to look for here.
+  func close(_ connection: ConnectionID) { connections[connection]?.end(nil, "") }
+
   private func fail(_ transaction: TransactionID?) {
     guard let transaction else { return }
     statistics.requestsFailed += 1
@@ -481,7 +487,7 @@ package final class SIPTransports {
   func refused(_ refusal: GateRefusal, on connection: StreamConnection) {
     statistics.framingRefusals += 1
     guard case .answer(let status, let reason) = refusal.action, let message = refusal.message,
-      refusals.takes(at: now),
+      delegate?.knows(connection.remote.host) ?? true, refusals.takes(at: now),
       let bytes = ErrorResponse.bytes(
         to: message, status: status, reason: reason, tag: identifiers.token(),
         source: PacketSource(host: connection.remote.host, port: connection.remote.port))

@@ -245,7 +245,7 @@ final class HubLoop {
     }
   }
   var isIdle: Bool { engine.isIdle && media.callCount == 0 }
-  /// Whether new calls may begin, and how many were refused because none might.
+  /// How many calls may be prepared at a time, and how many were refused because no more might.
   var admission: AdmissionGate { engine.admission }
   var drains: Bool { isDraining }
 

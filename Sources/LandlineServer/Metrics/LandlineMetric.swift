@@ -53,7 +53,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .trunkUp: "Whether a trunk takes calls: 1 or 0."
     case .trunkLiveCalls: "Calls on a trunk."
     case .eventLoopLag: "How late the signalling loop comes to what is due."
-    case .admissionOpen: "Whether new calls may begin: 0 while the gateway has more to do than it can."
+    case .admissionOpen: "Whether any number of calls may begin: 0 while the gateway has more to do than it can."
     case .overloadRefusals: "Calls refused because the gateway had more to do than it could."
     case .mediaPackets: "Media packets, by direction."
     case .mediaDropped: "Media packets dropped, by reason."

@@ -158,8 +158,8 @@ struct NodeAssembly: Sendable {
     return hub
   }
 
-  /// Calls from outside reach the engine, which knows whom they could be for. Over UDP only trunks are answered at all:
-  /// who is scanning finds nothing, and nobody can point answers at others.
+  /// Calls from outside reach the engine, which knows whom they could be for. Only trunks are answered at all: who is
+  /// scanning finds nothing, and nobody can point answers at others.
   private var agent: UserAgent.Configuration {
     var agent = UserAgent.Configuration(addresses: [], acceptsCalls: true)
     agent.acquaintance = .peers(

@@ -20,8 +20,8 @@ public final class UserAgent {
     /// Whether calls from outside come from our trust domain (RFC 3324): only then their P-Asserted-Identity, Diversion
     /// and History-Info are read.
     public var trustsCallers: Bool
-    /// Whom requests outside of dialogs are taken from over UDP, where a source can be forged and an answer would reach
-    /// somebody else.
+    /// Whom requests outside of dialogs are taken from. Over UDP a source can be forged, and an answer would reach somebody
+    /// else; over a stream it would tell whoever scans that there is something to attack.
     public var acquaintance = Acquaintance.everybody
 
     public init(
@@ -44,7 +44,7 @@ public final class UserAgent {
   /// See ``Configuration/acquaintance``.
   public enum Acquaintance: Hashable, Sendable {
     case everybody
-    /// Hosts that requests of ours went to, and these. Nobody else gets an answer over UDP, nor a transaction.
+    /// Hosts that requests of ours went to, and these. Nobody else gets an answer, nor a transaction.
     case peers([SIPHost])
   }
 
@@ -93,6 +93,9 @@ public final class UserAgent {
   /// ``UserAgentCounters/strangersIgnored`` alone.
   public var strangersIgnored: UInt64 { context.counters.strangersIgnored }
 
+  /// Whether requests outside of dialogs are taken from there: ``Configuration/acquaintance``.
+  public func knows(_ host: SIPHost) -> Bool { context.knows(host) }
+
   public var transactionCounters: TransactionCounters { context.transactions.counters }
 
   /// Everything that is still held, for tests of what a finished call leaves behind.
@@ -111,7 +114,7 @@ public final class UserAgent {
   ) {
     handle(at: now, into: &effects) {
       context.counters.received += 1
-      let isStranger = path.remote.transport == .udp && !context.knows(path.remote.host)
+      let isStranger = !context.knows(path.remote.host)
       switch SIPGate.admit(bytes, transport: path.remote.transport) {
       case .failure(let refusal): isStranger ? ignore() : refuse(refusal, from: path)
       case .success(let message):

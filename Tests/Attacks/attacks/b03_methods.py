@@ -12,8 +12,7 @@ async def attack(ground):
     """Class H, methods without credentials and forged requests in dialogs.
     Evidence: CVE-2021-37624, CVE-2021-41157 (MESSAGE and SUBSCRIBE unasked), pocket-dial #356 (BYE by Call-ID alone).
     Must hold: every method over UDP, TCP and TLS, outside of dialogs, with foreign tags, and in a live call with wrong
-    source, tags or CSeq: accepted 0, and the call goes on. OPTIONS over a stream is a ping: it is answered, and does
-    nothing."""
+    source, tags or CSeq: accepted 0, and the call goes on. Strangers hear nothing at all."""
     folder = pathlib.Path(tempfile.mkdtemp())
     async with Lab("b03", trunks=[Trunk("first")], listeners=("udp", "tcp"), tls=certificate(folder)) as lab:
         carrier = await hostile_carrier(lab, "first")

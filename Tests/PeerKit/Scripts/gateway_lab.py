@@ -44,6 +44,8 @@ SLOTS = (61000, 62400, 63800, 16500, 17900, 10800, 9400, 6600)
 SLOT_PORTS = 1400
 # The first ports of a range are handed out one by one, the rest carries the trunks' sound.
 NAMED_PORTS = 100
+# As in Config/landline.yaml.
+WIDE_PORTS = (16384, 32767)
 # Base64 of 16 bytes.
 SECRET = "AAECAwQFBgcICQoLDA0ODw=="
 CALLER = "+46101234567"
@@ -164,10 +166,12 @@ class Account:
 class Lab:
     def __init__(
         self, name="lab", *, trunks=(), accounts=None, calls=None, http=None, listeners=("udp", "tcp"), tls=None,
-        log_level="info", more="", folder=None, deck=DECK, limits=True,
+        log_level="info", more="", folder=None, deck=DECK, limits=True, wide=False,
     ):
         """calls, http: members of these sections; tls: (certificate, key) for a TLS listener; more: further sections
-        as text; limits: whether the door's limits of one host are lifted, since all of a lab's apps are one host."""
+        as text; limits: whether the door's limits of one host are lifted, since all of a lab's apps are one host;
+        wide: whether trunks' sound gets the whole range of ports that the gateway has by itself, at an address of its
+        own."""
         self.name = name
         self.trunks = list(trunks)
         self.accounts = list(accounts) if accounts is not None else [
@@ -186,6 +190,9 @@ class Lab:
         self.sip_port = self.ports.take()
         self.tls_port = self.ports.take()
         self.app_media_port = self.ports.take()
+        # No other lab has this address.
+        self.media_host = f"127.77.{self.http_port >> 8}.{self.http_port & 0xFF}" if wide else "127.0.0.1"
+        self.media_ports = WIDE_PORTS if wide else self.ports.media
         self.operator_key = "lab-operator-key-0123456789abcdef"
         self.process = None
         self.starts = 0
@@ -204,7 +211,7 @@ class Lab:
     # The configuration
 
     def configuration(self):
-        first, last = self.ports.media
+        first, last = self.media_ports
         http = {"bind": f"127.0.0.1:{self.http_port}", **self.http}
         lines = ["node: lab", f"state: {self.state}", "http:"] + [f"  {key}: {value}" for key, value in http.items()]
         if self.limits:
@@ -215,7 +222,7 @@ class Lab:
         lines += [
             "drain:", "  timeout: 2s", "log:", f"  level: {self.log_level}", "media:",
             "  app:", "    - bind: 127.0.0.1", f"      port: {self.app_media_port}",
-            "  trunk:", "    - bind: 127.0.0.1", f"      ports: {first + first % 2}-{last}", "listeners:",
+            "  trunk:", f"    - bind: {self.media_host}", f"      ports: {first + first % 2}-{last}", "listeners:",
         ]
         for transport in self.listeners:
             lines += [f"  {transport}:", f"    transport: {transport}", f"    bind: 127.0.0.1:{self.sip_port}"]
