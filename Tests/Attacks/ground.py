@@ -170,8 +170,13 @@ class Stream:
             pass
         self.is_over = True
 
+    def responses(self):
+        """(status, Call-ID) of each."""
+        return [(int(status), call_id.decode()) for status, call_id in re.findall(
+            rb"SIP/2\.0 (\d{3}) .*?\r\nCall-ID: *([^\r]*)\r\n", self.data, re.S)]
+
     def statuses(self):
-        return [int(found) for found in re.findall(rb"SIP/2\.0 (\d{3}) ", self.data)]
+        return [status for status, _ in self.responses()]
 
     def close(self):
         self._task.cancel()
@@ -223,6 +228,16 @@ class HostileCarrier(Carrier):
 
     def requests(self, method):
         return [(data, message) for data, message in self.raw if message.method == method]
+
+
+async def settled(carrier, gateway):
+    """Waits until all that came to the gateway's SIP port over UDP before now was looked at, and had its effects: a
+    request of the trunk itself, which comes behind it, is answered."""
+    call_id = f"settled-{random.getrandbits(64):x}"
+    carrier._socket.sendto(
+        sip("OPTIONS", carrier.port, gateway=gateway, host="127.0.0.1", call_id=call_id), ("127.0.0.1", gateway))
+    await until("answer to the trunk's own request", lambda: any(
+        message.method is None and message.one("call-id") == call_id for _, message in carrier.raw))
 
 
 async def hostile_carrier(lab, name, **settings):

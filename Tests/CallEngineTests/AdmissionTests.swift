@@ -6,71 +6,158 @@ import Testing
 
 @Suite("Admission")
 struct AdmissionTests {
-  private static let limit = AdmissionGate.closingMicroseconds
+  private static let late = AdmissionGate.lateMicroseconds + 1
 
   private static func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(milliseconds: milliseconds) }
 
-  @Test("closes when waits stand, not for one late moment")
-  func standing() {
-    var gate = AdmissionGate()
-    #expect(gate.observe(delayMicroseconds: 5_000_000, at: Self.at(1_000)) == nil)
-    #expect(gate.observe(delayMicroseconds: 0, at: Self.at(1_020)) == nil)
-    #expect(gate.observe(delayMicroseconds: Self.limit + 1, at: Self.at(1_110)) == nil)
-    #expect(gate.observe(delayMicroseconds: Self.limit + 1, at: Self.at(1_209)) == nil)
-    #expect(gate.isOpen)
-    #expect(
-      gate.observe(delayMicroseconds: Self.limit + 2, at: Self.at(1_210)) == .closed(delayMicroseconds: Self.limit + 2))
-    #expect(!gate.isOpen)
-  }
-
-  @Test("at the limit itself nothing is late", arguments: [0, 19_999, 20_000, 99_999, 100_000] as [Int64])
+  @Test("at the limit itself nothing is late", arguments: [0, 19_999, 50_000] as [Int64])
   func limit(_ delay: Int64) {
     var gate = AdmissionGate()
     for step: Int64 in 0..<200 {
-      #expect(gate.observe(delayMicroseconds: delay, at: Self.at(20 * step)) == nil)
+      #expect(gate.observe(delayMicroseconds: delay, preparing: 1_000, at: Self.at(20 * step)) == nil)
     }
     #expect(gate.isOpen)
+    #expect(gate.takes(preparing: 1_000_000))
   }
 
-  @Test("opens once a wait is short again, and tells how long it took")
-  func opening() {
-    var gate = Self.closed(at: 2_000)
-    for delay: Int64 in [AdmissionGate.openingMicroseconds, 50_000, Self.limit, 10_000_000] {
-      #expect(gate.observe(delayMicroseconds: delay, at: Self.at(2_100)) == nil)
+  @Test(
+    "one late moment leaves room for half of what is being prepared, and for a few always",
+    arguments: [(0, 8), (15, 8), (17, 8), (18, 9), (400, 200)])
+  func closing(_ preparing: Int, _ window: Int) {
+    var gate = AdmissionGate()
+    #expect(gate.observe(delayMicroseconds: Self.late, preparing: preparing, at: Self.at(1_000)) == nil)
+    #expect(gate.window == window)
+    #expect(gate.takes(preparing: window - 1))
+    #expect(!gate.takes(preparing: window))
+  }
+
+  @Test("each delay after the last one had time to show halves it")
+  func halving() {
+    var gate = AdmissionGate()
+    let steps: [(at: Int64, window: Int)] = [
+      (0, 100), (50, 100), (99, 100), (100, 50), (150, 50), (200, 25), (900, 12),
+    ]
+    for step in steps + [(1_000, 8), (1_100, 8), (60_000, 8)] {
+      _ = gate.observe(delayMicroseconds: Self.late, preparing: 200, at: Self.at(1_000 + step.at))
+      #expect(gate.window == step.window, "after \(step.at) ms")
     }
-    #expect(gate.refuse(at: Self.at(2_100)) == 1)
-    #expect(gate.refuse(at: Self.at(2_150)) == 1)
+  }
+
+  @Test("it widens while it is used up and nothing is late")
+  func widening() {
+    var gate = Self.closed()
+    for step: Int64 in 1...10 {
+      _ = gate.observe(delayMicroseconds: 0, preparing: 7, at: Self.at(1_000 + 20 * step))
+    }
+    #expect(gate.window == 8, "there was room")
+    for step: Int64 in 0..<40 {
+      _ = gate.refuse(at: Self.at(1_200 + 10 * step))
+      _ = gate.observe(delayMicroseconds: 0, preparing: 100, at: Self.at(1_200 + 10 * step))
+    }
+    #expect(gate.window == 28, "one in 20 ms")
+    _ = gate.observe(delayMicroseconds: Self.late, preparing: 28, at: Self.at(1_700))
+    #expect(gate.window == 14)
+  }
+
+  @Test("it is gone when nothing was late and nobody refused for a second, and tells what it cost")
+  func opening() {
+    var gate = Self.closed()
+    _ = gate.observe(delayMicroseconds: Self.late, preparing: 0, at: Self.at(2_000))
+    let first = gate.refuse(at: Self.at(2_500))
+    #expect(first.isFirst)
+    let second = gate.refuse(at: Self.at(2_600))
+    #expect(!second.isFirst)
+    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(3_599)) == nil)
+    #expect(!gate.isOpen)
     #expect(
-      gate.observe(delayMicroseconds: AdmissionGate.openingMicroseconds - 1, at: Self.at(2_340))
-        == .opened(afterMicroseconds: 340_000, refusals: 2))
+      gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(3_600))
+        == AdmissionGate.Overload(microseconds: 2_600_000, refusals: 2))
     #expect(gate.isOpen)
     #expect(gate.refusals == 2)
-    // It starts anew: one late moment is none.
-    #expect(gate.observe(delayMicroseconds: 1_000_000, at: Self.at(2_360)) == nil)
+    // One that nobody felt is not spoken of.
+    _ = gate.observe(delayMicroseconds: Self.late, preparing: 0, at: Self.at(5_000))
+    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(6_000)) == nil)
     #expect(gate.isOpen)
   }
 
   @Test(
-    "asks to stay away for longer, the longer it is closed, and never for more than its limit",
+    "asks to stay away for longer, the longer it lasts, and never for more than its limit",
     arguments: [(0, 1), (999, 1), (1_000, 2), (8_999, 9), (9_000, 10), (3_600_000, 10)] as [(Int64, Int)])
-  func retry(_ closed: Int64, _ seconds: Int) {
-    var gate = Self.closed(at: 5_000)
-    #expect(gate.refuse(at: Self.at(5_000 + closed)) == seconds)
+  func retry(_ lasts: Int64, _ seconds: Int) {
+    var gate = Self.closed()
+    let answer = gate.refuse(at: Self.at(1_000 + lasts))
+    #expect(answer.seconds == seconds)
   }
 
-  private static func closed(at milliseconds: Int64) -> AdmissionGate {
+  /// A node with one thread: what came in is read, then all that waits is done, then it is looked how late that was.
+  @Test("a node that is asked for more than it can do goes on doing what it can", arguments: [2, 5, 10])
+  func overload(_ factor: Int) {
     var gate = AdmissionGate()
-    _ = gate.observe(delayMicroseconds: limit + 1, at: at(milliseconds - 100))
-    #expect(gate.observe(delayMicroseconds: limit + 1, at: at(milliseconds)) != nil)
+    // Milliseconds that each part of a call takes, and when the next one follows: it is read and held, prepared and sent,
+    // answered, up, ended, written down. A refusal takes a tenth of one.
+    let parts = [(3, 8), (2, 1), (2, 2), (2, 300), (3, 8), (1, 0)]
+    let capacity = 1000 / parts.reduce(0) { $0 + $1.0 }
+    var waiting: [(due: Int, asked: Int, part: Int)] = []
+    var slowest = 0
+    var (now, preparing, asked, answered, tenths) = (0, 0, 0, 0, 0)
+    var tick = 20
+    while now < 10_000 {
+      let due = waiting.filter { $0.due <= now }
+      waiting.removeAll { $0.due <= now }
+      let coming = now * capacity * factor / 1000 - asked
+      asked += coming
+      let start = now
+      for (_, asked, part) in due {
+        now += parts[part].0
+        if part == 1 { preparing -= 1 }
+        if part == 2 {
+          if now - asked <= 2_000 { answered += 1 }
+          slowest = max(slowest, now - asked)
+        }
+        if part + 1 < parts.count { waiting.append((now + parts[part].1, asked, part + 1)) }
+      }
+      for _ in 0..<coming {
+        if gate.takes(preparing: preparing) {
+          preparing += 1
+          now += parts[0].0
+          waiting.append((now + parts[0].1, start, 1))
+        } else {
+          _ = gate.refuse(at: Self.at(Int64(now)))
+          tenths += 1
+          now += tenths / 10
+          tenths %= 10
+        }
+      }
+      if now >= tick {
+        _ = gate.observe(
+          delayMicroseconds: Int64(now - tick) * 1000, preparing: preparing, at: Self.at(Int64(now)))
+        tick = now + 20
+      }
+      if now == start { now += 1 }
+    }
+    #expect(answered >= 9 * capacity, "\(answered) of \(10 * capacity)")
+    #expect(slowest <= 1_000, "the slowest took \(slowest) ms")
+    #expect(gate.refusals >= (factor - 2) * 10 * capacity)
+  }
+
+  private static func closed() -> AdmissionGate {
+    var gate = AdmissionGate()
+    _ = gate.observe(delayMicroseconds: late, preparing: 0, at: at(1_000))
     return gate
   }
 
   // MARK: In an engine
 
-  private static func overload(_ bench: Bench) {
-    bench.feed(.waited(microseconds: limit + 1))
-    bench.pass(milliseconds: 100)
-    bench.feed(.waited(microseconds: limit + 1))
+  /// As many calls as are taken in an overload, which wait for their holds.
+  private static func overload(_ bench: Bench) -> [CallID] {
+    bench.ledger = .silent
+    bench.feed(.waited(microseconds: late))
+    return (0..<AdmissionGate.narrowestWindow).compactMap { _ in
+      let number = bench.request(
+        .call(PlaceCall(kind: .phone, target: Scene.phone, headers: [], offer: Scene.appOffer())))
+      #expect(bench.refusal(of: number) == nil)
+      return bench.asked.last?.operation.call
+    }
   }
 
   private static func log(_ bench: Bench) -> [String] {
@@ -85,8 +172,10 @@ struct AdmissionTests {
     let bench = try Bench()
     let first = try #require(bench.place())
     try bench.answer()
-    Self.overload(bench)
-    #expect(Self.log(bench).last?.hasPrefix("overload: ") == true)
+    #expect(bench.engine.preparing == 0, "a call that is up is none under preparation")
+    let waiting = Self.overload(bench)
+    #expect(bench.engine.preparing == waiting.count)
+    #expect(Self.log(bench).isEmpty, "nobody was refused")
     let asked = bench.asked.count
     #expect(bench.place() == nil)
     #expect(bench.lastRefusal?.code == .congestion)
@@ -96,37 +185,66 @@ struct AdmissionTests {
     #expect(bench.invites.count == 1)
     #expect(bench.engine.call(first) != nil, "a call that is up goes on")
     #expect(bench.engine.admission.refusals == 1)
-    bench.request(.hangUp(first))
+    #expect(Self.log(bench).count == 1)
+    #expect(Self.log(bench).last?.hasPrefix("overload: ") == true)
+    // One that is prepared makes room for another.
+    bench.answerLedger(.authorise)
+    #expect(bench.engine.preparing == waiting.count - 1)
+    bench.request(.call(PlaceCall(kind: .phone, target: Scene.phone, headers: [], offer: Scene.appOffer())))
+    #expect(bench.asked.count == asked + 1)
+    #expect(bench.engine.admission.refusals == 1)
+    bench.pass(seconds: 1)
     bench.feed(.waited(microseconds: 0))
     #expect(Self.log(bench).last?.contains("1 were refused") == true)
-    #expect(bench.place() != nil)
+    bench.finish()
+    #expect(bench.engine.preparing == 0)
+  }
+
+  @Test("a call that ends before it is prepared makes room as well")
+  func endings() throws {
+    let bench = try Bench()
+    #expect(Self.overload(bench).count == AdmissionGate.narrowestWindow)
+    bench.feed(.sessionEnded(bench.session))
+    #expect(bench.engine.preparing == 0)
     bench.finish()
   }
 
   @Test("an emergency call is taken whatever the load is; another short number is not")
   func emergency() throws {
     let bench = try Bench()
-    Self.overload(bench)
-    #expect(bench.place("112") != nil)
-    #expect(bench.place("+4670") == nil)
+    _ = Self.overload(bench)
+    let asked = bench.asked.count
+    bench.place("112")
+    #expect(bench.asked.count == asked + 1)
+    bench.place("+4670")
+    #expect(bench.asked.count == asked + 1)
     bench.finish()
   }
 
   @Test("a call that is asked for over REST is refused as well")
   func origination() throws {
     let bench = try Bench()
-    Self.overload(bench)
+    _ = Self.overload(bench)
+    let asked = bench.asked.count
     let number = try E164Number(Scene.phone)
     bench.feed(
       .originate(
         OriginationID(1),
         Origination(first: .phone(number), second: .phone(number), payer: bench.caller.payer)))
-    guard case .originated(_, .failure(let failure)) = bench.effects.last else {
-      Issue.record("refused: \(String(describing: bench.effects.last))")
-      return
+    let refusals = bench.effects.compactMap { effect -> CallFailure? in
+      if case .originated(_, .failure(let failure)) = effect { return failure }
+      return nil
     }
-    #expect(failure.code == .congestion)
-    #expect(failure.retryAfterSeconds == 1)
-    #expect(bench.asked.isEmpty)
+    #expect(refusals.map(\.code) == [.congestion])
+    #expect(refusals.first?.retryAfterSeconds == 1)
+    #expect(bench.asked.count == asked)
+    bench.finish()
+  }
+}
+
+extension Bench {
+  fileprivate func refusal(of number: RequestNumber) -> CallFailure? {
+    for event in events { if case .refused(number, let failure) = event { return failure } }
+    return nil
   }
 }

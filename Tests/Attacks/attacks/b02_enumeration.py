@@ -11,6 +11,8 @@ from web_socket import Closed, WebSocket
 
 ALONE = True
 HERE = pathlib.Path(__file__).resolve().parent.parent
+# Seconds after which those who hear nothing give up.
+QUICKLY = ["--maximumtime=5"]
 
 
 async def attack(ground):
@@ -87,13 +89,10 @@ async def attack(ground):
         if not os.path.exists(f"{folder}/sipvicious_svmap"):
             ground.skip("B2", "sipvicious is not installed: Deploy/peers-python")
         else:
-            for command in (["svmap", "-p", str(lab.sip_port), "127.0.0.1"],
-                            ["svwar", "-e", "100-140", "-m", "INVITE", "-p", str(lab.sip_port), "127.0.0.1"],
-                            ["svwar", "-e", "100-140", "-m", "REGISTER", "--force", "-p", str(lab.sip_port), "127.0.0.1"],
-                            ["svcrack", "-u", "100", "-r", "1-30", "-p", str(lab.sip_port), "127.0.0.1"]):
+            async def scan(*command):
                 process = await asyncio.create_subprocess_exec(
                     sys.executable, str(HERE / "from_stranger.py"), f"{folder}/sipvicious_{command[0]}",
-                    *command[1:], stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+                    *command[1:], "-p", str(lab.sip_port), "127.0.0.1", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
                     env={**os.environ, "HOME": str(lab.folder)}, cwd=lab.folder)
                 try:
                     output, _ = await asyncio.wait_for(process.communicate(), 25)
@@ -101,9 +100,14 @@ async def attack(ground):
                     process.kill()
                     output, _ = await process.communicate()
                 text = output.decode(errors="replace")
-                found += [f"{command[0]}: {line.strip()}" for line in text.splitlines() if re.search(
-                    r"^\|\s*(127\.0\.0\.1|\d{3})|reqauth|noauth|The password for", line)]
+                found.extend(f"{command[0]}: {line.strip()}" for line in text.splitlines() if re.search(
+                    r"^\|\s*(127\.0\.0\.1|\d{3})|reqauth|noauth|The password for", line))
                 if "usage" in text.lower() or "Traceback" in text:
                     found.append(f"{command[0]} did not run: {text[-300:]}")
+
+            await asyncio.gather(
+                scan("svmap"), scan("svwar", "-e", "100-140", "-m", "INVITE", *QUICKLY),
+                scan("svwar", "-e", "100-140", "-m", "REGISTER", "--force", *QUICKLY),
+                scan("svcrack", "-u", "100", "-r", "1-30", *QUICKLY))
             ground.none("B2", found, "found by sipvicious", "svmap, svwar by INVITE and REGISTER, svcrack")
         await lab.idle()

@@ -57,15 +57,21 @@ async def attack(ground):
                         source = await Stream.open(
                             lab.tls_port if transport == "TLS" else lab.sip_port,
                             context if transport == "TLS" else None, host)
-                        source.writer.write(strange(method, transport, host, source.port, state))
-                    probes.append((f"{method} {transport} {state}", source))
-            await asyncio.sleep(0.3)
-        await asyncio.sleep(0.7)
-        for name, source in probes:
-            is_ping = name.startswith("OPTIONS T") and name.endswith("none")
-            statuses = source.statuses() if isinstance(source, Stream) else [
-                int(data.split(b" ")[1]) for _, data, _ in source.received if data.startswith(b"SIP/2.0 ")]
-            accepted += [f"{name}: {status}" for status in statuses if status < 300 and not is_ping]
+                        # Behind it a request that the trunk's host gets an answer to, and that ends a stranger's stream.
+                        source.writer.write(strange(method, transport, host, source.port, state) + sip(
+                            "OPTIONS", source.port, transport=transport, host=host, gateway=lab.sip_port, call_id="last"))
+                    probes.append((f"{method} {transport} {state}", source, host))
+        await settled(carrier, lab.sip_port)
+        for name, source, host in probes:
+            if isinstance(source, Stream):
+                answers = source.responses
+                await until(f"the end of {name}", lambda: source.is_over or any(id == "last" for _, id in answers()))
+                accepted += [f"{name}: {status}" for status, id in answers() if status < 300 and id != "last"]
+                if host == STRANGER and answers() and not source.is_over:
+                    accepted.append(f"{name}: the stranger's stream goes on")
+            else:
+                accepted += [f"{name}: {data.split()[1].decode()}" for _, data, _ in source.received
+                             if data.startswith(b"SIP/2.0 2")]
             source.close()
 
         # Numbers that go back, from the trunk itself.

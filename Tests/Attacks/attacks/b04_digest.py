@@ -76,10 +76,12 @@ async def attack(ground):
         await app.tell("offer", call=voice.call.id, sdp=await voice.peer.offer())
         await until("the change reaches the trunk", lambda: any(
             ";tag=" in message.one("to") for _, message in carrier.requests("INVITE") + carrier.requests("UPDATE")), 5)
-        await asyncio.sleep(0.3)
+        await settled(carrier, lab.sip_port)
         await voice.end()
         await until("BYE", lambda: carrier.requests("BYE"))
-        await asyncio.sleep(0.5)
+        # What a challenge makes it send it sends when it reads it.
+        for each in (carrier, elsewhere):
+            await settled(each, lab.sip_port)
         leaked, rightful = [], 0
         challenged = {message.one("call-id") for _, message in carrier.requests("INVITE") if message.user.endswith("4")}
         for owner, data, message in [("trunk", *each) for each in carrier.raw] + [

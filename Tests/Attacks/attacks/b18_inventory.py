@@ -34,7 +34,7 @@ async def attack(ground):
         allowed_tcp = {lab.sip_port, lab.http_port}
         # The far end of the sandbox has one port of the machine's choice, on loopback.
         far_end = 1
-        own = inodes(lab.pid)
+        own = lab.sockets()
         for kind, allowed in (("udp", allowed_udp), ("udp6", set()), ("tcp", allowed_tcp), ("tcp6", set()), ("raw", set()),
                               ("raw6", set()), ("packet", set())):
             for line in pathlib.Path(f"/proc/{lab.pid}/net/{kind}").read_text().splitlines()[1:]:
@@ -85,15 +85,3 @@ async def attack(ground):
         await lab.idle()
     finally:
         await lab.close()
-
-
-def inodes(pid):
-    found = set()
-    for name in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            target = os.readlink(f"/proc/{pid}/fd/{name}")
-        except OSError:
-            continue
-        if target.startswith("socket:["):
-            found.add(target[8:-1])
-    return found

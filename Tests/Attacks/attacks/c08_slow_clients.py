@@ -22,7 +22,8 @@ async def attack(ground):
     async with Lab("c08", trunks=[Trunk("first")], tls=certificate(folder)) as lab:
         carrier = await hostile_carrier(lab, "first")
         app = await lab.app()
-        before = lab.descriptors_open()
+        # Ports of a call rest open after it, and are none of theirs.
+        before = lab.streams_open()
         upgrade = "\r\n".join([
             "GET /v1/connect HTTP/1.1", f"Host: 127.0.0.1:{lab.http_port}", "Upgrade: websocket", "Connection: Upgrade",
             "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Version: 13",
@@ -52,7 +53,7 @@ async def attack(ground):
                 if number % 4 == 0 and data:
                     dribbling.append(writer)
         opened = time.monotonic()
-        held = lab.descriptors_open() - before
+        held = lab.streams_open() - before
         call = await app.call()
         await call.accepted()
         await call.hang_up()
@@ -65,7 +66,7 @@ async def attack(ground):
             await asyncio.sleep(1)
         # A deadline of 10 s is looked after once a second.
         await asyncio.sleep(1)
-        left = lab.descriptors_open() - before
+        left = lab.streams_open() - before
         alive = {}
         for name, reader, writer in streams:
             if not reader.at_eof() and not writer.transport.is_closing():

@@ -15,7 +15,8 @@ enum StrayCases {
     _ name: String, user: String, trunk: String, status: Int
   ) -> PeerCase {
     PeerCase(
-      peer: "SIPp", transport: SIPpPeer.Transport.udp.rawName, "it calls the gateway: \(name)", expected: "\(status), no call"
+      peer: "SIPp", transport: SIPpPeer.Transport.udp.rawName, "it calls the gateway: \(name)",
+      expected: "\(status), no call"
     ) {
       let settings = GatewaySettings([
         .init("first", uri: "sip:\(trunk):5060", ["caller:", "  numbers: [\"\(GatewayRate.caller)\"]"])

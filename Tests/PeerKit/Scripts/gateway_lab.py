@@ -441,6 +441,25 @@ class Lab:
     def descriptors_open(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def sockets(self):
+        """Inodes of its sockets."""
+        found = set()
+        for name in os.listdir(f"/proc/{self.pid}/fd"):
+            with contextlib.suppress(OSError):
+                target = os.readlink(f"/proc/{self.pid}/fd/{name}")
+                if target.startswith("socket:["):
+                    found.add(target[8:-1])
+        return found
+
+    def streams_open(self):
+        """TCP connections that it holds, whatever their state."""
+        own, count = self.sockets(), 0
+        for family in ("tcp", "tcp6"):
+            for line in pathlib.Path(f"/proc/{self.pid}/net/{family}").read_text().splitlines()[1:]:
+                cells = line.split()
+                count += cells[9] in own and cells[3] != "0A"
+        return count
+
     def resident_bytes(self):
         return int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
