@@ -49,13 +49,12 @@ extension AppDoor {
 
   /// - Returns: whether the message is within the limit of its session; `nil` when far too many were not.
   private func count(_ id: SessionID, _ now: MonotonicInstant) -> Bool? {
-    guard var session = sessions[id] else { return nil }
+    guard let index = sessions.index(forKey: id) else { return nil }
     // Whoever speaks on the new connection has read its first message, and so the new token.
-    session.formerToken = nil
-    let isWithin = session.requests.take(at: now)
-    session.overLimit = isWithin ? 0 : session.overLimit + 1
-    sessions[id] = session
-    return session.overLimit > configuration.maximumMessagesOverLimit ? nil : isWithin
+    sessions.values[index].formerToken = nil
+    let isWithin = sessions.values[index].requests.take(at: now)
+    sessions.values[index].overLimit = isWithin ? 0 : sessions.values[index].overLimit + 1
+    return sessions.values[index].overLimit > configuration.maximumMessagesOverLimit ? nil : isWithin
   }
 
   /// Takes a number if it is higher than all before it.
@@ -114,20 +113,20 @@ extension AppDoor {
   private func answer(
     _ id: SessionID, _ event: AppEvent, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
   ) {
-    guard var session = sessions[id] else { return }
+    // In place: a copy of a session would be one of all the messages that it keeps.
+    guard let index = sessions.index(forKey: id) else { return }
+    let connection = sessions.values[index].connection
     if case .quality = event {
       // Of no use once it is late.
-      if let connection = session.connection {
-        effects.append(.send(connection, AppMessageCoder.encode(.event(event, sequence: nil))))
-      }
+      if let connection { effects.append(.send(connection, AppMessageCoder.encode(.event(event, sequence: nil)))) }
       return
     }
-    session.sequence += 1
-    let text = AppMessageCoder.encode(.event(event, sequence: session.sequence))
-    let isKept = session.keep(
-      AppSession.Kept(sequence: session.sequence, isMinor: event.isMinor, text: text), configuration)
-    sessions[id] = session
-    if let connection = session.connection { effects.append(.send(connection, text)) }
+    sessions.values[index].sequence += 1
+    let sequence = sessions.values[index].sequence
+    let text = AppMessageCoder.encode(.event(event, sequence: sequence))
+    let isKept = sessions.values[index].keep(
+      AppSession.Kept(sequence: sequence, isMinor: event.isMinor, text: text), configuration)
+    if let connection { effects.append(.send(connection, text)) }
     if !isKept { end(id, &effects) }
   }
 }

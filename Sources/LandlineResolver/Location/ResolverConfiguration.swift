@@ -44,6 +44,8 @@ public struct ResolverConfiguration: Hashable, Sendable {
   public var failureSeconds: Int64 = 2
   /// How long after its time an answer may still be used while no server gives a newer one (RFC 8767); 0 for never.
   public var staleSeconds: Int64 = 86_400
+  /// How long servers are waited for where such an answer is there; what they say later counts for the next call.
+  public var staleAfterMilliseconds: Int64 = 500
 
   public init() {}
 

@@ -22,8 +22,11 @@ final class ResolverLoop {
   private var nextLocation: UInt64 = 0
   /// Oldest first: all locations have the same time.
   private var deadlines: ArraySlice<(location: UInt64, at: MonotonicInstant)> = []
-  /// Who waits for which question; a question is under way once, whoever asks.
+  /// Who waits for which question; a question is under way once, whoever asks. Nobody: all of them went on with a stale
+  /// answer.
   private var waiting: [DNSQuestion: [UInt64]] = [:]
+  /// Questions with a stale answer, and when it is used. Oldest first.
+  private var patience: ArraySlice<(question: DNSQuestion, at: MonotonicInstant)> = []
   private var questionsUnderWay = 0
   /// Questions that wait for others to end.
   private var queue: ArraySlice<DNSQuestion> = []
@@ -45,6 +48,7 @@ final class ResolverLoop {
       _ = poll(&sockets, nfds_t(sockets.count), Int32(clamping: timeout()))
       channel.process(sockets.dropFirst())
       readArrivals()
+      goOnWithStale()
       giveUpOverdue()
     }
     for request in inbox.take() ?? [] {
@@ -65,6 +69,7 @@ final class ResolverLoop {
   private func timeout() -> Int64 {
     var limit = ResolverLoop.idleMilliseconds
     if let first = deadlines.first { limit = min(limit, max(0, first.at.milliseconds(since: ResolverLoop.now))) }
+    if let first = patience.first { limit = min(limit, max(0, first.at.milliseconds(since: ResolverLoop.now))) }
     return channel.timeout(limit: limit)
   }
 
@@ -97,7 +102,7 @@ final class ResolverLoop {
         finish(location, result)
         return
       case .ask(let question):
-        if let answer = known(question, at: now) {
+        if let answer = known(question, at: now) ?? unanswered(question, at: now) {
           location.observer?(question, answer)
           location.machine.handle(answer, to: question, into: &effects)
         } else {
@@ -117,6 +122,11 @@ final class ResolverLoop {
     let addresses = channel.hostsFileAddresses(question)
     guard !addresses.isEmpty else { return nil }
     return cache.remember(.addresses(addresses), to: question, seconds: nil, at: now)
+  }
+
+  /// The stale answer to a question that its servers have not answered in time.
+  private func unanswered(_ question: DNSQuestion, at now: MonotonicInstant) -> DNSAnswer? {
+    waiting[question]?.isEmpty == true ? cache.staleAnswer(to: question, at: now) : nil
   }
 
   private func finish(_ location: Location, _ result: LocationResult) {
@@ -146,7 +156,28 @@ final class ResolverLoop {
       return
     }
     waiting[question] = [key]
+    let now = ResolverLoop.now
+    if cache.staleAnswer(to: question, at: now) != nil {
+      patience.append((question, now.advanced(byMilliseconds: configuration.staleAfterMilliseconds)))
+    }
     if questionsUnderWay < configuration.questions { send(question) } else { queue.append(question) }
+  }
+
+  /// Answers those who have waited long enough for servers that say nothing (RFC 8767 section 5).
+  private func goOnWithStale() {
+    let now = ResolverLoop.now
+    while let first = patience.first, first.at <= now {
+      patience.removeFirst()
+      guard let keys = waiting[first.question], let answer = cache.staleAnswer(to: first.question, at: now) else {
+        continue
+      }
+      waiting[first.question] = []
+      for key in keys {
+        locations[key]?.observer?(first.question, answer)
+        step(key) { $0.handle(answer, to: first.question, into: &$1) }
+      }
+    }
+    if patience.isEmpty { patience = [] }
   }
 
   private func send(_ question: DNSQuestion) {

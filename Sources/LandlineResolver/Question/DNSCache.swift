@@ -32,6 +32,12 @@ package struct DNSCache {
     return entry.answer
   }
 
+  /// An answer that is too old, and may stand in for one that does not come.
+  package func staleAnswer(to question: DNSQuestion, at now: MonotonicInstant) -> DNSAnswer? {
+    guard let entry = entries[question], entry.isPositive, now < entry.staleUntil else { return nil }
+    return entry.answer
+  }
+
   /// Remembers an answer.
   /// - Parameter seconds: Its time to live; `nil` where it says none.
   /// - Returns: What to answer with: an older answer in place of a failure, where one may still be used.

@@ -9,6 +9,8 @@ import Synchronization
 /// calls, and what may be forgotten.
 final class EnvironmentKeeper: Sendable {
   static let beatMilliseconds: Int64 = 1000
+  /// How often it is looked what has become of accounts with live calls: a lock has to be felt within a second.
+  static let lookMilliseconds: Int64 = 500
   /// Every so many beats, the calls of nodes that are dead are settled.
   static let recoveryBeats = 5
   /// Every so many beats, what repeats no longer need is deleted.
@@ -45,12 +47,14 @@ final class EnvironmentKeeper: Sendable {
 
   func start(_ hub: CallHub) {
     let task = Task { [weak hub] in
-      var beats = 0
+      var looks: Int64 = 0
       while !Task.isCancelled {
-        do { try await Task.sleep(for: .milliseconds(Self.beatMilliseconds)) } catch { return }
+        do { try await Task.sleep(for: .milliseconds(Self.lookMilliseconds)) } catch { return }
         guard let hub else { return }
-        beats += 1
-        await beat(hub, beats)
+        looks += 1
+        let (beats, rest) = (looks * Self.lookMilliseconds).quotientAndRemainder(dividingBy: Self.beatMilliseconds)
+        if rest == 0 { await beat(hub, Int(beats)) }
+        await look(hub)
       }
     }
     state.withLock { $0.task = task }
@@ -76,16 +80,25 @@ final class EnvironmentKeeper: Sendable {
         await hub.fence(environment.name)
       }
       hub.pokeLedger(environment.name)
-      let names = await hub.payingAccounts(of: environment.name)
-      if !names.isEmpty {
-        let rows = try await ledger.read { reading in try names.compactMap { try reading.customer(named: $0.text) } }
-        await hub.changed(rows, in: environment.name)
-      }
       if beats % Self.recoveryBeats == 0 { await recover(now) }
       if beats % Self.pruneBeats == 0 { await prune(now) }
     } catch {
       log.error("the ledger is away", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
       state.withLock { $0.problem = "environment \(environment.name): \(error)" }
+    }
+  }
+
+  private func look(_ hub: CallHub) async {
+    let names = await hub.payingAccounts(of: environment.name)
+    guard !names.isEmpty else { return }
+    do {
+      let rows = try await environment.stores.ledger.read { reading in
+        try names.compactMap { try reading.customer(named: $0.text) }
+      }
+      await hub.changed(rows, in: environment.name)
+    } catch {
+      // The next beat says so.
+      log.debug("accounts cannot be read", metadata: ["environment": "\(environment.name)", "problem": "\(error)"])
     }
   }
 

@@ -181,6 +181,12 @@ public final class MetricsRegistry: MetricsFactory {
 
   /// Letters, digits and `_`, no digit first.
   private static func plain(_ label: String) -> String {
+    // Nearly every name is plain already, and some are asked for with every message.
+    if let first = label.utf8.first, !isDigit(first),
+      label.utf8.allSatisfy({ isDigit($0) || isLetter($0) || $0 == 0x5F })
+    {
+      return label
+    }
     var name = ""
     for scalar in label.unicodeScalars {
       let isPlain = scalar.isASCII && (Character(scalar).isLetter || Character(scalar).isNumber)
@@ -189,11 +195,18 @@ public final class MetricsRegistry: MetricsFactory {
     return name.first.map { $0.isNumber } ?? true ? "_" + name : name
   }
 
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+
   private static func text(_ labels: [(String, String)]) -> String {
-    labels.sorted { $0.0 < $1.0 }.map { "\(plain($0.0))=\"\(escaped(value: $0.1))\"" }.joined(separator: ",")
+    if labels.isEmpty { return "" }
+    if labels.count == 1 { return "\(plain(labels[0].0))=\"\(escaped(value: labels[0].1))\"" }
+    return labels.sorted { $0.0 < $1.0 }.map { "\(plain($0.0))=\"\(escaped(value: $0.1))\"" }.joined(separator: ",")
   }
 
   private static func escaped(value: String) -> String {
+    if !value.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) { return value }
     var out = ""
     for scalar in value.unicodeScalars {
       switch scalar {
