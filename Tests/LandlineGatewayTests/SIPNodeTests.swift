@@ -104,6 +104,26 @@ extension SocketTests {
       try await here.shutdown()
     }
 
+    /// A scanner over TCP hears nothing, whatever it says, and its stream ends.
+    @Test(arguments: [true, false])
+    func endsTheStreamsOfStrangers(_ isFramed: Bool) async throws {
+      let test = TestNode()
+      var agent = UserAgent.Configuration(addresses: [])
+      agent.acquaintance = .peers([])
+      let node = try await test.start(
+        SIPNode.Configuration(
+          listeners: [SIPListener(id: .first, transport: .tcp, host: .loopback, port: 0)], agent: agent))
+      let stranger = try PlainSocket.connected(to: try #require(node.addresses[.first]).port)
+      let text = String(decoding: request(), as: UTF8.self)
+      try stranger.write(Array((isFramed ? text : text.replacing("Content-Length: 0", with: "Content-Length: x")).utf8))
+      #expect(try await stranger.readToEnd() == [])
+      _ = try await test.problems.wait(for: "the report") { problems in
+        problems.first { $0.kind == (isFramed ? .stranger : .framing) }
+      }
+      #expect(try await node.statistics().connections == 0)
+      try await node.shutdown()
+    }
+
     /// Commands of the delegate are done in the turn of the event; answers come while the next ping is already out.
     @Test func takesCommandsFromItsDelegate() async throws {
       let there = try await TestNode().start(

@@ -60,6 +60,33 @@ struct ResolverTests {
     server.close()
   }
 
+  @Test("Where servers fall silent, an old answer is used before they are given up, and at once after that")
+  func silence() async throws {
+    let server = try NameServer()
+    server.set(.a, "h.example.com", .records([.a(192, 0, 2, 1, seconds: 1)]))
+    var configuration = Self.configuration(server)
+    configuration.minimumSeconds = 1
+    configuration.timeoutMilliseconds = 60_000
+    configuration.tries = 1
+    configuration.staleAfterMilliseconds = 1_000
+    let resolver = try Resolver(configuration)
+    let uri = Self.uri("h.example.com", port: 5060)
+    #expect(await Self.locate(resolver, uri) == ["udp 192.0.2.1:5060"])
+    server.set(.a, "h.example.com", .records([.a(192, 0, 2, 2)]))
+    server.hold()
+    server.forget()
+    while server.asked.isEmpty { #expect(await Self.locate(resolver, uri) == ["udp 192.0.2.1:5060"]) }
+    // Asked once, and not waited for any more.
+    let start = ContinuousClock.now
+    for _ in 0..<100 { #expect(await Self.locate(resolver, uri) == ["udp 192.0.2.1:5060"]) }
+    #expect(ContinuousClock.now - start < .seconds(30))
+    #expect(server.asked == ["A h.example.com"])
+    server.letGo()
+    while await Self.locate(resolver, uri) != ["udp 192.0.2.2:5060"] {}
+    resolver.shutDown()
+    server.close()
+  }
+
   @Test("From NAPTR over SRV to both families")
   func wholeWay() async throws {
     let server = try NameServer()
