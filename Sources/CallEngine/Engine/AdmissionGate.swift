@@ -25,10 +25,10 @@ public struct AdmissionGate: Sendable {
   /// Longest time that callers are asked to stay away.
   public static let longestRetrySeconds = 10
 
-  /// What is told once an overload is over.
-  public struct Overload: Hashable, Sendable {
-    public let microseconds: Int64
-    public let refusals: Int
+  /// What is told of an overload in which somebody was refused.
+  public enum Change: Hashable, Sendable {
+    case began(window: Int)
+    case ended(afterMicroseconds: Int64, refusals: Int)
   }
 
   /// How many may be prepared at a time; `nil`: any number.
@@ -38,6 +38,7 @@ public struct AdmissionGate: Sendable {
 
   private var closedAt = MonotonicInstant.zero
   private var refusalsAtClosing = 0
+  private var isTold = false
   private var changedAt = MonotonicInstant.zero
   /// When something was late, or somebody refused, for the last time.
   private var troubleAt = MonotonicInstant.zero
@@ -48,48 +49,51 @@ public struct AdmissionGate: Sendable {
 
   /// Takes note of how long something waited that is looked at now.
   /// - Parameter preparing: Calls under preparation.
-  /// - Returns: the overload that is over, where somebody was refused in it.
+  /// - Returns: what is to be told.
   public mutating func observe(
     delayMicroseconds delay: Int64, preparing: Int, at now: MonotonicInstant
-  ) -> Overload? {
+  ) -> Change? {
+    move(delay, preparing, now)
+    let count = refusals - refusalsAtClosing
+    guard count > 0, isTold == isOpen else { return nil }
+    isTold.toggle()
+    return window.map { .began(window: $0) }
+      ?? .ended(afterMicroseconds: now.microseconds(since: closedAt), refusals: count)
+  }
+
+  private mutating func move(_ delay: Int64, _ preparing: Int, _ now: MonotonicInstant) {
     guard let window else {
-      guard delay > Self.lateMicroseconds else { return nil }
+      guard delay > Self.lateMicroseconds else { return }
       self.window = max(preparing / 2, Self.narrowestWindow)
       closedAt = now
       changedAt = now
       troubleAt = now
       refusalsAtClosing = refusals
-      return nil
+      return
     }
     if delay > Self.lateMicroseconds {
       troubleAt = now
-      guard now.microseconds(since: changedAt) >= Self.halvingMicroseconds else { return nil }
+      guard now.microseconds(since: changedAt) >= Self.halvingMicroseconds else { return }
       self.window = max(window / 2, Self.narrowestWindow)
       changedAt = now
-      return nil
-    }
-    if now.microseconds(since: troubleAt) >= Self.calmMicroseconds {
+    } else if now.microseconds(since: troubleAt) >= Self.calmMicroseconds {
       self.window = nil
-      let count = refusals - refusalsAtClosing
-      return count == 0 ? nil : Overload(microseconds: now.microseconds(since: closedAt), refusals: count)
-    }
-    // A window that is not used up tells nothing of what more could be done.
-    if preparing >= window, now.microseconds(since: changedAt) >= Self.wideningMicroseconds {
+    } else if preparing >= window, now.microseconds(since: changedAt) >= Self.wideningMicroseconds {
+      // Only one that is used up tells that more could be done.
       self.window = window + 1
       changedAt = now
     }
-    return nil
   }
 
   /// Whether one more may be prepared.
   public func takes(preparing: Int) -> Bool { window.map { preparing < $0 } ?? true }
 
   /// Counts a call that is refused.
-  /// - Returns: seconds to stay away, more the longer the overload lasts; and whether it is the first one of its overload.
-  public mutating func refuse(at now: MonotonicInstant) -> (seconds: Int, isFirst: Bool) {
+  /// - Returns: seconds to stay away, more the longer the overload lasts.
+  public mutating func refuse(at now: MonotonicInstant) -> Int {
     refusals += 1
     troubleAt = now
     let closed = max(0, now.milliseconds(since: closedAt) / 1000)
-    return (min(1 + Int(clamping: closed), Self.longestRetrySeconds), refusals == refusalsAtClosing + 1)
+    return min(1 + Int(clamping: closed), Self.longestRetrySeconds)
   }
 }

@@ -74,19 +74,7 @@ extension CallEngine {
   private func overload() -> CallFailure {
     CallFailure(
       .congestion, sipStatus: 503, phrase: "the gateway has more to do than it can",
-      retryAfterSeconds: refuse(), leg: .app)
-  }
-
-  /// Counts a call that is refused because of the load.
-  /// - Returns: seconds to stay away.
-  func refuse() -> Int {
-    let (seconds, isFirst) = admission.refuse(at: context.now)
-    if isFirst {
-      context.log(
-        .warning, nil, "overload: calls are refused while \(preparing) are being prepared, what comes in waits too long"
-      )
-    }
-    return seconds
+      retryAfterSeconds: admission.refuse(at: context.now), leg: .app)
   }
 
   /// Characters of the longest text that may be an emergency number.

@@ -22,7 +22,8 @@ extension CallEngine {
   /// Calls from outside have nobody to go to: 403 for strangers, 480 for a number of ours, 404 for any other.
   private func refuse(_ call: IncomingCall, _ handle: CallHandle) {
     guard admission.takes(preparing: preparing) else {
-      return context.emit(.sip(.reject(handle, Rejection(503, retryAfterSeconds: refuse()))))
+      let seconds = admission.refuse(at: context.now)
+      return context.emit(.sip(.reject(handle, Rejection(503, retryAfterSeconds: seconds))))
     }
     // The built-in far end calls nobody: what comes from this host is no trunk's for its sake.
     let trunk = configuration.trunks.lazy.filter { $0.trunk.name != CallEngine.farEnd }.first { trunk in

@@ -164,13 +164,16 @@ public final class CallEngine {
   }
 
   private func observe(_ microseconds: Int64) {
-    guard
-      let overload = admission.observe(delayMicroseconds: microseconds, preparing: preparing, at: context.now)
-    else { return }
-    context.log(
-      .warning, nil,
-      "the overload is over after \(overload.microseconds / 1000) ms: calls are taken again, \(overload.refusals) were refused"
-    )
+    switch admission.observe(delayMicroseconds: microseconds, preparing: preparing, at: context.now) {
+    case nil: break
+    case .began(let window):
+      context.log(
+        .warning, nil,
+        "overload: new calls are refused while \(window) are being prepared, for what comes in waits too long")
+    case .ended(let time, let refusals):
+      context.log(
+        .warning, nil, "the overload is over after \(time / 1000) ms: calls are taken again, \(refusals) were refused")
+    }
   }
 
   private func take(
