@@ -25,6 +25,7 @@ from web_socket import WebSocket  # noqa: E402
 ASKED = re.compile(rb'"type":"(placed|error)","id":(\d+)')
 CALL = re.compile(rb'"call":"([0-9A-Z]+)"')
 RETRY = re.compile(rb'"retry_after":(\d+)')
+COST = re.compile(rb'"cost_micro":[1-9]')
 # Seconds after which nobody waits for an answer any more.
 LONGEST = 2
 # What one app may have at a time.
@@ -89,8 +90,7 @@ class Session(asyncio.Protocol):
                     found[1]["failed"] += 1
                     code = re.search(rb'"code":"([^"]+)"', text).group(1).decode()
                     self.load.codes[code] += 1
-                    if b'"cost_micro":0' not in text:
-                        self.load.charged_failures += 1
+                    self.load.charged_failures += COST.search(text) is not None
         elif found := ASKED.search(text[:60]):
             asked = self.load.asked.pop(int(found.group(2)), None)
             if asked is None:
