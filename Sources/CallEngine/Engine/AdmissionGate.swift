@@ -39,7 +39,8 @@ public struct AdmissionGate: Sendable {
   private var closedAt = MonotonicInstant.zero
   private var refusalsAtClosing = 0
   private var isTold = false
-  private var changedAt = MonotonicInstant.zero
+  private var halvedAt = MonotonicInstant.zero
+  private var widenedAt = MonotonicInstant.zero
   /// When something was late, or somebody refused, for the last time.
   private var troubleAt = MonotonicInstant.zero
 
@@ -66,22 +67,24 @@ public struct AdmissionGate: Sendable {
       guard delay > Self.lateMicroseconds else { return }
       self.window = max(preparing / 2, Self.narrowestWindow)
       closedAt = now
-      changedAt = now
+      halvedAt = now
+      widenedAt = now
       troubleAt = now
       refusalsAtClosing = refusals
       return
     }
     if delay > Self.lateMicroseconds {
       troubleAt = now
-      guard now.microseconds(since: changedAt) >= Self.halvingMicroseconds else { return }
+      guard now.microseconds(since: halvedAt) >= Self.halvingMicroseconds else { return }
       self.window = max(window / 2, Self.narrowestWindow)
-      changedAt = now
+      halvedAt = now
+      widenedAt = now
     } else if now.microseconds(since: troubleAt) >= Self.calmMicroseconds {
       self.window = nil
-    } else if preparing >= window, now.microseconds(since: changedAt) >= Self.wideningMicroseconds {
+    } else if preparing >= window, now.microseconds(since: widenedAt) >= Self.wideningMicroseconds {
       // Only one that is used up tells that more could be done.
       self.window = window + 1
-      changedAt = now
+      widenedAt = now
     }
   }
 

@@ -57,7 +57,8 @@ final class HubLoop {
   private var isRunning = false
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
   private var isStopped = false
-  /// Whether ``tick()`` is due, and whether anything came in since the last one.
+  private let probe = LoopProbe()
+  /// Whether a tick is due, and whether anything came in since the last one.
   private var isTicking = false
   private var hasNews = false
   /// What tells of a loop that is behind.
@@ -100,6 +101,7 @@ final class HubLoop {
       node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
     }
     releaseLeftOver(node)
+    probe?.open(on: eventLoop)
     schedule()
   }
 
@@ -128,6 +130,7 @@ final class HubLoop {
 
   func stop() {
     isStopped = true
+    probe?.close()
     traces?.close()
     journal?.close()
     wakeUp?.task.cancel()
@@ -148,7 +151,9 @@ final class HubLoop {
 
   /// A message of an app, which came at `arrival` and has waited since.
   func text(_ text: [UInt8], on connection: AppProtocol.ConnectionID, since arrival: MonotonicInstant) {
-    engine(.waited(microseconds: NodeClock.now().microseconds(since: arrival)))
+    let waited = NodeClock.now().microseconds(since: arrival)
+    // That one did not wait tells nothing.
+    if waited > AdmissionGate.lateMicroseconds { engine(.waited(microseconds: waited)) }
     door(.text(connection, text))
   }
 
@@ -543,7 +548,7 @@ final class HubLoop {
 
   // MARK: Time
 
-  /// Looks every 20 ms how late the loop comes to what is due, for as long as anything comes in or calls are refused. A
+  /// Looks every 20 ms how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or calls are refused. A
   /// loop that nothing comes to sleeps.
   private func startTicking() {
     guard !isTicking, !isStopped, hasNews || !engine.admission.isOpen else { return }
@@ -553,7 +558,8 @@ final class HubLoop {
     eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(HubLoop.tickMilliseconds)) { [weak self] in
       guard let self else { return }
       isTicking = false
-      let late = max(0, NodeClock.now().microseconds(since: due))
+      let now = NodeClock.now()
+      let late = max(0, now.microseconds(since: due), probe?.ask(at: now) ?? 0)
       meter.late(microseconds: late)
       take(.engine(.waited(microseconds: late)), isNews: false)
     }
