@@ -101,7 +101,7 @@ final class HubLoop {
       node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
     }
     releaseLeftOver(node)
-    probe?.open(on: eventLoop)
+    probe.open(on: eventLoop)
     schedule()
   }
 
@@ -130,7 +130,7 @@ final class HubLoop {
 
   func stop() {
     isStopped = true
-    probe?.close()
+    probe.close()
     traces?.close()
     journal?.close()
     wakeUp?.task.cancel()
@@ -559,7 +559,7 @@ final class HubLoop {
       guard let self else { return }
       isTicking = false
       let now = NodeClock.now()
-      let late = max(0, now.microseconds(since: due), probe?.ask(at: now) ?? 0)
+      let late = max(0, now.microseconds(since: due), probe.ask(at: now))
       meter.late(microseconds: late)
       take(.engine(.waited(microseconds: late)), isNews: false)
     }

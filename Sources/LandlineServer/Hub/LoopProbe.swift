@@ -12,29 +12,30 @@ import NIOPosix
 final class LoopProbe: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let entrance: CInt
-  private let exit: CInt
+  private var entrance: CInt = -1
   private var channel: (any Channel)?
+  private var isClosed = false
   /// When the byte was written that was not read yet.
   private var writtenAt: MonotonicInstant?
 
-  /// - Returns: `nil` where the system has no descriptors left.
-  init?() {
-    var ends: [CInt] = [-1, -1]
-    guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { return nil }
-    exit = ends[0]
-    entrance = ends[1]
-  }
-
-  /// Begins to read; once, on the loop.
+  /// Begins to read; once, on the loop. Nothing is told where the system has no descriptors left.
   func open(on eventLoop: any EventLoop) {
+    var ends: [CInt] = [-1, -1]
+    guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { return }
+    let exit = ends[0]
+    entrance = ends[1]
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    NIOPipeBootstrap(group: eventLoop)
+    let opened = NIOPipeBootstrap(group: eventLoop)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
       }
       .takingOwnershipOfDescriptor(input: exit)
-      .assumeIsolated().whenSuccess { bound.value.channel = $0 }
+      .assumeIsolated()
+    opened.whenSuccess { [self] channel in
+      if isClosed { channel.close(promise: nil) } else { self.channel = channel }
+    }
+    // It is ours again.
+    opened.whenFailure { _ in Glibc.close(exit) }
   }
 
   /// - Returns: how long the last byte has been waiting, in microseconds; 0 where none is, and a new one was written.
@@ -47,9 +48,11 @@ final class LoopProbe: ChannelInboundHandler {
   }
 
   func close() {
+    isClosed = true
     channel?.close(promise: nil)
     channel = nil
-    Glibc.close(entrance)
+    if entrance >= 0 { Glibc.close(entrance) }
+    entrance = -1
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) { writtenAt = nil }
