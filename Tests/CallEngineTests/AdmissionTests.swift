@@ -188,6 +188,8 @@ struct AdmissionTests {
     #expect(Self.log(bench).last?.hasPrefix("overload: ") == true)
     // One that is prepared makes room for another.
     bench.answerLedger(.authorise)
+    #expect(bench.engine.preparing == waiting.count, "its trunk has said nothing yet")
+    bench.trying(1)
     #expect(bench.engine.preparing == waiting.count - 1)
     bench.request(.call(PlaceCall(kind: .phone, target: Scene.phone, headers: [], offer: Scene.appOffer())))
     #expect(bench.asked.count == asked + 1)

@@ -9,6 +9,7 @@ import SIPCore
 extension CallMachine {
   /// An event of one of the call's handles.
   func signalled(_ event: UserAgentEvent, of handle: CallHandle) {
+    isHeardOf = true
     switch event {
     case .trying: trying(handle)
     case .progress(_, let progress): progressed(handle, progress)

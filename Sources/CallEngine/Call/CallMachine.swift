@@ -98,6 +98,8 @@ final class CallMachine {
   /// The other side put the call on hold.
   var isHeld = false
 
+  /// Whether a trunk has said anything.
+  var isHeardOf = false
   var snapshot: CallSnapshot
   var summary: CallSummary
   var flags: [String] = []
@@ -154,10 +156,13 @@ final class CallMachine {
   /// Ledger names of the call's legs.
   var billedCalls: [CallID] { [nearBill?.call, farBill.call].compactMap { $0 } }
 
-  /// Whether it waits for media and holds before anybody is called.
+  /// Whether it waits for media and holds, or for the first word of anybody who was called.
   var isPreparing: Bool {
-    if case .preparing = state { return true }
-    return false
+    switch state {
+    case .preparing: true
+    case .reaching: local == nil && !isHeardOf
+    case .up, .ending, .over: false
+    }
   }
 
   var isOver: Bool {

@@ -6,8 +6,8 @@ public import CallModel
 /// nothing. What tells is the delay itself: it counts whatever is scarce, a processor, a disk or a lock. But the delay comes
 /// late: a call that was let in costs most after its request was read. So once something was late, calls are let in as
 /// others leave their preparation, and how many at a time is found as TCP finds its window (RFC 5681): halved by each delay
-/// that is too long, and widened step by step while there is none. Preparation is the gateway's own work alone: callees who
-/// let it ring for long take nothing from others.
+/// that is too long, and widened step by step while there is none. Preparation ends with the first word of the trunk: callees
+/// who let it ring for long take nothing from others.
 ///
 ///     open ──late──▶ window of half of what is being prepared ──calm──▶ open
 ///                       late: half of it      in time: one more

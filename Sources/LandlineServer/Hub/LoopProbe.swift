@@ -1,6 +1,5 @@
 import CallModel
 import Glibc
-import LandlineGateway
 import NIOCore
 import NIOPosix
 
