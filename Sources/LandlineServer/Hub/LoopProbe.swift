@@ -20,7 +20,8 @@ final class LoopProbe: ChannelInboundHandler {
   /// Begins to read; once, on the loop. Nothing is told where the system has no descriptors left.
   func open(on eventLoop: any EventLoop) {
     var ends: [CInt] = [-1, -1]
-    guard pipe2(&ends, O_NONBLOCK | O_CLOEXEC) == 0 else { return }
+    guard pipe(&ends) == 0 else { return }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let exit = ends[0]
     entrance = ends[1]
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
