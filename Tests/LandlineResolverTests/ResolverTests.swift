@@ -61,7 +61,7 @@ struct ResolverTests {
   }
 
   @Test("Where servers fall silent, an old answer is used before they are given up, and at once after that")
-  func silence() async throws {
+  func goesOnWithOldAnswers() async throws {
     let server = try NameServer()
     server.set(.a, "h.example.com", .records([.a(192, 0, 2, 1, seconds: 1)]))
     var configuration = Self.configuration(server)
