@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import LedgerCore
 import SIPCore
 import Testing
 
