@@ -157,7 +157,7 @@ async def reload(self):
                 lab.signal(signal.SIGHUP)
                 if number == 5:
                     # A file with a mistake changes nothing.
-                    (lab.folder / "landline.yaml").write_text("node: [")
+                    lab.write_configuration("node: [")
                 if number == 7:
                     lab.write_configuration()
                 await asyncio.sleep(0.15)

@@ -262,8 +262,11 @@ class Lab:
                 lines.pop()
         return "\n".join(lines) + "\n" + self.more
 
-    def write_configuration(self):
-        (self.folder / "landline.yaml").write_text(self.configuration())
+    def write_configuration(self, text=None):
+        """At once: a gateway that reads it meanwhile finds the old file or the new one, and none that is half written."""
+        new = self.folder / "landline.yaml.new"
+        new.write_text(self.configuration() if text is None else text)
+        new.replace(self.folder / "landline.yaml")
 
     def account(self, name):
         return next(account for account in self.accounts if account.name == name)
