@@ -12,12 +12,12 @@ public import CallModel
 ///     open ──late──▶ window of half of what is being prepared ──calm──▶ open
 ///                       late: half of it      in time: one more
 public struct AdmissionGate: Sendable {
-  /// A longer delay is too long.
-  public static let lateMicroseconds: Int64 = 50_000
+  /// A longer delay is too long. A busy neighbour or a slow disk for a moment is no overload.
+  public static let lateMicroseconds: Int64 = 100_000
   /// So many are always let in: a node that others keep from working goes on, slowly.
-  public static let narrowestWindow = 8
+  public static let narrowestWindow = 12
   /// What was let in before has to be done before a delay counts again.
-  public static let halvingMicroseconds: Int64 = 100_000
+  public static let halvingMicroseconds: Int64 = 200_000
   /// Between two steps that widen the window.
   public static let wideningMicroseconds: Int64 = 20_000
   /// The window is gone when for so long nothing was late and nobody refused.
