@@ -166,6 +166,8 @@ public actor LedgerSpool {
   }
 
   private static func read(_ path: String, _ descriptor: Int32) throws -> [SpoolRecord] {
+    // Foundation loses the memory that it takes to read an empty file.
+    guard lseek(descriptor, 0, SEEK_END) != 0 else { return [] }
     guard let data = FileManager.default.contents(atPath: path) else { throw failure("read", path) }
     let end = data.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     if end < data.count {

@@ -10,13 +10,16 @@ package enum SIPCallIDScan {
     message.withUnsafeBufferPointer { bytes in
       let end = min(bytes.count, maximumBytes)
       var start = 0
+      // RFC 3261 section 7.5: empty lines may come before the first one.
+      while start < end, bytes[start] == 0x0D || bytes[start] == 0x0A { start += 1 }
+      let head = start
       while start < end {
         var stop = start
         while stop < end, bytes[stop] != 0x0A { stop += 1 }
         var last = stop
         while last > start, bytes[last - 1] == 0x0D || bytes[last - 1] == 0x20 { last -= 1 }
         // An empty line ends the head.
-        if last == start, start > 0 { return nil }
+        if last == start, start > head { return nil }
         if let value = value(bytes, start, last) { return value }
         start = stop + 1
       }

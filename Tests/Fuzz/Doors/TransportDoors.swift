@@ -28,7 +28,8 @@ enum TransportDoors {
   private static func stun(_ input: [UInt8]) throws(BrokenPromise) {
     guard input.count <= PacketBuffer.maximumDatagram else { return }
     let packet = PacketBuffer(input)
-    let integrity = STUNIntegrity("gwPasswordgwPasswordgw00")
+    // None that a committed message was signed with.
+    let integrity = STUNIntegrity("nobodySignsWithThisOne00")
     if let fragment = STUNMessage.userFragment(in: packet) {
       try promise(fragment.utf8.count <= 256, "a fragment of \(fragment.utf8.count) bytes")
     }
