@@ -18,12 +18,15 @@ extension SIPURI {
 
   private func areParametersEquivalent(to other: SIPURI) -> Bool {
     for name in SIPURI.decisive where (parameters[name] == nil) != (other.parameters[name] == nil) { return false }
-    for parameter in parameters {
-      guard let counterpart = other.parameters[parameter.name] else { continue }
+    for name in parameterNames {
+      guard let parameter = parameters[name], let counterpart = other.parameters[name] else { continue }
       guard SIPURI.folded(parameter.value) == SIPURI.folded(counterpart.value) else { return false }
     }
     return true
   }
+
+  /// Of a name that stands twice, which section 19.1.1 forbids, the first counts on either side.
+  private var parameterNames: Set<String> { Set(parameters.map(\.name)) }
 
   /// Each header field of one stands in the other (RFC 3261 section 19.1.4), in any order.
   private func areHeadersEquivalent(to other: SIPURI) -> Bool {
@@ -39,8 +42,8 @@ extension SIPURI {
     guard SIPURI.digits(user) == SIPURI.digits(other.user), parameters.count == other.parameters.count else {
       return false
     }
-    return parameters.allSatisfy { parameter in
-      guard let counterpart = other.parameters[parameter.name] else { return false }
+    return parameterNames.allSatisfy { name in
+      guard let parameter = parameters[name], let counterpart = other.parameters[name] else { return false }
       let isNumber =
         parameter.name == "ext" || parameter.name == "phone-context" && parameter.value?.utf8.first == UInt8(ascii: "+")
       return isNumber

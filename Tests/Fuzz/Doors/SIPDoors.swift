@@ -120,16 +120,23 @@ enum SIPDoors {
     let again = try promised(parsed(written), "what was written is refused: \(text(written))")
     try promise(again.method == method, "another method")
     guard case .request(_, let target) = again.startLine else { throw BrokenPromise(description: "no request") }
+    // What had to be escaped and was not is escaped now: the same in other words.
     try promise((try? target.encoded()) == (try? uri.encoded()), "another URI: \(target) for \(uri)")
     try promise(again.vias.first == via, "another Via")
-    try promise(again.from == read.from && again.to == read.to, "another From or To")
+    try promise(isSame(again.from, read.from) && isSame(again.to, read.to), "another From or To")
     try promise(again.callID == read.callID && again.cseq == read.cseq, "another Call-ID or CSeq")
-    try promise(again.routes == read.routes && again.contacts.first == read.contacts.first, "another route or Contact")
+    try promise(
+      again.routes.count == read.routes.count && zip(again.routes, read.routes).allSatisfy(isSame), "another route")
+    try promise(isSame(again.contacts.first, read.contacts.first), "another Contact")
     try promise(again.body == read.body, "another body")
     let kept = Set(request.fields.map { "\($0.name): \($0.value)" })
     for field in again.fields where !["Max-Forwards", "Content-Length"].contains(field.name) {
       try promise(kept.contains("\(field.name): \(field.value)"), "a field that nobody wrote: \(field)")
     }
+  }
+
+  private static func isSame(_ one: NameAddress?, _ other: NameAddress?) -> Bool {
+    (try? one?.encoded()) == (try? other?.encoded())
   }
 
   /// The answer to a request is one that the asker can read and match.
@@ -144,8 +151,9 @@ enum SIPDoors {
       try promise(again.status == status, "another status")
       try promise(again.vias.count == read.vias.count, "another count of Via elements")
       try promise(again.vias.first?.branch == read.vias.first?.branch, "another branch")
-      try promise(again.from == read.from && again.callID == read.callID && again.cseq == read.cseq, "another dialog")
-      try promise(again.to.uri == read.to.uri, "another To")
+      try promise(
+        isSame(again.from, read.from) && again.callID == read.callID && again.cseq == read.cseq, "another dialog")
+      try promise((try? again.to.uri.encoded()) == (try? read.to.uri.encoded()), "another To")
       if let tag = read.to.tag { try promise(again.to.tag == tag, "another tag") }
     }
   }
