@@ -548,8 +548,8 @@ final class HubLoop {
 
   // MARK: Time
 
-  /// Looks every 20 ms how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or calls are refused. A
-  /// loop that nothing comes to sleeps.
+  /// Looks every 20 ms how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or
+  /// calls are refused. A loop that nothing comes to sleeps.
   private func startTicking() {
     guard !isTicking, !isStopped, hasNews || !engine.admission.isOpen else { return }
     isTicking = true
