@@ -39,7 +39,9 @@ package final class DialogJournal {
         problem: "\(path) cannot be opened: \(String(cString: strerror(errno)))",
         accepted: "a file that the gateway may write")
     }
-    let bytes = FileManager.default.contents(atPath: path).map { [UInt8]($0) } ?? []
+    // Foundation loses the memory that it takes to read an empty file.
+    let isEmpty = lseek(descriptor, 0, SEEK_END) == 0
+    let bytes = isEmpty ? [] : FileManager.default.contents(atPath: path).map { [UInt8]($0) } ?? []
     size = bytes.count
     legs = JournaledLeg.live(in: bytes)
       .filter { now.milliseconds - $0.value.startedAt.milliseconds < Self.maximumAgeMilliseconds }
