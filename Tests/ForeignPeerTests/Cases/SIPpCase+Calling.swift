@@ -134,7 +134,12 @@ extension SIPpCase {
       "resume without a description", "resumes-without-description", expected: "offer in the 200, answer in the ACK",
       during: answered(2, then: "offered in the 200")),
     calling("inactive hold", "holds-inactive", expected: "answer inactive", during: answered(1, then: "inactive")),
-    calling("transfer asked, off", "refers-refused", expected: "603"),
+    calling("transfer asked, off", "refers-refused", expected: "603") { call in
+      try await call.established()
+      let end = try await call.ended()
+      try require(end.cause == .remote, "the peer hangs up after its 603")
+      return "603, hung up by the peer"
+    },
     calling(
       "transfer asked, on", "refers", expected: "202, NOTIFYs until the end", plan: { $0.allowsTransfer = true },
       during: { call in
