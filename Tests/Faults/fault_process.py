@@ -155,10 +155,12 @@ async def reload(self):
         async with Load([busy], every=0.04, hold=0.2) as load:
             for number in range(many(12, 60)):
                 lab.signal(signal.SIGHUP)
+                # A file with a mistake changes nothing, nor does one that an editor has just emptied.
                 if number == 5:
-                    # A file with a mistake changes nothing.
                     lab.write_configuration("node: [")
                 if number == 7:
+                    lab.write_configuration("")
+                if number == 9:
                     lab.write_configuration()
                 await asyncio.sleep(0.15)
             await load.stop()

@@ -61,6 +61,14 @@ struct NodeConfigurationTests {
     #expect(node.retention.recordMilliseconds == 7_776_000_000)
     #expect(node.warnings.isEmpty)
     #expect(node.settings.allSatisfy { $0.origin == .standard })
+    #expect(node.isEmpty)
+  }
+
+  @Test(
+    "only a file without any setting is empty",
+    arguments: [("# comment\n", true), ("---\n", true), ("{}\n", true), ("node: main\n", false)])
+  func emptiness(text: String, isEmpty: Bool) throws {
+    #expect(try GatewayConfiguration(text, file: "x").isEmpty == isEmpty)
   }
 
   @Test("the example says what holds without it")

@@ -41,6 +41,8 @@ public struct GatewayConfiguration: Sendable {
   public var trunks: [TrunkConfiguration]
   /// What is unwise, in the order of the file.
   public let warnings: [ConfigurationProblem]
+  /// Whether no setting stands in the file.
+  public let isEmpty: Bool
   /// Every value of the node's own sections as it holds, with its origin.
   public private(set) var settings: [ConfigurationSetting]
 
@@ -88,6 +90,7 @@ public struct GatewayConfiguration: Sendable {
     root.finish()
     try document.finish()
     warnings = document.warnings.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
+    isEmpty = document.isEmpty
     settings = []
     settings = currentSettings { document.origin(of: $0) }
   }

@@ -46,6 +46,9 @@ final class ConfigurationDocument {
     }
   }
 
+  /// Whether no key stands in it.
+  var isEmpty: Bool { root?.mapping?.isEmpty ?? true }
+
   func note(_ problem: String, at mark: Mark?) { note(problem, line: mark?.line, column: mark?.column) }
 
   private func note(_ problem: String, line: Int?, column: Int?) {

@@ -19,7 +19,18 @@ extension Console {
         }, uniquingKeysWith: { first, _ in first }), environment: environment.variables)
     let configuration = try readConfiguration(path, overrides)
     if options.isCheckOnly { return checked(configuration, path) }
-    try await run(configuration, reloading: { try readConfiguration(path, overrides) })
+    try await run(
+      configuration,
+      reloading: {
+        let read = try readConfiguration(path, overrides)
+        // Many editors empty a file before they write it: taking that over would take every trunk away.
+        guard !read.isEmpty || configuration.isEmpty else {
+          throw ConsoleError(
+            .configurationBroken, code: "configuration", "the configuration has no setting", at: path,
+            fix: "send SIGHUP again when it is written; to run without any setting, start the gateway again")
+        }
+        return read
+      })
     return Answer.streamed(notes: [])
   }
 

@@ -17,6 +17,9 @@ package protocol CallMachine: AnyObject {
   /// An ACK to a 2xx of ours.
   func receive(acknowledgement: SIPMessage, from path: SIPPath)
   func receive(_ response: SIPMessage, of transaction: TransactionID, from path: SIPPath)
+  /// The same where the dialog is known that the transaction was sent in: the tags of the response may say otherwise, and
+  /// it is matched by its transaction alone (RFC 3261 section 17.1.3).
+  func receive(_ response: SIPMessage, of transaction: TransactionID, in dialog: DialogID, from path: SIPPath)
   /// A 2xx to an INVITE of ours that came after the transaction was over: repeated, or from another fork.
   func receive(lateSuccess response: SIPMessage, from path: SIPPath)
   /// A transaction of ours found no answer, or a response of ours no ACK.
@@ -36,6 +39,11 @@ package protocol CallMachine: AnyObject {
 
 extension CallMachine {
   package var successor: (any CallMachine)? { nil }
+  package func receive(
+    _ response: SIPMessage, of transaction: TransactionID, in dialog: DialogID, from path: SIPPath
+  ) {
+    receive(response, of: transaction, from: path)
+  }
   package func failed(_ transaction: TransactionID, _ failure: TransactionFailure, in dialog: DialogID) {
     failed(transaction, failure)
   }

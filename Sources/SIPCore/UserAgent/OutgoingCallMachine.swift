@@ -287,10 +287,8 @@ final class OutgoingCallMachine: CallMachine {
 
   // MARK: - Responses
 
+  /// A response to the INVITE.
   func receive(_ response: SIPMessage, of transaction: TransactionID, from way: SIPPath) {
-    guard response.cseq.method == .invite else {
-      return receive(dialogResponse: response, of: transaction, from: way)
-    }
     guard let status = response.status else { return }
     switch state {
     case .calling(transaction):
@@ -304,13 +302,8 @@ final class OutgoingCallMachine: CallMachine {
       endCancelled(with: status < 300 ? nil : response, crossedAnswer: status < 300)
     case .locating, .calling, .cancelling, .up, .over:
       // A path that was given up answers after all: CANCEL was asked for and waits for a provisional response.
-      if abandoned.contains(transaction) {
-        guard status >= 200 else { return }
-        abandoned.remove(transaction)
-        if status < 300 { dismiss(response, from: way) }
-        return
-      }
-      receive(dialogResponse: response, of: transaction, from: way)
+      guard status >= 200, abandoned.remove(transaction) != nil, status < 300 else { return }
+      dismiss(response, from: way)
     }
   }
 
@@ -595,8 +588,8 @@ final class OutgoingCallMachine: CallMachine {
     settle()
   }
 
-  private func receive(dialogResponse response: SIPMessage, of transaction: TransactionID, from way: SIPPath) {
-    session(response.to.tag ?? "")?.receive(response, of: transaction, from: way)
+  func receive(_ response: SIPMessage, of transaction: TransactionID, in dialog: DialogID, from way: SIPPath) {
+    session(dialog.remoteTag)?.receive(response, of: transaction, from: way)
     settle()
   }
 

@@ -206,7 +206,7 @@ public final class UserAgent {
     case .call(let call): with(call) { $0.receive(response, of: transaction, from: path) }
     case .dialog(let dialog):
       guard let call = context.dialogs[dialog] else { return }
-      with(call) { $0.receive(response, of: transaction, from: path) }
+      with(call) { $0.receive(response, of: transaction, in: dialog, from: path) }
     case .query(let id): with(query: id) { $0.receive(response, of: transaction, from: path) }
     case .registration(let id): with(registration: id) { $0.receive(response, of: transaction) }
     case nil: break

@@ -39,6 +39,20 @@ import Testing
         wait 64000
         """),
     Race(
+      name: "an answer without a tag; the response to BYE has one, and counts for its request",
+      script: """
+        place
+        -> INVITE 1 a
+        <- 200 sdp
+        -> ACK 1 a
+        == established 'v=0 peer'
+        hangup
+        -> BYE 2 a
+        == ended local
+        <- 200 y for BYE
+        wait 64000
+        """),
+    Race(
       name: "the peer hangs up",
       script: """
         place
