@@ -12,10 +12,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "Tests/PeerKit/Scripts"))
 
-# Debian package → (floor, why). A package that is not there is no finding where it is optional.
+# What is installed has its floors there.
+FLOORS = dict(line.split() for line in (ROOT / "Deploy/packages").read_text().splitlines()
+              if not line.startswith("#") and " " in line)
+# Debian package → (floor, why, whether it must be there).
 PACKAGES = {
-    "libssl3": ("3.0.22-1~deb12u2", "DTLS records of future epochs, short records, late repeats", True),
-    "libosip2-15": ("5.3.0-2.1", "CVE-2022-41550: integer overflow in the body's head", True),
+    "libssl3": (FLOORS["libssl3"], "DTLS records of future epochs, short records, late repeats", True),
+    "libosip2-15": (FLOORS["libosip2-15"], "CVE-2022-41550: integer overflow in the body's head", True),
 }
 # Swift package → (floor, why, whether it must be there).
 RESOLVED = {

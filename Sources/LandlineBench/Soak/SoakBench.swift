@@ -123,7 +123,7 @@ public enum SoakBench {
     let seconds = ProcessClock.monotonicSeconds() - held
     options.progress("hanging up")
     try await loop.submit { run.value.stop() }.get()
-    let end = ProcessClock.monotonicSeconds() + endSeconds
+    let end = ProcessClock.monotonicSeconds() + Double(options.calls) / Double(options.rate) * 2 + endSeconds
     while try await watch().live > 0, ProcessClock.monotonicSeconds() < end {}
     let findings = try await loop.submit {
       run.value.finish()
