@@ -38,10 +38,13 @@ def producers(size, filters):
              "10000" if full else "20", "--hours", "8"], 180, 36_000),
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
-        Producer("soak", ["Deploy/soak"] + (["--full"] if full else []), 120, 7200),
+        Producer("memory", ["Deploy/soak", "--memory", "100000" if full else "12000"], 400, 1800),
         Producer("fuzz", ["Deploy/fuzz", "300" if full else "5"], 900, 36_000),
-        Producer("sanitize", ["Deploy/sanitize"] + (["--full"] if full else []), 900, 14_400),
     ]
+    for kind in ("address", "thread"):
+        # Each with a build of its own.
+        found.append(Producer(f"soak-{kind}", ["Deploy/soak", kind], 3600))
+        found.append(Producer(f"sanitize-{kind}", ["Deploy/sanitize", kind], 5400))
     return found
 
 

@@ -1,6 +1,6 @@
-import CallModel
+package import CallModel
 import Glibc
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// How long a loop takes to come back to its descriptors.
@@ -8,8 +8,8 @@ import NIOPosix
 /// A loop of NIO does all tasks that there are, those that come meanwhile included, before it looks at a descriptor again.
 /// One that gets too much from other threads, messages of apps and words of ledgers and media, is in time with everything
 /// scheduled and reads no SIP at all: only something that comes through a descriptor itself tells.
-final class LoopProbe: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
+package final class LoopProbe: ChannelInboundHandler {
+  package typealias InboundIn = ByteBuffer
 
   private var entrance: CInt = -1
   private var channel: (any Channel)?
@@ -17,8 +17,10 @@ final class LoopProbe: ChannelInboundHandler {
   /// When the byte was written that was not read yet.
   private var writtenAt: MonotonicInstant?
 
+  package init() {}
+
   /// Begins to read; once, on the loop. Nothing is told where the system has no descriptors left.
-  func open(on eventLoop: any EventLoop) {
+  package func open(on eventLoop: any EventLoop) {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { return }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -39,7 +41,7 @@ final class LoopProbe: ChannelInboundHandler {
   }
 
   /// - Returns: how long the last byte has been waiting, in microseconds; 0 where none is, and a new one was written.
-  func ask(at now: MonotonicInstant) -> Int64 {
+  package func ask(at now: MonotonicInstant) -> Int64 {
     if let writtenAt { return now.microseconds(since: writtenAt) }
     var byte: UInt8 = 0
     guard channel != nil, write(entrance, &byte, 1) == 1 else { return 0 }
@@ -47,7 +49,7 @@ final class LoopProbe: ChannelInboundHandler {
     return 0
   }
 
-  func close() {
+  package func close() {
     isClosed = true
     channel?.close(promise: nil)
     channel = nil
@@ -55,5 +57,5 @@ final class LoopProbe: ChannelInboundHandler {
     entrance = -1
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { writtenAt = nil }
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) { writtenAt = nil }
 }
