@@ -38,7 +38,7 @@ def producers(size, filters):
              "10000" if full else "20", "--hours", "8"], 180, 36_000),
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
-        Producer("memory", ["Deploy/soak", "--memory", "100000" if full else "12000"], 400, 1800),
+        Producer("memory", ["Deploy/soak", "--memory"], 2400),
         Producer("fuzz", ["Deploy/fuzz", "300" if full else "5"], 900, 36_000),
     ]
     for kind in ("address", "thread"):
