@@ -190,9 +190,8 @@ class Load:
         total = {key: sum(tenth[key] for tenth in tenths) for key in tenths[0]}
         print(json.dumps({
             "took": end - start, "skipped": skipped, "total": total, "tenths": tenths, "codes": self.codes,
-            # A queue that is emptied afterwards is no throughput.
-            "in_time": sum(each <= end for each in self.answered_at),
-            "later": sum(start + 1 < each <= end for each in self.answered_at) / max(0.001, end - start - 1),
+            # Answered calls a second, without the first second's: a queue that is emptied afterwards is no throughput.
+            "goodput": sum(start + 1 < each <= end for each in self.answered_at) / max(0.001, end - start - 1),
             "untold": self.untold, "charged_failures": self.charged_failures, "p95": at(delays, 0.95),
             "refusal_p95": at(refusals, 0.95), "live": sum(session.live for session in self.sessions),
             "lost": self.lost}), flush=True)

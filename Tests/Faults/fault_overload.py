@@ -82,8 +82,8 @@ class Callers:
         took = max(part["took"] for part in parts)
         require(together("lost") == 0, f"no app lost its connection: {together('lost')} did")
         return {
-            **total, "tenths": tenths, "codes": codes, "goodput": together("in_time") / took, "rate": total["asked"] / took,
-            **{key: together(key) for key in ("later", "untold", "charged_failures", "skipped", "live")},
+            **total, "tenths": tenths, "codes": codes, "rate": total["asked"] / took,
+            **{key: together(key) for key in ("goodput", "untold", "charged_failures", "skipped", "live")},
             **{key: max(part[key] or 0 for part in parts) for key in ("p95", "refusal_p95")},
         }
 
@@ -117,7 +117,7 @@ async def measure(self, lab, callers, is_limited):
     capacity = 0
     for waiting in WAITING:
         got = await callers.run("hold", waiting, seconds)
-        capacity = max(capacity, got["later"])
+        capacity = max(capacity, got["goodput"])
     require(capacity > 0, f"calls come through at all: {got['codes']}")
     for _ in range(TRIES):
         got = await callers.run("rate", capacity * 2, seconds)

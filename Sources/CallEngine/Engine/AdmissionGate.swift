@@ -14,8 +14,9 @@ public import CallModel
 public struct AdmissionGate: Sendable {
   /// A longer delay is too long. A busy neighbour or a slow disk for a moment is no overload.
   public static let lateMicroseconds: Int64 = 100_000
-  /// So many are always let in: a node that others keep from working goes on, slowly.
-  public static let narrowestWindow = 12
+  /// So many are always let in: a node that others keep from working goes on, slowly. With fewer at a time a commit of the
+  /// ledger serves fewer calls, and each costs more.
+  public static let narrowestWindow = 24
   /// What was let in before has to be done before a delay counts again.
   public static let halvingMicroseconds: Int64 = 200_000
   /// Between two steps that widen the window.
