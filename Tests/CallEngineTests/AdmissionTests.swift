@@ -23,7 +23,7 @@ struct AdmissionTests {
 
   @Test(
     "one late moment leaves room for half of what is being prepared, and for a few always",
-    arguments: [(0, 12), (23, 12), (25, 12), (26, 13), (400, 200)])
+    arguments: [(0, 24), (47, 24), (49, 24), (50, 25), (400, 200)])
   func closing(_ preparing: Int, _ window: Int) {
     var gate = AdmissionGate()
     #expect(gate.observe(delayMicroseconds: Self.late, preparing: preparing, at: Self.at(1_000)) == nil)
@@ -36,10 +36,10 @@ struct AdmissionTests {
   func halving() {
     var gate = AdmissionGate()
     let steps: [(at: Int64, window: Int)] = [
-      (0, 100), (50, 100), (199, 100), (200, 50), (350, 50), (400, 25), (900, 12),
+      (0, 200), (50, 200), (199, 200), (200, 100), (350, 100), (400, 50), (900, 25),
     ]
-    for step in steps + [(1_100, 12), (60_000, 12)] {
-      _ = gate.observe(delayMicroseconds: Self.late, preparing: 200, at: Self.at(1_000 + step.at))
+    for step in steps + [(1_100, 24), (60_000, 24)] {
+      _ = gate.observe(delayMicroseconds: Self.late, preparing: 400, at: Self.at(1_000 + step.at))
       #expect(gate.window == step.window, "after \(step.at) ms")
     }
   }
@@ -50,14 +50,14 @@ struct AdmissionTests {
     for step: Int64 in 1...10 {
       _ = gate.observe(delayMicroseconds: 0, preparing: 7, at: Self.at(1_000 + 20 * step))
     }
-    #expect(gate.window == 12, "there was room")
+    #expect(gate.window == 24, "there was room")
     for step: Int64 in 0..<40 {
       _ = gate.refuse(at: Self.at(1_200 + 10 * step))
       _ = gate.observe(delayMicroseconds: 0, preparing: 100, at: Self.at(1_200 + 10 * step))
     }
-    #expect(gate.window == 32, "one in 20 ms")
-    _ = gate.observe(delayMicroseconds: Self.late, preparing: 32, at: Self.at(1_700))
-    #expect(gate.window == 16)
+    #expect(gate.window == 44, "one in 20 ms")
+    _ = gate.observe(delayMicroseconds: Self.late, preparing: 44, at: Self.at(1_700))
+    #expect(gate.window == 24)
   }
 
   @Test("it is gone when nothing was late and nobody refused for a second, and tells what it cost")
@@ -65,7 +65,7 @@ struct AdmissionTests {
     var gate = Self.closed()
     _ = gate.observe(delayMicroseconds: Self.late, preparing: 0, at: Self.at(2_000))
     _ = gate.refuse(at: Self.at(2_500))
-    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(2_510)) == .began(window: 12))
+    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(2_510)) == .began(window: AdmissionGate.narrowestWindow))
     _ = gate.refuse(at: Self.at(2_600))
     #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(3_599)) == nil)
     #expect(!gate.isOpen)
@@ -147,6 +147,13 @@ struct AdmissionTests {
 
   // MARK: In an engine
 
+  /// Room for more calls of its session than the gate lets in.
+  private static func bench() throws -> Bench {
+    var configuration = try Scene.configuration()
+    configuration.limits.callsPerSession = 2 * AdmissionGate.narrowestWindow
+    return try Bench(configuration)
+  }
+
   /// As many calls as are taken in an overload, which wait for their holds.
   private static func overload(_ bench: Bench) -> [CallID] {
     bench.ledger = .silent
@@ -168,7 +175,7 @@ struct AdmissionTests {
 
   @Test("new calls are refused before anything is asked of anybody; those that are up go on")
   func engine() throws {
-    let bench = try Bench()
+    let bench = try Self.bench()
     let first = try #require(bench.place())
     try bench.answer()
     #expect(bench.engine.preparing == 0, "a call that is up is none under preparation")
@@ -204,7 +211,7 @@ struct AdmissionTests {
 
   @Test("a call that ends before it is prepared makes room as well")
   func endings() throws {
-    let bench = try Bench()
+    let bench = try Self.bench()
     #expect(Self.overload(bench).count == AdmissionGate.narrowestWindow)
     bench.feed(.sessionEnded(bench.session))
     #expect(bench.engine.preparing == 0)
@@ -213,7 +220,7 @@ struct AdmissionTests {
 
   @Test("an emergency call is taken whatever the load is; another short number is not")
   func emergency() throws {
-    let bench = try Bench()
+    let bench = try Self.bench()
     _ = Self.overload(bench)
     let asked = bench.asked.count
     bench.place("112")
@@ -225,7 +232,7 @@ struct AdmissionTests {
 
   @Test("a call that is asked for over REST is refused as well")
   func origination() throws {
-    let bench = try Bench()
+    let bench = try Self.bench()
     _ = Self.overload(bench)
     let asked = bench.asked.count
     let number = try E164Number(Scene.phone)
