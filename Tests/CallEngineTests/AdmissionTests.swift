@@ -65,7 +65,9 @@ struct AdmissionTests {
     var gate = Self.closed()
     _ = gate.observe(delayMicroseconds: Self.late, preparing: 0, at: Self.at(2_000))
     _ = gate.refuse(at: Self.at(2_500))
-    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(2_510)) == .began(window: AdmissionGate.narrowestWindow))
+    #expect(
+      gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(2_510))
+        == .began(window: AdmissionGate.narrowestWindow))
     _ = gate.refuse(at: Self.at(2_600))
     #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(3_599)) == nil)
     #expect(!gate.isOpen)
