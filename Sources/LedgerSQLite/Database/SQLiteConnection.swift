@@ -45,7 +45,7 @@ final class SQLiteConnection {
 
   let handle: OpaquePointer
   /// Pages in the log after the newest commit of this connection; owned here because SQLite keeps its address.
-  private let pages = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  private let pages: UnsafeMutablePointer<Int32>
   private var statements: [String: SQLiteStatement] = [:]
 
   /// Books and records are their owner's alone, whatever the umask. SQLite gives the files beside this one its mode; what
@@ -64,7 +64,6 @@ final class SQLiteConnection {
       }
     _ = SQLiteConnection.isConfigured
     if mode == .create { SQLiteConnection.makeForOwner(path) }
-    pages.initialize(to: 0)
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened, code == SQLITE_OK else {
@@ -83,6 +82,9 @@ final class SQLiteConnection {
       throw SQLiteError(code: SQLITE_PERM, message: "the file is read-only")
     }
     handle = opened
+    // Here, since nobody gives it back where the file cannot be opened.
+    pages = .allocate(capacity: 1)
+    pages.initialize(to: 0)
     sqlite3_busy_timeout(handle, SQLiteConnection.busyMilliseconds)
     guard mode != .readOnly else { return }
     // The hook replaces SQLite's own checkpoint in the committing thread: it only notes how long the log has grown.
