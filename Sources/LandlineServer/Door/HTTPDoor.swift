@@ -84,7 +84,7 @@ public struct HTTPDoor: Service {
       configuration: ApplicationConfiguration(address: address, serverName: nil),
       onServerRunning: { channel in
         do {
-          try await ReserveHandler.guardListener(channel).get()
+          try await ReserveHandler.guardListener(channel, logger).get()
           try socket?.publish()
         } catch {
           logger.error("the listener cannot be opened", metadata: ["error": "\(error)"])
