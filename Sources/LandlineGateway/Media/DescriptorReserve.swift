@@ -12,7 +12,7 @@ public enum DescriptorReserve {
   /// Of a process that may open many; a quarter of a smaller limit.
   package static let most: Int32 = 64
 
-  static let advice = "almost no file descriptor is left: let the process open more files"
+  package static let advice = "almost no file descriptor is left: let the process open more files"
 
   /// One look at a time: it opens what it looks for, and another would find that in use.
   private static let looking = Mutex(())
