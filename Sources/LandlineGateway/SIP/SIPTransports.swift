@@ -124,6 +124,8 @@ package final class SIPTransports {
     return future.map { channel in
       bound.value.opened(listener, channel)
     }.flatMapErrorThrowing { error in
+      // It was kept before the socket was bound.
+      bound.value.datagramListeners[listener.id] = nil
       throw InvalidValue(
         kind: "SIP listener", rule: "listener.bind", offset: nil,
         problem: "\(listener.transport.rawValue) cannot be bound to \(listener.host):\(listener.port): "
