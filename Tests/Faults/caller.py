@@ -102,10 +102,8 @@ class Session(asyncio.Protocol):
                 self.live -= 1
                 asked[1]["refused"] += 1
                 self.load.refusal_delays.append(time.monotonic() - asked[0])
-                code = re.search(rb'"code":"([^"]+)"', text).group(1).decode()
-                self.load.codes[code] += 1
-                # Whoever is refused for another reason is told by its code.
-                self.load.untold += code == "sip.congestion" and RETRY.search(text) is None
+                self.load.codes[re.search(rb'"code":"([^"]+)"', text).group(1).decode()] += 1
+                self.load.untold += RETRY.search(text) is None
 
     def connection_lost(self, problem):
         self.load.lost += 1

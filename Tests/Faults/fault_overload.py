@@ -136,7 +136,7 @@ async def measure(self, lab, callers, is_limited):
                  f"{says}; asked {got['rate']:.0f}/s, good {got['goodput']:.0f}/s, refused {got['refused']} (by the gate "
                  f"{shed:.0f}) within {1000 * got['refusal_p95']:.0f} ms (p95), answered within {1000 * got['p95']:.0f} ms (p95)"
                  f", others {other or 'none'}")
-        self.row("C4", got["charged_failures"] + got["untold"], "refusals charged, or for overload without Retry-After", "0",
+        self.row("C4", got["charged_failures"] + got["untold"], "refusals charged or without Retry-After", "0",
                  got["charged_failures"] + got["untold"] == 0, f"{factor}x", gate=True)
         # Back to half of it: how long until all that is asked for comes through.
         calm = await callers.run("rate", capacity * 0.5, 3)
