@@ -98,8 +98,8 @@ public struct CallFailure: Error, Hashable, Sendable {
   /// The failure that a refusal by routing or the ledger becomes.
   public init(_ refusal: CallRefusal, correlationID: String? = nil) {
     self.init(
-      refusal.code, refusal: refusal, reasons: refusal.reason.map { [$0] } ?? [], leg: .app,
-      correlationID: correlationID)
+      refusal.code, refusal: refusal, reasons: refusal.reason.map { [$0] } ?? [],
+      retryAfterSeconds: refusal.retryAfterSeconds, leg: .app, correlationID: correlationID)
   }
 
   public var domain: CallFailureDomain { code.details.domain }

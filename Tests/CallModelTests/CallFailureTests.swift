@@ -123,6 +123,7 @@ struct CallFailureTests {
       #expect(code.details.refusals.contains(refusal))
       #expect(failure.reasons.first?.text == (code == .limit ? refusal.rawValue : nil))
       #expect(failure.cause == (code == .limit ? 21 : nil))
+      #expect(failure.retryAfterSeconds == (refusal == .billingUnavailable ? 5 : nil))
       #expect(failure.description.contains(refusal.rawValue))
     }
     #expect(CallFailureCatalogue.rows.flatMap(\.refusals).count == CallRefusal.allCases.count)

@@ -1,4 +1,5 @@
 import CallModel
+import Foundation
 import LandlineGateway
 import SIPCore
 import Testing
@@ -82,13 +83,24 @@ extension SocketTests {
       try await here.shutdown()
     }
 
-    @Test func saysWhyAListenerCannotBeOpened() async throws {
+    @Test("a listener that cannot be opened says why, and leaves no socket")
+    func cannotBeOpened() async throws {
       let here = try await Endpoint.start(.udp)
       let again = SIPListener(id: .first, transport: .udp, host: .loopback, port: here.address.port)
-      let error = await #expect(throws: InvalidValue.self) { try await Endpoint.start([again]) }
-      #expect(error?.rule == "listener.bind")
-      #expect(error?.problem.contains("in use") == true)
+      // Other tests have sockets too: so many tries that their own are more than all of those.
+      let tries = 300
+      let before = try openDescriptors()
+      for _ in 0..<tries {
+        let error = await #expect(throws: InvalidValue.self) { try await Endpoint.start([again]) }
+        #expect(error?.rule == "listener.bind")
+        #expect(error?.problem.contains("in use") == true)
+      }
+      #expect(try openDescriptors() < before + tries)
       try await here.shutdown()
+    }
+
+    private func openDescriptors() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
   }
 }

@@ -179,8 +179,13 @@ package struct JSONReader {
       case UInt8(ascii: "\\"): try escape(&text)
       case 0..<0x20: throw problem("a control character stands in a string")
       default:
-        text.append(byte)
-        index += 1
+        let start = index
+        while index < bytes.count, bytes[index] >= 0x20, bytes[index] != UInt8(ascii: "\""),
+          bytes[index] != UInt8(ascii: "\\")
+        {
+          index += 1
+        }
+        text.append(contentsOf: bytes[start..<index])
       }
     }
     throw problem("a string is not closed")

@@ -83,6 +83,7 @@ final class MediaSockets {
     lastPort &+= 1
     let port = MediaPort(rawValue: lastPort)
     let sockets = NIOLoopBound(self, eventLoop: eventLoop)
+    let made = NIOLoopBoundBox.makeEmptyBox(valueType: (any Channel).self, eventLoop: eventLoop)
     return DatagramBootstrap(group: eventLoop)
       // A vectored read shares one buffer among its datagrams.
       .channelOption(
@@ -92,6 +93,7 @@ final class MediaSockets {
       .channelOption(.datagramVectorReadMessageCount, value: MediaSockets.datagramsPerRead)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          made.value = channel
           sockets.value.track(channel)
           try channel.pipeline.syncOperations.addHandler(DatagramReader(port, sockets.value))
         }
@@ -103,6 +105,11 @@ final class MediaSockets {
           return channel.close(promise: nil)
         }
         sockets.channels.append((port, address, channel))
+      }
+      .flatMapErrorThrowing { error in
+        // NIO leaves a datagram socket open that it could not bind.
+        made.value?.close(promise: nil)
+        throw error
       }
   }
 

@@ -28,6 +28,8 @@ final class DatagramListener: ChannelInboundHandler {
   func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
   func handlerRemoved(context: ChannelHandlerContext) { channel = nil }
 
+  func close() { channel?.close(promise: nil) }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let envelope = unwrapInboundIn(data)
     guard let remote = envelope.remoteAddress.transportAddress(.udp) else { return }

@@ -124,8 +124,8 @@ package final class SIPTransports {
     return future.map { channel in
       bound.value.opened(listener, channel)
     }.flatMapErrorThrowing { error in
-      // It was kept before the socket was bound.
-      bound.value.datagramListeners[listener.id] = nil
+      // NIO leaves a datagram socket open that it could not bind.
+      bound.value.datagramListeners.removeValue(forKey: listener.id)?.close()
       throw InvalidValue(
         kind: "SIP listener", rule: "listener.bind", offset: nil,
         problem: "\(listener.transport.rawValue) cannot be bound to \(listener.host):\(listener.port): "

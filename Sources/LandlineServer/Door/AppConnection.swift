@@ -13,7 +13,8 @@ public protocol AppConnection: AnyObject, Sendable {
 public protocol AppConnectionAcceptor: Sendable {
   /// - Returns: `nil` when no more connections are taken: the upgrade is answered with 503.
   func opened(_ connection: any AppConnection, host: SIPHost) -> ConnectionID?
-  func received(_ text: [UInt8], on connection: ConnectionID)
+  /// - Returns: `false` when too many messages wait: the connection is to be closed.
+  func received(_ text: [UInt8], on connection: ConnectionID) -> Bool
   func violated(_ connection: ConnectionID, closeCode: UInt16, _ problem: String)
   func ponged(_ connection: ConnectionID)
   func clogged(_ connection: ConnectionID)

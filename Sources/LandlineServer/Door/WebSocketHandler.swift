@@ -202,7 +202,8 @@ final class WebSocketHandler: ChannelInboundHandler {
       return
     }
     guard String(validating: bytes, as: UTF8.self) != nil else { return violate(1007, "a text that is not UTF-8") }
-    if let id { acceptor.received(bytes, on: id) }
+    guard let id, !acceptor.received(bytes, on: id) else { return }
+    violate(CloseCode.tryAgainLater.rawValue, "the gateway has more to do than it can")
   }
 
   private func pong(_ frame: WebSocketFrame) {

@@ -27,6 +27,7 @@ public final class CallHub: Sendable {
   private let lines: [String: LedgerLine]
   private let records: RecordLine
   private let meter: HubMeter
+  private let inbox: HubInbox
   private let environments: [HubEnvironment]
   private let log: Logger
   private let version: String
@@ -39,9 +40,10 @@ public final class CallHub: Sendable {
   private init(
     _ configuration: HubConfiguration, eventLoop: any EventLoop, loop: NIOLoopBound<HubLoop>, node: SIPNode,
     media: [MediaLoop], resolver: Resolver?, keepers: [EnvironmentKeeper], lines: [String: LedgerLine],
-    records: RecordLine, meter: HubMeter, log: Logger
+    records: RecordLine, meter: HubMeter, inbox: HubInbox, log: Logger
   ) {
     self.meter = meter
+    self.inbox = inbox
     self.eventLoop = eventLoop
     self.loop = loop
     self.node = node
@@ -79,8 +81,10 @@ public final class CallHub: Sendable {
       uniqueKeysWithValues: configuration.environments.map { environment in
         (environment.name, LedgerLine(environment.stores.ledger, spool: environment.spool, log: log))
       })
-    let receiver = MediaReceiver()
+    let receiver = HubReceiver()
     var media: [MediaLoop] = []
+    let bell = try await LoopBell.open(on: eventLoop) { receiver.rang() }
+    let inbox = HubInbox(bell)
     do {
       for (index, settings) in configuration.media.enumerated() {
         media.append(
@@ -104,7 +108,7 @@ public final class CallHub: Sendable {
           loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
         let loop = HubLoop(
           settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, exporter: exporter?.value,
-          journal: journal, on: eventLoop, log: log)
+          journal: journal, inbox: inbox, on: eventLoop, log: log)
         return NIOLoopBound(loop, eventLoop: eventLoop)
       }.get()
       let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
@@ -113,7 +117,7 @@ public final class CallHub: Sendable {
       }
       let hub = CallHub(
         configuration, eventLoop: eventLoop, loop: bound, node: node, media: media, resolver: resolver,
-        keepers: keepers, lines: lines, records: records, meter: meter, log: log)
+        keepers: keepers, lines: lines, records: records, meter: meter, inbox: inbox, log: log)
       for line in lines.values { line.start() }
       records.start()
       try await eventLoop.submit {
@@ -131,6 +135,7 @@ public final class CallHub: Sendable {
       hub.measuring.withLock { $0 = measuring }
       return hub
     } catch {
+      bell.close()
       for loop in media { loop.shutDown { _ in } }
       throw error
     }
@@ -244,12 +249,13 @@ public final class CallHub: Sendable {
   }
 }
 
-/// Hands the events of media threads to the hub, once there is one.
+/// Hands what comes from other threads to the hub, once there is one.
 ///
 /// Unchecked: ``loop`` is written and read on the hub's event loop alone.
-private final class MediaReceiver: @unchecked Sendable {
+private final class HubReceiver: @unchecked Sendable {
   var loop: HubLoop?
   func deliver(_ events: [MediaLoopEvent]) { loop?.media(events) }
+  func rang() { loop?.rang() }
 }
 
 /// What SIP tells the hub.
@@ -295,30 +301,22 @@ extension CallHub: AppConnectionAcceptor {
   public func opened(_ connection: any AppConnection, host: SIPHost) -> AppProtocol.ConnectionID? {
     guard !isClosed.load(ordering: .acquiring) else { return nil }
     let id = AppProtocol.ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue)
-    eventLoop.execute { self.loop.value.opened(id, connection, host: host) }
-    return id
+    return inbox.put(.opened(id, connection, host: host)) ? id : nil
   }
 
-  public func received(_ text: [UInt8], on connection: AppProtocol.ConnectionID) {
-    let arrival = NodeClock.now()
-    eventLoop.execute { self.loop.value.text(text, on: connection, since: arrival) }
+  public func received(_ text: [UInt8], on connection: AppProtocol.ConnectionID) -> Bool {
+    inbox.put(.text(text, connection, since: NodeClock.now()))
   }
 
   public func violated(_ connection: AppProtocol.ConnectionID, closeCode: UInt16, _ problem: String) {
-    eventLoop.execute { self.loop.value.door(.violation(connection, closeCode: closeCode, problem)) }
+    _ = inbox.put(.violated(connection, closeCode: closeCode, problem))
   }
 
-  public func ponged(_ connection: AppProtocol.ConnectionID) {
-    eventLoop.execute { self.loop.value.door(.pong(connection)) }
-  }
+  public func ponged(_ connection: AppProtocol.ConnectionID) { _ = inbox.put(.ponged(connection)) }
 
-  public func clogged(_ connection: AppProtocol.ConnectionID) {
-    eventLoop.execute { self.loop.value.door(.clogged(connection)) }
-  }
+  public func clogged(_ connection: AppProtocol.ConnectionID) { _ = inbox.put(.clogged(connection)) }
 
-  public func closed(_ connection: AppProtocol.ConnectionID) {
-    eventLoop.execute { self.loop.value.closed(connection) }
-  }
+  public func closed(_ connection: AppProtocol.ConnectionID) { _ = inbox.put(.closed(connection)) }
 }
 
 // MARK: - Operators

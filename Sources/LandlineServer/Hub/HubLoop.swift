@@ -57,7 +57,9 @@ final class HubLoop {
   private var isRunning = false
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
   private var isStopped = false
-  private let probe = LoopProbe()
+  private let inbox: HubInbox
+  /// Since when the bell was not heard, where that is asked.
+  private var rungAt: MonotonicInstant?
   /// Whether a tick is due, and whether anything came in since the last one.
   private var isTicking = false
   private var hasNews = false
@@ -73,8 +75,8 @@ final class HubLoop {
 
   init(
     _ configuration: HubConfiguration, lines: [String: LedgerLine], verifier: any RegistrationVerifier,
-    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, journal: DialogJournal?, on eventLoop: any EventLoop,
-    log: Logger
+    media: HubMedia, meter: HubMeter, exporter: HEPExporter?, journal: DialogJournal?, inbox: HubInbox,
+    on eventLoop: any EventLoop, log: Logger
   ) {
     self.configuration = configuration
     environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
@@ -84,6 +86,7 @@ final class HubLoop {
     self.meter = meter
     traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil
     self.journal = journal
+    self.inbox = inbox
     self.eventLoop = eventLoop
     self.log = log
     let draw: () -> UInt64 = {
@@ -101,7 +104,6 @@ final class HubLoop {
       node.execute(.register(QueryID(HubLoop.firstRegistration + UInt64(index)), registration))
     }
     releaseLeftOver(node)
-    probe.open(on: eventLoop)
     schedule()
   }
 
@@ -130,7 +132,7 @@ final class HubLoop {
 
   func stop() {
     isStopped = true
-    probe.close()
+    for entry in inbox.close() { take(entry) }
     traces?.close()
     journal?.close()
     wakeUp?.task.cancel()
@@ -144,30 +146,41 @@ final class HubLoop {
 
   // MARK: What comes in
 
-  func door(_ input: AppDoorInput) {
-    if case .text = input { meter.appMessage(isIncoming: true) }
-    take(.door(input))
-  }
-
-  /// A message of an app, which came at `arrival` and has waited since.
-  func text(_ text: [UInt8], on connection: AppProtocol.ConnectionID, since arrival: MonotonicInstant) {
-    let waited = NodeClock.now().microseconds(since: arrival)
-    // That one did not wait tells nothing.
-    if waited > AdmissionGate.lateMicroseconds { engine(.waited(microseconds: waited)) }
-    door(.text(connection, text))
-  }
+  func door(_ input: AppDoorInput) { take(.door(input)) }
 
   func engine(_ input: EngineInput) { take(.engine(input)) }
 
-  func opened(_ id: AppProtocol.ConnectionID, _ connection: any AppConnection, host: SIPHost) {
-    guard !isStopped else { return connection.close(code: 1001, reason: "the gateway stops") }
-    connections[id] = connection
-    door(.opened(id, host: host))
+  /// The bell: apps have their turn.
+  func rang() {
+    rungAt = nil
+    let entries = inbox.take()
+    let now = NodeClock.now()
+    let waited = entries.reduce(Int64(0)) { longest, entry in
+      guard case .text(_, _, let arrival) = entry else { return longest }
+      return max(longest, now.microseconds(since: arrival))
+    }
+    // That none of them waited tells nothing.
+    if waited > AdmissionGate.lateMicroseconds { engine(.waited(microseconds: waited)) }
+    for entry in entries { take(entry) }
   }
 
-  func closed(_ connection: AppProtocol.ConnectionID) {
-    guard connections.removeValue(forKey: connection) != nil else { return }
-    door(.closed(connection))
+  private func take(_ entry: HubInbox.Entry) {
+    switch entry {
+    case .opened(let id, let connection, let host):
+      guard !isStopped else { return connection.close(code: 1001, reason: "the gateway stops") }
+      connections[id] = connection
+      door(.opened(id, host: host))
+    case .text(let text, let connection, _):
+      meter.appMessage(isIncoming: true)
+      door(.text(connection, text))
+    case .violated(let connection, let closeCode, let problem):
+      door(.violation(connection, closeCode: closeCode, problem))
+    case .ponged(let connection): door(.pong(connection))
+    case .clogged(let connection): door(.clogged(connection))
+    case .closed(let connection):
+      guard connections.removeValue(forKey: connection) != nil else { return }
+      door(.closed(connection))
+    }
   }
 
   func media(_ events: [MediaLoopEvent]) {
@@ -559,7 +572,9 @@ final class HubLoop {
       guard let self else { return }
       isTicking = false
       let now = NodeClock.now()
-      let late = max(0, now.microseconds(since: due), probe.ask(at: now))
+      let late = max(0, now.microseconds(since: due), rungAt.map { now.microseconds(since: $0) } ?? 0)
+      rungAt = rungAt ?? now
+      inbox.bell.ring()
       meter.late(microseconds: late)
       take(.engine(.waited(microseconds: late)), isNews: false)
     }

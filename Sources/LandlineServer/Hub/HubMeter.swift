@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import CoreMetrics
 import LandlineGateway
 import LedgerCore
 import Synchronization
@@ -17,8 +18,15 @@ final class HubMeter: Sendable {
 
   private let metrics: MetricsRegistry
   private let totals = Mutex(Totals())
+  /// Found once: a refused call costs little more than these.
+  private let appMessagesReceived, appMessagesSent: any CounterHandler
 
-  init(_ metrics: MetricsRegistry) { self.metrics = metrics }
+  init(_ metrics: MetricsRegistry) {
+    self.metrics = metrics
+    let label = LandlineMetric.appMessages.rawValue
+    appMessagesReceived = metrics.makeCounter(label: label, dimensions: [("direction", "received")])
+    appMessagesSent = metrics.makeCounter(label: label, dimensions: [("direction", "sent")])
+  }
 
   // MARK: Events
 
@@ -33,7 +41,7 @@ final class HubMeter: Sendable {
   }
 
   func appMessage(isIncoming: Bool) {
-    metrics.add(.appMessages, 1, [("direction", isIncoming ? "received" : "sent")])
+    (isIncoming ? appMessagesReceived : appMessagesSent).increment(by: 1)
   }
 
   func ledger(_ step: LedgerStep, microseconds: Int64, _ result: Result<LedgerReceipt, LedgerUnavailable>) {

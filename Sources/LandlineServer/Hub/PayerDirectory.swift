@@ -1,5 +1,5 @@
-import CallEngine
-import CallModel
+package import CallEngine
+package import CallModel
 import Foundation
 public import LedgerCore
 import LedgerSQLite
@@ -24,6 +24,8 @@ public final class PayerDirectory: Sendable {
     var accounts: [AccountName: Known] = [:]
     var plans: [String: (fingerprint: String, plan: RatePlan)] = [:]
     var denyRanges: (rows: [StoredDenyRange], ranges: DenyRanges) = ([], .none)
+    /// What is being read; whoever asks meanwhile waits for the same answer.
+    var reads: [AccountName: Task<Payer?, any Error>] = [:]
   }
 
   private let environment: String
@@ -32,6 +34,8 @@ public final class PayerDirectory: Sendable {
   private let state = Mutex(State())
   /// Reads the rates: a thread of its own, since a deck of a million prefixes takes seconds.
   private let queue = DispatchQueue(label: "landline.rates")
+  /// Kept open: to open a file costs more than all that is read of it while nothing has changed.
+  private let rates = Mutex<SQLiteRateStore?>(nil)
 
   public init(environment: String, ledgerPath: String, ledger: any LedgerStore) {
     self.environment = environment
@@ -52,8 +56,23 @@ public final class PayerDirectory: Sendable {
 
   /// - Returns: `nil` when the ledger has no such customer.
   /// - Throws: ``LedgerUnavailable``, or what the rates threw.
-  func payer(_ account: AccountName, at now: Instant) async throws -> Payer? {
-    if let payer = known(account, at: now) { return payer }
+  package func payer(_ account: AccountName, at now: Instant) async throws -> Payer? {
+    let read = state.withLock { state -> Task<Payer?, any Error> in
+      if let known = state.accounts[account], now < known.until { return Task { known.payer } }
+      if let read = state.reads[account] { return read }
+      let read = Task {
+        defer { self.state.withLock { $0.reads[account] = nil } }
+        return try await self.read(account)
+      }
+      state.reads[account] = read
+      return read
+    }
+    return try await read.value
+  }
+
+  private func read(_ account: AccountName) async throws -> Payer? {
+    // Not when it was asked for: with many calls waiting, what is new would be old when it comes.
+    let now = NodeClock.wallClock()
     guard let row = try await ledger.read({ try $0.customer(named: account.text) }) else { return nil }
     let prices = try await prices(of: row.plan, at: now)
     let payer = Payer(
@@ -74,10 +93,22 @@ public final class PayerDirectory: Sendable {
     }
   }
 
-  /// Loads a plan where one of its decks has another version than last time.
   private func load(_ name: String, at now: Instant) throws -> (plan: RatePlan?, denyRanges: DenyRanges) {
-    let rates = try SQLiteRateStore.open(path: path, writable: false)
-    defer { rates.close() }
+    try rates.withLock { rates in
+      if rates?.isAtItsPath != true {
+        rates?.close()
+        rates = nil
+        rates = try SQLiteRateStore.open(path: path, writable: false)
+      }
+      guard let rates else { return (nil, .none) }
+      return try load(name, from: rates, at: now)
+    }
+  }
+
+  /// Loads a plan where one of its decks has another version than last time.
+  private func load(
+    _ name: String, from rates: SQLiteRateStore, at now: Instant
+  ) throws -> (plan: RatePlan?, denyRanges: DenyRanges) {
     let denied = try rates.denyRanges()
     let denyRanges = try state.withLock { state in
       if state.denyRanges.rows != denied {

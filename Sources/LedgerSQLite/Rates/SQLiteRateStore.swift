@@ -1,5 +1,6 @@
 public import CallModel
 import Foundation
+import Glibc
 public import LedgerCore
 public import RoutingCore
 
@@ -11,8 +12,15 @@ public final class SQLiteRateStore {
   /// Rows that an import writes in one transaction: the ledger's writer waits no longer than these take.
   public static let importBatch = 20_000
 
+  /// What a file is called whatever its path is.
+  private struct FileName: Hashable {
+    let device: dev_t
+    let inode: ino_t
+  }
+
   private let connection: SQLiteConnection
   private let path: String
+  private let file: FileName?
 
   /// - Throws: ``LedgerUnavailable``.
   public static func open(path: String, writable: Bool) throws(LedgerUnavailable) -> SQLiteRateStore {
@@ -34,9 +42,18 @@ public final class SQLiteRateStore {
   private init(_ connection: SQLiteConnection, path: String) {
     self.connection = connection
     self.path = path
+    file = SQLiteRateStore.file(at: path)
   }
 
   public func close() { connection.close() }
+
+  /// Whether its path still leads to the file that was opened.
+  public var isAtItsPath: Bool { file != nil && file == SQLiteRateStore.file(at: path) }
+
+  private static func file(at path: String) -> FileName? {
+    var status = stat()
+    return stat(path, &status) == 0 ? FileName(device: status.st_dev, inode: status.st_ino) : nil
+  }
 
   private static func mapped<Value>(
     _ path: String, _ body: () throws -> Value

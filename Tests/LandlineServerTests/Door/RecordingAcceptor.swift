@@ -50,9 +50,12 @@ final class RecordingAcceptor: AppConnectionAcceptor {
     return id
   }
 
-  func received(_ text: [UInt8], on connection: ConnectionID) {
+  /// `echo …` is answered, and `too many` is not taken.
+  func received(_ text: [UInt8], on connection: ConnectionID) -> Bool {
+    guard !text.starts(with: Array("too many".utf8)) else { return false }
     continuation.yield(.received(connection, String(decoding: text, as: UTF8.self)))
     if text.starts(with: Array("echo ".utf8)) { self.connection(connection)?.send(Array(text.dropFirst(5))) }
+    return true
   }
 
   func violated(_ connection: ConnectionID, closeCode: UInt16, _ problem: String) {

@@ -47,6 +47,7 @@ import Testing
     Violation(
       name: "empty fragments without end",
       bytes: RawPeer.frame(0x01, []) + (0..<1100).flatMap { _ in RawPeer.frame(0x00, []) }, code: 1009),
+    Violation(name: "refused by the acceptor", bytes: RawPeer.frame(0x81, Array("too many".utf8)), code: 1013),
   ]
 
   @Test(arguments: violations, [true, false]) func closesWithTheCode(_ violation: Violation, _ closes: Bool)
