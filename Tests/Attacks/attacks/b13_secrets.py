@@ -109,7 +109,10 @@ async def attack(ground):
         transport = voice.peer._transceiver.sender.transport
         view = transport._ssl.export_keying_material(b"EXTRACTOR-dtls_srtp", 60)
         secrets |= {"DTLS-SRTP key, Base64": b64(view[:16]), "DTLS-SRTP key, hexadecimal": view[:16].hex()}
-        await asyncio.sleep(0.5)
+        async def media_sent():
+            return (await lab.metrics()).get('landline_media_packets_total{direction="sent"}', 0) > 0
+
+        await until("sound went on", media_sent)
         await voice.end()
         for number in ("+4915112345678", "+46", "not-a-number"):
             with contextlib.suppress(LabError):
@@ -136,7 +139,7 @@ async def attack(ground):
             status, fields, text = await lab.http_request(method, path, body, headers=headers)
             replies.append(f"{method} {path}: " + json.dumps(fields) + text)
         explained = lab.run("explain", call_id)[1] + lab.run("calls", "pcap", call_id)[1]
-        await asyncio.sleep(0.3)
+        await until("the call's trace is kept", lambda: is_kept(lab, call_id))
 
         process = pathlib.Path(f"/proc/{lab.pid}")
         places = {
@@ -183,6 +186,18 @@ async def attack(ground):
         numbers = re.findall(r"\+?(?:46[17]0\d{7}|4915112345678)", re.sub(
             r'"application":"[^"]*"', "", lab.log_text()))
         ground.none("B14", numbers, "numbers unmasked at info", f"{len(lab.log_lines())} lines")
+
+
+def is_kept(lab, call):
+    """Whether what was traced of a call is in a store."""
+    for path in lab.state.rglob("*"):
+        with contextlib.suppress(sqlite3.Error, OSError):
+            if path.is_file() and path.read_bytes()[:15] == b"SQLite format 3":
+                store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+                with contextlib.closing(store):
+                    if store.execute("SELECT 1 FROM call_trace WHERE call = ?", (call,)).fetchone():
+                        return True
+    return False
 
 
 def contents(path):
