@@ -3,6 +3,7 @@ sound."""
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import random
@@ -13,7 +14,7 @@ import time
 
 import numpy
 import webrtc_audio
-from gateway_lab import NUMBER, LabError, require, until
+from gateway_lab import NUMBER, LabError, binary, require, until
 from scoreboard import row
 from sip_carrier import Carrier, Message, Plan, response
 
@@ -68,6 +69,31 @@ def certificate(folder, name="127.0.0.1"):
         check=True, capture_output=True)
     paths[1].chmod(0o600)
     return paths
+
+
+async def https_gateway(lab, folder, pair):
+    """A second gateway of the same accounts that speaks HTTPS, since the lab asks its own over HTTP: (port, process)."""
+    port = lab.ports.take()
+    state = folder / "other"
+    state.mkdir()
+    text = lab.configuration().replace(
+        f"bind: 127.0.0.1:{lab.http_port}", f"bind: 127.0.0.1:{port}\n  certificate: {pair[0]}\n  key: {pair[1]}", 1)
+    for old in (lab.sip_port, lab.tls_port):
+        text = text.replace(f"bind: 127.0.0.1:{old}", f"bind: 127.0.0.1:{lab.ports.take()}")
+    text = text.replace(f"port: {lab.app_media_port}", f"port: {lab.ports.take()}").replace(str(lab.state), str(state))
+    path = lab.folder / "secure.yaml"
+    path.write_text(text)
+    process = await lab.started(
+        binary(), "serve", "--config", str(path), stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL)
+
+    def connects():
+        with contextlib.suppress(OSError):
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return True
+        return False
+
+    await until("HTTPS", connects, 15, every=0.1)
+    return port, process
 
 
 # Datagrams

@@ -19,19 +19,8 @@ async def attack(ground):
     folder = pathlib.Path(tempfile.mkdtemp())
     pair = certificate(folder)
     async with Lab("b15", trunks=[Trunk("first")], tls=pair) as lab:
-        # HTTPS is a gateway of its own: the lab asks this one over HTTP.
-        secure = lab.ports.take()
+        secure, _ = await https_gateway(lab, folder, pair)
         findings = []
-        text = lab.configuration().replace(f"bind: 127.0.0.1:{lab.http_port}", (
-            f"bind: 127.0.0.1:{secure}\n  certificate: {pair[0]}\n  key: {pair[1]}"), 1)
-        for old in (lab.sip_port, lab.tls_port):
-            text = text.replace(f"bind: 127.0.0.1:{old}", f"bind: 127.0.0.1:{lab.ports.take()}")
-        text = text.replace(f"port: {lab.app_media_port}", f"port: {lab.ports.take()}").replace(str(lab.state), str(folder / "other"))
-        (lab.folder / "secure.yaml").write_text(text)
-        (folder / "other").mkdir()
-        await lab.started(*lab_command(lab, "secure.yaml"), stdout=asyncio.subprocess.DEVNULL,
-                          stderr=asyncio.subprocess.DEVNULL)
-        await until("HTTPS", lambda: connects(secure), 15, every=0.1)
         scanned = 0
         for name, port in (("HTTPS", secure), ("SIP over TLS", lab.tls_port)):
             suites = set()
@@ -129,19 +118,6 @@ async def agrees(app, change):
             await voice.close()
     finally:
         rtcdtlstransport.RTCCertificate._create_ssl_context = make
-
-
-def lab_command(lab, configuration):
-    from gateway_lab import binary
-
-    return binary(), "serve", "--config", str(lab.folder / configuration)
-
-
-def connects(port):
-    with contextlib.suppress(OSError):
-        socket.create_connection(("127.0.0.1", port), 1).close()
-        return True
-    return False
 
 
 def openssl(*arguments, text="", wait=False):

@@ -25,9 +25,9 @@ class WebSocket:
         self._reader, self._writer = reader, writer
 
     @classmethod
-    async def open(cls, host, port, path, protocol, origin=""):
-        """Connects; what the server says instead of 101 is a ValueError."""
-        reader, writer = await asyncio.open_connection(host, port)
+    async def open(cls, host, port, path, protocol, origin="", **connection):
+        """Connects, with what asyncio.open_connection takes; what the server says instead of 101 is a ValueError."""
+        reader, writer = await asyncio.open_connection(host, port, **connection)
         key = base64.b64encode(os.urandom(16))
         lines = [
             f"GET {path} HTTP/1.1",
