@@ -117,6 +117,8 @@ public struct CallFailure: Error, Hashable, Sendable {
 
   /// Cuts a text at ``maximumTextBytes`` on a character boundary and replaces control characters.
   package static func shortened(_ text: String) -> String {
+    // Most are words of ours.
+    if text.utf8.count <= maximumTextBytes, text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text }
     var result = String.UnicodeScalarView()
     var bytes = 0
     for scalar in text.unicodeScalars {

@@ -54,6 +54,9 @@ final class HubLoop {
   private var inputs = CircularBuffer<Input>()
   private var doorEffects: [AppDoorEffect] = []
   private var engineEffects: [EngineEffect] = []
+  /// Those that are being carried out; the arrays change places, so that none is allocated anew.
+  private var doorWork: [AppDoorEffect] = []
+  private var engineWork: [EngineEffect] = []
   private var isRunning = false
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
   private var isStopped = false
@@ -357,12 +360,12 @@ final class HubLoop {
   }
 
   private func perform(at clock: Instant) {
-    let doorWork = doorEffects
-    doorEffects.removeAll(keepingCapacity: true)
+    swap(&doorEffects, &doorWork)
     for effect in doorWork { perform(effect, at: clock) }
-    let engineWork = engineEffects
-    engineEffects.removeAll(keepingCapacity: true)
+    doorWork.removeAll(keepingCapacity: true)
+    swap(&engineEffects, &engineWork)
     for effect in engineWork { perform(effect, at: clock) }
+    engineWork.removeAll(keepingCapacity: true)
   }
 
   private func perform(_ effect: AppDoorEffect, at clock: Instant) {

@@ -107,8 +107,9 @@ public struct OfferAnswer: Hashable, Sendable {
 
   /// The peer's offer starts ICE anew, so our answer needs new credentials (RFC 8445 section 9).
   public func restartsICE(_ offer: SessionDescription) -> Bool {
+    guard let plan, let former = plan.ice?.credentials else { return false }
     let sections = offer.sections
-    guard let plan, let former = plan.ice?.credentials, let section = sections[safe: plan.index] else { return false }
+    guard let section = sections[safe: plan.index] else { return false }
     let terms = AudioStreamTerms(section, in: offer, sections: sections, policy: policy)
     return terms.transport.iceCredentials.map { $0 != former } ?? false
   }
