@@ -114,7 +114,7 @@ public final class MediaGatewayHost {
     var random = SystemRandomNumberGenerator()
     return MediaLegConfiguration(
       .trunk(TrunkTransport.Configuration(port: ports.port, controlPort: ports.control)),
-      stream: MediaLegConfiguration.Stream(canonicalName: "bench", unixMicroseconds: 0, using: &random))
+      stream: MediaLegConfiguration.Stream(canonicalName: "bench", unixMicroseconds: 0, draw: { random.next() }))
   }
 
   private func reserve(_ identifier: MediaBridge.Identifier, _ side: BridgeSide) throws -> TrunkPorts {

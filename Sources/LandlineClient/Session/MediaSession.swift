@@ -68,7 +68,7 @@ final class MediaSession {
       locals: sockets.locals, certificate: certificate, credentials: credentials,
       draw: { UInt64.random(in: 0...(.max)) })
     let stream = MediaLegConfiguration.Stream(
-      canonicalName: canonicalName, unixMicroseconds: Clock.unixMicroseconds, using: &generator)
+      canonicalName: canonicalName, unixMicroseconds: Clock.unixMicroseconds, draw: { generator.next() })
     var configuration = AudioEndpoint.Configuration(MediaLegConfiguration(.client(transport), stream: stream))
     configuration.samplingRate = AudioFormat.samplingRate
     endpoint = AudioEndpoint(configuration, workspace: MediaWorkspace(), at: Clock.now)

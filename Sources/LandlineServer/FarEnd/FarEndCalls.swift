@@ -249,7 +249,8 @@ final class FarEndCalls: SIPNodeDelegate {
     let leg = MediaLegConfiguration(
       .trunk(.init(port: ports.port, controlPort: ports.control)),
       stream: .init(
-        canonicalName: "far-end", unixMicroseconds: Int64(Date().timeIntervalSince1970 * 1_000_000), using: &random))
+        canonicalName: "far-end", unixMicroseconds: Int64(Date().timeIntervalSince1970 * 1_000_000),
+        draw: { random.next() }))
     let (bound, eventLoop, handle) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop, call.handle)
     let isTaken = media?.open(call.bridge, [Self.side: leg]) { result in
       eventLoop.execute { bound.value.opened(result, handle, plan) }

@@ -244,7 +244,7 @@ final class HubMedia {
   }
 
   private func stream() -> MediaLegConfiguration.Stream {
-    .init(canonicalName: "landline", unixMicroseconds: NodeClock.unixMicroseconds(), using: &random)
+    .init(canonicalName: "landline", unixMicroseconds: NodeClock.unixMicroseconds(), draw: { random.next() })
   }
 
   private func keyMaterial() -> [UInt8] {

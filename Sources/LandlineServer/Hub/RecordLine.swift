@@ -110,8 +110,9 @@ final class RecordLine: Sendable {
         return
       } catch {
         tries += 1
-        log.warning(
-          "a call's record has to wait", metadata: ["call": "\(entry.call)", "problem": "\(error)"])
+        log.log(
+          level: tries == 1 ? .warning : .debug, "a call's record has to wait",
+          metadata: ["call": "\(entry.call)", "problem": "\(error)"])
         if state.withLock({ $0.isClosed }), tries >= Self.retriesAtEnd {
           log.error("a call's record is lost", metadata: ["call": "\(entry.call)"])
           return

@@ -33,12 +33,15 @@ public struct MediaLegConfiguration: Sendable {
       self.unixMicroseconds = unixMicroseconds
     }
 
-    /// Random numbers of a generator.
-    public init(canonicalName: String, unixMicroseconds: Int64, using generator: inout some RandomNumberGenerator) {
+    /// Random numbers.
+    /// - Parameter draw: 64 random bits.
+    public init(canonicalName: String, unixMicroseconds: Int64, draw: () -> UInt64) {
+      // The first sequence number is in the lower half, so that a receiver is not led astray by a wrap right away
+      // (RFC 3711 section 3.3.1).
       self.init(
-        source: .random(in: 1...(.max), using: &generator), sequence: .random(in: 0..<0x8000, using: &generator),
-        timestamp: .random(in: 0...(.max), using: &generator), canonicalName: canonicalName,
-        seed: generator.next(), unixMicroseconds: unixMicroseconds)
+        source: max(1, UInt32(truncatingIfNeeded: draw())), sequence: UInt16(truncatingIfNeeded: draw()) & 0x7FFF,
+        timestamp: UInt32(truncatingIfNeeded: draw()), canonicalName: canonicalName, seed: draw(),
+        unixMicroseconds: unixMicroseconds)
     }
   }
 

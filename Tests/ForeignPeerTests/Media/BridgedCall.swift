@@ -46,7 +46,7 @@ final class BridgedCall: Sendable {
     else { throw PeerFailure("letters are no ICE credentials") }
     let unixMicroseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
     func stream() -> MediaLegConfiguration.Stream {
-      .init(canonicalName: "landline", unixMicroseconds: unixMicroseconds, using: &random)
+      .init(canonicalName: "landline", unixMicroseconds: unixMicroseconds, draw: { random.next() })
     }
     let appStream = stream()
     var left = MediaLegConfiguration(

@@ -44,7 +44,7 @@ final class GatewayMedia {
       AudioEndpoint.Configuration(
         MediaLegConfiguration(
           .app(transport),
-          stream: .init(canonicalName: "gateway", unixMicroseconds: 1_700_000_000_000_000, using: &generator))),
+          stream: .init(canonicalName: "gateway", unixMicroseconds: 1_700_000_000_000_000, draw: { generator.next() }))),
       workspace: MediaWorkspace(), at: GatewayMedia.now)
     try channel.pipeline.syncOperations.addHandler(Reader(self))
     let bound = NIOLoopBound(self, eventLoop: eventLoop)

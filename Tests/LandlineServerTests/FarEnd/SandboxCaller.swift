@@ -127,7 +127,8 @@ final class SandboxCaller: Sendable {
     let leg = MediaLegConfiguration(
       .trunk(.init(port: ports.port, controlPort: ports.control)),
       stream: .init(
-        canonicalName: "caller", unixMicroseconds: Int64(Date().timeIntervalSince1970 * 1_000_000), using: &random))
+        canonicalName: "caller", unixMicroseconds: Int64(Date().timeIntervalSince1970 * 1_000_000),
+        draw: { random.next() }))
     try await reply { loop.open(bridge, [.right: leg], reply: $0) }
     let local = LocalMedia(
       host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },

@@ -103,7 +103,7 @@ final class JoinedCall {
       (BridgeSide.left, MediaLegConfiguration.Transport.app(appLeg)), (.right, .trunk(trunkLeg)),
     ] {
       let stream = MediaLegConfiguration.Stream(
-        canonicalName: "landline", unixMicroseconds: 1_700_000_000_000_000, using: &random)
+        canonicalName: "landline", unixMicroseconds: 1_700_000_000_000_000, draw: { random.next() })
       bridge.attach(side, MediaLegConfiguration(transport, stream: stream), at: now)
     }
     bridge.handle(.plan(.left, plans.app), at: now, outbox: outbox, events: &events)
