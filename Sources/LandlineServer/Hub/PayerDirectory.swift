@@ -26,6 +26,7 @@ public final class PayerDirectory: Sendable {
     var denyRanges: (rows: [StoredDenyRange], ranges: DenyRanges) = ([], .none)
     /// What is being read; whoever asks meanwhile waits for the same answer.
     var reads: [AccountName: Task<Payer?, any Error>] = [:]
+    var isClosed = false
   }
 
   private let environment: String
@@ -85,6 +86,20 @@ public final class PayerDirectory: Sendable {
     return payer
   }
 
+  /// Gives the file back, when what is being read is read; nothing is read afterwards.
+  package func close() async {
+    state.withLock { $0.isClosed = true }
+    await withCheckedContinuation { continuation in
+      queue.async {
+        self.rates.withLock { rates in
+          rates?.close()
+          rates = nil
+        }
+        continuation.resume()
+      }
+    }
+  }
+
   private func prices(of plan: String, at now: Instant) async throws -> (plan: RatePlan?, denyRanges: DenyRanges) {
     try await withCheckedThrowingContinuation { continuation in
       queue.async {
@@ -94,7 +109,8 @@ public final class PayerDirectory: Sendable {
   }
 
   private func load(_ name: String, at now: Instant) throws -> (plan: RatePlan?, denyRanges: DenyRanges) {
-    try rates.withLock { rates in
+    guard !state.withLock({ $0.isClosed }) else { throw LedgerUnavailable(.missing, "the gateway stops") }
+    return try rates.withLock { rates in
       if rates?.isAtItsPath != true {
         rates?.close()
         rates = nil

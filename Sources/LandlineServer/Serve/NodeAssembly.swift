@@ -187,6 +187,7 @@ struct NodeAssembly: Sendable {
 
   func close() async {
     for environment in environments { await environment.spool.close() }
+    for environment in environments { await environment.payers.close() }
     for ledger in ledgers { await ledger.close() }
     for store in gatewayStores.values { await store.close() }
   }

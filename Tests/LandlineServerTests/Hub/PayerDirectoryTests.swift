@@ -93,7 +93,13 @@ struct PayerDirectoryTests {
     let path = folder.appendingPathComponent("ledger.db").path
     let store = try await makeLedger(at: path)
     let ledger = LedgerThatGoesAway(store)
-    try await body(PayerDirectory(environment: "production", ledgerPath: path, ledger: ledger), ledger, path)
+    let directory = PayerDirectory(environment: "production", ledgerPath: path, ledger: ledger)
+    try await body(directory, ledger, path)
+    await directory.close()
+    // Later than all that is known.
+    await #expect(throws: LedgerUnavailable.self) {
+      try await directory.payer(account, at: Instant(seconds: 1 << 40))
+    }
     await store.close()
   }
 }
