@@ -99,8 +99,22 @@ public struct LeftOvers: Sendable {
     return sockets
   }
 
+  /// Sockets of this process that have no address and no peer, by their inode: made and never used.
+  public static func unusedSockets() -> Set<String> {
+    let before = inodes()
+    let used = ["udp", "udp6", "tcp", "tcp6", "unix", "netlink", "raw", "raw6", "packet"].flatMap { name in
+      SystemTable.text("/proc/net/\(name)").split { $0 == " " || $0 == "\n" }.map(String.init)
+    }
+    // One that came or went meanwhile tells nothing.
+    return before.intersection(inodes()).subtracting(used)
+  }
+
+  private static func inodes() -> Set<String> {
+    Set(descriptors().compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
+  }
+
   private static func sockets() -> [Socket] {
-    let own = Set(descriptors().compactMap { $0.hasPrefix("socket:[") ? String($0.dropFirst(8).dropLast()) : nil })
+    let own = inodes()
     return ["udp", "udp6", "tcp", "tcp6"].flatMap { name in
       SystemTable.text("/proc/net/\(name)").split(separator: "\n").dropFirst().compactMap { line -> Socket? in
         let cells: [Substring] = line.split(separator: " ")
