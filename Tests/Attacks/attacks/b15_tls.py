@@ -1,6 +1,5 @@
 """What TLS and DTLS agree to."""
 
-import contextlib
 import pathlib
 import shutil
 import tempfile
