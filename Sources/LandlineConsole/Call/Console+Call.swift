@@ -157,7 +157,7 @@ extension Console {
         "key.missing", "no application key is given", at: "--key", fix: "--key KEY, or LANDLINE_APPLICATION_KEY")
     }
     var settings = ClientOptions()
-    settings.software = "landline-call/\(landlineClientVersion)"
+    settings.software = "landline-call/\(LandlineVersion.text)"
     if !options.authorities.isEmpty { settings.trust = .authorities(options.authorities) }
     let secret = try applicationSecret(options)
     do throws(ArgumentError) {

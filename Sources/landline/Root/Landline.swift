@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallModel
 import LandlineConsole
 
 /// The command and everything below it.
@@ -29,7 +30,7 @@ struct Landline: AsyncParsableCommand {
         NO_COLOR, PAGER    as everywhere
         LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
       """,
-    version: "landline 0.5.0",
+    version: "landline \(LandlineVersion.text)",
     groupedSubcommands: [
       CommandGroup(
         name: "Running",
