@@ -1,9 +1,12 @@
 /// What somebody may have meant.
 package enum Spelling {
+  /// Most slips that a word may be from what was meant; of a short word, one.
+  private static let farthest = 2
+
   /// The candidate nearest to `word`, if it is near enough to be a slip.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     let letters = Array(word.lowercased().utf8.prefix(64))
-    let limit = letters.count <= 4 ? 1 : letters.count <= 8 ? 2 : 3
+    let limit = letters.count <= 4 ? 1 : farthest
     var best: (distance: Int, candidate: String)?
     for candidate in candidates {
       let distance = Spelling.distance(letters, Array(candidate.lowercased().utf8.prefix(64)))

@@ -13,6 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import board
+import declared_imports
 import producers
 import trap_constructs
 import version_floors
@@ -168,6 +169,33 @@ class FloorTests(unittest.TestCase):
         self.assertEqual(below, ["libssl3"])
         _, below = version_floors.judge(version_floors.PACKAGES, {"swift-nio": None, "swift-nio-http2": "1.44.0"}, lambda name: None)
         self.assertEqual(below, ["libssl3", "libosip2-15", "swift-nio", "swift-nio-http2"])
+
+
+class DeclaredImportTests(unittest.TestCase):
+    def target(self, name, imported=(), dependencies=(), links=(), headers=(), kind="regular"):
+        return declared_imports.Target(name, kind, set(dependencies), set(links), set(imported), set(headers))
+
+    def test_what_is_imported_has_to_be_declared(self):
+        whole = self.target("A", ["Foundation", "B"], ["B"])
+        self.assertEqual(declared_imports.judge([whole]), [])
+        missing = self.target("A", ["Foundation", "B", "NIOSSL"], ["B"], kind="test")
+        self.assertEqual(declared_imports.judge([missing]), ["A imports NIOSSL and does not declare it"])
+        self.assertEqual(
+            declared_imports.judge([self.target("A", [], ["B"])]), ["A declares B and no file imports it"])
+
+    def test_what_is_linked_has_to_be_declared(self):
+        c = self.target("CTLS", headers=["openssl/ssl.h", "openssl/evp.h", "string.h"], links=["ssl", "crypto"])
+        self.assertEqual(declared_imports.judge([c]), [])
+        c.links = {"ssl", "z"}
+        self.assertEqual(declared_imports.judge([c]), [
+            "CTLS includes headers of libcrypto and does not link it", "CTLS links libz and includes no header of it"])
+        users = [self.target(name, ["CTLS"], ["CTLS"]) for name in "AB"]
+        c.links = {"ssl", "crypto"}
+        self.assertEqual(declared_imports.judge([c] + users), ["CTLS is imported by A, B"])
+
+    def test_what_counts_as_an_import(self):
+        text = 'public import A\n@testable import struct B.C\n  @_exported public import D\n// import E\nlet s = """\n  import F\n  """\n'
+        self.assertEqual(declared_imports.imports([text]), {"A", "B", "D"})
 
 
 class CommandTests(unittest.TestCase):

@@ -1,6 +1,6 @@
 // Calls from a web page through a Landline gateway. One module, nothing else; its types stand in landline.d.ts.
 
-export const VERSION = "1.0.0";
+export const VERSION = "0.7.0";
 const CLIENT = `landline.js/${VERSION}`;
 
 /** Every limit of the library; milliseconds where nothing else is said. */

@@ -1,7 +1,7 @@
 import Foundation
 import MediaCore
 
-/// A WAV file in memory: mono, 16-bit PCM at 8, 16 or 32 kHz.
+/// A WAV file in memory: mono or stereo, 16-bit PCM at a usual rate of 8 to 192 kHz. Two channels become one.
 public struct SoundFile: Sendable {
   /// Why a file cannot be used.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -39,8 +39,18 @@ public struct SoundFile: Sendable {
   private init(_ bytes: [UInt8], path: String?) throws(Failure) {
     do throws(WAVReader.Failure) {
       let reader = try WAVReader(bytes)
-      samplingRate = reader.samplingRate
-      samples = reader.samples
+      // The rates that playing makes its own sound of; any other is brought to that of calls here, once.
+      if SoundPlayer.rates.contains(reader.samplingRate) {
+        samplingRate = reader.samplingRate
+        samples = reader.samples
+      } else {
+        let target = AudioFormat.samplingRate
+        guard let converted = SoundResampler.convert(reader.samples, from: reader.samplingRate, to: target) else {
+          throw .samplingRate(UInt32(clamping: reader.samplingRate))
+        }
+        samplingRate = target
+        samples = converted
+      }
     } catch {
       throw Failure(path: path, problem: error.description)
     }

@@ -2,6 +2,8 @@ import MediaCore
 
 /// A place in a sound file, and the file's sound at the rate of calls from there on.
 struct SoundPlayer {
+  /// Hz of files that are played as they are.
+  static let rates: Set<Int> = [8_000, 12_000, 16_000, 24_000, 32_000, 48_000]
   /// Milliseconds converted at a time.
   private static let step = 20
 

@@ -188,7 +188,7 @@ public final class Client: Sendable {
       }
       return try NIOSSLContext(configuration: configuration)
     } catch {
-      throw CallFailure(.networkSecurity, phrase: "\(error)")
+      throw CallFailure(.networkSecurity, phrase: "the authorities cannot be used: \(ErrorText.text(error))")
     }
   }
 

@@ -29,7 +29,7 @@ public struct ClientOptions: Sendable {
   /// Where the client runs: one of its loops. `nil`: on a thread of its own, which ends with the client.
   public var group: (any EventLoopGroup)?
   /// The name of the app's software, for the gateway's records: at most 64 printable characters.
-  public var software = "LandlineClient/\(landlineClientVersion)"
+  public var software = "LandlineClient/\(LandlineVersion.text)"
 
   public init() {}
 }

@@ -92,7 +92,7 @@ final class ClientCore {
         let registration = try await registrar.registration(isFresh: isFresh)
         core { $0.begin(registration) }
       } catch {
-        let failure = error as? CallFailure ?? CallFailure(.internal, phrase: "\(error)")
+        let failure = error as? CallFailure ?? CallFailure(.internal, phrase: ErrorText.text(error))
         core { $0.failed(failure) }
       }
     }
@@ -259,7 +259,7 @@ final class ClientCore {
       do {
         try await registrar.keep(credential)
       } catch {
-        let text = "\(error)"
+        let text = ErrorText.text(error)
         core { $0.client?.log(.warning, "credentials", "they could not be kept: \(text)") }
       }
     }

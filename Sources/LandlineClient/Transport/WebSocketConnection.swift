@@ -173,14 +173,26 @@ final class WebSocketConnection {
   private static func failure(of error: any Error) -> CallFailure {
     switch error {
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
-      CallFailure(.networkSecurity, phrase: "\(error)")
+      CallFailure(.networkSecurity, phrase: securityText(error))
     case ChannelError.connectTimeout: CallFailure(.networkTimeout)
     case let error as NIOConnectionError:
-      CallFailure(.networkUnreachable, phrase: error.connectionErrors.first.map { "\($0.error)" } ?? "\(error)")
+      CallFailure(.networkUnreachable, phrase: ErrorText.text(error.connectionErrors.first?.error ?? error))
     case Failure.notUpgraded:
       CallFailure(.networkUnreachable, phrase: "what answers there is no gateway for apps")
-    default: CallFailure(.networkUnreachable, phrase: "\(error)")
+    default: CallFailure(.networkUnreachable, phrase: ErrorText.text(error))
     }
+  }
+
+  /// The commonest reasons in words; the TLS library names them by the constants of its source.
+  private static func securityText(_ error: any Error) -> String {
+    let text = ErrorText.text(error)
+    if text.contains("CERTIFICATE_VERIFY_FAILED") {
+      return "the gateway's certificate has expired, or leads to no authority that is trusted here"
+    }
+    if text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST") {
+      return "what answers there does not speak TLS"
+    }
+    return text
   }
 }
 

@@ -109,7 +109,7 @@ struct CallLadder {
     return "\(words(details.endCause))\(duration)"
   }
 
-  private static func words(_ cause: CallEndCause) -> String {
+  static func words(_ cause: CallEndCause) -> String {
     switch cause {
     case .none: "not ended"
     case .timeout: "timed out"

@@ -26,7 +26,7 @@ package struct CallOptions: Sendable {
   package var secretFile: String?
   /// `LANDLINE_USER`, then `cli`, where `nil`.
   package var user: String?
-  /// PEM files of authorities, in place of the system's.
+  /// PEM files of authorities, in place of the system's; the file of `LANDLINE_AUTHORITY` where empty.
   package var authorities: [String] = []
 
   package init(target: String) { self.target = target }

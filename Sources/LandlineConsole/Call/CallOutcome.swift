@@ -32,7 +32,7 @@ struct CallOutcome {
     var lines: [String] = []
     if let quality { lines.append("sound    \(quality)") }
     if let cost = details.cost {
-      lines.append("cost     \(cost) for \(details.billedSeconds) s")
+      lines.append("cost     \(cost.readable) for \(details.billedSeconds) s")
     } else if details.answeredAt != nil {
       lines.append("cost     not known yet")
     }

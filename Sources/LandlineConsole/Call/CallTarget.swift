@@ -13,9 +13,9 @@ enum CallTarget: Hashable {
     func rest(_ prefix: String) -> String? {
       text.lowercased().hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : nil
     }
-    if let number = rest("tel:") {
-      // Visual separators are part of a telephone URI (RFC 3966 section 5.1.1), its parameters are not the number's.
-      self = .phone(String(number.prefix { $0 != ";" }.filter { !"-.() ".contains($0) }))
+    if rest("tel:") != nil {
+      // The parameters of a telephone URI (RFC 3966) are not the number's.
+      self = .phone(try CallTarget.number(String(text.prefix { $0 != ";" })))
     } else if rest("sip:") != nil || rest("sips:") != nil {
       self = .sip(text)
     } else if let user = rest("user:") {
@@ -24,12 +24,26 @@ enum CallTarget: Hashable {
       self = .conference(room)
     } else if text.contains("@") {
       self = .sip(text)
-    } else if text.first == "+" || (!text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber }) {
-      self = .phone(text)
+    } else if text.contains(where: \.isNumber), !text.contains(where: \.isLetter) {
+      self = .phone(try CallTarget.number(text))
     } else {
       throw ConsoleError.usage(
         "target.form", "target: it is no number, address, user or conference", at: "TARGET",
         fix: "+46701234567, sip:alice@example.com, user:alice or conf:room")
+    }
+  }
+
+  /// What is called when a text is dialled.
+  private static func number(_ text: String) throws(ConsoleError) -> String {
+    guard text.utf8.count <= TypedNumber.maximumBytes else {
+      throw ConsoleError.usage("number.long", "number: too long", at: "TARGET", fix: TypedNumber.accepted)
+    }
+    switch TypedNumber(text) {
+    case .number(let number): return "\(number)"
+    case .emergency(let number): return number.code
+    case .problem(let message, let accepted, let position):
+      throw ConsoleError.usage(
+        "number", "number: \(message)", at: "TARGET" + (position.map { ", character \($0 + 1)" } ?? ""), fix: accepted)
     }
   }
 

@@ -154,11 +154,14 @@ extension Console {
     }
     guard let key = options.applicationKey ?? environment.value("LANDLINE_APPLICATION_KEY") else {
       throw ConsoleError.usage(
-        "key.missing", "no application key is given", at: "--key", fix: "--key KEY, or LANDLINE_APPLICATION_KEY")
+        "key.missing", "no application key is given", at: "--application-key",
+        fix: "--application-key KEY, or LANDLINE_APPLICATION_KEY")
     }
     var settings = ClientOptions()
-    settings.software = "landline-call/\(landlineClientVersion)"
-    if !options.authorities.isEmpty { settings.trust = .authorities(options.authorities) }
+    settings.software = "landline-call/\(LandlineVersion.text)"
+    var authorities = options.authorities
+    if authorities.isEmpty, let file = environment.value("LANDLINE_AUTHORITY") { authorities = [file] }
+    if !authorities.isEmpty { settings.trust = .authorities(authorities) }
     let secret = try applicationSecret(options)
     do throws(ArgumentError) {
       return try Client(
@@ -190,7 +193,7 @@ extension Console {
   /// The option that carried an argument of the client library.
   private static func argument(_ name: String) -> String {
     switch name {
-    case "applicationKey": "--key"
+    case "applicationKey": "--application-key"
     case "environmentHost": "--url"
     case "userID": "--user"
     case "callerNumber": "--from"
@@ -205,7 +208,7 @@ extension Console {
     } catch {
       throw ConsoleError.usage(
         "play.file", "the sound cannot be played: \(error.problem)", at: path,
-        fix: "a WAV file: mono, 16-bit PCM, 8, 16 or 32 kHz")
+        fix: "a WAV file: mono or stereo, 16-bit PCM, 8 to 192 kHz")
     }
   }
 

@@ -111,8 +111,8 @@ extension Console {
     var second = options
     second.key = "\(key).credit"
     _ = try Arguments.name(second.key ?? "", "--key", as: RequestKey.self)
-    if isGenerated, !options.isDryRun { try remark("key", key.text) }
     _ = try await administer(name, .setCreditLimit(limit), "set-credit-limit", second)
+    if isGenerated, !options.isDryRun { try remark("key", key.text) }
     return try await administer(name, change, "set-cap", first)
   }
 

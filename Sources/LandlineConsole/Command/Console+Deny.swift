@@ -40,9 +40,10 @@ extension Console {
       rows: ranges.map { [.text("\($0.prefix)"), .text($0.reason.rawValue), .text($0.note), .instant($0.addedAt)] })
   }
 
-  /// Digits with or without a `+`.
+  /// Digits with or without a `+`; a whole number as people write it too.
   func digits(_ text: String, _ argument: String) throws -> NumberDigits {
-    try Arguments.value(argument) { () throws(InvalidValue) in
+    let text = Arguments.dialled(text)
+    return try Arguments.value(argument) { () throws(InvalidValue) in
       try NumberDigits(text.hasPrefix("+") ? text.dropFirst() : text[...])
     }
   }

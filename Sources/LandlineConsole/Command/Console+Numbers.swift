@@ -4,7 +4,7 @@ import NumberPlan
 extension Console {
   /// What a text is as a telephone number. The number plan is asked here and nowhere else.
   package func numberParse(_ text: String) async throws -> Answer {
-    let number = try Arguments.value("NUMBER") { () throws(InvalidValue) in try E164Number(text) }
+    let number = try Arguments.number(text, "NUMBER")
     let advice = NumberPlan.advice(for: number)
     return Answer(
       record: Listing(

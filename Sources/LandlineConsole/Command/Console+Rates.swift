@@ -9,7 +9,7 @@ extension Console {
   package func rateLookup(_ number: String, deck: String?, plan: String?, account: String?, at: String?) async throws
     -> Answer
   {
-    let free = FreeNumber(dialled: number)
+    let free = FreeNumber(dialled: Arguments.dialled(number))
     let number = try digits(number, "NUMBER")
     let at = try instant(at)
     guard [deck, plan, account].count(where: { $0 != nil }) <= 1 else {
@@ -48,7 +48,7 @@ extension Console {
 
   /// How a call of an account would be priced, step by step.
   package func rateExplain(_ number: String, account: String, seconds: String, at: String?) async throws -> Answer {
-    let free = FreeNumber(dialled: number)
+    let free = FreeNumber(dialled: Arguments.dialled(number))
     let number = try digits(number, "NUMBER")
     let milliseconds = try Arguments.value("--seconds") { () throws(InvalidValue) in
       try DecimalText.parse(seconds, scale: 3, kind: "duration")

@@ -222,9 +222,12 @@ extension Console {
 
   private func takeNumbers(_ options: TrunkTestOptions, into settings: inout TrunkTest.Settings) throws {
     if let caller = options.caller {
-      settings.caller = try Arguments.value("--from") { () throws(InvalidValue) in try E164Number(caller) }
+      settings.caller = try Arguments.number(caller, "--from")
     }
     guard let text = options.number else { return }
+    guard text.utf8.count <= TypedNumber.maximumBytes else {
+      throw ConsoleError.usage("number.long", "number: too long", at: "--number", fix: TypedNumber.accepted)
+    }
     // A short code dialled by mistake must never ring where somebody waits to help.
     let digits = text.filter { $0 != "+" && $0 != " " && $0 != "-" }
     let isEmergency = (0...3).contains { prefix in
@@ -236,7 +239,7 @@ extension Console {
         "number.emergency", "emergency services are never called for a test", at: "--number",
         fix: "a telephone of your own")
     }
-    let number = try Arguments.value("--number") { () throws(InvalidValue) in try E164Number(text) }
+    let number = try Arguments.number(text, "--number")
     guard number.testNumber == nil else {
       throw ConsoleError.usage(
         "number.test", "the gateway answers that number itself, without a trunk", at: "--number",

@@ -11,16 +11,22 @@ extension Console {
     var at: Instant
   }
 
-  /// Opens the ledger and settles on a key. A generated key is told before it is used: whatever happens next, the
-  /// command can be repeated under it.
+  /// Opens the ledger and settles on a key. A generated key is told once something stands under it; where that is not
+  /// known, the failure names it, or the interrupt does.
   func write<Value>(
     _ options: WriteOptions, create: Bool = false, _ body: (Write) async throws -> Value
   ) async throws -> Value {
     let (key, isGenerated) = try options.requestKey()
     let at = try now()
     return try await writing(create: create) { store in
-      if isGenerated, !options.isDryRun { try remark("key", key.text) }
-      return try await body(Write(store: store, options: options, key: key, at: at))
+      guard isGenerated, !options.isDryRun else {
+        return try await body(Write(store: store, options: options, key: key, at: at))
+      }
+      PendingKey.begin(key.text)
+      defer { PendingKey.end() }
+      let value = try await body(Write(store: store, options: options, key: key, at: at))
+      try remark("key", key.text)
+      return value
     }
   }
 

@@ -19,7 +19,7 @@ package struct Console: Sendable {
       return answer.status
     } catch {
       let failure = ConsoleError(any: error, path: databasePath)
-      report(failure)
+      if failure.status != .outputClosed { report(failure) }
       return failure.status
     }
   }
@@ -122,6 +122,9 @@ extension Console {
 
   /// Tells of a failure on standard error. A closed standard error leaves nothing to be done.
   package func report(_ failure: ConsoleError) {
+    var failure = failure
+    // What was just done does not help when it is done again.
+    if let fix = failure.fix, fix == "landline " + environment.commandLine.joined(separator: " ") { failure.fix = nil }
     let text = settings.format == .json || settings.format == .ndjson ? failure.json.text : failure.text
     try? TextStream.standardError.write(text + "\n")
   }

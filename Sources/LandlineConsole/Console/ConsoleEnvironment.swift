@@ -6,14 +6,18 @@ package struct ConsoleEnvironment: Sendable {
   package var standardOutputIsTerminal: Bool
   /// Both standard input and standard error: a question can be asked and answered.
   package var canAsk: Bool
+  /// The words behind the command's name, as they were typed.
+  package var commandLine: [String]
   /// Lines on the terminal.
   package var screenLines: Int
   /// Columns on the terminal; 0 where there is none.
   package var screenColumns: Int
 
   package init(
-    variables: [String: String], standardOutputIsTerminal: Bool, canAsk: Bool, screenLines: Int, screenColumns: Int = 0
+    variables: [String: String], standardOutputIsTerminal: Bool, canAsk: Bool, screenLines: Int, screenColumns: Int = 0,
+    commandLine: [String] = []
   ) {
+    self.commandLine = commandLine
     self.variables = variables
     self.standardOutputIsTerminal = standardOutputIsTerminal
     self.canAsk = canAsk
@@ -36,7 +40,7 @@ package struct ConsoleEnvironment: Sendable {
     return ConsoleEnvironment(
       variables: ProcessInfo.processInfo.environment, standardOutputIsTerminal: isTerminal,
       canAsk: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, screenLines: Int(size.ws_row),
-      screenColumns: Int(size.ws_col))
+      screenColumns: Int(size.ws_col), commandLine: Array(CommandLine.arguments.dropFirst()))
   }
 
   /// A variable that is set and not empty.

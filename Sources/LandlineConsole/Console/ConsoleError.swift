@@ -78,7 +78,7 @@ extension ConsoleError {
     case let error as LedgerUnavailable: self.init(error, at: path)
     case let error as RateStoreRefusal: self.init(error)
     case let error as LedgerFault: self.init(.booksBroken, code: "fault", error.description, at: path)
-    default: self.init(.failed, code: "internal", "\(error)")
+    default: self.init(.failed, code: "internal", ErrorText.text(error))
     }
   }
 

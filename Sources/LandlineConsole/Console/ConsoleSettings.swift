@@ -11,7 +11,7 @@ package struct ConsoleSettings: Sendable {
   /// `--database`.
   package var database: String?
   package var format: Format
-  /// Amounts in tables rounded to two decimals.
+  /// Amounts in tables rounded to the decimals of their currency.
   package var isHuman: Bool
   package var color: Color
   /// `--tz`: the zone of times in tables and of dates in options; `nil` for UTC.

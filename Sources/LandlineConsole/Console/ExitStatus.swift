@@ -23,4 +23,6 @@ package enum ExitStatus: Int32, Sendable {
   /// Something did not come in time.
   case timedOut = 12
   case interrupted = 130
+  /// Whoever read the output has read enough: as a process ends that SIGPIPE ends, without a word.
+  case outputClosed = 141
 }

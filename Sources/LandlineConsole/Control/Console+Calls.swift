@@ -21,20 +21,35 @@ extension Console {
     let call: CallID = try Arguments.name(id, "ID")
     let client = ControlClient(path: controlPath(control))
     let object = try object(await client.get("/v1/calls/\(call)" + query(["environment": name])), control)
-    return Answer(record: Console.flattened(object))
+    var answer = Answer(record: Console.flattened(object))
+    answer.blocks = CallSheet(call: object, base: pagesAddress, table: try table()).lines.map { .line($0) }
+    return answer
+  }
+
+  /// Where the gateway's pages are, as far as the address for apps says it.
+  private var pagesAddress: String? {
+    guard let url = environment.value("LANDLINE_URL"), url.lowercased().hasPrefix("ws"),
+      var parts = URLComponents(string: url)
+    else { return nil }
+    parts.scheme = parts.scheme?.lowercased() == "wss" ? "https" : "http"
+    parts.path = ""
+    return parts.string
   }
 
   /// Live calls first, then each change, until interrupted.
   package func callsWatch(control: String?, environment name: String?) async throws -> Answer {
     let client = ControlClient(path: controlPath(control))
-    let table = try table()
+    let screen =
+      environment.standardOutputIsTerminal && environment.value("TERM") != "dumb" ? environment.screenLines : 0
+    let isTable = settings.format == .table || settings.format == .csv
+    var board = CallBoard(table: try table(), screenLines: screen)
+    if isTable { try TextStream.standardOutput.write(board.begin()) }
     try await client.lines("/v1/live-calls" + query(["watch": "true", "environment": name])) { status, line in
       guard status == 200 else { throw self.failure(.init(status: status, body: line), control) }
       if settings.format == .json || settings.format == .ndjson {
         try TextStream.standardOutput.write(String(decoding: line, as: UTF8.self) + "\n")
       } else if let call = JSONObject(line) {
-        let text = table.text(Listing(Console.callColumns, rows: [try cells(ofCall: call)]))
-        try TextStream.standardOutput.write(String(text.split(separator: "\n").last ?? "") + "\n")
+        try TextStream.standardOutput.write(board.changed(call))
       }
       return true
     }

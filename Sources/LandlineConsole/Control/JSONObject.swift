@@ -49,6 +49,10 @@ struct JSONObject: Sendable {
 }
 
 extension JSONObject.Value {
+  var object: JSONObject? {
+    if case .object(let object) = self { object } else { nil }
+  }
+
   var array: [JSONObject]? {
     guard case .array(let values) = self else { return nil }
     return values.compactMap { value in

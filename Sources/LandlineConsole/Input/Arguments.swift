@@ -12,6 +12,28 @@ enum Arguments {
     do throws(InvalidValue) { return try parse() } catch { throw ConsoleError(error, in: argument) }
   }
 
+  /// A telephone number as people write it: `+46 70-123 45 67`, `0046…`, `tel:+46…`.
+  static func number(_ text: String, _ argument: String) throws -> E164Number {
+    switch TypedNumber(text) {
+    case .number(let number): return number
+    case .emergency(let number):
+      throw ConsoleError.usage(
+        "number.emergency", "number: \(number.code) is an emergency number", at: argument, fix: TypedNumber.accepted)
+    case .problem(let message, let accepted, let position):
+      throw ConsoleError.usage(
+        "number", "number: \(message)", at: argument + (position.map { ", character \($0 + 1)" } ?? ""), fix: accepted)
+    }
+  }
+
+  /// A whole number as it would be dialled, `+46701234567`; any other text, such as a prefix, as it is.
+  static func dialled(_ text: String) -> String {
+    if text.utf8.count <= TypedNumber.maximumBytes, case .number(let number) = TypedNumber(text) {
+      "\(number)"
+    } else {
+      text
+    }
+  }
+
   static func currency(_ text: String, _ argument: String = "--currency") throws -> Currency {
     try value(argument) { () throws(InvalidValue) in try Currency(text) }
   }

@@ -3,7 +3,7 @@ import CallModel
 /// Rows as aligned columns for people.
 struct TableText {
   var zone: CivilZone
-  /// Amounts rounded to two decimals.
+  /// Amounts rounded to the decimals of their currency.
   var isHuman: Bool
   var isColored: Bool
 
@@ -67,8 +67,10 @@ struct TableText {
   func text(_ amount: Credits) -> String {
     guard isHuman else { return amount.decimal }
     // Half away from zero; for eyes only.
-    let cents = (amount.micros.magnitude + 5000) / 10_000
-    return DecimalText.format(amount.micros < 0 ? -Int64(cents) : Int64(cents), scale: 2)
+    let decimals = amount.currency.decimals
+    let unit = (decimals..<Credits.scale).reduce(UInt64(1)) { unit, _ in unit * 10 }
+    let units = Int64((amount.micros.magnitude + unit / 2) / unit)
+    return DecimalText.format(amount.micros < 0 ? -units : units, scale: decimals)
   }
 
   /// `2026-11-21 05:30:04.118` on the clocks of the zone.

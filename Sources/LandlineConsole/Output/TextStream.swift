@@ -25,6 +25,9 @@ struct TextStream: Sendable {
       let written = Foundation.write(descriptor, rest.baseAddress, rest.count)
       if written < 0 {
         if errno == EINTR { continue }
+        if errno == EPIPE {
+          throw ConsoleError(.outputClosed, code: "output.closed", "nobody reads the output any more")
+        }
         throw ConsoleError(
           .failed, code: "output", "the output cannot be written: \(String(cString: strerror(errno)))")
       }

@@ -9,6 +9,15 @@ extension Console {
   /// Runs a whole gateway on loopback, for trying things out: one process, a ledger in a file, an account with play credit,
   /// a far end that answers. The configuration it runs with is written beside its ledger.
   package func dev(_ options: DevOptions) async throws -> Answer {
+    if let trunk = options.trunk {
+      do throws(InvalidValue) {
+        _ = try TrunkConfiguration(name: "trunk", uri: trunk)
+      } catch {
+        var failure = ConsoleError(error, in: "--trunk")
+        failure.fix = "a SIP URI such as sip:127.0.0.1:5070"
+        throw failure
+      }
+    }
     let dev = try DevFolder(options, environment: environment)
     try dev.write(options)
     try await prepareBooks(dev)

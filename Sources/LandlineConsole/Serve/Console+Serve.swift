@@ -168,6 +168,6 @@ extension ConsoleError {
   /// A gateway that could not start, by what stopped it.
   init(startingFailed error: any Error) {
     self.init(any: error, path: "")
-    if code == "internal" { what = "the gateway cannot start: \(error)" }
+    if code == "internal" { what = "the gateway cannot start: \(ErrorText.text(error))" }
   }
 }

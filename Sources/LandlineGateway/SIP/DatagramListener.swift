@@ -39,7 +39,7 @@ final class DatagramListener: ChannelInboundHandler {
 
   /// A broken read says nothing about other peers: the socket stays.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    transports?.report(.listener, listener.id, "reading a datagram failed: \(error)")
+    transports?.report(.listener, listener.id, "reading a datagram failed: \(ErrorText.text(error))")
   }
 
   func send(_ bytes: [UInt8], to remote: TransportAddress) -> SendResult {

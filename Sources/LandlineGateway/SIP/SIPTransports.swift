@@ -200,7 +200,7 @@ package final class SIPTransports {
       var again = listener
       again.port = addresses[listener.id]?.port ?? listener.port
       open(again).assumeIsolated().whenFailure { [weak self] error in
-        self?.report(.listener, listener.id, "\(error)")
+        self?.report(.listener, listener.id, ErrorText.text(error))
         self?.reopen(listener)
       }
     }
@@ -436,8 +436,8 @@ package final class SIPTransports {
     switch error {
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case let error as NIOConnectionError:
-      error.connectionErrors.first.map { reason($0.error) } ?? "\(error)"
-    default: "\(error)"
+      error.connectionErrors.first.map { reason($0.error) } ?? ErrorText.text(error)
+    default: ErrorText.text(error)
     }
   }
 

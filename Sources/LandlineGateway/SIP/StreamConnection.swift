@@ -232,7 +232,7 @@ final class StreamConnection: ChannelInboundHandler {
     if listener.transport == .tls, let failure = TLSFailure(afterHandshake: error) {
       return end(failure.kind, failure.text)
     }
-    end(.connectionLost, "\(error)")
+    end(.connectionLost, ErrorText.text(error))
   }
 
   // MARK: Time

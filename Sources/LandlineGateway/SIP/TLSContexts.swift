@@ -92,7 +92,7 @@ package struct TLSContexts: Sendable {
         accepted: "the private key that the first certificate of the chain was made for")
     } catch {
       throw refusal(
-        "context", "the TLS library refuses the settings: \(error)",
+        "context", "the TLS library refuses the settings: \(ErrorText.text(error))",
         accepted: "certificates with RSA keys of at least 2048 bits or keys on P-256, P-384 or P-521")
     }
   }

@@ -1,3 +1,4 @@
+import CallModel
 import NIOCore
 import NIOSSL
 
@@ -22,7 +23,7 @@ struct TLSFailure: Error {
       self = failure
       return
     }
-    let description = "\(error)"
+    let description = ErrorText.text(error)
     func says(_ word: String) -> Bool { description.contains(word) }
     let alert = TLSFailure.alerts.first { says($0.code) }
     self =

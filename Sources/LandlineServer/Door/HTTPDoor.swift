@@ -1,3 +1,4 @@
+import CallModel
 import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -87,7 +88,7 @@ public struct HTTPDoor: Service {
           try await ReserveHandler.guardListener(channel, logger).get()
           try socket?.publish()
         } catch {
-          logger.error("the listener cannot be opened", metadata: ["error": "\(error)"])
+          logger.error("the listener cannot be opened", metadata: ["error": "\(ErrorText.text(error))"])
           channel.close(promise: nil)
           return
         }

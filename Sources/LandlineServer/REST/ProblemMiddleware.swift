@@ -1,3 +1,4 @@
+import CallModel
 import Hummingbird
 import Logging
 import NIOCore
@@ -30,7 +31,7 @@ struct ProblemMiddleware: RouterMiddleware {
       // The codec's own errors end the connection.
       throw error
     } catch {
-      service.logger.error("a request failed", metadata: ["error": "\(error)"])
+      service.logger.error("a request failed", metadata: ["error": "\(ErrorText.text(error))"])
       response = ProblemMiddleware.response(Problem(.internalFault, "the request failed inside the gateway"), path)
     }
     if request.method == .head {

@@ -75,7 +75,7 @@ extension RESTService {
           let outcome = worst ?? .skipped
           continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .text(outcome.rawValue))]))
         } catch {
-          logger.error("a trunk could not be tested", metadata: ["trunk": "\(name)", "error": "\(error)"])
+          logger.error("a trunk could not be tested", metadata: ["trunk": "\(name)", "error": "\(ErrorText.text(error))"])
           let step = TrunkTestStep(
             step: "test", outcome: .failed, text: "The test itself failed.", fix: "the gateway's log says why",
             milliseconds: 0)

@@ -269,7 +269,7 @@ package struct RESTService: Sendable {
     } catch let failure as CallFailure {
       throw Problem(failure)
     } catch {
-      logger.error("a request failed", metadata: ["route": "\(route.id)", "error": "\(error)"])
+      logger.error("a request failed", metadata: ["route": "\(route.id)", "error": "\(ErrorText.text(error))"])
       throw Problem(.internalFault, "the request failed inside the gateway")
     }
   }

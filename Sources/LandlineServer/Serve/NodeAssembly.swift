@@ -17,7 +17,6 @@ import SecureTransport
 /// What a configuration becomes before anything listens: open stores and the values that the hub, the doors and the
 /// verifier are made of.
 struct NodeAssembly: Sendable {
-  static let version = "0.6.0"
   /// The name of the built-in far end among the trunks; no trunk of the configuration can have it.
   static let farEndTrunk = "far-end"
 
@@ -126,7 +125,7 @@ struct NodeAssembly: Sendable {
   }
 
   func hub(farEnd: CallTrunk?) throws -> HubConfiguration {
-    var door = AppDoor.Configuration(version: Self.version)
+    var door = AppDoor.Configuration(version: LandlineVersion.text)
     let limits = configuration.http.limits
     door.maximumConnections = limits.connections
     door.maximumConnectionsPerHost = limits.connectionsPerHost
@@ -142,7 +141,7 @@ struct NodeAssembly: Sendable {
       media = [MediaLoopConfiguration(app: configuration.media.app, trunk: configuration.media.trunk)]
     }
     var hub = HubConfiguration(
-      node: configuration.node.text, version: Self.version, environments: environments,
+      node: configuration.node.text, version: LandlineVersion.text, environments: environments,
       engine: Self.engine(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,

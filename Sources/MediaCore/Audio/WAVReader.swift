@@ -1,4 +1,5 @@
-/// A WAV file of speech: RIFF, one channel, 16-bit PCM at 8, 16 or 32 kHz. Total on any bytes.
+/// A WAV file: RIFF, one or two channels, 16-bit PCM at a usual rate of 8 to 192 kHz. Two channels become one. Total on
+/// any bytes.
 public struct WAVReader: Sendable {
   /// Why a file is refused: what was found, and by its text what is wanted.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -24,21 +25,26 @@ public struct WAVReader: Sendable {
       case .cutOff(let name): "the chunk \"\(name)\" goes on behind the end of the file"
       case .noFormat: "no chunk \"fmt \" of at least 16 bytes before the sound"
       case .encoding(let tag): "encoding \(tag): PCM (1) is wanted"
-      case .channels(let count): "\(count) channels: one is wanted"
+      case .channels(let count): "\(count) channels: one or two are wanted"
       case .bits(let bits): "\(bits) bits a sample: 16 are wanted"
-      case .samplingRate(let rate): "\(rate) Hz: 8000, 16000 or 32000 are wanted"
+      case .samplingRate(let rate):
+        "\(rate) Hz: one of \(WAVReader.rates.map(String.init).joined(separator: ", ")) is wanted"
       case .inconsistent: "the block size or byte rate does not fit to the samples: a plain PCM header is wanted"
       case .noSound: "no sound: a chunk \"data\" with at least one sample is wanted"
       }
     }
   }
 
-  /// Bytes of a file: ten minutes at 16 kHz, and its head.
-  public static let maximumSize = 20 << 20
+  /// Bytes of a file: about six minutes at 48 kHz in two channels.
+  public static let maximumSize = 64 << 20
+  /// Hz that are read.
+  public static let rates: [UInt32] = [
+    8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
+  ]
   /// Chunks looked at before the sound.
   static let maximumChunks = 64
 
-  /// Hz: 8000, 16000 or 32000.
+  /// Hz, one of ``rates``.
   public let samplingRate: Int
   public let samples: [Int16]
 
@@ -50,41 +56,51 @@ public struct WAVReader: Sendable {
       throw .notRIFF
     }
     var position = 12
-    var rate: Int?
+    var form: (rate: Int, channels: Int)?
     for _ in 0..<WAVReader.maximumChunks where bytes.count - position >= 8 {
       let name = bytes[position..<(position + 4)]
       let size = Int(WAVReader.integer(bytes, position + 4, UInt32.self))
       let body = position + 8
       guard size <= bytes.count - body else { throw .cutOff(WAVReader.printable(name)) }
       if name.elementsEqual("fmt ".utf8) {
-        rate = try WAVReader.format(bytes, body, size)
+        form = try WAVReader.format(bytes, body, size)
       } else if name.elementsEqual("data".utf8) {
-        guard let rate else { throw .noFormat }
-        guard size >= 2 else { throw .noSound }
-        samplingRate = rate
-        samples = (0..<(size / 2)).map { WAVReader.integer(bytes, body + 2 * $0, Int16.self) }
+        guard let form else { throw .noFormat }
+        guard size >= 2 * form.channels else { throw .noSound }
+        samplingRate = form.rate
+        samples =
+          form.channels == 1
+          ? (0..<(size / 2)).map { WAVReader.integer(bytes, body + 2 * $0, Int16.self) }
+          : (0..<(size / 4)).map { frame in
+            let left = Int(WAVReader.integer(bytes, body + 4 * frame, Int16.self))
+            let right = Int(WAVReader.integer(bytes, body + 4 * frame + 2, Int16.self))
+            return Int16((left + right) >> 1)
+          }
         return
       }
       // Chunks begin at even places.
       position = min(body + size + size % 2, bytes.count)
     }
-    throw rate == nil ? .noFormat : .noSound
+    throw form == nil ? .noFormat : .noSound
   }
 
-  private static func format(_ bytes: [UInt8], _ start: Int, _ size: Int) throws(Failure) -> Int {
+  private static func format(_ bytes: [UInt8], _ start: Int, _ size: Int) throws(Failure) -> (rate: Int, channels: Int)
+  {
     guard size >= 16 else { throw .noFormat }
-    let tag = integer(bytes, start, UInt16.self)
+    var tag = integer(bytes, start, UInt16.self)
+    // Extensible (Microsoft, 2001): the format proper begins a GUID.
+    if tag == 0xFFFE, size >= 26 { tag = integer(bytes, start + 24, UInt16.self) }
     guard tag == 1 else { throw .encoding(tag) }
     let channels = integer(bytes, start + 2, UInt16.self)
-    guard channels == 1 else { throw .channels(channels) }
+    guard channels == 1 || channels == 2 else { throw .channels(channels) }
     let bits = integer(bytes, start + 14, UInt16.self)
     guard bits == 16 else { throw .bits(bits) }
     let rate = integer(bytes, start + 4, UInt32.self)
-    guard [8_000, 16_000, 32_000].contains(rate) else { throw .samplingRate(rate) }
-    guard integer(bytes, start + 8, UInt32.self) == 2 * rate, integer(bytes, start + 12, UInt16.self) == 2 else {
-      throw .inconsistent
-    }
-    return Int(rate)
+    guard WAVReader.rates.contains(rate) else { throw .samplingRate(rate) }
+    guard integer(bytes, start + 8, UInt32.self) == 2 * UInt32(channels) * rate,
+      integer(bytes, start + 12, UInt16.self) == 2 * channels
+    else { throw .inconsistent }
+    return (Int(rate), Int(channels))
   }
 
   private static func integer<Value: FixedWidthInteger>(_ bytes: [UInt8], _ offset: Int, _: Value.Type) -> Value {

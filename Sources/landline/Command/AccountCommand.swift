@@ -80,7 +80,8 @@ extension AccountCommand {
   }
 
   struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "All settings of one account.")
+    static let configuration = CommandConfiguration(
+      abstract: "All settings of one account.", discussion: "landline account show acme")
 
     @Argument(completion: AccountCompletion.names)
     var account: String
@@ -92,7 +93,12 @@ extension AccountCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "All customers' accounts.")
+    static let configuration = CommandConfiguration(
+      abstract: "All customers' accounts.",
+      discussion: """
+        landline account list
+        landline account list --all --json
+        """)
 
     @Flag(help: "The operator's own accounts too.")
     var all = false
@@ -105,7 +111,8 @@ extension AccountCommand {
 
   struct Close: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Close an account for good; calls under way still settle.")
+      abstract: "Close an account for good; calls under way still settle.",
+      discussion: "landline account close acme --yes")
 
     @Argument(completion: AccountCompletion.names)
     var account: String
@@ -125,7 +132,8 @@ extension AccountCommand {
   }
 
   struct Lock: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Refuse new calls until the account is unlocked.")
+    static let configuration = CommandConfiguration(
+      abstract: "Refuse new calls until the account is unlocked.", discussion: "landline account lock acme")
 
     @Argument(completion: AccountCompletion.names)
     var account: String
@@ -140,7 +148,8 @@ extension AccountCommand {
   }
 
   struct Unlock: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Allow calls again.")
+    static let configuration = CommandConfiguration(
+      abstract: "Allow calls again.", discussion: "landline account unlock acme")
 
     @Argument(completion: AccountCompletion.names)
     var account: String
@@ -156,7 +165,11 @@ extension AccountCommand {
 
   struct SetPlan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "set-plan", abstract: "Assign a rate plan, or none.")
+      commandName: "set-plan", abstract: "Assign a rate plan, or none.",
+      discussion: """
+        landline account set-plan acme eu-retail
+        landline account set-plan acme none
+        """)
 
     @Argument(completion: AccountCompletion.names)
     var account: String
@@ -177,7 +190,8 @@ extension AccountCommand {
 
   struct SetZone: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "set-zone", abstract: "Change the zone whose midnight starts a new day of calls.")
+      commandName: "set-zone", abstract: "Change the zone whose midnight starts a new day of calls.",
+      discussion: "landline account set-zone acme Europe/Stockholm")
 
     @Argument(completion: AccountCompletion.names)
     var account: String
@@ -229,7 +243,8 @@ struct CapCommand: AsyncParsableCommand {
     commandName: "cap", abstract: "Limits of an account and how far they are used.", subcommands: [Show.self])
 
   struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Limits of an account and how far they are used.")
+    static let configuration = CommandConfiguration(
+      abstract: "Limits of an account and how far they are used.", discussion: "landline cap show acme")
 
     @Argument(completion: AccountCompletion.names)
     var account: String

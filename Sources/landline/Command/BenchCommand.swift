@@ -14,7 +14,8 @@ struct BenchCommand: AsyncParsableCommand {
   struct LedgerPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "ledger",
-      abstract: "Holds and settlements a second, beside a bare SQLite loop in the same run; delays at fixed rates.")
+      abstract: "Holds and settlements a second, beside a bare SQLite loop in the same run; delays at fixed rates.",
+      discussion: "landline bench ledger --dir /var/tmp")
 
     @Option(name: .customLong("dir"), help: "Folder on the disk to measure.", completion: .directory)
     var folder: String?
@@ -41,7 +42,8 @@ struct BenchCommand: AsyncParsableCommand {
 
   struct RatingPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "rating", abstract: "Import, memory and lookups of a large deck.")
+      commandName: "rating", abstract: "Import, memory and lookups of a large deck.",
+      discussion: "landline bench rating")
 
     @Option(help: "Prefixes in the deck.")
     var prefixes = 1_000_000
@@ -64,7 +66,8 @@ struct BenchCommand: AsyncParsableCommand {
 
   struct BalancePart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "balance", abstract: "landline balance as a whole process, on a large ledger.")
+      commandName: "balance", abstract: "landline balance as a whole process, on a large ledger.",
+      discussion: "landline bench balance --postings 100000")
 
     @Option(help: "Postings in the ledger.")
     var postings = 1_000_000
@@ -92,7 +95,8 @@ struct BenchCommand: AsyncParsableCommand {
   struct SIPPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "sip",
-      abstract: "Signalling of outgoing calls towards SIPp, beside Kamailio relaying the same calls in the same run.")
+      abstract: "Signalling of outgoing calls towards SIPp, beside Kamailio relaying the same calls in the same run.",
+      discussion: "landline bench sip --rate 500")
 
     @Option(help: "Seconds of load at each rate.")
     var seconds = 10.0
@@ -121,7 +125,8 @@ struct BenchCommand: AsyncParsableCommand {
   struct MediaPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "media",
-      abstract: "Media of calls: processor time, delay, memory and sound beside rtpengine and a bare C gateway.")
+      abstract: "Media of calls: processor time, delay, memory and sound beside rtpengine and a bare C gateway.",
+      discussion: "landline bench media --rounds 1")
 
     @Option(help: "Folder with the programs floor.c and rtpgen.c that are measured with.", completion: .directory)
     var perfTools = "../shared/perf-tools"

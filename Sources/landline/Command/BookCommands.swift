@@ -3,7 +3,11 @@ import LandlineConsole
 
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Check the books against their rules; exit 6 if one is broken.")
+    commandName: "verify", abstract: "Check the books against their rules; exit 6 if one is broken.",
+    discussion: """
+      landline verify
+      landline verify --full
+      """)
 
   @Flag(help: "Every record, instead of balances, holds and the end of the chain.")
   var full = false
@@ -16,7 +20,11 @@ struct VerifyCommand: AsyncParsableCommand {
 
 struct RecoverCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "recover", abstract: "Settle the calls of gateways that have stopped, at their last beat.")
+    commandName: "recover", abstract: "Settle the calls of gateways that have stopped, at their last beat.",
+    discussion: """
+      landline recover --dry-run
+      landline recover --node gw-1
+      """)
 
   @Option(help: "Only this gateway.")
   var node: String?
@@ -35,7 +43,8 @@ struct NodeCommand: AsyncParsableCommand {
     commandName: "node", abstract: "Gateways that write to this ledger.", subcommands: [List.self])
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Each gateway's newest life.")
+    static let configuration = CommandConfiguration(
+      abstract: "Each gateway's newest life.", discussion: "landline node list")
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
@@ -52,7 +61,10 @@ struct ExportCommand: AsyncParsableCommand {
   struct Hledger: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "A journal with a balance assertion on every posting, for hledger and ledger-cli.",
-      discussion: "landline export hledger --output-dir books && hledger -f books/index.journal check -s")
+      discussion: """
+        landline export hledger --output-dir books
+        hledger -f books/index.journal check -s
+        """)
 
     @Option(help: "Only this month, such as 2026-11.")
     var month: String?
@@ -75,7 +87,11 @@ struct ExportCommand: AsyncParsableCommand {
 
   struct CSV: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "csv", abstract: "Every entry with its transfer, comma-separated.")
+      commandName: "csv", abstract: "Every entry with its transfer, comma-separated.",
+      discussion: """
+        landline export csv --month 2026-11
+        landline export csv --account acme --from today
+        """)
 
     @OptionGroup(title: "Range")
     var range: RangeOptions
@@ -99,7 +115,8 @@ struct ExportCommand: AsyncParsableCommand {
 
   struct NDJSON: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "ndjson", abstract: "Every entry with its transfer, one JSON object a line.")
+      commandName: "ndjson", abstract: "Every entry with its transfer, one JSON object a line.",
+      discussion: "landline export ndjson --from 2026-11-01 --to now")
 
     @OptionGroup(title: "Range")
     var range: RangeOptions
@@ -125,7 +142,11 @@ struct ExportCommand: AsyncParsableCommand {
 struct CompletionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion", abstract: "A completion script for bash, zsh or fish.",
-    discussion: "landline completion bash > ~/.local/share/bash-completion/completions/landline")
+    discussion: """
+      landline completion bash
+
+      As a file that bash finds: ~/.local/share/bash-completion/completions/landline
+      """)
 
   @Argument(help: "bash, zsh or fish.", completion: .list(["bash", "zsh", "fish"]))
   var shell: String

@@ -20,7 +20,9 @@ struct CallCommand: AsyncParsableCommand {
   @Option(name: .customLong("header"), help: "A custom header, as 'x-order: 4711'; may stand several times.")
   var headers: [String] = []
 
-  @Option(help: "A WAV file to play to the other side.", completion: .file(extensions: ["wav"]))
+  @Option(
+    help: "A WAV file to play to the other side: 16 bits, mono or stereo, 8 to 192 kHz.",
+    completion: .file(extensions: ["wav"]))
   var play: String?
 
   @Flag(name: .customLong("loop"), help: "Play it again and again.")
@@ -53,6 +55,12 @@ struct CallCommand: AsyncParsableCommand {
     completion: .file())
   var secretFile: String?
 
+  @Option(
+    name: .customLong("authority"),
+    help: "A PEM file of authorities that wss trusts in place of the system's; repeatable (LANDLINE_AUTHORITY).",
+    completion: .file())
+  var authorities: [String] = []
+
   @Option(help: "Who calls, inside the application.")
   var user: String?
 
@@ -73,6 +81,7 @@ struct CallCommand: AsyncParsableCommand {
     options.applicationKey = applicationKey
     options.secretFile = secretFile
     options.user = user
+    options.authorities = authorities
     try await common.console { try await $0.call(options) }
   }
 }

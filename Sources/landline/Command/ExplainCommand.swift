@@ -5,12 +5,14 @@ struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "What happened in a call; what a status, a cause or a failure code means.",
     discussion: """
-      landline explain CALL-ID              a call: its messages, sound and money, and what to conclude
-      landline explain 488                  a SIP status
-      landline explain cause 65             a Q.850 cause; q850:65 too
-      landline explain sip.media            a failure code
-      landline explain insufficientCredit   a refusal
+      landline explain CALL-ID
+      landline explain 488
+      landline explain cause 65
+      landline explain sip.media
+      landline explain insufficientCredit
 
+      A call: its messages, sound and money, and what to conclude. A SIP status, a Q.850 cause (q850:65 too), a failure
+      code, a refusal: what they mean.
       A call is read from the gateway that runs, else from the files beside the ledger.
       """)
 

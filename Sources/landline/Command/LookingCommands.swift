@@ -59,7 +59,11 @@ struct HistoryCommand: AsyncParsableCommand {
 struct StatementCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "statement", abstract: "One month of one account: balances, totals, calls by destination.",
-    discussion: "Days are those of the account's own zone unless --tz names another.")
+    discussion: """
+      landline statement acme --month 2026-11
+
+      Days are those of the account's own zone unless --tz names another.
+      """)
 
   @Argument(completion: AccountCompletion.names)
   var account: String
@@ -83,7 +87,12 @@ struct HoldCommand: AsyncParsableCommand {
     commandName: "hold", abstract: "Credit reserved for calls.", subcommands: [List.self, Show.self])
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Open holds, oldest first.")
+    static let configuration = CommandConfiguration(
+      abstract: "Open holds, oldest first.",
+      discussion: """
+        landline hold list
+        landline hold list --account acme --all
+        """)
 
     @Option(help: "Only this account's.", completion: AccountCompletion.names)
     var account: String?
@@ -108,7 +117,8 @@ struct HoldCommand: AsyncParsableCommand {
   }
 
   struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "One call's hold and how it grew.")
+    static let configuration = CommandConfiguration(
+      abstract: "One call's hold and how it grew.", discussion: "landline hold show CALL-ID --account acme")
 
     @Argument(help: "The call's id.")
     var call: String

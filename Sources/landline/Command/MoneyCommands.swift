@@ -33,7 +33,8 @@ struct TopupCommand: AsyncParsableCommand {
 
 struct OpeningCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "opening", abstract: "Bring a balance over from another system.")
+    commandName: "opening", abstract: "Bring a balance over from another system.",
+    discussion: "landline opening acme 12.50 --note 'from the old system'")
 
   @Argument(completion: AccountCompletion.names)
   var account: String
@@ -90,7 +91,8 @@ struct RefundCommand: AsyncParsableCommand {
 struct ChargebackCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "chargeback",
-    abstract: "Book that the payer's bank took a top-up back; may pass the limit, and locks the account.")
+    abstract: "Book that the payer's bank took a top-up back; may pass the limit, and locks the account.",
+    discussion: "landline chargeback acme 88104 --yes")
 
   @Argument(completion: AccountCompletion.names)
   var account: String
@@ -166,7 +168,8 @@ struct AdjustCommand: AsyncParsableCommand {
 
 struct TransferCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "transfer", abstract: "Move credit from one account to another of the same currency.")
+    commandName: "transfer", abstract: "Move credit from one account to another of the same currency.",
+    discussion: "landline transfer acme beta 3")
 
   @Argument(completion: AccountCompletion.names)
   var from: String

@@ -130,7 +130,8 @@ struct DeckCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Every version of every deck.")
+    static let configuration = CommandConfiguration(
+      abstract: "Every version of every deck.", discussion: "landline deck list")
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
@@ -161,7 +162,8 @@ struct DeckCommand: AsyncParsableCommand {
   }
 
   struct Export: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "A deck as canonical CSV.")
+    static let configuration = CommandConfiguration(
+      abstract: "A deck as canonical CSV.", discussion: "landline deck export retail-eu@2026-11-01")
 
     @Argument(help: "NAME@VERSION, or NAME for the active version.")
     var deck: String
@@ -200,7 +202,7 @@ struct PlanCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "All plans.")
+    static let configuration = CommandConfiguration(abstract: "All plans.", discussion: "landline plan list")
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
@@ -209,7 +211,8 @@ struct PlanCommand: AsyncParsableCommand {
   }
 
   struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "One plan's decks and their active versions.")
+    static let configuration = CommandConfiguration(
+      abstract: "One plan's decks and their active versions.", discussion: "landline plan show eu-retail")
 
     @Argument(help: "The plan's name.")
     var name: String
@@ -222,7 +225,8 @@ struct PlanCommand: AsyncParsableCommand {
 
   struct Change: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "set", abstract: "Replace a plan's decks; calls under way keep their prices.")
+      commandName: "set", abstract: "Replace a plan's decks; calls under way keep their prices.",
+      discussion: "landline plan set eu-retail retail-eu=1.05")
 
     @Argument(help: "The plan's name.")
     var name: String
@@ -240,7 +244,8 @@ struct PlanCommand: AsyncParsableCommand {
   }
 
   struct Delete: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Remove a plan that no account uses.")
+    static let configuration = CommandConfiguration(
+      abstract: "Remove a plan that no account uses.", discussion: "landline plan delete eu-retail --yes")
 
     @Argument(help: "The plan's name.")
     var name: String
@@ -292,7 +297,7 @@ struct DenyCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "All blocked ranges.")
+    static let configuration = CommandConfiguration(abstract: "All blocked ranges.", discussion: "landline deny list")
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
@@ -301,7 +306,8 @@ struct DenyCommand: AsyncParsableCommand {
   }
 
   struct Remove: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Allow a range again.")
+    static let configuration = CommandConfiguration(
+      abstract: "Allow a range again.", discussion: "landline deny remove 4690")
 
     @Argument(help: "The digits that the range begins with.")
     var prefix: String
@@ -322,7 +328,8 @@ struct NumberCommand: AsyncParsableCommand {
 
   struct Parse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "What a number is, as far as its country's number plan tells.")
+      abstract: "What a number is, as far as its country's number plan tells.",
+      discussion: "landline number parse '+46 70 123 45 67'")
 
     @Argument(help: "+, the country code and the national number.")
     var number: String

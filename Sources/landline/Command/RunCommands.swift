@@ -101,7 +101,8 @@ struct CallsCommand: AsyncParsableCommand {
     subcommands: [List.self, Show.self, Watch.self, HangUp.self, Capture.self])
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Live calls, oldest first.")
+    static let configuration = CommandConfiguration(
+      abstract: "Live calls, oldest first.", discussion: "landline calls list")
     @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
 
@@ -113,7 +114,12 @@ struct CallsCommand: AsyncParsableCommand {
   }
 
   struct Show: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "One call, live or over: how it went and what it cost.")
+    static let configuration = CommandConfiguration(
+      abstract: "One call, live or over: how it went and what it cost.",
+      discussion: """
+        landline calls show CALL-ID
+        landline calls show CALL-ID --tz Europe/Stockholm
+        """)
     @Argument(help: "The call's id.") var id: String
     @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
@@ -126,7 +132,12 @@ struct CallsCommand: AsyncParsableCommand {
   }
 
   struct Watch: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Live calls and every change, until interrupted.")
+    static let configuration = CommandConfiguration(
+      abstract: "Live calls and every change, until interrupted.",
+      discussion: """
+        landline calls watch
+        landline calls watch --ndjson
+        """)
     @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
 
@@ -138,7 +149,8 @@ struct CallsCommand: AsyncParsableCommand {
   }
 
   struct HangUp: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "hangup", abstract: "End a live call.")
+    static let configuration = CommandConfiguration(
+      commandName: "hangup", abstract: "End a live call.", discussion: "landline calls hangup CALL-ID")
     @Argument(help: "The call's id.") var id: String
     @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
@@ -157,8 +169,10 @@ extension CallsCommand {
     static let configuration = CommandConfiguration(
       commandName: "pcap", abstract: "The SIP messages of a call as a file for Wireshark (pcapng).",
       discussion: """
-        landline calls pcap ID                      write ID.pcapng
-        landline calls pcap ID -o - | tshark -r -   look at it at once
+        landline calls pcap CALL-ID
+        landline calls pcap CALL-ID -o call.pcapng
+
+        With -o - the file goes to standard output: ... | tshark -r -
         """)
 
     @Argument(help: "The call's id.") var id: String
@@ -192,7 +206,8 @@ extension CallsCommand {
 
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "How a running gateway does; exit 4 when it takes no calls.")
+    commandName: "status", abstract: "How a running gateway does; exit 4 when it takes no calls.",
+    discussion: "landline status")
   @OptionGroup(title: "Gateway") var gateway: ControlOptions
   @OptionGroup(title: "Common") var common: CommonOptions
 

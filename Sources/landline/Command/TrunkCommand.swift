@@ -28,7 +28,8 @@ enum TrunkCompletion {
 
 extension TrunkCommand {
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Trunks of the configuration, in its order.")
+    static let configuration = CommandConfiguration(
+      abstract: "Trunks of the configuration, in its order.", discussion: "landline trunk list --config landline.yaml")
 
     @OptionGroup(title: "Configuration")
     var file: ConfigurationOptions
@@ -41,7 +42,8 @@ extension TrunkCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Everything that holds for one trunk, what the file leaves out included.")
+      abstract: "Everything that holds for one trunk, what the file leaves out included.",
+      discussion: "landline trunk show carrier-a")
 
     @Argument(help: "The trunk's name.", completion: TrunkCompletion.names)
     var name: String

@@ -23,7 +23,7 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .customLong("csv"), help: "Comma-separated values (RFC 4180).")
   var csv = false
 
-  @Flag(name: .customLong("human"), help: "Round amounts in tables to two decimals.")
+  @Flag(name: .customLong("human"), help: "Round amounts in tables to the decimals of their currency.")
   var human = false
 
   @Option(

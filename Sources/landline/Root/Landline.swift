@@ -1,4 +1,5 @@
 import ArgumentParser
+import CallModel
 import LandlineConsole
 
 /// The command and everything below it.
@@ -18,7 +19,8 @@ struct Landline: AsyncParsableCommand {
       EXIT STATUS
         0 ok, 1 internal fault, 2 usage, 3 not found, 4 refused, 5 conflict,
         6 books broken, 7 database unavailable, 8 not permitted, 9 configuration broken,
-        130 interrupted
+        10 call failed, 11 gateway not reachable, 12 timed out, 130 interrupted,
+        141 nobody reads the output any more
 
       ENVIRONMENT
         LANDLINE_DATABASE  the ledger's file
@@ -26,10 +28,11 @@ struct Landline: AsyncParsableCommand {
         LANDLINE_CONTROL   the control socket of a running gateway
         LANDLINE_URL, LANDLINE_APPLICATION_KEY, LANDLINE_APPLICATION_SECRET_FILE
                            the gateway and the application that landline call uses
+        LANDLINE_AUTHORITY a PEM file of authorities that landline call trusts over wss
         NO_COLOR, PAGER    as everywhere
         LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
       """,
-    version: "landline 0.5.0",
+    version: "landline \(LandlineVersion.text)",
     groupedSubcommands: [
       CommandGroup(
         name: "Running",
@@ -53,6 +56,8 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self]),
       CommandGroup(
         name: "Tools",
-        subcommands: [ExplainCommand.self, SimulateCommand.self, BenchCommand.self, CompletionCommand.self]),
+        subcommands: [
+          ExplainCommand.self, SimulateCommand.self, BenchCommand.self, CompletionCommand.self, ManualCommand.self,
+        ]),
     ])
 }

@@ -26,8 +26,10 @@ enum LandlineMain {
   /// the ledger, and an unfinished import is invisible.
   private static func endOnInterrupt() {
     signal(SIGINT) { _ in
-      let text: StaticString = "landline: interrupted\n"
-      _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+      if !PendingKey.report() {
+        let text: StaticString = "landline: interrupted\n"
+        _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+      }
       _exit(ExitStatus.interrupted.rawValue)
     }
   }
@@ -47,6 +49,14 @@ enum LandlineMain {
     let words = path.words.joined(separator: " ")
     var failure = ConsoleError.usage(
       "usage", Landline.message(for: error), fix: "landline \(words.isEmpty ? "" : words + " ")--help")
+    failure.what = withoutFarGuess(failure.what)
+    if let number = arguments.first(where: NegativeNumbers.isNumber), failure.what.contains("'\(number)'"),
+      let word = path.words.first, movesMoney.contains(word)
+    {
+      failure = ConsoleError.usage(
+        "amount.positive", "amount: a negative amount moves nothing here", at: number,
+        fix: "an amount above zero; landline adjust ACCOUNT \(number) --reason TEXT takes credit away")
+    }
     if let unknown = path.unknown, !path.names.isEmpty {
       failure.code = "unknownCommand"
       failure.what = "there is no such command"
@@ -57,6 +67,17 @@ enum LandlineMain {
     }
     Console(settings: ConsoleSettings(format: format), environment: .process()).report(failure)
     exit(ExitStatus.usage.rawValue)
+  }
+
+  /// Commands with an amount that is above zero.
+  private static let movesMoney: Set<String> = ["topup", "opening", "refund", "chargeback", "transfer"]
+
+  /// The parser guesses at options that share little with what was typed; such a guess is left out.
+  private static func withoutFarGuess(_ message: String) -> String {
+    guard let match = message.firstMatch(of: /Unknown option '--([^']*)'(\. Did you mean '--([^']*)'\?)/),
+      Spelling.nearest(to: String(match.1), among: [String(match.3)]) == nil
+    else { return message }
+    return message.replacing(match.2, with: "")
   }
 
   /// Which commands the arguments name, and the word that should have named another.

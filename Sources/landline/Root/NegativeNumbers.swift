@@ -1,22 +1,36 @@
-/// `landline adjust acme -5`: a negative amount looks like an option to the parser, so it is handed over as one.
+import LandlineConsole
+
+/// `landline adjust acme -5`: a negative number looks like an option to the parser.
 enum NegativeNumbers {
   private static let command = "adjust"
   private static let option = "--amount"
-  /// Options of the command whose value is the next word, whatever it looks like.
-  private static let valued: Set<String> = [
-    option, "--reason", "--key", "--database", "--tz", "--color", "--output", "-o",
-  ]
 
+  /// The arguments with each negative number where the parser takes it for one: behind `=` where an option wants a value,
+  /// in an option where the command has an amount that may be negative.
   static func marked(_ arguments: [String]) -> [String] {
-    guard arguments.first(where: { !$0.hasPrefix("-") }) == command else { return arguments }
+    guard arguments.contains(where: isNumber), let outline = CommandOutline.whole() else { return arguments }
+    let words = arguments.prefix { !$0.hasPrefix("-") }
+    let named = outline.named(Array(words)).command
+    let valued = Set((named.arguments ?? []).filter { $0.kind == "option" }.flatMap { $0.names ?? [] }.map(\.text))
     var marked: [String] = []
-    for argument in arguments {
-      let isNumber =
-        argument.hasPrefix("-")
-        && argument.utf8.dropFirst().first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
-      let isValue = marked.last.map { valued.contains($0) } ?? false
-      marked.append(isNumber && !isValue ? "\(option)=\(argument)" : argument)
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" {
+        marked += arguments[index...]
+        break
+      }
+      if isNumber(argument), let last = marked.last, valued.contains(last) {
+        marked[marked.count - 1] = "\(last)=\(argument)"
+      } else {
+        marked.append(isNumber(argument) && words.first == command ? "\(option)=\(argument)" : argument)
+      }
     }
     return marked
+  }
+
+  /// `-5`, `-0.25`.
+  static func isNumber(_ argument: String) -> Bool {
+    let digits = argument.dropFirst()
+    return argument.hasPrefix("-") && digits.first?.isWholeNumber == true
+      && digits.allSatisfy { $0.isASCII && ($0.isWholeNumber || $0 == ".") }
   }
 }

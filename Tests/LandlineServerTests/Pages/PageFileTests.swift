@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 import LandlineServer
 import Testing
@@ -54,6 +55,12 @@ import Testing
       }
     }
     await kit.close()
+  }
+
+  @Test func theLibraryForPagesHasTheVersionOfTheGateway() throws {
+    let library = try #require(PageFiles.builtInFiles["landline.js"])
+    let text = String(decoding: library.bytes, as: UTF8.self)
+    #expect(text.contains("export const VERSION = \"\(LandlineVersion.text)\";"))
   }
 
   @Test func whatABrowserHasIsNotSentAgain() async throws {

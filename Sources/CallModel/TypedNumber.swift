@@ -1,5 +1,3 @@
-package import CallModel
-
 /// A telephone number as people type and paste it, read as the one that would be called.
 ///
 /// Spaces, brackets, dashes, dots and slashes are left out, as are `tel:` (RFC 3966), the `(0)` that some write behind a
@@ -14,7 +12,7 @@ package enum TypedNumber: Hashable, Sendable {
   /// Most bytes of a text that is looked at.
   package static let maximumBytes = 128
 
-  static let accepted = "+, a country code and the number, such as +46 70 123 45 67"
+  package static let accepted = "+, a country code and the number, such as +46 70 123 45 67"
 
   package init(_ text: String) {
     var reader = Reader()
