@@ -152,7 +152,7 @@ let package = Package(
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
         "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient",
-        "AppProtocol", "CallStory",
+        "AppProtocol", "CallEngine", "CallStory",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -19,7 +19,7 @@ import SecureTransport
 struct NodeAssembly: Sendable {
   static let version = "0.6.0"
   /// The name of the built-in far end among the trunks; no trunk of the configuration can have it.
-  static let farEndTrunk = "far-end"
+  static let farEndTrunk = CallEngine.farEnd
 
   let configuration: GatewayConfiguration
   var environments: [HubEnvironment]
@@ -101,8 +101,6 @@ struct NodeAssembly: Sendable {
     engine.limits = configuration.calls
     return engine
   }
-
-  static func controlSocket(_ configuration: GatewayConfiguration) -> String { configuration.state + "/control.sock" }
 
   static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
     var door = HTTPDoorConfiguration(

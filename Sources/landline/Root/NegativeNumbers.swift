@@ -4,7 +4,8 @@ enum NegativeNumbers {
   private static let option = "--amount"
   /// Options of the command whose value is the next word, whatever it looks like.
   private static let valued: Set<String> = [
-    option, "--reason", "--key", "--database", "--tz", "--color", "--output", "-o",
+    option, "--reason", "--key", "--database", "--control", "--state", "--config", "--environment", "--tz", "--color",
+    "--output", "-o",
   ]
 
   static func marked(_ arguments: [String]) -> [String] {
