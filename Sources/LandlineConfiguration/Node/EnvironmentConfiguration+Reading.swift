@@ -95,6 +95,7 @@ extension ApplicationConfiguration {
     self.init(
       name: name, key: key, secret: secret, account: account, callerNumbers: numbers,
       allowsSelfSigned: allowsSelfSigned)
+    secretFile = section.text("secret-file").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
   }
 
   private static func key(_ text: String) throws(InvalidValue) -> String {

@@ -57,6 +57,8 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   public var key: String
   /// Base64 of ``secretBytes`` bytes.
   public var secret: Redacted<String>
+  /// Path of the file that the secret was read from; `nil` where it stands in the configuration.
+  public var secretFile: String?
   public var account: AccountName
   /// Numbers that its calls may show; the first one where a call names none.
   public var callerNumbers: [E164Number]

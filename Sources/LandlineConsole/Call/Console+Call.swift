@@ -148,11 +148,19 @@ extension Console {
   // MARK: Arguments
 
   private func callClient(_ options: CallOptions) throws -> Client {
-    guard let url = options.url ?? environment.value("LANDLINE_URL") else {
+    let finder = finder { flags in
+      flags.url = options.url
+      flags.applicationKey = options.applicationKey
+      flags.secretFile = options.secretFile
+      flags.user = options.user
+    }
+    guard let url = try finding({ () throws(FinderProblem) in try finder.url() }) else {
       throw ConsoleError.usage(
         "url.missing", "no gateway is named", at: "--url", fix: "--url ws://127.0.0.1:8080, or LANDLINE_URL")
     }
-    guard let key = options.applicationKey ?? environment.value("LANDLINE_APPLICATION_KEY") else {
+    tell("gateway", url, in: finder) { $0.url.map { [$0] } ?? [] }
+    let application = try finding { () throws(FinderProblem) in try finder.application(at: url.value) }
+    guard let key = application.key?.value else {
       throw ConsoleError.usage(
         "key.missing", "no application key is given", at: "--application-key",
         fix: "--application-key KEY, or LANDLINE_APPLICATION_KEY")
@@ -162,18 +170,19 @@ extension Console {
     var authorities = options.authorities
     if authorities.isEmpty, let file = environment.value("LANDLINE_AUTHORITY") { authorities = [file] }
     if !authorities.isEmpty { settings.trust = .authorities(authorities) }
-    let secret = try applicationSecret(options)
+    let secret = try applicationSecret(application.secret?.value, key: key)
     do throws(ArgumentError) {
       return try Client(
-        applicationKey: key, credentials: .secret(secret), environmentHost: url,
-        userID: options.user ?? environment.value("LANDLINE_USER") ?? "cli", device: "landline-call", options: settings)
+        applicationKey: key, credentials: .secret(secret), environmentHost: url.value,
+        userID: finder.user, device: "landline-call", options: settings)
     } catch {
       throw ConsoleError(error.value, in: Console.argument(error.argument))
     }
   }
 
-  private func applicationSecret(_ options: CallOptions) throws -> Redacted<String> {
-    if let path = options.secretFile ?? environment.value("LANDLINE_APPLICATION_SECRET_FILE") {
+  private func applicationSecret(_ place: SecretPlace?, key: String) throws -> Redacted<String> {
+    switch place {
+    case .file(let path):
       do throws(ConfigurationProblems) {
         return Redacted(try ConfigurationFile.secret(path))
       } catch {
@@ -181,13 +190,16 @@ extension Console {
           "secret.file", "the secret's file \(error.all.first?.problem ?? "cannot be read")", at: path,
           fix: "a file whose first line is the application's secret")
       }
+    case .variable(let name):
+      if let secret = environment.value(name) { return Redacted(secret) }
+    case .configuration(let path, let key):
+      let applications = try readConfiguration(path).environments.flatMap(\.applications)
+      if let application = applications.first(where: { $0.key == key }) { return application.secret }
+    case nil: break
     }
-    guard let secret = environment.value("LANDLINE_APPLICATION_SECRET") else {
-      throw ConsoleError.usage(
-        "secret.missing", "no application secret is given", at: "--secret-file",
-        fix: "--secret-file FILE, or LANDLINE_APPLICATION_SECRET")
-    }
-    return Redacted(secret)
+    throw ConsoleError.usage(
+      "secret.missing", "no application secret is given", at: "--secret-file",
+      fix: "--secret-file FILE, or LANDLINE_APPLICATION_SECRET")
   }
 
   /// The option that carried an argument of the client library.

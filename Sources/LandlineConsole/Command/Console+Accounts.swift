@@ -42,7 +42,7 @@ extension Console {
     let caps = try request.caps.applied(to: AccountCaps())
     let change = AccountAdministration.Change.create(
       kind: kind, currency: currency, creditLimit: limit, plan: plan, caps: caps, zone: zone.identifier)
-    if options.isDryRun, !exists(databasePath) {
+    if options.isDryRun, try !exists(databasePath()) {
       // There is no ledger that could refuse, and none is made.
       let (key, _) = try options.requestKey()
       return changed(

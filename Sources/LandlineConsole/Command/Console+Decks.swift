@@ -65,7 +65,7 @@ extension Console {
           .instant(optional: from),
         ]
       ])
-    if request.isDryRun, !exists(databasePath) { return dryRun(listing) }
+    if request.isDryRun, try !exists(databasePath()) { return dryRun(listing) }
     return try rates(writable: true, create: true) { store in
       if request.isDryRun {
         if try store.decks().contains(where: { $0.label == deck.label }) {

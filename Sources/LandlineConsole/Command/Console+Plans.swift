@@ -7,7 +7,7 @@ import RoutingCore
 extension Console {
   /// - Throws: ``ConsoleError`` when the plan is not known or prices calls in another currency.
   func checkPlan(_ name: String, currency: Currency) async throws {
-    guard exists(databasePath) else { throw RateStoreRefusal.unknownPlan(name) }
+    guard try exists(databasePath()) else { throw RateStoreRefusal.unknownPlan(name) }
     let plan = try rates { try $0.plan(name) }
     guard plan.currency == currency else {
       throw RateStoreRefusal.currencyMismatch("plan \(name)", plan.currency, "the account", currency)

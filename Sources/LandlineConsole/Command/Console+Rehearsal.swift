@@ -23,7 +23,7 @@ extension Console {
     options.seed = seed
     options.window = window
     options.unansweredPercent = unanswered
-    let path = databasePath
+    let path = try databasePath()
     let rates = try SQLiteRateStore.open(path: path, writable: false)
     defer { rates.close() }
     let report: CallRehearsal.Report

@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
@@ -8,8 +9,8 @@ import SDPCore
 import SIPCore
 
 extension Console {
-  package func trunkList(configuration option: String?) async throws -> Answer {
-    let configuration = try readConfiguration(configurationPath(option))
+  package func trunkList() async throws -> Answer {
+    let configuration = try readConfiguration(configurationPath())
     return Answer(
       "trunks",
       Listing(
@@ -31,8 +32,8 @@ extension Console {
   }
 
   /// Everything that holds for one trunk, what the file leaves out included. No password.
-  package func trunkShow(_ name: String, configuration option: String?) async throws -> Answer {
-    let path = configurationPath(option)
+  package func trunkShow(_ name: String) async throws -> Answer {
+    let path = configurationPath()
     let trunk = try trunk(name, in: try readConfiguration(path), path)
     let rules = trunk.trunk
     let identity = trunk.identity
@@ -132,10 +133,15 @@ extension Console {
       }
       settings = TrunkTest.Settings(trunk: trunk, name: options.subject, seconds: seconds)
     } else {
-      let path = configurationPath(options.configuration)
+      let path = configurationPath()
       let configuration = try readConfiguration(path)
-      settings = TrunkTest.Settings(
-        trunk: try trunk(options.subject, in: configuration, path), name: options.subject, file: path, seconds: seconds)
+      if let farEnd = try farEnd(options.subject, configuration) {
+        settings = TrunkTest.Settings(trunk: farEnd, name: options.subject, seconds: seconds)
+      } else {
+        settings = TrunkTest.Settings(
+          trunk: try trunk(options.subject, in: configuration, path), name: options.subject, file: path,
+          seconds: seconds)
+      }
       settings.listeners = configuration.listeners.map(\.listener)
     }
     settings.timeoutMilliseconds = try timeout(options.timeout)
@@ -159,6 +165,18 @@ extension Console {
         "account.missing", "there is no account to register", at: "--register", fix: "--user and --password-file")
     }
     return settings
+  }
+
+  /// The built-in far end as a trunk, where its name is meant: only the gateway that runs knows its port.
+  /// - Throws: ``ConsoleError`` where none runs.
+  private func farEnd(_ name: String, _ configuration: GatewayConfiguration) throws -> TrunkConfiguration? {
+    guard name == CallEngine.farEnd, configuration.trunk(name) == nil else { return nil }
+    guard let uri = finder().gateway?.places.farEnd else {
+      throw ConsoleError(
+        .notReachable, code: "farEnd", "the far end inside a gateway answers only while the gateway runs", at: name,
+        fix: "landline dev, or an environment with sandbox-numbers: true")
+    }
+    return try Arguments.value("TRUNK") { () throws(InvalidValue) in try TrunkConfiguration(name: name, uri: uri) }
   }
 
   private func timeout(_ text: String) throws -> Int64 {

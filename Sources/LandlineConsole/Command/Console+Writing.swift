@@ -40,7 +40,7 @@ extension Console {
         write.options.isDryRun
         ? try await write.store.rehearse(operation) : try await write.store.perform(operation)
     } catch {
-      throw ConsoleError(error, at: databasePath, key: write.key.text)
+      throw ConsoleError(error, at: knownDatabasePath, key: write.key.text)
     }
     if let refusal = receipt.refusal {
       throw ConsoleError(

@@ -5,6 +5,7 @@ import LedgerCore
 package struct Console: Sendable {
   package let settings: ConsoleSettings
   package let environment: ConsoleEnvironment
+  let found = FoundPlaces()
 
   package init(settings: ConsoleSettings, environment: ConsoleEnvironment) {
     self.settings = settings
@@ -18,7 +19,7 @@ package struct Console: Sendable {
       try present(answer)
       return answer.status
     } catch {
-      let failure = ConsoleError(any: error, path: databasePath)
+      let failure = ConsoleError(any: error, path: knownDatabasePath)
       if failure.status != .outputClosed { report(failure) }
       return failure.status
     }
@@ -28,14 +29,6 @@ package struct Console: Sendable {
 // MARK: - Surroundings
 
 extension Console {
-  /// `--database`, else `LANDLINE_DATABASE`, else `ledger.db` in the user's state directory.
-  var databasePath: String {
-    if let path = settings.database { return path }
-    if let path = environment.value("LANDLINE_DATABASE") { return path }
-    let state = environment.value("XDG_STATE_HOME") ?? "\(environment.value("HOME") ?? ".")/.local/state"
-    return "\(state)/landline/ledger.db"
-  }
-
   /// - Throws: ``ConsoleError`` when `LANDLINE_NOW` is no instant.
   func clock() throws -> WallClock {
     guard let text = environment.value("LANDLINE_NOW") else { return WallClock() }

@@ -8,8 +8,10 @@ package struct ConsoleSettings: Sendable {
     case table, json, csv, ndjson
   }
 
-  /// `--database`.
-  package var database: String?
+  /// Where the command line says that things are.
+  package var places: Finder.Flags
+  /// Whether it is said on standard error what was found; not where a shell asks for completions.
+  package var saysWhatIsFound = true
   package var format: Format
   /// Amounts in tables rounded to the decimals of their currency.
   package var isHuman: Bool
@@ -17,11 +19,17 @@ package struct ConsoleSettings: Sendable {
   /// `--tz`: the zone of times in tables and of dates in options; `nil` for UTC.
   package var timeZone: String?
 
+  /// For one ledger, whatever else is there.
+  package init(database: String) {
+    self.init()
+    places.database = database
+  }
+
   package init(
-    database: String? = nil, format: Format = .table, isHuman: Bool = false, color: Color = .auto,
+    places: Finder.Flags = Finder.Flags(), format: Format = .table, isHuman: Bool = false, color: Color = .auto,
     timeZone: String? = nil
   ) {
-    self.database = database
+    self.places = places
     self.format = format
     self.isHuman = isHuman
     self.color = color

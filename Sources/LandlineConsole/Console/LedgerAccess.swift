@@ -7,7 +7,7 @@ import LedgerSQLite
 extension Console {
   /// Reads one consistent state; nothing can be written.
   func reading<Value>(_ body: (any LedgerReading) throws -> Value) throws -> Value {
-    let path = databasePath
+    let path = try databasePath()
     try requireDatabase(path, writable: false)
     return try LedgerDoor.read(path, body)
   }
@@ -15,7 +15,7 @@ extension Console {
   /// Opens the ledger for writing, and closes it in the end.
   /// - Parameter create: whether a ledger that does not exist is made.
   func writing<Value>(create: Bool = false, _ body: (any LedgerStore) async throws -> Value) async throws -> Value {
-    let path = databasePath
+    let path = try databasePath()
     if create, !exists(path) {
       try makeDirectory(for: path)
     } else {
@@ -37,7 +37,7 @@ extension Console {
   func rates<Value>(
     writable: Bool = false, create: Bool = false, _ body: (SQLiteRateStore) throws -> Value
   ) throws -> Value {
-    let path = databasePath
+    let path = try databasePath()
     if create, !exists(path) {
       try makeDirectory(for: path)
     } else {

@@ -3,13 +3,6 @@ import Foundation
 
 /// Commands that ask or steer a running gateway.
 extension Console {
-  /// `--control`, else `LANDLINE_CONTROL`, else the socket in the state folder of a gateway that this user runs.
-  func controlPath(_ option: String?) -> String {
-    if let path = option ?? environment.value("LANDLINE_CONTROL") { return path }
-    let state = environment.value("LANDLINE_STATE") ?? environment.value("STATE_DIRECTORY") ?? "/var/lib/landline"
-    return "\(state)/control.sock"
-  }
-
   package func callsList(control: String?, environment name: String?) async throws -> Answer {
     let target = "/v1/live-calls" + query(["environment": name])
     let object = try object(await ControlClient(path: controlPath(control)).get(target), control)
@@ -28,7 +21,7 @@ extension Console {
 
   /// Where the gateway's pages are, as far as the address for apps says it.
   private var pagesAddress: String? {
-    guard let url = environment.value("LANDLINE_URL"), url.lowercased().hasPrefix("ws"),
+    guard let url = try? finder.url()?.value, url.lowercased().hasPrefix("ws"),
       var parts = URLComponents(string: url)
     else { return nil }
     parts.scheme = parts.scheme?.lowercased() == "wss" ? "https" : "http"

@@ -18,12 +18,12 @@ extension Console {
         throw failure
       }
     }
-    let dev = try DevFolder(options, environment: environment)
+    let dev = try DevFolder(options, stateFolder: stateFolder)
     try dev.write(options)
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
-    try await run(configuration, reloading: nil, signsInLocally: true) { gateway, port in
+    try await run(configuration, as: "dev", path: dev.configurationFile, reloading: nil, signsInLocally: true) { gateway, port in
       try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)
@@ -80,9 +80,8 @@ struct DevFolder: Sendable {
   private var keyFile: String { folder.appendingPathComponent("key").path }
   private var operatorFile: String { folder.appendingPathComponent("operator").path }
 
-  init(_ options: DevOptions, environment: ConsoleEnvironment) throws {
-    let state = environment.value("XDG_STATE_HOME") ?? "\(environment.value("HOME") ?? ".")/.local/state"
-    folder = URL(fileURLWithPath: options.state ?? "\(state)/landline/dev")
+  init(_ options: DevOptions, stateFolder: String) throws {
+    folder = URL(fileURLWithPath: options.state ?? "\(stateFolder)/landline/dev")
     let files = FileManager.default
     if options.isFresh, files.fileExists(atPath: configurationFile) {
       // Only what this command makes: the folder may be anybody's.
@@ -180,7 +179,7 @@ struct DevFolder: Sendable {
         account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
         numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes
         files         \(folder.path)
-        try           . '\(environmentFile)' && landline call +46000000000
+        try           landline call +46000000000, in another terminal
 
       """
   }

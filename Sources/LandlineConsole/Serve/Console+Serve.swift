@@ -11,7 +11,7 @@ import UnixSignals
 extension Console {
   /// Runs a gateway until the process is asked to end. SIGTERM and SIGINT drain it, SIGHUP reads the configuration again.
   package func serve(_ options: ServeOptions) async throws -> Answer {
-    let path = configurationPath(options.configuration)
+    let path = configurationPath(options.configuration, isOfGateway: false)
     let overrides = ConfigurationOverrides(
       flags: Dictionary(
         options.flags.compactMap { entry in
@@ -20,7 +20,7 @@ extension Console {
     let configuration = try readConfiguration(path, overrides)
     if options.isCheckOnly { return checked(configuration, path) }
     try await run(
-      configuration,
+      configuration, as: "serve", path: path,
       reloading: {
         let read = try readConfiguration(path, overrides)
         // Many editors empty a file before they write it: taking that over would take every trunk away.
@@ -45,11 +45,14 @@ extension Console {
   }
 
   /// - Parameters:
+  ///   - command: `serve` or `dev`.
+  ///   - path: The configuration's file.
   ///   - reloading: reads the configuration again; `nil` where it never changes.
   ///   - signsInLocally: whether pages on this machine need no key.
   ///   - started: told when the gateway takes calls.
   func run(
-    _ configuration: GatewayConfiguration, reloading: (@Sendable () throws -> GatewayConfiguration)?,
+    _ configuration: GatewayConfiguration, as command: String, path: String,
+    reloading: (@Sendable () throws -> GatewayConfiguration)?,
     signsInLocally: Bool = false,
     started: @escaping @Sendable (RunningGateway, UInt16) async throws -> AfterStart = { _, _ in .goesOn }
   ) async throws {
@@ -68,15 +71,19 @@ extension Console {
       throw ConsoleError(startingFailed: error)
     }
     let notifier = ServiceNotifier(environment: environment.variables)
+    let whereabouts = Whereabouts(
+      folder: runningGateways, command: command, path: path, gateway: gateway, log: log, configuration)
+    defer { whereabouts.remove() }
     var services = [ServiceGroupConfiguration.ServiceConfiguration(service: gateway)]
     services.append(
       .init(
-        service: Announcement(gateway: gateway, notifier: notifier, started: started),
+        service: Announcement(gateway: gateway, notifier: notifier, whereabouts: whereabouts, started: started),
         successTerminationBehavior: .gracefullyShutdownGroup))
     if let reloading {
       services.append(
         .init(
-          service: Reloading(gateway: gateway, output: output, notifier: notifier, log: log, read: reloading),
+          service: Reloading(
+            gateway: gateway, output: output, notifier: notifier, whereabouts: whereabouts, log: log, read: reloading),
           successTerminationBehavior: .ignore))
     }
     let running = ServiceGroup(
@@ -92,10 +99,12 @@ extension Console {
   private struct Announcement: Service {
     let gateway: RunningGateway
     let notifier: ServiceNotifier?
+    let whereabouts: Whereabouts
     let started: @Sendable (RunningGateway, UInt16) async throws -> AfterStart
 
     func run() async throws {
       guard let port = await gateway.httpPort() else { return }
+      whereabouts.write(port: port)
       _ = notifier?.ready(status: "takes calls")
       try await withGracefulShutdownHandler {
         guard try await started(gateway, port) == .goesOn else { return }
@@ -125,6 +134,7 @@ extension Console {
     let gateway: RunningGateway
     let output: LogOutput
     let notifier: ServiceNotifier?
+    let whereabouts: Whereabouts
     let log: Logger
     let read: @Sendable () throws -> GatewayConfiguration
 
@@ -135,6 +145,7 @@ extension Console {
           let configuration = try read()
           let changes = try await gateway.reload(configuration)
           output.configuration = configuration.log
+          whereabouts.changed(configuration)
           for change in changes.live { log.notice("reloaded", metadata: ["change": "\(change)"]) }
           for change in changes.needsRestart {
             log.warning("changes with the next start", metadata: ["change": "\(change)"])

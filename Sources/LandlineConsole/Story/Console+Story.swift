@@ -119,7 +119,7 @@ extension Console {
   /// - Returns: `nil` where no gateway answers or it knows nothing of the call: the files may.
   private func ask(_ target: String, _ options: StoryOptions) async throws -> [UInt8]? {
     let path = controlPath(options.control)
-    guard options.control != nil || settings.database == nil && exists(path) else { return nil }
+    guard options.control != nil || settings.places.database == nil && exists(path) else { return nil }
     let response: ControlClient.Response
     do {
       response = try await ControlClient(path: path).get(target + query(["environment": options.environment]))
@@ -128,7 +128,7 @@ extension Console {
       return nil
     }
     if (200..<300).contains(response.status) { return response.body }
-    if response.status == 404, options.control == nil, exists(databasePath), exists(gatewayStorePath) { return nil }
+    if response.status == 404, options.control == nil, try exists(databasePath()), try exists(gatewayStorePath()) { return nil }
     throw failure(response, options.control)
   }
 }

@@ -9,18 +9,19 @@ import LedgerSQLite
 /// Calls that are over, read from the files of a gateway: it need not run.
 extension Console {
   /// Beside the ledger, where a gateway keeps its records.
-  var gatewayStorePath: String {
-    URL(fileURLWithPath: databasePath).deletingPathExtension().path + "-gateway.db"
+  func gatewayStorePath() throws -> String {
+    URL(fileURLWithPath: try databasePath()).deletingPathExtension().path + "-gateway.db"
   }
 
   /// - Throws: ``ConsoleError`` with status `notFound` for a call that the files know nothing of.
   func storedSources(of call: CallID) async throws -> CallStorySources {
-    guard exists(databasePath) else {
+    let ledgerPath = try databasePath()
+    guard exists(ledgerPath) else {
       throw ConsoleError(
-        .databaseUnavailable, code: "missing", "no gateway answers, and there is no ledger to read", at: databasePath,
+        .databaseUnavailable, code: "missing", "no gateway answers, and there is no ledger to read", at: ledgerPath,
         fix: "--database LEDGER, the file of the gateway's environment; --control PATH where a gateway runs")
     }
-    let storePath = gatewayStorePath
+    let storePath = try gatewayStorePath()
     guard exists(storePath) else {
       throw ConsoleError(
         .databaseUnavailable, code: "missing", "no calls are kept beside the ledger", at: storePath,

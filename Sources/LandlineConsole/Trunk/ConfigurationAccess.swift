@@ -3,17 +3,8 @@ import Foundation
 import LandlineConfiguration
 import RoutingCore
 
-/// Finding and reading the configuration: the only place that knows where it lies.
+/// Reading the configuration: the only place that knows what it is read with.
 extension Console {
-  /// `--config`, else `LANDLINE_CONFIG`, else `landline.yaml` in the user's configuration directory where it is, else
-  /// `/etc/landline/landline.yaml`.
-  func configurationPath(_ option: String?) -> String {
-    if let path = option ?? environment.value("LANDLINE_CONFIG") { return path }
-    let home = environment.value("XDG_CONFIG_HOME") ?? "\(environment.value("HOME") ?? ".")/.config"
-    let own = "\(home)/landline/landline.yaml"
-    return FileManager.default.fileExists(atPath: own) ? own : "/etc/landline/landline.yaml"
-  }
-
   /// - Throws: ``ConsoleError`` with all problems of the file.
   func readConfiguration(
     _ path: String, _ overrides: ConfigurationOverrides = ConfigurationOverrides()
@@ -36,8 +27,8 @@ extension Console {
   }
 
   /// Names of the configuration's trunks, for completion.
-  package func trunkNames(configuration: String?) -> [String] {
-    (try? GatewayConfiguration(path: configurationPath(configuration)))?.trunks.map(\.trunk.name) ?? []
+  package func trunkNames() -> [String] {
+    (try? GatewayConfiguration(path: configurationPath()))?.trunks.map(\.trunk.name) ?? []
   }
 
   func trunk(_ name: String, in configuration: GatewayConfiguration, _ path: String) throws -> TrunkConfiguration {

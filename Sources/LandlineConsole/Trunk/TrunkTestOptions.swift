@@ -2,7 +2,6 @@
 package struct TrunkTestOptions: Sendable {
   /// A trunk of the configuration, or a sip or sips URI.
   package var subject: String
-  package var configuration: String?
   /// Who is called; `nil`: nobody.
   package var number: String?
   /// The number that calls.

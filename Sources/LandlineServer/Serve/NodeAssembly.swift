@@ -18,7 +18,7 @@ import SecureTransport
 /// verifier are made of.
 struct NodeAssembly: Sendable {
   /// The name of the built-in far end among the trunks; no trunk of the configuration can have it.
-  static let farEndTrunk = "far-end"
+  static let farEndTrunk = CallEngine.farEnd
 
   let configuration: GatewayConfiguration
   var environments: [HubEnvironment]
@@ -100,8 +100,6 @@ struct NodeAssembly: Sendable {
     engine.limits = configuration.calls
     return engine
   }
-
-  static func controlSocket(_ configuration: GatewayConfiguration) -> String { configuration.state + "/control.sock" }
 
   static func door(_ http: HTTPConfiguration) -> HTTPDoorConfiguration {
     var door = HTTPDoorConfiguration(

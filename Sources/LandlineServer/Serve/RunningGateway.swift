@@ -97,11 +97,13 @@ public final class RunningGateway: Service {
 
   private static func configuration(of farEnd: FarEnd) throws -> TrunkConfiguration {
     var configuration = try TrunkConfiguration(
-      name: NodeAssembly.farEndTrunk, uri: "sip:127.0.0.1:\(farEnd.port);transport=udp")
+      name: NodeAssembly.farEndTrunk, uri: uri(of: farEnd))
     // Nothing else of the file can make it rest or full.
     configuration.trunk.healthPolicy.intervalMilliseconds = 0
     return configuration
   }
+
+  private static func uri(of farEnd: FarEnd) -> String { "sip:127.0.0.1:\(farEnd.port);transport=udp" }
 
   private var trunkTest: RESTService.TrunkTestStart? {
     guard let trunkTester else { return nil }
@@ -125,6 +127,14 @@ public final class RunningGateway: Service {
   public var sipAddresses: [String] { hub.addresses.map { "\($0.host):\($0.port)/\($0.transport.rawValue)" } }
 
   public var operations: any GatewayOperations { hub }
+
+  /// The SIP URI of the built-in far end; `nil` where none runs.
+  public var farEndURI: String? { farEnd.map { Self.uri(of: $0) } }
+
+  /// The control socket of a gateway with this configuration.
+  public static func controlSocket(_ configuration: GatewayConfiguration) -> String {
+    configuration.state + "/control.sock"
+  }
 
   /// What is held for calls, by its kind; for tests of what a finished call leaves behind.
   package func holdings() async throws -> [String: Int] { try await hub.holdings() }
@@ -189,7 +199,7 @@ public final class RunningGateway: Service {
         onListening: { [weak self] port in self?.listening(port) }))
     services.append(
       try HTTPDoor(
-        configuration: HTTPDoorConfiguration(socket: NodeAssembly.controlSocket(configuration)), acceptor: hub,
+        configuration: HTTPDoorConfiguration(socket: Self.controlSocket(configuration)), acceptor: hub,
         operations: hub,
         authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics,
         logger: log))

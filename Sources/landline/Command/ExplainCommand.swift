@@ -24,14 +24,11 @@ struct ExplainCommand: AsyncParsableCommand {
   @Flag(help: "Hide telephone numbers but for country code and last two digits.")
   var masked = false
 
-  @OptionGroup(title: "Gateway")
-  var gateway: ControlOptions
-
   @OptionGroup(title: "Common")
   var common: CommonOptions
 
   func run() async throws {
-    let options = StoryOptions(control: gateway.control, environment: gateway.environment, isMasked: masked)
+    let options = StoryOptions(control: common.gateway.control, environment: common.gateway.environment, isMasked: masked)
     try await common.console { try await $0.explain(code.joined(separator: " "), options) }
   }
 }

@@ -12,8 +12,12 @@ struct ServeCommand: AsyncParsableCommand {
       configuration again and drops no call. Exit 9 for a configuration that cannot be used: all its problems are named.
       """)
 
-  @OptionGroup(title: "Configuration")
-  var file: ConfigurationOptions
+  @Option(
+    name: .customLong("config"),
+    help:
+      "The configuration (default: LANDLINE_CONFIG, landline/landline.yaml in the user's or the system's settings).",
+    completion: .file(extensions: ["yaml", "yml"]))
+  var configuration: String?
 
   @Option(help: "Folder of ledgers and other state (LANDLINE_STATE).", completion: .directory)
   var state: String?
@@ -33,16 +37,16 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "Read the configuration, print every value with its origin, and end.")
   var check = false
 
-  @OptionGroup(title: "Common")
-  var common: CommonOptions
+  @OptionGroup(title: "Output")
+  var output: OutputOptions
 
   func run() async throws {
     let values = [
       "state": state, "node": node, "http.bind": httpBind, "log.level": logLevel, "log.format": logFormat,
     ]
     let options = ServeOptions(
-      configuration: file.path, flags: values.compactMapValues { $0 }, isCheckOnly: check)
-    try await common.console { try await $0.serve(options) }
+      configuration: configuration, flags: values.compactMapValues { $0 }, isCheckOnly: check)
+    try await output.console { try await $0.serve(options) }
   }
 }
 
@@ -75,24 +79,13 @@ struct DevCommand: AsyncParsableCommand {
   @Flag(help: "Forget what an earlier run left in the folder.")
   var fresh = false
 
-  @OptionGroup(title: "Common")
-  var common: CommonOptions
+  @OptionGroup(title: "Output")
+  var output: OutputOptions
 
   func run() async throws {
     let options = DevOptions(state: state, port: port, trunk: trunk, call: call, pages: pages, isFresh: fresh)
-    try await common.console { try await $0.dev(options) }
+    try await output.console { try await $0.dev(options) }
   }
-}
-
-/// Which running gateway.
-struct ControlOptions: ParsableArguments {
-  @Option(
-    help: "The gateway's control socket (default: LANDLINE_CONTROL, control.sock in its state folder).",
-    completion: .file())
-  var control: String?
-
-  @Option(help: "The environment, where there are several.")
-  var environment: String?
 }
 
 struct CallsCommand: AsyncParsableCommand {
@@ -103,12 +96,11 @@ struct CallsCommand: AsyncParsableCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Live calls, oldest first.", discussion: "landline calls list")
-    @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.callsList(control: gateway.control, environment: gateway.environment)
+        try await $0.callsList(control: common.gateway.control, environment: common.gateway.environment)
       }
     }
   }
@@ -121,12 +113,11 @@ struct CallsCommand: AsyncParsableCommand {
         landline calls show CALL-ID --tz Europe/Stockholm
         """)
     @Argument(help: "The call's id.") var id: String
-    @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.callsShow(id, control: gateway.control, environment: gateway.environment)
+        try await $0.callsShow(id, control: common.gateway.control, environment: common.gateway.environment)
       }
     }
   }
@@ -138,12 +129,11 @@ struct CallsCommand: AsyncParsableCommand {
         landline calls watch
         landline calls watch --ndjson
         """)
-    @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.callsWatch(control: gateway.control, environment: gateway.environment)
+        try await $0.callsWatch(control: common.gateway.control, environment: common.gateway.environment)
       }
     }
   }
@@ -152,12 +142,11 @@ struct CallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "hangup", abstract: "End a live call.", discussion: "landline calls hangup CALL-ID")
     @Argument(help: "The call's id.") var id: String
-    @OptionGroup(title: "Gateway") var gateway: ControlOptions
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.callsHangUp(id, control: gateway.control, environment: gateway.environment)
+        try await $0.callsHangUp(id, control: common.gateway.control, environment: common.gateway.environment)
       }
     }
   }
@@ -191,10 +180,12 @@ extension CallsCommand {
     @Flag(help: "One JSON object.")
     var json = false
 
-    @OptionGroup(title: "Gateway") var gateway: ControlOptions
+    @OptionGroup(title: "Gateway") var gateway: GatewayOptions
 
     func run() async throws {
-      let settings = ConsoleSettings(database: database, format: json ? .json : .table)
+      var places = gateway.places
+      places.database = database
+      let settings = ConsoleSettings(places: places, format: json ? .json : .table)
       let options = StoryOptions(control: gateway.control, environment: gateway.environment)
       let status = await Console(settings: settings, environment: .process()).run {
         try await $0.callsCapture(id, to: output, options)
@@ -208,8 +199,7 @@ struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "How a running gateway does; exit 4 when it takes no calls.",
     discussion: "landline status")
-  @OptionGroup(title: "Gateway") var gateway: ControlOptions
   @OptionGroup(title: "Common") var common: CommonOptions
 
-  func run() async throws { try await common.console { try await $0.status(control: gateway.control) } }
+  func run() async throws { try await common.console { try await $0.status(control: common.gateway.control) } }
 }

@@ -7,22 +7,10 @@ struct TrunkCommand: AsyncParsableCommand {
     subcommands: [List.self, Show.self, Test.self])
 }
 
-/// Where the configuration lies.
-struct ConfigurationOptions: ParsableArguments {
-  @Option(
-    name: .customLong("config"),
-    help:
-      "The configuration (default: LANDLINE_CONFIG, landline/landline.yaml in the user's or the system's settings).",
-    completion: .file(extensions: ["yaml", "yml"]))
-  var path: String?
-}
-
 /// Completion of trunk names from the configuration itself.
 enum TrunkCompletion {
   static let names = CompletionKind.custom { arguments, _, _ in
-    var path: String?
-    for (option, value) in zip(arguments, arguments.dropFirst()) where option == "--config" { path = value }
-    return Console(settings: ConsoleSettings(), environment: .process()).trunkNames(configuration: path)
+    Console(settings: .completing(arguments), environment: .process()).trunkNames()
   }
 }
 
@@ -31,13 +19,10 @@ extension TrunkCommand {
     static let configuration = CommandConfiguration(
       abstract: "Trunks of the configuration, in its order.", discussion: "landline trunk list --config landline.yaml")
 
-    @OptionGroup(title: "Configuration")
-    var file: ConfigurationOptions
-
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
-    func run() async throws { try await common.console { try await $0.trunkList(configuration: file.path) } }
+    func run() async throws { try await common.console { try await $0.trunkList() } }
   }
 
   struct Show: AsyncParsableCommand {
@@ -48,13 +33,10 @@ extension TrunkCommand {
     @Argument(help: "The trunk's name.", completion: TrunkCompletion.names)
     var name: String
 
-    @OptionGroup(title: "Configuration")
-    var file: ConfigurationOptions
-
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
-    func run() async throws { try await common.console { try await $0.trunkShow(name, configuration: file.path) } }
+    func run() async throws { try await common.console { try await $0.trunkShow(name) } }
   }
 
   struct Test: AsyncParsableCommand {
@@ -103,15 +85,11 @@ extension TrunkCommand {
     @Option(name: .customLong("pin"), help: "Trust the certificate with this SHA-256 fingerprint; repeatable.")
     var pins: [String] = []
 
-    @OptionGroup(title: "Configuration")
-    var file: ConfigurationOptions
-
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
     func run() async throws {
       var options = TrunkTestOptions(subject: trunk)
-      options.configuration = file.path
       options.number = number
       options.caller = caller
       options.user = user

@@ -1,13 +1,8 @@
 import ArgumentParser
 import LandlineConsole
 
-/// Options that every command has.
-struct CommonOptions: ParsableArguments {
-  @Option(
-    name: .customLong("database"), help: "The ledger's file (default: LANDLINE_DATABASE, or the state directory).",
-    completion: .file())
-  var database: String?
-
+/// How a command shows what it answers.
+struct OutputOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: "table, json, csv or ndjson.",
@@ -34,7 +29,7 @@ struct CommonOptions: ParsableArguments {
   @Option(name: .customLong("tz"), help: "Time zone of times and dates, such as Europe/Stockholm (default: UTC).")
   var timeZone: String?
 
-  func settings() throws -> ConsoleSettings {
+  func settings(_ places: Finder.Flags = Finder.Flags()) throws -> ConsoleSettings {
     var formats: Set<ConsoleSettings.Format> = []
     if json { formats.insert(.json) }
     if ndjson { formats.insert(.ndjson) }
@@ -54,13 +49,70 @@ struct CommonOptions: ParsableArguments {
       chosen = named
     }
     return ConsoleSettings(
-      database: database, format: formats.first ?? .table, isHuman: human, color: chosen, timeZone: timeZone)
+      places: places, format: formats.first ?? .table, isHuman: human, color: chosen, timeZone: timeZone)
   }
 
   /// Runs one command of the console and ends with its status.
   func console(_ body: (Console) async throws -> Answer) async throws {
-    let status = await Console(settings: try settings(), environment: .process()).run(body)
+    try await run(try settings(), body)
+  }
+
+  func run(_ settings: ConsoleSettings, _ body: (Console) async throws -> Answer) async throws {
+    let status = await Console(settings: settings, environment: .process()).run(body)
     if status != .ok { throw ExitCode(status.rawValue) }
+  }
+}
+
+/// Which gateway, where several run or none is found. Without these: a variable of the environment, the gateway that this
+/// user runs, the configuration.
+struct GatewayOptions: ParsableArguments {
+  @Option(help: "The gateway's control socket (LANDLINE_CONTROL).", completion: .file())
+  var control: String?
+
+  @Option(help: "The gateway's state folder (LANDLINE_STATE).", completion: .directory)
+  var state: String?
+
+  @Option(
+    name: .customLong("config"), help: "The gateway's configuration (LANDLINE_CONFIG).",
+    completion: .file(extensions: ["yaml", "yml"]))
+  var configuration: String?
+
+  @Option(help: "The environment, where there are several.")
+  var environment: String?
+
+  var places: Finder.Flags {
+    var places = Finder.Flags()
+    places.control = control
+    places.state = state
+    places.configuration = configuration
+    places.environment = environment
+    return places
+  }
+}
+
+/// Options that every command has which asks a gateway or a ledger.
+struct CommonOptions: ParsableArguments {
+  @Option(
+    name: .customLong("database"),
+    help: "The ledger's file (default: LANDLINE_DATABASE, that of the gateway, or the state directory).",
+    completion: .file())
+  var database: String?
+
+  @OptionGroup(title: "Gateway")
+  var gateway: GatewayOptions
+
+  @OptionGroup(title: "Output")
+  var output: OutputOptions
+
+  func settings() throws -> ConsoleSettings {
+    var places = gateway.places
+    places.database = database
+    return try output.settings(places)
+  }
+
+  /// Runs one command of the console and ends with its status.
+  func console(_ body: (Console) async throws -> Answer) async throws {
+    try await output.run(try settings(), body)
   }
 }
 
@@ -103,10 +155,25 @@ struct CursorOptions: ParsableArguments {
 /// Completion of account names from the ledger itself.
 enum AccountCompletion {
   static let names = CompletionKind.custom { arguments, _, _ in
+    Console(settings: .completing(arguments), environment: .process()).accountNames()
+  }
+}
+
+extension ConsoleSettings {
+  /// Those of a command line that is not finished: what it says of places, and no word on standard error.
+  static func completing(_ arguments: [String]) -> ConsoleSettings {
     var settings = ConsoleSettings()
-    for (option, value) in zip(arguments, arguments.dropFirst()) where option == "--database" {
-      settings.database = value
+    settings.saysWhatIsFound = false
+    for (option, value) in zip(arguments, arguments.dropFirst()) {
+      switch option {
+      case "--database": settings.places.database = value
+      case "--control": settings.places.control = value
+      case "--state": settings.places.state = value
+      case "--config": settings.places.configuration = value
+      case "--environment": settings.places.environment = value
+      default: break
+      }
     }
-    return Console(settings: settings, environment: .process()).accountNames()
+    return settings
   }
 }

@@ -1,7 +1,9 @@
 /// `landline --json balance`: options common to all commands may stand before the command too.
 enum LeadingOptions {
   private static let flags: Set<String> = ["--json", "--ndjson", "--csv", "--human"]
-  private static let valued: Set<String> = ["--database", "--output", "-o", "--color", "--tz"]
+  private static let valued: Set<String> = [
+    "--database", "--control", "--state", "--config", "--environment", "--output", "-o", "--color", "--tz",
+  ]
 
   /// The same arguments with such options behind the command, where the parser knows them.
   static func moved(_ arguments: [String]) -> [String] {
