@@ -138,7 +138,8 @@ extension Console {
         trunk: try trunk(options.subject, in: configuration, path), name: options.subject, file: path, seconds: seconds)
       settings.listeners = configuration.listeners.map(\.listener)
     }
-    settings.timeoutMilliseconds = try timeout(options.timeout)
+    settings.timeoutMilliseconds = try duration(options.timeout, "--timeout", 100...60_000)
+    settings.ringMilliseconds = try duration(options.ringing, "--ring-for", 0...60_000)
     settings.registers = options.registers
     settings.nameServers = try options.nameServers.map { text in
       let address = try Arguments.value("--name-server") { () throws(InvalidValue) in
@@ -161,7 +162,7 @@ extension Console {
     return settings
   }
 
-  private func timeout(_ text: String) throws -> Int64 {
+  private func duration(_ text: String, _ argument: String, _ range: ClosedRange<Int64>) throws -> Int64 {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let unit: Int64? =
       switch text.dropFirst(digits.count) {
@@ -169,10 +170,10 @@ extension Console {
       case "s", "": 1000
       default: nil
       }
-    guard let unit, let number = Int64(digits), number <= 60_000, (100...60_000).contains(number * unit) else {
+    guard let unit, let number = Int64(digits), number <= 60_000, range.contains(number * unit) else {
       throw ConsoleError.usage(
-        "timeout.value", "time: \"\(TrunkText.clean(text))\" is none that can be waited", at: "--timeout",
-        fix: "100ms to 60s")
+        "timeout.value", "time: \"\(TrunkText.clean(text))\" is none that can be waited", at: argument,
+        fix: "\(TrunkText.duration(range.lowerBound)) to 60s")
     }
     return number * unit
   }
