@@ -80,6 +80,12 @@ final class TrunkTest {
     events = stream.makeAsyncIterator()
   }
 
+  /// Who calls where nobody is named: a number of the trunk's own, or its user where that is one.
+  static func usualCaller(of trunk: TrunkConfiguration) -> E164Number? {
+    trunk.identity.ownedNumbers?.sorted().first
+      ?? trunk.account.flatMap { try? E164Number($0.username.hasPrefix("+") ? $0.username : "+" + $0.username) }
+  }
+
   var trunk: TrunkConfiguration { settings.trunk }
   var timeout: Int64 { settings.timeoutMilliseconds }
   var nextHop: SIPURI { trunk.proxies.first ?? trunk.uri }
