@@ -2,7 +2,7 @@
 import { api, copyButton, fill, lines, moment, problemBox, spoken, start } from "/pages/shell.js";
 import { action, badge, card, errorBox, errorLink, facts, grid, isKnown, main, repeat, tags } from "/pages/lists.js";
 
-const { a, code, div, h1, li, ol, p, pre, progress, span, strong } = tags;
+const { a, code, div, h1, input, label, li, ol, p, pre, progress, span, strong } = tags;
 const standings = { up: "good", down: "bad", resting: "warn", draining: "warn" };
 const outcomes = { ok: ["✓ ok", "good"], warning: ["! warning", "warn"], failed: ["✕ failed", "bad"], skipped: ["– skipped", ""] };
 const milliseconds = (value) => (isKnown(value) ? `${Number(value.toFixed(1))} ms` : null);
@@ -22,8 +22,12 @@ class TrunkCard {
     this.steps = ol({ class: "steps", "aria-live": "polite", "aria-label": `Steps of the test of ${this.name}` });
     this.result = div({ role: "status" });
     this.button = action(() => (this.abort ? this.abort.abort() : this.test()));
+    this.number = input({
+      type: "tel", autocomplete: "off", placeholder: "+46 70 123 45 67", size: 18, "aria-label": `Number that the test of ${this.name} calls`,
+    });
+    const called = label("small", "and call ", this.number, span("muted", " (a real call, ended after two seconds of sound)"));
     this.setAbort(null);
-    this.node = card(this.name, div("spread", p("small muted mono break", trunk.uri), this.button), this.standing,
+    this.node = card(this.name, div("spread", p("small muted mono break", trunk.uri), this.button), called, this.standing,
       div("columns", this.figures, this.failures), this.steps, this.result);
     this.show(trunk);
   }
@@ -66,7 +70,9 @@ class TrunkCard {
     fill(this.result, p("muted", "Testing…"));
     try {
       let end = null;
-      for await (const step of lines(`/v1/trunks/${encodeURIComponent(this.name)}/test`, { method: "POST", signal: abort.signal })) {
+      const number = this.number.value.trim();
+      const body = number ? { number } : undefined;
+      for await (const step of lines(`/v1/trunks/${encodeURIComponent(this.name)}/test`, { method: "POST", signal: abort.signal, body })) {
         if (step.done) end = step;
         else this.steps.append(stepLine(step));
       }

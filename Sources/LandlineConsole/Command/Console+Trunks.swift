@@ -4,6 +4,7 @@ import Foundation
 import LandlineConfiguration
 import LandlineGateway
 import LandlineResolver
+import LandlineServer
 import RoutingCore
 import SDPCore
 import SIPCore
@@ -144,7 +145,8 @@ extension Console {
       }
       settings.listeners = configuration.listeners.map(\.listener)
     }
-    settings.timeoutMilliseconds = try timeout(options.timeout)
+    settings.timeoutMilliseconds = try duration(options.timeout, "--timeout", 100...60_000)
+    settings.ringMilliseconds = try duration(options.ringing, "--ring-for", 0...60_000)
     settings.registers = options.registers
     settings.nameServers = try options.nameServers.map { text in
       let address = try Arguments.value("--name-server") { () throws(InvalidValue) in
@@ -179,7 +181,7 @@ extension Console {
     return try Arguments.value("TRUNK") { () throws(InvalidValue) in try TrunkConfiguration(name: name, uri: uri) }
   }
 
-  private func timeout(_ text: String) throws -> Int64 {
+  private func duration(_ text: String, _ argument: String, _ range: ClosedRange<Int64>) throws -> Int64 {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let unit: Int64? =
       switch text.dropFirst(digits.count) {
@@ -187,10 +189,10 @@ extension Console {
       case "s", "": 1000
       default: nil
       }
-    guard let unit, let number = Int64(digits), number <= 60_000, (100...60_000).contains(number * unit) else {
+    guard let unit, let number = Int64(digits), number <= 60_000, range.contains(number * unit) else {
       throw ConsoleError.usage(
-        "timeout.value", "time: \"\(TrunkText.clean(text))\" is none that can be waited", at: "--timeout",
-        fix: "100ms to 60s")
+        "timeout.value", "time: \"\(TrunkText.clean(text))\" is none that can be waited", at: argument,
+        fix: "\(TrunkText.duration(range.lowerBound)) to 60s")
     }
     return number * unit
   }
@@ -239,37 +241,18 @@ extension Console {
   }
 
   private func takeNumbers(_ options: TrunkTestOptions, into settings: inout TrunkTest.Settings) throws {
-    if let caller = options.caller {
-      settings.caller = try Arguments.number(caller, "--from")
+    let order: TrunkTestOrder
+    do throws(InvalidValue) {
+      order = try TrunkTestOrder(number: options.number, caller: options.caller)
+    } catch {
+      throw ConsoleError(error, in: error.kind == "caller" ? "--from" : "--number")
     }
-    guard let text = options.number else { return }
-    guard text.utf8.count <= TypedNumber.maximumBytes else {
-      throw ConsoleError.usage("number.long", "number: too long", at: "--number", fix: TypedNumber.accepted)
-    }
-    // A short code dialled by mistake must never ring where somebody waits to help.
-    let digits = text.filter { $0 != "+" && $0 != " " && $0 != "-" }
-    let isEmergency = (0...3).contains { prefix in
-      digits.count - prefix <= EmergencyNumber.maximumDigits && digits.count <= EmergencyNumber.maximumDigits
-        && (try? EmergencyNumber(digits.dropFirst(prefix))) != nil
-    }
-    guard !isEmergency else {
-      throw ConsoleError.usage(
-        "number.emergency", "emergency services are never called for a test", at: "--number",
-        fix: "a telephone of your own")
-    }
-    let number = try Arguments.number(text, "--number")
-    guard number.testNumber == nil else {
-      throw ConsoleError.usage(
-        "number.test", "the gateway answers that number itself, without a trunk", at: "--number",
-        fix: "a telephone of your own")
-    }
+    settings.caller = order.caller
+    guard let number = order.number else { return }
     settings.number = number
     guard settings.caller == nil else { return }
-    let user = settings.trunk.account?.username
-    settings.caller =
-      settings.trunk.identity.ownedNumbers?.sorted().first
-      ?? user.flatMap { try? E164Number($0.hasPrefix("+") ? $0 : "+" + $0) }
-    guard settings.caller != nil || user != nil else {
+    settings.caller = TrunkTest.usualCaller(of: settings.trunk)
+    guard settings.caller != nil || settings.trunk.account != nil else {
       throw ConsoleError.usage(
         "caller.missing", "nobody is known who could call", at: "--from",
         fix: "--from +E164, or 'numbers' under 'caller' in the trunk")

@@ -21,7 +21,7 @@ extension Console {
 
   /// Where the gateway's pages are, as far as the address for apps says it.
   private var pagesAddress: String? {
-    guard let url = try? finder.url()?.value, url.lowercased().hasPrefix("ws"),
+    guard let url = try? finder().url()?.value, url.lowercased().hasPrefix("ws"),
       var parts = URLComponents(string: url)
     else { return nil }
     parts.scheme = parts.scheme?.lowercased() == "wss" ? "https" : "http"

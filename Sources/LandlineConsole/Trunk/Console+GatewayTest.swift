@@ -6,13 +6,16 @@ import LandlineServer
 import RoutingCore
 
 extension Console {
-  /// The trunk test as the gateway's own pages run it: nothing is registered and nobody is called.
+  /// The trunk test as the gateway's own pages run it: nothing is registered, and nobody is called who was not named.
   static func testTrunk(
-    _ trunk: TrunkConfiguration, _ listeners: [SIPListener], tell: @escaping @Sendable (TrunkTestStep) -> Void
+    _ trunk: TrunkConfiguration, _ order: TrunkTestOrder, _ listeners: [SIPListener],
+    tell: @escaping @Sendable (TrunkTestStep) -> Void
   ) async throws -> TrunkTestStep.Outcome {
     var settings = TrunkTest.Settings(
       trunk: trunk, name: trunk.trunk.name, seconds: Int(Date().timeIntervalSince1970))
     settings.listeners = listeners
+    settings.number = order.number
+    settings.caller = order.caller ?? TrunkTest.usualCaller(of: trunk)
     let clock = ContinuousClock()
     var last = clock.now
     let test = TrunkTest(settings) { step in

@@ -11,7 +11,9 @@ package struct TrunkStep: Sendable {
 
   /// The raw value is stable: JSON names steps by it.
   package enum Kind: String, Sendable, CaseIterable {
-    case configuration, dns, reachability, tls, options, register, authentication, offer, call, answer, identity
+    case configuration, dns, reachability, tls, options, transport, register, authentication, offer, call, answer,
+      sound,
+      identity, summary
   }
 
   package var kind: Kind

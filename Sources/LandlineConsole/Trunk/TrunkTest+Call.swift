@@ -11,7 +11,7 @@ extension TrunkTest {
   /// What one INVITE came to.
   struct CallResult: Sendable {
     enum End: Sendable {
-      /// Cancelled because somebody may hear it ring.
+      /// Cancelled while it rang.
       case rang
       /// Hung up at once.
       case answered(connected: NameAddress?)
@@ -25,12 +25,48 @@ extension TrunkTest {
     /// Provisional statuses in the order they came.
     var statuses: [Int]
     var description: MessageBody?
+    /// What the description came to.
+    var agreed: Agreement?
+    /// The sound that came; `nil` where it was not listened for.
+    var heard: MediaPort.Heard?
     var milliseconds: Int64
     /// Whether the end was confirmed.
     var isSettled: Bool
   }
 
-  /// Offers the trunk's codecs in a real INVITE, and takes it back as soon as it rings.
+  /// What an answer's description means for ours.
+  enum Agreement: Sendable {
+    case plan(MediaPlan)
+    case refused(TrunkStep)
+  }
+
+  /// The offer of a call, and where its sound comes.
+  struct Offer {
+    let body: MessageBody
+    let session: OfferAnswer
+    let port: MediaPort
+
+    func agreement(_ answer: MessageBody) -> Agreement {
+      do {
+        let parsed = try SessionDescription(parsing: answer.bytes)
+        do {
+          var session = session
+          return .plan(try session.accept(parsed))
+        } catch {
+          return .refused(
+            TrunkStep(
+              .answer, .fail, "the answer cannot be used: \(error)",
+              fix: "allow what the trunk chose with 'codecs' and 'srtp', or ask the carrier what it supports"))
+        }
+      } catch {
+        return .refused(
+          TrunkStep(
+            .answer, .fail, "the session description cannot be read: \(error)", fix: "show the carrier its own answer"))
+      }
+    }
+  }
+
+  /// Offers the trunk's codecs in a real INVITE, waits for the answer and its sound, and ends the call.
   func call(_ number: E164Number, on path: SIPPath) async throws {
     guard let host = node?.configuration.listeners.first(where: { $0.id == path.listener })?.host,
       let port = MediaPort(on: host)
@@ -55,34 +91,17 @@ extension TrunkTest {
       return try report(TrunkStep(.identity, .fail, "\(error.kind): \(error.problem)", fix: error.accepted))
     }
     let body = MessageBody(sessionDescription: Array(description.text.utf8))
-    try await tryVariants(variants, number, body, path) { result in
-      guard let answer = result.description else { return nil }
-      do {
-        let parsed = try SessionDescription(parsing: answer.bytes)
-        do {
-          var session = session
-          return self.answerStep(try session.accept(parsed), path)
-        } catch {
-          return TrunkStep(
-            .answer, .fail, "the answer cannot be used: \(error)",
-            fix: "allow what the trunk chose with 'codecs' and 'srtp', or ask the carrier what it supports")
-        }
-      } catch {
-        return TrunkStep(
-          .answer, .fail, "the session description cannot be read: \(error)", fix: "show the carrier its own answer")
-      }
-    }
+    try await tryVariants(variants, number, Offer(body: body, session: session, port: port), path)
     withExtendedLifetime(port) {}
   }
 
   /// Once for each way to say who calls, as long as 403 is the answer. A call that may have rung is never repeated.
   private func tryVariants(
-    _ variants: [CallerVariant], _ number: E164Number, _ body: MessageBody, _ path: SIPPath,
-    _ judge: (CallResult) -> TrunkStep?
+    _ variants: [CallerVariant], _ number: E164Number, _ offer: Offer, _ path: SIPPath
   ) async throws {
     var refused: [CallerVariant] = []
     for (index, variant) in variants.enumerated() {
-      let result = await place(number, variant.identity, body, path)
+      let result = await place(number, variant.identity, offer, path)
       let hasRung = result.statuses.contains { $0 >= 180 }
       if case .failed(let failure) = result.end, failure.sipStatus == 403, !hasRung {
         refused.append(variant)
@@ -92,6 +111,7 @@ extension TrunkTest {
         continue
       }
       if index > 0 {
+        findings.callerKeys = variant.keys
         let works = { if case .failed = result.end { false } else { true } }()
         try report(
           TrunkStep(
@@ -101,12 +121,7 @@ extension TrunkTest {
             fix: "set under 'caller': \(variant.keys)", facts: [("keys", .text(variant.keys))]))
       }
       try report(callStep(result, variant, number, path))
-      if let step = judge(result) { return try report(step) }
-      switch result.end {
-      case .rang, .answered:
-        return try report(TrunkStep(.answer, .skip, "no session description came before the call was taken back"))
-      case .failed, .silent, .stuck: return
-      }
+      return try reportSound(result, path)
     }
     guard refused.count > 1 else { return }
     try report(
@@ -116,10 +131,31 @@ extension TrunkTest {
         fix: "ask the carrier which From and P-Asserted-Identity it wants, and whether the number may be called"))
   }
 
+  private func reportSound(_ result: CallResult, _ path: SIPPath) throws {
+    switch result.agreed {
+    case .refused(let step): return try report(step)
+    case .plan(let plan):
+      findings.plan = plan
+      findings.packets = result.heard?.packets ?? 0
+      try report(answerStep(plan, path))
+      if let heard = result.heard {
+        var isAnswered = false
+        if case .answered = result.end { isAnswered = true }
+        try report(soundStep(heard, plan, isAnswered: isAnswered))
+      }
+    case nil:
+      switch result.end {
+      case .rang, .answered:
+        try report(TrunkStep(.answer, .skip, "no session description came before the call was taken back"))
+      case .failed, .silent, .stuck: return
+      }
+    }
+  }
+
   // MARK: One INVITE
 
   private func place(
-    _ number: E164Number, _ identity: OutgoingIdentity, _ body: MessageBody, _ path: SIPPath
+    _ number: E164Number, _ identity: OutgoingIdentity, _ offer: Offer, _ path: SIPPath
   ) async -> CallResult {
     nextQuery += 1
     let handle = CallHandle(nextQuery)
@@ -134,10 +170,11 @@ extension TrunkTest {
       .placeCall(
         handle,
         OutgoingCall(
-          target: target, routes: trunk.proxies, paths: [path], identity: identity, offer: body,
+          target: target, routes: trunk.proxies, paths: [path], identity: identity, offer: offer.body,
           account: trunk.account, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
           ringTimeoutMilliseconds: TrunkTest.progressMilliseconds + timeout)))
     var patience = timeout
+    var ringing: ContinuousClock.Instant?
     while true {
       let event = await wait(patience) { event -> UserAgentEvent? in
         guard case .agent(let event) = event else { return nil }
@@ -159,11 +196,25 @@ extension TrunkTest {
         // A description in a 183 is a ringing tone as a rule.
         guard progress.status == 180 || progress.body != nil else { continue }
         result.end = .rang
+        let since = ringing ?? clock.now
+        ringing = since
+        if settings.ringMilliseconds > 0, let body = progress.body, result.heard == nil {
+          await listen(offer, body, &result)
+        } else if let body = progress.body, result.agreed == nil {
+          result.agreed = offer.agreement(body)
+        }
+        // Sound before the answer says all that an answer would, and costs nothing.
+        let rest = settings.ringMilliseconds - Int64((clock.now - since) / .milliseconds(1))
+        if rest > 0, (result.heard?.packets ?? 0) == 0 {
+          patience = rest
+          continue
+        }
         result.isSettled = await hangUp(handle)
         return result
       case .established(_, let answer):
         result.description = answer.body ?? result.description
         result.end = .answered(connected: answer.connectedIdentity)
+        if let body = result.description { await listen(offer, body, &result) }
         result.isSettled = await hangUp(handle)
         return result
       case .ended(_, let end):
@@ -175,6 +226,13 @@ extension TrunkTest {
       default: continue
       }
     }
+  }
+
+  private func listen(_ offer: Offer, _ body: MessageBody, _ result: inout CallResult) async {
+    let agreed = offer.agreement(body)
+    result.agreed = agreed
+    guard case .plan(let plan) = agreed else { return }
+    result.heard = await offer.port.listen(milliseconds: settings.soundMilliseconds, plan)
   }
 
   /// - Returns: Whether the peer confirmed the end in time.
@@ -230,16 +288,18 @@ extension TrunkTest {
         facts: facts)
     }
     switch result.end {
-    case .rang: return step(.ok, "rings \(after); cancelled at once", "rang")
+    case .rang:
+      let rang = settings.ringMilliseconds == 0 ? "at once" : "before anybody answered"
+      return step(.ok, "rings \(after); taken back \(rang)", "rang")
     case .answered(let connected):
       if let connected { details.append("connected to \(TrunkText.clean(TrunkText.text(connected)))") }
       details.append("an answered call may be billed")
-      return step(.ok, "answered \(after); hung up at once", "answered")
+      return step(.ok, "answered \(after); hung up", "answered")
     case .silent:
       return step(
         .fail, "no answer to INVITE in \(TrunkText.duration(timeout))", "silent",
-        fix: "OPTIONS is answered and INVITE is not: ask the carrier whether this address may place calls, and try a "
-          + "stream transport where the INVITE may be too large for UDP")
+        fix: "ask the carrier whether this address may place calls, and try a stream transport where the INVITE may be "
+          + "too large for UDP")
     case .stuck:
       return step(
         .fail, "the trunk tries, and nothing comes of it in \(TrunkText.duration(TrunkTest.progressMilliseconds))",
@@ -278,6 +338,39 @@ extension TrunkTest {
         ("retry_after", failure.retryAfterSeconds.map { .integer(Int64($0)) } ?? .null),
         ("remedies", .array(row.remedies.map { .text($0) })),
       ])
+  }
+
+  private func soundStep(_ heard: MediaPort.Heard, _ plan: MediaPlan, isAnswered: Bool) -> TrunkStep {
+    let time = TrunkText.duration(settings.soundMilliseconds)
+    let media = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? "nowhere"
+    let facts: [(String, JSONValue)] = [
+      ("packets", .integer(Int64(heard.packets))), ("missing", .integer(Int64(heard.missing))),
+      ("source", heard.source.map { .text($0) } ?? .null),
+      ("payload_type", heard.payloadType.map { .integer(Int64($0)) } ?? .null),
+    ]
+    guard let source = heard.source, heard.packets > 0 else {
+      return TrunkStep(
+        .sound, isAnswered ? .fail : .warn, "no sound came in \(time)", target: media,
+        fix: isAnswered
+          ? "a firewall or the wrong address: open UDP for the ports of media, and say the address that the trunk reaches "
+            + "this machine at ('advertise' under media, trunk)"
+          : "some trunks send no sound before the answer: let somebody answer, or ask the carrier", facts: facts)
+    }
+    var fixes: [String] = []
+    if heard.missing > 0 { fixes.append("\(heard.missing) packets are missing: look at the network on the way") }
+    if source != media {
+      fixes.append("it comes from \(source): the trunk is behind NAT, or its proxy carries the sound")
+    }
+    let known =
+      plan.receive.map { Int($0.payloadType.number) }
+      + (plan.events?.received.map { Int($0.payloadType.number) } ?? [])
+    if let type = heard.payloadType, !known.contains(type) {
+      fixes.append("its payload type \(type) was not agreed on: show the carrier its own answer")
+    }
+    return TrunkStep(
+      .sound, fixes.isEmpty ? .ok : .warn,
+      "\(heard.packets) packets in \(time), the first after \(heard.firstMilliseconds ?? 0) ms", target: source,
+      fix: fixes.isEmpty ? nil : fixes.joined(separator: "; "), facts: facts)
   }
 
   private func answerStep(_ plan: MediaPlan, _ path: SIPPath) -> TrunkStep {

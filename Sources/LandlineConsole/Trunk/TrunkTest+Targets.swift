@@ -4,55 +4,168 @@ import LandlineGateway
 import SIPCore
 
 extension TrunkTest {
-  /// Reaches one target and asks it OPTIONS.
-  /// - Returns: `nil` where nothing of SIP answers.
-  func test(_ path: SIPPath) async throws -> Reached? {
-    let place = TrunkText.text(path.remote)
-    strangeBytes = nil
-    lastResponse = nil
+  /// One target while it is asked.
+  private struct Probe {
+    enum Answer {
+      case outcome(QueryOutcome)
+      /// Nobody listens at this UDP port.
+      case refused
+      case problem(TransportProblem)
+      case silent
+    }
+
+    let path: SIPPath
+    let query: QueryID
+    var stream: StreamOpening?
+    var answer: Answer?
+    /// When it is given up.
+    var deadline: ContinuousClock.Instant
+
+    var isDatagram: Bool { path.remote.transport == .udp }
+  }
+
+  /// Reaches targets and asks them OPTIONS, all at once; what is found is told in their order.
+  /// - Parameter isQuiet: tells of nothing.
+  /// - Returns: Those where something may speak SIP.
+  func ask(_ paths: [SIPPath], isQuiet: Bool = false) async throws -> [Reached] {
+    let clock = ContinuousClock()
+    var probes = paths.map { begin($0, at: clock.now, isQuiet: isQuiet) }
+    var reached: [Reached] = []
+    var told = 0
+    while told < probes.count {
+      let now = clock.now
+      for index in probes.indices where probes[index].answer == nil && probes[index].deadline <= now {
+        probes[index].answer = .silent
+      }
+      while told < probes.count, let answer = probes[told].answer {
+        if let found = try describe(probes[told], answer, isQuiet: isQuiet) { reached.append(found) }
+        told += 1
+      }
+      guard let next = probes.filter({ $0.answer == nil }).map(\.deadline).min() else { continue }
+      let left = Int64((next - clock.now) / .milliseconds(1))
+      let event = await wait(max(left, 1)) { event -> ProbeEvent? in
+        switch event {
+        case .agent(.queryAnswered), .refused, .problem, .opened: event
+        default: nil
+        }
+      }
+      if let event { note(event, in: &probes, at: clock.now) }
+    }
+    return reached
+  }
+
+  private func begin(_ path: SIPPath, at now: ContinuousClock.Instant, isQuiet: Bool) -> Probe {
     nextQuery += 1
     let query = QueryID(nextQuery)
+    strangeBytes[path.remote] = nil
+    responses[path.remote] = nil
     node?.execute(
       .ping(
         query,
         OutgoingQuery(
           target: trunk.uri, routes: trunk.proxies, paths: [path], from: NameAddress(address), account: trunk.account)))
+    var patience = timeout
     if path.remote.transport == .udp {
       let sink = eventSink
       let remote = path.remote
       LocalRoute.watchForRefusal(remote, milliseconds: timeout) { sink.yield(.refused(remote)) }
-    } else {
-      guard try await openStream(path, place) else { return nil }
+    } else if !isQuiet {
+      // Connecting and the handshake have the timeout each; the sweep that ends them comes a little later.
+      patience = 2 * timeout + 1500
     }
-    enum Answer: Sendable {
-      case outcome(QueryOutcome)
-      case refused
-      case problem(TransportProblem)
+    return Probe(path: path, query: query, deadline: now + .milliseconds(patience))
+  }
+
+  private func note(_ event: ProbeEvent, in probes: inout [Probe], at now: ContinuousClock.Instant) {
+    func open(_ remote: TransportAddress) -> Int? {
+      probes.firstIndex { $0.path.remote == remote && $0.answer == nil }
     }
-    let answer = await wait(timeout) { event -> Answer? in
-      switch event {
-      case .agent(.queryAnswered(query, let outcome)): .outcome(outcome)
-      case .refused(path.remote): .refused
-      case .problem(let problem) where problem.remote == path.remote: .problem(problem)
-      default: nil
+    switch event {
+    case .agent(.queryAnswered(let query, let outcome)):
+      guard let index = probes.firstIndex(where: { $0.query == query && $0.answer == nil }) else { return }
+      probes[index].answer = .outcome(outcome)
+    case .refused(let remote):
+      if let index = open(remote), probes[index].isDatagram { probes[index].answer = .refused }
+    case .problem(let problem):
+      if let remote = problem.remote, let index = open(remote) { probes[index].answer = .problem(problem) }
+    case .opened(let stream):
+      guard let index = open(stream.remote) else { return }
+      probes[index].stream = stream
+      probes[index].deadline = now + .milliseconds(timeout)
+    default: return
+    }
+  }
+
+  /// - Returns: `nil` where nothing can be sent, or what is there speaks no SIP.
+  private func describe(_ probe: Probe, _ answer: Probe.Answer, isQuiet: Bool) throws -> Reached? {
+    let (path, place) = (probe.path, TrunkText.text(probe.path.remote))
+    var status: Int?
+    if case .outcome(let outcome) = answer { status = outcome.status }
+    if isQuiet { return status.map { Reached(path: path, status: $0) } }
+    if probe.isDatagram {
+      if case .refused = answer {
+        try report(
+          TrunkStep(
+            .reachability, .fail, "nobody listens there: the port is closed", target: place,
+            fix: "check host, port and transport, and that the trunk lets this address in"))
+        return nil
       }
-    }
-    let isUDP = path.remote.transport == .udp
-    switch answer {
-    case .outcome(let outcome):
-      guard let status = outcome.status else { return try await unanswered(path, place, nil) }
-      if isUDP { try report(TrunkStep(.reachability, .ok, "answers", target: place)) }
-      try report(optionsStep(outcome, status, place))
-      return Reached(path: path, status: status)
-    case .refused:
+      if status != nil { try report(TrunkStep(.reachability, .ok, "answers", target: place)) }
+    } else {
+      guard let stream = probe.stream else {
+        var problem: TransportProblem?
+        if case .problem(let found) = answer { problem = found }
+        try reportClosed(problem, place, path)
+        return nil
+      }
       try report(
         TrunkStep(
-          .reachability, .fail, "nobody listens there: the port is closed", target: place,
-          fix: "check host, port and transport, and that the trunk lets this address in"))
-      return nil
-    case .problem(let problem): return try await unanswered(path, place, problem)
-    case nil: return try await unanswered(path, place, nil)
+          .reachability, .ok, "connected in \(stream.connectMilliseconds) ms", target: place,
+          facts: [("milliseconds", .integer(stream.connectMilliseconds))]))
+      if let handshake = stream.handshake { try report(tlsStep(handshake, place)) }
     }
+    if case .outcome(let outcome) = answer, let status {
+      try report(optionsStep(outcome, status, path))
+      return Reached(path: path, status: status)
+    }
+    var problem: TransportProblem?
+    if case .problem(let found) = answer { problem = found }
+    return try unanswered(path, place, problem) ? Reached(path: path, status: nil) : nil
+  }
+
+  /// Other transports of the same host, where none of the trunk's own targets answers: one of them may be what was meant.
+  /// - Returns: Those that answer.
+  func askElsewhere(_ paths: [SIPPath]) async throws -> [Reached] {
+    guard !paths.isEmpty else { return [] }
+    let reached = try await ask(paths, isQuiet: true)
+    for found in reached {
+      let transport = found.path.remote.transport.rawValue
+      let isKnown =
+        settings.listeners.isEmpty || settings.listeners.contains { $0.transport == found.path.remote.transport }
+      try report(
+        TrunkStep(
+          .transport, .warn, "OPTIONS is answered over \(transport) (\(found.status.map(String.init) ?? "-"))",
+          target: TrunkText.text(found.path.remote),
+          fix: "name the transport in the trunk's URI: \(TrunkText.text(uri(over: found.path.remote)))"
+            + (isKnown ? "" : "; and add a listener with 'transport: \(transport)'"),
+          facts: [("transport", .text(transport))]))
+    }
+    if reached.isEmpty {
+      let names = paths.map { TrunkText.text($0.remote) }.joined(separator: ", ")
+      try report(TrunkStep(.transport, .skip, "no answer over other transports either: \(names)"))
+    }
+    return reached
+  }
+
+  /// The trunk's URI with the transport and port of an address that answers.
+  func uri(over remote: TransportAddress) -> SIPURI {
+    var uri = trunk.uri
+    if uri.scheme == .sip {
+      uri.parameters.removeAll { $0.name.lowercased() == "transport" }
+      uri.parameters.append(SIPParameter("transport", remote.transport.rawValue))
+    }
+    if trunk.uri.port != nil || remote.port != remote.transport.usualPort { uri.port = remote.port }
+    return uri
   }
 
   /// How requests outside of calls name us.
@@ -60,8 +173,11 @@ extension TrunkTest {
     SIPURI(scheme: .sip, user: trunk.account?.username ?? "landline", host: trunk.identity.domain)
   }
 
-  private func unanswered(_ path: SIPPath, _ place: String, _ problem: TransportProblem?) async throws -> Reached? {
-    let stranger = strangeBytes.map { String(decoding: $0.prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self) }
+  /// - Returns: Whether something that speaks SIP may be there all the same.
+  private func unanswered(_ path: SIPPath, _ place: String, _ problem: TransportProblem?) throws -> Bool {
+    let stranger = strangeBytes[path.remote].map {
+      String(decoding: $0.prefix { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self)
+    }
     let kind: TrunkStep.Kind = path.remote.transport == .udp ? .reachability : .options
     if let stranger {
       try report(
@@ -75,7 +191,7 @@ extension TrunkTest {
           fix: "check the port: SIP is at 5060, or at 5061 with TLS, unless the carrier says otherwise",
           facts: [("problem", .text(TransportProblem.Kind.framing.rawValue))]))
     } else if let problem, problem.kind.rawValue.hasPrefix("tls.") {
-      try report(tlsFailure(problem, place))
+      try report(tlsFailure(problem, path))
     } else if let problem {
       try report(
         TrunkStep(
@@ -83,60 +199,41 @@ extension TrunkTest {
           fix: "check that SIP is spoken at this port, and that the trunk lets this address in",
           facts: [("problem", .text(problem.kind.rawValue))]))
     } else {
-      let silent = "no answer to OPTIONS in \(TrunkText.duration(timeout))"
+      // Some trunks answer calls and nothing else: then the call decides.
+      let goesOn = settings.number != nil
       try report(
         TrunkStep(
-          kind, .fail, silent, target: place,
+          kind, goesOn ? .warn : .fail,
+          "no answer to OPTIONS in \(TrunkText.duration(timeout))" + (goesOn ? "; the call is tried all the same" : ""),
+          target: place,
           fix: path.remote.transport == .udp
             ? "a firewall, a wrong port, or a trunk that ignores addresses it does not know: ask the carrier to let "
-              + "this address in"
+              + "this address in" + (goesOn ? "" : "; some answer calls alone: --number +46701234567 tries one")
             : "the port is open: check that SIP is spoken there, or ask the carrier to let this address in"))
+      return true
     }
-    return nil
+    return false
   }
 
   // MARK: Streams
 
-  private func openStream(_ path: SIPPath, _ place: String) async throws -> Bool {
-    enum Outcome: Sendable {
-      case opened(StreamOpening)
-      case failed(TransportProblem)
-    }
-    // Connecting and the handshake have the timeout each; the sweep that ends them comes a little later.
-    let outcome = await wait(2 * timeout + 1500) { event -> Outcome? in
-      switch event {
-      case .opened(let stream) where stream.remote == path.remote: .opened(stream)
-      case .problem(let problem) where problem.remote == path.remote: .failed(problem)
-      default: nil
-      }
-    }
-    switch outcome {
-    case .opened(let stream):
-      try report(
-        TrunkStep(
-          .reachability, .ok, "connected in \(stream.connectMilliseconds) ms", target: place,
-          facts: [("milliseconds", .integer(stream.connectMilliseconds))]))
-      if let handshake = stream.handshake { try report(tlsStep(handshake, place)) }
-      return true
-    case .failed(let problem):
-      guard problem.kind.rawValue.hasPrefix("tls.") else {
-        try report(
-          TrunkStep(
-            .reachability, .fail, problem.text, target: place,
-            fix: "check host, port and transport, and that the trunk lets this address in",
-            facts: [("problem", .text(problem.kind.rawValue))]))
-        return false
-      }
-      try report(TrunkStep(.reachability, .ok, "connected", target: place))
-      try report(tlsFailure(problem, place))
-      return false
-    case nil:
-      try report(
+  /// A stream that did not open.
+  private func reportClosed(_ problem: TransportProblem?, _ place: String, _ path: SIPPath) throws {
+    guard let problem else {
+      return try report(
         TrunkStep(
           .reachability, .fail, "no connection in \(TrunkText.duration(timeout))", target: place,
           fix: "check host and port, and that the trunk lets this address in"))
-      return false
     }
+    guard problem.kind.rawValue.hasPrefix("tls.") else {
+      return try report(
+        TrunkStep(
+          .reachability, .fail, problem.text, target: place,
+          fix: "check host, port and transport, and that the trunk lets this address in",
+          facts: [("problem", .text(problem.kind.rawValue))]))
+    }
+    try report(TrunkStep(.reachability, .ok, "connected", target: place))
+    try report(tlsFailure(problem, path))
   }
 
   // MARK: TLS
@@ -163,15 +260,46 @@ extension TrunkTest {
       facts: facts(handshake, certificate, days))
   }
 
-  private func tlsFailure(_ problem: TransportProblem, _ place: String) -> TrunkStep {
+  /// The TLS library stops at the first fault; the certificate that it saw may have more, and all have to be mended.
+  private func tlsFailure(_ problem: TransportProblem, _ path: SIPPath) -> TrunkStep {
     let certificate = problem.handshake?.certificate
     var facts: [(String, JSONValue)] = [("problem", .text(problem.kind.rawValue))]
     if let handshake = problem.handshake, let certificate {
       facts += self.facts(handshake, certificate, days(until: certificate))
     }
+    var faults = [(problem.kind, problem.text)]
+    if let certificate, problem.kind.isAboutCertificate {
+      for fault in self.faults(of: certificate, path) where fault.0 != problem.kind { faults.append(fault) }
+    }
+    facts.append(("faults", .array(faults.map { .text($0.0.rawValue) })))
     return TrunkStep(
-      .tls, .fail, problem.text, target: place, details: certificate.map(TrunkTest.details) ?? [],
-      fix: TrunkTest.fix(problem.kind), facts: facts)
+      .tls, .fail, faults.map(\.1).joined(separator: "; "), target: TrunkText.text(path.remote),
+      details: certificate.map(TrunkTest.details) ?? [],
+      fix: faults.map { TrunkTest.fix($0.0) }.joined(separator: "; "), facts: facts)
+  }
+
+  /// What is wrong with a certificate whatever else is: its dates, its names, who signed it.
+  private func faults(of certificate: CertificateFacts, _ path: SIPPath) -> [(TransportProblem.Kind, String)] {
+    var faults: [(TransportProblem.Kind, String)] = []
+    if case .fingerprints = trunk.tls?.trust { return faults }
+    let days = days(until: certificate)
+    if certificate.validUntil < settings.seconds {
+      faults.append((.certificateExpired, "the peer's certificate expired \(-days - 1) days ago"))
+    }
+    if certificate.validFrom > settings.seconds {
+      faults.append((.certificateNotYetValid, "the peer's certificate is not valid yet"))
+    }
+    let wanted = (path.serverName ?? "\(path.remote.host)").lowercased()
+    let names = certificate.names.map { $0.lowercased() }
+    let label = wanted.firstIndex(of: ".").map { "*" + wanted[$0...] }
+    if !names.contains(wanted), !(label.map(names.contains) ?? false) {
+      let shown = certificate.names.isEmpty ? "no host" : certificate.names.map(TrunkText.clean).joined(separator: ", ")
+      faults.append((.certificateName, "the certificate names \(shown), not \(TrunkText.clean(wanted))"))
+    }
+    if let subject = certificate.subject, subject == certificate.issuer {
+      faults.append((.certificateUntrusted, "the certificate signs itself"))
+    }
+    return faults
   }
 
   private static func fix(_ kind: TransportProblem.Kind) -> String {
@@ -219,7 +347,9 @@ extension TrunkTest {
 
   // MARK: OPTIONS
 
-  private func optionsStep(_ outcome: QueryOutcome, _ status: Int, _ place: String) -> TrunkStep {
+  private func optionsStep(_ outcome: QueryOutcome, _ status: Int, _ path: SIPPath) -> TrunkStep {
+    let place = TrunkText.text(path.remote)
+    let lastResponse = responses[path.remote]
     let phrase = TrunkText.clean(outcome.phrase)
     let line = "\(status)\(phrase.isEmpty ? "" : " \(phrase)") in \(outcome.roundTripMilliseconds) ms"
     var details: [String] = []
@@ -254,4 +384,19 @@ extension TrunkTest {
     default: return step(.ok, "alive: it does not like OPTIONS (\(line))")
     }
   }
+}
+
+extension TransportProblem.Kind {
+  /// A fault of the peer's certificate.
+  fileprivate var isAboutCertificate: Bool {
+    switch self {
+    case .certificateUntrusted, .certificateExpired, .certificateNotYetValid, .certificateName: true
+    default: false
+    }
+  }
+}
+
+extension SIPTransport {
+  /// The port where a URI names none (RFC 3261 section 19.1.2).
+  var usualPort: UInt16 { self == .tls ? 5061 : 5060 }
 }

@@ -30,6 +30,10 @@ final class TrunkTest {
     var registers = false
     var number: E164Number?
     var caller: E164Number?
+    /// How long a phone may ring before the call is taken back; 0: as soon as it rings.
+    var ringMilliseconds: Int64 = 15_000
+    /// How long sound is listened for.
+    var soundMilliseconds: Int64 = 2_000
     /// Seconds since 1970, for what expires.
     var seconds: Int
   }
@@ -37,7 +41,8 @@ final class TrunkTest {
   /// A place that answered.
   struct Reached {
     let path: SIPPath
-    let status: Int
+    /// Of the answer to OPTIONS; `nil` where none came.
+    let status: Int?
   }
 
   /// A challenge that a peer gave.
@@ -60,7 +65,11 @@ final class TrunkTest {
   /// A peer that challenged refused what the account answered.
   var hasRefusedAccount = false
   /// The start of what came and was no SIP.
-  var strangeBytes: [UInt8]?
+  var strangeBytes: [TransportAddress: [UInt8]] = [:]
+  /// The latest response of each target.
+  var responses: [TransportAddress: SIPMessage] = [:]
+  /// What the summary is made of.
+  var findings = Findings()
   var nextQuery: UInt64 = 0
 
   init(_ settings: Settings, tell: @escaping (TrunkStep) throws -> Void) {
@@ -71,6 +80,12 @@ final class TrunkTest {
     events = stream.makeAsyncIterator()
   }
 
+  /// Who calls where nobody is named: a number of the trunk's own, or its user where that is one.
+  static func usualCaller(of trunk: TrunkConfiguration) -> E164Number? {
+    trunk.identity.ownedNumbers?.sorted().first
+      ?? trunk.account.flatMap { try? E164Number($0.username.hasPrefix("+") ? $0.username : "+" + $0.username) }
+  }
+
   var trunk: TrunkConfiguration { settings.trunk }
   var timeout: Int64 { settings.timeoutMilliseconds }
   var nextHop: SIPURI { trunk.proxies.first ?? trunk.uri }
@@ -78,6 +93,7 @@ final class TrunkTest {
   func report(_ step: TrunkStep) throws {
     let order: [TrunkStep.Verdict] = [.skip, .ok, .warn, .fail]
     if (order.firstIndex(of: step.verdict) ?? 0) > (order.firstIndex(of: worst) ?? 0) { worst = step.verdict }
+    findings.note(step)
     try tell(step)
   }
 
@@ -86,6 +102,12 @@ final class TrunkTest {
   /// - Returns: The worst verdict of all steps.
   func run() async throws -> TrunkStep.Verdict {
     try report(configurationStep)
+    try await lookAtTargets()
+    try report(summaryStep)
+    return worst
+  }
+
+  private func lookAtTargets() async throws {
     let targets = try await locate()
     var hosts: [TransportAddress: SIPHost] = [:]
     var reachable: [LocationTarget] = []
@@ -97,7 +119,7 @@ final class TrunkTest {
       case .failure(let problem): try report(unroutable(target, problem))
       }
     }
-    guard !reachable.isEmpty else { return worst }
+    guard !reachable.isEmpty else { return }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     do {
       try await look(at: reachable, from: hosts, on: group.next())
@@ -108,20 +130,19 @@ final class TrunkTest {
     }
     try await node?.shutdown()
     try await group.shutdownGracefully()
-    return worst
   }
 
   private func look(
     at targets: [LocationTarget], from hosts: [TransportAddress: SIPHost], on loop: any EventLoop
   ) async throws {
     let paths = try await start(targets, from: hosts, on: loop)
-    var reached: [Reached] = []
-    for path in paths {
-      if let found = try await test(path) { reached.append(found) }
-    }
-    // What answers best is what the rest is asked of.
+    var reached = try await ask(paths)
+    if !reached.contains(where: { $0.status != nil }) { reached += try await askElsewhere(otherPaths(than: paths)) }
+    // What answers best is what the rest is asked of; a call may go where nothing else is answered.
     guard
-      let best = reached.first(where: { $0.status < 300 }) ?? reached.first(where: { $0.status < 500 }) ?? reached.first
+      let best = reached.first(where: { $0.status.map { $0 < 300 } ?? false })
+        ?? reached.first(where: { $0.status.map { $0 < 500 } ?? false }) ?? reached.first(where: { $0.status != nil })
+        ?? reached.first
     else {
       if settings.registers || trunk.registrationSeconds != nil {
         try report(TrunkStep(.register, .skip, "no target answers"))
@@ -129,10 +150,36 @@ final class TrunkTest {
       if settings.number != nil { try report(TrunkStep(.call, .skip, "no target answers")) }
       return
     }
+    findings.best = best
     if settings.registers || trunk.registrationSeconds != nil { try await register(best.path) }
-    try report(authenticationStep(best))
+    if best.status != nil || !challenges.isEmpty { try report(authenticationStep(best)) }
     guard let number = settings.number else { return }
     try await call(number, on: best.path)
+  }
+
+  /// The same hosts over transports that none of the targets has, at the usual port or the one that the URI names.
+  private func otherPaths(than paths: [SIPPath]) -> [SIPPath] {
+    guard let node, trunk.uri.scheme == .sip else { return [] }
+    let listeners = node.configuration.listeners
+    var others: [SIPPath] = []
+    for path in paths {
+      guard let host = listeners.first(where: { $0.id == path.listener })?.host else { continue }
+      for listener in listeners where listener.host == host {
+        let transport = listener.transport
+        guard !paths.contains(where: { $0.remote.transport == transport && $0.remote.host == path.remote.host }) else {
+          continue
+        }
+        // TLS has a port of its own, the two others share one.
+        let isNamed = nextHop.port != nil && transport != .tls && path.remote.transport != .tls
+        let remote = TransportAddress(
+          transport, path.remote.host, port: isNamed ? path.remote.port : transport.usualPort)
+        guard others.count < TrunkTest.maximumTargets, !others.contains(where: { $0.remote == remote }) else {
+          continue
+        }
+        others.append(SIPPath(listener: listener.id, remote: remote, serverName: nextHop.host.map { "\($0)" }))
+      }
+    }
+    return others
   }
 
   /// Opens sockets on every address that leads to a target.
@@ -143,17 +190,18 @@ final class TrunkTest {
     var paths: [SIPPath] = []
     for target in targets {
       guard let host = hosts[target.address] else { continue }
-      let transport = target.address.transport
-      var listener = listeners.first { $0.transport == transport && $0.host == host }
-      if listener == nil {
+      // The other transports may be asked later.
+      for transport in [SIPTransport.udp, .tcp, .tls]
+      where !listeners.contains(where: { $0.transport == transport && $0.host == host }) {
         // Over TLS the peer comes back on the connection it has: there is no certificate to accept another one with.
-        let new = SIPListener(
-          id: ListenerID(UInt16(listeners.count + 1)), transport: transport, host: host, port: 0,
-          advertisedPort: transport == .tls ? 5061 : nil, accepts: transport != .tls)
-        listeners.append(new)
-        listener = new
+        listeners.append(
+          SIPListener(
+            id: ListenerID(UInt16(listeners.count + 1)), transport: transport, host: host, port: 0,
+            advertisedPort: transport == .tls ? 5061 : nil, accepts: transport != .tls))
       }
-      guard let listener else { continue }
+      guard
+        let listener = listeners.first(where: { $0.transport == target.address.transport && $0.host == host })
+      else { continue }
       paths.append(SIPPath(listener: listener.id, remote: target.address, serverName: target.serverName))
     }
     var limits = TransportLimits.standard
@@ -203,11 +251,14 @@ final class TrunkTest {
     guard case .success(let scanned) = SIPGate.inspect(bytes, transport: path.remote.transport),
       case .success(let message) = MessageParser.values(of: scanned)
     else {
-      strangeBytes = Array(bytes.prefix(80))
+      if strangeBytes.count < TrunkTest.maximumTargets * 2 { strangeBytes[path.remote] = Array(bytes.prefix(80)) }
       return
     }
     guard let status = message.status else { return }
     lastResponse = message
+    if responses.count < TrunkTest.maximumTargets * 4 || responses[path.remote] != nil {
+      responses[path.remote] = message
+    }
     guard status == 401 || status == 407 else { return }
     for text in message.values("WWW-Authenticate") + message.values("Proxy-Authenticate") {
       if let challenge = try? DigestChallenge(parsing: text), challenges.count < 64 {

@@ -13,6 +13,8 @@ package struct TrunkTestOptions: Sendable {
   package var registers = false
   /// `5s`, `800ms`: how long one answer may take.
   package var timeout = "5s"
+  /// `15s`: how long a phone may ring before the call is taken back; `0s`: as soon as it rings.
+  package var ringing = "15s"
   /// Numeric addresses with a port, in the order to ask.
   package var nameServers: [String] = []
   /// PEM files of authorities, in place of those of the configuration.

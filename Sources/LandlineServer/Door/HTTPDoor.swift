@@ -29,8 +29,9 @@ public struct HTTPDoor: Service {
     authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
     testTrunk: (
-      @Sendable (_ name: String, _ tell: @escaping @Sendable (TrunkTestStep) -> Void) async throws ->
-        TrunkTestStep.Outcome?
+      @Sendable (_ name: String, _ order: TrunkTestOrder, _ tell: @escaping @Sendable (TrunkTestStep) -> Void)
+        async throws
+        -> TrunkTestStep.Outcome?
     )? = nil,
     onListening: @escaping @Sendable (UInt16) async -> Void = { _ in }
   ) throws {

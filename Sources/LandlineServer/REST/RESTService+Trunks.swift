@@ -4,8 +4,9 @@ import Logging
 extension RESTService {
   /// Tells the steps of a test of one trunk of an environment; `nil` for a trunk that cannot be tested.
   package typealias TrunkTestStart =
-    @Sendable (_ name: String, _ tell: @escaping @Sendable (TrunkTestStep) -> Void) async throws -> TrunkTestStep
-    .Outcome?
+    @Sendable (_ name: String, _ order: TrunkTestOrder, _ tell: @escaping @Sendable (TrunkTestStep) -> Void)
+    async throws
+    -> TrunkTestStep.Outcome?
 
   var trunkRoutes: [RESTRoute] {
     let listing = RESTRoute(
@@ -17,7 +18,12 @@ extension RESTService {
       RESTRoute(
         method: "POST", path: "/v1/trunks/{name}/test", id: "testTrunk",
         summary: "Look at a trunk, from its name to its answers: one step a line, the verdict last", access: .operators,
-        body: [], success: .text(200, RESTService.linesType), problems: [.trunkUnknown, .trunkTestRunning],
+        body: [
+          .init(
+            name: "number", kind: .text,
+            description: "Call this number too: a real call, which ends after two seconds of sound."),
+          .init(name: "caller", kind: .text, description: "The number that calls; one of the trunk's own by default."),
+        ], success: .text(200, RESTService.linesType), problems: [.trunkUnknown, .trunkTestRunning],
         handle: startTrunkTest),
     ]
   }
@@ -57,11 +63,18 @@ extension RESTService {
     { call in
       let (principal, _) = try call.environment()
       let name = call.path["name"] ?? ""
+      let numbers = (number: try call.body.text("number"), caller: try call.body.text("caller"))
       guard let testTrunk,
         await operations.trunks().contains(where: {
           $0.name == name && $0.environments.contains(principal.environment)
         })
       else { throw Problem(.trunkUnknown, "no trunk of this environment has that name") }
+      let order: TrunkTestOrder
+      do throws(InvalidValue) {
+        order = try TrunkTestOrder(number: numbers.number, caller: numbers.caller)
+      } catch {
+        throw RESTBody.invalid(error.kind, error.problem, fix: error.accepted)
+      }
       guard trunkTests.begin(name) else {
         throw Problem(.trunkTestRunning, "the trunk is being tested, or too many others are")
       }
@@ -71,11 +84,12 @@ extension RESTService {
       Task {
         defer { tests.end(name) }
         do {
-          let worst = try await testTrunk(name) { continuation.yield(RESTService.line($0)) }
+          let worst = try await testTrunk(name, order) { continuation.yield(RESTService.line($0)) }
           let outcome = worst ?? .skipped
           continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .text(outcome.rawValue))]))
         } catch {
-          logger.error("a trunk could not be tested", metadata: ["trunk": "\(name)", "error": "\(ErrorText.text(error))"])
+          logger.error(
+            "a trunk could not be tested", metadata: ["trunk": "\(name)", "error": "\(ErrorText.text(error))"])
           let step = TrunkTestStep(
             step: "test", outcome: .failed, text: "The test itself failed.", fix: "the gateway's log says why",
             milliseconds: 0)

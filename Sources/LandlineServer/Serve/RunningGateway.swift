@@ -107,18 +107,19 @@ public final class RunningGateway: Service {
 
   private var trunkTest: RESTService.TrunkTestStart? {
     guard let trunkTester else { return nil }
-    return { name, tell in try await self.testTrunk(name, with: trunkTester, tell) }
+    return { name, order, tell in try await self.testTrunk(name, order, with: trunkTester, tell) }
   }
 
   /// - Returns: `nil` for a trunk that is not configured.
   private func testTrunk(
-    _ name: String, with tester: TrunkTester, _ tell: @escaping @Sendable (TrunkTestStep) -> Void
+    _ name: String, _ order: TrunkTestOrder, with tester: TrunkTester,
+    _ tell: @escaping @Sendable (TrunkTestStep) -> Void
   ) async throws -> TrunkTestStep.Outcome? {
     let configuration = state.withLock { $0.configuration }
     var trunk = configuration.trunk(name)
     if trunk == nil, name == NodeAssembly.farEndTrunk, let farEnd { trunk = try Self.configuration(of: farEnd) }
     guard let trunk else { return nil }
-    return try await tester(trunk, configuration.listeners.map(\.listener), tell)
+    return try await tester(trunk, order, configuration.listeners.map(\.listener), tell)
   }
 
   // MARK: What the outside asks

@@ -31,9 +31,10 @@ public struct TrunkTestStep: Hashable, Sendable {
   }
 }
 
-/// Looks at a trunk without calling anybody, and tells each step as it is done.
+/// Looks at a trunk, calls somebody where the order says so, and tells each step as it is done.
 ///
 /// Given what the gateway listens on. Returns the worst outcome; every wait inside has an end.
 public typealias TrunkTester =
-  @Sendable (TrunkConfiguration, [SIPListener], @escaping @Sendable (TrunkTestStep) -> Void) async throws
+  @Sendable (TrunkConfiguration, TrunkTestOrder, [SIPListener], @escaping @Sendable (TrunkTestStep) -> Void)
+  async throws
   -> TrunkTestStep.Outcome

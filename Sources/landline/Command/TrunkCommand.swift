@@ -47,14 +47,15 @@ extension TrunkCommand {
         landline trunk test sip:sip.example.com;transport=tls
         landline trunk test carrier-a --number +46701234567 --from +46812345678
 
-        One line a step: ok, warn, fail or skip, and what to do about it. With --number a real INVITE goes out, and is
-        taken back as soon as it rings. Exit 4 when a step failed.
+        One line a step: ok, warn, fail or skip, and what to do about it; at the end what came of it, with the lines for
+        the configuration. With --number a real INVITE goes out: sound before the answer or two seconds after it are
+        listened for, then the call is ended; a phone that only rings is left after --ring-for. Exit 4 when a step failed.
         """)
 
     @Argument(help: "A trunk of the configuration, or a sip or sips URI.", completion: TrunkCompletion.names)
     var trunk: String
 
-    @Option(help: "Call this number, and take the call back as soon as it rings.")
+    @Option(help: "Call this number too, and listen.")
     var number: String?
 
     @Option(name: .customLong("from"), help: "The number that calls (default: one of the trunk's own).")
@@ -74,6 +75,9 @@ extension TrunkCommand {
 
     @Option(help: "How long one answer may take: 100ms to 60s.")
     var timeout = "5s"
+
+    @Option(name: .customLong("ring-for"), help: "How long a phone may ring before the call is taken back: 0s to 60s.")
+    var ringing = "15s"
 
     @Option(name: .customLong("name-server"), help: "Ask this name server, such as 192.0.2.53:53; repeatable.")
     var nameServers: [String] = []
@@ -97,6 +101,7 @@ extension TrunkCommand {
       options.realm = realm
       options.registers = register
       options.timeout = timeout
+      options.ringing = ringing
       options.nameServers = nameServers
       options.authorities = authorities
       options.pins = pins

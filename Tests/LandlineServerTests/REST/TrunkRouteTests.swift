@@ -120,8 +120,8 @@ import Testing
           explanation: "", liveCalls: 0, maximumCalls: nil)
       }
     }
-    let test: RESTService.TrunkTestStart = { name, tell in
-      gate.asked.withLock { $0.append(name) }
+    let test: RESTService.TrunkTestStart = { name, order, tell in
+      gate.asked.withLock { $0.append(name + (order.number.map { " calls \($0)" } ?? "")) }
       for await step in gate.steps { tell(step) }
       return .warning
     }
@@ -156,10 +156,21 @@ import Testing
           == #"{"step":"options","outcome":"failed","text":"no answer\nin 5 s","fix":"look","milliseconds":5000}"#)
       #expect(await peer.line(containing: "done") == #"{"done":true,"outcome":"warning"}"#)
       #expect(gate.asked.withLock { $0 } == ["one"])
-      // Then the trunk can be tested again.
-      try await second.write(request("/v1/trunks/one/test"))
+      // Then the trunk can be tested again, and somebody be called.
+      func calling(_ number: String) -> String {
+        let body = #"{"number":"\#(number)","caller":"+46 8 12 34 56 78"}"#
+        return request("/v1/trunks/one/test").replacing(
+          "Content-Length: 0\r\n\r\n",
+          with: "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      }
+      for number in ["112", "+46000000000", "070 123", "nobody"] {
+        try await second.write(calling(number))
+        #expect(await second.response()?.status == 400, "\(number)")
+      }
+      try await second.write(calling("+46 70 123 45 67"))
       #expect(await second.head()?.hasPrefix("HTTP/1.1 200") == true)
       #expect(await second.line(containing: "done") != nil)
+      #expect(gate.asked.withLock { $0 } == ["one", "one calls +46701234567"])
     }
     await kit.close()
   }
@@ -174,7 +185,7 @@ import Testing
           maximumCalls: nil)
       ]
     }
-    let test: RESTService.TrunkTestStart = { _, _ in throw Broken() }
+    let test: RESTService.TrunkTestStart = { _, _, _ in throw Broken() }
     try await RunningDoor.with(RecordingAcceptor(), operations: kit.operations, testTrunk: test) { port, _ in
       let peer = try await RawPeer.connect(port)
       try await peer.write(
