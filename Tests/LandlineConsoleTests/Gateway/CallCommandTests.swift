@@ -83,7 +83,9 @@ struct CallCommandTests {
 
   /// A second of a tone.
   private static func wav(rate: Int, channels: Int, bits: Int) -> [UInt8] {
-    func bytes(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
     var data: [UInt8] = []
     for index in 0..<rate {
       let sample = Int(12_000 * sin(2 * Double.pi * 440 * Double(index) / Double(rate)))
@@ -120,7 +122,7 @@ struct CallCommandTests {
     _ = try await gateway.process.exited(within: 20)
     // The configuration that landline dev wrote, with a certificate of the authority.
     let text = try String(contentsOf: state.appendingPathComponent("landline.yaml"), encoding: .utf8)
-    let secure = text.replacing(/  bind: 127\.0\.0\.1:\d+\n/, maxReplacements: 1) { _ in
+    let secure = text.replacing(#/  bind: 127\.0\.0\.1:\d+\n/#, maxReplacements: 1) { _ in
       "  bind: 127.0.0.1:\(port)\n  certificate: \(issued.certificate.path)\n  key: \(issued.key.path)\n"
     }
     try Data(secure.utf8).write(to: state.appendingPathComponent("secure.yaml"))
@@ -175,7 +177,8 @@ struct CallsCommandTests {
     #expect(lines.contains { $0.hasPrefix("state    hung up after ") }, "\(watch.output)")
     #expect(lines.contains { $0.hasPrefix("codec    ") }, "\(watch.output)")
     #expect(lines.contains { $0.hasPrefix("money    0.00 EUR for ") }, "\(watch.output)")
-    #expect(lines.contains { $0 == "page     \(gateway.url.replacing("ws:", with: "http:"))/calls/\(id)" }, "\(watch.output)")
+    #expect(
+      lines.contains { $0 == "page     \(gateway.url.replacing("ws:", with: "http:"))/calls/\(id)" }, "\(watch.output)")
     #expect(lines.contains { $0 == "explain  landline explain \(id)" })
     // A program still gets every member.
     let json = try Data(contentsOf: gateway.folder.url.appendingPathComponent("live.json"))
@@ -190,7 +193,9 @@ struct CallsCommandTests {
     #expect(!watched.contains { $0.contains("\u{1B}") })
   }
 
-  @Test("on a terminal the table is drawn again", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
+  @Test(
+    "on a terminal the table is drawn again",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
   func redraws() async throws {
     let gateway = try await GatewayProcess.dev()
     let result = try await gateway.shell(
