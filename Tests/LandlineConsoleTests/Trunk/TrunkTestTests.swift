@@ -65,7 +65,7 @@ struct SilentTrunkTests {
   @Test("the waits for several silent targets run side by side")
   func sideBySide() async throws {
     var open: [Int32] = []
-    defer { open.forEach { close($0) } }
+    defer { for descriptor in open { close(descriptor) } }
     var ports: [UInt16] = []
     for _ in 0..<4 {
       let (descriptor, port) = try FreePort.bound(isDatagram: true)
