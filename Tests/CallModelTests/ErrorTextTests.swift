@@ -1,6 +1,5 @@
+import CallModel
 import Testing
-
-@testable import CallModel
 
 @Suite("Errors of libraries without places of the build")
 struct ErrorTextTests {

@@ -4,6 +4,8 @@ import LandlineClient
 /// How a call went, judged by what was expected of it.
 struct CallOutcome {
   let details: CallDetails
+  /// What was called.
+  let kind: Destination.Kind
   let expectedSIP: Int?
   let wasInterrupted: Bool
 
@@ -36,12 +38,22 @@ struct CallOutcome {
     } else if details.answeredAt != nil {
       lines.append("cost     not known yet")
     }
-    if let failure { lines += CallOutcome.lines(failure) }
+    if let failure { lines += unbuilt(failure) ?? CallOutcome.lines(failure) }
     if let expectedSIP {
       let found = failure?.sipStatus.map(String.init) ?? "none"
       lines.append("expected SIP \(expectedSIP), found \(found): \(isExpected ? "as expected" : "not as expected")")
     }
     return lines
+  }
+
+  /// Calls to users and conferences are refused by the gateway itself, so nobody on the other side has anything to mend.
+  private func unbuilt(_ failure: CallFailure) -> [String]? {
+    guard failure.code == .capabilityRemote, kind == .user || kind == .conference else { return nil }
+    let whom = kind == .user ? "other users" : "conferences"
+    return [
+      "failed   \(failure.code.rawValue): this gateway does not place calls to \(whom) yet",
+      "fix      call a telephone number, a test number such as +46000000000, or a SIP address",
+    ]
   }
 
   /// The catalogue's words, the evidence, and what to do next.

@@ -96,7 +96,9 @@ extension Console {
     await client.stopGracefully()
     recording?.finish()
     return try outcome(
-      CallOutcome(details: call.details, expectedSIP: options.expectSIP, wasInterrupted: interrupt.wasAsked), call,
+      CallOutcome(
+        details: call.details, kind: call.kind, expectedSIP: options.expectSIP, wasInterrupted: interrupt.wasAsked),
+      call,
       ladder, recording)
   }
 
@@ -263,9 +265,28 @@ extension Console {
 
   private static func notStarted(_ failure: CallFailure, at place: String) -> ConsoleError {
     let row = CallFailureCatalogue.row(for: failure.code)
-    return ConsoleError(
-      CallOutcome.status(failure), code: failure.code.rawValue,
-      row.meaning + (failure.phrase.map { " " + TrunkText.clean($0) } ?? ""), at: place,
-      fix: row.remedies.joined(separator: "; "))
+    let phrase = failure.phrase.map(TrunkText.clean)
+    let (what, fix): (String, String) =
+      switch failure.code {
+      case .networkUnreachable:
+        (
+          "no gateway answers" + (phrase.map { ": \($0)" } ?? ""),
+          "start one with landline dev or landline serve, or name another with --url or LANDLINE_URL"
+        )
+      case .networkSecurity:
+        (
+          "no secure connection" + (phrase.map { ": \($0)" } ?? ""),
+          "name the authority that signed the gateway's certificate with --authority FILE or LANDLINE_AUTHORITY, and the "
+            + "gateway by a name that stands in it"
+        )
+      case .registration:
+        (
+          "the gateway does not take this application key and secret" + (phrase.map { ": \($0)" } ?? ""),
+          "key and secret of one application under 'applications' in the gateway's configuration: --application-key and "
+            + "--secret-file; signatures have to be allowed there"
+        )
+      default: (row.meaning + (phrase.map { " \($0)" } ?? ""), row.remedies.joined(separator: "; "))
+      }
+    return ConsoleError(CallOutcome.status(failure), code: failure.code.rawValue, what, at: place, fix: fix)
   }
 }

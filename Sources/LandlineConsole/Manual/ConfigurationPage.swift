@@ -29,7 +29,7 @@ struct ConfigurationPage {
       if commands.isEmpty {
         page.sentences(paragraph.joined(separator: " "))
       } else {
-        commands.forEach { page.literal($0) }
+        for command in commands { page.literal(command) }
       }
     }
     page.macro("Pp")

@@ -12,7 +12,10 @@ struct ManualPage {
     let name = (["landline"] + words).joined(separator: "-")
     self.name = name
     var page = ManualText(name: name, section: 1, abstract: command.abstract ?? name, date: date)
-    let shown = (command.arguments ?? []).filter { $0.shouldDisplay && $0.names?.first?.name != "help" }
+    let shown = (command.arguments ?? []).filter { argument in
+      argument.shouldDisplay
+        && !(argument.kind == "flag" && (argument.names ?? []).contains { ["help", "version"].contains($0.name) })
+    }
     page.heading("SYNOPSIS")
     page.macro("Nm \((["landline"] + words).joined(separator: " "))")
     if command.children.isEmpty {
@@ -37,7 +40,7 @@ struct ManualPage {
     let related =
       words.isEmpty
       ? command.children.map { "landline-\($0.commandName)" }
-      : ["landline"] + (words.count > 1 ? [name.split(separator: "-").dropLast().joined(separator: "-")] : [])
+      : ["landline"] + (words.count > 1 ? [(["landline"] + words.dropLast()).joined(separator: "-")] : [])
         + command.children.map { "\(name)-\($0.commandName)" }
     let pages = Set(related).sorted().map { "Xr \($0) 1" } + (words.isEmpty ? ["Xr landline.yaml 5"] : [])
     for (index, reference) in pages.enumerated() {

@@ -9,8 +9,10 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   /// A SIPp that serves it on loopback, call after call.
-  func serve(_ transport: SIPpPeer.Transport = .udp) async throws -> SIPpPeer {
+  /// - Parameter echoes: whether it sends back the sound that comes.
+  func serve(_ transport: SIPpPeer.Transport = .udp, echoes: Bool = false) async throws -> SIPpPeer {
     var options = SIPpPeer.Options()
+    options.echoesMedia = echoes
     options.transport = transport
     options.calls = nil
     return try await SIPpPeer(named: name, xml, as: .server, options)
@@ -130,10 +132,18 @@ struct TrunkScenario: Sendable, CustomTestStringConvertible {
 
   static let ringing = peer("rings", invite: response("180 Ringing") + taken)
   static let earlyMedia = peer("early media", invite: response("183 Session Progress", body: description) + taken)
-  static let answering = peer(
-    "answers",
-    invite: response("200 OK", body: description) + #"<recv request="ACK"></recv><recv request="BYE"></recv>"#
-      + response("200 OK"))
+  static let answering = peer("answers", invite: answered(description))
+  /// The same with sound where it is asked to echo.
+  static let speaking = peer(
+    "answers and speaks", invite: answered(description.replacing("40000", with: "[media_port]")))
+  /// Nothing but calls is answered.
+  static let callsOnly = peer(
+    "answers calls alone", options: "", invite: answered(description.replacing("40000", with: "[media_port]")))
+
+  private static func answered(_ body: String) -> String {
+    response("200 OK", body: body) + #"<recv request="ACK"></recv><recv request="BYE"></recv>"# + response("200 OK")
+  }
+
   static let busy = peer(
     "busy",
     invite: response("486 Busy Here", "Reason: Q.850;cause=17;text=\"User busy\"") + #"<recv request="ACK"></recv>"#)

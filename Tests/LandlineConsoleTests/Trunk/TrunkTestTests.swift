@@ -52,10 +52,37 @@ struct SilentTrunkTests {
     let run = try await Run([
       "sip:127.0.0.1:\(port)", "--timeout", "300ms", "--number", "+46701234567", "--from", "+46812345678",
     ])
-    #expect(run.has("fail", "reachability", "no answer to OPTIONS in 300ms"), "\(run.text)")
-    #expect(run.has("skip", "call", "no target answers"))
+    #expect(run.has("warn", "reachability", "no answer to OPTIONS in 300ms; the call is tried"), "\(run.text)")
+    #expect(run.has("fail", "call", "no answer to INVITE in 300ms"), "\(run.text)")
+    #expect(run.has("skip", "transport", "no answer over other transports either"), "\(run.text)")
+    #expect(run.has("fail", "summary", "failed: call"), "\(run.text)")
+    let alone = try await Run(["sip:127.0.0.1:\(port)", "--timeout", "300ms"])
+    #expect(alone.has("fail", "reachability", "no answer to OPTIONS in 300ms"), "\(alone.text)")
     #expect(run.text.contains("fix: "))
     #expect(run.result.status == 4)
+  }
+
+  @Test("the waits for several silent targets run side by side")
+  func sideBySide() async throws {
+    var open: [Int32] = []
+    defer { for descriptor in open { close(descriptor) } }
+    var ports: [UInt16] = []
+    for _ in 0..<4 {
+      let (descriptor, port) = try FreePort.bound(isDatagram: true)
+      open.append(descriptor)
+      ports.append(port)
+    }
+    let server = try TinyNameServer([
+      "SRV _sip._udp.carrier.test": ports.enumerated().map { .srv(UInt16($0.offset), 0, $0.element, "a.carrier.test") },
+      "A a.carrier.test": [.a(127, 0, 0, 1)],
+    ])
+    defer { server.close() }
+    let clock = ContinuousClock()
+    let start = clock.now
+    let run = try await Run(["sip:carrier.test", "--name-server", "127.0.0.1:\(server.port)", "--timeout", "3s"])
+    let elapsed = clock.now - start
+    #expect(run.count("reachability") == 4, "\(run.text)")
+    #expect(elapsed < .seconds(9), "one after the other takes 12 s: \(elapsed)")
   }
 
   @Test("a closed TCP port", arguments: ["tcp", "tls"])
@@ -131,7 +158,7 @@ struct TrunkDNSTests {
 
 @Suite("Trunk test: beside SIPp", .serialized, .enabled(if: PeerProgram.sipp.isInstalled, "sipp is not installed"))
 struct TrunkPeerTests {
-  private static let call = ["--number", "+46701234567", "--from", "+46812345678"]
+  private static let call = ["--number", "+46 70 123 45 67", "--from", "+46812345678", "--ring-for", "1s"]
 
   @Test("OPTIONS over each transport", arguments: ["udp", "tcp"])
   func options(_ transport: String) async throws {
@@ -156,12 +183,54 @@ struct TrunkPeerTests {
     #expect(other.result.status == 0)
   }
 
+  @Test("a trunk that answers calls alone is tried with one")
+  func callsOnly() async throws {
+    let peer = try await TrunkScenario.callsOnly.serve(echoes: true)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)", "--timeout", "1s"] + Self.call)
+    #expect(run.has("warn", "reachability", "no answer to OPTIONS in 1s"), "\(run.text)\(peer.complaint)")
+    #expect(run.has("ok", "call", "answered after"), "\(run.text)\(peer.complaint)")
+    #expect(run.has("ok", "sound", "packets in 2s"), "\(run.text)")
+    #expect(run.text.contains("ping: 0s"), "\(run.text)")
+    #expect(run.result.status == 0)
+  }
+
+  @Test("another transport that answers is named")
+  func otherTransport() async throws {
+    let peer = try await TrunkScenario.ringing.serve(.tcp)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port);transport=udp"])
+    #expect(run.has("fail", "reachability", "the port is closed"), "\(run.text)")
+    #expect(run.has("warn", "transport", "OPTIONS is answered over tcp (200)"), "\(run.text)\(peer.complaint)")
+    #expect(run.text.contains("fix: name the transport in the trunk's URI: sip:127.0.0.1:\(peer.port);transport=tcp"))
+    #expect(run.text.contains("uri: \"sip:127.0.0.1:\(peer.port);transport=tcp\""), "\(run.text)")
+  }
+
+  @Test("the lines at the end are a configuration")
+  func configuration() async throws {
+    let peer = try await TrunkScenario.speaking.serve(echoes: true)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)", "--json"] + Self.call + Self.account, files: Self.files)
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(run.result.output.utf8)) as? [String: Any], "\(run.text)")
+    let facts = (object["steps"] as? [[String: Any]])?.last?["facts"] as? [String: Any]
+    let yaml = try #require(facts?["configuration"] as? String, "\(run.text)")
+    let process = try await LandlineProcess(hasLedger: false)
+    defer { process.remove() }
+    try Data(yaml.utf8).write(to: process.folder.appendingPathComponent("landline.yaml"))
+    try FileManager.default.createDirectory(
+      at: process.folder.appendingPathComponent("secrets"), withIntermediateDirectories: true)
+    try Data("secret-word\n".utf8).write(to: process.folder.appendingPathComponent("secrets/carrier-a"))
+    let read = try await process.run(["trunk", "list", "--config", "landline.yaml", "--csv"])
+    #expect(read.status == 0, "\(read.diagnostics)\(yaml)")
+    // The codec that was chosen stands first.
+    #expect(read.output.contains("carrier-a,sip:127.0.0.1:\(peer.port),1001,false,pcmu pcma"), "\(read.output)\(yaml)")
+  }
+
   @Test("a call is cancelled as it rings")
   func rings() async throws {
     let peer = try await TrunkScenario.ringing.serve()
-    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
+    let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call.dropLast() + ["0s"])
     #expect(run.has("ok", "offer", "pcma, pcmu, g722, opus, 20 ms, touch tones"), "\(run.text)\(peer.complaint)")
     #expect(run.has("ok", "call", "rings after"))
+    #expect(run.text.contains("taken back at once"))
     #expect(run.has("skip", "answer"))
     #expect(run.text.contains("From <sip:+46812345678@127.0.0.1>, P-Asserted-Identity <sip:+46812345678@127.0.0.1>"))
     #expect(run.result.diagnostics.contains("a real call attempt goes to: +46701234567"))
@@ -176,17 +245,24 @@ struct TrunkPeerTests {
     #expect(run.has("ok", "call", "rings after"), "\(run.text)\(peer.complaint)")
     #expect(run.has("ok", "answer", "pcmu, 30 ms, touch tones as 101, no SRTP, sendrecv"))
     #expect(run.text.contains("media at 127.0.0.1:40000"))
+    #expect(run.has("warn", "sound", "no sound came in 2s"), "\(run.text)")
     #expect(run.result.status == 0)
   }
 
   @Test("an answered call is hung up")
   func answers() async throws {
-    let peer = try await TrunkScenario.answering.serve()
+    let peer = try await TrunkScenario.speaking.serve(echoes: true)
     let run = try await Run(["sip:127.0.0.1:\(peer.port)"] + Self.call)
     #expect(run.has("ok", "call", "answered after"), "\(run.text)\(peer.complaint)")
     #expect(run.text.contains("an answered call may be billed"))
     #expect(run.has("ok", "answer", "pcmu, 30 ms"))
+    #expect(run.has("ok", "sound", "packets in 2s, the first after"), "\(run.text)")
+    #expect(run.has("ok", "summary", "calls go through; sound as pcmu"), "\(run.text)")
     #expect(run.result.status == 0)
+    let silent = try await TrunkScenario.answering.serve()
+    let other = try await Run(["sip:127.0.0.1:\(silent.port)"] + Self.call)
+    #expect(other.has("fail", "sound", "no sound came in 2s"), "\(other.text)\(silent.complaint)")
+    #expect(other.result.status == 4)
   }
 
   @Test("busy: the person's word, not the trunk's")
@@ -273,10 +349,11 @@ struct TrunkPeerTests {
     let steps = try #require(object["steps"] as? [[String: Any]])
     #expect(
       steps.compactMap { $0["step"] as? String } == [
-        "configuration", "dns", "reachability", "options", "authentication", "offer", "call", "answer",
+        "configuration", "dns", "reachability", "options", "authentication", "offer", "call", "answer", "sound",
+        "summary",
       ])
-    #expect(object["verdict"] as? String == "ok")
-    #expect((steps.last?["facts"] as? [String: Any])?["codec"] as? String == "pcmu")
+    #expect(object["verdict"] as? String == "warn")
+    #expect((steps[7]["facts"] as? [String: Any])?["codec"] as? String == "pcmu")
     #expect(!run.text.contains("secret-word"))
   }
 }
@@ -330,6 +407,12 @@ struct TrunkTLSTests {
     #expect(unknown.result.status == 4)
     let ended = try await run(days: -20 ... -1) { authority, _ in ["--ca", authority.certificate.path] }
     #expect(ended.has("fail", "tls", "the peer's certificate expired"), "\(ended.text)")
+    let both = try await run(days: -20 ... -1, names: "DNS:sip.example.com") { authority, _ in
+      ["--ca", authority.certificate.path]
+    }
+    #expect(both.has("fail", "tls", "the peer's certificate expired"), "\(both.text)")
+    #expect(both.has("fail", "tls", "the certificate names sip.example.com, not 127.0.0.1"), "\(both.text)")
+    #expect(both.text.contains("the trunk must renew its certificate; use the name of the certificate"), "\(both.text)")
     let named = try await run(days: -1...90, names: "DNS:sip.example.com") { authority, _ in
       ["--ca", authority.certificate.path]
     }
