@@ -57,4 +57,13 @@ import Testing
     #expect(CallDescription.port(in: "v=0\r\n") == nil)
     #expect(CallDescription.key(in: "v=0\r\n") == nil)
   }
+
+  @Test func everyPackageThatIsMissingIsNamedAtOnce() {
+    let absence = MediaPackages.absence(
+      hasProgram: { _ in false }, hasHeader: { $0 != "liburing.h" })
+    #expect(
+      absence
+        == "not installed: gcc, espeak-ng, sox, liburing-dev: apt-get install gcc espeak-ng sox liburing-dev")
+    #expect(MediaPackages.absence(hasProgram: { _ in true }, hasHeader: { _ in true }) == nil)
+  }
 }

@@ -28,23 +28,20 @@ struct MediaTools {
   ///   - sources: folder with floor.c and rtpgen.c.
   ///   - folder: where everything is made.
   init(sources: String, folder: String) throws(BenchProblem) {
-    for name in ["floor.c", "rtpgen.c"] where access("\(sources)/\(name)", R_OK) != 0 {
-      throw BenchProblem("\(sources)/\(name) is not there: name the folder with --perf-tools")
+    let folders = ["/usr/include", "/usr/local/include"]
+    let absence = MediaPackages.absence(
+      hasProgram: PeerProgram.exists,
+      hasHeader: { header in folders.contains { access("\($0)/\(header)", R_OK) == 0 } })
+    var problems = absence.map { [$0] } ?? []
+    let missing = ["floor.c", "rtpgen.c"].filter { access("\(sources)/\($0)", R_OK) != 0 }
+    if !missing.isEmpty {
+      problems.append("\(missing.joined(separator: " and ")) not in \(sources): name the folder with --perf-tools")
     }
-    for (program, package) in [("gcc", "gcc"), ("espeak-ng", "espeak-ng"), ("sox", "sox")] {
-      guard PeerProgram.exists(program) else {
-        throw BenchProblem("\(program) is not installed: apt-get install \(package)")
-      }
-    }
+    guard problems.isEmpty else { throw BenchProblem(problems.joined(separator: "; ")) }
     self.folder = folder
     (floor, generator) = ("\(folder)/floor", "\(folder)/rtpgen")
     func build(_ program: String, _ source: String, _ arguments: [String]) throws(BenchProblem) {
-      do {
-        _ = try MediaTools.run("gcc", ["-O2", "-w", "-o", program, source] + arguments, in: folder)
-      } catch {
-        throw BenchProblem(
-          "\(error); it needs apt-get install libopus-dev libssl-dev libsrtp2-dev liburing-dev")
-      }
+      _ = try MediaTools.run("gcc", ["-O2", "-w", "-o", program, source] + arguments, in: folder)
     }
     try build(floor, "\(sources)/floor.c", ["-lopus", "-lcrypto", "-luring", "-lsrtp2", "-lm"])
     try build(generator, "\(sources)/rtpgen.c", ["-lopus", "-lsrtp2"])

@@ -86,6 +86,9 @@ public struct MediaLoopConfiguration: Sendable {
   public var waitingCommands = 4_096
   /// From the command to close until the bridge is taken away although it has not said that it is done.
   public var closeTimeoutMilliseconds: Int64 = 1_000
+  /// A fault that tests plant, to show that they would notice: of a thousand packets of sound so many are not sent. No
+  /// configuration file and no user of the library can set it.
+  package var plantedLossPerThousand = 0
 
   public init(app: [AppInterface], trunk: [TrunkInterface]) {
     self.app = app

@@ -197,7 +197,9 @@ extension MediaShard {
   func flush() {
     let count = outbox.count
     guard count > 0 else { return }
+    let isFaultPlanted = configuration.plantedLossPerThousand > 0
     for index in 0..<count {
+      if isFaultPlanted, isLostOnPurpose(outbox.buffer(at: index)) { continue }
       let number = outbox.port(at: index).rawValue
       if number >= 0, Int(number) < apps.count {
         let app = apps[Int(number)]
@@ -214,6 +216,14 @@ extension MediaShard {
     }
     for index in apps.indices { output.flush(app: index, on: apps[index].descriptor, isIPv4: apps[index].isIPv4) }
     outbox.removeAll()
+  }
+
+  /// Whether a packet is one that the planted fault takes. Sound is hit, not what sets a call up (RFC 7983 section 7; RTCP
+  /// has packet types from 192 on, RFC 5761 section 4).
+  private func isLostOnPurpose(_ packet: PacketBuffer) -> Bool {
+    guard packet.count > 1, (128...191).contains(packet[0]), !(192...223).contains(packet[1]) else { return false }
+    plantedLossState = plantedLossState &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return (plantedLossState >> 33) % 1_000 < UInt64(clamping: configuration.plantedLossPerThousand)
   }
 
   private func deliverEvents() {

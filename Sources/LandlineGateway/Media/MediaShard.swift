@@ -68,6 +68,8 @@ package final class MediaShard<Bridge: LoopBridge> {
   /// Set by the command to shut down.
   var finish: (@Sendable (MediaLoopHoldings) -> Void)?
   var random = SystemRandomNumberGenerator()
+  /// Of the planted fault's choice of packets: the same in every run.
+  var plantedLossState: UInt64 = 1
 
   package init(
     _ configuration: MediaLoopConfiguration, mailbox: LoopMailbox<LoopCommand<Bridge>>,

@@ -31,11 +31,25 @@ enum BrowserCase {
     }
   }
 
-  /// The words of a recording.
-  static func words(_ file: URL, expected: String) async throws -> String {
-    let judge = try await BrowserDriver.shared.listener()
-    let said = try await judge.ask("transcript", ["recording": file.path, "expected": expected], for: "judged")
-    try require(said.text("skipped") != nil || said.number("share") == 1, "every word of \(expected): \(said)")
-    return said.text("text") ?? "no speech model"
+  /// A recording with its words checked.
+  /// - Parameters:
+  ///   - reference: what it must be like, if that is checked as well.
+  ///   - listen: makes the recording.
+  /// - Returns: all that was said.
+  static func words(
+    expected: String, reference: URL? = nil, _ listen: () async throws -> URL
+  ) async throws -> String {
+    try await SoundJudge.shared.prepare()
+    let listened = try await Listening.during(listen)
+    var more: [Heard.Figure] = []
+    if let reference {
+      let quality = try await SoundJudge.shared.quality(of: listened.value, reference: reference)
+      more.append(.init("correlation", quality.number("correlation"), atLeast: leastAlike))
+    }
+    return try await SoundControl.words(
+      of: listened.value, expected: expected, and: more, listened.lateness, listened.seconds, as: .chromium)
   }
+
+  /// A browser stretches time, and its microphone says its words again and again.
+  private static let leastAlike = 0.3
 }

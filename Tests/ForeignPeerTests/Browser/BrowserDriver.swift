@@ -2,8 +2,8 @@ import Foundation
 import PeerKit
 import Testing
 
-/// Ends the shared browser behind the last case of a suite.
-struct BrowserEndsTrait: SuiteTrait, TestScoping {
+/// Ends the shared browser and the shared judge of sound behind the last case of a suite.
+struct SharedPeersEndTrait: SuiteTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
@@ -11,9 +11,11 @@ struct BrowserEndsTrait: SuiteTrait, TestScoping {
       try await function()
     } catch {
       await BrowserDriver.shared.end()
+      await SoundJudge.shared.end()
       throw error
     }
     await BrowserDriver.shared.end()
+    await SoundJudge.shared.end()
   }
 }
 
@@ -26,7 +28,6 @@ actor BrowserDriver {
   private static let after = 1.2
 
   private var current: (peer: PythonPeer, folder: TemporaryFolder, speech: Speech)?
-  private var judge: PythonPeer?
   private var people = 0
 
   /// Runs a case, and leaves a browser behind that another can use: the one of a failed case is not.
@@ -51,10 +52,9 @@ actor BrowserDriver {
 
   private func drop() { current = nil }
 
-  /// Ends the browser and the judge. Another case would start them anew.
+  /// Ends the browser. Another case would start it anew.
   func end() {
     current = nil
-    judge = nil
   }
 
   /// A name that nobody in the browser has had.
@@ -67,13 +67,5 @@ actor BrowserDriver {
   func spoken() throws -> (file: URL, seconds: Double) {
     guard let current else { throw PeerFailure("no browser runs") }
     return (current.speech.file, try SoundFile(current.speech.file).seconds + Self.before + Self.after)
-  }
-
-  /// The judge of sound, with its model loaded once.
-  func listener() async throws -> PythonPeer {
-    if let judge { return judge }
-    let judge = try await PythonPeer(.judge)
-    self.judge = judge
-    return judge
   }
 }

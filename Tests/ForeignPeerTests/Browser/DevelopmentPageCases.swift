@@ -26,12 +26,13 @@ enum DevelopmentPageCases {
     return try await BrowserDriver.shared.run { peer in
       let window = try await BrowserWindow(peer, port: port) { log(process) }
       try await window.run("visit", ["path": "/"])
-      let call = try await window.call("+46000000000", byKeys: true)
-      try await window.run("sounded")
-      let end = try await window.ended(call)
-      try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
-      let file = try await window.heard(seconds: 1, in: folder)
-      let said = try await BrowserCase.words(file, expected: "The call is connected.")
+      let said = try await BrowserCase.words(expected: "The call is connected.") {
+        let call = try await window.call("+46000000000", byKeys: true)
+        try await window.run("sounded")
+        let end = try await window.ended(call)
+        try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
+        return try await window.heard(seconds: 1, in: folder)
+      }
       let used = try await window.run("used")
       try require(used.number("pointer") == 0, "no pointer was used: \(used)")
       for host in ["localhost", "127.0.0.1"] {

@@ -42,17 +42,18 @@ enum LibraryCases {
   // MARK: Heard
 
   private static func prompt(_ page: LibraryPage) async throws -> String {
-    async let judge = PythonPeer(.judge)
+    try await SoundJudge.shared.prepare()
     try await page.connected()
-    let call = try await page.established("+46000000000")
-    let end = try await page.ended()
+    let listened = try await Listening.during {
+      (call: try await page.established("+46000000000"), end: try await page.ended())
+    }
+    let (call, end) = listened.value
     try require(end.text("cause") == "hungUp" && end.text("error.code") == nil, "it ends by itself: \(end)")
     try require(end.number("cost_micro") == 0 && end.text("cost") != nil, "free: \(end)")
-    let file = page.peer.folder.url.appendingPathComponent("heard.wav").path
-    _ = try await page.peer.ask("save", ["file": file], for: "saved")
-    let said = try await judge.ask(
-      "transcript", ["recording": file, "expected": "The call is connected."], for: "judged")
-    try require(said.text("skipped") != nil || said.number("share") == 1, "every word of the prompt: \(said)")
+    let file = page.peer.folder.url.appendingPathComponent("heard.wav")
+    _ = try await page.peer.ask("save", ["file": file.path], for: "saved")
+    let said = try await SoundControl.words(
+      of: file, expected: "The call is connected.", listened.lateness, listened.seconds, as: .chromium)
     try await page.gateway.uncharged(call, page.payer)
     let records = try page.gateway.stores(page.payer.environment).records
     let figures = try await Deadline(seconds: 5).first("the page's figures", everyMilliseconds: 20) {
@@ -60,29 +61,34 @@ enum LibraryCases {
       return figures.isEmpty ? nil : figures
     }
     try require(figures["packetsReceived"] ?? 0 > 50, "packets of the prompt: \(figures)")
-    return "\(said.text("text") ?? "no speech model"), \(figures.count) figures kept"
+    return "\(said), \(figures.count) figures kept"
   }
 
   private static func speed(_ page: LibraryPage) async throws -> String {
     try await page.connected()
-    var connected: [Double] = []
-    var heard: [Double] = []
-    for _ in 0..<speedCalls {
-      try await page.call("+46000000000")
-      heard.append(try await page.peer.event("heard").number("milliseconds") ?? .infinity)
-      try await page.told("ended")
-      let over = try await page.peer.event("over")
-      guard let start = over.number("started"), let time = over.number("times.connected") else {
-        throw PeerFailure("it was connected: \(over)")
+    let listened = try await Listening.during {
+      var connected: [Double] = []
+      var heard: [Double] = []
+      for _ in 0..<speedCalls {
+        try await page.call("+46000000000")
+        heard.append(try await page.peer.event("heard").number("milliseconds") ?? .infinity)
+        try await page.told("ended")
+        let over = try await page.peer.event("over")
+        guard let start = over.number("started"), let time = over.number("times.connected") else {
+          throw PeerFailure("it was connected: \(over)")
+        }
+        connected.append(time - start)
       }
-      connected.append(time - start)
+      return (connected: connected.sorted(), heard: heard.sorted())
     }
-    connected.sort()
-    heard.sort()
+    let (connected, heard) = listened.value
     let text =
       "connected after \(rounded(connected.first)) to \(rounded(connected.last)) ms, "
       + "heard after \(rounded(heard.first)) to \(rounded(heard.last)) ms"
-    guard let best = connected.first, best <= mostConnectMilliseconds else { throw PeerFailure(text, wasLate: true) }
+    try ListeningCase.judge(
+      Heard(
+        [.init("milliseconds to connect", connected.first, 0...mostConnectMilliseconds)], lateness: listened.lateness,
+        seconds: listened.seconds))
     return text
   }
 

@@ -31,19 +31,15 @@ struct PeerCase: Sendable, CustomTestStringConvertible {
 
   static func chosen(_ cases: [PeerCase]) -> [PeerCase] { cases.filter { includesLong || !$0.isLong } }
 
-  private func attempt() async -> Result<String, any Error> {
-    do { return .success(try await run()) } catch { return .failure(error) }
+  private func outcome() async -> Result<String, any Error> {
+    do { return .success(try await ListeningCase.run(testDescription, run)) } catch { return .failure(error) }
   }
 
-  /// Runs it, writes it into the table of results, and records an issue when it failed.
+  /// Runs it, writes it into the table of results, and records an issue when it failed. What is judged in real time is
+  /// repeated where ``ListeningJudge`` says so.
   func perform() async {
     await Lanes.shared.enter()
-    var outcome = await attempt()
-    for _ in 0..<2 {
-      // Whatever is wrong with us is wrong again.
-      guard case .failure(let error) = outcome, (error as? PeerFailure)?.wasLate == true else { break }
-      outcome = await attempt()
-    }
+    let outcome = await outcome()
     await Lanes.shared.leave()
     var result = PeerResult(
       peer: peer, transport: transport, name: name, expected: expected, happened: "", isGood: true)

@@ -60,12 +60,26 @@ enum GatewayCase {
     let speech = try await Speech("Please hold the line.", in: folder)
     let microphone = folder.url.appendingPathComponent("microphone.wav")
     try SoundFile(speech.file).padded(before: 0.3, after: 1.2).write(to: microphone)
-    async let judge = PythonPeer(.judge)
-    let heard = try await EchoCases.recorded(by: app.peer, saying: microphone, as: .aiortc, in: folder)
-    let quality = try await judge.ask(
-      "quality", ["recording": heard.path, "reference": speech.file.path], for: "judged")
-    try require(quality.number("correlation") ?? 0 > correlation, "the echo is the speech: \(quality)")
-    return "PESQ \(rounded(quality.number("pesq"))), correlation \(rounded(quality.number("correlation"))), "
-      + "\(rounded(quality.number("delayMilliseconds"))) ms"
+    try await SoundJudge.shared.prepare()
+    let listened = try await Listening.during {
+      try await EchoCases.recorded(by: app.peer, saying: microphone, as: .aiortc, in: folder)
+    }
+    let packets = try await SoundControl.packets(of: app.peer)
+    let quality = try await SoundJudge.shared.quality(of: listened.value, reference: speech.file)
+    let alike = Heard.Figure("correlation", quality.number("correlation"), atLeast: correlation)
+    try ListeningCase.judge(
+      Heard([alike], packets: packets, lateness: listened.lateness, seconds: listened.seconds),
+      control: SoundControl.echo(.aiortc))
+    return "PESQ \(rounded(quality.number("pesq"))), \(alike), \(rounded(quality.number("delayMilliseconds"))) ms"
+  }
+
+  /// Runs what lasts a certain time, in figures that hold where nobody was late.
+  static func timed<Value: Sendable>(
+    _ body: () async throws -> (value: Value, figure: Heard.Figure)
+  ) async throws -> Value {
+    let listened = try await Listening.during(body)
+    try ListeningCase.judge(
+      Heard([listened.value.figure], lateness: listened.lateness, seconds: listened.seconds))
+    return listened.value.value
   }
 }

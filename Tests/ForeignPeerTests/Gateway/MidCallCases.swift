@@ -123,27 +123,31 @@ enum MidCallCases {
       "the credit ends, \(name)", "gateway-answers", expected: "warned, cut at \(seconds) s ± 0.3, cost is the credit",
       echoes: true, payer: payer, calls: grants
     ) { app, sipp in
-      let call = try await app.established()
-      let warning = try await app.told("credit")
-      try require((1...Double(seconds)).contains(warning.number("ends_in") ?? 0), "warned in time: \(warning)")
-      let end = try await app.ended(within: 12)
-      try FailureCases.failed(end, code: "gw.funds")
-      try require(end.text("failure.refusal") == "insufficientCredit", "for want of credit: \(end)")
-      let money = try await app.charged(end, call)
-      let account = try await app.gateway.account(payer)
-      try require(account.posted == 0, "all is spent and no more: \(account.posted)")
-      let hold = try await app.gateway.hold(call, of: payer)
-      try require(hold?.amount == hold?.cost, "the hold is the cost: \(String(describing: hold))")
-      try await sipp.succeeds()
-      guard let answer = sipp.message("SIP/2.0 200", wasReceived: false),
-        let bye = sipp.message("BYE", wasReceived: true)
-      else { throw PeerFailure("200 and BYE in SIPp's trace") }
-      let lasted = bye.at - answer.at
-      try require(abs(lasted - Double(seconds)) <= 0.3, "BYE after \(lasted) s")
-      let saved = try await app.peer.ask(
-        "save", ["file": app.peer.folder.url.appendingPathComponent("heard.wav").path], for: "saved")
-      try require(saved.number("seconds") ?? 99 < Double(seconds) + 1, "no sound after the end: \(saved)")
-      return "\(money); BYE after \(rounded(lasted)) s"
+      try await GatewayCase.timed {
+        let call = try await app.established()
+        let warning = try await app.told("credit")
+        try require((1...Double(seconds)).contains(warning.number("ends_in") ?? 0), "warned in time: \(warning)")
+        let end = try await app.ended(within: 12)
+        try FailureCases.failed(end, code: "gw.funds")
+        try require(end.text("failure.refusal") == "insufficientCredit", "for want of credit: \(end)")
+        let money = try await app.charged(end, call)
+        let account = try await app.gateway.account(payer)
+        try require(account.posted == 0, "all is spent and no more: \(account.posted)")
+        let hold = try await app.gateway.hold(call, of: payer)
+        try require(hold?.amount == hold?.cost, "the hold is the cost: \(String(describing: hold))")
+        try await sipp.succeeds()
+        guard let answer = sipp.message("SIP/2.0 200", wasReceived: false),
+          let bye = sipp.message("BYE", wasReceived: true)
+        else { throw PeerFailure("200 and BYE in SIPp's trace") }
+        let lasted = bye.at - answer.at
+        let saved = try await app.peer.ask(
+          "save", ["file": app.peer.folder.url.appendingPathComponent("heard.wav").path], for: "saved")
+        try require(saved.number("seconds") ?? 99 < Double(seconds) + 1, "no sound after the end: \(saved)")
+        return (
+          value: "\(money); BYE after \(rounded(lasted)) s",
+          figure: .init("seconds to the BYE", lasted, (Double(seconds) - 0.3)...(Double(seconds) + 0.3))
+        )
+      }
     }
   }
 }

@@ -27,23 +27,25 @@ enum PromptCases {
 
   private static func prompt(_ app: AppPeer) async throws -> String {
     let folder = try TemporaryFolder("prompt")
-    async let judge = PythonPeer(.judge)
-    let call = try await app.placed("+46000000000")
-    try await app.told("accepted")
-    try await app.told("established")
-    let end = try await app.ended(within: 15)
+    try await SoundJudge.shared.prepare()
+    let listened = try await Listening.during {
+      let call = try await app.placed("+46000000000")
+      try await app.told("accepted")
+      try await app.told("established")
+      return (call: call, end: try await app.ended(within: 15))
+    }
+    let (call, end) = listened.value
     try require(end.text("cause") == "hungUp", "it ends by itself: \(end)")
     try require(end.text("failure.code") == nil, "without a failure: \(end)")
     try require(end.number("cost_micro") == 0 && end.text("cost") != nil, "free of charge: \(end)")
-    let file = folder.url.appendingPathComponent("heard.wav").path
-    let saved = try await app.peer.ask("save", ["file": file], for: "saved")
-    let said = try await judge.ask(
-      "transcript", ["recording": file, "expected": "The call is connected."], for: "judged")
-    try require(said.text("skipped") != nil || said.number("share") == 1, "every word of the prompt: \(said)")
+    let file = folder.url.appendingPathComponent("heard.wav")
+    let saved = try await app.peer.ask("save", ["file": file.path], for: "saved")
+    let said = try await SoundControl.words(
+      of: file, expected: "The call is connected.", listened.lateness, listened.seconds, as: .aiortc)
     try await app.uncharged(call)
     let record = try await gateway(app).record(call)
     try require(record.summary.cause == .hungUp && record.summary.costMicro == 0, "the record: \(record.summary)")
-    return "\(said.text("text") ?? "no speech model"), \(rounded(saved.number("seconds"))) s, free, on record"
+    return "\(said), \(rounded(saved.number("seconds"))) s, free, on record"
   }
 
   private static func gateway(_ app: AppPeer) -> GatewayRunning { app.gateway }

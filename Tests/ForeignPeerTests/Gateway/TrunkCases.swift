@@ -21,9 +21,10 @@ enum TrunkCases {
       let speech = try await TelephoneCases.spoken(
         TelephoneCases.telephoneText, "telephone", padded: 60, in: folder, rate: 8_000)
       let certificates = transport == .tls ? try await CertificateFolder.shared() : nil
+      let sound = BaresipPeer.Sound(
+        speech.padded, samplingRate: 8_000, codecs: ["PCMU/8000/1"], requiresSRTP: isSecure)
       let baresip = try await BaresipPeer(
-        user: GatewayRate.number, transport: transport, answerMode: .auto, certificates: certificates,
-        sound: .init(speech.padded, samplingRate: 8_000, codecs: ["PCMU/8000/1"], requiresSRTP: isSecure))
+        user: GatewayRate.number, transport: transport, answerMode: .auto, certificates: certificates, sound: sound)
       let port = transport == .tls ? baresip.tlsPort : baresip.port
       var lines = isSecure ? ["srtp: required"] : []
       if let certificates { lines += ["tls:", "  authorities: [\(certificates.authority.path)]"] }
@@ -33,7 +34,7 @@ enum TrunkCases {
         return try await GatewayRunning.run(settings) { gateway in
           let app = try await AppPeer(gateway)
           return try await GatewayCase.reported(app) {
-            try await talked(app, baresip, microphone, speech.plain, in: folder)
+            try await talked(app, baresip, sound, microphone, speech.plain, in: folder)
           }
         }
       } catch { throw PeerFailure("\(error)\nbaresip:\n\(baresip.log)") }
@@ -41,14 +42,18 @@ enum TrunkCases {
   }
 
   private static func talked(
-    _ app: AppPeer, _ baresip: BaresipPeer, _ microphone: (plain: URL, padded: URL), _ speech: URL,
+    _ app: AppPeer, _ baresip: BaresipPeer, _ sound: BaresipPeer.Sound, _ microphone: (plain: URL, padded: URL),
+    _ speech: URL,
     in folder: TemporaryFolder
   ) async throws -> String {
-    async let judge = PythonPeer(.judge)
+    try await SoundJudge.shared.prepare()
     let call = try await app.established()
-    _ = try await app.peer.ask("play", ["file": microphone.padded.path], for: "playing")
     let longest = max(try SoundFile(microphone.plain).seconds, try SoundFile(speech).seconds)
-    let heard = try await EchoCases.recording(of: app.peer, seconds: longest + 2.5, in: folder)
+    let listened = try await Listening.during {
+      _ = try await app.peer.ask("play", ["file": microphone.padded.path], for: "playing")
+      return try await EchoCases.recording(of: app.peer, seconds: longest + 2.5, in: folder)
+    }
+    let packets = try await SoundControl.packets(of: app.peer)
     // Keys asked for over the protocol, and keys among the app's own sound.
     try app.peer.run("digits", ["digits": "15"])
     try await app.told("done")
@@ -64,9 +69,17 @@ enum TrunkCases {
     let money = try await app.charged(try await app.ended(), call)
     try await baresip.event("CALL_CLOSED")
     let kept = try await Deadline(seconds: 5).first("recording of baresip") { baresip.recording }
-    let atApp = try await TelephoneCases.judged(heard, speech, TelephoneCases.telephoneText, judge)
-    let atTelephone = try await TelephoneCases.judged(kept, microphone.plain, TelephoneCases.appText, judge)
-    return "at the app: \(atApp); at baresip: \(atTelephone); 159# and 27*; \(money)"
+    let figures =
+      try await SoundControl.figures(
+        of: listened.value, reference: speech, text: TelephoneCases.telephoneText, prefix: "at the app: ")
+      + SoundControl.figures(
+        of: kept, reference: microphone.plain, text: TelephoneCases.appText, prefix: "at baresip: ")
+    try ListeningCase.judge(
+      Heard(figures, packets: packets, lateness: listened.lateness, seconds: listened.seconds),
+      control: SoundControl.all([
+        SoundControl.echo(.aiortc), SoundControl.telephones(sound, speech, TelephoneCases.telephoneText),
+      ]))
+    return "\(figures.map(\.description).joined(separator: ", ")); 159# and 27*; \(money)"
   }
 
   private static func pressed(_ digits: String, at baresip: BaresipPeer) async throws {

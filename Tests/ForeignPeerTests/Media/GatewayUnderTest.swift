@@ -25,10 +25,11 @@ final class GatewayUnderTest: Sendable {
     self.log = log
   }
 
-  static func start() async throws -> GatewayUnderTest {
+  private static func start(plantedLossPerThousand: Int) async throws -> GatewayUnderTest {
     let log = MediaLog()
-    let configuration = MediaLoopConfiguration(
+    var configuration = MediaLoopConfiguration(
       app: [.init(bind: host, port: 0)], trunk: [.init(bind: host, ports: trunkPorts)])
+    configuration.plantedLossPerThousand = plantedLossPerThousand
     let loop = try MediaLoop.start(configuration) { log.append($0) }
     return GatewayUnderTest(
       node: try await NodeUnderTest.start(), loop: loop, certificate: try DTLSCertificate(), log: log)
@@ -50,8 +51,11 @@ final class GatewayUnderTest: Sendable {
   }
 
   /// Runs `body` with a gateway, and shows that nothing is left of it afterwards.
-  static func run<Value: Sendable>(_ body: (GatewayUnderTest) async throws -> Value) async throws -> Value {
-    let gateway = try await start()
+  /// - Parameter plantedLossPerThousand: a fault of the bridge, for a case that has to find it.
+  static func run<Value: Sendable>(
+    plantedLossPerThousand: Int = 0, _ body: (GatewayUnderTest) async throws -> Value
+  ) async throws -> Value {
+    let gateway = try await start(plantedLossPerThousand: plantedLossPerThousand)
     let value: Value
     do { value = try await body(gateway) } catch {
       await gateway.stop()

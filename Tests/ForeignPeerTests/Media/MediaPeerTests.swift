@@ -1,10 +1,11 @@
 import Foundation
 import PeerKit
+import SDPCore
 import Testing
 
 /// Whole calls with sound: an app of others on one side of our bridge, a telephone of others on the other. One at a time,
 /// since all of them keep a processor busy. Every case is a row of the table that `Deploy/peers` prints.
-@Suite("Media with foreign peers", .serialized, .timeLimit(.minutes(5)))
+@Suite("Media with foreign peers", .serialized, .timeLimit(.minutes(5)), SharedPeersEndTrait())
 struct MediaPeerTests {
   @Test(
     "aiortc and SIPp's echo",
@@ -51,4 +52,22 @@ struct MediaPeerTests {
     .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
     arguments: PeerCase.chosen(TelephoneCases.chromiumCases))
   func chromiumAndTelephone(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "A bridge that drops 5 % of the packets is found at the first try, whoever was late",
+    .enabled(if: PythonPeer.isInstalled && PeerProgram.sipp.isInstalled, "\(PythonPeer.absence), or sipp is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: EchoCases.plantedLoss)
+  func plantedLoss(_ row: EchoCases.Planted) async throws {
+    let outcome = await ListeningCase.attempt {
+      try await GatewayUnderTest.run(plantedLossPerThousand: 50) { gateway in
+        try await EchoCases.run(gateway, row.app, appOffers: true, weOpen: false, .pcmu)
+      }
+    }
+    guard case .failed(let reason) = outcome.verdict else {
+      Issue.record("the planted fault was not found: \(outcome)")
+      return
+    }
+    #expect(reason.contains("packets are missing"))
+  }
 }

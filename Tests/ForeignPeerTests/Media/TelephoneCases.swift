@@ -50,7 +50,7 @@ enum TelephoneCases {
     let rate = [AudioCodec.pcmu, .pcma].contains(trunk.codec) ? 8_000 : 16_000
     // baresip hangs up at the end of its file.
     let telephone = try await spoken(telephoneText, "telephone", padded: 60, in: folder, rate: rate)
-    async let judge = PythonPeer(.judge)
+    try await SoundJudge.shared.prepare()
     let sound = BaresipPeer.Sound(
       telephone.padded, samplingRate: rate, codecs: [trunk.name], requiresSRTP: trunk.protection == .sdes)
     let baresip = try await BaresipPeer(transport: .udp, answerMode: .auto, sound: sound)
@@ -62,33 +62,43 @@ enum TelephoneCases {
       try await call.dial(baresip.port, user: "bob")
       let suite = try await call.answered()
       try require((suite != nil) == (trunk.protection == .sdes), "SRTP as asked for, not \(String(describing: suite))")
-      _ = try await peer.ask(
-        "play", app == .chromium ? [:] : ["file": microphone.padded.path], for: "playing")
       let longest = max(try SoundFile(microphone.plain).seconds, try SoundFile(telephone.plain).seconds)
-      let heard = try await EchoCases.recording(of: peer, seconds: longest + 2.5, in: folder)
+      let listened = try await Listening.during {
+        _ = try await peer.ask(
+          "play", app == .chromium ? [:] : ["file": microphone.padded.path], for: "playing")
+        return try await EchoCases.recording(of: peer, seconds: longest + 2.5, in: folder)
+      }
+      let packets = try await SoundControl.packets(of: peer)
       let pressed = try await press(call, peer, baresip, app)
       // Beside Opus baresip counts the ticks of its events at 48000, though it agreed to 8000: the browser's tones run
       // into each other.
-      if app == .chromium && trunk.codec != .opus { try await tones(of: peer, in: folder, judge) }
+      if app == .chromium && trunk.codec != .opus { try await tones(of: peer, in: folder) }
       try await call.hangUp()
       try await baresip.event("CALL_CLOSED")
       try? peer.run("close")
       let kept = try await Deadline(seconds: 5).first("recording of baresip") {
         baresip.recording
       }
-      let atApp = try await judged(heard, telephone.plain, telephoneText, judge)
-      let atTelephone = try await judged(kept, microphone.plain, appText, judge)
-      return "at the app: \(atApp); at baresip: \(atTelephone); \(pressed); \(suite?.rawValue ?? "RTP")"
+      let figures =
+        try await SoundControl.figures(
+          of: listened.value, reference: telephone.plain, text: telephoneText, prefix: "at the app: ")
+        + SoundControl.figures(of: kept, reference: microphone.plain, text: appText, prefix: "at baresip: ")
+      try ListeningCase.judge(
+        Heard(figures, packets: packets, lateness: listened.lateness, seconds: listened.seconds),
+        control: SoundControl.all([
+          SoundControl.echo(app), SoundControl.telephones(sound, telephone.plain, telephoneText),
+        ]))
+      return "\(figures.map(\.description).joined(separator: ", ")); \(pressed); \(suite?.rawValue ?? "RTP")"
     } catch { throw PeerFailure("\(error); baresip: \(baresip.log.lastLines(12))") }
   }
 
   /// A browser tells nobody of events, but plays them as tones.
-  private static func tones(of peer: PythonPeer, in folder: TemporaryFolder, _ judge: PythonPeer) async throws {
-    let file = folder.url.appendingPathComponent("tones.wav").path
+  static func tones(of peer: PythonPeer, in folder: TemporaryFolder) async throws {
+    let file = folder.url.appendingPathComponent("tones.wav")
     var last = ""
     _ = try await Deadline(seconds: 10).first("27* as tones; there were \(last)", everyMilliseconds: 200) {
-      _ = try await peer.ask("save", ["file": file], for: "saved")
-      let heard = try await judge.ask("digits", ["recording": file], for: "judged")
+      _ = try await peer.ask("save", ["file": file.path], for: "saved")
+      let heard = try await SoundJudge.shared.digits(in: file)
       last = heard.description
       return heard.text("digits")?.hasSuffix("27*") == true ? heard : nil
     }
@@ -123,22 +133,6 @@ enum TelephoneCases {
     baresip.events("CALL_DTMF_START").compactMap { event in
       event.range(of: "\"param\":\"").map { String(event[$0.upperBound...].prefix(1)) }
     }.joined()
-  }
-
-  static func judged(
-    _ recording: URL, _ reference: URL, _ text: String, _ judge: PythonPeer
-  ) async throws -> String {
-    let said = try await judge.ask("transcript", ["recording": recording.path, "expected": text], for: "judged")
-    let quality = try await judge.ask(
-      "quality", ["recording": recording.path, "reference": reference.path], for: "judged")
-    // Without a speech model the shape of the sound must do.
-    if said.text("skipped") == nil {
-      try require(said.number("share") == 1, "every word: \(said) \(quality)")
-    } else {
-      try require(quality.number("correlation") ?? 0 > 0.5, "the speech is there: \(quality)")
-    }
-    try require(quality.number("start") ?? 0 > 0.9, "the start is there: \(quality)")
-    return "PESQ \(rounded(quality.number("pesq"))), words \(rounded(said.number("share")))"
   }
 
   /// Speech as it is, and with silence around it.

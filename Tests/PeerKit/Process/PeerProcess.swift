@@ -6,7 +6,7 @@ import Synchronization
 /// files in its folder.
 public final class PeerProcess: Sendable {
   /// The system's `timeout` runs every program, so that none outlives a killed test run for long.
-  private static let mostSeconds = 180
+  public static let mostSeconds = 180
 
   public let folder: TemporaryFolder
   public let name: String
@@ -24,18 +24,27 @@ public final class PeerProcess: Sendable {
   ///   - start: the folder it starts in.
   ///   - folder: where its output goes.
   ///   - input: the descriptor it reads as its standard input; without one there is nothing to read.
+  ///   - name: what it is called; `nil`: as the file of the program.
+  ///   - seconds: how long it may run.
   public init(
     path: String, _ arguments: [String], environment: [String: String]?, startedIn start: URL,
-    in folder: TemporaryFolder, input: Int32? = nil
+    in folder: TemporaryFolder, input: Int32? = nil, name: String? = nil, seconds: Int = mostSeconds
   ) throws {
     guard let watchdog = PeerProgram.timeout.path else { throw PeerFailure(PeerProgram.timeout.absence) }
     self.folder = folder
-    name = URL(fileURLWithPath: path).lastPathComponent
+    let name = name ?? URL(fileURLWithPath: path).lastPathComponent
+    self.name = name
     // `env` and `timeout` are of one package.
     process = try Self.spawn(
-      ["/usr/bin/env", "-C", start.path, watchdog, "--kill-after=1", String(Self.mostSeconds), path] + arguments,
+      ["/usr/bin/env", "-C", start.path, watchdog, "--kill-after=1", String(seconds), path] + arguments,
       environment: environment ?? Self.smallEnvironment(folder.url.path), in: folder.url.path, input: input)
+    let process = process
+    Self.names.withLock { $0[process] = name }
   }
+
+  private static let names = Mutex<[pid_t: String]>([:])
+  /// The programs that were started and have not been ended, with their names.
+  static var running: [pid_t: String] { names.withLock { $0 } }
 
   deinit { end() }
 
@@ -84,6 +93,7 @@ public final class PeerProcess: Sendable {
 
   /// Ends the whole group, without mercy; harmless when it has ended.
   public func end() {
+    _ = Self.names.withLock { $0.removeValue(forKey: process) }
     // The group may still have members when the leader is gone.
     _ = kill(-process, SIGKILL)
     status.withLock { known in

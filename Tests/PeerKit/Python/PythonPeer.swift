@@ -23,8 +23,12 @@ public final class PythonPeer: Sendable {
   private let taken = Mutex<[String: Int]>([:])
 
   /// Starts a script and waits until it takes commands.
-  /// - Parameter arguments: as its `--help` lists them.
-  public init(_ script: Script, _ arguments: [String] = []) async throws {
+  /// - Parameters:
+  ///   - arguments: as its `--help` lists them.
+  ///   - seconds: how long it may run.
+  public init(
+    _ script: Script, _ arguments: [String] = [], seconds: Int = PeerProcess.mostSeconds
+  ) async throws {
     guard let python = Self.python else { throw PeerFailure(Self.absence) }
     folder = try TemporaryFolder(script.rawValue)
     var ends: [Int32] = [-1, -1]
@@ -36,8 +40,9 @@ public final class PythonPeer: Sendable {
     defer { close(ends[0]) }
     process = try PeerProcess(
       path: python, [Self.scripts.appendingPathComponent("\(script.rawValue).py").path] + arguments, environment: nil,
-      startedIn: folder.url, in: folder, input: ends[0])
+      startedIn: folder.url, in: folder, input: ends[0], name: script.rawValue, seconds: seconds)
     _ = try await event("ready", within: 60)
+    Self.clocks.withLock { $0 = $0.filter { $0.peer != nil } + [Clock(peer: self)] }
   }
 
   deinit { close(input) }
@@ -100,6 +105,27 @@ public final class PythonPeer: Sendable {
         throw PeerFailure("no \(name), \(end); it said: \(log.lastLines(8))")
       }
       try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// Whether it still takes commands.
+  public var isRunning: Bool { process.exitStatus == nil }
+
+  /// A peer, if it is still there.
+  private struct Clock {
+    weak var peer: PythonPeer?
+  }
+
+  private static let clocks = Mutex<[Clock]>([])
+
+  /// What the clocks of the peers told since a time (``Monotonic``): one entry for each that was late.
+  static func lateness(from start: Double) -> [Lateness] {
+    clocks.withLock { $0.compactMap(\.peer) }.compactMap { peer in
+      let late = peer.events.filter { $0.name == "late" && $0.number("at") ?? 0 >= start }
+      guard !late.isEmpty else { return nil }
+      return Lateness(
+        "\(peer.process.name)'s own clock", worstMilliseconds: late.compactMap { $0.number("worst") }.max() ?? 0,
+        totalMilliseconds: late.compactMap { $0.number("total") }.reduce(0, +))
     }
   }
 

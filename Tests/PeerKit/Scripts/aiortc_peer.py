@@ -12,7 +12,7 @@ from webrtc_audio import Peer, add_options
 async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_options(parser)
-    await serve(Peer(parser.parse_args()))
+    await serve(Peer(parser.parse_args()), keeps_time=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 WAV file, what it hears recorded in the page.
 
 Commands: remote (type, sdp), offer (iceRestart), play, silence, dtmf (digits, milliseconds, gap), direction (value),
-record, save (file), stats, close.
-Events: ready, offer and answer (sdp), connected (dtls, srtp, role), state (value), playing, dtmf-started (digit),
-dtmf-sent, recording, saved (file, seconds), stats, failed (reason), closed.
+record, length, save (file), stats, close.
+Events: ready, late (as peer_protocol's clock tells it, here of the thread that plays sound), offer and answer (sdp), connected (dtls, srtp, role), state (value), playing, dtmf-started (digit),
+dtmf-sent, recording, length (seconds), saved (file, seconds), stats, failed (reason), closed.
 
 On a machine with further addresses its checks may come from one of those, although its candidates name 127.0.0.1 alone:
 a peer-reflexive candidate to the other side. What it plays is stretched in time where the machine is busy, so a recording
@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import base64
 import pathlib
+import time
 
 import numpy
 from playwright.async_api import async_playwright
@@ -59,6 +60,8 @@ class Peer:
     def tell(self, event):
         if "sdp" in event:
             event["sdp"] = on_loopback(event["sdp"])
+        if event["event"] == "late":
+            event["at"] = time.monotonic()
         emit(event.pop("event"), **event)
         if self._play and event.get("dtls"):
             task = asyncio.ensure_future(self._call("play"))
@@ -91,6 +94,9 @@ class Peer:
 
     async def do_stats(self):
         await self._call("stats")
+
+    async def do_length(self):
+        await self._call("length")
 
     async def do_save(self, file):
         samples = numpy.frombuffer(base64.b64decode(await self._call("recorded")), dtype="<i2")

@@ -5,6 +5,7 @@ Commands, one JSON object a line, or one as the only argument:
   quality    reference, recording           -> PESQ narrow band, delay, correlation, share of the start that is there
   transcript recording, expected            -> words, and the share of the expected ones among them in order
   digits     recording                      -> the tones of telephone digits, with start and length
+  prepare                                   -> the speech model is loaded
 Every answer carries `event` "judged" and the `command`.
 """
 
@@ -156,6 +157,9 @@ class Judge:
     async def do_digits(self, recording):
         found = digits(load(recording))
         emit("judged", command="digits", digits="".join(each["digit"] for each in found), tones=found)
+
+    async def do_prepare(self):
+        emit("judged", command="prepare", hasModel=self._load() is not None)
 
     async def do_close(self):
         self._model = None

@@ -203,7 +203,7 @@ class App:
 async def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_options(parser)
-    await serve(App(parser.parse_args()))
+    await serve(App(parser.parse_args()), keeps_time=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """One audio call of aiortc on loopback: offers or answers, plays, records, sends and hears digits.
 
 Commands: remote (type, sdp), offer, play (file), dtmf (digits, milliseconds, gap), impair (loss, jitter, seed), direction
-(value), record, save (file), stats, close.
+(value), record, length, save (file), stats, close.
 Events: offer and answer (sdp), connected (dtls, srtp, role), state (value), playing, played, dtmf (digit, milliseconds,
-packets), dtmf-sent, recording, saved (file, seconds), stats.
+packets), dtmf-sent, recording, length (seconds), saved (file, seconds), stats.
 
 aiortc knows no telephone-event. Both clock rates are added to its codecs here, so they are offered and accepted; event
 packets take the place of audio packets in its outgoing stream and are taken from its incoming one.
@@ -84,6 +84,7 @@ class Recording:
 
     def __init__(self):
         self._parts = []
+        self._end = 0
         self.rate = 0
         self._origin = None
         self.refused = 0
@@ -100,14 +101,18 @@ class Recording:
             self.refused += 1
             return
         self._parts.append((place, samples))
+        self._end = max(self._end, place + len(samples))
+
+    @property
+    def seconds(self):
+        return self._end / (self.rate or RATE)
 
     def save(self, path):
-        end = max((place + len(part) for place, part in self._parts), default=0)
-        whole = numpy.zeros(end)
+        whole = numpy.zeros(self._end)
         for place, part in self._parts:
             whole[place : place + len(part)] = part
         write_wav(path, self.rate or RATE, whole)
-        emit("saved", file=path, seconds=end / (self.rate or RATE), rate=self.rate, refused=self.refused)
+        emit("saved", file=path, seconds=self.seconds, rate=self.rate, refused=self.refused)
 
 
 class DigitSender:
@@ -243,6 +248,8 @@ class Peer:
         async def send_rtp(data):
             if rtcdtlstransport.is_rtcp(data):
                 return await send(data)
+            if self._options.echo:
+                return None
             kind, clock = self._event_codec()
             if kind is not None:
                 data = self._sender.replace(data, kind, clock, self._transceiver._codecs[0].clockRate)
@@ -256,6 +263,12 @@ class Peer:
             return await send(data)
 
         async def handle_rtp(packet, arrival_time_ms):
+            if self._options.echo:
+                marked = packet.payload_type | (0x80 if packet.marker else 0)
+                numbers = struct.pack(
+                    "!BBHII", 0x80, marked, packet.sequence_number, packet.timestamp, self._transceiver.sender._ssrc
+                )
+                await send(numbers + packet.payload)
             self._kinds[packet.payload_type] = self._kinds.get(packet.payload_type, 0) + 1
             clock = next((c.clockRate for c in self._events() if c.payloadType == packet.payload_type), None)
             if clock is not None:
@@ -334,6 +347,9 @@ class Peer:
         self._recording = Recording()
         emit("recording")
 
+    async def do_length(self):
+        emit("length", seconds=self._recording.seconds)
+
     async def do_save(self, file):
         self._recording.save(file)
 
@@ -367,4 +383,5 @@ def add_options(parser):
     parser.add_argument("--codec", default="opus", help="names in order of preference: opus, pcmu, pcma, g722")
     parser.add_argument("--profile", default="", help="SRTP profiles in OpenSSL's words, in order")
     parser.add_argument("--no-events", action="store_true", help="no telephone-event")
+    parser.add_argument("--echo", action="store_true", help="send back each packet as it came, and nothing else")
     parser.add_argument("--play", default="", help="WAV file that plays as soon as the call is connected")
