@@ -99,7 +99,7 @@ struct PythonPeerTests {
         let speech = try await TelephoneCases.spoken(
           TelephoneCases.telephoneText, "telephone", padded: 60, in: folder, rate: 8_000)
         let sound = BaresipPeer.Sound(speech.padded, samplingRate: 8_000, codecs: ["PCMA/8000/1"])
-        return try await SoundControl.telephones(sound, speech.plain, TelephoneCases.telephoneText)()
+        return try await SoundControl.telephones(sound, speech.plain, TelephoneCases.telephoneText, in: folder)()
       }),
   ]
 

@@ -77,7 +77,7 @@ enum TrunkCases {
     try ListeningCase.judge(
       Heard(figures, packets: packets, lateness: listened.lateness, seconds: listened.seconds),
       control: SoundControl.all([
-        SoundControl.echo(.aiortc), SoundControl.telephones(sound, speech, TelephoneCases.telephoneText),
+        SoundControl.echo(.aiortc), SoundControl.telephones(sound, speech, TelephoneCases.telephoneText, in: folder),
       ]))
     return "\(figures.map(\.description).joined(separator: ", ")); 159# and 27*; \(money)"
   }

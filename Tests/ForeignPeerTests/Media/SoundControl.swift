@@ -40,9 +40,11 @@ enum SoundControl {
   /// - Parameters:
   ///   - sound: as in the case; its file must be longer than the reference.
   ///   - reference: what is said.
-  static func telephones(_ sound: BaresipPeer.Sound, _ reference: URL, _ text: String) -> ListeningCase.Control {
+  ///   - folder: where the files lie; the control holds it, since it runs when the case is over.
+  static func telephones(
+    _ sound: BaresipPeer.Sound, _ reference: URL, _ text: String, in folder: TemporaryFolder
+  ) -> ListeningCase.Control {
     {
-      let folder = try TemporaryFolder("control")
       let said = folder.url.appendingPathComponent("said.wav")
       try SoundFile(reference).padded(before: 1.5, after: 1.5).write(to: said)
       var speaking = sound

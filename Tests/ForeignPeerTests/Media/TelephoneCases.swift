@@ -86,7 +86,7 @@ enum TelephoneCases {
       try ListeningCase.judge(
         Heard(figures, packets: packets, lateness: listened.lateness, seconds: listened.seconds),
         control: SoundControl.all([
-          SoundControl.echo(app), SoundControl.telephones(sound, telephone.plain, telephoneText),
+          SoundControl.echo(app), SoundControl.telephones(sound, telephone.plain, telephoneText, in: folder),
         ]))
       return "\(figures.map(\.description).joined(separator: ", ")); \(pressed); \(suite?.rawValue ?? "RTP")"
     } catch { throw PeerFailure("\(error); baresip: \(baresip.log.lastLines(12))") }

@@ -7,8 +7,8 @@ public enum ListeningJudge {
   public static let leastLateMilliseconds = 40.0
   /// Nor is anybody late whose small delays come to less than this share of the time that was listened to.
   public static let leastLateShare = 0.05
-  /// Where the control stood so many times the lateness without harm, lateness is no explanation.
-  public static let clearlyLater = 1.5
+  /// Where the control stood so many times the lateness without harm, at worst and in all, lateness is no explanation.
+  public static let clearlyLater = 3.0
   /// Lateness delays packets; on one machine it loses none. More missing than this share is the gateway's doing.
   public static let mostLostShare = 0.005
   /// How often a case is repeated.
@@ -33,7 +33,8 @@ public enum ListeningJudge {
   ///   - repeats: how often the case was repeated already.
   public static func verdict(_ heard: Heard, control: Heard?, repeats: Int) -> Verdict {
     if losesPackets(heard) {
-      return .failed("\(lost(heard)): lateness delays packets and loses none")
+      let more = heard.missed.isEmpty ? "" : "; missed: \(list(heard.missed))"
+      return .failed("\(lost(heard)): lateness delays packets and loses none\(more)")
     }
     guard !heard.missed.isEmpty else { return .good }
     let missed = "missed: \(list(heard.missed))"
@@ -48,7 +49,7 @@ public enum ListeningJudge {
         "\(missed); all were on time: \(list(heard.lateness))"
           + (control == nil ? "" : "; the same peers without the gateway are good"))
     }
-    if let control, lateness(control) >= clearlyLater * lateness(heard) {
+    if let control, isClearlyLater(control, than: heard) {
       return .failed(
         "\(missed); the same peers without the gateway are good though later: \(list(control.lateness))")
     }
@@ -60,8 +61,11 @@ public enum ListeningJudge {
       || lateness.totalMilliseconds >= leastLateShare * seconds * 1_000
   }
 
-  /// The worst of all, in milliseconds.
-  private static func lateness(_ heard: Heard) -> Double { heard.lateness.map(\.worstMilliseconds).max() ?? 0 }
+  private static func isClearlyLater(_ control: Heard, than heard: Heard) -> Bool {
+    func most(_ heard: Heard, _ figure: (Lateness) -> Double) -> Double { heard.lateness.map(figure).max() ?? 0 }
+    return most(control, \.worstMilliseconds) >= clearlyLater * most(heard, \.worstMilliseconds)
+      && most(control, \.totalMilliseconds) >= clearlyLater * most(heard, \.totalMilliseconds)
+  }
 
   private static func losesPackets(_ heard: Heard) -> Bool {
     guard let packets = heard.packets else { return false }
