@@ -12,7 +12,7 @@ extension Finder {
       return [
         ("LANDLINE_CONTROL", places.control), ("LANDLINE_STATE", places.state),
         ("LANDLINE_CONFIG", places.configuration),
-      ].contains { name, path in variable(name).map(absolute) == path } 
+      ].contains { name, path in variable(name).map(absolute) == path }
         || places.url.map { $0 == variable("LANDLINE_URL") } ?? false
     }
     return named ?? candidates.first
@@ -39,7 +39,8 @@ extension Finder {
   }
 
   private func absolute(_ path: String) -> String {
-    URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: workingFolder, isDirectory: true)).standardized.path
+    URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: workingFolder, isDirectory: true)).absoluteURL
+      .standardized.path
   }
 
   private func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }

@@ -41,7 +41,8 @@ package struct Finder: Sendable {
 
   package init(
     flags: Flags, variables: [String: String], gateways: [GatewayPointer], settingsFolder: String, stateFolder: String,
-    workingFolder: String, exists: @escaping @Sendable (String) -> Bool, configured: @escaping @Sendable (String) -> Configured
+    workingFolder: String, exists: @escaping @Sendable (String) -> Bool,
+    configured: @escaping @Sendable (String) -> Configured
   ) {
     self.flags = flags
     self.variables = variables
