@@ -184,6 +184,14 @@ public enum CallFailureCatalogue {
       likely: ["a deck of another currency was assigned"],
       remedies: ["assign a plan in the account's currency"]),
     CallFailureClass(
+      .account, .gateway, "account missing", refusals: [.unknownAccount], sipStatus: 403, .error, .afterOperator,
+      "The account that pays for the application's calls is not in the ledger; numbers that are free work without it.",
+      likely: [
+        "the account was never created",
+        "the application's environment has another ledger than the one that was filled",
+      ],
+      remedies: ["create the account: landline account create NAME --currency EUR", "landline serve --check names it"]),
+    CallFailureClass(
       .number, .gateway, "bad phone number", sipStatus: 484, .error, .afterFix,
       "The text is not a phone number in international form.",
       likely: ["spaces or punctuation", "no + or country code"],

@@ -34,6 +34,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case noRoute = "gw.noRoute"
   case billing = "gw.billing"
   case currency = "gw.currency"
+  case account = "gw.account"
   case number = "gw.number"
   case address = "gw.address"
   case header = "gw.header"

@@ -7,6 +7,8 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
   case rateTooHigh
   case accountLocked
   case accountClosed
+  /// The ledger has no account of that name.
+  case unknownAccount
   case concurrencyCap
   case rateCap
   case dailyCap
@@ -22,6 +24,7 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case .noRate: .rate
     case .destinationBlocked, .countryNotAllowed, .rateTooHigh, .accountLocked, .accountClosed: .policy
     case .concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap: .limit
+    case .unknownAccount: .account
     case .noProfitableRoute: .noRoute
     case .billingUnavailable: .billing
     case .currencyMismatch: .currency

@@ -24,6 +24,28 @@ struct TestNumberTests {
     #expect(bench.engine.isIdle)
   }
 
+  @Test("Without an account in the ledger: free numbers work and no ledger is asked; all else is gw.account")
+  func missingAccount() throws {
+    let bench = try Bench()
+    bench.caller.payer = .missing(Scene.account, environment: "production")
+    let call = try #require(bench.place("+46000000000"))
+    bench.pass(milliseconds: 50)
+    bench.secured(call)
+    bench.pass(milliseconds: 2500)
+    bench.feed(.media(call, .playEnded(.near, finished: true)))
+    #expect(bench.ladder().suffix(3) == ["media close", "app ended hungUp", "record"])
+    #expect(bench.ladder().allSatisfy { !$0.hasPrefix("ledger") })
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.costMicro == 0 && summary.durationMilliseconds == 2500 && summary.billedSeconds == 3)
+    for (target, kind) in [("+46711234567", Destination.Kind.phone), ("bob@example.com", .sip)] {
+      #expect(bench.place(target, kind: kind) == nil)
+      #expect(bench.lastRefusal?.code == .account)
+      #expect(bench.lastRefusal?.refusal == .unknownAccount)
+    }
+    #expect(bench.place("112") != nil, "nobody is kept from help")
+    #expect(bench.ladder().allSatisfy { !$0.hasPrefix("ledger") })
+  }
+
   struct Failing: Sendable {
     let number: String
     let milliseconds: Int64

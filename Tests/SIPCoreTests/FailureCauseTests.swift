@@ -167,6 +167,7 @@ struct FailureCauseTests {
   func refusals() {
     let expected: [CallFailureCode: Int?] = [
       .funds: 21, .rate: 21, .policy: 21, .limit: 21, .noRoute: 41, .billing: 41, .currency: 41,
+      .account: 21,
     ]
     for refusal in CallRefusal.allCases {
       #expect(CallFailure(refusal).causeOrMapped == expected[refusal.code] ?? -1, "\(refusal)")

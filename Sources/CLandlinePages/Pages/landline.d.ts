@@ -40,8 +40,8 @@ export type FailureCode =
   | "sip.transport" | "sip.redirect" | "sip.request" | "sip.server" | "sip.global" | "sip.protocol"
   | "network.unreachable" | "network.timeout" | "network.security" | "network.lost"
   | "capability.remote" | "capability.local"
-  | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.number"
-  | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.internal"
+  | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
+  | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.internal"
   | (string & {});
 
 export type RetryAdvice =

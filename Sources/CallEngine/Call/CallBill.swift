@@ -66,10 +66,13 @@ struct CallBill {
   private var retryAt: MonotonicInstant?
   private let guardMilliseconds: Int64
   private let grantSeconds: Int64
+  /// Whether no ledger hears of the leg: it costs nothing, and the ledger has no account that it could stand in.
+  private let isUnbooked: Bool
 
+  /// - Parameter isGivenAway: whether nobody has to pay.
   init(
     call: CallID, payer: Payer, origin: CallOperation.Origin, _ authorisation: CallOperation.Authorisation,
-    limits: EngineConfiguration.Limits
+    isGivenAway: Bool = false, limits: EngineConfiguration.Limits
   ) {
     self.call = call
     environment = payer.environment
@@ -79,9 +82,16 @@ struct CallBill {
     self.authorisation = authorisation
     guardMilliseconds = limits.guardMilliseconds
     grantSeconds = limits.grantSeconds
+    isUnbooked = isGivenAway && !payer.isInLedger
+    if isUnbooked {
+      phase = .held
+      grantedSeconds = authorisation.maximumSeconds
+      isFinal = true
+    }
   }
 
   private func send(_ step: LedgerStep, _ phase: CallOperation.Phase, _ context: EngineContext) {
+    guard !isUnbooked else { return }
     context.emit(
       .ledger(environment: environment, step, CallOperation(account: account, call: call, origin: origin, phase)))
   }
@@ -114,6 +124,8 @@ struct CallBill {
   mutating func end(_ reason: String, at end: MonotonicInstant, _ context: EngineContext) {
     switch phase {
     case .authorising(mustVoid: nil): phase = .authorising(mustVoid: reason)
+    case .held where isUnbooked: close(milliseconds: 0)
+    case .answered(let answeredAt) where isUnbooked: close(milliseconds: end.milliseconds(since: answeredAt))
     case .held:
       phase = .ending
       send(.end, .void(reason: reason, carriers: []), context)
@@ -125,6 +137,14 @@ struct CallBill {
       send(.end, .settle(milliseconds: durationMilliseconds, reason: reason, carriers: []), context)
     case .authorising, .ending, .closed: break
     }
+  }
+
+  /// The end of a leg that is in no ledger.
+  private mutating func close(milliseconds: Int64) {
+    phase = .closed
+    durationMilliseconds = min(max(milliseconds, 0), grantedSeconds * 1000)
+    billedSeconds = (durationMilliseconds + 999) / 1000
+    costMicro = 0
   }
 
   /// Nobody waits any longer: what is still unknown is given back unseen.

@@ -9,6 +9,8 @@ struct CallTerms {
   var rating: CallOperation.Authorisation.Rating
   var countryCode: Int?
   var isEmergency = false
+  /// Whether nobody has to pay: an emergency number, a test number, or a number of the sandbox that costs nothing.
+  var isGivenAway = false
   /// Longest call in seconds.
   var maximumSeconds: Int64
   /// Names of trunks that may carry it; empty for the gateway's own numbers and for addresses that are called directly.

@@ -170,6 +170,14 @@ extension CallEngine {
   private func terms(
     of destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> CallTerms {
+    let terms = try pricedTerms(of: destination, payer: payer, in: environment)
+    guard payer.isInLedger || terms.isGivenAway else { throw CallFailure(CallRefusal.unknownAccount) }
+    return terms
+  }
+
+  private func pricedTerms(
+    of destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
+  ) throws(CallFailure) -> CallTerms {
     let longest = context.limits.maximumCallSeconds
     switch destination {
     case .phone(let number):
@@ -177,12 +185,13 @@ extension CallEngine {
         let seconds = LocalAnswer.maximumSeconds(of: test)
         return CallTerms(
           destination: destination, rating: try free(number.digits, .test, seconds, payer),
-          countryCode: number.countryCode, maximumSeconds: seconds, test: test)
+          countryCode: number.countryCode, isGivenAway: true, maximumSeconds: seconds, test: test)
       }
       if environment.hasSandboxNumbers, let sandbox = SandboxNumber(rawValue: number.value) {
         return CallTerms(
           destination: destination, rating: try sandboxRating(sandbox, number, longest, payer),
-          countryCode: number.countryCode, maximumSeconds: longest, trunks: [CallEngine.farEnd])
+          countryCode: number.countryCode, isGivenAway: sandbox != .insufficientCredit, maximumSeconds: longest,
+          trunks: [CallEngine.farEnd])
       }
       return CallTerms(
         destination: destination, rating: rating(number, payer), countryCode: number.countryCode,
@@ -190,7 +199,7 @@ extension CallEngine {
     case .emergency(let number):
       return CallTerms(
         destination: destination, rating: try free(number.code, .emergency, longest, payer), isEmergency: true,
-        maximumSeconds: longest, trunks: environment.trunks)
+        isGivenAway: true, maximumSeconds: longest, trunks: environment.trunks)
     case .sip(let address): return try terms(of: address, payer: payer, in: environment)
     case .user, .conference:
       throw CallFailure(.capabilityRemote, phrase: "calls to users and conferences are not carried yet", leg: .app)

@@ -59,6 +59,8 @@ public struct Payer: Sendable {
   /// `nil` when the account has no plan: nothing that costs can be called.
   public var plan: RatePlan?
   public var denyRanges: DenyRanges
+  /// Whether the ledger has the account. Without it only what the gateway gives away can be called, and no ledger is asked.
+  public var isInLedger = true
 
   public init(
     environment: String, account: AccountName, currency: Currency, plan: RatePlan?, denyRanges: DenyRanges = .none
@@ -68,6 +70,13 @@ public struct Payer: Sendable {
     self.currency = currency
     self.plan = plan
     self.denyRanges = denyRanges
+  }
+
+  /// An account that the ledger does not have.
+  public static func missing(_ account: AccountName, environment: String) -> Payer {
+    var payer = Payer(environment: environment, account: account, currency: .none, plan: nil)
+    payer.isInLedger = false
+    return payer
   }
 }
 

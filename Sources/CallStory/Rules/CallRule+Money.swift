@@ -64,6 +64,16 @@ extension CallRule {
         98, .account, "The account is closed for good: its calls need another account.",
         evidence: ["refusal: accountClosed"], fixes: ["landline account create NAME --currency EUR"])
     },
+    CallRule("accountMissing", "The ledger has no such account") { call in
+      guard call.failure?.refusal == .unknownAccount else { return nil }
+      let account = call.call?.account
+      return Verdict(
+        99, .account,
+        "\(account.map { "Account \($0)" } ?? "The account") is not in the ledger of this environment: nobody could have "
+          + "paid for the call.",
+        evidence: ["refusal: unknownAccount"],
+        fixes: ["landline account create \(account ?? "NAME") --currency EUR", "landline serve --check"])
+    },
     CallRule("capReached", "A cap of the account is reached") { call in
       guard let refusal = call.failure?.refusal,
         [.rateCap, .dailyCap, .callCap, .durationCap, .rateTooHigh].contains(refusal)

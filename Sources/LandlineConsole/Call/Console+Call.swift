@@ -98,12 +98,20 @@ extension Console {
     return try outcome(
       CallOutcome(
         details: call.details, kind: call.kind, expectedSIP: options.expectSIP, wasInterrupted: interrupt.wasAsked),
-      call,
-      ladder, recording)
+      call, ladder, recording, at: "\(client.gateway)")
+  }
+
+  /// The page of a call on the gateway that carried it.
+  private func page(of call: CallID, at gateway: String) -> String? {
+    guard var parts = URLComponents(string: gateway) else { return nil }
+    parts.scheme = parts.scheme == "wss" ? "https" : "http"
+    parts.path = "/calls/\(call)"
+    parts.query = nil
+    return parts.string
   }
 
   private func outcome(
-    _ outcome: CallOutcome, _ call: Call, _ ladder: CallLadder, _ recording: RecordingSink?
+    _ outcome: CallOutcome, _ call: Call, _ ladder: CallLadder, _ recording: RecordingSink?, at gateway: String
   ) throws -> Answer {
     var lines = outcome.lines(call.quality.map(CallLadder.text))
     if let recording, let failure = recording.failure {
@@ -111,34 +119,36 @@ extension Console {
     } else if let recording {
       lines.append("record   \(recording.path)")
     }
+    let page = call.id.flatMap { self.page(of: $0, at: gateway) }
+    if let id = call.id {
+      lines.append("call     \(id)")
+      if let page { lines.append("page     \(page)") }
+      lines.append("story    landline explain \(id)")
+    }
+    let details = outcome.details
+    let cost = details.cost.map { cost in
+      JSONValue.object([
+        ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros)), ("currency", .text("\(cost.currency)")),
+      ])
+    }
+    let members: [(String, JSONValue)] = [
+      ("call", call.id.map { .text($0.text) } ?? .null), ("page", page.map { .text($0) } ?? .null),
+      ("kind", .text(call.kind.rawValue)), ("target", .text(call.remote)),
+      ("events", .array(ladder.rungs.map(\.json))), ("end_cause", .text(details.endCause.rawValue)),
+      ("duration_ms", .integer(details.durationMilliseconds)),
+      ("quality", call.quality.map(CallLadder.json) ?? .null), ("price", details.price.map(CallLadder.json) ?? .null),
+      ("cost", cost ?? .null), ("billed_seconds", .integer(details.billedSeconds)),
+      ("failure", outcome.failure.map(CallOutcome.json) ?? .null),
+      ("expected_sip", outcome.expectedSIP.map { .integer(Int64($0)) } ?? .null),
+      ("as_expected", .boolean(outcome.isExpected)), ("exit", .integer(Int64(outcome.status.rawValue))),
+    ]
     var answer = Answer(
-      blocks: lines.map { .line($0) },
-      members: [
-        ("call", call.id.map { .text("\($0)") } ?? .null), ("kind", .text(call.kind.rawValue)),
-        ("target", .text(call.remote)), ("events", .array(ladder.rungs.map(\.json))),
-        ("end_cause", .text(outcome.details.endCause.rawValue)),
-        ("duration_ms", .integer(outcome.details.durationMilliseconds)),
-        ("quality", call.quality.map(CallLadder.json) ?? .null),
-        ("price", outcome.details.price.map(CallLadder.json) ?? .null),
-        (
-          "cost",
-          outcome.details.cost.map { cost in
-            .object([
-              ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros)),
-              ("currency", .text("\(cost.currency)")),
-            ])
-          } ?? .null
-        ),
-        ("billed_seconds", .integer(outcome.details.billedSeconds)),
-        ("failure", outcome.failure.map(CallOutcome.json) ?? .null),
-        ("expected_sip", outcome.expectedSIP.map { .integer(Int64($0)) } ?? .null),
-        ("as_expected", .boolean(outcome.isExpected)), ("exit", .integer(Int64(outcome.status.rawValue))),
-      ],
+      blocks: lines.map { .line($0) }, members: members,
       records: Listing(
         [Column("call"), Column("target"), Column("end_cause"), Column("code"), Column("sip_status", .number)],
         rows: [
           [
-            .text(optional: call.id.map { "\($0)" }), .text(call.remote), .text(outcome.details.endCause.rawValue),
+            .text(optional: call.id?.text), .text(call.remote), .text(details.endCause.rawValue),
             .text(optional: outcome.failure?.code.rawValue),
             .integer(optional: outcome.failure?.sipStatus.map { Int64($0) }),
           ]

@@ -9,8 +9,12 @@ extension Console {
       return CodeReport(explanation: CodeExplanation(subject: subject)).answer()
     }
     if let problem = ProblemCode.named(text) { return CodeReport.answer(problem) }
-    guard Console.isCallID(text), let call = CallID(text) else { throw Console.unexplained(text) }
-    return try await explainCall(call, options)
+    // A word without a digit is a code that was mistyped, not the beginning of an id.
+    guard let meant = CallIDText(text), meant == .last || text.contains(where: \.isNumber), Int(text) == nil else {
+      throw Console.unexplained(text)
+    }
+    return try await explainCall(
+      try await callID(text, control: options.control, environment: options.environment), options)
   }
 
   /// Codes and refusals, for completion.
@@ -18,7 +22,7 @@ extension Console {
     CallFailureCode.allCases.map(\.rawValue) + CallRefusal.allCases.map(\.rawValue)
 
   private static let forms =
-    "a SIP status such as 488, a cause such as q850:65, a code such as sip.media, a refusal, or the 26 letters of a call"
+    "a SIP status such as 488, a cause such as q850:65, a code such as sip.media, a refusal, a call's id, the beginning of one, or last"
 
   private static func unexplained(_ text: String) -> ConsoleError {
     let name = CallFailure.shortened(text)

@@ -105,7 +105,8 @@ extension Console {
           fix: "--environment \(names.first ?? "NAME")")
       case .unknownEnvironment(let name, let known, let owner):
         throw ConsoleError(
-          .notFound, code: "unknownEnvironment", "there is no environment \"\(CallFailure.shortened(name))\"", at: owner,
+          .notFound, code: "unknownEnvironment", "there is no environment \"\(CallFailure.shortened(name))\"",
+          at: owner,
           fix: known.isEmpty ? nil : "--environment \(known.joined(separator: " or "))")
       case .applications(let applications, let owner):
         let names = applications.map { "\($0.key) (\($0.name) in \($0.environment))" }

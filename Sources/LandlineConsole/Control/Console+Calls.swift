@@ -11,7 +11,7 @@ extension Console {
   }
 
   package func callsShow(_ id: String, control: String?, environment name: String?) async throws -> Answer {
-    let call: CallID = try Arguments.name(id, "ID")
+    let call = try await callID(id, control: control, environment: name)
     let client = ControlClient(path: controlPath(control))
     let object = try object(await client.get("/v1/calls/\(call)" + query(["environment": name])), control)
     var answer = Answer(record: Console.flattened(object))
@@ -50,7 +50,7 @@ extension Console {
   }
 
   package func callsHangUp(_ id: String, control: String?, environment name: String?) async throws -> Answer {
-    let call: CallID = try Arguments.name(id, "ID")
+    let call = try await callID(id, control: control, environment: name)
     let response = try await ControlClient(path: controlPath(control)).delete(
       "/v1/live-calls/\(call)" + query(["environment": name]))
     guard (200..<300).contains(response.status) else { throw failure(response, control) }

@@ -39,7 +39,8 @@ extension Finder {
   }
 
   private func absolute(_ path: String) -> String {
-    URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: workingFolder, isDirectory: true)).standardized.path
+    URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: workingFolder, isDirectory: true)).absoluteURL
+      .standardized.path
   }
 
   private func variable(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }

@@ -104,6 +104,9 @@ struct HistoryReport {
       Column("amount", title: "amount (\(currency))", .number),
       Column("balance", title: "balance (\(currency))", .number), Column("mark", title: ""),
     ])
+    // Ids of calls, for landline explain; a column of nothing is left out.
+    let hasCalls = lines.contains { $0.history.transfer.call != nil } || !holds.isEmpty
+    if hasCalls { table.columns.append(Column("call")) }
     var records = Listing([
       Column("seq", .number), Column("time"), Column("kind"), Column("amount", .amount), Column("balance", .amount),
       Column("currency"), Column("counterpart"), Column("call"), Column("destination"), Column("duration_ms", .number),
@@ -113,11 +116,12 @@ struct HistoryReport {
     for line in lines {
       let transfer = line.history.transfer
       let entry = line.history.entry
-      table.rows.append([
-        .text(String(transfer.seq)), .instant(transfer.at), .text(transfer.kind.rawValue),
-        .text(HistoryReport.describe(line)), .signed(try account.credits(entry.amount)),
-        .amount(try account.credits(entry.balanceAfter)), .absent,
-      ])
+      table.rows.append(
+        [
+          .text(String(transfer.seq)), .instant(transfer.at), .text(transfer.kind.rawValue),
+          .text(HistoryReport.describe(line)), .signed(try account.credits(entry.amount)),
+          .amount(try account.credits(entry.balanceAfter)), .absent,
+        ] + (hasCalls ? [.text(optional: transfer.call?.text)] : []))
       let hold = transfer.kind == .call ? line.hold : nil
       records.rows.append([
         .integer(transfer.seq), .instant(transfer.at), .text(transfer.kind.rawValue),
@@ -140,7 +144,7 @@ struct HistoryReport {
       table.rows.append([
         .text("\(hold.seq)*"), .instant(hold.authorisedAt), .text("hold"),
         .text("\(hold.destination) \(hold.grantedSeconds)s granted"), .reserved(amount),
-        .amount(try account.credits(available)), .text("avail."),
+        .amount(try account.credits(available)), .text("avail."), .text(hold.call.text),
       ])
     }
     let holdListing = try HoldReport.listing(holds) { _ in account }

@@ -23,7 +23,8 @@ extension Console {
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
-    try await run(configuration, as: "dev", path: dev.configurationFile, reloading: nil, signsInLocally: true) { gateway, port in
+    try await run(configuration, as: "dev", path: dev.configurationFile, reloading: nil, signsInLocally: true) {
+      gateway, port in
       try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)
@@ -102,10 +103,10 @@ struct DevFolder: Sendable {
   var applicationKey: String { (try? String(contentsOfFile: keyFile, encoding: .utf8)) ?? "" }
 
   func write(_ options: DevOptions) throws {
-    try once(keyFile) { UUID().uuidString.lowercased() }
-    try once(secretFile) { Data(DevFolder.random(16)).base64EncodedString() }
-    try once(operatorFile) { Data(DevFolder.random(24)).base64EncodedString() }
-    try DevFolder.rates.write(toFile: deckFile, atomically: true, encoding: .utf8)
+    try SecretFile.writeOnce(keyFile) { UUID().uuidString.lowercased() }
+    try SecretFile.writeOnce(secretFile) { SecretFile.random(ApplicationConfiguration.secretBytes) }
+    try SecretFile.writeOnce(operatorFile) { SecretFile.random(24) }
+    try StarterRates.csv.write(toFile: deckFile, atomically: true, encoding: .utf8)
     var text = """
       # Written by landline dev at each start. Copy it to make a configuration of your own; Config/landline.yaml explains
       # every key.
@@ -171,7 +172,7 @@ struct DevFolder: Sendable {
       export LANDLINE_CONTROL='\(folder.appendingPathComponent("control.sock").path)'
 
       """
-    try DevFolder.write(assignments, to: environmentFile)
+    try SecretFile.write(assignments, to: environmentFile)
     return """
       Landline runs at http://127.0.0.1:\(port)/ for this machine only: open it and call. Ctrl-C ends it.
         apps, SIP     \(url), \(sip)
@@ -188,38 +189,4 @@ struct DevFolder: Sendable {
   private static func quoted(_ text: String) -> String {
     "\"\(text.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\""
   }
-
-  private func once(_ path: String, _ make: () -> String) throws {
-    guard !FileManager.default.fileExists(atPath: path) else { return }
-    try DevFolder.write(make(), to: path)
-  }
-
-  private static func write(_ text: String, to path: String) throws {
-    let files = FileManager.default
-    if files.fileExists(atPath: path) { try files.removeItem(atPath: path) }
-    guard files.createFile(atPath: path, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600]) else {
-      throw ConsoleError(.notPermitted, code: "file", "a file cannot be written", at: path)
-    }
-  }
-
-  private static func random(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in UInt8.random(in: .min...(.max), using: &generator) }
-  }
-
-  /// Prices to play with: a minute to somewhere in the world, dearer in a few places.
-  private static let rates = """
-    prefix,name,rate,fee,initial,increment,grace,flags
-    1,North America,0.0120,0,1,1,0,
-    2,Africa,0.1500,0,60,60,0,
-    3,Europe,0.0250,0,1,1,0,
-    4,Europe,0.0250,0,1,1,0,
-    467,Sweden mobile,0.0145,0,60,1,0,
-    5,Latin America,0.0600,0,60,60,0,
-    6,South-east Asia and Oceania,0.0400,0,60,60,0,
-    7,Russia and Kazakhstan,0.0500,0,60,60,0,
-    8,East Asia,0.0300,0,60,60,0,
-    9,Asia,0.0450,0,60,60,0,
-
-    """
 }

@@ -18,29 +18,49 @@ extension Console {
           ConfigurationOverrides.Key(rawValue: entry.key).map { ($0, entry.value) }
         }, uniquingKeysWith: { first, _ in first }), environment: environment.variables)
     let configuration = try readConfiguration(path, overrides)
-    if options.isCheckOnly { return checked(configuration, path) }
+    guard !configuration.isEmpty else { throw Console.emptyConfiguration(path) }
+    if options.isCheckOnly { return try checked(configuration, path) }
     try await run(
       configuration, as: "serve", path: path,
       reloading: {
         let read = try readConfiguration(path, overrides)
         // Many editors empty a file before they write it: taking that over would take every trunk away.
-        guard !read.isEmpty || configuration.isEmpty else {
-          throw ConsoleError(
-            .configurationBroken, code: "configuration", "the configuration has no setting", at: path,
-            fix: "send SIGHUP again when it is written; to run without any setting, start the gateway again")
-        }
+        guard !read.isEmpty else { throw Console.emptyConfiguration(path) }
         return read
       })
     return Answer.streamed(notes: [])
   }
 
-  private func checked(_ configuration: GatewayConfiguration, _ path: String) -> Answer {
+  private static func emptyConfiguration(_ path: String) -> ConsoleError {
+    ConsoleError(
+      .configurationBroken, code: "configuration", "the configuration has no setting", at: path,
+      fix: "landline init DIR writes one that works; Config/landline.yaml explains every key")
+  }
+
+  /// Everything that a start would need, without a start: what is serious is a failure, all of it at once.
+  private func checked(_ configuration: GatewayConfiguration, _ path: String) throws -> Answer {
+    let file = URL(fileURLWithPath: path).standardized.path
+    let running = finder().gateways.first { $0.places.configuration == file }
+    let findings =
+      ListenerCheck.findings(configuration, own: running?.process) + CertificateCheck.findings(configuration)
+      + AccountCheck.findings(configuration)
+    let serious = findings.filter(\.isSerious)
+    guard serious.isEmpty else {
+      var failure = ConsoleError(
+        .configurationBroken, code: "configuration.unusable",
+        "a gateway with this configuration would fail in \(serious.count == 1 ? "one way" : "\(serious.count) ways")",
+        at: path, fix: "put right what the lines above say")
+      failure.details = findings.map(\.description)
+      throw failure
+    }
     var answer = Answer(
       "settings",
       Listing(
         [Column("key"), Column("value"), Column("origin")],
         rows: configuration.settings.map { [.text($0.key), .text($0.value), .text("\($0.origin)")] }))
-    answer.notes = configuration.warnings.map(\.description) + ["\(path) can be used"]
+    answer.notes = configuration.warnings.map(\.description) + findings.map(\.description)
+    if let running { answer.notes.append("its ports are those of \(running.name)") }
+    answer.notes.append("\(path) can be used")
     return answer
   }
 
@@ -68,7 +88,7 @@ extension Console {
         configuration, metrics: metrics, on: group, log: log, signsInLocally: signsInLocally,
         trunkTester: Console.testTrunk)
     } catch {
-      throw ConsoleError(startingFailed: error)
+      throw ConsoleError(startingFailed: error, configuration)
     }
     let notifier = ServiceNotifier(environment: environment.variables)
     let whereabouts = Whereabouts(
@@ -90,7 +110,7 @@ extension Console {
       configuration: .init(services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
     do { try await running.run() } catch {
       output.close()
-      throw ConsoleError(startingFailed: error)
+      throw ConsoleError(startingFailed: error, configuration)
     }
     output.close()
   }
@@ -176,9 +196,18 @@ private enum AsyncTimerSequence {
 enum AfterStart: Sendable { case goesOn, ends }
 
 extension ConsoleError {
-  /// A gateway that could not start, by what stopped it.
-  init(startingFailed error: any Error) {
-    self.init(any: error, path: "")
-    if code == "internal" { what = "the gateway cannot start: \(ErrorText.text(error))" }
+  /// A gateway that could not start, by what stopped it. What was bound is let go by now: a port that cannot be bound
+  /// again is the reason.
+  init(startingFailed error: any Error, _ configuration: GatewayConfiguration) {
+    let ports = ListenerCheck.findings(configuration)
+    guard let first = ports.first else {
+      self.init(any: error, path: "")
+      if code == "internal" { what = "the gateway cannot start: \(ErrorText.text(error))" }
+      return
+    }
+    self.init(
+      .conflict, code: "port", "the gateway cannot start: \(first.problem)", at: first.place,
+      fix: first.fix.map { first.place == "http.bind" ? "\($0) (dev: --port 0; serve: --http-bind)" : $0 })
+    details = ports.dropFirst().map(\.description)
   }
 }

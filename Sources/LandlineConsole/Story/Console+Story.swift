@@ -4,18 +4,6 @@ import Foundation
 
 /// What happened in one call: from the gateway where one runs, else from its files.
 extension Console {
-  /// Letters and digits of a call's id.
-  private static let callIDLength = 26
-
-  /// Whether a text is the id of a call rather than a code.
-  static func isCallID(_ text: String) -> Bool {
-    text.utf8.count == callIDLength
-      && text.utf8.allSatisfy { byte in
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      }
-  }
-
   /// The story of a call.
   func explainCall(_ call: CallID, _ options: StoryOptions) async throws -> Answer {
     var story = try await story(of: call, options)
@@ -61,7 +49,7 @@ extension Console {
 
   /// The SIP messages of a call, as a file of packets.
   package func callsCapture(_ id: String, to file: String?, _ options: StoryOptions) async throws -> Answer {
-    let call: CallID = try Arguments.name(id, "ID")
+    let call = try await callID(id, control: options.control, environment: options.environment)
     let isStandardOutput = file == "-"
     if isStandardOutput, environment.standardOutputIsTerminal {
       throw ConsoleError.usage(
@@ -128,7 +116,9 @@ extension Console {
       return nil
     }
     if (200..<300).contains(response.status) { return response.body }
-    if response.status == 404, options.control == nil, try exists(databasePath()), try exists(gatewayStorePath()) { return nil }
+    if response.status == 404, options.control == nil, try exists(databasePath()), try exists(gatewayStorePath()) {
+      return nil
+    }
     throw failure(response, options.control)
   }
 }

@@ -39,6 +39,20 @@ package struct TLSContexts: Sendable {
   /// How long a peer may take to answer the end of the stream.
   private static let shutdownTimeout = TimeAmount.seconds(1)
 
+  /// Reads what a listener would, and throws as it would.
+  /// - Returns: the first certificate of the chain.
+  fileprivate static func checkServer(_ settings: TLSServerSettings) throws(InvalidValue) -> CertificateFacts? {
+    _ = try server(settings)
+    return try certificates(settings.identity.certificateChain, rule: "certificateFile").first.map(
+      CertificateFacts.init)
+  }
+
+  fileprivate static func checkClient(_ policy: TLSClientPolicy) throws(InvalidValue) -> CertificateFacts? {
+    _ = try client(policy)
+    guard let identity = policy.identity else { return nil }
+    return try certificates(identity.certificateChain, rule: "certificateFile").first.map(CertificateFacts.init)
+  }
+
   private static func server(_ settings: TLSServerSettings) throws(InvalidValue) -> NIOSSLContext {
     let identity = try read(settings.identity)
     var configuration = TLSConfiguration.makeServerConfiguration(
@@ -145,5 +159,21 @@ package struct TLSContexts: Sendable {
 
   private static func refusal(_ rule: String, _ problem: String, accepted: String) -> InvalidValue {
     InvalidValue(kind: "TLS setting", rule: "tls.\(rule)", offset: nil, problem: problem, accepted: accepted)
+  }
+}
+
+extension CertificateFacts {
+  /// Reads the files of a TLS server as if it were started.
+  /// - Returns: what its own certificate says.
+  /// - Throws: ``InvalidValue`` with rules `tls.…`.
+  package static func check(_ settings: TLSServerSettings) throws(InvalidValue) -> CertificateFacts? {
+    try TLSContexts.checkServer(settings)
+  }
+
+  /// Reads the files of a TLS client as if it were started.
+  /// - Returns: what the certificate says that it shows; `nil` where it has none.
+  /// - Throws: ``InvalidValue`` with rules `tls.…`.
+  package static func check(_ policy: TLSClientPolicy) throws(InvalidValue) -> CertificateFacts? {
+    try TLSContexts.checkClient(policy)
   }
 }

@@ -42,8 +42,8 @@ public struct HTTPDoorConfiguration: Sendable {
     public var closeMilliseconds: Int64 = 3_000
     /// How long the acceptor may take to close a WebSocket whose peer broke the protocol.
     public var violationMilliseconds: Int64 = 1_000
-    /// How long WebSockets stay after the door was told to end.
-    public var goodbyeMilliseconds: Int64 = 5_000
+    /// How long WebSockets and requests may go on after the door was told to end. What they are for has ended by then.
+    public var goodbyeMilliseconds: Int64 = 300
 
     public init() {}
   }

@@ -35,6 +35,8 @@ final class WebSocketHandler: ChannelInboundHandler {
   private var message: [UInt8]?
   private var fragments = 0
   private var deadline: Scheduled<Void>?
+  /// The door was told to end.
+  private var isEnding = false
 
   init(limits: HTTPDoorConfiguration.Limits, acceptor: any AppConnectionAcceptor, loop: any EventLoop) {
     self.limits = limits
@@ -116,7 +118,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     context.writeAndFlush(
       wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: data)), promise: written)
     // A peer that neither reads nor answers does not keep the connection.
-    schedule(limits.closeMilliseconds) { $0.context?.close(promise: nil) }
+    schedule(isEnding ? limits.goodbyeMilliseconds : limits.closeMilliseconds) { $0.context?.close(promise: nil) }
   }
 
   private func write(_ frame: WebSocketFrame, _ bytes: Int) {
@@ -266,8 +268,13 @@ final class WebSocketHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
     case is ChannelShouldQuiesceEvent:
-      if phase == .open {
+      isEnding = true
+      switch phase {
+      case .upgrading, .open, .violated:
         schedule(limits.goodbyeMilliseconds) { $0.close(code: 1001, reason: "the gateway ends") }
+      // A peer that has our goodbye and does not answer it keeps nobody waiting.
+      case .closing: schedule(limits.goodbyeMilliseconds) { $0.context?.close(promise: nil) }
+      case .closed: break
       }
     case ChannelEvent.inputClosed: context.close(promise: nil)
     default: context.fireUserInboundEventTriggered(event)

@@ -58,12 +58,48 @@ public final class CallHub: Sendable {
     self.log = log
   }
 
+  /// What a start has opened so far.
+  private struct Opened {
+    var bell: LoopBell?
+    var media: [MediaLoop] = []
+    var exporter: NIOLoopBound<HEPExporter>?
+    var loop: NIOLoopBound<HubLoop>?
+
+    /// Gives all of it back, and waits until it is.
+    func close(on eventLoop: any EventLoop) async {
+      let (loop, exporter) = (loop, exporter)
+      // Fails only when the loop has ended, and its channels with it.
+      try? await eventLoop.submit {
+        if let loop { loop.value.stop() }
+        exporter?.value.close()
+      }.get()
+      bell?.close()
+      await MediaLoop.shutDown(media)
+    }
+  }
+
   /// Opens the sockets and starts everything.
-  /// - Parameter resolver: `nil` to reach numeric addresses only.
+  /// - Parameter resolver: `nil` to reach numeric addresses only. It ends with the hub, or with a start that fails.
   /// - Throws: what cannot be opened; nothing stays open then.
   public static func start(
     _ configuration: HubConfiguration, verifier: any RegistrationVerifier, resolver: Resolver?,
     metrics: MetricsRegistry, on eventLoop: any EventLoop, log: Logger
+  ) async throws -> CallHub {
+    var opened = Opened()
+    do {
+      return try await start(
+        configuration, verifier: verifier, resolver: resolver, metrics: metrics, on: eventLoop, log: log,
+        opened: &opened)
+    } catch {
+      await opened.close(on: eventLoop)
+      resolver?.shutDown()
+      throw error
+    }
+  }
+
+  private static func start(
+    _ configuration: HubConfiguration, verifier: any RegistrationVerifier, resolver: Resolver?,
+    metrics: MetricsRegistry, on eventLoop: any EventLoop, log: Logger, opened: inout Opened
   ) async throws -> CallHub {
     var configuration = configuration
     // The ledgers first: a call that cannot be billed must not start, and what an earlier life left is settled before.
@@ -82,63 +118,60 @@ public final class CallHub: Sendable {
         (environment.name, LedgerLine(environment.stores.ledger, spool: environment.spool, log: log))
       })
     let receiver = HubReceiver()
-    var media: [MediaLoop] = []
     let bell = try await LoopBell.open(on: eventLoop) { receiver.rang() }
+    opened.bell = bell
     let inbox = HubInbox(bell)
-    do {
-      for (index, settings) in configuration.media.enumerated() {
-        media.append(
-          try MediaLoop.start(settings, name: "media-\(index)") { events in
-            eventLoop.execute { receiver.deliver(events) }
-          })
-      }
-      let records = RecordLine(log: log)
-      let meter = HubMeter(metrics)
-      let settings = configuration
-      let loops = media
-      var exporter: NIOLoopBound<HEPExporter>?
-      if let hep = settings.hep {
-        exporter = try await HEPExporter.open(hep, node: settings.node, on: eventLoop, log: log)
-      }
-      let bound = try await eventLoop.submit { [exporter] in
-        let journal = try settings.dialogJournal.map { path in
-          try DialogJournal(path: path, at: NodeClock.wallClock(), log: log)
-        }
-        let hubMedia = HubMedia(
-          loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
-        let loop = HubLoop(
-          settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, exporter: exporter?.value,
-          journal: journal, inbox: inbox, on: eventLoop, log: log)
-        return NIOLoopBound(loop, eventLoop: eventLoop)
-      }.get()
-      let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
-      let node = try await SIPNode.start(configuration.sip, on: eventLoop, locator: locator) { _ in
-        HubDelegate(bound.value, meter: meter, log: log)
-      }
-      let hub = CallHub(
-        configuration, eventLoop: eventLoop, loop: bound, node: node, media: media, resolver: resolver,
-        keepers: keepers, lines: lines, records: records, meter: meter, inbox: inbox, log: log)
-      for line in lines.values { line.start() }
-      records.start()
-      try await eventLoop.submit {
-        receiver.loop = bound.value
-        bound.value.start(hub, node: node)
-      }.get()
-      for keeper in keepers { keeper.start(hub) }
-      let measuring = Task { [weak hub] in
-        while !Task.isCancelled {
-          do { try await Task.sleep(for: .seconds(1)) } catch { return }
-          guard let hub else { return }
-          await hub.measure()
-        }
-      }
-      hub.measuring.withLock { $0 = measuring }
-      return hub
-    } catch {
-      bell.close()
-      for loop in media { loop.shutDown { _ in } }
-      throw error
+    for (index, settings) in configuration.media.enumerated() {
+      opened.media.append(
+        try MediaLoop.start(settings, name: "media-\(index)") { events in
+          eventLoop.execute { receiver.deliver(events) }
+        })
     }
+    let media = opened.media
+    let records = RecordLine(log: log)
+    let meter = HubMeter(metrics)
+    let settings = configuration
+    let loops = media
+    var exporter: NIOLoopBound<HEPExporter>?
+    if let hep = settings.hep {
+      exporter = try await HEPExporter.open(hep, node: settings.node, on: eventLoop, log: log)
+      opened.exporter = exporter
+    }
+    let bound = try await eventLoop.submit { [exporter] in
+      let journal = try settings.dialogJournal.map { path in
+        try DialogJournal(path: path, at: NodeClock.wallClock(), log: log)
+      }
+      let hubMedia = HubMedia(
+        loops, certificate: settings.certificate, prompts: settings.prompts, on: eventLoop, log: log)
+      let loop = HubLoop(
+        settings, lines: lines, verifier: verifier, media: hubMedia, meter: meter, exporter: exporter?.value,
+        journal: journal, inbox: inbox, on: eventLoop, log: log)
+      return NIOLoopBound(loop, eventLoop: eventLoop)
+    }.get()
+    opened.loop = bound
+    let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
+    let node = try await SIPNode.start(configuration.sip, on: eventLoop, locator: locator) { _ in
+      HubDelegate(bound.value, meter: meter, log: log)
+    }
+    let hub = CallHub(
+      configuration, eventLoop: eventLoop, loop: bound, node: node, media: media, resolver: resolver,
+      keepers: keepers, lines: lines, records: records, meter: meter, inbox: inbox, log: log)
+    for line in lines.values { line.start() }
+    records.start()
+    try await eventLoop.submit {
+      receiver.loop = bound.value
+      bound.value.start(hub, node: node)
+    }.get()
+    for keeper in keepers { keeper.start(hub) }
+    let measuring = Task { [weak hub] in
+      while !Task.isCancelled {
+        do { try await Task.sleep(for: .seconds(1)) } catch { return }
+        guard let hub else { return }
+        await hub.measure()
+      }
+    }
+    hub.measuring.withLock { $0 = measuring }
+    return hub
   }
 
   /// Where SIP peers reach the node.
@@ -158,11 +191,19 @@ public final class CallHub: Sendable {
     return await liveCalls(environment: nil).count
   }
 
-  /// Ends what is left, settles it, and closes everything.
-  public func shutDown() async {
+  /// Ends the calls that are left, and waits until they are settled and told to their apps.
+  func endCalls() async {
     isClosed.store(true, ordering: .releasing)
     for call in await liveCalls(environment: nil) { _ = await hangUp(call.id, by: "shutdown") }
     _ = await waitUntilIdle(milliseconds: Self.stopSeconds * 1000)
+  }
+
+  /// Says goodbye to every app, and ends what watches calls.
+  func endSessions() async { await perform { $0.endSessions() } }
+
+  /// Ends what is left, settles it, and closes everything.
+  public func shutDown() async {
+    await endCalls()
     measuring.withLock { $0 }?.cancel()
     await measuring.withLock { $0 }?.value
     for keeper in keepers { await keeper.stop() }
@@ -173,11 +214,7 @@ public final class CallHub: Sendable {
     do { try await node.shutdown() } catch {
       log.warning("the SIP sockets did not close in order", metadata: ["problem": "\(error)"])
     }
-    for loop in media {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        if !loop.shutDown({ _ in continuation.resume() }) { continuation.resume() }
-      }
-    }
+    await MediaLoop.shutDown(media)
     resolver?.shutDown()
   }
 
@@ -246,6 +283,17 @@ public final class CallHub: Sendable {
   private func perform<Value: Sendable>(_ body: @escaping @Sendable (HubLoop) -> Value) async -> Value? {
     // Fails only when the loop has ended, and with it every call.
     try? await eventLoop.submit { body(self.loop.value) }.get()
+  }
+}
+
+extension MediaLoop {
+  /// Ends loops and waits until their sockets are closed.
+  fileprivate static func shutDown(_ loops: [MediaLoop]) async {
+    for loop in loops {
+      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        if !loop.shutDown({ _ in continuation.resume() }) { continuation.resume() }
+      }
+    }
   }
 }
 
@@ -349,9 +397,8 @@ extension CallHub: GatewayOperations {
     }
     let origination: Origination
     do {
-      guard let payer = try await environment.payers.payer(order.account, at: NodeClock.wallClock()) else {
-        return .failure(CallFailure(.policy, refusal: .accountClosed, leg: .app))
-      }
+      let known = try await environment.payers.payer(order.account, at: NodeClock.wallClock())
+      let payer = known ?? .missing(order.account, environment: environment.name)
       origination = Origination(
         first: try Destination(order.first.kind, order.first.target),
         second: try Destination(order.second.kind, order.second.target),

@@ -133,6 +133,13 @@ final class HubLoop {
     return (Self.firstRelease..<Self.firstRegistration).contains(handle.number)
   }
 
+  /// Nobody is served any longer; what was sent before reaches its app first.
+  func endSessions() {
+    door(.shutDown)
+    for watcher in watchers.values { watcher.finish() }
+    watchers = [:]
+  }
+
   func stop() {
     isStopped = true
     for entry in inbox.close() { take(entry) }
@@ -430,12 +437,17 @@ final class HubLoop {
     Task { [log] in
       let payer: Payer?
       do {
-        payer = try await environment.payers.payer(application.account, at: clock)
-        if payer == nil {
+        let known = try await environment.payers.payer(application.account, at: clock)
+        if known == nil {
           log.error(
-            "an application's account is not in the ledger",
-            metadata: ["account": "\(application.account)", "environment": "\(environment.name)"])
+            "an application's account is not in the ledger: only free numbers can be called",
+            metadata: [
+              "account": "\(application.account)", "environment": "\(environment.name)",
+              "ledger": "\(environment.payers.path)",
+              "fix": "landline account create \(application.account) --currency EUR",
+            ])
         }
+        payer = known ?? .missing(application.account, environment: environment.name)
       } catch {
         log.error("the payer's prices cannot be read", metadata: ["problem": "\(error)"])
         payer = nil

@@ -30,7 +30,8 @@ public final class PayerDirectory: Sendable {
   }
 
   private let environment: String
-  private let path: String
+  /// The ledger's file.
+  let path: String
   private let ledger: any LedgerStore
   private let state = Mutex(State())
   /// Reads the rates: a thread of its own, since a deck of a million prefixes takes seconds.

@@ -126,7 +126,7 @@ package struct ProblemCode: Hashable, Sendable {
     let status =
       switch row.code {
       case .funds: 402
-      case .rate, .policy, .currency: 403
+      case .rate, .policy, .currency, .account: 403
       case .limit: 429
       case .noRoute, .billing, .congestion: 503
       case .number, .address, .header: 400

@@ -21,46 +21,55 @@ struct NodeAssembly: Sendable {
   static let farEndTrunk = CallEngine.farEnd
 
   let configuration: GatewayConfiguration
-  var environments: [HubEnvironment]
+  private(set) var environments: [HubEnvironment]
   /// To be closed at the end.
-  let ledgers: [SQLiteLedgerStore]
-  let gatewayStores: [String: SQLiteGatewayStore]
+  private(set) var ledgers: [SQLiteLedgerStore]
+  private(set) var gatewayStores: [String: SQLiteGatewayStore]
 
   /// Opens every environment's files; those of a new environment are made.
-  static func open(_ configuration: GatewayConfiguration, log: Logger) throws -> NodeAssembly {
-    var environments: [HubEnvironment] = []
-    var ledgers: [SQLiteLedgerStore] = []
-    var stores: [String: SQLiteGatewayStore] = [:]
-    for environment in configuration.environments {
-      let ledgerFile = URL(fileURLWithPath: environment.ledger)
-      let folder = ledgerFile.deletingLastPathComponent()
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-      var options = SQLiteLedgerStore.Options()
-      options.cacheKibibytes = environment.ledgerCacheMebibytes * 1024
-      let name = environment.name
-      options.onFault = { problem in
-        log.critical("the ledger's books are broken", metadata: ["environment": "\(name)", "problem": "\(problem)"])
-      }
-      let ledger = try SQLiteLedgerStore.open(path: environment.ledger, options: options, createIfMissing: true)
-      ledgers.append(ledger)
-      let base = ledgerFile.deletingPathExtension().path
-      let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
-      stores[name] = store
-      var assembled =
-        HubEnvironment(
-          name: name, node: configuration.node,
-          stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store),
-          payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
-          spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
-          applications: applications(environment),
-          recordMilliseconds: configuration.retention.recordMilliseconds,
-          statisticsMilliseconds: configuration.retention.statisticsMilliseconds)
-      assembled.traceMilliseconds = configuration.retention.traceMilliseconds
-      environments.append(assembled)
+  /// - Throws: what cannot be opened; nothing stays open then.
+  static func open(_ configuration: GatewayConfiguration, log: Logger) async throws -> NodeAssembly {
+    var assembly = NodeAssembly(configuration: configuration, environments: [], ledgers: [], gatewayStores: [:])
+    do {
+      for environment in configuration.environments { try assembly.open(environment, log: log) }
+    } catch {
+      await assembly.close()
+      throw error
     }
-    return NodeAssembly(
-      configuration: configuration, environments: environments, ledgers: ledgers, gatewayStores: stores)
+    return assembly
+  }
+
+  private mutating func open(_ environment: EnvironmentConfiguration, log: Logger) throws {
+    let ledgerFile = URL(fileURLWithPath: environment.ledger)
+    let folder = ledgerFile.deletingLastPathComponent()
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    var options = SQLiteLedgerStore.Options()
+    options.cacheKibibytes = environment.ledgerCacheMebibytes * 1024
+    let name = environment.name
+    options.onFault = { problem in
+      log.critical("the ledger's books are broken", metadata: ["environment": "\(name)", "problem": "\(problem)"])
+    }
+    let isNew = !FileManager.default.fileExists(atPath: environment.ledger)
+    let ledger = try SQLiteLedgerStore.open(path: environment.ledger, options: options, createIfMissing: true)
+    ledgers.append(ledger)
+    if isNew {
+      log.notice("a new ledger was made", metadata: ["environment": "\(name)", "path": "\(environment.ledger)"])
+    }
+    let base = ledgerFile.deletingPathExtension().path
+    let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
+    gatewayStores[name] = store
+    var assembled =
+      HubEnvironment(
+        name: name, node: configuration.node,
+        stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store),
+        payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
+        spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
+        applications: Self.applications(environment),
+        recordMilliseconds: configuration.retention.recordMilliseconds,
+        statisticsMilliseconds: configuration.retention.statisticsMilliseconds)
+    assembled.traceMilliseconds = configuration.retention.traceMilliseconds
+    environments.append(assembled)
   }
 
   static func applications(_ environment: EnvironmentConfiguration) -> [String: HubEnvironment.Application] {

@@ -61,7 +61,8 @@ public final class RunningGateway: Service {
     signsInLocally: Bool = false, trunkTester: TrunkTester? = nil
   ) async throws -> RunningGateway {
     for warning in configuration.warnings { log.warning("\(warning)") }
-    let assembly = try NodeAssembly.open(configuration, log: log)
+    let assembly = try await NodeAssembly.open(configuration, log: log)
+    warnOfAccounts(configuration, log)
     var farEnd: FarEnd?
     do {
       let loop = group.next()
@@ -179,7 +180,16 @@ public final class RunningGateway: Service {
       NodeAssembly.engine(configuration, farEnd: farEndTrunk), applications: applications,
       keepsClientStatistics: configuration.retention.keepsClientStatistics)
     try await hub.reloadCertificates(tlsClients: configuration.tlsClients)
+    Self.warnOfAccounts(configuration, log)
     return changes
+  }
+
+  /// Names accounts that cannot pay: their calls would be refused one by one.
+  private static func warnOfAccounts(_ configuration: GatewayConfiguration, _ log: Logger) {
+    for finding in AccountCheck.findings(configuration) {
+      log.warning(
+        "\(finding.problem)", metadata: ["key": "\(finding.place)", "fix": "\(finding.fix ?? "")"])
+    }
   }
 
   // MARK: Running
@@ -206,7 +216,11 @@ public final class RunningGateway: Service {
         logger: log))
     services.append(Draining(gateway: self))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
-    let group = ServiceGroup(configuration: .init(services: services.map { .init(service: $0) }, logger: log))
+    // Whatever fails: everything that is open is closed in order.
+    let group = ServiceGroup(
+      configuration: .init(
+        services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) }, logger: log
+      ))
     try await withGracefulShutdownHandler {
       try await group.run()
     } onGracefulShutdown: {
@@ -227,6 +241,9 @@ public final class RunningGateway: Service {
       gateway.log.notice("draining", metadata: ["calls": "\(live)", "seconds": "\(milliseconds / 1000)"])
       let left = await hub.waitUntilIdle(milliseconds: milliseconds)
       if left > 0 { gateway.log.warning("calls are ended", metadata: ["calls": "\(left)"]) }
+      // While the doors are open: apps hear how their calls ended and what they cost, then goodbye.
+      await hub.endCalls()
+      await hub.endSessions()
     }
   }
 

@@ -151,14 +151,16 @@ extension LedgerBook {
     let dayLeft = account.caps.perDay.map { counter.left(of: $0) } ?? .max
     guard stepCost <= callLeft else { return refuse(.callCap) }
     guard stepCost <= dayLeft else { return refuse(.dailyCap) }
-    guard stepCost <= account.available else { return refuse(.insufficientCredit) }
+    // What costs nothing needs no credit, of an account that owes either.
+    let credit = max(account.available, 0)
+    guard stepCost <= credit else { return refuse(.insufficientCredit) }
 
-    let budget = min(account.available, callLeft, dayLeft)
+    let budget = min(credit, callLeft, dayLeft)
     let wanted = aligned(min(seconds, longest), snapshot, answeredAt: nil, longest: longest)
     var granted = wanted
     if snapshot.coveringCost(seconds: wanted, answeredAt: nil) > budget {
       // Nearly empty: a fair share for this call beside those already open, at least one increment.
-      let share = min(max(account.available, 0) / (account.openHolds + 1), budget)
+      let share = min(credit / (account.openHolds + 1), budget)
       granted = max(step, min(wanted, snapshot.secondsBought(by: share, answeredAt: nil, limit: longest)))
     }
     let amount = snapshot.coveringCost(seconds: granted, answeredAt: nil)

@@ -62,7 +62,8 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
     case .callCap: .callCap
     case .dailyCap: .dailyCap
     case .insufficientCredit: .insufficientCredit
-    case .unknownAccount, .accountExists, .unknownZone, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved,
+    case .unknownAccount: .unknownAccount
+    case .accountExists, .unknownZone, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved,
       .staleEpoch, .notAnswered, .amountOutOfRange, .belowFloor:
       nil
     }

@@ -97,8 +97,10 @@ extension LedgerModel {
     if let perCall = caps.perCall, price > perCall { return refused(.callCap) }
     let dayLeft = caps.perDay.map { max(0, $0 - today.spent - today.held) } ?? .max
     if price > dayLeft { return refused(.dailyCap) }
-    if price > account.available { return refused(.insufficientCredit) }
-    let budget = min(account.available, caps.perCall ?? .max, dayLeft)
+    // What costs nothing needs no credit, of an account that owes either.
+    let credit = max(account.available, 0)
+    if price > credit { return refused(.insufficientCredit) }
+    let budget = min(credit, caps.perCall ?? .max, dayLeft)
     let wanted = min(max(request.seconds, 1), longest)
     let isCovered = snapshot.coveringCost(seconds: wanted, answeredAt: nil) <= budget
     return .granted(

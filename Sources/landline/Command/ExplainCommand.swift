@@ -28,7 +28,8 @@ struct ExplainCommand: AsyncParsableCommand {
   var common: CommonOptions
 
   func run() async throws {
-    let options = StoryOptions(control: common.gateway.control, environment: common.gateway.environment, isMasked: masked)
+    let options = StoryOptions(
+      control: common.gateway.control, environment: common.gateway.environment, isMasked: masked)
     try await common.console { try await $0.explain(code.joined(separator: " "), options) }
   }
 }

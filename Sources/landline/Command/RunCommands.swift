@@ -50,6 +50,62 @@ struct ServeCommand: AsyncParsableCommand {
   }
 }
 
+struct InitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init", abstract: "Make a gateway of your own: configuration, keys, account and prices.",
+    discussion: """
+      landline init ~/.config/landline --trunk sip:sip.example.com
+      landline init /srv/landline --account acme --currency USD --address 192.0.2.1 --deck rates.csv
+
+      In ~/.config/landline every command finds it by itself; elsewhere they need --config DIR/landline.yaml until the
+      gateway runs. A run that was interrupted is continued by the same command; a folder with anything else in it is left
+      alone.
+      """)
+
+  @Argument(help: "The folder to make.", completion: .directory)
+  var folder: String
+
+  @Option(help: "The account that pays for the application's calls.")
+  var account = "acme"
+
+  @Option(help: "Its currency, and that of the prices.")
+  var currency = "EUR"
+
+  @Option(help: "The application's name in the configuration.")
+  var application = "phone"
+
+  @Option(help: "The carrier, such as sip:sip.example.com (default: none; the test numbers are answered).")
+  var trunk: String?
+
+  @Option(help: "The numeric address of this machine that carriers and apps reach (default: that of its route).")
+  var address: String?
+
+  @Option(name: .customLong("http-bind"), help: "Address and port for apps and web pages.")
+  var httpBind = "127.0.0.1:8080"
+
+  @Option(help: "A file of prices (default: a few to begin with).", completion: .file(extensions: ["csv"]))
+  var deck: String?
+
+  @Option(name: .customLong("from"), help: "The number that calls show.")
+  var callerNumber: String?
+
+  @OptionGroup(title: "Output")
+  var output: OutputOptions
+
+  func run() async throws {
+    var options = InitOptions(folder: folder)
+    options.account = account
+    options.currency = currency
+    options.application = application
+    options.trunk = trunk
+    options.address = address
+    options.httpBind = httpBind
+    options.deck = deck
+    options.callerNumber = callerNumber
+    try await output.console { try await $0.initialise(options) }
+  }
+}
+
 struct DevCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dev", abstract: "Run a whole gateway on this machine, to try things out.",
@@ -95,12 +151,22 @@ struct CallsCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Live calls, oldest first.", discussion: "landline calls list")
+      abstract: "Live calls, oldest first; or those that are over.",
+      discussion: """
+        landline calls list
+        landline calls list --ended --limit 5
+        """)
+    @Flag(help: "Calls that are over, newest first, in place of live ones.") var ended = false
+    @Option(help: "How many of those that are over.") var limit = 20
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
       try await common.console {
-        try await $0.callsList(control: common.gateway.control, environment: common.gateway.environment)
+        if ended {
+          return try await $0.callsEnded(
+            limit: limit, control: common.gateway.control, environment: common.gateway.environment)
+        }
+        return try await $0.callsList(control: common.gateway.control, environment: common.gateway.environment)
       }
     }
   }
@@ -110,9 +176,9 @@ struct CallsCommand: AsyncParsableCommand {
       abstract: "One call, live or over: how it went and what it cost.",
       discussion: """
         landline calls show CALL-ID
-        landline calls show CALL-ID --tz Europe/Stockholm
+        landline calls show last --tz Europe/Stockholm
         """)
-    @Argument(help: "The call's id.") var id: String
+    @Argument(help: "The call's id, the beginning of one, or last.") var id: String
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
@@ -141,7 +207,7 @@ struct CallsCommand: AsyncParsableCommand {
   struct HangUp: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "hangup", abstract: "End a live call.", discussion: "landline calls hangup CALL-ID")
-    @Argument(help: "The call's id.") var id: String
+    @Argument(help: "The call's id, the beginning of one, or last.") var id: String
     @OptionGroup(title: "Common") var common: CommonOptions
 
     func run() async throws {
@@ -164,7 +230,7 @@ extension CallsCommand {
         With -o - the file goes to standard output: ... | tshark -r -
         """)
 
-    @Argument(help: "The call's id.") var id: String
+    @Argument(help: "The call's id, the beginning of one, or last.") var id: String
 
     @Option(
       name: [.customShort("o"), .customLong("output")],

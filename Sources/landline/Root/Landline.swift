@@ -36,7 +36,9 @@ struct Landline: AsyncParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Running",
-        subcommands: [DevCommand.self, ServeCommand.self, CallCommand.self, CallsCommand.self, StatusCommand.self]),
+        subcommands: [
+          DevCommand.self, InitCommand.self, ServeCommand.self, CallCommand.self, CallsCommand.self, StatusCommand.self,
+        ]),
       CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, CapCommand.self]),
       CommandGroup(
         name: "Looking",

@@ -25,6 +25,7 @@ extension ExplainRow {
     refused("destinationDenied", ExplainStage.number, session: "homely"),
     refused("accountLocked", ExplainStage.number, session: "locked"),
     refused("accountClosed", ExplainStage.number, session: "closed"),
+    refused("accountMissing", ExplainStage.number, session: "nobody"),
     refused("capReached", ExplainStage.number, session: "capped"),
     ExplainRow("tooManyCalls", "SIPp", trunk: .sipp("gateway-unanswered")) { stage in
       _ = try await stage.apps.placed("one", to: try stage.target("tooManyCalls"), kind: "sip", session: "single")

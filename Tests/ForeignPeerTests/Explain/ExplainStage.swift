@@ -17,8 +17,15 @@ struct ExplainStage: Sendable {
     payer(11, "locked", change: .lock), payer(12, "closed", credit: 0, change: .close),
     payer(13, "capped", caps: caps { $0.highestRate = 1_000_000 }),
     payer(14, "homely", caps: caps { $0.countries = [47] }),
-    payer(15, "single", caps: caps { $0.concurrentCalls = 1 }),
+    payer(15, "single", caps: caps { $0.concurrentCalls = 1 }), nobody,
   ]
+
+  /// An application whose account was never made.
+  private static let nobody: GatewayPayer = {
+    var payer = ExplainStage.payer(16, "nobody", credit: 0)
+    payer.isInLedger = false
+    return payer
+  }()
 
   /// For many calls at a time, each with a hold.
   static let rich: GatewayPayer = {

@@ -16,7 +16,7 @@ enum GatewayBooks {
     let store = try SQLiteLedgerStore.open(path: path, options: .init(flush: .normal), createIfMissing: true)
     do {
       try prices(path, euro)
-      for payer in payers {
+      for payer in payers where payer.isInLedger {
         let account = AccountName(unchecked: payer.name)
         try await perform(
           .administer(

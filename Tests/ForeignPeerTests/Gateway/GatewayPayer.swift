@@ -9,6 +9,8 @@ struct GatewayPayer: Sendable {
   var environment = "production"
   /// Micro-units on the account at the start.
   var credit: Int64 = 10_000_000
+  /// Whether the ledger has the account at all.
+  var isInLedger = true
   /// Whether the account has prices.
   var hasPlan = true
   var caps = AccountCaps()

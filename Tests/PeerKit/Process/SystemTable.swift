@@ -1,11 +1,11 @@
 import Glibc
 
 /// Files of proc(5), whose size is not told and of which each read gives a page or so: Foundation ends after the first.
-enum SystemTable {
+public enum SystemTable {
   private static let readBytes = 65_536
 
   /// All of the file; empty where it cannot be read.
-  static func text(_ path: String) -> String {
+  public static func text(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
