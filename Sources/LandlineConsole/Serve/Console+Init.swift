@@ -14,19 +14,33 @@ extension Console {
     if let number = options.callerNumber {
       _ = try Arguments.value("--from") { () throws(InvalidValue) in try E164Number(number) }
     }
+    let letters = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyz0123456789-")
+    guard (1...32).contains(options.application.utf8.count), !GatewayFolder.taken.contains(options.application),
+      options.application.unicodeScalars.allSatisfy(letters.contains)
+    else {
+      throw ConsoleError.usage(
+        "application.name", "application: \"\(CallFailure.shortened(options.application))\" is no name for one",
+        at: "--application", fix: "1 to 32 lower-case letters, digits and '-', such as phone")
+    }
     let trunk = try options.trunk.map { try Console.checkedTrunk($0) }
     let address = try Console.address(options.address)
     let folder = GatewayFolder(options.folder)
-    try folder.begin(
+    let isNew = try folder.begin(
       [
         "--account \(account)", "--currency \(currency)", "--application \(options.application)",
         "--http-bind \(options.httpBind)", options.trunk.map { "--trunk \($0)" },
         options.address.map { "--address \($0)" }, options.deck.map { "--deck \($0)" },
         options.callerNumber.map { "--from \($0)" },
       ].compactMap { $0 }.joined(separator: " "))
-    let key = try folder.write(options, address: address, trunk: trunk)
-    // The same reader as at the start: a name or an address that cannot stand there is told now.
-    _ = try readConfiguration(folder.configuration)
+    let key: String
+    do {
+      key = try folder.write(options, address: address, trunk: trunk)
+      // The same reader as at the start: an address that cannot stand there is told now.
+      _ = try readConfiguration(folder.configuration)
+    } catch {
+      if isNew { folder.undo() }
+      throw error
+    }
     try await prepareBooks(folder, options)
     try folder.finish()
 

@@ -8,6 +8,8 @@ struct GatewayFolder: Sendable {
   static let trunk = "carrier"
   static let deck = "retail"
   static let plan = "retail"
+  /// Names of secrets that no application can have.
+  static let taken = ["operator", "application-key"]
 
   let path: String
   var configuration: String { "\(path)/landline.yaml" }
@@ -22,8 +24,9 @@ struct GatewayFolder: Sendable {
   init(_ folder: String) { path = URL(fileURLWithPath: folder).standardized.path }
 
   /// Makes the folder, or goes on with one that an interrupted run has left.
+  /// - Returns: whether it was begun now.
   /// - Throws: ``ConsoleError`` for a folder with anything else in it.
-  func begin(_ asked: String) throws {
+  func begin(_ asked: String) throws -> Bool {
     let files = FileManager.default
     if let begun = try? String(contentsOfFile: unfinished, encoding: .utf8) {
       guard begun == asked else {
@@ -31,7 +34,7 @@ struct GatewayFolder: Sendable {
           .conflict, code: "init.other", "a gateway with other options was begun here", at: path,
           fix: "the same options again (\(begun)), or another folder")
       }
-      return
+      return false
     }
     if files.fileExists(atPath: path), (try? files.contentsOfDirectory(atPath: path)) != [] {
       let isGateway = files.fileExists(atPath: configuration)
@@ -50,6 +53,16 @@ struct GatewayFolder: Sendable {
         .notPermitted, code: "init.folder", "the folder cannot be made: \(error.localizedDescription)", at: path)
     }
     try SecretFile.write(asked, to: unfinished)
+    return true
+  }
+
+  /// Takes away what was begun: it cannot be continued as it was asked.
+  func undo() {
+    let files = FileManager.default
+    for name in (try? files.contentsOfDirectory(atPath: path)) ?? [] {
+      try? files.removeItem(atPath: "\(path)/\(name)")
+    }
+    rmdir(path)
   }
 
   func finish() throws { try FileManager.default.removeItem(atPath: unfinished) }

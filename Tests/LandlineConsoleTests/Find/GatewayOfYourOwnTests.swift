@@ -3,7 +3,7 @@ import Glibc
 import PeerKit
 import Testing
 
-@Suite("A gateway of one's own, from an empty home")
+@Suite("A gateway of one's own, from an empty home", .serialized)
 struct GatewayOfYourOwnTests {
   /// The commands of the first block of code under a heading of the README.
   private static func commands(under heading: String) throws -> [String] {
@@ -88,13 +88,22 @@ struct GatewayOfYourOwnTests {
     arguments: [
       ["--trunk", "foo"], ["--trunk", "sips:sip.example.com"], ["--currency", "euro"],
       ["--address", "gateway.example"],
-      ["--from", "0701234567"],
+      ["--from", "0701234567"], ["--application", "../phone"], ["--application", "operator"],
     ])
   func badOptions(_ options: [String]) async throws {
     let home = try CleanHome()
     let result = try await home.run(["init", "own"] + options)
     #expect(result.status == 2, "\(result)")
     #expect(!FileManager.default.fileExists(atPath: "\(home.path)/own"))
+  }
+
+  @Test("init takes away what cannot be continued")
+  func undone() async throws {
+    let home = try CleanHome()
+    let result = try await home.run(["init", "own", "--http-bind", "gateway.example:8080"])
+    #expect(result.status == 9, "\(result)")
+    #expect(!FileManager.default.fileExists(atPath: "\(home.path)/own"))
+    #expect(try await home.run(["init", "own"]).status == 0)
   }
 
   // MARK: serve --check
