@@ -8,7 +8,7 @@ struct WordingTests {
   @Test(
     "nothing is guessed that lies further off than two slips",
     arguments: [
-      ("blanaces", nil), ("histroy", "history"), ("verfy", "verify"), ("colour", nil), ("baalnec", nil),
+      ("blanaces", nil), ("histroy", "history"), ("verfy", "verify"), ("colour", nil), ("statementxyz", nil),
     ] as [(String, String?)])
   func commands(_ typed: String, _ meant: String?) async throws {
     let process = try await LandlineProcess(hasLedger: false)

@@ -10,11 +10,17 @@ extension Console {
   /// a far end that answers. The configuration it runs with is written beside its ledger.
   package func dev(_ options: DevOptions) async throws -> Answer {
     if let trunk = options.trunk {
+      let form = "a SIP URI such as sip:127.0.0.1:5070"
+      let lowercased = trunk.lowercased()
+      guard lowercased.hasPrefix("sip:") || lowercased.hasPrefix("sips:") else {
+        throw ConsoleError.usage(
+          "trunk.uri", "trunk: \"\(TrunkText.clean(trunk))\" is no SIP URI", at: "--trunk", fix: form)
+      }
       do throws(InvalidValue) {
         _ = try TrunkConfiguration(name: "trunk", uri: trunk)
       } catch {
         var failure = ConsoleError(error, in: "--trunk")
-        failure.fix = "a SIP URI such as sip:127.0.0.1:5070"
+        failure.fix = form
         throw failure
       }
     }

@@ -82,7 +82,10 @@ extension TrunkTest {
     }
     switch event {
     case .agent(.queryAnswered(let query, let outcome)):
-      guard let index = probes.firstIndex(where: { $0.query == query && $0.answer == nil }) else { return }
+      // Before a stream is open, what became of the stream says more.
+      guard let index = probes.firstIndex(where: { $0.query == query && $0.answer == nil }),
+        probes[index].isDatagram || probes[index].stream != nil
+      else { return }
       probes[index].answer = .outcome(outcome)
     case .refused(let remote):
       if let index = open(remote), probes[index].isDatagram { probes[index].answer = .refused }

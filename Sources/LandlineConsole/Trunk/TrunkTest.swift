@@ -161,6 +161,8 @@ final class TrunkTest {
   private func otherPaths(than paths: [SIPPath]) -> [SIPPath] {
     guard let node, trunk.uri.scheme == .sip else { return [] }
     let listeners = node.configuration.listeners
+    var name: String?
+    if case .name(let text)? = nextHop.host { name = text }
     var others: [SIPPath] = []
     for path in paths {
       guard let host = listeners.first(where: { $0.id == path.listener })?.host else { continue }
@@ -176,7 +178,9 @@ final class TrunkTest {
         guard others.count < TrunkTest.maximumTargets, !others.contains(where: { $0.remote == remote }) else {
           continue
         }
-        others.append(SIPPath(listener: listener.id, remote: remote, serverName: nextHop.host.map { "\($0)" }))
+        others.append(
+          SIPPath(
+            listener: listener.id, remote: remote, serverName: path.remote.transport == .tls ? path.serverName : name))
       }
     }
     return others

@@ -50,8 +50,8 @@ enum LandlineMain {
     var failure = ConsoleError.usage(
       "usage", Landline.message(for: error), fix: "landline \(words.isEmpty ? "" : words + " ")--help")
     failure.what = withoutFarGuess(failure.what)
-    if let number = arguments.first(where: NegativeNumbers.isNumber), failure.what.contains("'\(number)'"),
-      let word = path.words.first, movesMoney.contains(word)
+    if let number = arguments.first(where: NegativeNumbers.isNumber), let word = path.words.first,
+      movesMoney.contains(word)
     {
       failure = ConsoleError.usage(
         "amount.positive", "amount: a negative amount moves nothing here", at: number,

@@ -78,7 +78,7 @@ struct TrunkCommandTests {
       (["--number", "+112"], "emergency services are never called"),
       (["--number", "+46112"], "emergency services are never called"),
       (["--number", "+46000000000"], "the gateway answers that number itself"),
-      (["--number", "0701234567"], "phone number"),
+      (["--number", "0701234567"], "the country code is missing"),
       (["--number", "+46701234567"], "nobody is known who could call"),
       (["--timeout", "5min"], "none that can be waited"),
       (["--timeout", "99999999999999999999s"], "none that can be waited"),
