@@ -31,6 +31,9 @@ enum BrowserCase {
     }
   }
 
+  /// What +46000000000 says.
+  static let prompt = "The call is connected. This is the free test number of your telephone gateway."
+
   /// The words of a recording.
   static func words(_ file: URL, expected: String) async throws -> String {
     let judge = try await BrowserDriver.shared.listener()

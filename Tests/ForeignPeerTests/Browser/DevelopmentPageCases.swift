@@ -30,13 +30,14 @@ enum DevelopmentPageCases {
       try await window.run("sounded")
       let end = try await window.ended(call)
       try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
-      let file = try await window.heard(seconds: 1, in: folder)
-      let said = try await BrowserCase.words(file, expected: "The call is connected.")
+      let file = try await window.heard(seconds: 4, in: folder)
+      let said = try await BrowserCase.words(file, expected: BrowserCase.prompt)
       let used = try await window.run("used")
       try require(used.number("pointer") == 0, "no pointer was used: \(used)")
       for host in ["localhost", "127.0.0.1"] {
         let found = try await window.run("foreign", ["host": host, "account": "demo"])
-        try require(found.text("trials.socket") == "refused", "no socket from \(host): \(found)")
+        // Pages of this machine may connect as apps, which then have to prove who they are.
+        try require(found.text("trials.socket") == "open", "a socket from \(host): \(found)")
         for name in ["me", "accounts", "signIn", "phone"] {
           try require(found.text("trials.\(name)") == "refused", "\(name) from \(host): \(found)")
         }

@@ -67,7 +67,7 @@ enum PhonePageCases {
     try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
     try require(end.number("message.cost_micro") == 0, "it is free: \(end)")
     let said = try await BrowserCase.words(
-      try await window.heard(seconds: 1, in: folder), expected: "The call is connected.")
+      try await window.heard(seconds: 4, in: folder), expected: BrowserCase.prompt)
     let record = try await gateway.record(call, in: "sandbox")
     try require(record.summary.cause == .hungUp && record.summary.costMicro == 0, "the record: \(record.summary)")
     return said
