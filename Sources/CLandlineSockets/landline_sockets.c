@@ -5,6 +5,8 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <pthread.h>
@@ -191,6 +193,20 @@ static void set_option(int socket, int level, int name, int value) {
   (void)setsockopt(socket, level, name, &value, sizeof value);
 }
 
+/// Lets only packets pass that arrive by the loopback interface. @return 0; -errno after an error.
+static int admit_this_machine_only(int socket) {
+  unsigned loopback = if_nametoindex("lo");
+  if (!loopback) return -errno;
+  struct sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_IFINDEX)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, loopback, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+      BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  struct sock_fprog program = {.len = sizeof code / sizeof *code, .filter = code};
+  return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) ? -errno : 0;
+}
+
 int32_t landline_socket_open(const struct landline_socket_options *options, uint16_t *port, int32_t *granted) {
   bool is_ipv4 = is_mapped(options->high, options->low);
   int descriptor = socket(is_ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -202,6 +218,12 @@ int32_t landline_socket_open(const struct landline_socket_options *options, uint
   } else {
     set_option(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, 1);
     set_option(descriptor, IPPROTO_IPV6, IPV6_TCLASS, options->traffic_class);
+  }
+  // Before it is bound: nothing of others is ever in its queue.
+  int refused = options->only_this_machine ? admit_this_machine_only(descriptor) : 0;
+  if (refused) {
+    close(descriptor);
+    return refused;
   }
   union address address;
   socklen_t length = write_address(&address, is_ipv4, options->high, options->low, options->port);

@@ -124,6 +124,19 @@ public enum CallFailureCatalogue {
       "The connection between app and gateway broke and was not resumed in time.",
       likely: ["a change of network", "the app was suspended"],
       remedies: ["call again"]),
+    CallFailureClass(
+      .networkMedia, .network, "no media path", .error, .afterFix,
+      "No way for sound was found between the app's device and the gateway's media port (ICE over UDP, then DTLS).",
+      likely: [
+        "a firewall or VPN on the app's network stops UDP",
+        "the gateway names an address that the app's network does not reach",
+        "the browser gathers no address of the device, as Firefox on a computer without a network",
+      ],
+      remedies: [
+        "let UDP out to the gateway's media port, or call from another network",
+        "set media.app[].advertise to an address that apps reach",
+        "in Firefox without a network: media.peerconnection.ice.loopback = true in about:config, and the microphone allowed",
+      ]),
 
     // MARK: Capability
     CallFailureClass(
@@ -225,6 +238,11 @@ public enum CallFailureCatalogue {
         "an application that may not sign for itself",
       ],
       remedies: ["ask the app's server for a new signature or token"]),
+    CallFailureClass(
+      .origin, .gateway, "origin refused", .denied, .afterOperator,
+      "Web pages of this origin may not connect to the gateway.",
+      likely: ["the page comes from another host or port than the gateway", "the page was opened from a file"],
+      remedies: ["add the origin to http.origins in landline.yaml", "landline dev --origin URL"]),
     CallFailureClass(
       .internal, .gateway, "gateway failure", sipStatus: 500, .error, .later,
       "The gateway failed in a way that has no class of its own.",

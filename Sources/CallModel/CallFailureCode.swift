@@ -23,6 +23,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case networkTimeout = "network.timeout"
   case networkSecurity = "network.security"
   case networkLost = "network.lost"
+  case networkMedia = "network.media"
 
   case capabilityRemote = "capability.remote"
   case capabilityLocal = "capability.local"
@@ -41,6 +42,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case mediaLost = "gw.mediaLost"
   case message = "gw.message"
   case registration = "gw.registration"
+  case origin = "gw.origin"
   case `internal` = "gw.internal"
 
   /// The row of the catalogue.

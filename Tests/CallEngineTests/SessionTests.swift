@@ -75,8 +75,26 @@ struct SessionTests {
     bench.pass(milliseconds: 14_999)
     #expect(bench.summary(of: call) == nil)
     bench.pass(milliseconds: 1)
-    #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
+    let failure = try #require(bench.summary(of: call)?.failure)
+    #expect(failure.code == .networkMedia && failure.leg == .app, "the app's own network: \(failure)")
+    #expect(failure.phrase == "no ICE check of the app reached the gateway's media port")
     #expect(bench.summary(of: call)?.costMicro == 0)
+  }
+
+  @Test(
+    "why the app's media were not set up is told in words, as the app's own way",
+    arguments: [
+      ("noConnectivity", "no ICE check of the app reached the gateway's media port"),
+      ("handshakeTimeout", "the DTLS handshake with the app did not end"),
+      ("fingerprint", "the app's certificate has not the fingerprint that its offer names"),
+    ])
+  func mediaNeverSetUp(_ reason: String, _ words: String) throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    try bench.progress(180)
+    bench.feed(.media(call, .failed(.near, reason)))
+    let failure = try #require(bench.summary(of: call)?.failure)
+    #expect(failure.code == .networkMedia && failure.leg == .app && failure.phrase == words, "\(failure)")
   }
 
   @Test("ports that are not to be had, or not in time, refuse the call", arguments: [true, false])

@@ -158,7 +158,7 @@ extension RulesRow {
       scene.talk()
       scene.sources.record?.summary.establishedAt = nil
       scene.note(.mediaFailed, .near, text)
-      scene.fail(CallFailure(.mediaLost, phrase: text, leg: .app))
+      scene.fail(CallFailure(.networkMedia, phrase: text, leg: .app))
     }
   }
 

@@ -67,13 +67,89 @@ enum SoundBytes {
     let file = try SoundFile(SoundBytes.wav(samplingRate: 16_000, milliseconds: 300))
     try await withClient { gateway, client in
       let call = try client.calls.callPhoneNumber("+46000000202")
-      call.audio.play(file)
-      #expect(call.audio.isPlaying)
+      call.audio.startSendingSoundFile(file)
+      #expect(call.audio.isSendingSoundFile)
       #expect(await call.reaches("mediaSecured"))
       let (heard, continuation) = AsyncStream.makeStream(of: Void.self)
       call.audio.sink = CallbackSink { if ($0.max() ?? 0) > 3_000 { continuation.yield() } }
       for await _ in heard { break }
-      while call.audio.isPlaying { await Task.yield() }
+      while call.audio.isSendingSoundFile { await Task.yield() }
+    }
+  }
+
+  @Test func aFileForTheAppsOwnUserIsNotHeardByTheOtherSide() async throws {
+    let tone = try SoundFile(SoundBytes.wav(samplingRate: 8_000, milliseconds: 300))
+    let recording = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).wav").path
+    defer { try? FileManager.default.removeItem(atPath: recording) }
+    try await withClient { gateway, client in
+      let recorder = try RecordingSink(path: recording)
+      client.audio.sink = recorder
+      let call = try client.calls.callPhoneNumber("+46000000202")
+      let (peaks, continuation) = AsyncStream.makeStream(of: Int16.self)
+      call.audio.sink = CallbackSink { continuation.yield($0.max() ?? 0) }
+      call.audio.startPlayingSoundFile(tone, loops: true)
+      #expect(call.audio.isPlayingSoundFile)
+      #expect(await call.reaches("mediaSecured"))
+      // Longer than the file: it begins anew.
+      var loud = 0
+      for await peak in peaks {
+        loud += peak > 3_000 ? 1 : 0
+        if loud == 25 { break }
+      }
+      #expect(try await gateway.ask { $0.loudest } < 500)
+      call.audio.stopPlayingSoundFile()
+      #expect(!call.audio.isPlayingSoundFile)
+      var quiet = 0
+      for await peak in peaks {
+        quiet = peak < 500 ? quiet + 1 : 0
+        if quiet == 10 { break }
+      }
+      call.hangUp()
+      _ = await call.ended()
+      recorder.finish()
+      let recorded = try Data(contentsOf: URL(fileURLWithPath: recording)).dropFirst(44)
+      let loudest = stride(from: recorded.startIndex, to: recorded.endIndex - 1, by: 2).map {
+        abs(Int(Int16(truncatingIfNeeded: Int(recorded[$0]) | Int(recorded[$0 + 1]) << 8)))
+      }.max()
+      #expect(try #require(loudest) < 500, "a recording holds the call alone")
+    }
+  }
+
+  @Test func aBusyToneIsHeardWithoutACall() async throws {
+    let tone = try SoundFile(SoundBytes.wav(samplingRate: 16_000, milliseconds: 200))
+    try await withClient { _, client in
+      let (frames, continuation) = AsyncStream.makeStream(of: (Int, Int16).self)
+      client.audio.sink = CallbackSink { continuation.yield(($0.count, $0.max() ?? 0)) }
+      client.audio.startPlayingSoundFile(tone)
+      // One at a time: the second takes the place of the first.
+      client.audio.startPlayingSoundFile(tone)
+      while client.audio.isPlayingSoundFile { await Task.yield() }
+      continuation.finish()
+      var loud = 0
+      for await (count, peak) in frames {
+        #expect(count == AudioFormat.frameSamples)
+        loud += peak > 3_000 ? 1 : 0
+      }
+      #expect((9...12).contains(loud), "200 ms are ten frames: \(loud)")
+    }
+  }
+
+  @Test func aWayForSoundThatIsNotThereIsToldBeforeThreeSecondsAsTheDevicesOwn() async throws {
+    try await withClient { _, client in
+      let call = try client.calls.callPhoneNumber("+46000000666")
+      var told: (failure: CallFailure, milliseconds: Int64)?
+      for await event in call.events {
+        if case .mediaBlocked(let failure) = event.kind {
+          told = (failure, event.milliseconds)
+          break
+        }
+      }
+      let (failure, milliseconds) = try #require(told)
+      #expect(failure.code == .networkMedia && failure.leg == .app)
+      #expect(failure.phrase?.contains("UDP from 127.0.0.1 port") == true, "\(failure)")
+      #expect(milliseconds < 3_000)
+      call.hangUp()
+      _ = await call.ended()
     }
   }
 

@@ -56,7 +56,7 @@ import Testing
     try await withClient { _, client in
       let call = try ClientSnippets.sound(client: client, path: record, greeting: greeting)
       #expect(await call.reaches("established"))
-      while call.audio.isPlaying { await Task.yield() }
+      while call.audio.isSendingSoundFile { await Task.yield() }
       call.hangUp()
       await ClientSnippets.failure(call: call)
     }

@@ -16,7 +16,7 @@ extension PublishedAttack {
     let reply = PacketBuffer()
     reply.count = 0
     var events: [TransportEvent] = []
-    switch agent.receive(packet, from: stranger, at: .zero, reply: reply, events: &events) {
+    switch agent.receive(packet, on: MediaPort(rawValue: 5), from: stranger, at: .zero, reply: reply, events: &events) {
     case .silent: return reply.count == 0 ? "silent" : "answered all the same"
     case .refused(let code): return reply.count <= packet.count ? "refused \(code)" : "refused with more than was asked"
     case .accepted: return agent.selected == nil ? "accepted" : "nominated"
@@ -109,7 +109,7 @@ extension PublishedAttack {
     let outbox = PacketOutbox()
     var events: [TransportEvent] = []
     let verdict = transport.receive(
-      PacketBuffer(bytes), from: stranger, at: .zero, outbox: outbox, events: &events)
+      PacketBuffer(bytes), on: MediaPort(rawValue: 5), from: stranger, at: .zero, outbox: outbox, events: &events)
     guard case .dropped = verdict else { return "\(verdict)" }
     return "dropped, \(outbox.count) sent, \(events.count) events"
   }

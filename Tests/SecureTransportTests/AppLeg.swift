@@ -66,7 +66,7 @@ final class AppLeg {
   @discardableResult
   func deliver(_ packet: PacketBuffer, from source: MediaAddress? = nil) -> ReceivedDatagram {
     let received = transport.receive(
-      packet, from: source ?? peerAddress, at: now, outbox: outbox, events: &events)
+      packet, on: AppLeg.port, from: source ?? peerAddress, at: now, outbox: outbox, events: &events)
     carry()
     return received
   }
@@ -110,7 +110,7 @@ final class AppLeg {
       }
       for datagram in theirs {
         _ = transport.receive(
-          PacketBuffer(datagram), from: peerAddress, at: now, outbox: outbox, events: &events)
+          PacketBuffer(datagram), on: AppLeg.port, from: peerAddress, at: now, outbox: outbox, events: &events)
       }
     }
     guard peerSending == nil, let keys = peer.keys else { return }

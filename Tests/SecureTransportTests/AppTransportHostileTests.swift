@@ -28,7 +28,7 @@ import Testing
       for number in 0..<count {
         packet.replace(with: hello)
         let received = leg.transport.receive(
-          packet, from: AppTransportHostileTests.stranger(number), at: leg.now, outbox: leg.outbox,
+          packet, on: AppLeg.port, from: AppTransportHostileTests.stranger(number), at: leg.now, outbox: leg.outbox,
           events: &leg.events)
         #expect(received == .dropped(.source))
         answered += leg.outbox.count
@@ -85,7 +85,7 @@ import Testing
       packet[12 + number % (good.count - 12)] ^= UInt8(1 + number % 255)
       #expect(
         leg.transport.receive(
-          packet, from: CheckingPeer.here, at: leg.now, outbox: leg.outbox, events: &leg.events)
+          packet, on: AppLeg.port, from: CheckingPeer.here, at: leg.now, outbox: leg.outbox, events: &leg.events)
           == .dropped(.authentication))
     }
     #expect(leg.count(.authentication) == UInt64(rounds))
@@ -124,7 +124,8 @@ import Testing
       }
       packet.replace(with: bytes)
       let received = leg.transport.receive(
-        packet, from: AppTransportHostileTests.stranger(round), at: leg.now, outbox: leg.outbox, events: &leg.events)
+        packet, on: AppLeg.port, from: AppTransportHostileTests.stranger(round), at: leg.now, outbox: leg.outbox,
+        events: &leg.events)
       if case .dropped = received {} else { Issue.record("\(received) for \(bytes)") }
       let sent = AppLeg.taken(leg.outbox)
       #expect(sent.count <= 1)
@@ -176,7 +177,7 @@ import Testing
         packet.store(UInt16(packet.count - 13), at: 11)
       }
       _ = leg.transport.receive(
-        packet, from: CheckingPeer.here, at: leg.now, outbox: leg.outbox, events: &leg.events)
+        packet, on: AppLeg.port, from: CheckingPeer.here, at: leg.now, outbox: leg.outbox, events: &leg.events)
       leg.outbox.removeAll()
     }
     #expect(leg.taken().isEmpty)

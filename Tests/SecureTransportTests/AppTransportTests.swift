@@ -78,7 +78,8 @@ import Testing
     leg.checks.nominates = true
     // The transport's ClientHello is lost, with the answer to the check.
     _ = leg.transport.receive(
-      leg.checks.check(), from: CheckingPeer.here, at: leg.now, outbox: leg.outbox, events: &leg.events)
+      leg.checks.check(), on: AppLeg.port, from: CheckingPeer.here, at: leg.now, outbox: leg.outbox, events: &leg.events
+    )
     #expect(leg.outbox.count == 2)
     leg.outbox.removeAll()
     leg.startPeer()

@@ -72,9 +72,11 @@ final class AgentBench {
   convenience init() throws { self.init(try CheckingPeer.credentials()) }
 
   @discardableResult
-  func receive(_ packet: PacketBuffer, from source: MediaAddress = CheckingPeer.here) -> ICELiteAgent.Verdict {
+  func receive(
+    _ packet: PacketBuffer, on port: MediaPort = AppLeg.port, from source: MediaAddress = CheckingPeer.here
+  ) -> ICELiteAgent.Verdict {
     reply.count = 0
-    return agent.receive(packet, from: source, at: now, reply: reply, events: &events)
+    return agent.receive(packet, on: port, from: source, at: now, reply: reply, events: &events)
   }
 
   func advance(milliseconds: Int64) {

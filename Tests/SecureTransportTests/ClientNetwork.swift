@@ -205,7 +205,7 @@ final class ClientNetwork {
     let received =
       switch peer {
       case .gateway(let transport):
-        transport.receive(packet, from: one.source, at: now, outbox: outbox, events: &peerEvents)
+        transport.receive(packet, on: one.port, from: one.source, at: now, outbox: outbox, events: &peerEvents)
       case .client(let transport):
         transport.receive(packet, on: one.port, from: one.source, at: now, outbox: outbox, events: &peerEvents)
       }

@@ -10,7 +10,7 @@ import Testing
     #expect(bench.receive(peer.check()) == .accepted)
     #expect(bench.taken() == [.addressProved(CheckingPeer.here)])
     #expect(bench.agent.selected == nil)
-    #expect(bench.agent.latest == CheckingPeer.here)
+    #expect(bench.agent.latest == ICEWay(port: AppLeg.port, address: CheckingPeer.here))
     peer.nominates = true
     #expect(bench.receive(peer.check()) == .accepted)
     #expect(bench.taken().isEmpty)
@@ -93,6 +93,30 @@ import Testing
     #expect(bench.taken() == [.addressProved(CheckingPeer.elsewhere), .moved(CheckingPeer.elsewhere)])
     #expect(bench.agent.selected == CheckingPeer.elsewhere)
     #expect(bench.agent.isProved(CheckingPeer.here))
+  }
+
+  @Test func theNominatedPortIsTheOneThatMediaLeavesBy() throws {
+    let bench = try AgentBench()
+    let second = MediaPort(rawValue: 6)
+    var peer = CheckingPeer()
+    bench.receive(peer.check())
+    #expect(bench.agent.selectedWay == nil)
+    peer.nominates = true
+    bench.receive(peer.check(), on: second)
+    #expect(bench.agent.selectedWay == ICEWay(port: second, address: CheckingPeer.here))
+    // One address, told once, whichever port it checks.
+    #expect(bench.taken() == [.addressProved(CheckingPeer.here)])
+    // Later the peer moves to the other port: its address stays proved.
+    bench.advance(milliseconds: 5000)
+    bench.receive(peer.check())
+    #expect(bench.agent.selectedWay == ICEWay(port: AppLeg.port, address: CheckingPeer.here))
+    #expect(bench.taken() == [.moved(CheckingPeer.here)])
+    // The pair that is not checked any more ends alone.
+    bench.advance(milliseconds: 26_000)
+    #expect(bench.taken().isEmpty)
+    #expect(bench.agent.isProved(CheckingPeer.here))
+    bench.advance(milliseconds: 5000)
+    #expect(bench.taken() == [.addressDropped(CheckingPeer.here), .failed(.consentLost)])
   }
 
   @Test func ofAggressiveNominationsTheBestPairWins() throws {

@@ -29,6 +29,9 @@ export declare const LIMITS: Readonly<{
   report: number;
   iceGrace: number;
   iceRestart: number;
+  mediaPath: number;
+  /** Bytes. */
+  soundBytes: number;
 }>;
 
 export type FailureDomain = "sip" | "network" | "capability" | "gateway";
@@ -38,10 +41,11 @@ export type FailureCode =
   | "sip.busy" | "sip.declined" | "sip.blocked" | "sip.unallocated" | "sip.unreachable" | "sip.noAnswer"
   | "sip.cancelled" | "sip.trunkAuth" | "sip.identity" | "sip.media" | "sip.negotiation" | "sip.congestion"
   | "sip.transport" | "sip.redirect" | "sip.request" | "sip.server" | "sip.global" | "sip.protocol"
-  | "network.unreachable" | "network.timeout" | "network.security" | "network.lost"
+  | "network.unreachable" | "network.timeout" | "network.security" | "network.lost" | "network.media"
   | "capability.remote" | "capability.local"
   | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
-  | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.internal"
+  | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.origin"
+  | "gw.internal"
   | (string & {});
 
 export type RetryAdvice =
@@ -180,6 +184,9 @@ export interface CallOptions {
   microphone?: MediaStream | MediaTrackConstraints | boolean;
 }
 
+/** An address, or the file itself; a WAV file of 16 bits in mono at 8, 16 or 32 kHz is read everywhere. */
+export type SoundSource = string | URL | Blob | ArrayBuffer | ArrayBufferView | AudioBuffer;
+
 /** One user on one device: connects, proves who it is, stays connected, and makes calls. */
 export declare class Landline extends EventTarget {
   /** @throws TypeError for options that cannot be. */
@@ -196,6 +203,13 @@ export declare class Landline extends EventTarget {
   readonly calls: Call[];
   /** Connects and registers; may be called again after a stop. Refused with a LandlineError. */
   connect(): Promise<void>;
+  /**
+   * Plays a file to the page's own user, and not to the other side: a ringing tone, a busy tone. One at a time. Refused
+   * with a LandlineError where it cannot be had or read.
+   */
+  startPlayingSoundFile(source: SoundSource, options?: { loop?: boolean }): Promise<void>;
+  stopPlayingSoundFile(): void;
+  readonly isPlayingSoundFile: boolean;
   /** Ends the session and its calls at once. */
   stop(): void;
   /** Hangs up every call, waits until each has its cost, and stops. */
@@ -311,8 +325,8 @@ export interface CallEventMap {
   held: CustomEvent<CallDetail & { held: boolean }>;
   quality: CustomEvent<QualityDetail>;
   warning: CustomEvent<CallDetail & { warning: QualityWarning; raised: boolean }>;
-  /** The path between browser and gateway. */
-  media: CustomEvent<{ state: RTCPeerConnectionState }>;
+  /** The path between browser and gateway. `failure`: sound has no way yet, and why; null as soon as it has one. */
+  media: CustomEvent<{ state: RTCPeerConnectionState; failure: LandlineError | null }>;
   /** The microphone was pulled out, or taken back by the user. */
   microphone: CustomEvent<{ live: false }>;
   ended: CustomEvent<CallSummary>;
@@ -349,6 +363,10 @@ export declare class Call extends EventTarget {
   hold(on?: boolean): Promise<void>;
   hangUp(): Promise<CallSummary>;
   useMicrophone(microphone: MediaStream | MediaTrackConstraints | boolean): Promise<void>;
+  /** Sends a file to the other side from the answer on, in place of the microphone ("inPlace") or "mixed" with it. */
+  startSendingSoundFile(source: SoundSource, options?: { loop?: boolean; mode?: "inPlace" | "mixed" }): Promise<void>;
+  stopSendingSoundFile(): void;
+  readonly isSendingSoundFile: boolean;
   /** Sends the browser's figures now; it happens by itself every ten seconds and at the end. */
   report(): Promise<void>;
   addEventListener<Name extends keyof CallEventMap>(

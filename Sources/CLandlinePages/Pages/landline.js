@@ -45,6 +45,10 @@ export const LIMITS = Object.freeze({
   /** How long ICE may be interrupted before it is started anew, and the least time between two such starts. */
   iceGrace: 2000,
   iceRestart: 4000,
+  /** From the gateway's answer until the page is told that there is no way for sound yet. */
+  mediaPath: 2500,
+  /** Bytes of a sound file. */
+  soundBytes: 16777216,
 });
 
 // What the library itself can find wrong, in the words of the gateway's catalogue: [message, retry].
@@ -53,6 +57,7 @@ const FAILURES = {
   "network.unreachable": ["The app could not connect to the gateway.", "now"],
   "network.timeout": ["The gateway did not answer the app in time.", "now"],
   "network.security": ["The app and the gateway could not agree on a trusted encrypted connection.", "afterFix"],
+  "network.media": ["No way for sound was found between the app's device and the gateway's media port (ICE over UDP, then DTLS).", "afterFix"],
   "network.lost": ["The connection between app and gateway broke and was not resumed in time.", "now"],
   "capability.local": ["This client was started without the capability that was asked for.", "afterFix"],
   "gw.limit": ["The account has reached one of its caps; the Reason header names it.", "later"],
@@ -60,6 +65,7 @@ const FAILURES = {
   "gw.address": ["The text is not a SIP address, user id or conference id.", "afterFix"],
   "gw.header": ["A custom header breaks the rules; the message names it.", "afterFix"],
   "gw.message": ["A message to the gateway, or a part of it that is named, is not what the protocol says.", "afterFix"],
+  "gw.origin": ["Web pages of this origin may not connect to the gateway.", "afterOperator"],
   "gw.registration": ["The proof of who registers was not accepted.", "afterFix"],
 };
 const DOMAINS = { sip: "sip", network: "network", capability: "capability", gw: "gateway" };
@@ -218,6 +224,7 @@ class Session {
   #socket = null;
   #session = null;
   #registered = false;
+  #asksOrigin = false;
   #lastNumber = 0;
   #greeting = 0;
   #attempts = 0;
@@ -379,10 +386,30 @@ class Session {
     this.#socket = null;
     if (code === 4401) return this.stop(this.#error() ?? failure("gw.registration"));
     if (code === 4409) return this.stop(problem("network.lost", "the session was taken up elsewhere"));
+    // The connection was never there: a browser does not tell a page why, and so the page asks.
+    if (this.#phase === "opening") this.#askWhetherRefused();
     if (OUR_MISTAKE.has(code) && wasGreeting) return this.stop(this.#error() ?? failure("gw.message"));
     // Whatever else stands between page and gateway may have said: only the gateway knows whether the session is over.
     if (code === 4404) this.#lose(failure("network.lost"));
     this.#reconnect();
+  }
+
+  // The gateway answers the same request without a WebSocket, and a refused page may read it. Other answers, and none, say
+  // nothing new.
+  async #askWhetherRefused() {
+    if (this.#registered || this.#asksOrigin || new URL(this.#url).host === globalThis.location?.host) return;
+    this.#asksOrigin = true;
+    try {
+      const address = this.#url.replace(/^ws/, "http");
+      const answer = await fetch(address, { credentials: "omit", signal: AbortSignal.timeout(LIMITS.attempt) });
+      const { code, fix } = answer.status === 403 ? await answer.json() : {};
+      const isOver = this.#state === "idle" || this.#state === "stopped";
+      if (code === "connect.origin" && !isOver) this.stop(problem("gw.origin", String(fix)));
+    } catch {
+      // The gateway is away, which the next attempt finds as well.
+    } finally {
+      this.#asksOrigin = false;
+    }
   }
 
   #error() { return this.#refusal && told(this.#refusal); }
@@ -590,6 +617,76 @@ class Media {
   }
 }
 
+// MARK: Sound files
+
+// One for the page: browsers allow few of them. It rests while nothing plays.
+let output = null;
+let players = 0;
+
+function openOutput() {
+  if (!globalThis.AudioContext) throw problem("capability.local", "the browser has no Web Audio");
+  output ??= new AudioContext();
+  players += 1;
+  // Before the user has touched the page a browser may refuse; the sound begins as soon as it does not.
+  output.resume().catch(() => {});
+  return output;
+}
+
+function closeOutput() {
+  players -= 1;
+  if (players === 0) output.suspend().catch(() => {});
+}
+
+// The sound of an address, a Blob, bytes, or an AudioBuffer.
+async function readSound(source) {
+  if (globalThis.AudioBuffer && source instanceof AudioBuffer) return source;
+  const refuse = (why, cause) => problem("capability.local", `no sound file: ${why}`, cause);
+  let file = source;
+  if (typeof source === "string" || source instanceof URL) {
+    let response;
+    try { response = await fetch(source); } catch (error) { throw refuse("it cannot be fetched", error); }
+    if (!response.ok) throw refuse(`the server says ${response.status}`);
+    if (Number(response.headers.get("content-length")) > LIMITS.soundBytes) throw refuse("it is too large");
+    file = await response.blob();
+  }
+  const size = file?.size ?? file?.byteLength;
+  if (!Number.isFinite(size)) throw new TypeError("a sound file is an address, a Blob, an ArrayBuffer or an AudioBuffer");
+  if (size > LIMITS.soundBytes) throw refuse(`it has more than ${LIMITS.soundBytes} bytes`);
+  // Reading takes the bytes away from whoever gave them.
+  const data = file instanceof Blob ? await file.arrayBuffer() : (ArrayBuffer.isView(file) ? file : new Uint8Array(file)).slice().buffer;
+  const context = openOutput();
+  try { return await context.decodeAudioData(data); } catch (error) { throw refuse("the browser cannot read it", error); } finally { closeOutput(); }
+}
+
+/** A sound file that plays to one place, once or again and again. */
+class Playing {
+  #node; #isOver = false; #hasBegun = false;
+
+  /** @param connect where it goes: connect(node, context); finished: told once, when it is over or stopped */
+  constructor(buffer, loop, connect, finished) {
+    const context = openOutput();
+    this.#node = new AudioBufferSourceNode(context, { buffer, loop });
+    this.finished = finished;
+    this.#node.onended = () => this.stop();
+    connect(this.#node, context);
+  }
+
+  begin() {
+    if (this.#hasBegun || this.#isOver) return;
+    this.#hasBegun = true;
+    this.#node.start();
+  }
+
+  stop() {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#node.onended = null;
+    this.#node.disconnect();
+    closeOutput();
+    this.finished();
+  }
+}
+
 // Names of the W3C's "Identifiers for WebRTC's Statistics API"; those of our two streams go without the type.
 const FIGURES = {
   "inbound-rtp": [
@@ -654,7 +751,12 @@ export class Call extends EventTarget {
   #mayTurn = resolvers();
   #restarted = -Infinity;
   #mustRestart = false;
-  #timers = { report: 0, ice: 0, end: 0 };
+  // The file for the other side: { playing, track, mix }, and the last that was asked for.
+  #file = null;
+  #fileOrder = null;
+  // Muted by itself, for want of a microphone.
+  #isDumb = false;
+  #timers = { report: 0, ice: 0, path: 0, end: 0 };
 
   id = null;
   times = {};
@@ -741,7 +843,63 @@ export class Call extends EventTarget {
     const track = await openMicrophone(microphone);
     if (this.#state === "ended") return track?.stop();
     this.#take(track);
-    await this.#media.transceiver.sender.replaceTrack(track);
+    await this.#media.transceiver.sender.replaceTrack(this.#file?.track ?? track);
+  }
+
+  /** Sends a file to the other side from the answer on, in place of the microphone or mixed with it; one at a time. */
+  startSendingSoundFile(source, options = {}) { return quiet(this.#startSending(source, options)); }
+
+  async #startSending(source, { loop = false, mode = "inPlace" }) {
+    if (mode !== "inPlace" && mode !== "mixed") throw new TypeError('mode must be "inPlace" or "mixed"');
+    if (this.#state === "ended") throw over();
+    const order = (this.#fileOrder = {});
+    const buffer = await readSound(source);
+    if (this.#fileOrder !== order || this.#state === "ended") return;
+    this.#file?.playing.stop();
+    const file = (this.#file = { playing: null, track: null, mix: null });
+    file.playing = new Playing(buffer, Boolean(loop), (node, context) => {
+      const mixer = context.createMediaStreamDestination();
+      node.connect(mixer);
+      file.track = mixer.stream.getAudioTracks()[0];
+      file.mix = () => {
+        file.microphone?.disconnect();
+        const own = mode === "mixed" && this.#track ? new MediaStream([this.#track]) : null;
+        file.microphone = own && context.createMediaStreamSource(own);
+        file.microphone?.connect(mixer);
+      };
+      file.mix();
+    }, () => this.#sent(file));
+    if (this.#isDumb) {
+      this.#isDumb = false;
+      this.mute(false);
+    }
+    this.#open();
+    if (this.times.answered !== undefined) file.playing.begin();
+    await this.#media?.transceiver.sender.replaceTrack(file.track);
+  }
+
+  stopSendingSoundFile() {
+    this.#fileOrder = null;
+    this.#file?.playing.stop();
+  }
+
+  get isSendingSoundFile() { return this.#file !== null; }
+
+  // The microphone has its place again.
+  #sent(file) {
+    file.microphone?.disconnect();
+    file.track.stop();
+    if (this.#file !== file) return;
+    this.#file = null;
+    if (this.#state === "ended") return;
+    quiet(this.#media.transceiver.sender.replaceTrack(this.#track));
+    if (!this.#track && !this.#muted) this.#fallSilent();
+  }
+
+  // The other side should not wait for sound that will not come.
+  #fallSilent() {
+    this.#isDumb = true;
+    this.mute(true);
   }
 
   /** Sends the browser's figures of this call to the gateway now. */
@@ -780,9 +938,8 @@ export class Call extends EventTarget {
         else this.#finish("error", error);
       });
       this.#take(await opening);
-      await this.#media?.transceiver.sender.replaceTrack(this.#track);
-      // The other side should not wait for sound that will not come.
-      if (!this.#track && !this.#muted) this.mute(true);
+      await this.#media?.transceiver.sender.replaceTrack(this.#file?.track ?? this.#track);
+      if (!this.#track && !this.#file && !this.#muted) this.#fallSilent();
     } catch (error) {
       if (this.#state === "ended") return;
       const typed = error instanceof LandlineError ? error : problem("capability.local", "the browser refuses", error);
@@ -805,6 +962,7 @@ export class Call extends EventTarget {
     const { connection } = this.#media;
     connection.onconnectionstatechange = () => this.#mediaChanged();
     connection.oniceconnectionstatechange = () => this[CHECK](false);
+    this.#set("path", LIMITS.mediaPath, () => this.#mediaChanged(this.#noPath()));
     connection.setRemoteDescription({ type: "answer", sdp: answer }).then(
       () => this.#mayTurn.resolve(),
       (error) => {
@@ -822,6 +980,7 @@ export class Call extends EventTarget {
       const [name, state, time] = step;
       this.times[time] ??= wallClock();
       if (state && ORDER.indexOf(state) > ORDER.indexOf(this.#state)) this.#state = state;
+      if (type === "accepted") this.#file?.playing.begin();
       if (type === "established") this.#every("report", LIMITS.report, () => this.report());
       this.#tell(name, members);
     } else if (PASSED_ON.has(type)) {
@@ -844,7 +1003,8 @@ export class Call extends EventTarget {
   [CHECK](isOther) {
     if (this.#state === "ended" || this.id === null) return;
     const state = this.#media.connection.iceConnectionState;
-    if (isOther || state === "failed") this.#restart();
+    if (isOther) this.#restart();
+    else if (state === "failed") this.times.connected === undefined ? this.#noMedia() : this.#restart();
     else if (state === "disconnected") {
       this.#set("ice", LIMITS.iceGrace, () => {
         if (this.#media?.connection.iceConnectionState === "disconnected") this.#restart();
@@ -852,10 +1012,38 @@ export class Call extends EventTarget {
     } else this.#set("ice");
   }
 
-  #mediaChanged() {
+  #mediaChanged(failure = null) {
     const state = this.#media.connection.connectionState;
-    if (state === "connected") this.times.connected ??= wallClock();
-    this.#tell("media", { state });
+    if (state === "connected") {
+      this.times.connected ??= wallClock();
+      this.#set("path");
+    }
+    // Keys that cannot be agreed: ICE itself found a way.
+    if (state === "failed" && this.times.connected === undefined) return this.#noMedia();
+    this.#tell("media", { state, failure });
+  }
+
+  // The browser has given up, and nothing was ever heard: the other side has no part in it.
+  #noMedia() {
+    if (this.#state === "ended") return;
+    const error = this.#noPath();
+    this.#tell("media", { state: "failed", failure: error });
+    this.#hangUp();
+    this.#finish("error", error);
+  }
+
+  // Why there is no way for sound, as far as the page can see.
+  #noPath() {
+    const { localDescription: own, remoteDescription: other } = this.#media.connection;
+    const addresses = (description) =>
+      [...(description?.sdp ?? "").matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) /gim)].map(([, host, port]) =>
+        host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
+    const phrase = addresses(own).length === 0
+      ? "the browser names no address of this device: a setting or an extension may forbid it; Firefox on a computer " +
+        "without a network needs media.peerconnection.ice.loopback in about:config, and the microphone allowed"
+      : `nothing comes back over UDP from ${addresses(other).slice(0, 4).join(" or ") || "the gateway"}: ` +
+        "a firewall or VPN may stop it, or this network does not reach that address";
+    return problem("network.media", phrase);
   }
 
   // The path to the gateway is looked for anew, with a new offer; the keys and the sound stay.
@@ -927,11 +1115,15 @@ export class Call extends EventTarget {
     this.#track = track;
     this.localStream = track ? new MediaStream([track]) : null;
     if (track) track.onended = () => this.#tell("microphone", { live: false });
+    this.#file?.mix();
     this.#open();
     if (this.#state === "ended") track?.stop();
   }
 
-  #open() { if (this.#track) this.#track.enabled = !this.#muted && !this.#onHold && !this.#wantsEnd; }
+  #open() {
+    const isOpen = !this.#muted && !this.#onHold && !this.#wantsEnd;
+    for (const track of [this.#track, this.#file?.track]) if (track) track.enabled = isOpen;
+  }
 
   // An end that the gateway did not tell.
   #finish(cause, error) {
@@ -956,6 +1148,7 @@ export class Call extends EventTarget {
     quiet(this.#mayTurn.promise);
     if (this.#track) this.#track.onended = null;
     this.#track?.stop();
+    this.stopSendingSoundFile();
     this.#client.forget(this);
     quiet(this.#say(this.#media));
     this.#end(summary);
@@ -1076,6 +1269,9 @@ export class Landline extends EventTarget {
   #listening = null;
   #waiting = null;
   #sequence = 0;
+  // The file for the page's own user, and the last that was asked for.
+  #playing = null;
+  #playOrder = null;
 
   /** Why the client stopped; null when it was asked to. */
   failure = null;
@@ -1134,8 +1330,34 @@ export class Landline extends EventTarget {
     return waiting.promise;
   }
 
+  /**
+   * Plays a file to the page's own user, in place of one that plays: a ringing tone from `progressing` to `accepted`, a
+   * busy tone after the end. The other side does not hear it.
+   */
+  startPlayingSoundFile(source, options = {}) { return quiet(this.#startPlaying(source, options)); }
+
+  async #startPlaying(source, { loop = false }) {
+    const order = (this.#playOrder = {});
+    const buffer = await readSound(source);
+    if (this.#playOrder !== order) return;
+    this.#playing?.stop();
+    const playing = new Playing(buffer, Boolean(loop), (node, context) => node.connect(context.destination), () => {
+      if (this.#playing === playing) this.#playing = null;
+    });
+    this.#playing = playing;
+    playing.begin();
+  }
+
+  stopPlayingSoundFile() {
+    this.#playOrder = null;
+    this.#playing?.stop();
+  }
+
+  get isPlayingSoundFile() { return this.#playing !== null; }
+
   /** Ends the session and its calls at once, and lets go of everything. */
   stop() {
+    this.stopPlayingSoundFile();
     for (const call of this.calls) call.hangUp();
     this.#session.stop();
     this.#release();
@@ -1237,7 +1459,8 @@ export class Landline extends EventTarget {
 }
 
 function address(url) {
-  const base = new URL(url ?? "/v1/connect", globalThis.location?.href);
+  // Without a word it is the gateway that this module came from.
+  const base = new URL(url ?? new URL("/v1/connect", import.meta.url), globalThis.location?.href);
   base.protocol = base.protocol.replace(/^http/, "ws");
   if (base.pathname === "/") base.pathname = "/v1/connect";
   if (!/^wss?:$/.test(base.protocol)) throw new TypeError("url must begin with https, wss, http or ws");

@@ -181,6 +181,10 @@ export async function showCall(call, order, trouble) {
       cells[4].textContent = `${Math.round(jitter)} ms`;
     }
   });
+  on(call, "media", ({ detail }) => {
+    byID("no-path").hidden = !detail.failure;
+    byID("no-path").textContent = detail.failure ? `No sound can flow yet: ${detail.failure.details.phrase}.` : "";
+  });
   on(call, "warning", ({ detail }) => {
     raised[detail.raised ? "add" : "delete"](detail.warning);
     fill(byID("warnings"), [...raised].map((name) => element("span", { class: "badge warn", dataset: { warning: name } }, warnings[name] ?? name)));
@@ -207,6 +211,7 @@ export async function showCall(call, order, trouble) {
   for (const id of ["mute", "hold"]) byID(id).setAttribute("aria-pressed", "false");
   byID("score").className = "badge";
   byID("party").textContent = order.target;
+  byID("no-path").hidden = true;
   byID("unheard").hidden = !trouble;
   byID("unheard").textContent = trouble ? `${trouble} You hear the other side and are not heard.` : "";
   panel.hidden = false;
@@ -230,6 +235,7 @@ export async function showCall(call, order, trouble) {
 // After the call
 
 function saidBy(failure, summary) {
+  if (failure.code === "network.media") return "this browser's own network: the other side has no part in it";
   if (failure.domain === "network") return "this page: the way to the gateway is broken";
   if (failure.domain === "capability") return failure.leg === "app" ? "this browser" : "the gateway: a side lacks what the call needs";
   if (failure.domain === "gateway") return summary.progressed_at ? "this gateway" : "this gateway, before anything was dialled";
@@ -260,9 +266,10 @@ async function story(id) {
 async function explain(section, id, code) {
   const place = section.querySelector("#reasons");
   const told = id ? await story(id) : null;
-  // It knows the other side by name and address.
-  if (told?.failure?.said_by) section.querySelector("#said-by").textContent = told.failure.said_by;
-  const [found] = told?.findings ?? [];
+  // It knows the other side by name and address; what this page alone has found, it does not know.
+  const isSame = told?.failure?.code === code;
+  if (isSame && told.failure.said_by) section.querySelector("#said-by").textContent = told.failure.said_by;
+  const [found] = isSame ? (told.findings ?? []) : [];
   if (found) return fill(place, element("h3", {}, found.title), element("p", {}, found.explanation), list("What to do", found.fixes));
   // What the gateway's catalogue has for every such failure: its page as plain text, names in the first ten columns.
   const text = await api(`/errors/${encodeURIComponent(code)}`, { as: "text", headers: { Accept: "text/plain" } });

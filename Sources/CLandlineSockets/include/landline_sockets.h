@@ -65,6 +65,9 @@ struct landline_socket_options {
   int32_t send_bytes;
   /// The TOS byte or the traffic class (RFC 2474): the code point times four.
   int32_t traffic_class;
+  /// The kernel drops what comes from another machine, whatever address it names: only packets of the loopback
+  /// interface pass, which is how a machine talks to each of its own addresses.
+  bool only_this_machine;
 };
 
 /// Opens and binds; neither blocks nor is inherited. An IPv6 socket takes IPv6 only.

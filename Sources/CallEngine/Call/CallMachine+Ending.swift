@@ -137,10 +137,10 @@ extension CallMachine {
       if advanceMoney() || advanceDeadMedia() { return }
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
         note("no media in time")
-        let side = nearSound.isReady ? CallLeg.trunk : .app
+        let side = nearSound.isReady ? CallSide.far : .near
         // Nobody heard anybody.
         return end(
-          .error, CallFailure(.mediaLost, leg: side), reasons: [CallMachine.normalClearing],
+          .error, CallMachine.neverReady(side, nil), reasons: [CallMachine.normalClearing],
           billedUntil: .zero)
       }
       if let until = local?.playUntil, until <= context.now {
@@ -188,9 +188,12 @@ extension CallMachine {
     var billedUntil = dead.since
     if case .up(let up) = state, !up.isEstablished { billedUntil = .zero }
     note("the \(dead.side.rawValue) side is dead")
+    // While the app has no way to the gateway nothing goes to the other side either, which may wait for it.
+    let failure =
+      nearSound.isReady
+      ? CallFailure(.mediaLost, leg: dead.side == .near ? .app : .trunk) : CallMachine.neverReady(.near, nil)
     end(
-      .error, CallFailure(.mediaLost, leg: dead.side == .near ? .app : .trunk),
-      reasons: [CallMachine.normalClearing], billedUntil: billedUntil)
+      .error, failure, reasons: [CallMachine.normalClearing], billedUntil: billedUntil)
     return true
   }
 }

@@ -35,13 +35,26 @@ extension CallMachine {
     switch state {
     case .reaching, .up:
       note("media of the \(side.rawValue) side failed: \(reason)")
-      guard sound(side).isReady else {
-        return end(.error, CallFailure(.mediaLost, phrase: reason, leg: side == .near ? .app : .trunk))
-      }
+      guard sound(side).isReady else { return end(.error, CallMachine.neverReady(side, reason)) }
       // The side may come back, by another path or an ICE restart.
       silent(side, since: context.now)
     case .preparing, .ending, .over: break
     }
+  }
+
+  /// Media that was never set up. Between app and gateway that is the app's own way, and nothing that the other side
+  /// has a part in.
+  /// - Parameter reason: the packet side's word for it; `nil`: nothing came until the time was over.
+  static func neverReady(_ side: CallSide, _ reason: String?) -> CallFailure {
+    guard side == .near else { return CallFailure(.mediaLost, phrase: reason, leg: .trunk) }
+    let phrase =
+      switch reason {
+      case nil, "noConnectivity": "no ICE check of the app reached the gateway's media port"
+      case "handshake", "handshakeTimeout": "the DTLS handshake with the app did not end"
+      case "fingerprint": "the app's certificate has not the fingerprint that its offer names"
+      case .some(let other): other
+      }
+    return CallFailure(.networkMedia, phrase: phrase, leg: .app)
   }
 
   /// - Parameter since: When the last packet came.

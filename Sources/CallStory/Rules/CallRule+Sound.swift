@@ -65,7 +65,7 @@ extension CallRule {
         ])
     },
     CallRule("iceFailed", "The app's media path never opened") { call in
-      guard call.failure?.code == .mediaLost, !call.isEstablished, call.failure?.leg == .app,
+      guard neverOpened(call), !call.isEstablished, call.failure?.leg == .app,
         !said(call, "fingerprint", "handshake")
       else { return nil }
       return Verdict(
@@ -76,10 +76,11 @@ extension CallRule {
         fixes: [
           "landline.yaml: media.app[].advertise: an address that apps can reach",
           "open UDP to landline.yaml: media.app[].port", "try the app from another network",
+          "Firefox on a computer without a network: media.peerconnection.ice.loopback = true in about:config, and the microphone allowed",
         ])
     },
     CallRule("fingerprintMismatch", "The app's certificate is not the one it announced") { call in
-      guard call.failure?.code == .mediaLost, said(call, "fingerprint") else { return nil }
+      guard neverOpened(call), said(call, "fingerprint") else { return nil }
       return Verdict(
         97, .app,
         "The app's DTLS certificate does not have the fingerprint of its offer: something between app and gateway changed "
@@ -88,7 +89,7 @@ extension CallRule {
         fixes: ["send the offer of the very RTCPeerConnection that carries the call", "look for what rewrites the SDP"])
     },
     CallRule("handshakeFailed", "Keys for the sound could not be agreed") { call in
-      guard call.failure?.code == .mediaLost, !call.isEstablished, said(call, "handshake"), !said(call, "fingerprint")
+      guard neverOpened(call), !call.isEstablished, said(call, "handshake"), !said(call, "fingerprint")
       else { return nil }
       return Verdict(
         92, .app,
@@ -173,6 +174,11 @@ extension CallRule {
           .map { "\($0.milliseconds) ms: \($0.text)" })
     },
   ]
+
+  /// Whether the call ended for want of media: of the app's way, or of a trunk's.
+  private static func neverOpened(_ call: CallEvidence) -> Bool {
+    call.failure?.code == .networkMedia || call.failure?.code == .mediaLost
+  }
 
   // MARK: Figures
 

@@ -44,12 +44,14 @@ final class AudioPump {
     guard self.step == nil else { return }
     self.step = step
     next = Clock.now
+    for controller in controllers { controller.enter(ObjectIdentifier(self)) }
     beat()
   }
 
   func stop() {
     task?.cancel()
     task = nil
+    if step != nil { for controller in controllers { controller.leave(ObjectIdentifier(self)) } }
     step = nil
     // The client's own sink goes on with its other calls.
     controllers.first?.snapshot.sink?.finish()
@@ -83,37 +85,48 @@ final class AudioPump {
     if isMuted != wasMuted { frame.mutedChange = isMuted }
     wasMuted = isMuted
     let received = step(frame)
-    for state in states { state.sink?.take(received: received, sent: sent, at: now) }
+    let heard = withSoundFiles(received)
+    for state in states {
+      state.sink?.take(received: state.sink?.hearsSoundFiles ?? false ? heard : received, sent: sent, at: now)
+    }
   }
 
-  /// What the app says: its source, and the files that play.
+  /// What the app's own user hears: the other side, and the files that play for the user alone.
+  private func withSoundFiles(_ received: [Int16]) -> [Int16] {
+    controllers.reduce(received) { heard, controller in
+      let played = controller.nextPlayed(for: ObjectIdentifier(self))
+      return played.isEmpty ? heard : AudioPump.mixed(AudioPump.fitted(heard), AudioPump.fitted(played))
+    }
+  }
+
+  /// What the app says: its source, and the files for the other side.
   private func sound(_ states: [AudioController.State]) -> [Int16] {
     var sound: [Int16] = []
     if let source = states.lazy.compactMap(\.source).first {
       sound = AudioPump.fitted(source.next(AudioFormat.frameSamples))
     }
     for index in states.indices {
-      guard let playback = states[index].playback else {
+      guard let sending = states[index].sending else {
         places[index] = nil
         continue
       }
-      if places[index]?.number != playback.number {
-        places[index] = Place(number: playback.number, player: SoundPlayer(playback.file, loops: playback.loops))
+      if places[index]?.number != sending.number {
+        places[index] = Place(number: sending.number, player: SoundPlayer(sending.file, loops: sending.loops))
       }
       guard var place = places[index], !place.isOver else { continue }
       let played = AudioPump.fitted(place.player.next(AudioFormat.frameSamples))
       if place.player.isFinished {
         place.isOver = true
         // The client's file may be at another place in another call.
-        if index == 0 { controllers[index].finished(playback.number) }
+        if index == 0 { controllers[index].finished(sending.number) }
       }
       places[index] = place
-      sound = playback.mode == .mixed && !sound.isEmpty ? AudioPump.mixed(sound, played) : played
+      sound = sending.mode == .mixed && !sound.isEmpty ? AudioPump.mixed(sound, played) : played
     }
     return sound.isEmpty ? AudioPump.silence : sound
   }
 
-  private static func fitted(_ samples: [Int16]) -> [Int16] {
+  static func fitted(_ samples: [Int16]) -> [Int16] {
     if samples.count == AudioFormat.frameSamples { return samples }
     let kept = samples.prefix(AudioFormat.frameSamples)
     return Array(kept) + repeatElement(0, count: AudioFormat.frameSamples - kept.count)

@@ -4,11 +4,14 @@ public import CallModel
 public protocol AudioSink: Sendable {
   /// One frame of each direction at ``AudioFormat/samplingRate``; what was received is what is to be heard.
   func take(received: [Int16], sent: [Int16], at time: MonotonicInstant)
+  /// Whether the sound files that play for the app's own user are mixed into what is received. Without a word: yes.
+  var hearsSoundFiles: Bool { get }
   /// The call is over.
   func finish()
 }
 
 extension AudioSink {
+  public var hearsSoundFiles: Bool { true }
   public func finish() {}
 }
 

@@ -24,6 +24,9 @@ public final class RecordingSink: AudioSink {
   public let path: String
   private let state: Mutex<State>
 
+  /// A recording holds the call, not the tones that the app plays to its user meanwhile.
+  public var hearsSoundFiles: Bool { false }
+
   /// Makes the file, in place of one that was there. Waits for the disk.
   public init(path: String) throws(SoundFile.Failure) {
     let handle = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

@@ -35,7 +35,7 @@ public final class Client: Sendable {
   public let device: String
   public let options: ClientOptions
   /// What all calls share: muting, files for all, the source and sink of calls without their own.
-  public let audio = AudioController()
+  public let audio = AudioController(playsAlone: true)
   private let credentials: ClientCredentials
   private let state = Mutex(State())
   private let fan = EventFan<ClientEvent>(keeping: 0)

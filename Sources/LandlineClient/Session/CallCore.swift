@@ -31,6 +31,9 @@ final class CallCore {
   private var wantsRestart = false
   private var latest: MediaStatistics?
   private var hangUpLimit: Scheduled<Void>?
+  /// Sound has had its way; what is lost later was there before.
+  private var wasSecured = false
+  private var mediaPathLimit: Scheduled<Void>?
 
   init(_ call: Call, _ placing: PlaceCall, _ client: ClientCore) {
     self.call = call
@@ -159,6 +162,7 @@ final class CallCore {
         return
       }
       if wantsHangUp { return sendHangUp() }
+      watchMediaPath(answer)
       negotiate()
     case (.place, .refused(_, let failure)): finish(failure.endCause, failure)
     case (.offer, .answered(let number, _, let answer)):
@@ -251,12 +255,38 @@ final class CallCore {
   private func took(_ event: MediaSession.Event) {
     guard !isOver else { return }
     switch event {
-    case .secured(let suite): tell(.mediaSecured(suite.map { "\($0.rawValue)" } ?? "none"))
+    case .secured(let suite):
+      wasSecured = true
+      mediaPathLimit?.cancel()
+      tell(.mediaSecured(suite.map { "\($0.rawValue)" } ?? "none"))
     case .statistics(let statistics): latest = statistics
     case .muted(let isMuted):
       if let id { _ = client.send(.mute(id, isMuted), for: self, .mute) }
     case .failed(let failure): mediaFailed(failure)
     case .closedByPeer: break
+    }
+  }
+
+  /// Tells early when no way for sound is found: the user should not wait for what will not come.
+  private func watchMediaPath(_ answer: String) {
+    let limit = TimeAmount.milliseconds(Call.mediaPathMilliseconds)
+    mediaPathLimit = client.eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
+      guard let self, !self.isOver, !self.wasSecured else { return }
+      let description = try? SessionDescription(parsing: answer)
+      let addresses = (description?.sections.first?.candidates ?? []).prefix(4).map { "\($0.address) port \($0.port)" }
+      let phrase =
+        "nothing comes back over UDP from \(addresses.joined(separator: " or ")): a firewall or VPN may stop it, or this "
+        + "network does not reach that address"
+      self.tell(.mediaBlocked(CallFailure(.networkMedia, phrase: phrase, leg: .app)))
+    }
+  }
+
+  private static func words(_ failure: TransportFailure) -> String {
+    switch failure {
+    case .noConnectivity, .consentLost: "no ICE check was answered by the gateway's media port"
+    case .handshake, .handshakeTimeout: "the DTLS handshake with the gateway did not end"
+    case .fingerprint: "the gateway's certificate has not the fingerprint that its answer names"
+    case .key: "the keys of the sound cannot be used"
     }
   }
 
@@ -266,7 +296,10 @@ final class CallCore {
       // The way broke under a connection that may stand: look for another one.
       if let host = client.localHost { networkChanged(to: host) }
     default:
-      let failure = CallFailure(.mediaLost, phrase: failure.rawValue)
+      let failure =
+        wasSecured
+        ? CallFailure(.mediaLost, phrase: failure.rawValue)
+        : CallFailure(.networkMedia, phrase: CallCore.words(failure), leg: .app)
       if let id {
         report()
         _ = client.send(.hangUp(id), for: self, .hangUp)
@@ -306,6 +339,7 @@ final class CallCore {
   private func close() {
     isOver = true
     hangUpLimit?.cancel()
+    mediaPathLimit?.cancel()
     media.close()
     tell(.ended(call.details))
     client.forget(self)

@@ -12,7 +12,8 @@ extension MediaConfiguration {
     if section.has("app") {
       app = section.sections("app", atMost: MediaConfiguration.maximumInterfaces).compactMap {
         Interface(reading: $0, hasPort: true).map {
-          MediaLoopConfiguration.AppInterface(bind: $0.bind, port: $0.port, advertised: $0.advertised)
+          MediaLoopConfiguration.AppInterface(
+            bind: $0.bind, port: $0.port, advertised: $0.advertised, admitsOnlyThisMachine: $0.admitsOnlyThisMachine)
         }
       }
     }
@@ -32,6 +33,7 @@ extension MediaConfiguration {
     var advertised: SIPHost?
     var port = MediaConfiguration.standardAppPort
     var ports = MediaLoopConfiguration.TrunkInterface.standardPorts
+    var admitsOnlyThisMachine = false
 
     init?(reading section: ConfigurationSection, hasPort: Bool) {
       defer { section.finish() }
@@ -39,6 +41,7 @@ extension MediaConfiguration {
       let bound = section.value("bind", MediaConfiguration.address)
       advertised = section.value("advertise", MediaConfiguration.address)
       if hasPort {
+        admitsOnlyThisMachine = section.flag("only-this-machine") ?? false
         if let value = section.number("port", in: 0...65_535) {
           port = UInt16(clamping: value)
           if (1..<MediaConfiguration.lowestPort).contains(port) {

@@ -54,6 +54,8 @@ struct CallLadder {
     case .answered: ("answered", "", [])
     case .established: ("established", "sound flows", [])
     case .mediaSecured(let suite): ("secured", suite, [("suite", .text(suite))])
+    case .mediaBlocked(let failure):
+      ("no sound", failure.phrase ?? failure.code.details.meaning, [("code", .text(failure.code.rawValue))])
     case .price(let price): ("price", CallLadder.text(price), [("price", CallLadder.json(price))])
     case .creditEnds(let seconds):
       (

@@ -22,6 +22,7 @@ struct CallOutcome {
 
   static func status(_ failure: CallFailure) -> ExitStatus {
     switch failure.domain {
+    case .network where failure.code == .networkMedia: .callFailed
     case .network: failure.code == .networkTimeout ? .timedOut : .notReachable
     case .sip: failure.endCause == .timeout ? .timedOut : .callFailed
     case .capability: .callFailed

@@ -18,7 +18,7 @@ extension Console {
     }
     let client = try callClient(options)
     if let path = options.play {
-      client.audio.play(try Console.sound(path), loops: options.playsForever)
+      client.audio.startSendingSoundFile(try Console.sound(path), loops: options.playsForever)
     }
     let recording = try options.record.map { path in
       do throws(SoundFile.Failure) {

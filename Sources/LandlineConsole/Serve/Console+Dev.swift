@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineGateway
 import LandlineServer
 import LedgerCore
 import Synchronization
@@ -25,13 +26,16 @@ extension Console {
       }
     }
     let dev = try DevFolder(options, stateFolder: stateFolder)
-    try dev.write(options)
+    // A browser may leave loopback out where it looks for ways to send sound, as Firefox does.
+    let beside = MachineAddress.first()
+    try dev.write(options, mediaBeside: beside)
     try await prepareBooks(dev)
     let configuration = try readConfiguration(dev.configurationFile)
     let ended = Mutex(ExitStatus.ok)
     try await run(configuration, as: "dev", path: dev.configurationFile, reloading: nil, signsInLocally: true) {
       gateway, port in
-      try TextStream.standardOutput.write(dev.banner(port: port, sip: gateway.sipAddresses.first ?? ""))
+      try TextStream.standardOutput.write(
+        dev.banner(port: port, sip: gateway.sipAddresses.first ?? "", mediaBeside: beside))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)
       call.url = "ws://127.0.0.1:\(port)"
@@ -108,7 +112,8 @@ struct DevFolder: Sendable {
   /// The application's key: a lower-case GUID, made once.
   var applicationKey: String { (try? String(contentsOfFile: keyFile, encoding: .utf8)) ?? "" }
 
-  func write(_ options: DevOptions) throws {
+  /// - Parameter mediaBeside: the machine's address besides loopback that apps on it may send sound to.
+  func write(_ options: DevOptions, mediaBeside: SIPHost?) throws {
     try SecretFile.writeOnce(keyFile) { UUID().uuidString.lowercased() }
     try SecretFile.writeOnce(secretFile) { SecretFile.random(ApplicationConfiguration.secretBytes) }
     try SecretFile.writeOnce(operatorFile) { SecretFile.random(24) }
@@ -147,6 +152,16 @@ struct DevFolder: Sendable {
               key-file: operator
 
       """
+    if let mediaBeside {
+      text = text.replacing(
+        "      port: 0\n",
+        with: "      port: 0\n    - bind: \"\(mediaBeside)\"\n      port: 0\n      only-this-machine: true\n")
+    }
+    if !options.origins.isEmpty {
+      let origins = options.origins.map(DevFolder.quoted).joined(separator: ", ")
+      text = text.replacing(
+        "  bind: 127.0.0.1:\(options.port)\n", with: "  bind: 127.0.0.1:\(options.port)\n  origins: [\(origins)]\n")
+    }
     if let pages = options.pages {
       let folder = URL(fileURLWithPath: pages).path
       text = text.replacing(
@@ -168,7 +183,7 @@ struct DevFolder: Sendable {
     try text.write(toFile: configurationFile, atomically: true, encoding: .utf8)
   }
 
-  func banner(port: UInt16, sip: String) throws -> String {
+  func banner(port: UInt16, sip: String, mediaBeside: SIPHost?) throws -> String {
     let url = "ws://127.0.0.1:\(port)"
     let assignments = """
       export LANDLINE_URL=\(url)
@@ -182,6 +197,7 @@ struct DevFolder: Sendable {
     return """
       Landline runs at http://127.0.0.1:\(port)/ for this machine only: open it and call. Ctrl-C ends it.
         apps, SIP     \(url), \(sip)
+        sound         UDP on 127.0.0.1\(mediaBeside.map { " and \($0), closed to other machines" } ?? " alone: Firefox needs a network, or media.peerconnection.ice.loopback")
         application   \(applicationKey), secret in \(secretFile)
         account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
         numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes

@@ -6,6 +6,8 @@ package struct DevOptions: Sendable {
   package var port: UInt16
   /// Where calls to ordinary numbers go; `nil` for the built-in far end.
   package var trunk: String?
+  /// Origins of web pages that may connect besides those of this machine.
+  package var origins: [String]
   /// Calls this target as soon as the gateway runs, and ends with it.
   package var call: String?
   /// Serves the web pages from this folder in place of the built-in ones.
@@ -13,10 +15,14 @@ package struct DevOptions: Sendable {
   /// Forgets what an earlier run left.
   package var isFresh: Bool
 
-  package init(state: String?, port: UInt16, trunk: String?, call: String?, pages: String? = nil, isFresh: Bool) {
+  package init(
+    state: String?, port: UInt16, trunk: String?, origins: [String] = [], call: String?, pages: String? = nil,
+    isFresh: Bool
+  ) {
     self.state = state
     self.port = port
     self.trunk = trunk
+    self.origins = origins
     self.call = call
     self.pages = pages
     self.isFresh = isFresh

@@ -11,11 +11,14 @@ public struct MediaLoopConfiguration: Sendable {
     public var port: UInt16
     /// The numeric address that candidates name; `nil`: ``bind``.
     public var advertised: SIPHost?
+    /// Whether the kernel drops what other machines send to the port, although the address is one that they reach.
+    public var admitsOnlyThisMachine: Bool
 
-    public init(bind: SIPHost, port: UInt16, advertised: SIPHost? = nil) {
+    public init(bind: SIPHost, port: UInt16, advertised: SIPHost? = nil, admitsOnlyThisMachine: Bool = false) {
       self.bind = bind
       self.port = port
       self.advertised = advertised
+      self.admitsOnlyThisMachine = admitsOnlyThisMachine
     }
   }
 

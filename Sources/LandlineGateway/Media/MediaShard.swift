@@ -142,6 +142,7 @@ package final class MediaShard<Bridge: LoopBridge> {
   ) throws(InvalidValue) -> AppSocket {
     var options = landline_socket_options(
       interface.bind, port: interface.port, bufferBytes: configuration.appBufferBytes, configuration)
+    options.only_this_machine = interface.admitsOnlyThisMachine
     var port: UInt16 = 0
     var granted: Int32 = 0
     let descriptor = landline_socket_open(&options, &port, &granted)

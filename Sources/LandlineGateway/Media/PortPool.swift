@@ -216,6 +216,7 @@ extension landline_socket_options {
       }
     self.init(
       high: high, low: low, port: port, receive_bytes: Int32(clamping: bufferBytes),
-      send_bytes: Int32(clamping: bufferBytes), traffic_class: Int32(configuration.differentiatedServices) << 2)
+      send_bytes: Int32(clamping: bufferBytes), traffic_class: Int32(configuration.differentiatedServices) << 2,
+      only_this_machine: false)
   }
 }

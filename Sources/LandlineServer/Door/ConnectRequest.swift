@@ -7,12 +7,18 @@ struct ConnectRequest {
   /// RFC 6455 section 4.1: 16 octets in Base64.
   private static let keyLength = 24
 
+  /// Characters of an origin that a refusal repeats.
+  private static let maximumOrigin = 256
+
   private let allowedOrigins: Set<String>
+  /// Pages of this machine's other ports, and such as were opened from a file, may connect: for development.
+  private let admitsLocalPages: Bool
   /// Whether WebSockets are spoken at all.
   private let isSpoken: Bool
 
-  init(allowedOrigins: [String], isSpoken: Bool = true) {
+  init(allowedOrigins: [String], admitsLocalPages: Bool = false, isSpoken: Bool = true) {
     self.isSpoken = isSpoken
+    self.admitsLocalPages = admitsLocalPages
     self.allowedOrigins = Set(allowedOrigins.map { ConnectRequest.normal($0) })
   }
 
@@ -31,6 +37,10 @@ struct ConnectRequest {
       return Problem(
         .connectQuery, "the path has a query string",
         fix: "no query string: credentials belong into the first message, where no log sees them")
+    }
+    // Before what only a WebSocket brings along: a page cannot read why its WebSocket was refused, and asks again without.
+    guard isAllowed(origins: head.headers["Origin"], hosts: head.headers["Host"]) else {
+      return refusal(origins: head.headers["Origin"])
     }
     func words(_ name: String) -> [String] { head.headers[canonicalForm: name].map { String($0) } }
     guard words("Upgrade").contains(where: { $0.lowercased() == "websocket" }),
@@ -57,10 +67,6 @@ struct ConnectRequest {
     }
     guard head.headers["Content-Length"].allSatisfy({ $0 == "0" }), !head.headers.contains(name: "Transfer-Encoding")
     else { return Problem(.connectBody, "a request for a WebSocket has no body") }
-    guard isAllowed(origins: head.headers["Origin"], hosts: head.headers["Host"]) else {
-      return Problem(
-        .originRefused, "pages of this origin may not connect", fix: "the operator lists the origin in http.origins")
-    }
     guard isFirst else {
       return Problem(.connectLate, "the connection served another request before", fix: "a connection of its own")
     }
@@ -73,8 +79,29 @@ struct ConnectRequest {
     guard origins.count == 1 else { return false }
     let normal = ConnectRequest.normal(origin)
     if allowedOrigins.contains(normal) { return true }
+    if admitsLocalPages, normal == "null" || ConnectRequest.isLoopback(normal) { return true }
     guard hosts.count == 1, let host = hosts.first else { return false }
     return ConnectRequest.isOrigin(origin, of: host)
+  }
+
+  /// The refusal can be read by the page that it concerns, and says what would let it in.
+  private func refusal(origins: [String]) -> Problem {
+    let fix = "the operator lists the origin in http.origins"
+    guard origins.count == 1, let origin = origins.first,
+      (1...ConnectRequest.maximumOrigin).contains(origin.utf8.count),
+      origin.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return Problem(.originRefused, "pages of this origin may not connect", fix: fix) }
+    let lines = "http.origins: [\"\(origin)\"] in landline.yaml, or landline dev --origin \(origin)"
+    return Problem(
+      .originRefused, "pages of \(origin) may not connect", fix: origin == "null" ? fix : lines,
+      headers: [("Access-Control-Allow-Origin", origin), ("Vary", "Origin")])
+  }
+
+  /// Whether an origin is that of a page on this machine, by whichever port.
+  private static func isLoopback(_ normal: String) -> Bool {
+    ["http://", "https://"].contains {
+      normal.hasPrefix($0) && PageOrigin.isLoopbackName(String(normal.dropFirst($0.count)))
+    }
   }
 
   /// Whether an `Origin` field is that of a page of the `Host` beside it.

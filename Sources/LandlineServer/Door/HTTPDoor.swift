@@ -72,7 +72,9 @@ public struct HTTPDoor: Service {
     let address =
       socket.map { BindAddress.unixDomainSocket(path: $0.bindPath) }
       ?? .hostname(HTTPDoor.unbracketed(configuration.host), port: configuration.port)
-    let connect = ConnectRequest(allowedOrigins: configuration.allowedOrigins, isSpoken: socket == nil)
+    let connect = ConnectRequest(
+      allowedOrigins: configuration.allowedOrigins, admitsLocalPages: configuration.signsInLocally,
+      isSpoken: socket == nil)
     let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
     let open = api.metrics.makeMeter(label: LandlineMetric.connections.rawValue, dimensions: [])
     let (tls, acceptor, logger, onListening) = (tls, acceptor, logger, onListening)

@@ -60,7 +60,8 @@ public struct HTTPDoorConfiguration: Sendable {
   public var pages = PageFiles.none
   /// Whether `/metrics` is answered.
   public var servesMetrics = true
-  /// Whether pages on this machine are let in without a key, as an operator: for development, on loopback only.
+  /// Whether pages on this machine are let in without a key, as an operator, and pages of its other ports and of files may
+  /// connect as apps: for development, on loopback only.
   public var signsInLocally = false
   /// A Unix-domain socket in place of host and port: for this machine's own operator. No WebSocket is spoken there, and a
   /// request may name its environment in the query.

@@ -74,7 +74,7 @@ final class HubMedia {
     let credentials = needs.near == .app ? freshCredentials() : nil
     entries[call]?.credentials = credentials
     let material = Material(
-      bridge: bridge, needs: needs, certificate: certificate, app: loop.appPorts.first, credentials: credentials,
+      bridge: bridge, needs: needs, certificate: certificate, apps: loop.appPorts, credentials: credentials,
       streams: [stream(), stream()], keys: [keyMaterial(), keyMaterial()])
     Self.reserve(sides, [:], material, on: loop, reply: reply)
   }
@@ -90,7 +90,8 @@ final class HubMedia {
     var bridge: MediaBridge.Identifier
     var needs: MediaNeeds
     var certificate: DTLSCertificate
-    var app: AppPort?
+    /// In order of preference.
+    var apps: [AppPort]
     var credentials: ICECredentials?
     var streams: [MediaLegConfiguration.Stream]
     var keys: [[UInt8]]
@@ -136,12 +137,12 @@ final class HubMedia {
           host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
           keyMaterial: material.keys[index], source: stream.source)
         if side == .left { near = local } else { far = local }
-      } else if side == .left, let credentials = material.credentials, let app = material.app {
+      } else if side == .left, let credentials = material.credentials, let app = material.apps.first {
         legs[side] = MediaLegConfiguration(
           .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: stream)
         near = LocalMedia(
           host: app.address.host, port: Int(app.address.port), fingerprint: material.certificate.fingerprint,
-          iceCredentials: credentials, candidates: [candidate(app)], source: stream.source)
+          iceCredentials: credentials, candidates: candidates(material.apps), source: stream.source)
       }
     }
     guard let near else {
@@ -166,11 +167,13 @@ final class HubMedia {
     }
   }
 
-  private static func candidate(_ app: AppPort) -> ICECandidate {
-    // RFC 8445 section 5.1.2.1: host, the only address, RTP.
-    ICECandidate(
-      foundation: "1", component: 1, priority: 2_130_706_431, address: app.address.host.description,
-      port: Int(app.address.port))
+  private static func candidates(_ apps: [AppPort]) -> [ICECandidate] {
+    apps.enumerated().map { place, app in
+      // RFC 8445 section 5.1.2.1: host, RTP, and the earlier the better.
+      ICECandidate(
+        foundation: String(place + 1), component: 1, priority: 126 << 24 + (65_535 - place) << 8 + 255,
+        address: app.address.host.description, port: Int(app.address.port))
+    }
   }
 
   /// Carries an order out. One for a call that has ended meanwhile changes nothing.

@@ -82,7 +82,8 @@ enum LegTransport {
     outbox: PacketOutbox, events: inout [TransportEvent]
   ) -> ReceivedDatagram {
     switch self {
-    case .app(let transport): transport.receive(packet, from: address, at: now, outbox: outbox, events: &events)
+    case .app(let transport):
+      transport.receive(packet, on: port, from: address, at: now, outbox: outbox, events: &events)
     case .trunk(let transport):
       transport.receive(packet, on: port, from: address, at: now, events: &events)
     case .client(let transport):

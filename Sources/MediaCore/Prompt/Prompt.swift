@@ -1,6 +1,6 @@
 /// Something the gateway says itself.
 public enum Prompt: String, Hashable, Sendable, CaseIterable {
-  /// "The call is connected."
+  /// "The call is connected. This is the free test number of your telephone gateway."
   case connected
   /// "Goodbye."
   case goodbye

@@ -2,12 +2,12 @@ package import CallModel
 package import SDPCore
 
 /// The lite end of ICE (RFC 8445 section 2.5): it sends no checks, answers those of the peer, is always controlled, and
-/// sends media only where the peer's nominated check came from.
+/// sends media only where the peer's nominated check came from, by the port of ours that it came to.
 ///
 /// An answer goes only to one who knows our user fragment or our password; strangers hear nothing, so that the port
 /// reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep coming.
 package final class ICELiteAgent {
-  /// Addresses that are proved at a time; the one not heard for longest makes room.
+  /// Ways that are proved at a time; the one not heard for longest makes room.
   package static let maximumPaths = 16
   /// For so long after its last nomination a path is not left for one of lower priority: a peer that nominates
   /// aggressively (RFC 5245 section 8.1.1.2) names all of its pairs within a moment.
@@ -36,17 +36,19 @@ package final class ICELiteAgent {
   }
 
   /// Where media goes: the remote address of the selected pair.
-  package var selected: MediaAddress? { selection }
-  /// Where the last valid check came from, selected or not.
-  package var latest: MediaAddress? { latestSource }
+  package var selected: MediaAddress? { selection?.address }
+  /// The selected pair: the port of ours and the remote address.
+  package var selectedWay: ICEWay? { selection }
+  /// Where the last valid check came from, and to which port, selected or not.
+  package var latest: ICEWay? { latestWay }
   /// Set when checks never came or stopped; only new credentials lead on from there.
   package private(set) var failure: TransportFailure?
   package var nextDeadline: MonotonicInstant? { deadline }
 
   // Private: a property that another module sees is guarded against overlapping access with each use, which costs a
   // packet more than the comparison of its address.
-  private var selection: MediaAddress?
-  private var latestSource: MediaAddress?
+  private var selection: ICEWay?
+  private var latestWay: ICEWay?
   private var deadline: MonotonicInstant?
   private let connectivityTimeout: Int64
   private let consentTimeout: Int64
@@ -91,12 +93,13 @@ package final class ICELiteAgent {
 
   /// True for an address that passed a check and still may send.
   package func isProved(_ address: MediaAddress) -> Bool {
-    selection == address || paths.contains { $0.address == address }
+    selection?.address == address || paths.contains { $0.way.address == address }
   }
 
-  /// Takes one STUN message; an answer is written into `reply`.
+  /// Takes one STUN message that came to a port of ours; an answer is written into `reply` and leaves by the same port.
   package func receive(
-    _ packet: PacketBuffer, from source: MediaAddress, at now: MonotonicInstant, reply: PacketBuffer,
+    _ packet: PacketBuffer, on port: MediaPort, from source: MediaAddress, at now: MonotonicInstant,
+    reply: PacketBuffer,
     events: inout [TransportEvent]
   ) -> Verdict {
     guard failure == nil, let message = STUNMessage(packet), message.kind == .request,
@@ -120,7 +123,7 @@ package final class ICELiteAgent {
       guard isProved(source) else { return .silent }
     } else {
       transactions.remember(message.transaction)
-      checked(source, message, generation, at: now, &events)
+      checked(ICEWay(port: port, address: source), message, generation, at: now, &events)
     }
     let writer = STUNWriter(reply, .success, transaction: message.transaction)
     writer.appendMappedAddress(source)
@@ -167,12 +170,12 @@ package final class ICELiteAgent {
   // MARK: Paths
 
   private func checked(
-    _ source: MediaAddress, _ message: STUNMessage, _ generation: UInt64, at now: MonotonicInstant,
+    _ way: ICEWay, _ message: STUNMessage, _ generation: UInt64, at now: MonotonicInstant,
     _ events: inout [TransportEvent]
   ) {
-    latestSource = source
+    latestWay = way
     let index: Int
-    if let known = paths.firstIndex(where: { $0.address == source }) {
+    if let known = paths.firstIndex(where: { $0.way == way }) {
       index = known
       paths[index].lastCheck = max(paths[index].lastCheck, now)
       paths[index].generation = max(paths[index].generation, generation)
@@ -180,9 +183,8 @@ package final class ICELiteAgent {
     } else {
       makeRoom(&events)
       index = paths.count
-      paths.append(
-        ICEPath(address: source, priority: message.priority ?? 0, generation: generation, lastCheck: now))
-      events.append(.addressProved(source))
+      if !isProved(way.address) { events.append(.addressProved(way.address)) }
+      paths.append(ICEPath(way: way, priority: message.priority ?? 0, generation: generation, lastCheck: now))
     }
     if message.nominates { nominate(index, at: now, &events) }
     updateDeadline()
@@ -191,16 +193,16 @@ package final class ICELiteAgent {
   private func nominate(_ index: Int, at now: MonotonicInstant, _ events: inout [TransportEvent]) {
     paths[index].lastNomination = now
     let path = paths[index]
-    if let former = selection, former != path.address {
-      if let held = paths.first(where: { $0.address == former }), held.generation == path.generation,
+    if let former = selection, former != path.way {
+      if let held = paths.first(where: { $0.way == former }), held.generation == path.generation,
         held.priority > path.priority, let nominated = held.lastNomination,
         now.microseconds(since: nominated) < ICELiteAgent.nominationHold
       {
         return
       }
-      events.append(.moved(path.address))
+      events.append(.moved(path.way.address))
     }
-    selection = path.address
+    selection = path.way
     connectivityDeadline = nil
     // A nomination after a restart ends what was before it (RFC 8445 section 9).
     if path.generation == generation { drop({ $0.generation < path.generation }, &events) }
@@ -208,20 +210,20 @@ package final class ICELiteAgent {
 
   private func makeRoom(_ events: inout [TransportEvent]) {
     guard paths.count >= ICELiteAgent.maximumPaths else { return }
-    let oldest = paths.lazy.filter { $0.address != self.selection }.min { $0.lastCheck < $1.lastCheck }
+    let oldest = paths.lazy.filter { $0.way != self.selection }.min { $0.lastCheck < $1.lastCheck }
     guard let oldest else { return }
-    drop({ $0.address == oldest.address }, &events)
+    drop({ $0.way == oldest.way }, &events)
   }
 
   private func expirePaths(at now: MonotonicInstant, _ events: inout [TransportEvent]) {
     let limit = consentTimeout
     drop({ $0.lastCheck.advanced(byMilliseconds: limit) <= now }, &events)
-    guard let lost = selection, !paths.contains(where: { $0.address == lost }) else { return }
+    guard let lost = selection, !paths.contains(where: { $0.way == lost }) else { return }
     // Another path that the peer nominated and still checks goes on in its place.
     let next = paths.filter { $0.lastNomination != nil }.max { $0.lastCheck < $1.lastCheck }
     guard let next else { return fail(.consentLost, &events) }
-    selection = next.address
-    events.append(.moved(next.address))
+    selection = next.way
+    events.append(.moved(next.way.address))
   }
 
   private func fail(_ failure: TransportFailure, _ events: inout [TransportEvent]) {
@@ -234,11 +236,16 @@ package final class ICELiteAgent {
   }
 
   private func drop(_ isDropped: (ICEPath) -> Bool, _ events: inout [TransportEvent]) {
+    var dropped: [MediaAddress] = []
     paths.removeAll { path in
       guard isDropped(path) else { return false }
-      if latestSource == path.address { latestSource = nil }
-      events.append(.addressDropped(path.address))
+      if latestWay == path.way { latestWay = nil }
+      if !dropped.contains(path.way.address) { dropped.append(path.way.address) }
       return true
+    }
+    // An address may have checked several of our ports: it stays proved while one of them is left.
+    for address in dropped where !paths.contains(where: { $0.way.address == address }) {
+      events.append(.addressDropped(address))
     }
   }
 

@@ -1,8 +1,8 @@
 import CallModel
 
-/// A remote address that passed a check, with what its last check said. All pairs share our one local candidate.
+/// A remote address that passed a check of one port of ours, with what its last check said.
 struct ICEPath {
-  let address: MediaAddress
+  let way: ICEWay
   /// Of the peer's candidate, as PRIORITY says; of a peer-reflexive one it is all we know (RFC 8445 section 7.3.1.3).
   var priority: UInt32
   /// Which of our credentials the last check was made with: counts restarts.

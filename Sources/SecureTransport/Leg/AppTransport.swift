@@ -1,7 +1,7 @@
 public import CallModel
 public import SDPCore
 
-/// The packet side of an app leg: ICE-lite, DTLS and SRTP on one port.
+/// The packet side of an app leg: ICE-lite, DTLS and SRTP, on whichever of our ports the peer nominates.
 ///
 /// ```
 ///   datagram ─▶ kind ─▶ STUN ──▶ ICE-lite: proves and nominates addresses
@@ -15,6 +15,7 @@ public import SDPCore
 /// at. Only a nomination moves ``destination``; media that does not open is counted and forgotten. Belongs to one thread.
 public final class AppTransport {
   public struct Configuration: Sendable {
+    /// The port that media leaves by until the peer has nominated one.
     public var port: MediaPort
     public var certificate: DTLSCertificate
     public var credentials: ICECredentials
@@ -54,7 +55,8 @@ public final class AppTransport {
       handshakeTimeout: configuration.handshakeTimeout)
   }
 
-  public var port: MediaPort { configuration.port }
+  /// The port of ours that the peer nominated; before that, the first one.
+  public var port: MediaPort { ice.selectedWay?.port ?? configuration.port }
 
   /// Where the peer's nominated check came from; `nil` before, and after consent is lost.
   public var destination: MediaAddress? { ice.selected }
@@ -79,8 +81,8 @@ public final class AppTransport {
 
   /// Takes one datagram. After `rtp` and `rtcp` the packet holds the plain one; else its content is of no use.
   public func receive(
-    _ packet: PacketBuffer, from source: MediaAddress, at now: MonotonicInstant, outbox: PacketOutbox,
-    events: inout [TransportEvent]
+    _ packet: PacketBuffer, on port: MediaPort, from source: MediaAddress, at now: MonotonicInstant,
+    outbox: PacketOutbox, events: inout [TransportEvent]
   ) -> ReceivedDatagram {
     let kind = DatagramKind.of(packet)
     switch kind {
@@ -89,8 +91,8 @@ public final class AppTransport {
       let datagram = session.open(packet, kind, &events)
       if case .dropped(let reason) = datagram { return drop(reason) }
       return datagram
-    case .stun: return check(packet, source, at: now, outbox, &events)
-    case .dtls: return handshake(packet, source, at: now, outbox, &events)
+    case .stun: return check(packet, ICEWay(port: port, address: source), at: now, outbox, &events)
+    case .dtls: return handshake(packet, ICEWay(port: port, address: source), at: now, outbox, &events)
     case .other: return drop(DatagramKind.reason(packet))
     }
   }
@@ -106,12 +108,13 @@ public final class AppTransport {
   }
 
   private func check(
-    _ packet: PacketBuffer, _ source: MediaAddress, at now: MonotonicInstant, _ outbox: PacketOutbox,
+    _ packet: PacketBuffer, _ way: ICEWay, at now: MonotonicInstant, _ outbox: PacketOutbox,
     _ events: inout [TransportEvent]
   ) -> ReceivedDatagram {
     guard !isClosed else { return drop(.stun) }
-    let verdict = ice.receive(packet, from: source, at: now, reply: outbox.next, events: &events)
-    if verdict != .silent { outbox.commit(on: port, to: source) }
+    let verdict = ice.receive(
+      packet, on: way.port, from: way.address, at: now, reply: outbox.next, events: &events)
+    if verdict != .silent { outbox.commit(on: way.port, to: way.address) }
     guard verdict == .accepted else { return drop(.stun) }
     startAssociation(at: now, outbox, &events)
     session.announce(isNominated: ice.selected != nil, &events)
@@ -119,14 +122,12 @@ public final class AppTransport {
   }
 
   private func handshake(
-    _ packet: PacketBuffer, _ source: MediaAddress, at now: MonotonicInstant, _ outbox: PacketOutbox,
+    _ packet: PacketBuffer, _ way: ICEWay, at now: MonotonicInstant, _ outbox: PacketOutbox,
     _ events: inout [TransportEvent]
   ) -> ReceivedDatagram {
-    guard ice.isProved(source) else { return drop(.source) }
+    guard ice.isProved(way.address) else { return drop(.source) }
     guard session.takesHandshake else { return drop(.early) }
-    session.receive(
-      packet, from: ICEWay(port: port, address: source), isNominated: ice.selected != nil, at: now, outbox,
-      &events)
+    session.receive(packet, from: way, isNominated: ice.selected != nil, at: now, outbox, &events)
     return .consumed
   }
 
@@ -161,9 +162,9 @@ public final class AppTransport {
 
   /// A proved address that DTLS goes to: the nominated one, else where the peer spoke last.
   private var handshakeWay: ICEWay? {
-    if let selected = ice.selected { return .init(port: port, address: selected) }
+    if let selected = ice.selectedWay { return selected }
     if let spoke = session.source, ice.isProved(spoke.address) { return spoke }
-    return ice.latest.map { .init(port: port, address: $0) }
+    return ice.latest
   }
 
   /// Begins with the handshake as soon as there is an address that it may come from or go to.

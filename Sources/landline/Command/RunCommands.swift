@@ -126,6 +126,12 @@ struct DevCommand: AsyncParsableCommand {
   @Option(help: "Send calls to ordinary numbers to this SIP URI (default: the built-in far end).")
   var trunk: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Let web pages of this origin connect, such as https://app.example.com; may be repeated. Pages of this machine may.",
+      valueName: "url"))
+  var origin: [String] = []
+
   @Option(help: "Call this target, print what happens, and end.")
   var call: String?
 
@@ -139,7 +145,8 @@ struct DevCommand: AsyncParsableCommand {
   var output: OutputOptions
 
   func run() async throws {
-    let options = DevOptions(state: state, port: port, trunk: trunk, call: call, pages: pages, isFresh: fresh)
+    let options = DevOptions(
+      state: state, port: port, trunk: trunk, origins: origin, call: call, pages: pages, isFresh: fresh)
     try await output.console { try await $0.dev(options) }
   }
 }

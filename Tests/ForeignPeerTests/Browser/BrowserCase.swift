@@ -31,6 +31,9 @@ enum BrowserCase {
     }
   }
 
+  /// What +46000000000 says.
+  static let prompt = "The call is connected. This is the free test number of your telephone gateway."
+
   /// A recording with its words checked.
   /// - Parameters:
   ///   - reference: what it must be like, if that is checked as well.

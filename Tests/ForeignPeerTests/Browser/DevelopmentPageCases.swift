@@ -26,18 +26,19 @@ enum DevelopmentPageCases {
     return try await BrowserDriver.shared.run { peer in
       let window = try await BrowserWindow(peer, port: port) { log(process) }
       try await window.run("visit", ["path": "/"])
-      let said = try await BrowserCase.words(expected: "The call is connected.") {
+      let said = try await BrowserCase.words(expected: BrowserCase.prompt) {
         let call = try await window.call("+46000000000", byKeys: true)
         try await window.run("sounded")
         let end = try await window.ended(call)
         try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
-        return try await window.heard(seconds: 1, in: folder)
+        return try await window.heard(seconds: 4, in: folder)
       }
       let used = try await window.run("used")
       try require(used.number("pointer") == 0, "no pointer was used: \(used)")
       for host in ["localhost", "127.0.0.1"] {
         let found = try await window.run("foreign", ["host": host, "account": "demo"])
-        try require(found.text("trials.socket") == "refused", "no socket from \(host): \(found)")
+        // Pages of this machine may connect as apps, which then have to prove who they are.
+        try require(found.text("trials.socket") == "open", "a socket from \(host): \(found)")
         for name in ["me", "accounts", "signIn", "phone"] {
           try require(found.text("trials.\(name)") == "refused", "\(name) from \(host): \(found)")
         }

@@ -53,7 +53,7 @@ enum LibraryCases {
     let file = page.peer.folder.url.appendingPathComponent("heard.wav")
     _ = try await page.peer.ask("save", ["file": file.path], for: "saved")
     let said = try await SoundControl.words(
-      of: file, expected: "The call is connected.", listened.lateness, listened.seconds, as: .chromium)
+      of: file, expected: BrowserCase.prompt, listened.lateness, listened.seconds, as: .chromium)
     try await page.gateway.uncharged(call, page.payer)
     let records = try page.gateway.stores(page.payer.environment).records
     let figures = try await Deadline(seconds: 5).first("the page's figures", everyMilliseconds: 20) {

@@ -18,6 +18,16 @@ struct LibraryTests {
   func sessions(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Sound files", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
+    arguments: PeerCase.chosen(LibrarySoundCases.cases))
+  func sounds(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Other origins", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
+    arguments: PeerCase.chosen(SnippetCases.cases))
+  func origins(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Scenarios", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
     arguments: PeerCase.chosen(LibraryScenarioCases.cases))
   func scenarios(_ peerCase: PeerCase) async { await peerCase.perform() }

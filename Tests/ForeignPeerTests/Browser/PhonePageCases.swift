@@ -64,13 +64,13 @@ enum PhonePageCases {
   private static func prompt(_ window: BrowserWindow, _ gateway: GatewayRunning) async throws -> String {
     let folder = try TemporaryFolder("prompt")
     let call = Mutex("")
-    let said = try await BrowserCase.words(expected: "The call is connected.") {
+    let said = try await BrowserCase.words(expected: BrowserCase.prompt) {
       let id = try await window.call("+46 000 000 000")
       call.withLock { $0 = id }
       let end = try await window.ended(id)
       try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
       try require(end.number("message.cost_micro") == 0, "it is free: \(end)")
-      return try await window.heard(seconds: 1, in: folder)
+      return try await window.heard(seconds: 4, in: folder)
     }
     let record = try await gateway.record(call.withLock { $0 }, in: "sandbox")
     try require(record.summary.cause == .hungUp && record.summary.costMicro == 0, "the record: \(record.summary)")

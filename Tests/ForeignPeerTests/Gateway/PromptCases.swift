@@ -41,7 +41,7 @@ enum PromptCases {
     let file = folder.url.appendingPathComponent("heard.wav")
     let saved = try await app.peer.ask("save", ["file": file.path], for: "saved")
     let said = try await SoundControl.words(
-      of: file, expected: "The call is connected.", listened.lateness, listened.seconds, as: .aiortc)
+      of: file, expected: BrowserCase.prompt, listened.lateness, listened.seconds, as: .aiortc)
     try await app.uncharged(call)
     let record = try await gateway(app).record(call)
     try require(record.summary.cause == .hungUp && record.summary.costMicro == 0, "the record: \(record.summary)")

@@ -77,7 +77,7 @@ private final class Bench {
   }
 
   private func receive(from source: MediaAddress) -> ReceivedDatagram {
-    transport.receive(packet, from: source, at: now, outbox: outbox, events: &events)
+    transport.receive(packet, on: port, from: source, at: now, outbox: outbox, events: &events)
   }
 
   func deliver(_ bytes: ArraySlice<UInt8>, from source: MediaAddress) throws(BrokenPromise) {

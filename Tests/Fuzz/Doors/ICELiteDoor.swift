@@ -37,7 +37,8 @@ private func ask(_ credentials: ICECredentials, _ packet: PacketBuffer) throws(B
   for (source, second) in [(here, 0), (elsewhere, 1), (here, 2)] as [(MediaAddress, Int64)] {
     reply.count = 0
     let verdict = agent.receive(
-      packet, from: source, at: MonotonicInstant(milliseconds: second), reply: reply, events: &events)
+      packet, on: MediaPort(rawValue: 1), from: source, at: MonotonicInstant(milliseconds: second), reply: reply,
+      events: &events)
     try promise(packet.bytes == before, "reading changed the packet")
     switch verdict {
     case .silent: try promise(reply.count == 0, "an answer where there is none")

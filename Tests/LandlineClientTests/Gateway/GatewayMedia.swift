@@ -23,6 +23,8 @@ final class GatewayMedia {
   private(set) var secured = 0
   private(set) var restarts = 0
   private(set) var loudest: Int16 = 0
+  /// No datagram reaches it.
+  var isDeaf = false
 
   static func open(on eventLoop: any EventLoop) -> EventLoopFuture<NIOLoopBound<GatewayMedia>> {
     DatagramBootstrap(group: eventLoop).bind(host: "127.0.0.1", port: 0).flatMapThrowing { channel in
@@ -91,7 +93,7 @@ final class GatewayMedia {
   }
 
   fileprivate func received(_ bytes: ByteBuffer, from address: SocketAddress) {
-    guard case .v4 = address, bytes.readableBytes <= PacketBuffer.maximumDatagram else { return }
+    guard !isDeaf, case .v4 = address, bytes.readableBytes <= PacketBuffer.maximumDatagram else { return }
     packet.replace(with: bytes.readableBytesView)
     endpoint.receive(
       packet, on: MediaPort(rawValue: 1),

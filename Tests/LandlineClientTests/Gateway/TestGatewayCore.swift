@@ -134,6 +134,8 @@ final class TestGatewayCore {
       let media = media.value
       self.calls[id] = ScriptedCall(session: session, startedAt: self.clock, media: media)
       func tell(_ event: AppEvent) { self.take(.event(session, event)) }
+      // A firewall stands before its media port.
+      media.isDeaf = placing.target == "+46000000666"
       guard let answer = try? media.answer(placing.offer) else {
         return tell(.refused(number, CallFailure(.media)))
       }

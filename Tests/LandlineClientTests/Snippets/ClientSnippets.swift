@@ -45,7 +45,7 @@ enum ClientSnippets {
     let call = try client.calls.callPhoneNumber("+46701234567", headers: ["x-order": "4711"])
     call.audio.source = ToneSource(frequency: 440)
     call.audio.sink = try RecordingSink(path: path)
-    try call.audio.play(path: greeting, mode: .mixed)
+    try call.audio.startSendingSoundFile(path: greeting, mode: .mixed)
     // end snippet
     return call
   }

@@ -105,6 +105,49 @@ import Testing
     #expect(acceptor.counts == (1, 1))
   }
 
+  @Test func aPageThatIsRefusedMayReadWhyAndWhatLetsItIn() async throws {
+    let acceptor = RecordingAcceptor()
+    try await RunningDoor.with(acceptor) { port, _ in
+      // As the page asks once its WebSocket did not open.
+      let peer = try await RawPeer.connect(port)
+      try await peer.write("GET /v1/connect HTTP/1.1\r\nHost: a\r\nOrigin: https://shop.example:8443\r\n\r\n")
+      let answer = try #require(await peer.response())
+      #expect(answer.status == 403)
+      #expect(answer.head.lowercased().contains("access-control-allow-origin: https://shop.example:8443\r\n"))
+      #expect(answer.body.contains("http.origins: [\\\"https://shop.example:8443\\\"]"), "\(answer.body)")
+      #expect(answer.body.contains("--origin https://shop.example:8443"))
+      // What is no origin is not repeated.
+      for origin in ["https://\u{E9}vil.example", String(repeating: "o", count: 300)] {
+        let peer = try await RawPeer.connect(port)
+        try await peer.write("GET /v1/connect HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\n\r\n")
+        let answer = try #require(await peer.response())
+        #expect(answer.status == 403 && !answer.head.lowercased().contains("access-control"), "\(answer.head)")
+        #expect(!answer.body.contains(origin))
+      }
+    }
+    #expect(acceptor.counts.opened == 0)
+  }
+
+  @Test(
+    arguments: [
+      ("null", true), ("http://localhost:3000", true), ("https://127.0.0.1", true), ("http://[::1]:5173", true),
+      ("http://evil.example", false), ("http://localhost.evil.example", false),
+      ("http://127.0.0.1.evil.example", false),
+      ("http://evil@localhost", false), ("file://localhost", false), ("http://localhost:1:2", false),
+    ])
+  func aDevelopmentGatewayAdmitsPagesOfThisMachine(_ origin: String, _ isAdmitted: Bool) async throws {
+    let acceptor = RecordingAcceptor()
+    try await RunningDoor.with(acceptor) {
+      $0.signsInLocally = true
+    } _: { port, _ in
+      let peer = try await RawPeer.connect(port)
+      try await peer.write(RawPeer.upgrade(extra: ["Origin: \(origin)"]))
+      let head = try #require(await peer.head()).lowercased()
+      #expect(head.hasPrefix("http/1.1 101") == isAdmitted, "\(head)")
+    }
+    #expect(acceptor.counts.opened == (isAdmitted ? 1 : 0))
+  }
+
   @Test func tellsWhereAConnectionComesFromAndThatItEnded() async throws {
     let acceptor = RecordingAcceptor()
     var events = acceptor.events.makeAsyncIterator()

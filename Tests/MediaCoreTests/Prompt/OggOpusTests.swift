@@ -14,6 +14,11 @@ import Testing
     #expect(file.duration + file.preSkip <= file.packets.count * 960)
   }
 
+  @Test func whatTheTestNumberSaysLastsLongEnoughToBeUnderstood() throws {
+    let seconds = Double(try OggOpus(PromptLibrary.opusFile(.connected)).duration) / 48_000
+    #expect((4.0...6.0).contains(seconds), "\(seconds) s")
+  }
+
   @Test(.enabled(if: TestVectors.arePresent, Comment(rawValue: TestVectors.absence)))
   func aFileFromElsewhereIsRead() throws {
     let file = TestVectors.folder.appendingPathComponent("codec/audio/asterisk-48k.opus")

@@ -2,7 +2,8 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip
+  case firefox = "firefox-esr"
 
   private var package: String {
     switch self {
@@ -15,6 +16,9 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .flite: "flite"
     case .tshark: "tshark"
     case .janus: "janus"
+    case .unshare: "util-linux"
+    case .ip: "iproute2"
+    case .firefox: "firefox-esr"
     }
   }
 

@@ -13,6 +13,8 @@ public final class PythonPeer: Sendable {
     case landlineJS = "landline_js"
     case judge
     case pages = "pages_peer"
+    case firefox = "firefox_peer"
+    case snippet = "snippet_peer"
   }
 
   public let folder: TemporaryFolder
@@ -62,6 +64,23 @@ public final class PythonPeer: Sendable {
   public static var hasChromium: Bool { isInstalled && PeerProgram.chromium.isInstalled }
   public static let chromiumAbsence =
     "chromium or the Python peers are absent: apt-get install chromium, Deploy/peers-python"
+
+  /// Firefox calls in a network namespace that its script makes, so that it has a network whatever this machine has.
+  public static let hasFirefox: Bool = {
+    guard isInstalled, PeerProgram.firefox.isInstalled, PeerProgram.ip.isInstalled,
+      let unshare = PeerProgram.unshare.path
+    else { return false }
+    let trial = Process()
+    trial.executableURL = URL(fileURLWithPath: unshare)
+    trial.arguments = ["--net"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["true"]
+    trial.standardError = FileHandle.nullDevice
+    guard (try? trial.run()) != nil else { return false }
+    trial.waitUntilExit()
+    return trial.terminationStatus == 0
+  }()
+  public static let firefoxAbsence =
+    "firefox-esr or the Python peers are absent (apt-get install firefox-esr, Deploy/peers-python), "
+    + "or no network namespace can be made"
 
   private let noSignal = Int32(MSG_NOSIGNAL)
   /// Where the scripts lie.

@@ -42,6 +42,16 @@ navigator.mediaDevices.getUserMedia = async (constraints) => {
   opened.tracks.push(...stream.getTracks());
   return stream;
 };
+// Sound files that go to the loudspeaker by themselves: the call's own sound goes by way of an element.
+let loudspeaker = null;
+const connect = AudioNode.prototype.connect;
+AudioNode.prototype.connect = function (target, ...rest) {
+  if (this instanceof AudioBufferSourceNode && target instanceof AudioDestinationNode) {
+    loudspeaker = new AnalyserNode(this.context, { fftSize: 2048 });
+    connect.call(this, loudspeaker);
+  }
+  return connect.call(this, target, ...rest);
+};
 globalThis.addEventListener("unhandledrejection", ({ reason }) => tell({ event: "unhandled", reason: String(reason) }));
 
 const library = await import("/landline.js");
@@ -186,6 +196,63 @@ globalThis.page = {
   ask({ method, values = [] }) {
     this.current[method](...values).then(
       () => tell({ event: "did", method }), (error) => tell({ event: "did-not", method, ...described(error) }));
+  },
+
+  // A WAV file of a tone: mono, 16 bits, 8 kHz.
+  file({ frequency, milliseconds }) {
+    const rate = 8000;
+    const count = (rate * milliseconds) / 1000;
+    const view = new DataView(new ArrayBuffer(44 + 2 * count));
+    const text = (place, word) => [...word].forEach((letter, index) => view.setUint8(place + index, letter.charCodeAt(0)));
+    text(0, "RIFF"); view.setUint32(4, 36 + 2 * count, true); text(8, "WAVEfmt "); view.setUint32(16, 16, true);
+    view.setUint16(20, 1, true); view.setUint16(22, 1, true); view.setUint32(24, rate, true); view.setUint32(28, 2 * rate, true);
+    view.setUint16(32, 2, true); view.setUint16(34, 16, true); text(36, "data"); view.setUint32(40, 2 * count, true);
+    for (let index = 0; index < count; index += 1)
+      view.setInt16(44 + 2 * index, 8000 * Math.sin((2 * Math.PI * frequency * index) / rate), true);
+    return view.buffer;
+  },
+
+  async playFile({ frequency, milliseconds, loop }) {
+    await this.landline.startPlayingSoundFile(new Blob([this.file({ frequency, milliseconds })]), { loop });
+    tell({ event: "file-playing", isPlaying: this.landline.isPlayingSoundFile });
+  },
+
+  // Waits until the loudspeaker has it.
+  async hearOwn() {
+    const values = new Float32Array(2048);
+    const end = performance.now() + 5000;
+    let loud = false;
+    while (!loud && performance.now() < end) {
+      await new Promise((done) => requestAnimationFrame(done));
+      loudspeaker?.getFloatTimeDomainData(values);
+      loud = values.some((value) => Math.abs(value) > 0.1);
+    }
+    tell({ event: "own-heard", heard: loud });
+  },
+
+  stopFile() {
+    this.landline.stopPlayingSoundFile();
+    tell({ event: "file-stopped", isPlaying: this.landline.isPlayingSoundFile });
+  },
+
+  async fileOver() {
+    while (this.landline.isPlayingSoundFile) await new Promise((done) => requestAnimationFrame(done));
+    tell({ event: "file-over" });
+  },
+
+  async sendFile({ frequency, milliseconds, loop, mode }) {
+    await this.current.startSendingSoundFile(this.file({ frequency, milliseconds }), { loop, mode });
+    tell({ event: "file-sending", isSending: this.current.isSendingSoundFile });
+  },
+
+  stopSending() {
+    this.current.stopSendingSoundFile();
+    tell({ event: "sending-stopped", isSending: this.current.isSendingSoundFile });
+  },
+
+  badFile() {
+    this.landline.startPlayingSoundFile(new Uint8Array(100).buffer).then(
+      () => tell({ event: "file-refused", code: "none" }), (error) => tell({ event: "file-refused", ...described(error) }));
   },
 
   async twoHolds() {

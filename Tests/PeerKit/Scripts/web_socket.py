@@ -9,7 +9,7 @@ import struct
 # RFC 6455 section 1.3.
 GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 CONTINUATION, TEXT, CLOSE, PING, PONG = 0, 1, 8, 9, 10
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 24
 
 
 class Closed(Exception):
@@ -25,7 +25,7 @@ class WebSocket:
         self._reader, self._writer = reader, writer
 
     @classmethod
-    async def open(cls, host, port, path, protocol, origin="", **connection):
+    async def open(cls, host, port, path, protocol=None, origin="", **connection):
         """Connects, with what asyncio.open_connection takes; what the server says instead of 101 is a ValueError."""
         reader, writer = await asyncio.open_connection(host, port, **connection)
         key = base64.b64encode(os.urandom(16))
@@ -36,8 +36,9 @@ class WebSocket:
             "Connection: Upgrade",
             f"Sec-WebSocket-Key: {key.decode()}",
             "Sec-WebSocket-Version: 13",
-            f"Sec-WebSocket-Protocol: {protocol}",
-        ] + ([f"Origin: {origin}"] if origin else [])
+        ]
+        lines += [f"Sec-WebSocket-Protocol: {protocol}"] if protocol else []
+        lines += [f"Origin: {origin}"] if origin else []
         writer.write("\r\n".join(lines + ["", ""]).encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         fields = dict(line.lower().split(": ", 1) for line in head[1:] if ": " in line)
