@@ -46,6 +46,7 @@ extension RulesRow {
       "destinationDenied", .refused(CallFailure(.destinationBlocked)), not: .refused(CallFailure(.noRate))),
     RulesRow("accountLocked", .refused(CallFailure(.accountLocked)), not: .refused(CallFailure(.accountClosed))),
     RulesRow("accountClosed", .refused(CallFailure(.accountClosed)), not: .refused(CallFailure(.accountLocked))),
+    RulesRow("accountMissing", .refused(CallFailure(.unknownAccount)), not: .refused(CallFailure(.accountClosed))),
     RulesRow("capReached", .refused(CallFailure(.rateTooHigh)), not: .refused(CallFailure(.concurrencyCap))),
 
     RulesRow(

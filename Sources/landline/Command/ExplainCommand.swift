@@ -17,7 +17,7 @@ struct ExplainCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "The 26 letters of a call, 488, cause 65, sip.media or insufficientCredit.",
+    help: "A call's id, the beginning of one or last, 488, cause 65, sip.media or insufficientCredit.",
     completion: .list(Console.explainableNames))
   var code: [String]
 
