@@ -101,15 +101,6 @@ extension Console {
       call, ladder, recording, at: "\(client.gateway)")
   }
 
-  /// The page of a call on the gateway that carried it.
-  private func page(of call: CallID, at gateway: String) -> String? {
-    guard var parts = URLComponents(string: gateway) else { return nil }
-    parts.scheme = parts.scheme == "wss" ? "https" : "http"
-    parts.path = "/calls/\(call)"
-    parts.query = nil
-    return parts.string
-  }
-
   private func outcome(
     _ outcome: CallOutcome, _ call: Call, _ ladder: CallLadder, _ recording: RecordingSink?, at gateway: String
   ) throws -> Answer {
@@ -119,7 +110,7 @@ extension Console {
     } else if let recording {
       lines.append("record   \(recording.path)")
     }
-    let page = call.id.flatMap { self.page(of: $0, at: gateway) }
+    let page = call.id.flatMap { id in Console.pages(of: gateway).map { "\($0)/calls/\(id)" } }
     if let id = call.id {
       lines.append("call     \(id)")
       if let page { lines.append("page     \(page)") }

@@ -15,17 +15,23 @@ extension Console {
     let client = ControlClient(path: controlPath(control))
     let object = try object(await client.get("/v1/calls/\(call)" + query(["environment": name])), control)
     var answer = Answer(record: Console.flattened(object))
-    answer.blocks = CallSheet(call: object, base: pagesAddress, table: try table()).lines.map { .line($0) }
+    answer.blocks = CallSheet(
+      call: object, base: Console.pages(of: try? finder().url()?.value), table: try table()
+    ).lines.map { .line($0) }
     return answer
   }
 
-  /// Where the gateway's pages are, as far as the address for apps says it.
-  private var pagesAddress: String? {
-    guard let url = try? finder().url()?.value, url.lowercased().hasPrefix("ws"),
-      var parts = URLComponents(string: url)
-    else { return nil }
-    parts.scheme = parts.scheme?.lowercased() == "wss" ? "https" : "http"
+  /// Where the pages of a gateway are.
+  /// - Parameter url: its address for apps, as far as it is known.
+  static func pages(of url: String?) -> String? {
+    guard var parts = url.flatMap({ URLComponents(string: $0) }) else { return nil }
+    switch parts.scheme?.lowercased() {
+    case "ws", "http": parts.scheme = "http"
+    case "wss", "https": parts.scheme = "https"
+    default: return nil
+    }
     parts.path = ""
+    parts.query = nil
     return parts.string
   }
 
