@@ -46,7 +46,7 @@ export const LIMITS = Object.freeze({
   iceGrace: 2000,
   iceRestart: 4000,
   /** From the gateway's answer until the page is told that there is no way for sound yet. */
-  mediaPath: 2500,
+  mediaPath: 2000,
   /** Bytes of a sound file. */
   soundBytes: 16777216,
 });

@@ -243,6 +243,7 @@ function saidBy(failure, summary) {
 }
 
 const evidence = (failure) => [
+  !failure.sip_status && failure.domain === "network" && failure.phrase,
   failure.sip_status && `SIP ${failure.sip_status} ${failure.phrase ?? ""}`.trim(),
   ...(failure.reasons ?? []).map(({ protocol, cause, text }) => [`Reason: ${protocol}`, cause && `cause ${cause}`, text].filter(Boolean).join(" ")),
   !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,

@@ -11,7 +11,7 @@ public final class Call: Sendable {
   /// Most keys of one ``sendDTMF(_:)``.
   public static let maximumKeys = 64
   /// From the gateway's answer until an app is told that sound has no way yet (``CallEvent/Kind/mediaBlocked(_:)``).
-  public static let mediaPathMilliseconds: Int64 = 2_500
+  public static let mediaPathMilliseconds: Int64 = 2_000
   /// Events kept for a stream that is taken late.
   static let keptEvents = 256
 

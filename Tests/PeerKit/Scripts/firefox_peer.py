@@ -27,59 +27,51 @@ Events: ready, done (do and the values above), failed (reason).
 import argparse
 import asyncio
 import base64
+import contextlib
+import io
 import json
 import os
 import pathlib
 import re
 import socket
+import struct
 import subprocess
 import sys
 import time
 
 from firefox import Firefox
-from peer_protocol import emit, serve
+from peer_protocol import emit, serve, write_wav
 
 # The other end of the cable, where another machine is.
 NEIGHBOUR = "landline1"
+OWN_MAC, NEIGHBOUR_MAC = "02:00:00:00:00:01", "02:00:00:00:00:02"
 INSIDE = "--inside"
+RATE = 48000
+# Of 16 bits: comfort noise and dither are quieter.
+LOUD = 300
 
-# Records what a call plays, as it is played. A browser that has no microphone says so as it would.
+# Records what a call plays. Not by Web Audio, which Firefox does not start on a machine without a loudspeaker.
 TAP = """() => {
-  const judge = (globalThis.firefoxJudge = { blocks: [], rate: 0, connection: null, called: null });
+  const judge = (globalThis.firefoxJudge = { chunks: [], connection: null });
   const Connection = globalThis.RTCPeerConnection;
   globalThis.RTCPeerConnection = class extends Connection {
     constructor(...values) {
       super(...values);
       this.addEventListener("track", ({ track }) => {
-        const context = new AudioContext();
-        context.resume();
-        judge.rate = context.sampleRate;
-        const taker = context.createScriptProcessor(4096, 1, 1);
+        const recorder = new MediaRecorder(new MediaStream([track]), { mimeType: "audio/ogg; codecs=opus" });
         // Of the last call alone.
-        taker.onaudioprocess = ({ inputBuffer }) => {
-          if (judge.connection === this) judge.blocks.push(new Float32Array(inputBuffer.getChannelData(0)));
-        };
-        context.createMediaStreamSource(new MediaStream([track])).connect(taker).connect(context.destination);
+        recorder.ondataavailable = ({ data }) => { if (judge.connection === this) judge.chunks.push(data); };
+        recorder.start(100);
       });
     }
     setRemoteDescription(...values) {
-      if (judge.connection !== this) judge.blocks = [];
+      if (judge.connection !== this) judge.chunks = [];
       judge.connection = this;
       return super.setRemoteDescription(...values);
     }
   };
-  judge.recorded = () => {
-    // From the first sound on.
-    const first = judge.blocks.findIndex((block) => block.some((sample) => Math.abs(sample) > 0.01));
-    const blocks = first < 0 ? [] : judge.blocks.slice(first);
-    const samples = new Int16Array(blocks.reduce((sum, block) => sum + block.length, 0));
-    let place = 0;
-    for (const block of blocks)
-      for (const value of block) samples[place++] = Math.max(-32768, Math.min(32767, Math.round(value * 32768)));
-    return samples;
-  };
-  judge.text = () => {
-    const bytes = new Uint8Array(judge.recorded().buffer);
+  judge.text = async () => {
+    const bytes = new Uint8Array(await new Blob(judge.chunks).arrayBuffer());
     let text = "";
     for (let start = 0; start < bytes.length; start += 32768)
       text += String.fromCharCode(...bytes.subarray(start, start + 32768));
@@ -103,7 +95,8 @@ def network(address):
     steps = [["ip", "link", "set", "lo", "up"]]
     if address:
         steps += [
-            ["ip", "link", "add", "landline0", "type", "veth", "peer", "name", NEIGHBOUR],
+            ["ip", "link", "add", "landline0", "address", OWN_MAC, "type", "veth", "peer", "name", NEIGHBOUR,
+             "address", NEIGHBOUR_MAC],
             ["ip", "address", "add", f"{address}/24", "dev", "landline0"],
             ["ip", "link", "set", "landline0", "up"],
             ["ip", "link", "set", NEIGHBOUR, "up"],
@@ -192,12 +185,7 @@ class Machine:
     async def stranger_(self, port):
         """A datagram as another machine on the cable sends it, though it names this machine's own address as the sender
         or another of the network."""
-        import struct
-
-        def index(name):
-            return pathlib.Path(f"/sys/class/net/{name}/address").read_text().strip().replace(":", "")
-
-        target, source = bytes.fromhex(index("landline0")), bytes.fromhex(index(NEIGHBOUR))
+        target, source = (bytes.fromhex(text.replace(":", "")) for text in (OWN_MAC, NEIGHBOUR_MAC))
         # RFC 8489: a binding request that is well formed as far as anybody can tell without the password.
         body = struct.pack("!HHI12s", 1, 0, 0x2112A442, b"neighbour-01")
         sent = 0
@@ -265,17 +253,34 @@ class Machine:
         text = await self._until(seen, seconds)
         return {"text": text, "milliseconds": round(1000 * (time.monotonic() - self._called))}
 
-    async def sounded_(self, seconds):
-        await self._until(f"firefoxJudge.recorded().length >= {float(seconds)} * firefoxJudge.rate", seconds + 20)
-
-    async def recorded_(self, file):
-        from peer_protocol import write_wav
+    async def _heard(self):
+        """What the last call has played, from its first sound on: 16-bit samples, so many a second."""
+        import av
         import numpy
 
-        text, rate = await self._browser.evaluate("[firefoxJudge.text(), firefoxJudge.rate]")
-        samples = numpy.frombuffer(base64.b64decode(text), dtype="<i2")
-        write_wav(file, int(rate), samples)
-        return {"seconds": len(samples) / rate}
+        data = base64.b64decode(await self._browser.evaluate("firefoxJudge.text()"))
+        parts = []
+        # Before the recorder's first page of sound there is nothing to open.
+        with contextlib.suppress(av.error.EOFError, av.error.InvalidDataError):
+            with av.open(io.BytesIO(data)) as file:
+                resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+                for frame in file.decode(audio=0):
+                    parts += [part.to_ndarray().reshape(-1) for part in resampler.resample(frame)]
+        samples = numpy.concatenate(parts) if parts else numpy.zeros(0, dtype="<i2")
+        loud = numpy.flatnonzero(numpy.abs(samples.astype(int)) > LOUD)
+        return samples[loud[0]:] if len(loud) else samples[:0]
+
+    async def sounded_(self, seconds):
+        end = time.monotonic() + seconds + 20
+        while len(await self._heard()) < seconds * RATE:
+            if time.monotonic() > end:
+                raise RuntimeError("it is not heard so long")
+            await asyncio.sleep(0.2)
+
+    async def recorded_(self, file):
+        samples = await self._heard()
+        write_wav(file, RATE, samples)
+        return {"seconds": len(samples) / RATE}
 
     async def path_(self):
         return await self._browser.evaluate(PATH)
