@@ -23,6 +23,7 @@
   FILE(account_js, "account.js") \
   FILE(call_html, "call.html") \
   FILE(call_js, "call.js") \
+  FILE(docs_css, "docs.css") \
   FILE(calls_html, "calls.html") \
   FILE(calls_js, "calls.js") \
   FILE(figures_css, "figures.css") \
@@ -79,6 +80,9 @@ static const unsigned char call_html[] = {
 };
 static const unsigned char call_js[] = {
 #embed "Pages/call.js"
+};
+static const unsigned char docs_css[] = {
+#embed "Pages/docs.css"
 };
 static const unsigned char calls_html[] = {
 #embed "Pages/calls.html"

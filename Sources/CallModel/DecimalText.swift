@@ -74,6 +74,14 @@ public enum DecimalText {
     return negative ? -value : value
   }
 
+  /// The same for people: at least two decimals, and no zeros behind them: `0.0145`, `12.50`.
+  public static func brief(_ value: Int64, scale: Int) -> String {
+    var text = format(value, scale: scale)
+    guard let point = text.firstIndex(of: ".") else { return text }
+    while text.hasSuffix("0"), text.distance(from: point, to: text.endIndex) > 3 { text.removeLast() }
+    return text
+  }
+
   /// Prints an integer of `scale` decimal places at full scale: `(1_500_000, scale: 6)` is `1.500000`.
   public static func format(_ value: Int64, scale: Int) -> String {
     var digits = String(value.magnitude)

@@ -408,6 +408,8 @@ struct SignallingTests {
       bench.pass(seconds: 5)
     }
     #expect(bench.count("sip OPTIONS") == 4)
+    let silent = bench.effects.filter { if case .pinged(trunk: "a", microseconds: nil) = $0 { true } else { false } }
+    #expect(silent.count == 3)
     #expect(bench.engine.trunkReports.first?.standing == "down")
     bench.place()
     #expect(bench.engine.liveCalls.first?.trunk == "b")

@@ -1,12 +1,14 @@
 // /account: what is there, what is reserved, where it went.
-import { api, fill, moment, money, problemBox, spoken, start } from "/pages/shell.js";
+import { api, confirmed, fill, moment, money, onDecimals, onReturn, price, problemBox, spoken, start, when } from "/pages/shell.js";
 import {
-  asks, badge, callPath, card, confirmed, errorBox, facts, field, folded, grid, input, instant, isKnown, main, option, options,
+  asks, badge, callPath, card, errorBox, facts, field, folded, grid, input, instant, isKnown, main, option, options,
   PagedList, postings, query, repeat, tags, timeInput,
 } from "/pages/lists.js";
-import { dayBars } from "/pages/plots.js";
+import { dayBars, Plot } from "/pages/plots.js";
 
 const { a, button, code, details, div, h1, p, select, span, summary } = tags;
+// Periods of the drawing, in hours.
+const periods = { 24: "24 hours", 168: "7 days", 720: "30 days" };
 // Days that a balance should last for.
 const enoughDays = 3;
 const kinds = {
@@ -19,6 +21,9 @@ const me = await start("account");
 const isOperator = me.role === "operator";
 let [name, account, spend] = [null, null, null];
 let stop = () => {};
+let [again, redraw] = [stop, stop];
+onReturn(() => again());
+onDecimals(() => redraw());
 
 const path = (rest) => `/v1/accounts/${encodeURIComponent(name)}${rest}`;
 const cash = (value) => money(value, account.currency);
@@ -45,8 +50,8 @@ async function choose(wanted) {
 }
 
 function build() {
-  const [balance, outflow, entries] = [balanceCard(), spendCard(), historyCard()];
-  let posted = account.posted_micro;
+  const [balance, outflow, course, entries] = [balanceCard(), spendCard(), courseCard(), historyCard()];
+  let [posted, held] = [account.posted_micro, account.held_micro];
   const shown = name;
   async function refresh() {
     try {
@@ -54,20 +59,30 @@ function build() {
       if (shown !== name) return;
       account = found;
     } catch (error) {
-      balance.problem.fail(error);
+      // That the gateway is gone is told above the page.
+      if (error.status !== 0) balance.problem.fail(error);
       return;
     }
     balance.show();
+    if (account.posted_micro !== posted || account.held_micro !== held) course.load();
+    held = account.held_micro;
     if (account.posted_micro === posted) return;
     posted = account.posted_micro;
     outflow.load().then(balance.show);
     entries.changed();
   }
-  fill(page, div("columns", balance.node, outflow.node), isOperator && topUpCard(refresh), entries.node);
+  fill(page, div("columns", balance.node, outflow.node), course.node, isOperator && topUpCard(refresh), entries.node);
   balance.show();
+  course.load();
   outflow.load().then(balance.show);
   entries.reload();
   stop = repeat(2, refresh);
+  [again, redraw] = [refresh, () => {
+    balance.draw();
+    outflow.draw();
+    course.draw();
+    entries.draw();
+  }];
 }
 
 function balanceCard() {
@@ -78,6 +93,10 @@ function balanceCard() {
   return {
     node: card("Balance", box, hint, problem),
     problem,
+    draw() {
+      shown = null;
+      this.show();
+    },
     show() {
       problem.clear();
       const text = JSON.stringify(account);
@@ -113,7 +132,17 @@ function spendCard() {
   const sum = p("");
   const problem = errorBox();
   const table = grid("Spent per day", "Day", "#Spent", "#Calls");
+  function draw() {
+    if (!spend) return;
+    const { days } = spend;
+    const total = (key) => days.reduce((all, day) => all + day[key], 0);
+    const most = days.reduce((one, other) => (other.spent_micro > (one?.spent_micro ?? 0) ? other : one), null);
+    sum.textContent = `${cash(total("spent_micro"))}${also(days[0]?.calls === null ? null : total("calls"), " with ")}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
+    bars.show(days.map((day) => [day.spent_micro, `${day.date}: ${cash(day.spent)}${also(day.calls, ", ")}`]), sum.textContent);
+    fill(table.body, days.toReversed().map((day) => table.row(day.date, cash(day.spent), String(day.calls ?? "–"))));
+  }
   return {
+    draw,
     node: card("Spent in 30 days", bars.node, sum, problem, folded("Day by day", table.node)),
     async load() {
       const asked = name;
@@ -126,14 +155,46 @@ function spendCard() {
         return;
       }
       problem.clear();
-      const { days } = spend;
-      const total = (key) => days.reduce((all, day) => all + day[key], 0);
-      const most = days.reduce((one, other) => (other.spent_micro > (one?.spent_micro ?? 0) ? other : one), null);
-      sum.textContent = `${cash(total("spent_micro"))}${also(days[0]?.calls === null ? null : total("calls"), " with ")}${most ? `, most on ${most.date}: ${cash(most.spent)}` : ""}`;
-      bars.show(days.map((day) => [day.spent_micro, `${day.date}: ${cash(day.spent)}${also(day.calls, ", ")}`]), sum.textContent);
-      fill(table.body, days.toReversed().map((day) => table.row(day.date, cash(day.spent), String(day.calls ?? "–"))));
+      draw();
     },
   };
+}
+
+// What was there over time, and how much of it was held for calls.
+function courseCard() {
+  const problem = errorBox();
+  const period = select({ id: "course-period", onchange: () => load() }, options(periods));
+  period.value = "168";
+  const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+  const time = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+  const plot = new Plot(
+    [{ key: "money", title: "Amount", unit: account.currency, top: 0.01, format: (value) => cash(Math.round(value * 1e6)) }], {
+      isSteps: true,
+      words: (at, isShort) => (isShort ? (plot.end - plot.start > 172_800 ? day : time).format(at * 1000) : when(new Date(at * 1000).toISOString())),
+      spread: (end, count, start) => Array.from({ length: count }, (_, index) => start + ((end - start) * index) / (count - 1)),
+    });
+  async function load() {
+    const asked = name;
+    const from = new Date(Date.now() - Number(period.value) * 3_600_000).toISOString();
+    let found;
+    try {
+      found = await api(query(path("/balances"), { from }));
+    } catch (error) {
+      return error.status !== 0 && problem.fail(error);
+    }
+    if (asked !== name) return;
+    problem.clear();
+    const { points } = found;
+    const line = (title, figure) => ({ name: title, points: points.map((point) => [Date.parse(point.at) / 1000, figure(point) / 1e6]) });
+    plot.start = Date.parse(found.from) / 1000;
+    const lowest = Math.min(0, ...points.map((point) => point.posted_micro - point.held_micro)) / 1e6;
+    plot.figures[0].bottom = lowest;
+    plot.show({ money: [
+      line("booked", (point) => point.posted_micro), line("available", (point) => point.posted_micro - point.held_micro),
+      line("held for calls", (point) => point.held_micro),
+    ] }, Math.max(plot.start + 1, Date.parse(found.to) / 1000));
+  }
+  return { load, draw: () => plot.all && plot.choose(plot.figure), node: card("Balance over time", field("Period", period), problem, plot.node) };
 }
 
 // randomUUID is missing where the page came without TLS.
@@ -189,6 +250,7 @@ function historyCard() {
   }
   return {
     reload,
+    draw: () => list.draw(true),
     changed: () => list.changed(),
     node: card("History", div("row", span("small muted", "Download"), links),
       div({ class: "filters", onchange: reload }, field("Kind", kind), field("From", from), field("Before", to)),
@@ -222,7 +284,7 @@ function lineRow(entry, table) {
 const background = (entry) => facts([
   ["Transfer", String(entry.seq)], ["Booked by", entry.actor], ["Key", entry.key], ["Note", entry.detail],
   ["Billed", isKnown(entry.billed_seconds) ? `${entry.billed_seconds} s` : null],
-  ["Rate", entry.rate ? `${cash(entry.rate)} a minute` : null], ["Reason", entry.reason],
+  ["Rate", entry.rate ? `${price(entry.rate, account.currency)} a minute` : null], ["Reason", entry.reason],
   ["Reverses", entry.reverses ? `transfer ${entry.reverses}` : null], ["Call", entry.call && linkTo(entry.call, entry.call)],
 ], "small");
 

@@ -1,13 +1,14 @@
 // /calls/ID: the story of one call, read again each second while it is up.
-import { api, copyButton, fill, moment, money, spoken, start } from "/pages/shell.js";
+import { api, charged, copyButton, fill, moment, money, onDecimals, price, spoken, start, untilReturn } from "/pages/shell.js";
 import {
-  action, badge, card, causes, errorBox, errorLink, facts, grid, hangUp, isKnown, main, postings, query, states, tags,
+  action, badge, card, ending, errorBox, errorLink, facts, grid, hangUp, isKnown, main, postings, query, states, tags,
 } from "/pages/lists.js";
 import { Ladder, legs } from "/pages/ladder.js";
 import { offset, Plot, timingBar } from "/pages/plots.js";
 
 const { a, article, details, div, h1, h3, li, p, pre, span, strong, summary, ul } = tags;
 const phases = { "set-up": "Post-dial delay", ringing: "Ringing", talking: "Talking" };
+const holds = { authorised: "before the answer", answered: "while it is up", settled: "and settled", voided: "and given back" };
 const owners = {
   app: "The app has to act", gateway: "The gateway’s operator has to act", trunk: "The trunk’s carrier has to act",
   callee: "Only the callee can change it", account: "The account’s owner has to act", nobody: "Nobody has to act",
@@ -16,6 +17,10 @@ const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
   { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
   { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
+  { key: "round_trip", title: "Round trip", unit: "ms", digits: 1, top: 50, limit: { value: 400, text: "warning above 400 ms" },
+    note: "there and back, as reports of both ends tell" },
+  { key: "buffered", title: "Buffer", unit: "ms", digits: 1, top: 10,
+    note: "the longest that a packet waited in the gateway for one before it" },
 ];
 
 await start("calls");
@@ -48,10 +53,10 @@ const [findings, about, codecs, counts, descriptions, attempts, costs] = Array.f
 const gaps = div("");
 const timing = timingBar((name) => phases[name] ?? name);
 const ladder = new Ladder();
-const plots = figures.map((figure) => new Plot(figure));
+const plot = new Plot(figures);
 const cards = {
   findings: card("What happened", findings), timing: card("Time", timing.node),
-  sound: card("Sound", codecs, counts, ...plots.map((plot) => plot.node)), descriptions: card("Session descriptions", descriptions),
+  sound: card("Sound", codecs, counts, plot.node), descriptions: card("Session descriptions", descriptions),
   attempts: card("Attempts", attempts), costs: card("Money", costs),
 };
 
@@ -74,7 +79,7 @@ function show(story) {
   // Numbers in messages are not hidden; without a trace there are none.
   capture.hidden = isMasked || !story.ladder.some((row) => row.kind === "sip");
   if (changed("state", story.state, story.cause, story.failure, story.is_live)) {
-    const word = story.is_live ? states[story.state] ?? story.state : causes[story.cause] ?? story.cause ?? story.state;
+    const word = story.is_live ? states[story.state] ?? story.state : ending(story.cause, story.failure) ?? story.state;
     fill(state, badge(word, story.failure ? "bad" : story.is_live || story.cause === "hungUp" ? "good" : "warn"),
       story.is_live && badge("live", "info"), badge(story.kind));
   }
@@ -95,13 +100,10 @@ function show(story) {
 function showFindings({ findings: found, failure }) {
   if (!changed("findings", found, failure)) return;
   cards.findings.hidden = found.length === 0 && !failure;
-  fill(findings, found.map((finding) => article("finding",
-    h3("", finding.title), p("", finding.explanation),
-    p("row", badge(owners[finding.owner] ?? finding.owner, finding.owner === "nobody" ? "good" : "warn"), badge(`${finding.confidence} % sure`),
-      span("small muted mono", finding.rule)),
-    finding.evidence.length > 0 && div("small", p("muted", "Why this is believed"), ul("evidence mono", finding.evidence.map((line) => li("", line)))),
-    finding.fixes.length > 0 && div("stack tight", p("small muted", "What to do"),
-      finding.fixes.map((fix) => div("fix", pre("code", fix), copyButton(() => fix)))))),
+  const [first, ...rest] = found;
+  fill(findings, first && article("finding", h3("", first.title), findingParts(first, failure)),
+  rest.length > 0 && p("small muted", failure ? "Less likely, or beside it" : "Also"),
+  rest.map((finding) => details("finding", summary("", finding.title), findingParts(finding, failure))),
   failure && div("problem", p("", strong("", failure.meaning)), facts([
     ["Code", errorLink(failure.code)], ["Said by", failure.said_by],
     ["SIP", [failure.sip_status, failure.phrase].filter(Boolean).join(" ")],
@@ -109,6 +111,16 @@ function showFindings({ findings: found, failure }) {
     ["Warning", failure.warning], ["Reasons", (failure.reasons ?? []).join("; ")], ["Refusal", failure.refusal],
     ["Does a retry help", `${failure.retry}${failure.retry_after_seconds ? `, after ${failure.retry_after_seconds} s` : ""}`],
   ])));
+}
+
+// What a finding says. How sure it is matters where somebody has to find out what went wrong.
+function findingParts({ explanation, owner, confidence, rule, evidence, fixes }, failure) {
+  const isQuiet = owner === "nobody" && !failure;
+  return [p("", explanation),
+    p("row", badge(owners[owner] ?? owner, owner === "nobody" ? "good" : "warn"), !isQuiet && badge(`${confidence} % sure`)),
+    fixes.length > 0 && div("stack tight", p("small muted", "What to do"), fixes.map((fix) => div("fix", pre("code", fix), copyButton(() => fix)))),
+    evidence.length > 0 && details("small", summary("", "Why this is believed"), ul("evidence mono", evidence.map((line) => li("", line))),
+      p("muted", "Rule ", span("mono", rule)))];
 }
 
 function showAbout(story) {
@@ -142,22 +154,28 @@ function showSound(story) {
   fill(table.body, ways.map(([side, way, name]) => {
     const one = media.find((leg) => leg.side === side)?.[way];
     return one && (one.packets > 0 || quality.length > 0) && table.row(name, one.packets.toLocaleString("en"), one.bytes.toLocaleString("en"), one.lost.toLocaleString("en"),
-      `${one.jitter.toFixed(1)} ms`, one.score > 0 ? one.score.toFixed(2) : "–");
+      one.packets > 0 ? `${one.jitter.toFixed(1)} ms` : "–", one.packets > 0 && one.score > 0 ? one.score.toFixed(2) : "–");
   }));
-  const means = media.filter((leg) => leg.mean_score).map((leg) =>
+  const means = media.filter((leg) => leg.mean_score && leg.received.packets > 0).map((leg) =>
     `${leg.side} side: mean MOS ${leg.mean_score.toFixed(2)}, worst ${(leg.worst_score ?? leg.mean_score).toFixed(2)}`);
-  fill(counts, media.length > 0 && table.node, means.length > 0 && p("small muted", means.join("; ")));
+  const isCounted = media.some((leg) => leg.received.packets > 0 || leg.sent.packets > 0);
+  fill(counts, isCounted ? table.node : media.length > 0 && p("muted", "No packet of sound went either way."), means.length > 0 && p("small muted", means.join("; ")));
   const last = Math.max(1, ...quality.map((second) => second.at / 1e6));
-  for (const [index, { key, factor = 1 }] of figures.entries()) {
-    plots[index].node.hidden = quality.length === 0;
-    plots[index].show(ways.map(([side, way, name]) => ({
-      name, points: quality.filter((second) => second.side === side).map((second) => {
-        // A score of 0 is an unknown one; before the first packet nothing was lost or late.
-        const isThere = key === "score" ? second[way].score > 0 : second[way].packets > 0;
-        return [second.at / 1e6, isThere ? second[way][key] * factor : null];
-      }),
-    })), last);
-  }
+  const series = (side, name, figure) => ({
+    name, points: quality.filter((second) => second.side === side).map((second) => [second.at / 1e6, figure(second) ?? null]),
+  });
+  // A score of 0 is an unknown one; before the first packet nothing was lost or late.
+  const all = Object.fromEntries(figures.map(({ key, factor = 1 }) => [key, ways.map(([side, way, name]) => series(side, name, (second) => {
+    const one = second[way];
+    return one.packets > 0 && (key !== "score" || one.score > 0) && isKnown(one[key]) ? one[key] * factor : null;
+  }))]));
+  const [near, far] = ["near", "far"].map((side) => ways.find((way) => way[0] === side)?.[2].replace(" → ", " and "));
+  all.round_trip = [near && series("near", near, (second) => second.round_trip), far && series("far", far, (second) => second.round_trip)]
+    .filter(Boolean);
+  // What the gateway sends waits in somebody else's buffer.
+  all.buffered = all.buffered.filter((_, index) => ways[index][1] === "received");
+  plot.node.hidden = !Object.values(all).flat().some(({ points }) => points.some(([, value]) => value !== null));
+  plot.show(all, last);
 }
 
 function showDescriptions({ descriptions: found }) {
@@ -186,8 +204,8 @@ function showMoney({ money: cost, is_live: isLive }) {
   fill(costs, facts([
     ["Charged", cash(cost.charged_micro) ?? (isLive ? "when the call ends" : "nothing")],
     ["Billed", isKnown(cost.billed_seconds) ? spoken(cost.billed_seconds) : null],
-    ["Held", cost.reserved_micro ? `${cash(cost.reserved_micro)} (${cost.hold_state})` : null],
-    ["Rate", rate ? `${money((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
+    ["Held", cost.reserved_micro ? `${cash(cost.reserved_micro)} (${holds[cost.hold_state] ?? cost.hold_state})` : null],
+    ["Rate", rate ? `${price((rate / 1e9).toFixed(9), cost.currency)} a minute` : "free"],
     ["Connection fee", cost.connection_fee_micro ? cash(cost.connection_fee_micro) : null],
     ["Increments", rate && isKnown(cost.initial_seconds) ? `${cost.initial_seconds} s at first, then each ${cost.increment_seconds} s` : null],
     ["Destination", cost.destination], ["Rate deck", cost.deck],
@@ -201,6 +219,25 @@ const unknown = () => fill(page, h1("", "No such call"),
   p("empty break", `No call of your accounts has the id ${id}, or its record is no longer kept. `,
     a({ href: "/calls" }, "Search the calls"), "."));
 
+// A gateway that was killed left no record of the call: the ledger knows what it cost.
+async function interrupted() {
+  fill(state, badge("interrupted", "bad"), badge(last.kind));
+  ender.hidden = true;
+  conclusion.textContent = "The gateway stopped while this call was up and kept no record of it. What stands below is what was known a moment before.";
+  for (let found = null; !found && last.money;) {
+    found = await charged(id, last.account).catch(() => null);
+    if (found) showMoney({ ...last, is_live: false, money: { ...last.money, charged_micro: found.cost_micro, billed_seconds: found.billed_seconds ?? null, hold_state: "settled" } });
+    else await untilReturn(2000);
+  }
+}
+
+let last = null;
+// Amounts have more decimals than before.
+onDecimals(() => {
+  known.delete("money");
+  if (last) showMoney(last);
+});
+
 // Readings after the end, until the record and the charge are there.
 const afterwards = 3;
 
@@ -210,6 +247,7 @@ async function read() {
     try {
       const story = await api(query(path("/story"), mask));
       problem.clear();
+      last = story;
       show(story);
       if (story.is_live) [wasLive, left] = [true, afterwards];
       else if (--left < 0) return;
@@ -220,13 +258,15 @@ async function read() {
         return;
       }
       // Between the end of a call and its record there is a moment without either.
-      if (error.status !== 404 || --left < 0) {
+      if (error.status === 404 && --left < 0) return interrupted();
+      // That the gateway is gone is told above the page; what it knew stands there.
+      if (error.status !== 404 && (error.status !== 0 || !last)) {
         if (!page.contains(problem)) fill(page, problem);
         problem.fail(error);
         if (isFinal) return;
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    await untilReturn(1000);
     while (document.hidden) await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true }));
   }
 }

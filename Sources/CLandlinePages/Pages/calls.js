@@ -1,7 +1,7 @@
 // /calls: the calls that are up, pushed by the gateway, and a search of those that are over.
-import { api, duration, fill, follow, moment, money, start } from "/pages/shell.js";
+import { api, duration, fill, follow, moment, money, onDecimals, onReturn, start } from "/pages/shell.js";
 import {
-  action, asks, badge, callPath, card, causes, errorBox, errorLink, field, grid, hangUp, input, instant, main, masked, option,
+  action, asks, badge, callPath, card, causes, ending, errorBox, errorLink, field, grid, hangUp, input, instant, main, masked, option,
   options, PagedList, query, states, tags, timeInput,
 } from "/pages/lists.js";
 
@@ -60,7 +60,7 @@ class LiveRow {
   show(call) {
     this.call = call;
     const isOver = call.state === "ended";
-    write(this.state, states[call.state] ?? call.state);
+    write(this.state, isOver ? ending(call.cause, call.failure) ?? states.ended : states[call.state] ?? call.state);
     this.state.className = `badge ${call.failure ? "bad" : tones[call.state] ?? ""}`;
     write(this.parties, parties(call));
     write(this.about, `${call.kind}${call.failure ? ` · ${call.failure.message}` : ""}`);
@@ -153,7 +153,7 @@ function overRow(call) {
     ...(isOperator ? [call.account] : []), call.trunk ?? "–", call.answered_at ? duration(call.duration_ms / 1000) : "–",
     call.cost_micro > 0 ? money(call.cost, call.currency) : "–",
     scores([call.mean_score_near, call.mean_score_far], ["near side", "far side"]),
-    div("", badge(causes[call.cause] ?? call.cause, tone),
+    div("", badge(ending(call.cause, call.failure), tone),
       failure && div("small", errorLink(failure.code), failure.sip_status ? ` · SIP ${failure.sip_status}` : "")));
 }
 
@@ -178,7 +178,7 @@ const maskBox = input("mask", {
 });
 function search() {
   const text = destination.value.trim();
-  if (/^[0-9A-Z]{26}$/.test(text)) location.assign(callPath(text));
+  if (/^([0-9A-Z]{26}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i.test(text)) location.assign(callPath(text));
   else list.reload();
 }
 cause.addEventListener("change", search);
@@ -201,6 +201,11 @@ follow("/v1/live-calls?watch=true", {
   },
   error: (error) => liveProblem.fail(error),
 });
+onDecimals(() => {
+  for (const row of rows.values()) row.show(row.call);
+  list.draw(true);
+});
+onReturn(overSoon);
 setInterval(() => {
   for (const row of rows.values()) if (row.call.state !== "ended") row.tick();
 }, 1000);

@@ -3,13 +3,17 @@ import { copyButton, fill } from "/pages/shell.js";
 import { action, folded, grid, tags } from "/pages/lists.js";
 import { Drawing, offset, roughly, shapes, shortened } from "/pages/plots.js";
 
-const { dialog, div, h2, p, pre } = tags;
+const { dialog, div, h2, li, ol, p, pre, span } = tags;
 const { g, line, polygon, rect, svg, text, title } = shapes;
 // Height of a row: a press needs 24.
 const step = 28;
 const clockWidth = 66;
 // Of the space between two lanes; with less the drawing is scrolled.
 const narrowest = 92;
+// Rows from which on the titles of the lanes stand below as well.
+const long = 24;
+// Of a drawing with words in it; with less the rows are written.
+const drawable = 520;
 // Milliseconds of quiet from which on the drawing says how long it was.
 const notable = 500;
 const first = 6;
@@ -65,6 +69,7 @@ export function legs({ lanes }) {
 export class Ladder {
   constructor() {
     this.head = div("ladder-head");
+    this.foot = div("ladder-head");
     this.canvas = new Drawing((node, width) => this.draw(node, width));
     this.canvas.node.className = "";
     this.sound = p("small muted");
@@ -73,7 +78,7 @@ export class Ladder {
     this.node = div("stack tight",
       p("small muted", "↻ and a dashed line: sent again. ✕ and a thick line: a failure. A bar beside a lane: sound that it sent. "
         + "Arrow keys move between rows, Enter shows the whole message."),
-      div({ class: "ladder-frame", role: "region", "aria-label": "Ladder of the call", tabindex: "0" }, this.head, this.canvas.node),
+      div({ class: "ladder-frame", role: "region", "aria-label": "Ladder of the call", tabindex: "0" }, this.head, this.canvas.node, this.foot),
       this.sound, this.table, this.dialog);
     this.current = 0;
     const body = this.canvas.node;
@@ -147,6 +152,10 @@ export class Ladder {
 
   draw(node, room) {
     const { lanes } = this.story;
+    const isDrawn = room >= drawable;
+    for (const node of [this.head, this.foot]) node.hidden = !isDrawn;
+    this.foot.hidden ||= this.rows.length < long;
+    if (!isDrawn) return this.writeRows(node);
     const gaps = Math.max(1, lanes.length - 1);
     const edge = Math.min(56, Math.max(40, room * 0.09));
     const gap = Math.max(narrowest, (room - clockWidth - 2 * edge) / gaps);
@@ -161,9 +170,11 @@ export class Ladder {
         : lane === gaps ? [width - 4, "end", edge + gap / 2 - 8] : [x(lane), "middle", gap - 8];
       return text({ class: name, x: at, y, "text-anchor": anchor }, shortened(words, room, letter));
     };
-    fill(this.head, svg({ width, height: 42, "aria-hidden": "true" }, text({ class: "tick", x: 4, y: 16 }, "after start"),
-      lanes.map((lane, index) => g({}, title({}, `${lane.title} ${lane.detail}`),
-        letters(index, "title", 16, lane.title, 8), letters(index, "tick", 33, lane.detail, 6.6)))));
+    for (const node of [this.head, this.foot]) {
+      fill(node, svg({ width, height: 42, "aria-hidden": "true" }, text({ class: "tick", x: 4, y: 16 }, "after start"),
+        lanes.map((lane, index) => g({}, title({}, `${lane.title} ${lane.detail}`),
+          letters(index, "title", 16, lane.title, 8), letters(index, "tick", 33, lane.detail, 6.6)))));
+    }
     fill(node, svg({ width, height, role: "group", "aria-label": `${this.rows.length} rows in order of time` },
       lanes.map((_, index) => line({ class: "lane", x1: x(index), x2: x(index), y1: 0, y2: height })),
       this.drawSound(places, height - 4, x),
@@ -171,23 +182,49 @@ export class Ladder {
     if (hadFocus) this.drawnRow()?.focus({ preventScroll: true });
   }
 
-  drawSound(places, bottom, x) {
+  // The rows as lines of text, on a narrow screen.
+  writeRows(node) {
+    const hadFocus = node.contains(document.activeElement);
+    let before = 0;
+    fill(node, ol("ladder-rows", this.rows.map((row, index) => {
+      const gap = (row.microseconds - before) / 1000;
+      before = Math.max(before, row.microseconds);
+      const [way, remarks] = this.words(row);
+      return li("", gap >= notable && div({ class: "quiet", "aria-hidden": "true" }, `⋮ ${roughly(gap)}`), div({
+        class: `step ${row.kind} ${row.is_failure ? "failure" : ""}`, role: "button", tabindex: index === this.current ? "0" : "-1",
+        dataset: { index },
+      }, span("tick", offset(row.microseconds / 1000)),
+      span("what", row.is_failure && "✕ ", row.is_repeated && "↻ ", row.label),
+      span("way", way.replace(" to ", " → "), remarks && `, ${remarks}`)));
+    })));
+    this.tellSound();
+    if (hadFocus) this.drawnRow()?.focus({ preventScroll: true });
+  }
+
+  // What sound flowed, in words. → the stretches with their words
+  tellSound() {
     const { near, gateway, far } = legs(this.story);
-    const told = [];
-    const bars = stretchesOf(this.story.quality).filter(({ side }) => side === "near" || far > gateway).map(({ side, way, from, to, packets }) => {
-      const other = side === "near" ? near : far;
-      const [source, target] = way === "received" ? [other, gateway] : [gateway, other];
+    const name = (lane) => this.story.lanes[lane]?.title;
+    const all = stretchesOf(this.story.quality).filter(({ side }) => side === "near" || far > gateway).map((stretch) => {
+      const other = stretch.side === "near" ? near : far;
+      const [source, target] = stretch.way === "received" ? [other, gateway] : [gateway, other];
+      const { packets, from, to } = stretch;
+      return { ...stretch, source, target, words:
+        `${name(source)} to ${name(target)}: ${packets} packets from ${offset(from / 1000)} to ${offset(to / 1000)}` };
+    });
+    // The interruptions of a bad line would fill the page.
+    const more = all.length > 12 ? `; and ${all.length - 12} stretches more` : "";
+    this.sound.textContent = all.length > 0 ? `Sound: ${all.slice(0, 12).map(({ words }) => words).join("; ")}${more}.` : "No sound was counted.";
+    return all;
+  }
+
+  drawSound(places, bottom, x) {
+    const bars = this.tellSound().map(({ way, from, to, source, target, words }) => {
       const [y, end] = [from, to].map((time) => heightOf(this.rows, places, bottom, time));
-      const name = (lane) => this.story.lanes[lane]?.title;
-      const words = `${name(source)} to ${name(target)}: ${packets} packets from ${offset(from / 1000)} to ${offset(to / 1000)}`;
-      told.push(words);
       // On the side of its lane that the sound leaves to.
       return rect({ class: `sound ${way}`, x: x(source) + (target > source ? 4 : -11), y, width: 7, height: Math.max(3, end - y), rx: 2 },
         title({}, words));
     });
-    // The interruptions of a bad line would fill the page.
-    const more = told.length > 12 ? `; and ${told.length - 12} stretches more` : "";
-    this.sound.textContent = told.length > 0 ? `Sound: ${told.slice(0, 12).join("; ")}${more}.` : "No sound was counted.";
     return g({ "aria-hidden": "true" }, bars);
   }
 

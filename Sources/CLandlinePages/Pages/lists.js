@@ -1,5 +1,5 @@
 // What /account, /calls and /trunks share: tables, fields, lists by page, words.
-import { api, element, fill, money, problemBox } from "/pages/shell.js";
+import { api, confirmed, element, fill, money, problemBox } from "/pages/shell.js";
 
 // Makers of elements: `p("small muted", …)`, `button({ type: "submit" }, …)`: a class or attributes, then children.
 export const tags = new Proxy({}, {
@@ -35,6 +35,18 @@ export const causes = {
   timeout: "timed out", denied: "declined", noAnswer: "no answer", error: "failed", hungUp: "hung up", canceled: "cancelled",
   otherDeviceAnswered: "answered elsewhere",
 };
+// How a call ended, in a word or two: its cause alone calls a busy line declined.
+const ends = {
+  "sip.busy": "busy", "sip.declined": "declined", "sip.blocked": "blocked", "sip.unallocated": "no such number",
+  "sip.unreachable": "not reachable", "sip.noAnswer": "no answer", "sip.cancelled": "cancelled", "sip.trunkAuth": "refused by the trunk",
+  "sip.identity": "caller refused", "sip.media": "no common codec", "sip.negotiation": "no agreement", "sip.congestion": "congestion",
+  "sip.transport": "trunk not reached", "sip.redirect": "moved", "network.unreachable": "network failed", "network.timeout": "network timed out",
+  "network.security": "no secure connection", "network.lost": "connection lost", "capability.remote": "not possible there",
+  "capability.local": "not possible here", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
+  "gw.limit": "limit reached", "gw.noRoute": "no trunk", "gw.billing": "no ledger", "gw.number": "no valid number",
+  "gw.address": "no valid address", "gw.header": "bad header", "gw.mediaLost": "sound lost", "gw.registration": "not registered",
+};
+export const ending = (cause, failure) => ends[failure?.code] ?? causes[cause] ?? cause;
 
 let cards = 0;
 export function card(title, ...children) {
@@ -99,20 +111,6 @@ export const instant = ({ value }) => (value ? new Date(value).toISOString() : n
 export function query(path, parameters) {
   const given = Object.entries(parameters).filter(([, value]) => isKnown(value) && value !== "");
   return given.length === 0 ? path : `${path}?${`${new URLSearchParams(given)}`.replaceAll("+", "%20")}`;
-}
-
-// Asks before something that cannot be undone. → Promise of true or false
-export function confirmed(title, text, word) {
-  return new Promise((resolve) => {
-    const dialog = element("dialog", { "aria-labelledby": "confirm-title" }, h2({ id: "confirm-title" }, title), p("", text),
-      div("row", action(() => dialog.close("yes"), "primary", word), action(() => dialog.close(), "", "Cancel")));
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      resolve(dialog.returnValue === "yes");
-    });
-    main.append(dialog);
-    dialog.showModal();
-  });
 }
 
 export async function hangUp(id, box) {

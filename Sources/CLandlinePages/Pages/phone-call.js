@@ -1,5 +1,7 @@
 // One call: what it does while it is up, and what became of it.
-import { announce, api, copyButton, duration, element, fill, money, spoken, tabs } from "/pages/shell.js";
+import {
+  announce, api, charged, copyButton, duration, element, fill, money, price as priceText, spoken, tabs, untilReturn,
+} from "/pages/shell.js";
 import { programs } from "/pages/phone-code.js";
 import { meter, microphoneTrouble } from "/pages/phone-sound.js";
 
@@ -138,7 +140,11 @@ export async function showCall(call, order, trouble) {
 
   // What the gateway says
 
-  on(call, "placed", () => performance.mark("landline.placed"));
+  on(call, "placed", () => {
+    performance.mark("landline.placed");
+    byID("watch").href = `/calls/${encodeURIComponent(call.id)}`;
+    byID("watch").hidden = false;
+  });
   for (const type of ["progressing", "ringing"]) on(call, type, () => enter(type));
   for (const type of ["early", "accepted", "established"]) {
     on(call, type, () => {
@@ -150,7 +156,7 @@ export async function showCall(call, order, trouble) {
   on(call, "price", ({ detail }) => {
     price = detail;
     byID("price").textContent = isFree(price) ? "free" : [
-      `${money(price.rate_per_minute, price.currency)}/min`,
+      `${priceText(price.rate_per_minute, price.currency)}/min`,
       price.connection_fee_micro > 0 && `${money(price.connection_fee_micro, price.currency)} a call`,
       (price.initial_seconds > 1 || price.increment_seconds > 1) && `${price.initial_seconds} s at least, then by ${price.increment_seconds} s`,
     ].filter(Boolean).join(", ");
@@ -168,17 +174,19 @@ export async function showCall(call, order, trouble) {
     line.textContent = detail.held ? "The other side put you on hold" : states[state];
   });
   on(call, "quality", ({ detail }) => {
-    const score = Math.min(detail.sent.mos, detail.received.mos);
+    // Nothing is said of a direction in which nothing flows.
+    const heard = directions.filter((direction) =>
+      detail[direction]?.packets > 0 && detail[direction].mos > 0 && !(direction === "sent" && order.listens));
+    const score = Math.min(...heard.map((direction) => detail[direction].mos));
     const [tone, word] = score >= 4 ? ["good", "good"] : score >= 3.5 ? ["good", "fair"] : score >= 2.5 ? ["warn", "poor"] : ["bad", "bad"];
-    byID("score").className = `badge ${tone}`;
-    byID("score").textContent = `Sound: ${word}, MOS ${score.toFixed(1)}`;
+    byID("score").className = `badge ${heard.length ? tone : "warn"}`;
+    byID("score").textContent = heard.length ? `Sound: ${word}, MOS ${score.toFixed(1)}` : "No sound yet";
     byID("round-trip").textContent = Number.isFinite(detail.round_trip) ? `${Math.round(detail.round_trip)} ms there and back` : "";
     for (const direction of directions) {
-      const { mos, loss, jitter } = detail[direction];
+      const { mos, loss, jitter } = detail[direction] ?? {};
       const cells = byID(`leg-${direction}`).cells;
-      cells[2].textContent = mos.toFixed(1);
-      cells[3].textContent = `${(loss * 100).toFixed(1)} %`;
-      cells[4].textContent = `${Math.round(jitter)} ms`;
+      const figures = [mos?.toFixed(1), `${(loss * 100).toFixed(1)} %`, `${Math.round(jitter)} ms`];
+      figures.forEach((figure, index) => (cells[index + 2].textContent = heard.includes(direction) ? figure : "–"));
     }
   });
   on(call, "media", ({ detail }) => {
@@ -212,6 +220,7 @@ export async function showCall(call, order, trouble) {
   byID("score").className = "badge";
   byID("party").textContent = order.target;
   byID("no-path").hidden = true;
+  byID("watch").hidden = true;
   byID("unheard").hidden = !trouble;
   byID("unheard").textContent = trouble ? `${trouble} You hear the other side and are not heard.` : "";
   panel.hidden = false;
@@ -264,6 +273,22 @@ async function story(id) {
   return null;
 }
 
+const costText = ({ cost_micro: cost, billed_seconds: seconds, currency }) =>
+  cost ? `${money(cost, currency)}${Number.isFinite(seconds) ? ` for ${seconds} s` : ""}` : "nothing";
+
+// Asks until it is known, and at once when the gateway is back.
+async function learnCost(node, id, account) {
+  while (node.isConnected) {
+    const found = await charged(id, account).catch(() => null);
+    if (found) {
+      node.textContent = costText(found);
+      announce(`The call cost ${node.textContent}`);
+      return;
+    }
+    await untilReturn(3000);
+  }
+}
+
 async function explain(section, id, code) {
   const place = section.querySelector("#reasons");
   const told = id ? await story(id) : null;
@@ -283,16 +308,18 @@ async function explain(section, id, code) {
   fill(place, list("Likely because", rows.likely), list("What to do", rows.remedy));
 }
 
-export function showResult(call, order, isEndedHere, again) {
+export function showResult(call, order, isEndedHere, account, again) {
   const { summary } = call;
   const failure = call.failure?.details ?? summary.failure ?? null;
   const microphone = /^no microphone: (\w+)/.exec(failure?.phrase)?.[1];
   const section = byID("result");
+  const isCostKnown = Number.isFinite(summary.cost_micro);
+  const cost = element("span", { id: "cost-told" }, isCostKnown ? costText(summary) : "not known yet; it is asked for");
   const facts = [
     ["Called", order.target],
-    ["Lasted", summary.answered_at ? spoken(summary.duration_ms / 1000) : "it was not answered"],
-    ["Cost", Number.isFinite(summary.cost_micro) ? summary.cost_micro ? `${money(summary.cost_micro, summary.currency)} for ${summary.billed_seconds} s` : "nothing"
-      : summary.answered_at && "not known yet"],
+    ["Answered", !summary.answered_at && "no"],
+    ["Lasted", summary.answered_at && spoken(summary.duration_ms / 1000)],
+    ["Cost", (isCostKnown || (call.id && summary.answered_at)) && cost],
     ...(failure ? [
       ["Who said so", element("span", { id: "said-by" }, saidBy(failure, summary))], ["Evidence", evidence(failure)], ["Accepted", failure.invalid?.accepted], ["Again?", retries[failure.retry]],
     ] : []),
@@ -313,6 +340,7 @@ export function showResult(call, order, isEndedHere, again) {
       failure && element("a", { href: `/errors/${encodeURIComponent(failure.code)}`, id: "error-link" }, `About ${failure.code}`)));
   section.hidden = false;
   section.focus();
+  if (!isCostKnown && call.id && summary.answered_at) learnCost(cost, call.id, account);
   // Without an answer the links above remain.
   if (failure) explain(section, call.id, failure.code).catch(() => {});
 }

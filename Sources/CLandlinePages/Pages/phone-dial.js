@@ -1,5 +1,5 @@
 // The form of a call: what to call, what is known of it, who calls, and with which headers.
-import { announce, api, element, fill, money, tabs } from "/pages/shell.js";
+import { announce, api, element, fill, me, money, price as priceText, tabs } from "/pages/shell.js";
 
 const byID = (id) => document.getElementById(id);
 
@@ -10,11 +10,21 @@ const kinds = {
   conference: ["Conference", "The id of a room: at most 64 printable characters without spaces", "gw.address", /^[!-~]{1,64}$/],
 };
 
-const sandbox = [
-  [202, "echo"], [203, "echo, 2 % lost"], [200, "answers, hangs up"], [201, "answers, then silent"], [180, "rings and rings"],
-  [183, "speaks, then busy"], [486, "busy"], [603, "declined"], [404, "no such number"], [408, "no answer"],
-  [480, "not reachable"], [488, "no common codec"], [503, "congestion"], [402, "too dear"],
+const prompt = ["+46000000000", "Says that it works"];
+// Free everywhere.
+const family = [
+  ["+4600000000010", "Plays for 2 min"], ["+4600000000020", "Until you press 0"], ["+4600000000030", "Declined"], ["+4600000000040", "Rings and rings"],
 ];
+const familyRest = [["+460000000003", "Says it 3 times"], ["+4600000000031", "Declined after a while"], ["+4600000000050", "Congestion"]];
+// Where numbers of the sandbox are known: the first with the prompt are five.
+const sandbox = [["+46000000202", "Echo"], ["+46000000486", "Busy"], ["+46000000408", "No answer"], ["+46000000402", "Too dear"]];
+const sandboxRest = [
+  ["+46000000203", "Echo, 2 % lost"], ["+46000000200", "Answers, hangs up"], ["+46000000201", "Answers, then silent"],
+  ["+46000000180", "Rings and rings"], ["+46000000183", "Speaks, then busy"], ["+46000000603", "Declined"], ["+46000000404", "No such number"],
+  ["+46000000480", "Not reachable"], ["+46000000488", "No common codec"], ["+46000000503", "Congestion"],
+];
+// Of a development gateway, whose far end answers for every number and takes play credit.
+const priced = ["+46701234567", "Costs play credit"];
 
 // The rules of the gateway, so that a mistake is seen while it is made.
 const maximumHeaderBytes = 1024;
@@ -37,7 +47,7 @@ function describe(hint) {
   const parts = [hint.description ?? price?.destination];
   if (price) {
     const isFree = price.per_minute_nano === 0 && price.fee_micro === 0;
-    parts.push(isFree ? "free" : `${money(price.per_minute, price.currency)}/min`);
+    parts.push(isFree ? "free" : `${priceText(price.per_minute, price.currency)}/min`);
     if (price.fee_micro) parts.push(`${money(price.fee_micro, price.currency)} a call`);
     if (!isFree && !hint.refusal && Number.isFinite(seconds)) {
       parts.push(seconds < 60 ? `${seconds} s left` : `${Math.floor(seconds / 60).toLocaleString("en")} min left`);
@@ -46,7 +56,8 @@ function describe(hint) {
   return parts.filter(Boolean).join(" · ");
 }
 
-export function dialForm({ account, place }) {
+// planned(order): what a call from the form would be, as far as it is filled in.
+export function dialForm({ account, place, planned }) {
   const target = byID("target");
   const caller = byID("caller");
   const anonymous = byID("anonymous");
@@ -99,13 +110,22 @@ export function dialForm({ account, place }) {
     const text = target.value.trim();
     texts[kind] = target.value;
     hint = null;
+    plan();
     clearTimeout(timer);
     asking?.abort();
-    if (!text || kind !== "phone") return tell(kinds[kind][1]);
+    // Before the sign-in nothing is known of any number.
+    if (!text || kind !== "phone" || !me()) return tell(kinds[kind][1]);
     timer = setTimeout(async () => {
       const found = await look(text);
       if (found && target.value.trim() === text) show(found);
     }, 120);
+  }
+
+  function plan() {
+    planned({
+      kind, target: target.value.trim() || (kind === "phone" ? prompt[0] : ""), headers: readHeaders().headers, callerNumber: null,
+      anonymous: kind === "phone" && anonymous.checked,
+    });
   }
 
   // Headers
@@ -173,6 +193,7 @@ export function dialForm({ account, place }) {
     if (count) parts.push(`${count} header${count > 1 ? "s" : ""}`);
     byID("options-used").hidden = !parts.length;
     byID("options-used").textContent = parts.join(", ");
+    plan();
   }
 
   // → an order, or null with the mistake shown
@@ -201,14 +222,25 @@ export function dialForm({ account, place }) {
     return { kind, target: found?.canonical ?? text, headers, callerNumber, anonymous: kind === "phone" && anonymous.checked, hint: found };
   }
 
-  function chip(text, label) {
-    function choose() {
+  async function submit() {
+    const order = await read();
+    if (order) place(order);
+  }
+
+  function chip([text, label]) {
+    function dial() {
       target.value = text;
       changed();
-      target.focus();
+      submit();
     }
-    byID("numbers").append(element("li", {},
-      element("button", { type: "button", title: text, onclick: choose }, element("span", { class: "mono" }, `…${text.slice(-3)}`), ` ${label}`)));
+    return element("li", {}, element("button", { type: "button", title: `Call ${text}`, onclick: dial },
+      label, element("span", { class: "mono muted" }, `…${text.slice(-3)}`)));
+  }
+
+  function offer(first, rest) {
+    fill(byID("numbers"), [prompt, ...first].map(chip));
+    fill(byID("rest"), rest.map(chip));
+    byID("more-numbers").hidden = !rest.length;
   }
 
   byID("add-header").addEventListener("click", addHeader);
@@ -216,11 +248,12 @@ export function dialForm({ account, place }) {
   caller.addEventListener("input", used);
   anonymous.addEventListener("change", used);
   target.addEventListener("input", changed);
-  byID("form").addEventListener("submit", async (event) => {
+  byID("form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const order = await read();
-    if (order) place(order);
+    submit();
   });
+  // Whoever only presses Call hears that everything works.
+  texts.phone = prompt[0];
   tabs(byID("kinds"), (tab) => {
     kind = tab.dataset.kind;
     byID("dial-panel").setAttribute("aria-labelledby", tab.id);
@@ -232,14 +265,16 @@ export function dialForm({ account, place }) {
     used();
     changed();
   });
-  chip("+46000000000", "says that it is connected");
+  offer([], []);
 
   return {
     // What a call costs depends on who pays.
     refresh: changed,
-    async offerSandbox() {
-      const found = await ask("+46000000486").catch(() => null);
-      if (found?.is_test) for (const [digits, label] of sandbox) chip(`+46000000${digits}`, label);
+    async offerSandbox(isDevelopment) {
+      const found = await api("/v1/number-hints?target=%2B46000000486").catch(() => null);
+      if (!found?.is_test) return offer(family, familyRest);
+      const first = isDevelopment ? [priced, ...sandbox.filter((one) => one[1] !== "No answer")] : sandbox;
+      offer(first, [...sandbox.filter((one) => !first.includes(one)), ...sandboxRest]);
     },
   };
 }

@@ -1,5 +1,5 @@
 // The page of the phone: registers it, and takes a call from the form to its end.
-import { announce, api, banner, element, fill, onSignIn, problemBox, start } from "/pages/shell.js";
+import { announce, api, banner, confirmed, element, fill, onSignIn, problemBox, showCredit, start } from "/pages/shell.js";
 import { dialForm } from "/pages/phone-dial.js";
 import { showCall, showCode, showResult } from "/pages/phone-call.js";
 import { chooseMicrophone, microphone } from "/pages/phone-sound.js";
@@ -12,6 +12,8 @@ let landline = null;
 let registration = null;
 let payer = null;
 let isBusy = false;
+// Why this person is not heard, once they chose to listen only.
+let accepted = null;
 
 function show(state) {
   const badge = byID("registration");
@@ -36,6 +38,8 @@ async function register() {
   show("connecting");
   try {
     registration = await ask();
+    showCredit(registration.account);
+    form.refresh();
     let { token } = registration;
     landline?.stop();
     const mine = (landline = new Landline({
@@ -77,9 +81,16 @@ async function place(order) {
   if (isBusy) return;
   isBusy = true;
   performance.mark("landline.click");
-  byID("result").hidden = true;
   const sound = await microphone(byID("microphone").value);
   order.listens = !sound.microphone;
+  if (order.listens && accepted !== sound.trouble) {
+    if (!await confirmed("Nobody will hear you", `${sound.trouble} You can listen to the other side without being heard.`, "Listen only")) {
+      isBusy = false;
+      return byID("target").focus();
+    }
+    accepted = sound.trouble;
+  }
+  byID("result").hidden = true;
   // Not before the call needs it: a phone that was told to stop registers anew.
   if (!landline || landline.state === "stopped") await register();
   if (landline && landline.state !== "stopped") {
@@ -89,7 +100,8 @@ async function place(order) {
     showCode(order, registration);
     const endedHere = await showCall(call, order, sound.trouble);
     byID("dial").hidden = false;
-    showResult(call, order, endedHere, () => place(order));
+    showCredit(registration.account);
+    showResult(call, order, endedHere, registration.account, () => place(order));
     // Names of devices are known once the microphone was allowed, and the credit has changed.
     listMicrophones();
     form.refresh();
@@ -113,7 +125,26 @@ async function offerPayers() {
   });
 }
 
-const form = dialForm({ account: () => payer ?? registration?.account, place });
+// A call ends with its page: leaving asks, and links open beside.
+const leaves = (event) => {
+  if (!isBusy) return;
+  event.preventDefault();
+  // For browsers that look at nothing else.
+  event.returnValue = "";
+};
+addEventListener("beforeunload", leaves);
+document.addEventListener("click", ({ target }) => {
+  const link = target.closest?.("a[href]");
+  if (!isBusy || !link || link.target || link.getAttribute("href").startsWith("#")) return;
+  link.target = "_blank";
+  link.rel = "noopener";
+  setTimeout(() => link.removeAttribute("target"));
+}, true);
+
+const form = dialForm({
+  account: () => payer ?? registration?.account, place,
+  planned: (order) => registration && !isBusy && showCode(order, registration),
+});
 const listMicrophones = chooseMicrophone(byID("microphone"), (text) => (byID("microphone-hint").textContent = text));
 const person = await start("phone");
 
@@ -124,8 +155,9 @@ onSignIn((now) => {
 
 if (person.phone) {
   byID("target").focus();
+  byID("target").select();
   await register();
-  form.offerSandbox();
+  form.offerSandbox(person.development);
   // Without an answer the account of the registration pays.
   if (person.role === "operator" && registration) offerPayers().catch(() => {});
 } else {

@@ -1,11 +1,11 @@
 // Drawings with axes; their figures are there as tables too.
 import { fill, graphic, spoken } from "/pages/shell.js";
-import { facts, folded, grid, tags } from "/pages/lists.js";
+import { facts, folded, grid, isKnown, tags } from "/pages/lists.js";
 
 // Makers of drawn elements: `line({ x1: 0, … })`. Texts become text nodes: strangers wrote them.
 export const shapes = new Proxy({}, { get: (_, tag) => (attributes, ...children) => graphic(tag, attributes, children) });
 const { circle, g, line, path, polygon, rect, svg, text, title } = shapes;
-const { div, figcaption, figure, li, ul } = tags;
+const { button, div, figcaption, figure, li, span, ul } = tags;
 
 // `12.4 ms`, `304 ms`, `3.204 s`, `1:02.500`: exact.
 export function offset(milliseconds) {
@@ -65,73 +65,130 @@ const points = [
 ];
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
-// Figures by second, one line for each direction.
+// Figures over time in one drawing, with switches: which figure, and which lines.
 export class Plot {
-  // Of its figures: title, unit, digits; of its axis: bottom, top; isBetterHigh; limit: { value, text } of a warning
-  constructor(options) {
-    Object.assign(this, { bottom: 0, unit: "", ...options });
+  // figures: [{ key, title, unit, digits or format(value); of the axis bottom, top; isBetterHigh; limit: { value, text } of a warning }]
+  // more: words(x) of a place on the axis (`0:05`), spread(end, count) → where it has marks, isSteps: values hold until the next
+  constructor(figures, more = {}) {
+    this.figures = figures.map((figure) => ({ bottom: 0, unit: "", ...figure }));
+    Object.assign(this, {
+      words: clock, isSteps: false, start: 0, spread: (end, count) => ticks(end, count).filter((value) => value <= end && value % 1 === 0), ...more,
+    });
+    [this.figure, this.off] = [this.figures[0], new Set()];
     this.canvas = new Drawing((node, width) => this.draw(node, width));
-    this.keys = ul("keys");
-    this.table = folded(`${this.title}: the figures`, div(""));
-    this.node = figure("", figcaption("", this.title, this.unit && ` (${this.unit})`), this.canvas.node, this.keys, this.table);
+    this.choices = div({ class: "switches", role: "group", "aria-label": "What is shown" }, this.figures.map((one) =>
+      button({ type: "button", class: "slim", "aria-pressed": String(one === this.figure), dataset: { key: one.key }, onclick: () => this.choose(one) }, one.title)));
+    this.choices.hidden = figures.length < 2;
+    this.caption = figcaption("");
+    this.keys = div({ class: "switches", role: "group", "aria-label": "Lines" });
+    this.told = ul("small muted bare");
+    this.table = folded("The figures as a table", div(""));
+    this.node = figure("stack tight", this.choices, this.caption, this.canvas.node, this.keys, this.told, this.table);
     this.table.addEventListener("toggle", () => this.write());
   }
 
-  // series: [{ name, points: [[seconds, figure or null]] }]; end: seconds of the axis
-  show(series, end) {
-    [this.series, this.end] = [series, end];
+  // all: by key the series [{ name, points: [[place, figure or null]] }]; end: of the axis
+  show(all, end) {
+    [this.all, this.end] = [all, end];
+    const [first] = this.figures.filter(({ key }) => this.hasFigures(key));
+    if (first && !this.hasFigures(this.figure.key)) this.figure = first;
+    for (const one of this.choices.children) one.disabled = !this.hasFigures(one.dataset.key);
+    this.choose(this.figure);
+  }
+
+  hasFigures(key) {
+    return (this.all[key] ?? []).some(({ points }) => points.some(([, value]) => value !== null));
+  }
+
+  choose(chosen) {
+    this.figure = chosen;
+    for (const one of this.choices.children) one.setAttribute("aria-pressed", String(one.dataset.key === chosen.key));
+    const { title, unit, note } = chosen;
+    fill(this.caption, title, unit && ` (${unit})`, note && span("small muted", ` ${note}`));
+    this.series = this.all[chosen.key] ?? [];
+    this.drawKeys();
     this.canvas.show();
     this.write();
   }
 
+  // Each line is switched off and on by what names it.
+  drawKeys() {
+    const names = this.series.map(({ name }) => name).join();
+    if (names !== this.named) {
+      fill(this.keys, this.series.map(({ name }, index) => button({
+        type: "button", class: "slim", "aria-pressed": String(!this.off.has(name)),
+        onclick: ({ currentTarget }) => {
+          if (!this.off.delete(name)) this.off.add(name);
+          currentTarget.setAttribute("aria-pressed", String(!this.off.has(name)));
+          this.canvas.show();
+        },
+      }, svg({ width: 34, height: 12, "aria-hidden": "true", class: `series series-${index}` },
+        line({ class: "path", x1: 1, x2: 33, y1: 6, y2: 6 }), points[index](17, 6)), name)));
+    }
+    this.named = names;
+    fill(this.told, this.series.map((one) => li("", this.summary(one))));
+  }
+
+  format(value) {
+    const { digits, format, unit } = this.figure;
+    return format?.(value) ?? `${value.toFixed(digits)}${unit && ` ${unit}`}`;
+  }
+
   summary({ name, points }) {
+    const { isBetterHigh } = this.figure;
     const known = points.filter(([, value]) => value !== null);
     if (known.length === 0) return `${name}: not known`;
-    const worst = known.reduce((one, other) => ((this.isBetterHigh ? other[1] < one[1] : other[1] > one[1]) ? other : one));
-    const figure = (value) => `${value.toFixed(this.digits)}${this.unit && ` ${this.unit}`}`;
-    return `${name}: mean ${figure(known.reduce((sum, [, value]) => sum + value, 0) / known.length)}, worst ${figure(worst[1])} at ${clock(worst[0])}`;
+    const figure = (value) => this.format(value);
+    const extreme = (isLow) => known.reduce((one, other) => ((isLow ? other[1] < one[1] : other[1] > one[1]) ? other : one));
+    const at = (place) => `${figure(place[1])} at ${this.words(place[0])}`;
+    if (this.isSteps) return `${name}: ${figure(known.at(-1)[1])} at the end; least ${at(extreme(true))}, most ${at(extreme(false))}`;
+    return `${name}: mean ${figure(known.reduce((sum, [, value]) => sum + value, 0) / known.length)}, worst ${at(extreme(isBetterHigh))}`;
   }
 
   draw(node, width) {
-    const { bottom, limit, end } = this;
-    const highest = Math.max(this.top, ...this.series.flatMap(({ points }) => points.map(([, value]) => value ?? 0)));
+    const { end, start, series } = this;
+    const { bottom, limit, top, title: name } = this.figure;
+    const shown = series.filter((one) => !this.off.has(one.name));
+    const highest = Math.max(top, ...shown.flatMap(({ points }) => points.map(([, value]) => value ?? 0)));
     const steps = ticks(highest - bottom, 4).map((value) => value + bottom);
-    const x = (seconds) => left + ((width - left - right) * seconds) / end;
+    const x = (place) => left + ((width - left - right) * (place - start)) / (end - start);
     const y = (value) => above + (height - above - below) * (1 - (value - bottom) / (steps.at(-1) - bottom));
-    const level = (value, name) => line({ class: name, x1: left, x2: width - right, y1: y(value), y2: y(value) });
-    const told = this.series.map((one) => this.summary(one));
-    fill(node, svg({ width, height, role: "img", "aria-label": `${this.title} over ${clock(end)} minutes. ${told.join(". ")}.` },
+    const level = (value, kind) => line({ class: kind, x1: left, x2: width - right, y1: y(value), y2: y(value) });
+    const told = shown.map((one) => this.summary(one));
+    fill(node, svg({ width, height, role: "img", "aria-label": `${name} from ${this.words(start)} to ${this.words(end)}. ${told.join(". ")}.` },
       steps.map((value) => [level(value, "grid"), text({ class: "tick", x: left - 6, y: y(value) + 4, "text-anchor": "end" }, String(value))]),
-      ticks(end, width < 420 ? 3 : 7).filter((value) => value <= end && value % 1 === 0).map((value) =>
-        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": x(value) > width - 26 ? "end" : "middle" }, clock(value))),
-      limit.value <= steps.at(-1) && [level(limit.value, "limit"),
+      this.spread(end, width < 420 ? 3 : 7, start).map((value) =>
+        text({ class: "tick", x: x(value), y: height - 6, "text-anchor": x(value) > width - 40 ? "end" : x(value) < left + 30 ? "start" : "middle" }, this.words(value, true))),
+      limit && limit.value <= steps.at(-1) && [level(limit.value, "limit"),
         text({ class: "tick", x: width - right - 2, y: y(limit.value) - 4, "text-anchor": "end" }, limit.text)],
-      this.series.map((one, index) => this.line(one.points, index, x, y))));
-    fill(this.keys, told.map((words, index) => li("",
-      svg({ width: 34, height: 12, "aria-hidden": "true", class: `series series-${index}` },
-        line({ class: "path", x1: 1, x2: 33, y1: 6, y2: 6 }), points[index](17, 6)), words)));
+      series.map((one, index) => !this.off.has(one.name) && this.line(one.points, index, x, y))));
   }
 
   line(series, index, x, y) {
-    let [d, isDown] = ["", false];
-    for (const [seconds, value] of series) {
-      if (value !== null) d += `${isDown ? "L" : "M"}${x(seconds).toFixed(1)} ${y(value).toFixed(1)}`;
-      isDown = value !== null;
+    let [d, before] = ["", null];
+    for (const [place, value] of series) {
+      const at = x(place).toFixed(1);
+      if (value !== null) {
+        if (before !== null && this.isSteps) d += `H${at}`;
+        d += `${before === null ? "M" : "L"}${at} ${y(value).toFixed(1)}`;
+      }
+      before = value;
     }
     const known = series.filter(([, value]) => value !== null);
     const every = Math.max(1, Math.round(known.length / 8));
-    // Lines that lie upon each other show their points at different seconds.
+    // Lines that lie upon each other show their points at different places.
     const first = Math.floor((every * index) / 4);
     return g({ class: `series series-${index}` }, path({ class: "path", d }),
-      known.filter((_, place) => place % every === first).map(([seconds, value]) => points[index](x(seconds), y(value))));
+      known.filter((_, place) => place % every === first).map(([place, value]) => points[index](x(place), y(value))));
   }
 
   write() {
     if (!this.table.open) return;
+    const { title } = this.figure;
     const maps = this.series.map(({ points }) => new Map(points));
-    const times = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((one, other) => one - other);
-    const table = grid(this.title, "#Time", ...this.series.map(({ name }) => `#${name}`));
-    fill(table.body, times.map((time) => table.row(offset(time * 1000), ...maps.map((map) => map.get(time)?.toFixed(this.digits) ?? "–"))));
+    const places = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((one, other) => one - other);
+    const table = grid(title, "#Time", ...this.series.map(({ name }) => `#${name}`));
+    fill(table.body, places.map((place) => table.row(this.words(place), ...maps.map((map) => (isKnown(map.get(place)) ? this.format(map.get(place)) : "–")))));
     fill(this.table.lastChild, table.node);
   }
 }
@@ -154,14 +211,14 @@ export function timingBar(words) {
   return { node: div("stack tight", bar.node, list), show: (phases) => bar.show(phases) };
 }
 
-// A small bar for each day. show(days: [[figure, words]], summary)
-export const dayBars = (name) => new Drawing((node, width, days, summary) => {
-  const top = Math.max(1, ...days.map(([figure]) => figure));
+// A small bar for each day, or hour. show(days: [[figure, words]], summary); most: what a whole bar stands for
+export const dayBars = (name, most = 1, kind = "") => new Drawing((node, width, days, summary) => {
+  const top = Math.max(most, ...days.map(([figure]) => figure));
   const room = width / Math.max(1, days.length);
   fill(node, svg({ width, height: 64, role: "img", "aria-label": `${name}. ${summary}` }, days.map(([figure, words], index) => {
     const tall = figure > 0 ? Math.max(2, (figure / top) * 56) : 1;
     return g({ class: "day" }, title({}, words),
       rect({ class: "hit", x: index * room, width: room, height: 64 }),
-      rect({ class: "fill", x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
+      rect({ class: `fill ${kind}`, x: index * room + 1, y: 62 - tall, width: Math.max(1, room - 2), height: tall }));
   })));
 });

@@ -7,15 +7,26 @@
 // Problem              .status .code .title .message .fix .retryable .body (problem+json; status 0: the network)
 // lines(path, options) async iterator over the objects of one ndjson answer
 // follow(path, {item, state, error, idle}) → stop(): the same, connected again and again; state("connecting" | "live" | "lost")
+// isGone()             whether the gateway has not answered for 2 s: the page says so and shows its figures in grey
+// onReturn(callback)   told when it answers again: what was missed is to be asked for; untilReturn(milliseconds) waits for it
 // element(tag, attributes, …children), graphic(…) for SVG: attributes may be functions (onclick), dataset: {}, booleans,
 //                      null; children nodes, texts, arrays, null. fill(node, …children) replaces children.
 // problemBox(error)    an error as a .problem with its fix
-// money(value, currency) exact, of a decimal text or whole micro-units; when(text), moment(text) as a <time>
+// money(value, currency) exact, of a decimal text or whole micro-units; all amounts of a page have as many decimals as the
+//                      one that needs most. onDecimals(callback): told when these have become more: what stands is drawn again
+// price(value, currency) of a minute, with its own decimals
+// when(text), moment(text) as a <time>: of this computer's zone, which is told
 // duration(seconds) "1:05", spoken(seconds) "1 min 5 s"
 // announce(text, now)  tells screen readers; banner(name, text) a line above the page, null takes it away
+// charged(id, account) what a call cost, from its record or the ledger; null where it is not known yet
+// confirmed(title, text, word, other) asks before something that cannot be undone → Promise of true or false
+// showCredit(account)  what is available to whoever pays for this page's calls, in the header; again with every call of it
 // tabs(list, chosen)   makes the [role=tab] of a [role=tablist] work; copyButton(read, label)
 
-const pages = [["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["trunks", "/trunks", "Trunks"]];
+const pages = [
+  ["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["trunks", "/trunks", "Trunks"],
+  ["docs", "/docs", "Docs"],
+];
 
 let person = null;
 let signingIn = null;
@@ -48,22 +59,44 @@ export function fill(node, ...children) {
 
 // Texts
 
-export function money(value, currency) {
-  if (value === null || value === undefined) return "–";
+let decimals = 2;
+const widened = new Set();
+export const onDecimals = (callback) => widened.add(callback);
+
+// Sign, whole part and fraction without zeros at its end; null for what is no amount.
+function partsOf(value) {
   let text = String(value);
   if (typeof value !== "string") {
     const digits = text.replace("-", "").padStart(7, "0");
     text = `${value < 0 ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
   }
-  const parts = /^(-?)(\d+)(?:\.(\d*))?$/.exec(text);
-  if (parts) {
-    const fraction = (parts[3] ?? "").replace(/0+$/, "").padEnd(2, "0");
-    text = `${parts[1] && "−"}${parts[2].replace(/\B(?=(\d{3})+$)/g, ",")}.${fraction}`;
-  }
-  return currency ? `${text} ${currency}` : text;
+  const found = /^(-?)(\d+)(?:\.(\d*))?$/.exec(text);
+  return found && [found[1] && "−", found[2].replace(/\B(?=(\d{3})+$)/g, ","), (found[3] ?? "").replace(/0+$/, "")];
 }
 
-const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const written = ([sign, whole, fraction], least, currency) =>
+  `${sign}${whole}.${fraction.padEnd(least, "0")}${currency ? ` ${currency}` : ""}`;
+
+export function money(value, currency) {
+  if (value === null || value === undefined) return "–";
+  const parts = partsOf(value);
+  if (!parts) return currency ? `${value} ${currency}` : String(value);
+  if (parts[2].length > decimals) {
+    decimals = parts[2].length;
+    // After whoever draws just now has done so.
+    queueMicrotask(() => widened.forEach((callback) => callback()));
+  }
+  return written(parts, decimals, currency);
+}
+
+export function price(value, currency) {
+  const parts = partsOf(value);
+  return parts ? written(parts, 2, currency) : String(value);
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short",
+});
 
 export function when(text) {
   const time = new Date(text ?? NaN);
@@ -115,9 +148,14 @@ async function request(path, { method = "GET", body, headers, signal } = {}) {
       fix: "Check that it runs and that this computer is connected",
     });
   }
-  if (response.ok) return response;
-  // A proxy in between may answer with something else.
-  throw new Problem(response.status, (await response.json().catch(() => null)) ?? {});
+  if (response.ok) {
+    heard();
+    return response;
+  }
+  // A proxy in between may answer with something else, and does where the gateway is gone.
+  const problem = await response.json().catch(() => null);
+  if (problem) heard();
+  throw new Problem(response.status, problem ?? {});
 }
 
 async function asked(path, options) {
@@ -165,6 +203,9 @@ export function follow(path, { item, state, error, idle = 40 }) {
   let stopped = false;
   let attempt = 0;
   let current;
+  // What was open before may be dead without an end.
+  const again = () => current?.abort();
+  returns.add(again);
   (async () => {
     while (!stopped) {
       state?.("connecting");
@@ -197,13 +238,76 @@ export function follow(path, { item, state, error, idle = 40 }) {
       if (stopped) return;
       state?.("lost");
       attempt += 1;
-      await pause(Math.min(10_000, 400 * 2 ** attempt) * (0.5 + Math.random() / 2));
+      await untilReturn(Math.min(10_000, 400 * 2 ** attempt) * (0.5 + Math.random() / 2));
     }
   })();
   return () => {
     stopped = true;
+    returns.delete(again);
     current?.abort();
   };
+}
+
+// Whether the gateway answers
+
+const beat = 1000;
+const longestSilence = 2000;
+let [heardAt, gone, isAsking] = [performance.now(), false, false];
+const returns = new Set();
+export const onReturn = (callback) => returns.add(callback);
+export const isGone = () => gone;
+
+function heard() {
+  heardAt = performance.now();
+  if (!gone) return;
+  gone = false;
+  document.body.classList.remove("stale");
+  banner("gateway", null);
+  announce("The gateway answers again");
+  for (const callback of returns) callback();
+}
+
+async function ask() {
+  isAsking = true;
+  try {
+    const response = await fetch("/livez", { cache: "no-store", redirect: "error", signal: AbortSignal.timeout(longestSilence) });
+    // Read to its end: a body that nobody reads keeps its connection.
+    await response.text();
+    if (response.ok) heard();
+  } catch {
+    // Not there: it is told after a while.
+  }
+  isAsking = false;
+}
+
+// A while, or until the gateway is back.
+export function untilReturn(milliseconds) {
+  return new Promise((resolve) => {
+    const done = () => {
+      returns.delete(done);
+      resolve();
+    };
+    returns.add(done);
+    setTimeout(done, milliseconds);
+  });
+}
+
+function watchGateway() {
+  let before = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    // A tab in the background, or a computer that slept, heard nothing because it did not listen.
+    if (document.hidden || now - before > beat) heardAt = Math.max(heardAt, now - beat);
+    before = now;
+    if (document.hidden) return;
+    if (!gone && now - heardAt > longestSilence) {
+      gone = true;
+      document.body.classList.add("stale");
+      const at = new Date(Date.now() - (now - heardAt)).toLocaleTimeString("en-GB");
+      banner("gateway", `The gateway does not answer. What stands here is from ${at}; trying again.`);
+    }
+    if (!isAsking && now - heardAt >= beat) ask();
+  }, 200);
 }
 
 // Who is here
@@ -217,6 +321,7 @@ export function onSignIn(callback) {
 
 function entered(found) {
   person = found;
+  if (payer === null) showCredit(found.account ?? found.payer ?? null);
   header();
   for (const listener of listeners) listener(found);
   return found;
@@ -295,20 +400,51 @@ async function signOut() {
 export async function start(name) {
   here = name;
   header();
+  watchGateway();
   for (let attempt = 0; ; attempt++) {
     try {
       // Unlike GET /v1/me this is no error where nobody is signed in, and the browser's console stays empty.
       const visitor = await parsed(await request("/v1/sign-in"));
-      banner("gateway", null);
+      banner("start", null);
       return visitor.me ? entered(visitor.me) : signIn({ body: visitor });
     } catch (error) {
-      banner("gateway", `${error.title ?? error.message}. Trying again…`);
+      if (!gone) banner("start", `${error.title ?? error.message}. Trying again…`);
       await pause(Math.min(8000, 500 * 2 ** attempt));
     }
   }
 }
 
 // The header
+
+const creditNode = element("a", { class: "credit small num", href: "/account", hidden: true });
+let [payer, credit] = [null, null];
+
+function drawCredit() {
+  creditNode.hidden = credit === null;
+  if (credit === null) return;
+  fill(creditNode, element("span", { class: "muted wide-only" }, "Credit "), element("strong", {}, money(credit.available, credit.currency)));
+  creditNode.title = `Available to ${payer}: what is booked without what is held for calls`;
+}
+
+async function readCredit() {
+  if (payer === null || document.hidden || gone) return;
+  const asked = payer;
+  const found = await api(`/v1/accounts/${encodeURIComponent(asked)}`).catch(() => null);
+  // Meanwhile somebody else may pay.
+  if (!found || asked !== payer) return;
+  credit = found;
+  drawCredit();
+}
+
+export function showCredit(account) {
+  if (account !== payer) credit = null;
+  payer = account;
+  return readCredit();
+}
+
+onDecimals(drawCredit);
+onReturn(readCredit);
+setInterval(readCredit, 3000);
 
 const themes = ["auto", "light", "dark"];
 
@@ -326,7 +462,7 @@ function themeButton() {
     }
     label.textContent = theme;
   }
-  return element("button", { class: "quiet slim", type: "button", onclick: change }, "Theme: ", label);
+  return element("button", { class: "quiet slim", type: "button", onclick: change }, element("span", { class: "wide-only" }, "Theme: "), label);
 }
 
 function header() {
@@ -342,6 +478,7 @@ function header() {
     element("nav", { "aria-label": "Pages" }, known.map(([name, path, title]) =>
       element("a", { href: path, "aria-current": name === here && "page" }, title))),
     element("div", { class: "who" },
+      person && creditNode,
       person && element("span", { class: "badge info" }, person.environment),
       isKnown && element("span", { class: "small muted break" }, `${person.account ?? person.actor} (${person.role})`),
       themeButton(),
@@ -360,7 +497,37 @@ export function banner(name, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// What was charged for a call whose end nobody told: in its record, or of a gateway that was killed in the ledger alone.
+// → { cost_micro, billed_seconds, currency }, null where it is not known yet
+export async function charged(id, account) {
+  const record = await api(`/v1/calls/${encodeURIComponent(id)}`).catch((error) => {
+    if (error.status !== 404) throw error;
+  });
+  if (record?.ended_at) return Number.isFinite(record.cost_micro) ? record : null;
+  const path = `/v1/accounts/${encodeURIComponent(account)}`;
+  const [{ entries }, { open_calls: open, currency }] = await Promise.all([api(`${path}/history?limit=50`), api(path)]);
+  const charge = entries.find((entry) => entry.call === id && entry.kind === "call");
+  if (charge) return { cost_micro: -charge.amount_micro, billed_seconds: charge.billed_seconds, currency };
+  // A hold that was given back leaves no entry.
+  return open === 0 ? { cost_micro: 0, currency } : null;
+}
+
 // Parts
+
+export function confirmed(title, text, word, other = "Cancel") {
+  return new Promise((resolve) => {
+    const action = (answer, name, label) =>
+      element("button", { type: "button", class: name, onclick: () => dialog.close(answer) }, label);
+    const dialog = element("dialog", { "aria-labelledby": "confirm-title" }, element("h2", { id: "confirm-title" }, title),
+      element("p", {}, text), element("div", { class: "row" }, action("yes", "primary", word), action("", null, other)));
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue === "yes");
+    });
+    document.querySelector("main").append(dialog);
+    dialog.showModal();
+  });
+}
 
 export function problemBox(error) {
   return element("div", { class: "problem" },

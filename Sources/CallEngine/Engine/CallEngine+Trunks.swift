@@ -69,6 +69,7 @@ extension CallEngine {
     guard let (name, sentAt) = pings.removeValue(forKey: query) else { return }
     if context.trunks[name] != nil {
       roundTrips[name] = outcome.status == nil ? nil : context.now.microseconds(since: sentAt)
+      context.emit(.pinged(trunk: name, microseconds: roundTrips[name]))
     }
     let health: TrunkHealth.Outcome
     switch (outcome.status, outcome.failure) {

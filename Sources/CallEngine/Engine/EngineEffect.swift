@@ -19,6 +19,8 @@ public enum EngineEffect: Sendable {
   case record(CallRecord)
   /// What an app measured of a call whose record is kept already.
   case statistics(CallID, environment: String, [String: Double])
+  /// A trunk answered OPTIONS after so many microseconds; `nil` where it gave no answer.
+  case pinged(trunk: String, microseconds: Int64?)
   case log(CallLogEntry)
 }
 

@@ -110,10 +110,5 @@ extension CallRule {
   }
 
   /// `-1.25`: micro-units as decimal text with no zeros behind.
-  static func decimal(_ micro: Int64) -> String {
-    let (whole, rest) = micro.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-    var digits = String(rest + 1_000_000).dropFirst()
-    while digits.count > 2, digits.last == "0" { digits.removeLast() }
-    return "\(micro < 0 ? "-" : "")\(whole).\(digits)"
-  }
+  static func decimal(_ micro: Int64) -> String { DecimalText.brief(micro, scale: Credits.scale) }
 }

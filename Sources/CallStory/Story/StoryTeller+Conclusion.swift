@@ -96,13 +96,7 @@ extension StoryTeller {
   }
 
   /// Micro-units as `0.014`: at least two decimals, no zeros after them.
-  static func money(_ micro: Int64) -> String {
-    let size = micro.magnitude
-    var decimals = String(size % 1_000_000)
-    decimals = String(repeating: "0", count: 6 - decimals.utf8.count) + decimals
-    while decimals.utf8.count > 2, decimals.hasSuffix("0") { decimals.removeLast() }
-    return (micro < 0 ? "-" : "") + "\(size / 1_000_000).\(decimals)"
-  }
+  static func money(_ micro: Int64) -> String { DecimalText.brief(micro, scale: Credits.scale) }
 
   /// A number with so many decimals, rounded; `-` where it is none.
   static func decimal(_ value: Double, _ places: Int) -> String {

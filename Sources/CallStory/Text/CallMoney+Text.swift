@@ -44,11 +44,5 @@ extension CallStory {
   }
 
   /// Billionths as a decimal number, without zeros after the second decimal.
-  private static func perMinute(_ nano: Int64) -> String {
-    let size = nano.magnitude
-    var decimals = String(size % 1_000_000_000)
-    decimals = String(repeating: "0", count: 9 - decimals.utf8.count) + decimals
-    while decimals.utf8.count > 2, decimals.hasSuffix("0") { decimals.removeLast() }
-    return (nano < 0 ? "-" : "") + "\(size / 1_000_000_000).\(decimals)"
-  }
+  private static func perMinute(_ nano: Int64) -> String { DecimalText.brief(nano, scale: 9) }
 }

@@ -63,5 +63,5 @@ extension CallTrace.Second {
 }
 
 extension CallTrace.Direction {
-  fileprivate var isFinite: Bool { lossRate.isFinite && jitter.isFinite && score.isFinite }
+  fileprivate var isFinite: Bool { lossRate.isFinite && jitter.isFinite && score.isFinite && (buffered ?? 0).isFinite }
 }

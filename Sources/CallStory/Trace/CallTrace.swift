@@ -175,14 +175,20 @@ public struct CallTrace: Codable, Hashable, Sendable {
     public var jitter: Double
     /// 1 to 4.5 (ITU-T G.107); 0 where it is not known.
     public var score: Double
+    /// Milliseconds that a packet of the last second was held at most, to be put in order; `nil` where nobody measured it.
+    public var buffered: Double?
 
-    public init(packets: Int64, bytes: Int64, lost: Int64, lossRate: Double, jitter: Double, score: Double) {
+    public init(
+      packets: Int64, bytes: Int64, lost: Int64, lossRate: Double, jitter: Double, score: Double,
+      buffered: Double? = nil
+    ) {
       self.packets = packets
       self.bytes = bytes
       self.lost = lost
       self.lossRate = lossRate
       self.jitter = jitter
       self.score = score
+      self.buffered = buffered
     }
   }
 

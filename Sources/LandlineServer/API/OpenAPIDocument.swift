@@ -199,11 +199,12 @@ enum OpenAPIDocument {
     }
     for (status, names) in byStatus.sorted(by: { $0.key < $1.key })
     where !responses.contains(where: { $0.0 == String(status) }) {
-      responses.append(
-        (
-          String(status),
-          described(names.joined(separator: ", "), content(Problem.mediaType, OpenAPISchemas.reference("Problem")))
-        ))
+      var types = [(Problem.mediaType, JSONTree.members([("schema", OpenAPISchemas.reference("Problem"))]))]
+      // A browser that looks for a page gets one.
+      if status == 404, route.method == "GET" {
+        types.append(("text/html", .members([("schema", .members([("type", .text("string"))]))])))
+      }
+      responses.append((String(status), described(names.joined(separator: ", "), .members(types))))
     }
     responses.append(
       ("default", described("Any other problem.", content(Problem.mediaType, OpenAPISchemas.reference("Problem")))))

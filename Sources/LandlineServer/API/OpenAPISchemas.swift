@@ -218,6 +218,13 @@ enum OpenAPISchemas {
     ("LiveCalls", object([("calls", list(reference("LiveCall")))])),
     ("PlacedCall", object([("id", text)])),
     (
+      "Balances",
+      object(
+        [("account", text), ("currency", text), ("from", time), ("to", time), ("complete", flag)] + [
+          ("points", list(object([("at", time)] + money("posted") + money("held"))))
+        ])
+    ),
+    (
       "Trunks",
       object([
         (
@@ -236,6 +243,15 @@ enum OpenAPISchemas {
                     ("count", integer), ("last_at", time),
                   ]))
               ), ("options_ms", maybe(number)),
+              (
+                "hours",
+                list(
+                  object([
+                    ("starts_at", time), ("attempts", integer), ("answered", integer), ("answer_ratio", maybe(number)),
+                    ("options_sent", integer), ("options_answered", integer), ("options_mean_ms", maybe(number)),
+                    ("options_worst_ms", maybe(number)),
+                  ]))
+              ),
             ]))
         )
       ])
@@ -251,7 +267,7 @@ enum OpenAPISchemas {
       "Person",
       object([
         ("role", choice(["operator", "owner", "application"])), ("environment", text), ("account", maybe(text)),
-        ("actor", text), ("development", flag), ("phone", flag), ("currency", maybe(text)),
+        ("actor", text), ("development", flag), ("phone", flag), ("payer", maybe(text)), ("currency", maybe(text)),
       ])
     ),
     ("Visitor", object([("me", maybe(reference("Person"))), ("development", flag)])),

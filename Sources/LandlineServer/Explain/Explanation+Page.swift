@@ -1,41 +1,21 @@
 extension Explanation {
-  /// The same as a page of HTML. It works without JavaScript and signs nobody in.
-  func page(code: String) -> String {
-    var body = ""
+  /// The same as a page of HTML.
+  func page(code: String) -> PlainPage {
+    var body = "<p>\(PlainPage.escaped(meaning))</p>\n"
     for row in rows {
-      body += "<section class=\"card stack tight\"><h2>\(Explanation.escaped(Explanation.heading(row.label)))</h2>\n"
+      body += "<section class=\"card stack tight\"><h2>\(PlainPage.escaped(Explanation.heading(row.label)))</h2>\n"
       if row.values.count == 1 {
-        body += "<p>\(Explanation.escaped(row.values[0]))</p>"
+        body += "<p>\(PlainPage.escaped(row.values[0]))</p>"
       } else {
-        body += "<ul>" + row.values.map { "<li>\(Explanation.escaped($0))</li>" }.joined(separator: "\n") + "</ul>"
+        body += "<ul>" + row.values.map { "<li>\(PlainPage.escaped($0))</li>" }.joined(separator: "\n") + "</ul>"
       }
       body += "</section>\n"
     }
-    return """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>\(Explanation.escaped(code)) – Landline</title>
-      <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
-      <link rel="stylesheet" href="/pages/pages.css">
-      <script src="/pages/theme.js"></script>
-      </head>
-      <body>
-      <a class="skip" href="#main">Skip to the page</a>
-      <header class="top"><div><a class="brand" href="/"><img src="/pages/icon.svg" alt="" width="28" height="28">Landline</a>
-      <nav aria-label="Pages"><a href="/">Phone</a><a href="/account">Account</a><a href="/calls">Calls</a></nav></div></header>
-      <main id="main" class="stack" tabindex="-1">
-      <h1>\(Explanation.escaped(title))</h1>
-      <p>\(Explanation.escaped(meaning))</p>
-      \(body)<p class="small muted">The same on a terminal: <code class="mono">landline explain \(Explanation.escaped(code))</code></p>
-      </main>
-      </body>
-      </html>
-
+    body += """
+      <p class="small muted">The same on a terminal: <code class="mono">landline explain \(PlainPage.escaped(code))</code></p>
+      <p class="small"><a href="/errors">All codes</a></p>
       """
+    return PlainPage(title: title, body: body)
   }
 
   /// A row's label in full.
@@ -55,20 +35,5 @@ extension Explanation {
     case "from": "Comes from"
     default: label
     }
-  }
-
-  static func escaped(_ text: String) -> String {
-    var out = ""
-    for character in text.unicodeScalars {
-      switch character {
-      case "&": out += "&amp;"
-      case "<": out += "&lt;"
-      case ">": out += "&gt;"
-      case "\"": out += "&quot;"
-      case "'": out += "&#39;"
-      default: out.unicodeScalars.append(character)
-      }
-    }
-    return out
   }
 }

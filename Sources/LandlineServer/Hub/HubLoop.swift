@@ -512,6 +512,7 @@ final class HubLoop {
     case .statistics(let call, let environment, let figures):
       guard configuration.keepsClientStatistics, let store = environments[environment]?.stores.records else { return }
       hub?.keep(.statistics(figures, call), in: store)
+    case .pinged(let trunk, let microseconds): trunkStatistics.pinged(trunk, microseconds: microseconds, at: clock)
     case .log(let entry): log(entry)
     }
   }

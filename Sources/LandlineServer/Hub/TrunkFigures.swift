@@ -18,7 +18,39 @@ public struct TrunkFigures: Hashable, Sendable {
     }
   }
 
-  /// How far back the figures go.
+  /// One hour by the clock, UTC.
+  public struct Hour: Hashable, Sendable {
+    public var startsAt: Instant
+    /// INVITEs whose calls were over in it, and those among them that were answered.
+    public var attempts: Int
+    public var answered: Int
+    /// OPTIONS whose end came in it, and those among them that were answered.
+    public var pings: Int
+    public var pingAnswers: Int
+    /// From OPTIONS to answer; `nil` where none was answered.
+    public var meanOptionsMilliseconds: Double?
+    public var worstOptionsMilliseconds: Double?
+
+    public init(
+      startsAt: Instant, attempts: Int, answered: Int, pings: Int, pingAnswers: Int,
+      meanOptionsMilliseconds: Double?, worstOptionsMilliseconds: Double?
+    ) {
+      self.startsAt = startsAt
+      self.attempts = attempts
+      self.answered = answered
+      self.pings = pings
+      self.pingAnswers = pingAnswers
+      self.meanOptionsMilliseconds = meanOptionsMilliseconds
+      self.worstOptionsMilliseconds = worstOptionsMilliseconds
+    }
+
+    /// 0 to 1; `nil` without attempts.
+    public var answerRatio: Double? { attempts > 0 ? Double(answered) / Double(attempts) : nil }
+  }
+
+  /// How many hours are kept of a trunk, the running one included. They end with the process.
+  public static let hourCount: Int64 = 24
+  /// How far back the figures of attempts and failures go.
   public static let windowSeconds: Int64 = 3600
 
   /// INVITEs whose calls are over.
@@ -29,6 +61,8 @@ public struct TrunkFigures: Hashable, Sendable {
   public var talkMilliseconds: Int64 = 0
   /// The most frequent first.
   public var failures: [Failure] = []
+  /// Those of the last ``hourCount`` hours in which anything was counted, oldest first.
+  public var hours: [Hour] = []
 
   public init() {}
 

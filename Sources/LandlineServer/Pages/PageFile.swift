@@ -13,9 +13,14 @@ package struct PageFile: Sendable {
   /// - Returns: `nil` for an ending that pages' files do not have.
   init?(_ name: String, _ bytes: [UInt8]) {
     guard let type = PageFile.mediaTypes.first(where: { name.hasSuffix($0.ending) })?.type else { return nil }
+    self.init(bytes, mediaType: type)
+  }
+
+  /// Something else that is served as the pages' files are.
+  init(_ bytes: [UInt8], mediaType: String) {
     self.bytes = bytes
     compressed = PageFile.compress(bytes)
-    mediaType = type
+    self.mediaType = mediaType
     let digest = bytes.withUnsafeBytes { MessageDigest.sha256().digest(of: $0) }
     tag = "\"" + RESTCursor.hexadecimal(digest.prefix(16)) + "\""
   }

@@ -49,12 +49,20 @@ extension RESTService {
 
   private func pageFile(_ name: String, _ call: RESTCall, _ headers: [(String, String)]) throws -> RESTAnswer {
     guard let file = pages.file(name) else { throw Problem(.notFound, "the pages have no such file") }
+    return fileAnswer(file, call, headers)
+  }
+
+  /// A file as a browser wants it: compressed, or not at all where it has it already.
+  /// - Parameter varies: Whether the same address gives others another type.
+  func fileAnswer(
+    _ file: PageFile, _ call: RESTCall, _ headers: [(String, String)], varies: Bool = false
+  ) -> RESTAnswer {
     let small = PageFile.takesGzip(call.request.header("accept-encoding")) ? file.compressed : nil
     // Kept by browsers, and asked for again each time: a new executable's pages are seen at once.
     var headers =
       headers + [
         ("ETag", small == nil ? file.tag : file.compressedTag), ("Cache-Control", "no-cache"),
-        ("Vary", "Accept-Encoding"),
+        ("Vary", varies ? "Accept, Accept-Encoding" : "Accept-Encoding"),
       ]
     if file.isNamed(in: call.request.header("if-none-match")) {
       return RESTAnswer(status: 304, headers: headers, mediaType: nil, body: [])

@@ -139,6 +139,7 @@ extension RESTService {
     if let name = principal.account {
       currency = try await stores.ledger.read { try $0.customer(named: name.text)?.currency }
     }
+    let application = phones.application(principal, account: nil)
     let role =
       switch principal.role {
       case .operator: "operator"
@@ -149,7 +150,7 @@ extension RESTService {
       ("role", .text(role)), ("environment", .text(principal.environment)),
       ("account", .text(optional: principal.account?.text)), ("actor", .text(principal.actor)),
       ("development", .boolean(signsInLocally)),
-      ("phone", .boolean(phones.application(principal, account: nil) != nil)),
+      ("phone", .boolean(application != nil)), ("payer", .text(optional: application?.account.text)),
       ("currency", .text(optional: currency.map { "\($0)" })),
     ])
   }

@@ -31,6 +31,13 @@ package enum JSONTree: Hashable, Sendable {
     return members.first { $0.name == name }?.value
   }
 
+  package var textValue: String? { if case .text(let text) = self { text } else { nil } }
+  package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// Values of an array; none of anything else.
+  package var list: [JSONTree] { if case .array(let values) = self { values } else { [] } }
+  /// Names of an object's members; none of anything else.
+  package var names: [String] { if case .object(let members) = self { members.map(\.name) } else { [] } }
+
   /// What a person calls this kind of value.
   var kind: String {
     switch self {

@@ -21,9 +21,9 @@ struct ProblemMiddleware: RouterMiddleware {
     do {
       response = try await next(request, context)
     } catch let problem as Problem {
-      response = ProblemMiddleware.response(problem, path)
+      response = self.response(problem, path, request)
     } catch let error as HTTPError where error.status == .notFound {
-      response = ProblemMiddleware.response(missing(path), path)
+      response = self.response(missing(path), path, request)
     } catch let error as HTTPError {
       let code = error.status.code >= 500 ? ProblemCode.internalFault : .requestMalformed
       response = ProblemMiddleware.response(Problem(code, "the request cannot be answered"), path)
@@ -58,6 +58,14 @@ struct ProblemMiddleware: RouterMiddleware {
     service.metrics.add(
       .httpRequests, 1, [("route", route), ("method", method), ("status", String(response.status.code))])
     service.metrics.observe(.httpRequest, nanoseconds: nanoseconds, [("route", route)])
+  }
+
+  /// What is not there is a page for people who look for one, and a problem for programs.
+  private func response(_ problem: Problem, _ path: Substring, _ request: Request) -> Response {
+    guard problem.code.status == 404, service.pages != .none, request.method == .get || request.method == .head,
+      PlainPage.isWanted(request.headers[.accept])
+    else { return ProblemMiddleware.response(problem, path) }
+    return RESTService.response(RESTService.htmlAnswer(.missing(path, problem), status: problem.code.status))
   }
 
   static func response(_ problem: Problem, _ path: Substring) -> Response {

@@ -82,13 +82,8 @@ extension RESTService {
       ) { call in
         let code = call.path["code"] ?? ""
         guard let explanation = Explanation(code) else { throw Problem(.notFound, "no problem has that code") }
-        // Programs say nothing, or that they take anything; browsers ask for HTML by name.
-        guard call.request.header("accept")?.lowercased().contains("text/html") ?? false else {
-          return .text(200, explanation.text)
-        }
-        var answer = RESTAnswer.text(200, explanation.page(code: code), mediaType: "text/html; charset=utf-8")
-        answer.headers = RESTService.pageHeaders + [("Vary", "Accept")]
-        return answer
+        guard PlainPage.isWanted(call.request.header("accept")) else { return .text(200, explanation.text) }
+        return RESTService.htmlAnswer(explanation.page(code: code))
       },
     ]
   }

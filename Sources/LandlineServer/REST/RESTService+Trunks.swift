@@ -56,6 +56,17 @@ extension RESTService {
       ("average_duration_seconds", figures.averageDurationSeconds.map { .number($0) } ?? .null),
       ("window_seconds", .integer(TrunkFigures.windowSeconds)), ("failures", .array(failures)),
       ("options_ms", trunk.optionsMilliseconds.map { .number($0) } ?? .null),
+      ("hours", .array(figures.hours.map(hourTree))),
+    ])
+  }
+
+  private static func hourTree(_ hour: TrunkFigures.Hour) -> JSONTree {
+    .members([
+      ("starts_at", .text("\(hour.startsAt)")), ("attempts", .integer(Int64(hour.attempts))),
+      ("answered", .integer(Int64(hour.answered))), ("answer_ratio", hour.answerRatio.map { .number($0) } ?? .null),
+      ("options_sent", .integer(Int64(hour.pings))), ("options_answered", .integer(Int64(hour.pingAnswers))),
+      ("options_mean_ms", hour.meanOptionsMilliseconds.map { .number($0) } ?? .null),
+      ("options_worst_ms", hour.worstOptionsMilliseconds.map { .number($0) } ?? .null),
     ])
   }
 

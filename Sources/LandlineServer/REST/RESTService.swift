@@ -30,6 +30,8 @@ package struct RESTService: Sendable {
   let testTrunk: TrunkTestStart?
   let trunkTests = TrunkTestRuns()
   let exports = AccountExports()
+  /// Documents as they are served.
+  let made = MadeFiles()
   let hasStarted = StartedFlag()
 
   package init(
@@ -64,8 +66,9 @@ package struct RESTService: Sendable {
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
     let all =
-      accountRoutes + moneyRoutes + exportRoutes + hintRoutes + callRoutes + storyRoutes + trunkRoutes + nodeRoutes
-      + personRoutes + plainRoutes + pageRoutes
+      accountRoutes + balanceRoutes + moneyRoutes + exportRoutes + hintRoutes + callRoutes + storyRoutes + trunkRoutes
+      + nodeRoutes
+      + personRoutes + plainRoutes + describingRoutes + pageRoutes + documentRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }
   }
 

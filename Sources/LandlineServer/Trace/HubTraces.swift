@@ -27,6 +27,7 @@ final class HubTraces {
   private struct Entry {
     var recorder: CallTraceRecorder
     var environment: String
+    var currency: Currency
     var ways: [CallTrace.Side: HEPExporter.MediaWay] = [:]
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
@@ -64,7 +65,7 @@ final class HubTraces {
     guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
     entries[call.id] = Entry(
       recorder: CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
-      environment: call.environment)
+      environment: call.environment, currency: call.currency)
   }
 
   func has(_ call: CallID) -> Bool { entries[call] != nil }
@@ -255,10 +256,11 @@ final class HubTraces {
   func ledger(
     _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64
   ) {
+    guard let currency = entries[call]?.currency else { return }
     let outcome =
       switch result {
-      case .success(let receipt): receipt.outcome.text
-      case .failure(let problem): "unavailable \(problem.cause.rawValue)"
+      case .success(let receipt): HubTraces.words(receipt.outcome, currency)
+      case .failure(let problem): "the ledger is away: \(problem.cause.rawValue)"
       }
     let name =
       switch step {
@@ -268,7 +270,23 @@ final class HubTraces {
       case .end: "end"
       }
     entries[call]?.recorder.note(
-      .ledger, "\(name): \(outcome), \(microseconds) us", at: NodeClock.unixMicroseconds())
+      .ledger, "\(name): \(outcome), in \(DecimalText.format(microseconds, scale: 3)) ms",
+      at: NodeClock.unixMicroseconds())
+  }
+
+  /// For people, every number with its unit.
+  static func words(_ outcome: LedgerOutcome, _ currency: Currency) -> String {
+    func money(_ micros: Int64) -> String { "\(DecimalText.brief(micros, scale: Credits.scale)) \(currency)" }
+    return switch outcome {
+    case .changed: "changed"
+    case .posted(_, let amount, let balance): "\(money(amount)) booked, balance \(money(balance))"
+    case .granted(let seconds, let amount, let isFinal):
+      "\(money(amount)) held for \(seconds) s" + (isFinal ? ", the last that there is" : "")
+    case .answered: "answer booked"
+    case .settled(_, let billed, let cost, _): "\(money(cost)) charged for \(billed) s"
+    case .voided: "hold given back"
+    case .refused(let refusal): "refused, \(refusal.explanation)"
+    }
   }
 }
 
@@ -280,7 +298,8 @@ extension CallTrace.Direction {
   init(_ direction: MediaStatistics.Direction) {
     self.init(
       packets: Int64(clamping: direction.packets), bytes: Int64(clamping: direction.bytes), lost: direction.lost,
-      lossRate: direction.lossRate, jitter: direction.jitter, score: direction.meanOpinionScore)
+      lossRate: direction.lossRate, jitter: direction.jitter, score: direction.meanOpinionScore,
+      buffered: direction.buffered)
   }
 }
 

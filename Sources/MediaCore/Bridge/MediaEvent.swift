@@ -70,6 +70,8 @@ public struct MediaStatistics: Hashable, Sendable {
     public var lossRate: Double = 0
     /// Milliseconds (RFC 3550 A.8).
     public var jitter: Double = 0
+    /// Milliseconds that a packet of the last second was held at most, to be put in order; 0 where none had to wait.
+    public var buffered: Double = 0
     public var reordered: UInt64 = 0
     public var duplicated: UInt64 = 0
     /// Packets made good by in-band FEC, and those that had to be concealed.

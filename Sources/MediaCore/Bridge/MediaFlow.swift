@@ -151,6 +151,7 @@ final class MediaFlow {
     while true {
       switch reorder.take(at: now) {
       case .packet(let held):
+        from.longestWait = max(from.longestWait, reorder.lastWait)
         guard let header = RTPHeader(held) else { continue }
         if missing > 0 { makeUp(missing, before: held, header, at: now, outbox: outbox) }
         missing = 0

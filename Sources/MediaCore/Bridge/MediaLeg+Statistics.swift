@@ -11,6 +11,8 @@ extension MediaLeg {
     all.received.lost = reception.lost
     all.received.lossRate = reception.takeLossRate()
     all.received.jitter = reception.jitterMilliseconds
+    all.received.buffered = Double(longestWait) / 1000
+    longestWait = 0
     all.received.reordered = reception.reordered
     all.received.duplicated = reception.duplicated
     all.received.recovered = recovered

@@ -23,6 +23,8 @@ final class MediaLeg {
   /// Packets of sound that were made good from a copy, and those that had to be concealed.
   var recovered: UInt64 = 0
   var concealed: UInt64 = 0
+  /// Microseconds that a packet of this second waited at most for one before it.
+  var longestWait: Int64 = 0
   var malformed: UInt64 = 0
   var unknownPayloadType: UInt64 = 0
   var overRate: UInt64 = 0

@@ -59,6 +59,9 @@ public final class ReorderBuffer {
   /// Packets that came when their place was given up, since the start.
   public private(set) var late: UInt64 = 0
 
+  /// Microseconds that the packet taken last had waited.
+  public private(set) var lastWait: Int64 = 0
+
   private var hasStarted = false
   /// What is held is the end of what was; afterwards any number is in order.
   private var restarts = false
@@ -144,6 +147,9 @@ public final class ReorderBuffer {
       return .missing(Int(gap))
     }
     slots[index].isUsed = false
+    let arrival = slots[index].arrival
+    // One that was made due at once has lost its arrival.
+    lastWait = arrival.microseconds == .min ? 0 : max(0, now.microseconds(since: arrival))
     count -= 1
     next = slots[index].sequence &+ 1
     if count == 0, restarts {

@@ -7,13 +7,14 @@ import Testing
 struct DocumentTests {
   private let checker: SchemaChecker
 
+  private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Sources/AppProtocol/API/landline.v1.asyncapi.json")
+
   init() throws {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let file = package.appendingPathComponent("Sources/AppProtocol/API/landline.v1.asyncapi.json")
     checker = SchemaChecker(
       document: try JSONReader.read(
-        Array(try Data(contentsOf: file)), JSONReader.Limits(bytes: 1 << 20, depth: 64)))
+        Array(try Data(contentsOf: Self.file)), JSONReader.Limits(bytes: 1 << 20, depth: 64)))
   }
 
   private func read(_ bytes: [UInt8]) throws -> JSONValue {
@@ -104,6 +105,32 @@ struct DocumentTests {
     }
     #expect(seen == names("#/components/messages").filter { $0.hasPrefix("gateway.") })
     #expect(names("#/channels/connection/messages") == names("#/components/messages"))
+  }
+
+  @Test("every message has an example that is as the document says and that the program reads and writes")
+  func examples() throws {
+    let document = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: Self.file)) as? NSDictionary)
+    for name in names("#/components/messages").sorted() {
+      let examples = document.value(forKeyPath: "components.messages") as? [String: [String: Any]]
+      let found = examples?[name]?["examples"] as? [[String: Any]] ?? []
+      #expect(!found.isEmpty, "\(name) has no example")
+      for example in found {
+        let payload = try #require(example["payload"] as? NSDictionary, "\(name)")
+        let bytes = Array(try JSONSerialization.data(withJSONObject: payload))
+        #expect(try problems(name, bytes) == [], "\(name)")
+        var again: [UInt8]
+        if name.hasPrefix("app.") {
+          let message = try AppMessageCoder.decodeRequest(bytes)
+          #expect(self.name(message) == name)
+          again = AppMessageCoder.encode(message)
+        } else {
+          let message = try #require(try AppMessageCoder.decodeServer(bytes), "\(name)")
+          #expect(self.name(message) == name)
+          again = AppMessageCoder.encode(message)
+        }
+        #expect(try JSONSerialization.jsonObject(with: Data(again)) as? NSDictionary == payload, "\(name)")
+      }
+    }
   }
 
   @Test("every reference leads somewhere") func references() {

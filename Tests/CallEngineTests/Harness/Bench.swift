@@ -64,7 +64,7 @@ final class Bench {
         asked.append((step, operation))
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
-      case .app, .originated, .media, .sip, .changed, .record, .statistics, .log: break
+      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log: break
       }
     }
     respond()
@@ -258,7 +258,7 @@ final class Bench {
     case .changed: nil
     case .record: "record"
     case .statistics: "statistics"
-    case .log: nil
+    case .pinged, .log: nil
     }
   }
 

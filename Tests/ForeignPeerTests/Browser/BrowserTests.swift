@@ -27,6 +27,16 @@ struct BrowserTests {
   func life(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Pages without their gateway, before they are left, without a microphone", .enabled(if: hasBrowser, "\(absence)"),
+    arguments: PeerCase.chosen(PageStateCases.cases))
+  func states(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "Words and drawings of the pages", .enabled(if: hasTelephone, "\(telephoneAbsence)"),
+    arguments: PeerCase.chosen(PageWordCases.cases))
+  func words(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Looks, and use without sight or pointer", .enabled(if: hasBrowser, "\(absence)"),
     arguments: PeerCase.chosen(PageLookCases.cases))
   func looks(_ peerCase: PeerCase) async { await peerCase.perform() }

@@ -46,8 +46,11 @@ import Testing
     let kit = try await RESTKit()
     let answer = try await kit.send("GET", "/errors/\(code)", as: nil, fields: Self.html)
     #expect(answer.status == 404)
-    #expect(answer.headers["content-type"] == "application/problem+json")
-    #expect(!answer.text.contains("<script"))
+    #expect(answer.headers["content-type"] == "text/html; charset=utf-8")
+    #expect(!answer.text.contains("<script>") && !answer.text.contains("<b>"))
+    let problem = try await kit.send("GET", "/errors/\(code)", as: nil)
+    #expect(problem.status == 404)
+    #expect(problem.headers["content-type"] == "application/problem+json")
     await kit.close()
   }
 }

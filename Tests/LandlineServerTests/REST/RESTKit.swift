@@ -89,10 +89,3 @@ final class RESTKit: Sendable {
     #expect(booked.status == 201)
   }
 }
-
-extension JSONTree {
-  var textValue: String? { if case .text(let text) = self { text } else { nil } }
-  var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
-  var list: [JSONTree] { if case .array(let values) = self { values } else { [] } }
-  var names: [String] { if case .object(let members) = self { members.map { $0.name } } else { [] } }
-}

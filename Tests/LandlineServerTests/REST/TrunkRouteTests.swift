@@ -45,6 +45,35 @@ import Testing
     #expect(none.averageDurationSeconds == nil)
   }
 
+  @Test func figuresOfEachHourOfADay() {
+    var statistics = TrunkStatistics()
+    let start = Instant(seconds: 1_795_000_000 / 3600 * 3600)
+    func later(_ hours: Int64) -> Instant { start.advanced(byMilliseconds: hours * 3_600_000) }
+    statistics.add(Self.record([("one", 503, .congestion), ("one", 200, nil)], at: start), at: start)
+    statistics.pinged("one", microseconds: 12_000, at: start)
+    statistics.pinged("one", microseconds: 18_000, at: start)
+    statistics.pinged("one", microseconds: nil, at: start)
+    statistics.pinged("one", microseconds: nil, at: later(2))
+    let first = TrunkFigures.Hour(
+      startsAt: start, attempts: 2, answered: 1, pings: 3, pingAnswers: 2, meanOptionsMilliseconds: 15,
+      worstOptionsMilliseconds: 18)
+    let third = TrunkFigures.Hour(
+      startsAt: later(2), attempts: 0, answered: 0, pings: 1, pingAnswers: 0, meanOptionsMilliseconds: nil,
+      worstOptionsMilliseconds: nil)
+    #expect(statistics.figures(of: "one", at: later(2)).hours == [first, third])
+    #expect(first.answerRatio == 0.5 && third.answerRatio == nil)
+    // The day moves on, and a clock that jumps back adds to the newest hour.
+    #expect(statistics.figures(of: "one", at: later(24)).hours == [third])
+    statistics.pinged("one", microseconds: 5_000, at: start)
+    #expect(statistics.figures(of: "one", at: later(2)).hours.map(\.pings) == [3, 2])
+    for number in 0..<TrunkStatistics.maximumTrunks + 5 {
+      statistics.pinged("t\(number)", microseconds: 1, at: start)
+    }
+    #expect(statistics.figures(of: "t\(TrunkStatistics.maximumTrunks)", at: start).hours.isEmpty)
+    for hour in 0..<100 { statistics.pinged("t0", microseconds: 1, at: later(Int64(hour))) }
+    #expect(statistics.figures(of: "t0", at: later(99)).hours.count == Int(TrunkFigures.hourCount))
+  }
+
   @Test func aTrunksAddressReadsAsItIsWritten() throws {
     for text in ["sip:carrier.example", "sips:[2001:db8::1]:5061", "sip:me@192.0.2.1:5060;transport=tcp;lr"] {
       #expect(TrunkAddress.text(try SIPURI(parsing: text)) == text)
@@ -83,6 +112,11 @@ import Testing
     figures.failures = [
       .init(code: .busy, sipStatus: 486, count: 1, lastAt: Instant(seconds: 1_795_000_000))
     ]
+    figures.hours = [
+      .init(
+        startsAt: Instant(seconds: 1_795_000_000 / 3600 * 3600), attempts: 4, answered: 3, pings: 3, pingAnswers: 2,
+        meanOptionsMilliseconds: 14.5, worstOptionsMilliseconds: 16)
+    ]
     let measured = figures
     kit.operations.with {
       $0.trunks = [
@@ -94,7 +128,7 @@ import Testing
     let answer = try await kit.send("GET", "/v1/trunks")
     #expect(
       answer.text
-        == #"{"trunks":[{"name":"one","uri":"sip:one.example","standing":"up","explanation":"","live_calls":3,"maximum_calls":30,"attempts":4,"answered":3,"answer_ratio":0.75,"average_duration_seconds":30.0,"window_seconds":3600,"failures":[{"code":"sip.busy","sip_status":486,"count":1,"last_at":"2026-11-18T11:06:40.000Z"}],"options_ms":12.5}]}"#
+        == #"{"trunks":[{"name":"one","uri":"sip:one.example","standing":"up","explanation":"","live_calls":3,"maximum_calls":30,"attempts":4,"answered":3,"answer_ratio":0.75,"average_duration_seconds":30.0,"window_seconds":3600,"failures":[{"code":"sip.busy","sip_status":486,"count":1,"last_at":"2026-11-18T11:06:40.000Z"}],"options_ms":12.5,"hours":[{"starts_at":"2026-11-18T11:00:00.000Z","attempts":4,"answered":3,"answer_ratio":0.75,"options_sent":3,"options_answered":2,"options_mean_ms":14.5,"options_worst_ms":16.0}]}]}"#
     )
     await kit.close()
   }

@@ -56,6 +56,8 @@ import Testing
     for (index, sequence) in [65_534, 0, 65_535, 1, 4, 3, 2, 5].enumerated() { leg.receive(sequence, at: Int64(index)) }
     #expect(leg.out == [65_534, 65_535, 0, 1, 2, 3, 4, 5])
     #expect(leg.copies == 3)
+    // The last one came at 4 ms, and what it waited for at 6 ms.
+    #expect(leg.buffer.lastWait == 2_000)
     #expect(leg.buffer.isEmpty)
   }
 

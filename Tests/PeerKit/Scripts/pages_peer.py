@@ -22,6 +22,17 @@ Commands; `person` names who does it, and everybody has a browser context of the
   reload, leave                                     of the page
   cut, mend  person                                 breaks every connection of a relayed person, and lets them in again
   look       person, path, name, folder             axe-core and pictures, light, dark and narrow -> complaints
+  gone       person, figure                         waits until the page says that its gateway is gone -> seconds, colours
+  back       person, figure                         waits until it is there again -> colours
+  cost-told  person                                 -> what the page says the last call has cost, once it knows
+  leave-asks person, how                            tries to leave and stays -> dialogs, url
+  beside     person, name                           follows a link that opens beside -> address, text, url
+  silence    person, absent                         no microphone from the next page on
+  asked      person, number, choice                 dials and answers the question before the call -> text, before
+  chip       person, name                           presses a number to try -> call
+  overview   person                                 -> what stands in certain places of the page
+  ladder     person, narrow                         -> labels of the ladder's rows, drawn, inside
+  switch     person, name                           chooses a figure of the plot -> caption, lines, drawn, less
   audit      person, allowed                        -> what pages promise and did not hold
   foreign    person, host, account                  a page of another origin tries -> what came of each trial
   rebound    person, host                           asks for a session by another name of this machine -> status, cookie
@@ -35,6 +46,7 @@ import asyncio
 import base64
 import pathlib
 import re
+import time
 from urllib.parse import urlsplit
 
 import numpy
@@ -45,6 +57,7 @@ from pages_person import NARROW, WIDE, Person
 from pages_phone import Phone
 from pages_servers import Relay, Site
 from pages_sight import complaints, overflow, picture, violations
+from pages_states import States
 from peer_protocol import emit, serve, write_wav
 
 FOREIGN = pathlib.Path(__file__).with_name("pages_foreign.html")
@@ -59,8 +72,10 @@ TABLES = """() => [...document.querySelectorAll("main table")].map((table) => {
 })"""
 
 
-class Pages:
+class Pages(States):
     def __init__(self, browser):
+        # When the connections of somebody were cut.
+        self.cut_at = {}
         self._browser = browser
         self._people = {}
         self._relays = {}
@@ -127,6 +142,7 @@ class Pages:
         await person.sign_in(key)
 
     async def cut_(self, person):
+        self.cut_at[person.name] = time.monotonic()
         self._relays[person.name].cut()
 
     async def mend_(self, person):

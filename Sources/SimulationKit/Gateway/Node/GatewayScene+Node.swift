@@ -117,7 +117,7 @@ extension GatewayScene {
       sip { agent, effects in agent.handle(command, at: now, into: &effects) }
     case .changed(let snapshot): oracles.changed(snapshot, in: self)
     case .record(let record): keep(record, node)
-    case .statistics: break
+    case .statistics, .pinged: break
     case .log(let entry):
       let message = plants(.secretInLog) ? entry.message + " " + GatewayScene.trunkPassword : entry.message
       note { "log \(entry.level.rawValue) \(entry.call.map { "\($0)" } ?? "") \(message)" }
