@@ -40,6 +40,8 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case mediaLost = "gw.mediaLost"
   case message = "gw.message"
   case registration = "gw.registration"
+  case sequence = "gw.sequence"
+  case unavailable = "gw.unavailable"
   case `internal` = "gw.internal"
 
   /// The row of the catalogue.

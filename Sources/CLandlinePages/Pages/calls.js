@@ -178,7 +178,7 @@ const maskBox = input("mask", {
 });
 function search() {
   const text = destination.value.trim();
-  if (/^[0-9A-Z]{26}$/.test(text)) location.assign(callPath(text));
+  if (/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-Z]{26})$/.test(text)) location.assign(callPath(text));
   else list.reload();
 }
 cause.addEventListener("change", search);

@@ -18,7 +18,7 @@ extension Console {
     CallFailureCode.allCases.map(\.rawValue) + CallRefusal.allCases.map(\.rawValue)
 
   private static let forms =
-    "a SIP status such as 488, a cause such as q850:65, a code such as sip.media, a refusal, or the 26 letters of a call"
+    "a SIP status such as 488, a cause such as q850:65, a code such as sip.media, a refusal, or the id of a call"
 
   private static func unexplained(_ text: String) -> ConsoleError {
     let name = CallFailure.shortened(text)

@@ -4,12 +4,13 @@ import Foundation
 
 /// What happened in one call: from the gateway where one runs, else from its files.
 extension Console {
-  /// Letters and digits of a call's id.
-  private static let callIDLength = 26
+  /// Letters and digits of a call's id in records of former versions.
+  private static let formerCallIDLength = 26
 
-  /// Whether a text is the id of a call rather than a code.
+  /// Whether a text is the id of a call, a UUID, rather than a code.
   static func isCallID(_ text: String) -> Bool {
-    text.utf8.count == callIDLength
+    if UUID(uuidString: text) != nil { return true }
+    return text.utf8.count == formerCallIDLength
       && text.utf8.allSatisfy { byte in
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
           || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

@@ -15,7 +15,7 @@ struct ExplainCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "The 26 letters of a call, 488, cause 65, sip.media or insufficientCredit.",
+    help: "The id of a call, 488, cause 65, sip.media or insufficientCredit.",
     completion: .list(Console.explainableNames))
   var code: [String]
 

@@ -115,7 +115,7 @@ struct StoryCommandTests {
     #expect(named.status == 11)
     let word = try await run(bare, ["explain", "nonsense"])
     #expect(word.status == 3)
-    #expect(word.diagnostics.contains("26 letters of a call"))
+    #expect(word.diagnostics.contains("the id of a call"))
     let json = try await run(process, ["explain", StoryStore.unknown, "--json"])
     #expect(json.diagnostics.contains("\"code\":\"unknownCall\""))
   }
