@@ -193,7 +193,7 @@ struct BadMessageTests {
     #expect(code(padded(room + 1)) == 1009)
     #expect(code(head + [UInt8(ascii: "\""), 0xC3, 0x28] + Array("\"}".utf8)) == 1007)
     #expect(code(head + [UInt8(ascii: "\""), 0xED, 0xA0, 0x80] + Array("\"}".utf8)) == 1007)
-    let members = (0..<200).map { #""m\#($0)":1"# }.joined(separator: ",")
+    let members = (0..<1100).map { #""m\#($0)":1"# }.joined(separator: ",")
     #expect(code(Array(#"{"type":"bye",\#(members)}"#.utf8)) == 1002)
     let lists = [String](repeating: "[1,2,3]", count: 1024).joined(separator: ",")
     #expect(code(head + Array("[\(lists)]}".utf8)) == 1002)
