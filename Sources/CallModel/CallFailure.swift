@@ -64,11 +64,14 @@ public struct CallFailure: Error, Hashable, Sendable {
   public let correlationID: String?
   /// What was wrong with a value the app sent.
   public let invalidValue: InvalidValue?
+  /// The least sequence that a signature needs, for ``CallFailureCode/sequence``.
+  public let nextSequence: UInt64?
 
   public init(
     _ code: CallFailureCode, refusal: CallRefusal? = nil, sipStatus: Int? = nil, phrase: String? = nil,
     reasons: [Reason] = [], warning: String? = nil, retryAfterSeconds: Int? = nil, trunk: String? = nil,
-    attempts: [CallAttempt] = [], leg: CallLeg? = nil, correlationID: String? = nil, invalidValue: InvalidValue? = nil
+    attempts: [CallAttempt] = [], leg: CallLeg? = nil, correlationID: String? = nil, invalidValue: InvalidValue? = nil,
+    nextSequence: UInt64? = nil
   ) {
     self.code = code
     self.refusal = refusal
@@ -82,6 +85,7 @@ public struct CallFailure: Error, Hashable, Sendable {
     self.leg = leg
     self.correlationID = correlationID.map(CallFailure.shortened)
     self.invalidValue = invalidValue
+    self.nextSequence = nextSequence
   }
 
   /// The failure of a trunk leg that a SIP final response ended.

@@ -168,9 +168,9 @@ public enum CallFailureCatalogue {
       "A rule of the account or of the gateway forbids the call.",
       likely: [
         "the destination or country is blocked", "the price passes the account's limit",
-        "the account is locked or closed",
+        "the account is locked or closed", "the caller's number is not one of the application's",
       ],
-      remedies: ["change the rule", "unlock the account"]),
+      remedies: ["change the rule", "unlock the account", "show a number that belongs to the application, or none"]),
     CallFailureClass(
       .limit, .gateway, "cap reached", refusals: [.concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap],
       sipStatus: 403,
@@ -233,11 +233,22 @@ public enum CallFailureCatalogue {
       .registration, .gateway, "registration refused", .denied, .afterFix,
       "The proof of who registers was not accepted.",
       likely: [
-        "a wrong key or secret", "a sequence number or token that was used before",
-        "a token or credential that has ended",
-        "an application that may not sign for itself",
+        "a wrong key or secret", "a token that was used before", "a token or credential that has ended",
+        "a way to register that the environment does not list",
       ],
-      remedies: ["ask the app's server for a new signature or token"]),
+      remedies: [
+        "ask the app's server for a new signature or token", "compare with 'registration' in the configuration",
+      ]),
+    CallFailureClass(
+      .sequence, .gateway, "sequence too low", .denied, .now,
+      "The signature is right and its sequence was passed by another registration of the user.",
+      likely: ["another device of the user registered meanwhile", "the counter of whoever signs lags behind"],
+      remedies: ["sign again with the sequence that the message names, or a higher one"]),
+    CallFailureClass(
+      .unavailable, .gateway, "gateway cannot keep it", sipStatus: 503, .error, .later,
+      "The gateway cannot read or keep now what it needs for this.",
+      likely: ["its disk is full or cannot be written", "its database is locked or damaged"],
+      remedies: ["try again later", "make room on the gateway's disk"]),
     CallFailureClass(
       .origin, .gateway, "origin refused", .denied, .afterOperator,
       "Web pages of this origin may not connect to the gateway.",

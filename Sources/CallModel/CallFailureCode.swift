@@ -42,6 +42,8 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case mediaLost = "gw.mediaLost"
   case message = "gw.message"
   case registration = "gw.registration"
+  case sequence = "gw.sequence"
+  case unavailable = "gw.unavailable"
   case origin = "gw.origin"
   case `internal` = "gw.internal"
 

@@ -9,6 +9,14 @@ public enum Destination: Hashable, Sendable {
   /// The four kinds of call that an app names.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case phone, sip, user, conference
+
+    /// What the names of a call's headers may be: only what leaves by SIP needs the prefix.
+    public var headerNames: CustomHeaders.Names {
+      switch self {
+      case .phone, .sip: .prefixed
+      case .user, .conference: .tokens
+      }
+    }
   }
 
   public var kind: Kind {
@@ -33,8 +41,7 @@ public enum Destination: Hashable, Sendable {
 }
 
 extension Destination {
-  /// Reads what an app or a person wrote. Built-in numbers are found by their digits, before any rule of the number plan
-  /// could say otherwise; a code of an emergency service may stand in place of a number.
+  /// Reads what an app or a person wrote. A number has its E.164 form, `+` and digits, the built-in ones too; a code of an emergency service may stand in place of a number.
   /// - Throws: ``InvalidValue``, whose ``InvalidValue/failureCode`` is the failure to tell.
   public init(_ kind: Kind, _ text: String, userRules: UserID.Rules = .standard) throws(InvalidValue) {
     switch kind {

@@ -34,8 +34,8 @@ public enum TestNumber: UInt64, Hashable, Sendable, CaseIterable {
     case play(milliseconds: Int64)
     /// Answered; the prompt repeats until the DTMF `digit` arrives, at most `times` times.
     case promptUntil(digit: Character, times: Int)
-    /// Never answered; ends with this failure.
-    case failure(CallFailureCode)
+    /// Never answered; ends with this failure and SIP status.
+    case failure(CallFailureCode, status: Int)
   }
 
   /// Length of a progress phase that has no length of its own, in milliseconds.
@@ -56,9 +56,9 @@ public enum TestNumber: UInt64, Hashable, Sendable, CaseIterable {
     case .promptNineTimes: .prompt(times: 9)
     case .playTwoMinutes: .play(milliseconds: 120_000)
     case .promptUntilDigit: .promptUntil(digit: "0", times: 10)
-    case .deniedAtOnce, .deniedAfterProgress: .failure(.declined)
-    case .noAnswer: .failure(.noAnswer)
-    case .congestionAtOnce, .congestionAfterProgress: .failure(.congestion)
+    case .deniedAtOnce, .deniedAfterProgress: .failure(.declined, status: 603)
+    case .noAnswer: .failure(.noAnswer, status: 408)
+    case .congestionAtOnce, .congestionAfterProgress: .failure(.congestion, status: 503)
     }
   }
 

@@ -59,7 +59,8 @@ enum Samples {
     let invalid = CallFailure(
       .number,
       invalidValue: InvalidValue(kind: "phone number", rule: "e164.plus", offset: 0, problem: "p", accepted: "a"))
-    return [full, invalid] + CallFailureCode.allCases.map { CallFailure($0) }
+    let passed = CallFailure(.sequence, leg: .app, nextSequence: .max)
+    return [full, invalid, passed] + CallFailureCode.allCases.map { CallFailure($0) }
       + CallRefusal.allCases.map { CallFailure($0, correlationID: "c-2") }
   }
 
@@ -100,6 +101,7 @@ enum Samples {
       .held(call, true), .held(call, false), .offered(call, description),
       .quality(call, CallQuality(sent: direction, received: direction, roundTrip: 12.5)),
       .quality(call, CallQuality(sent: direction, received: direction, roundTrip: nil)),
+      .quality(call, CallQuality(sent: .nothing(packets: 0), received: .nothing(packets: 7), roundTrip: nil)),
       .ended(
         call,
         CallSummary(

@@ -19,6 +19,7 @@ struct HappyPathTests {
     #expect(bench.invites[0].call.identity.from.uri.user == Scene.ours)
     var start = bench.effects.count
     bench.trying()
+    #expect(bench.ladder(since: start) == [], "a 100 says nothing of the other side's device")
     try bench.progress(180)
     #expect(bench.ladder(since: start) == ["app progressing", "app ringing", "media ring near"])
     bench.secured(call)

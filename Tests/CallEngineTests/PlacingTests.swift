@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import Foundation
 import LedgerCore
 import RoutingCore
 import SIPCore
@@ -27,6 +28,11 @@ struct PlacingTests {
       Refusal(kind: .sip, target: "alice@[::1]", code: .policy, rule: "sip.hostNotAllowed"),
       Refusal(kind: .sip, target: "0046701234567@198.51.100.1", code: .policy, rule: "sip.number"),
       Refusal(kind: .sip, target: "alice@127.0.0.1", code: .policy, rule: "sip.trunk"),
+      Refusal(kind: .phone, target: "46000000000", code: .number, rule: "e164.plus"),
+      Refusal(kind: .phone, target: "0046000000000", code: .number, rule: "e164.plus"),
+      Refusal(kind: .phone, target: "++46000000000", code: .number, rule: "e164.digit"),
+      Refusal(kind: .phone, target: "+0046000000000", code: .number, rule: "e164.first"),
+      Refusal(kind: .phone, target: "+46 000000000", code: .number, rule: "e164.digit"),
       Refusal(kind: .user, target: "a b", code: .address, rule: "user.character"),
       Refusal(kind: .user, target: "bob", code: .capabilityRemote, rule: nil),
       Refusal(
@@ -56,11 +62,45 @@ struct PlacingTests {
     #expect(bench.invites.count == 1)
   }
 
+  @Test("between apps need no prefix before a header's name, and have the same room for them")
+  func headersBetweenApps() throws {
+    let bench = try Bench()
+    for kind in [Destination.Kind.user, .conference] {
+      #expect(bench.place("bob", kind: kind, headers: [.init(name: "message", value: "hello")]) == nil)
+      #expect(bench.lastRefusal?.code == .capabilityRemote, "the headers are good")
+      #expect(
+        bench.place("bob", kind: kind, headers: [.init(name: "id", value: String(repeating: "v", count: 1023))]) == nil)
+      #expect(bench.lastRefusal?.invalidValue?.rule == "header.budget")
+      #expect(bench.place("bob", kind: kind, headers: [.init(name: "an id", value: "1")]) == nil)
+      #expect(bench.lastRefusal?.invalidValue?.rule == "header.name")
+    }
+  }
+
+  @Test("have ids that parse as UUID of version 7 and sort in the order of the calls")
+  func ids() throws {
+    let bench = try Bench()
+    var ids: [String] = []
+    for number in 0..<40 {
+      if number % 8 == 0 { bench.pass(milliseconds: 1) }
+      bench.session = SessionID(UInt64(1 + number / 8))
+      ids.append(try #require(bench.place()).text)
+    }
+    #expect(ids == ids.sorted() && Set(ids).count == ids.count)
+    for id in ids {
+      let uuid = try #require(UUID(uuidString: id))
+      #expect(uuid.uuidString.lowercased() == id)
+      #expect(uuid.uuid.6 >> 4 == 7 && uuid.uuid.8 >> 6 == 2)
+      let milliseconds = id.filter { $0 != "-" }.prefix(12)
+      #expect(Int64(milliseconds, radix: 16).map { abs($0 - bench.clock.milliseconds) <= 10 } == true)
+    }
+  }
+
   @Test("may show the application's numbers only")
   func callerNumbers() throws {
     let bench = try Bench()
     #expect(bench.place(callerNumber: "+46850000009") == nil)
     #expect(bench.lastRefusal?.invalidValue?.rule == "caller.owned")
+    #expect(bench.lastRefusal?.code == .policy && bench.lastRefusal?.sipStatus == 403)
     #expect(bench.place(callerNumber: "+46850000002") != nil)
     #expect(bench.invites[0].call.identity.from.uri.user == "+46850000002")
     bench.caller.callerNumbers = []

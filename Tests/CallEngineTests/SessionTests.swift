@@ -147,6 +147,33 @@ struct QualityTests {
     #expect(bench.records.first?.meanScoreFar == 4.3)
   }
 
+  @Test("of a second in which nothing came is nothing, and that no sound comes is told with it")
+  func nothing() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(
+      .media(call, .quality(.far, .init(meanOpinionScore: 4.3, jitter: 2, loss: 0, packets: 50), roundTrip: nil)))
+    // The second began before the call stood.
+    bench.pass(milliseconds: 900)
+    bench.feed(.media(call, .quality(.near, .nothing(packets: 0), roundTrip: nil)))
+    #expect(warnings(bench).isEmpty)
+    bench.pass(milliseconds: 1000)
+    bench.feed(.media(call, .quality(.near, .nothing(packets: 0), roundTrip: nil)))
+    #expect(warnings(bench) == ["app raise no-audio"])
+    guard case .quality(_, let quality)? = bench.events.last(where: { if case .quality = $0 { true } else { false } })
+    else {
+      Issue.record("no quality is told")
+      return
+    }
+    #expect(quality.sent == .nothing(packets: 0))
+    #expect(quality.sent.meanOpinionScore == nil && quality.sent.loss == nil && quality.sent.jitter == nil)
+    #expect(quality.received.meanOpinionScore == 4.3)
+    second(bench, call)
+    #expect(warnings(bench) == ["app raise no-audio", "app clear no-audio"])
+    bench.request(.hangUp(call))
+    #expect(bench.records.first?.meanScoreNear == 4.2, "what was not heard has no part in the mean")
+  }
+
   @Test("warns above each limit and withdraws the warning below it")
   func limits() throws {
     let bench = try Bench()

@@ -51,17 +51,21 @@ struct TestNumberTests {
     let milliseconds: Int64
     let cause: CallEndCause
     let code: CallFailureCode
+    let status: Int
     let rings: Bool
   }
 
   @Test(
     "fail when and as their numbers say",
     arguments: [
-      Failing(number: "+4600000000030", milliseconds: 0, cause: .denied, code: .declined, rings: false),
-      Failing(number: "+4600000000031", milliseconds: 7_500, cause: .denied, code: .declined, rings: false),
-      Failing(number: "+4600000000040", milliseconds: 45_000, cause: .noAnswer, code: .noAnswer, rings: true),
-      Failing(number: "+4600000000050", milliseconds: 0, cause: .error, code: .congestion, rings: false),
-      Failing(number: "+4600000000051", milliseconds: 7_500, cause: .error, code: .congestion, rings: false),
+      Failing(number: "+4600000000030", milliseconds: 0, cause: .denied, code: .declined, status: 603, rings: false),
+      Failing(
+        number: "+4600000000031", milliseconds: 7_500, cause: .denied, code: .declined, status: 603, rings: false),
+      Failing(
+        number: "+4600000000040", milliseconds: 45_000, cause: .noAnswer, code: .noAnswer, status: 408, rings: true),
+      Failing(number: "+4600000000050", milliseconds: 0, cause: .error, code: .congestion, status: 503, rings: false),
+      Failing(
+        number: "+4600000000051", milliseconds: 7_500, cause: .error, code: .congestion, status: 503, rings: false),
     ])
   func failures(_ failing: Failing) throws {
     let bench = try Bench()
@@ -74,6 +78,8 @@ struct TestNumberTests {
     let summary = try #require(bench.summary(of: call))
     #expect(summary.cause == failing.cause)
     #expect(summary.failure?.code == failing.code)
+    #expect(summary.failure?.sipStatus == failing.status)
+    #expect((summary.progressedAt != nil) == (failing.milliseconds > 0), "what refuses at once never alerted")
     #expect(summary.costMicro == 0)
     #expect((bench.count("media ring near") == 1) == failing.rings)
     #expect(bench.count("ledger void") == 1)

@@ -121,11 +121,11 @@ struct E164NumberTests {
       ("+460000000009", .promptNineTimes, .prompt(times: 9), 7500),
       ("+4600000000010", .playTwoMinutes, .play(milliseconds: 120_000), 7500),
       ("+4600000000020", .promptUntilDigit, .promptUntil(digit: "0", times: 10), 7500),
-      ("+4600000000030", .deniedAtOnce, .failure(.declined), 0),
-      ("+4600000000031", .deniedAfterProgress, .failure(.declined), 7500),
-      ("+4600000000040", .noAnswer, .failure(.noAnswer), 45_000),
-      ("+4600000000050", .congestionAtOnce, .failure(.congestion), 0),
-      ("+4600000000051", .congestionAfterProgress, .failure(.congestion), 7500),
+      ("+4600000000030", .deniedAtOnce, .failure(.declined, status: 603), 0),
+      ("+4600000000031", .deniedAfterProgress, .failure(.declined, status: 603), 7500),
+      ("+4600000000040", .noAnswer, .failure(.noAnswer, status: 408), 45_000),
+      ("+4600000000050", .congestionAtOnce, .failure(.congestion, status: 503), 0),
+      ("+4600000000051", .congestionAfterProgress, .failure(.congestion, status: 503), 7500),
     ]
     #expect(Set(expected.map(\.1)) == Set(TestNumber.allCases))
     for (text, testNumber, outcome, progress) in expected {

@@ -72,7 +72,7 @@ extension RulesRow {
         scene.end(.error, CallFailure(.identity, trunk: "carrier", leg: .trunk, invalidValue: owned))
       }, not: .refused(CallFailure(.number, leg: .app, invalidValue: owned))),
     RulesRow(
-      "callerNotOfApplication", .refused(CallFailure(.number, leg: .app, invalidValue: owned)),
+      "callerNotOfApplication", .refused(CallFailure(.policy, leg: .app, invalidValue: owned)),
       not: .refused(CallFailure(.number, leg: .app, invalidValue: digit))),
     RulesRow("unwanted", refused(607, "Unwanted"), not: refused(603, "Decline")),
 

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from fault import check_books, duration_problem, fault, many
-from gateway_lab import Account, Lab, Trunk, failure, require, until
+from gateway_lab import Account, App, Lab, LabError, Trunk, failure, require, until
 
 CALLS = {"media-set-up": "120s"}
 
@@ -185,6 +185,26 @@ async def full(self):
                 ballast.unlink()
 
             await outage(self, lab, "D10", fill, free, 3, "no byte is free")
+            # Who registers meanwhile hears so at once; afterwards the same signature does.
+            await fill()
+            late = App(lab, lab.account("main"), "late", "late")
+            lab._apps.append(late)
+            await late.connect()
+            began = time.monotonic()
+            answer = await late.ask_to_register()
+            slowest = time.monotonic() - began
+            code = failure(answer) if answer["type"] == "error" else answer["type"]
+            await asyncio.wait_for(late.closed.wait(), 5)
+            await free()
+            self.row("D10", slowest, "s until a registration hears that nothing can be kept", "<= 2",
+                     slowest <= 2 and (code, late.close_code) == ("gw.unavailable", 1013),
+                     f"{code}, close code {late.close_code}", gate=True)
+
+            async def registers():
+                with contextlib.suppress(LabError, OSError):
+                    return await lab.app("main", user="late")
+
+            await until("a registration after the outage", registers, 20)
     finally:
         subprocess.run(["umount", folder], check=False)
         with contextlib.suppress(OSError):

@@ -1,6 +1,7 @@
 """All faults, in the order in which they run."""
 
 import fault_clock  # noqa: F401
+import fault_command  # noqa: F401
 import fault_machine  # noqa: F401
 import fault_money  # noqa: F401
 import fault_overload  # noqa: F401

@@ -45,7 +45,7 @@ import Testing
 
   @Test func callsNeedTheCapability() async throws {
     let gateway = try await TestGateway.start()
-    let client = try makeClient(gateway) { $0.capabilities = [.messaging] }
+    let client = try makeClient(gateway, capabilities: [.messaging])
     try await client.started()
     #expect(throws: UsageError.capabilityMissing) { try client.calls.callUser("bob") }
     await client.stop()
@@ -64,19 +64,19 @@ import Testing
   ) {
     #expect {
       try Client(
-        applicationKey: key, credentials: .secret(secret), environmentHost: host, userID: user, device: device)
+        applicationKey: key, credentials: .secret(secret), environmentHost: host, userID: user, device: device,
+        capabilities: [.calling])
     } throws: { error in
       (error as? ArgumentError)?.value.rule == rule
     }
   }
 
-  @Test func oneOfCallingAndMessagingIsNeeded() {
-    var options = ClientOptions()
-    options.capabilities = [.push]
+  @Test(arguments: [[], [.push]] as [Set<AppCapability>])
+  func oneOfCallingAndMessagingIsAskedFor(_ capabilities: Set<AppCapability>) {
     #expect {
       try Client(
         applicationKey: "key", credentials: .secret("s"), environmentHost: "localhost", userID: "u", device: "d",
-        options: options)
+        capabilities: capabilities)
     } throws: { ($0 as? ArgumentError)?.value.rule == "capabilities.none" }
   }
 
@@ -89,16 +89,17 @@ import Testing
     #expect(try GatewayAddress(text).description == meant)
   }
 
-  @Test(arguments: [("", "dtmf.empty"), ("12x", "dtmf.key"), ("1 2", "dtmf.key"), ("١", "dtmf.key")])
+  @Test(arguments: [("", "keys.empty"), ("12x", "keys.symbol"), ("1 2", "keys.symbol"), ("١", "keys.symbol")])
   func onlyKeysOfATelephoneArePressed(_ keys: String, _ rule: String) {
     #expect { try Call.checked(keys: keys) } throws: { ($0 as? InvalidValue)?.rule == rule }
     #expect { try Call.checked(keys: String(repeating: "1", count: 65)) } throws: {
-      ($0 as? InvalidValue)?.rule == "dtmf.long"
+      ($0 as? InvalidValue)?.rule == "keys.long"
     }
   }
 
   private static func client() throws -> Client {
     try Client(
-      applicationKey: "key", credentials: .secret("s"), environmentHost: "127.0.0.1:1", userID: "alice", device: "test")
+      applicationKey: "key", credentials: .secret("s"), environmentHost: "127.0.0.1:1", userID: "alice", device: "test",
+      capabilities: [.calling])
   }
 }

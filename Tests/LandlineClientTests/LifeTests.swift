@@ -32,7 +32,7 @@ import Testing
     options.connectMilliseconds = 200
     let client = try Client(
       applicationKey: "key", credentials: .secret("s"), environmentHost: "127.0.0.1:\(silent.localAddress?.port ?? 0)",
-      userID: "alice", device: "test", options: options)
+      userID: "alice", device: "test", capabilities: [.calling], options: options)
     await #expect { try await client.started() } throws: { ($0 as? CallFailure)?.code == .networkTimeout }
     await client.stop()
     try await silent.close()
@@ -43,7 +43,7 @@ import Testing
     let gateway = try await TestGateway.start()
     let client = try Client(
       applicationKey: "key", credentials: .secret("s"), environmentHost: gateway.url + "/elsewhere", userID: "alice",
-      device: "test")
+      device: "test", capabilities: [.calling])
     await #expect { try await client.started() } throws: { ($0 as? CallFailure)?.domain == .network }
     await client.stop()
     try await gateway.shutdown()
@@ -91,11 +91,12 @@ import Testing
     let gateway = try await TestGateway.start()
     let client = try Client(
       applicationKey: "key",
-      credentials: .callback { user, device in
+      credentials: .callback { request in
         asked.withLock { $0 += 1 }
-        #expect(user == "alice" && device == "test")
-        return .token("token-of-\(user)")
-      }, environmentHost: gateway.url, userID: "alice", device: "test")
+        #expect(request == CredentialRequest(user: "alice", device: "test", leastSequence: 1))
+        return .token("token-of-\(request.user)")
+      }, environmentHost: gateway.url, userID: "alice", device: "test",
+      capabilities: [.calling])
     try await client.started()
     await client.stop()
     try await client.started()
@@ -109,8 +110,8 @@ import Testing
     struct Closed: Error {}
     let gateway = try await TestGateway.start()
     let client = try Client(
-      applicationKey: "key", credentials: .callback { _, _ in throw Closed() }, environmentHost: gateway.url,
-      userID: "alice", device: "test")
+      applicationKey: "key", credentials: .callback { _ in throw Closed() }, environmentHost: gateway.url,
+      userID: "alice", device: "test", capabilities: [.calling])
     await #expect { try await client.started() } throws: { ($0 as? CallFailure)?.errorDomain == .network }
     await client.stop()
     try await gateway.shutdown()
@@ -222,6 +223,79 @@ import Testing
       for _ in 0..<8 { group.addTask { await client.stop() } }
     }
     #expect(!client.isStarted)
+    try await gateway.shutdown()
+  }
+
+  /// Before the WebSocket is open, while it opens, while the proof is judged, and with a call under way.
+  @Test(.timeLimit(.minutes(5))) func aStopAtAnyMomentEndsInTime() async throws {
+    let count = ProcessInfo.processInfo.environment["LANDLINE_FULL"] == nil ? 60 : 500
+    let gateway = try await TestGateway.start()
+    var random = SystemRandomNumberGenerator()
+    var slowest = Duration.zero
+    for number in 0..<count {
+      let client = try makeClient(gateway, user: "u\(number)")
+      try client.start()
+      // The moment is what is tried here, so this waits for a time: most starts take some milliseconds.
+      try await Task.sleep(
+        for: .microseconds(Int64.random(in: 0...(number % 2 == 0 ? 5_000 : 120_000), using: &random)))
+      let call = try? client.calls.callPhoneNumber("+46000000202")
+      let begin = ContinuousClock.now
+      await client.stop()
+      slowest = max(slowest, ContinuousClock.now - begin)
+      #expect(!client.isStarted)
+      #expect(call.map { $0.state == .ended } ?? true)
+    }
+    #expect(slowest < .seconds(1))
+    while try await gateway.ask({ $0.connectionCount }) > 0 { await Task.yield() }
+    try await gateway.shutdown()
+  }
+
+  @Test func aSignatureThatWasPassedIsMadeAgain() async throws {
+    let gateway = try await TestGateway.start(verdict: { registration in
+      guard case .signature(_, let sequence) = registration.proof, sequence < 1_000 else {
+        return TestGateway.acceptAll(registration)
+      }
+      return .sequenceTooLow(least: 1_000)
+    })
+    let storage = MemoryCredentialStorage()
+    let client = try makeClient(gateway) { $0.storage = storage }
+    try await client.started()
+    let proofs = try await gateway.ask { $0.registrations.map(\.proof) }
+    let sequences = proofs.map { if case .signature(_, let sequence) = $0 { sequence } else { UInt64(0) } }
+    #expect(sequences == [1, 1_000], "the counter begins at 1, and no clock is in it")
+    await client.stop()
+    let owner = CredentialOwner(application: client.applicationKey, user: "alice", device: "test")
+    #expect(await storage.load(owner)?.sequence == 1_000)
+    try await gateway.shutdown()
+  }
+
+  @Test func theAppsServerIsToldTheLeastSequence() async throws {
+    let gateway = try await TestGateway.start(verdict: { registration in
+      guard case .signature(_, let sequence) = registration.proof, sequence < 42 else {
+        return TestGateway.acceptAll(registration)
+      }
+      return .sequenceTooLow(least: 42)
+    })
+    let asked = Mutex<[UInt64]>([])
+    let client = try Client(
+      applicationKey: "key",
+      credentials: .callback { request in
+        asked.withLock { $0.append(request.leastSequence) }
+        return .signature("signed by the server", sequence: request.leastSequence)
+      }, environmentHost: gateway.url, userID: "alice", device: "test", capabilities: [.calling])
+    try await client.started()
+    #expect(asked.withLock { $0 } == [1, 42])
+    await client.stop()
+    try await gateway.shutdown()
+  }
+
+  @Test func aGatewayThatCannotKeepARegistrationFailsTheStartAtOnce() async throws {
+    let gateway = try await TestGateway.start(verdict: { _ in .unavailable })
+    let client = try makeClient(gateway)
+    let begin = ContinuousClock.now
+    await #expect { try await client.started() } throws: { ($0 as? CallFailure)?.code == .unavailable }
+    #expect(ContinuousClock.now - begin < .seconds(2))
+    await client.stop()
     try await gateway.shutdown()
   }
 

@@ -37,7 +37,7 @@ import Testing
     let gateway = try await TestGateway.start()
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let client = try ClientSnippets.vouched(key: "key", url: gateway.url, path: path) { _, _ in
+    let client = try ClientSnippets.vouched(key: "key", url: gateway.url, path: path) { _ in
       ClientSnippets.ServerAnswer(signature: "4sk2/7AD0VoGke0qc1ZiJ2BtzYA=", sequence: 1)
     }
     try await client.started()

@@ -150,9 +150,10 @@ struct NodeConfigurationTests {
           trunks: [b, a]
           sip-hosts: [SIP.example.com, 192.0.2.1]
           user-length: 100
+          registration: [token]
           ledger-cache: 8
           applications:
-            phone: {key: \(key), secret-file: secrets/phone, account: anna, self-signed: true,
+            phone: {key: \(key), secret-file: secrets/phone, account: anna,
               caller-numbers: ["+46812345678", "+46701234567"]}
           operators: {admin: {key-file: secrets/admin}}
         sandbox: {sandbox-numbers: true, ledger: /x/y.db}
@@ -162,18 +163,20 @@ struct NodeConfigurationTests {
     #expect(production.ledger == folder.url.appendingPathComponent("data/production.ledger").path)
     #expect(production.trunks == ["b", "a"])
     #expect(production.sipHosts == ["sip.example.com", "192.0.2.1"])
+    #expect(production.registration == [.token])
     #expect(production.usersMaximumLength == 100 && production.ledgerCacheMebibytes == 8)
     #expect(
       production.applications == [
         ApplicationConfiguration(
           name: "phone", key: key, secret: Redacted(secret), account: AccountName(unchecked: "anna"),
-          callerNumbers: [try E164Number("+46812345678"), try E164Number("+46701234567")], allowsSelfSigned: true)
+          callerNumbers: [try E164Number("+46812345678"), try E164Number("+46701234567")])
       ])
     #expect(production.operators == [OperatorConfiguration(name: "admin", key: Redacted("0123456789abcdefghij"))])
     #expect(!"\(node)".contains(secret) && !"\(node)".contains("0123456789abcdefghij"))
     let sandbox = try #require(node.environment("sandbox"))
     #expect(sandbox.ledger == "/x/y.db" && sandbox.hasSandboxNumbers && sandbox.trunks.isEmpty)
     #expect(sandbox.ledgerCacheMebibytes == 64)
+    #expect(sandbox.registration == [.signature, .token], "both, where nothing is said")
   }
 
   @Test("log, calls, drain and retention")
@@ -270,6 +273,14 @@ struct NodeProblemTests {
         "environments: {p: {sandbox-numbers: true, ledger: a}, q: {sandbox-numbers: true, ledger: a}}",
         "environments.q.ledger: is the ledger of 'p' too: their money would mix"
       ),
+      (
+        "environments: {p: {sandbox-numbers: true, registration: []}}",
+        "p.registration: is empty: no app could register"
+      ),
+      (
+        "environments: {p: {sandbox-numbers: true, registration: [tokn]}}",
+        "'tokn' is none of signature, token (did you"
+      ),
       ("environments: {p: {sandbox-numbers: true, user-length: 256}}", "'256' is no whole number from 1 to 255"),
       ("environments: {p: {sandbox-numbers: true, sip-hosts: ['a:5060']}}", "entry 1: a port stands where only a host"),
       ("log: {level: loud}", "1:14 log.level: 'loud' is none of trace, debug, info"),
@@ -306,6 +317,10 @@ struct NodeProblemTests {
       ("a: {key: \(key), secret: TopSecret, account: x}", "a.secret: is not the Base64 of 16 bytes"),
       ("a: {key: \(key), secret: \(secret), account: '-'}", "a.account: "),
       ("a: {key: \(key), secret: \(secret), account: x, caller-numbers: ['1']}", "caller-numbers: entry 1"),
+      (
+        "a: {key: \(key), secret: \(secret), account: x, self-signed: true}",
+        "a.self-signed: is no setting any more: signatures are taken unless 'registration: [token]'"
+      ),
       ("a: {key: \(key), secret-file: /nowhere/s, account: x}", "a.secret-file: /nowhere/s does not exist"),
     ])
   func applications(_ text: String, _ problem: String) {

@@ -53,15 +53,28 @@ public enum RegistrationVerdict: Hashable, Sendable {
   /// With fresh credentials where the proof was no credential itself.
   case accepted(AppIdentity, DeviceCredential?)
   case refused
+  /// The signature is right and its sequence is not above all before it of the user: whoever signs has to sign again, with
+  /// this one or a higher one. Only who has the secret gets here.
+  case sequenceTooLow(least: UInt64)
   /// The store that knows could not be asked; the app may try again.
   case unavailable
 }
 
+/// What became of a sequence.
+public enum SequenceVerdict: Hashable, Sendable {
+  case used
+  /// It is not above all before it; `least` would be, unless another registration comes first. `nil` where no number of 64
+  /// bits is left.
+  case notAbove(least: UInt64?)
+
+  /// The verdict on a sequence that is not above `last`.
+  public static func notAbove(last: UInt64) -> SequenceVerdict { .notAbove(least: last == .max ? nil : last + 1) }
+}
+
 /// The state of registrations that must survive a restart. Answers are durable.
 public protocol IdentityStore: Sendable {
-  /// Takes a sequence if it is higher than all before it of this user, in one step.
-  /// - Returns: `false` when it is not.
-  func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> Bool
+  /// Uses a sequence up if it is higher than all before it of this user, which begin at 0, in one step.
+  func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> SequenceVerdict
   /// Takes a token's nonce for as long as the token could be used.
   /// - Returns: `false` when it was taken before.
   func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) async throws -> Bool

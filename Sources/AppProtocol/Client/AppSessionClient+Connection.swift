@@ -14,6 +14,7 @@ extension AppSessionClient {
     registered = nil
     refusal = nil
     attempts = 0
+    signatures = 0
     enter(.connecting, &effects)
     connect(now, &effects)
   }
@@ -40,10 +41,39 @@ extension AppSessionClient {
     }
   }
 
+  /// Asks for a signature with a higher sequence, a bounded number of times.
+  func signAgain(
+    _ failure: CallFailure, least: UInt64, _ now: MonotonicInstant, _ effects: inout [AppSessionClientEffect]
+  ) {
+    signatures += 1
+    guard signatures < configuration.maximumSignatures else {
+      abandon(.normal, &effects)
+      end(failure, &effects)
+      return
+    }
+    phase = .signing(now.advanced(byMilliseconds: configuration.signingMilliseconds))
+    effects.append(.signAgain(least: least))
+  }
+
+  func greetAgain(
+    _ proof: Registration.Proof, _ now: MonotonicInstant, _ effects: inout [AppSessionClientEffect]
+  ) {
+    registration?.proof = proof
+    guard case .signing = phase else { return }
+    guard let connection else { return connect(now, &effects) }
+    phase = .opening(now.advanced(byMilliseconds: configuration.connectMilliseconds))
+    greet(connection, now, &effects)
+  }
+
   func closed(_ code: CloseCode?, _ now: MonotonicInstant, _ effects: inout [AppSessionClientEffect]) {
     let isGreeting = if case .greeting = phase { true } else { false }
     connection = nil
+    // The gateway does not wait as long as an app's server may take: the next connection brings the new signature.
+    if case .signing = phase { return }
     switch code {
+    case .tryAgainLater? where registered == nil && refusal?.code == .unavailable:
+      // Whether to try again is the app's to say, as it is before any first success.
+      end(refusal, &effects)
     case .unauthenticated?:
       end(refusal ?? CallFailure(.registration, leg: .app), &effects)
     case .takenOver?: end(CallFailure(.networkLost, leg: .app), &effects)

@@ -23,7 +23,11 @@ extension AppSessionClient {
       begin(registered, now, &effects)
     case (.resumed(let number, let resumed), .greeting(let first, _)) where number == first && session != nil:
       resume(resumed, now, &effects)
-    case (.error(_, let failure), .greeting): refusal = failure
+    case (.error(let number, let failure), .greeting(let first, _)):
+      refusal = failure
+      if number == first, session == nil, failure.code == .sequence, let least = failure.nextSequence {
+        signAgain(failure, least: least, now, &effects)
+      }
     case (.event(let event, let sequence), .standing): take(event, sequence, now, &effects)
     case (.error(let number?, let failure), .standing):
       if remove(number) { effects.append(.event(.refused(number, failure))) }
@@ -44,6 +48,7 @@ extension AppSessionClient {
       name: registered.session, token: registered.token.exposed,
       resumeMilliseconds: Int64(registered.resumeSeconds) * 1000)
     attempts = 0
+    signatures = 0
     if let credential = registered.credential {
       // The proof is used up; from now on the device has its own.
       registration?.proof = .credential(id: credential.id, secret: credential.secret.exposed)

@@ -16,6 +16,11 @@ public final class AppSessionClient {
     /// The wait before the second attempt; doubles with each, up to the longest.
     public var firstBackoffMilliseconds: Int64 = 250
     public var longestBackoffMilliseconds: Int64 = 30_000
+    /// How long a new signature may take.
+    public var signingMilliseconds: Int64 = 30_000
+    /// Signatures whose sequence was passed, one after the other, before the registration counts as refused: enough for as
+    /// many devices of a user that register at once.
+    public var maximumSignatures = 16
     /// Most requests without reply at a time.
     public var maximumPending = 64
     public init(client: String) { self.client = client }
@@ -45,6 +50,8 @@ public final class AppSessionClient {
     case opening(MonotonicInstant)
     /// The first message is sent under this number.
     case greeting(RequestNumber, MonotonicInstant)
+    /// The gateway wants a higher sequence and whoever signs is asked; the connection waits, if it stands.
+    case signing(MonotonicInstant)
     /// Nothing heard since `pinged`, or before the deadline for a ping.
     case standing(MonotonicInstant, isPinged: Bool)
     /// No connection; the next attempt is at this time.
@@ -78,6 +85,8 @@ public final class AppSessionClient {
   /// What the gateway said of the first message.
   var refusal: CallFailure?
   var attempts = 0
+  /// Signatures whose sequence was too low, since the last registration.
+  var signatures = 0
   private var lastConnection: UInt64 = 0
   private var lastNumber: UInt64 = 0
 
@@ -92,7 +101,7 @@ public final class AppSessionClient {
     let ofPhase: MonotonicInstant? =
       switch phase {
       case .none: nil
-      case .opening(let due), .greeting(_, let due), .standing(let due, _), .waiting(let due): due
+      case .opening(let due), .greeting(_, let due), .signing(let due), .standing(let due, _), .waiting(let due): due
       }
     return [ofPhase, session?.due, pending.first?.due].compactMap { $0 }.min()
   }
@@ -110,6 +119,7 @@ public final class AppSessionClient {
     case .violation(let id) where id == connection:
       effects.append(.close(id, code: CloseCode.protocolError.rawValue))
       reconnect(now, &effects)
+    case .proof(let proof): greetAgain(proof, now, &effects)
     case .networkChanged: networkChanged(now, &effects)
     case .stop: stop(&effects)
     case .opened, .text, .closed, .violation: break  // Late news of a connection that was given up.
@@ -149,7 +159,7 @@ public final class AppSessionClient {
       }
     }
     switch phase {
-    case .opening(let due) where due <= now, .greeting(_, let due) where due <= now:
+    case .opening(let due) where due <= now, .greeting(_, let due) where due <= now, .signing(let due) where due <= now:
       abandon(.normal, &effects)
       reconnect(now, &effects)
     case .standing(let due, let isPinged) where due <= now:
@@ -161,7 +171,7 @@ public final class AppSessionClient {
         transmit(.ping(nextNumber()), &effects)
       }
     case .waiting(let due) where due <= now: connect(now, &effects)
-    case .none, .opening, .greeting, .standing, .waiting: break
+    case .none, .opening, .greeting, .signing, .standing, .waiting: break
     }
   }
 

@@ -10,6 +10,8 @@ public enum AppSessionClientInput: Sendable {
   case text(ConnectionID, [UInt8])
   /// The WebSocket closed or never opened; `code` of the peer's close frame, `nil` without one.
   case closed(ConnectionID, code: UInt16?)
+  /// The proof that ``AppSessionClientEffect/signAgain(least:)`` asked for.
+  case proof(Registration.Proof)
   /// Something that breaks WebSocket itself or a binary message came.
   case violation(ConnectionID)
   /// The device has another network: connect again at once rather than wait for a sign of loss.
@@ -29,6 +31,8 @@ public enum AppSessionClientEffect: Sendable {
   case event(AppEvent)
   /// The call is over, because its session could not be taken up again; no ``AppEvent/ended(_:_:)`` follows.
   case lost(CallID, CallFailure)
+  /// Sign again, with a sequence of at least `least`; told as ``AppSessionClientInput/proof(_:)``.
+  case signAgain(least: UInt64)
   /// Keep for the next start, in place of the former.
   case keep(DeviceCredential)
   /// The gateway wants no new calls.

@@ -20,7 +20,7 @@ extension AppMessageCoder {
     case .call: return .request(number, .call(try placeCall(reader)))
     case .hangup: return .request(number, .hangUp(try reader.call()))
     case .dtmf:
-      return .request(number, .sendDigits(try reader.call(), try reader.string("digits", most: MessageLimit.digits)))
+      return .request(number, .sendDigits(try reader.call(), try reader.string("digits", most: MessageLimit.text)))
     case .offer:
       return .request(number, .offer(try reader.call(), try reader.string("sdp", most: MessageLimit.description)))
     case .answer:
@@ -50,10 +50,15 @@ extension AppMessageCoder {
     // A capability of a newer app is none of ours.
     let capabilities = try reader.strings("capabilities", most: MessageLimit.capabilities)
       .compactMap(AppCapability.init)
-    return Registration(
+    let registration = Registration(
       application: try reader.string("application", most: MessageLimit.identifier),
       user: try reader.string("user", most: MessageLimit.user), device: try device(reader), proof: proof,
       capabilities: Set(capabilities))
+    guard !registration.capabilities.isDisjoint(with: [.calling, .messaging]) else {
+      throw reader.problem(
+        "capabilities", "value", "asks for neither calling nor messaging", accepted: "calling, messaging or both")
+    }
+    return registration
   }
 
   private static func device(_ reader: MessageReader) throws(MessageProblem) -> String {

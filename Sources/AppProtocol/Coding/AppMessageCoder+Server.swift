@@ -137,9 +137,9 @@ extension JSONWriter {
 
   fileprivate mutating func direction(_ name: String, _ direction: CallQuality.Direction) {
     object(name) {
-      $0.member("mos", direction.meanOpinionScore)
-      $0.member("jitter", direction.jitter)
-      $0.member("loss", direction.loss)
+      if let score = direction.meanOpinionScore { $0.member("mos", score) }
+      if let jitter = direction.jitter { $0.member("jitter", jitter) }
+      if let loss = direction.loss { $0.member("loss", loss) }
       $0.member("packets", direction.packets)
     }
   }
@@ -303,7 +303,8 @@ extension MessageReader {
     for member in part.object.members {
       let value = try part.string(member.name, most: MessageLimit.headerValue)
       do {
-        try headers.append(name: member.name, value: value)
+        // Whom the call reaches says which names may stand there; the gateway has judged them.
+        try headers.append(name: member.name, value: value, names: .tokens)
       } catch {
         throw part.problem(member.name, "value", error.problem, accepted: error.accepted)
       }
@@ -313,7 +314,8 @@ extension MessageReader {
 
   fileprivate func direction() throws(MessageProblem) -> CallQuality.Direction {
     CallQuality.Direction(
-      meanOpinionScore: try number("mos"), jitter: try number("jitter"), loss: try number("loss"),
+      meanOpinionScore: try optionalNumber("mos"), jitter: try optionalNumber("jitter"),
+      loss: try optionalNumber("loss"),
       packets: UInt64(try integer("packets")))
   }
 }

@@ -42,6 +42,8 @@ extension JSONWriter {
       }
     }
     optional("correlation", failure.correlationID)
+    // As text: 64 bits do not fit the numbers of every JSON reader.
+    optional("next_sequence", failure.nextSequence.map { String($0) })
     if let invalid = failure.invalidValue {
       object("invalid") {
         $0.member("kind", invalid.kind)
@@ -76,7 +78,8 @@ extension MessageReader {
       retryAfterSeconds: try optionalInteger("retry_after", in: 0...Int64.max).map(Int.init),
       trunk: try optionalString("trunk", most: MessageLimit.text), attempts: try attempts(),
       leg: try optionalString("leg", most: MessageLimit.identifier).flatMap(CallLeg.init),
-      correlationID: try optionalString("correlation", most: MessageLimit.text), invalidValue: try invalidValue())
+      correlationID: try optionalString("correlation", most: MessageLimit.text), invalidValue: try invalidValue(),
+      nextSequence: try optionalString("next_sequence", most: 20).flatMap(UInt64.init))
   }
 
   private func attempts() throws(MessageProblem) -> [CallAttempt] {

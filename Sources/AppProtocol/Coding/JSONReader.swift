@@ -5,7 +5,7 @@ package struct JSONReader {
     package var bytes: Int
     package var depth: Int
     /// Members of one object.
-    package var members = 128
+    package var members = 1024
     /// Elements of one array.
     package var elements = 1024
     /// Values in the whole text.
@@ -18,6 +18,9 @@ package struct JSONReader {
 
   /// Longest text of a number.
   static let maximumNumberBytes = 64
+
+  /// Members among which a name is looked for one by one; more are kept in a set.
+  private static let fewMembers = 16
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private let limits: Limits
@@ -107,6 +110,7 @@ package struct JSONReader {
     try check(depth: depth)
     index += 1
     var object = JSONObject()
+    var names: Set<String> = []
     if next() == UInt8(ascii: "}") {
       index += 1
       return object
@@ -120,10 +124,19 @@ package struct JSONReader {
       let name = try string()
       guard next() == UInt8(ascii: ":") else { throw problem("a colon is missing") }
       index += 1
-      guard object.append(name, try value(depth: depth)) else {
+      // Names that differ in normalisation only are equal to `String`; either way only one of them gets in.
+      let isTaken: Bool
+      if object.members.count < JSONReader.fewMembers {
+        isTaken = object[name] != nil
+      } else {
+        if names.isEmpty { names = Set(object.members.map(\.name)) }
+        isTaken = !names.insert(name).inserted
+      }
+      guard !isTaken else {
         index = start
         throw problem("a member stands twice", .duplicate)
       }
+      object.append(name, try value(depth: depth))
       switch next() {
       case UInt8(ascii: ","): index += 1
       case UInt8(ascii: "}"):

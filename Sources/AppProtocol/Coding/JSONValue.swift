@@ -35,13 +35,8 @@ package struct JSONObject: Hashable, Sendable {
 
   package subscript(name: String) -> JSONValue? { members.first { $0.name == name }?.value }
 
-  /// - Returns: `false` when the name is taken.
-  mutating func append(_ name: String, _ value: JSONValue) -> Bool {
-    // Names that differ in normalisation only are equal to `String`; either way only one of them gets in.
-    guard self[name] == nil else { return false }
-    members.append(Member(name: name, value: value))
-    return true
-  }
+  /// Adds a member whose name is not taken.
+  mutating func append(_ name: String, _ value: JSONValue) { members.append(Member(name: name, value: value)) }
 }
 
 /// Why a text is no JSON that is taken here.

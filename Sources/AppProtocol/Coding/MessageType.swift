@@ -21,7 +21,6 @@ enum MessageLimit {
   /// A signature, token, credential or resumption token.
   static let secret = 2048
   static let description = 65_536
-  static let digits = 64
   static let headers = 64
   static let headerValue = 1024
   static let capabilities = 16

@@ -117,9 +117,11 @@ extension AppDoor {
     case .refused:
       // The same for whatever was wrong: nobody learns what exists.
       refuse(connection, number, CallFailure(.registration, leg: .app), .unauthenticated, "refused", now, &effects)
+    case .sequenceTooLow(let least):
+      signAgain(number, above: least, connection, now, &effects)
     case .unavailable:
       refuse(
-        connection, number, CallFailure(.internal, sipStatus: 503, retryAfterSeconds: 1, leg: .app), .tryAgainLater,
+        connection, number, CallFailure(.unavailable, retryAfterSeconds: 1, leg: .app), .tryAgainLater,
         "try again", now, &effects)
     case .accepted(let identity, let credential):
       if isDraining {
@@ -136,6 +138,25 @@ extension AppDoor {
       sessionsOfUser[user, default: 0] += 1
       begin(number, identity, credential, connection, now, &effects)
     }
+  }
+
+  /// Names the least sequence; the connection waits for another registration, a bounded number of times.
+  private func signAgain(
+    _ number: RequestNumber, above least: UInt64, _ id: ConnectionID, _ now: MonotonicInstant,
+    _ effects: inout [AppDoorEffect]
+  ) {
+    let failure = CallFailure(.sequence, leg: .app, nextSequence: least)
+    let count = (connections[id]?.signatures ?? 0) + 1
+    guard count < configuration.maximumSignatures else {
+      refuse(id, number, failure, .unauthenticated, "refused", now, &effects)
+      return
+    }
+    let due = now.advanced(byMilliseconds: configuration.authenticationMilliseconds)
+    connections[id]?.signatures = count
+    connections[id]?.phase = .new
+    connections[id]?.due = due
+    schedule(.connection(id), at: due)
+    effects.append(.send(id, AppMessageCoder.encode(.error(number, failure))))
   }
 
   private func begin(

@@ -41,7 +41,10 @@ public final class AppDoor {
     /// Proofs under examination at a time.
     public var maximumVerifications = 256
     /// A proof without verdict by then counts as unavailable.
-    public var verificationMilliseconds: Int64 = 4000
+    public var verificationMilliseconds: Int64 = 1800
+    /// Signatures with a sequence that was passed that one connection may bring: enough for as many devices of a user that
+    /// register at once.
+    public var maximumSignatures = 16
     public init(version: String) { self.version = version }
   }
 
@@ -54,6 +57,8 @@ public final class AppDoor {
     let hostKey: SIPHost
     let host: SIPHost
     var phase = Phase.new
+    /// Right signatures whose sequence was too low.
+    var signatures = 0
     var due: MonotonicInstant
     /// Whether a ping waits for its pong, and the last event sent before it.
     var pingedAfter: UInt64?

@@ -14,7 +14,7 @@ public enum AppEvent: Hashable, Sendable {
 
   // What happens to a call.
 
-  /// The call is on its way to the other side.
+  /// The other side's device is there: it alerts, or sends sound before the answer. Never for a 100.
   case progressing(CallID, headers: CustomHeaders)
   /// The other side rings.
   case ringing(CallID, headers: CustomHeaders)
@@ -71,16 +71,26 @@ public struct CallPrice: Hashable, Sendable {
 
 /// What one second of a call was like, from both legs.
 public struct CallQuality: Hashable, Sendable {
-  /// One direction of sound, as received by the gateway.
+  /// One direction of sound, as received by the gateway. A second in which nothing came has no measures.
   public struct Direction: Hashable, Sendable {
-    /// Mean opinion score, 1 to 4.5 (ITU-T G.107).
-    public var meanOpinionScore: Double
-    /// Milliseconds.
-    public var jitter: Double
-    /// Share of packets lost in the last second, 0 to 1.
-    public var loss: Double
+    /// Mean opinion score, 1 to 4.5 (ITU-T G.107); `nil` where nothing came in the last second.
+    public var meanOpinionScore: Double?
+    /// Milliseconds; `nil` where nothing came in the last second.
+    public var jitter: Double?
+    /// Share of packets lost in the last second, 0 to 1; `nil` where nothing came in it.
+    public var loss: Double?
+    /// Since the start.
     public var packets: UInt64
-    public init(meanOpinionScore: Double, jitter: Double, loss: Double, packets: UInt64) {
+
+    /// Whether anything came in the last second.
+    public var isHeard: Bool { meanOpinionScore != nil }
+
+    /// A second without a packet.
+    public static func nothing(packets: UInt64) -> Direction {
+      Direction(meanOpinionScore: nil, jitter: nil, loss: nil, packets: packets)
+    }
+
+    public init(meanOpinionScore: Double?, jitter: Double?, loss: Double?, packets: UInt64) {
       self.meanOpinionScore = meanOpinionScore
       self.jitter = jitter
       self.loss = loss
@@ -111,7 +121,7 @@ public enum QualityWarning: String, Hashable, Sendable, CaseIterable {
   case highLoss = "high-packet-loss"
   /// Mean opinion score below 3.5.
   case lowScore = "low-mos"
-  /// No sound from the app, though it is not on hold.
+  /// Nothing comes from the app, though it is neither on hold nor muted: told with the first whole second without a packet.
   case noSound = "no-audio"
 }
 

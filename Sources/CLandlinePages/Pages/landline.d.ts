@@ -20,6 +20,7 @@ export declare const LIMITS: Readonly<{
   attempt: number;
   credentials: number;
   proof: number;
+  signatures: number;
   ping: number;
   pong: number;
   probe: number;
@@ -44,8 +45,8 @@ export type FailureCode =
   | "network.unreachable" | "network.timeout" | "network.security" | "network.lost" | "network.media"
   | "capability.remote" | "capability.local"
   | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
-  | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.origin"
-  | "gw.internal"
+  | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.sequence"
+  | "gw.unavailable" | "gw.origin" | "gw.internal"
   | (string & {});
 
 export type RetryAdvice =
@@ -97,6 +98,8 @@ export interface FailureDetails {
   attempts?: Attempt[];
   correlation?: string;
   invalid?: InvalidValue;
+  /** With `gw.sequence`: the least that a signature needs, in decimal. */
+  next_sequence?: string;
 }
 
 /** Everything that is known of a failure. */
@@ -132,8 +135,11 @@ export interface CredentialsRequest {
   applicationKey: string;
   user: string;
   device: string;
-  /** Rises with each registration; to be signed, or replaced by a higher one of the server's. */
-  sequence: number;
+  /**
+   * The least sequence that a signature needs, as far as this client knows, in decimal; "1" where it knows nothing. A
+   * server that counts for its users uses the greater of the two, and is asked again where that is too low.
+   */
+  leastSequence: string;
 }
 
 export type CredentialsAnswer =
@@ -152,7 +158,8 @@ export interface LandlineOptions {
   device?: string;
   /** A secret only while developing: whoever sees the page sees it. */
   credentials: CredentialsFunction | { secret: string };
-  capabilities?: ("calling" | "messaging" | "push" | "managedPush" | "backgroundConnection")[];
+  /** What is asked for: "calling", "messaging" or both among it. */
+  capabilities: ("calling" | "messaging" | "push" | "managedPush" | "backgroundConnection")[];
 }
 
 export type ClientState = "idle" | "connecting" | "ready" | "reconnecting" | "stopped";
@@ -174,7 +181,7 @@ export interface LandlineEventMap {
 export type CallKind = "phone" | "sip" | "user" | "conference";
 
 export interface CallOptions {
-  /** Names start with `x-`; 1024 bytes together. */
+  /** Names start with `x-` where the call leaves by SIP, to phones and SIP addresses; 1024 bytes together. */
   headers?: Record<string, string>;
   /** The number to show, one that the application may show. */
   callerNumber?: string;
@@ -256,13 +263,15 @@ export interface PriceDetail {
   seconds_available: number;
 }
 
+/** One direction in the last second. Where nothing came in it, only `packets` is there. */
 export interface QualityDirection {
   /** Mean opinion score, 1 to 4.5. */
-  mos: number;
+  mos?: number;
   /** Milliseconds. */
-  jitter: number;
+  jitter?: number;
   /** Share from 0 to 1. */
-  loss: number;
+  loss?: number;
+  /** Since the start. */
   packets: number;
 }
 

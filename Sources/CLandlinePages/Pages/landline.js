@@ -30,6 +30,8 @@ export const LIMITS = Object.freeze({
   /** Longest that the page's credentials function may take, and how long its answer is good. */
   credentials: 30000,
   proof: 30000,
+  /** Signatures whose sequence was passed, one after the other, before the registration counts as refused. */
+  signatures: 16,
   /** Silence of the gateway before a ping, and before the connection counts as lost after it. */
   ping: 20000,
   pong: 10000,
@@ -172,11 +174,11 @@ function checkedNumber(text) {
   return text;
 }
 
-function checkedHeaders(headers) {
+function checkedHeaders(headers, leavesBySIP) {
   const most = LIMITS.headerNameBytes;
   const accepted =
-    `x- and a SIP token of at most ${most} characters, once each; values without control characters; ` +
-    `${LIMITS.headerBytes} bytes together; such as x-order: 4711`;
+    `${leavesBySIP ? "x- and " : ""}a SIP token of at most ${most} characters, once each; values without control characters; ` +
+    `${LIMITS.headerBytes} bytes together; such as ${leavesBySIP ? "x-" : ""}order: 4711`;
   const entries = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]);
   const names = new Set();
   let total = 0;
@@ -186,9 +188,11 @@ function checkedHeaders(headers) {
       throw invalid("gw.header", `custom header ${shown}`, `header.${rule}`, offset, problem, accepted);
     };
     const key = name.toLowerCase();
-    if (!key.startsWith("x-")) refuse("prefix", 0, "the name does not start with x-");
+    if (leavesBySIP && !key.startsWith("x-")) refuse("prefix", 0, "the name does not start with x-");
     if (bytes(name) > most) refuse("nameLong", most, `the name has more than ${most} characters`);
-    if (!/^[a-z0-9.!%*_+`'~-]{3,}$/.test(key)) refuse("name", null, "it is no SIP token, or nothing follows x-");
+    if (!/^[a-z0-9.!%*_+`'~-]+$/.test(key) || (leavesBySIP && key === "x-")) {
+      refuse("name", null, `it is no SIP token${leavesBySIP ? ", or nothing follows x-" : ""}`);
+    }
     if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) refuse("value", null, "a control character stands in the value");
     if (/^ | $/.test(value)) refuse("blank", null, "the value starts or ends with a space");
     if (names.has(key)) refuse("duplicate", null, "the name is already taken, upper and lower case are the same");
@@ -228,6 +232,9 @@ class Session {
   #lastNumber = 0;
   #greeting = 0;
   #attempts = 0;
+  // Signatures whose sequence was passed since the last registration, and the least that would do.
+  #signatures = 0;
+  #least = "1";
   #refusal = null;
   #proof = null;
   #heard = 0;
@@ -250,6 +257,7 @@ class Session {
   start() {
     if (this.#state !== "idle" && this.#state !== "stopped") return;
     this.#attempts = 0;
+    this.#signatures = 0;
     this.#registered = false;
     this.#enter("connecting");
     this.#open();
@@ -344,7 +352,7 @@ class Session {
     if (this.#proof) return;
     const proof = (this.#proof = { value: null });
     const late = () => problem("network.timeout", "the page gave no credentials in time");
-    before(Promise.resolve().then(() => this.#prove()), LIMITS.credentials, late).then(
+    before(Promise.resolve().then(() => this.#prove(this.#least)), LIMITS.credentials, late).then(
       (value) => {
         if (proof !== this.#proof) return;
         Object.assign(proof, { value, at: performance.now() });
@@ -412,6 +420,18 @@ class Session {
     }
   }
 
+  #refuse({ id, error }) {
+    this.#refusal = error;
+    if (this.#session || id !== this.#greeting) return;
+    if (error?.code === "gw.unavailable" && !this.#registered) return this.stop(told(error));
+    if (error?.code !== "gw.sequence" || !/^[0-9]{1,20}$/.test(error.next_sequence)) return;
+    // Another device of the user was first: whoever signs does so again, on this connection if it lasts.
+    if (++this.#signatures >= LIMITS.signatures) return this.stop(told(error));
+    this.#least = error.next_sequence;
+    this.#greeting = 0;
+    this.#askForProof();
+  }
+
   #error() { return this.#refusal && told(this.#refusal); }
 
   // The connection leads nowhere.
@@ -473,7 +493,7 @@ class Session {
     const { type, id, seq } = message;
     if (this.#phase === "greeting") {
       const isReply = id === this.#greeting && typeof message.resume?.token === "string";
-      if (type === "error") this.#refusal = message.error;
+      if (type === "error") this.#refuse(message);
       else if (isReply && type === "registered" && !this.#session) this.#begin(message);
       else if (isReply && type === "resumed" && this.#session) this.#resume(message);
       return;
@@ -498,6 +518,7 @@ class Session {
   #begin({ session, resume }) {
     this.#session = { name: session, token: resume.token, seconds: resume.seconds, lastEvent: 0, isDue: false };
     this.#registered = true;
+    this.#signatures = 0;
     this.#stand();
     while (this.#queued.length > 0) {
       const entry = this.#queued.shift();
@@ -916,8 +937,10 @@ export class Call extends EventTarget {
   async #place() {
     try {
       const destination = checkedTarget(this.kind, this.target);
-      const headers = checkedHeaders(this.#options.headers);
+      // Only what leaves as SIP headers needs the prefix.
+      const headers = checkedHeaders(this.#options.headers, this.kind === "phone" || this.kind === "sip");
       if (this.#client.session.state === "stopped") throw problem("network.unreachable", "the client is stopped");
+      if (!this.#client.mayCall) throw problem("capability.local", "capabilities does not ask for calling");
       if (!this.#media) throw problem("capability.local", this.#client.shortage ?? "too many calls at a time");
       const { microphone = true } = this.#options;
       const opening = quiet(openMicrophone(microphone));
@@ -1219,6 +1242,8 @@ class Floor {
   certificate = null;
   permission = null;
   shortage = null;
+  /** Whether the client asked for calling. */
+  mayCall = false;
   session = null;
   #warm = null;
   #open = 0;
@@ -1268,7 +1293,7 @@ export class Landline extends EventTarget {
   #session; #credentials; #who;
   #listening = null;
   #waiting = null;
-  #sequence = 0;
+  #sequence = 0n;
   // The file for the page's own user, and the last that was asked for.
   #playing = null;
   #playOrder = null;
@@ -1277,7 +1302,7 @@ export class Landline extends EventTarget {
   failure = null;
   draining = false;
 
-  constructor({ url, applicationKey, user, device = "browser", credentials, capabilities = ["calling"] } = {}) {
+  constructor({ url, applicationKey, user, device = "browser", credentials, capabilities = [] } = {}) {
     super();
     for (const [name, value] of Object.entries({ applicationKey, user, device })) {
       if (typeof value !== "string" || value === "") throw new TypeError(`${name} must be a text`);
@@ -1285,10 +1310,14 @@ export class Landline extends EventTarget {
     if (typeof credentials !== "function" && typeof credentials?.secret !== "string") {
       throw new TypeError("credentials must be a function, or { secret } while developing");
     }
+    capabilities = [...capabilities];
+    if (!capabilities.includes("calling") && !capabilities.includes("messaging")) {
+      throw new TypeError('capabilities must ask for "calling", "messaging" or both');
+    }
     this.#credentials = credentials;
     this.#who = { applicationKey, user, device };
-    const register = { application: applicationKey, user, device, client: CLIENT, capabilities: [...capabilities] };
-    this.#session = new Session(address(url), register, () => this.#prove(), {
+    const register = { application: applicationKey, user, device, client: CLIENT, capabilities };
+    this.#session = new Session(address(url), register, (least) => this.#prove(least), {
       state: (state, error) => this.#changed(state, error),
       event: (message) => this.#floor.calls.get(message.call)?.[TAKE](message),
       resumed: () => { for (const call of this.#floor.calls.values()) call[CHECK](false); },
@@ -1299,6 +1328,7 @@ export class Landline extends EventTarget {
       },
     });
     this.#floor.session = this.#session;
+    this.#floor.mayCall = capabilities.includes("calling");
     // Made once: keys take their time on a slow phone.
     globalThis.RTCPeerConnection?.generateCertificate({ name: "ECDSA", namedCurve: "P-256" }).then(
       (certificate) => {
@@ -1383,18 +1413,19 @@ export class Landline extends EventTarget {
     return call;
   }
 
-  async #prove() {
+  // The counter of a user goes on from what this client knows; the gateway names a higher one where others were ahead.
+  async #prove(least) {
     const { applicationKey, user, device } = this.#who;
-    // Must rise with each registration of the user, on whatever device: microseconds do.
-    this.#sequence = Math.max(this.#sequence + 1, Math.floor(wallClock() * 1000));
-    const sequence = this.#sequence;
+    const next = this.#sequence + 1n;
+    const sequence = next > BigInt(least) ? next : BigInt(least);
+    this.#sequence = sequence;
     if (typeof this.#credentials !== "function") {
       if (!globalThis.crypto?.subtle) throw problem("capability.local", "signing needs https or localhost");
       const text = new TextEncoder().encode(`${user}${applicationKey}${sequence}${this.#credentials.secret}`);
       const digest = new Uint8Array(await crypto.subtle.digest("SHA-1", text));
       return { kind: "signature", signature: btoa(String.fromCharCode(...digest)), sequence: String(sequence) };
     }
-    const answer = await this.#credentials({ applicationKey, user, device, sequence });
+    const answer = await this.#credentials({ applicationKey, user, device, leastSequence: String(sequence) });
     if (typeof answer?.token === "string") return { kind: "token", token: answer.token };
     if (typeof answer?.signature === "string") {
       return { kind: "signature", signature: answer.signature, sequence: String(answer.sequence ?? sequence) };

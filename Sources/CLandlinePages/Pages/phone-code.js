@@ -20,7 +20,8 @@ function swift({ kind, target, headers, callerNumber, anonymous }, registration,
 
 let client = try Client(
   applicationKey: ${swiftQuoted(registration.application_key)}, credentials: .secret("${secret}"),
-  environmentHost: "${origin.replace("http", "ws")}", userID: ${swiftQuoted(registration.user)}, device: "example")
+  environmentHost: "${origin.replace("http", "ws")}", userID: ${swiftQuoted(registration.user)}, device: "example",
+  capabilities: [.calling])
 try await client.started()
 let call = try client.calls.${method}(
   ${parts.join(", ")})
@@ -44,6 +45,7 @@ const landline = new Landline({
   applicationKey: ${quoted(registration.application_key)},
   user: ${quoted(registration.user)},
   device: "example",
+  capabilities: ["calling"],
   // To try it out. A page for others asks your own server for a token.
   credentials: { secret: "${secret}" },
 });

@@ -44,6 +44,7 @@ async function register() {
     landline?.stop();
     const mine = (landline = new Landline({
       applicationKey: registration.application_key, user: registration.user, device: registration.device,
+      capabilities: ["calling"],
       // Each registration wants a token of its own.
       async credentials() {
         const fresh = token ?? (await ask()).token;

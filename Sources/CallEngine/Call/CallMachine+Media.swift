@@ -115,6 +115,13 @@ extension CallMachine {
     }
   }
 
+  /// Nothing in a whole second of a call that stands is told at once, not only when it lasts.
+  private func noticeNothing(from app: CallQuality.Direction) {
+    guard case .up(let up) = state, up.isEstablished, mustSend(.near) else { return }
+    let isWhole = summary.establishedAt.map { context.clock.milliseconds - $0.milliseconds >= 1000 } ?? false
+    if app.isHeard || isWhole { warn(.noSound, !app.isHeard) }
+  }
+
   private func measured(_ side: CallSide, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
     switch state {
     case .reaching, .up:
@@ -123,8 +130,9 @@ extension CallMachine {
         return
       }
       nearQuality = direction
-      // The gateway's own voice comes to nobody over a network.
-      let own = CallQuality.Direction(meanOpinionScore: 4.5, jitter: 0, loss: 0, packets: 0)
+      noticeNothing(from: direction)
+      // The gateway's own voice comes to it over no network: nothing is measured.
+      let own = CallQuality.Direction.nothing(packets: 0)
       // Both sides are told each second; before the other one's first, nothing is known of it.
       guard let received = local == nil ? farQuality : own else { return }
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)

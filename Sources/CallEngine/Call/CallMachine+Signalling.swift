@@ -11,7 +11,6 @@ extension CallMachine {
   func signalled(_ event: UserAgentEvent, of handle: CallHandle) {
     isHeardOf = true
     switch event {
-    case .trying: trying(handle)
     case .progress(_, let progress): progressed(handle, progress)
     case .established(_, let answer): established(handle, answer)
     case .ended(_, let end): ended(handle, end)
@@ -21,19 +20,8 @@ extension CallMachine {
     case .info(_, let body): informed(handle, body)
     case .transferRequested: transferRequested(handle)
     // Of calls and questions that are none of a call that we placed.
-    case .transferProgress, .incoming, .queryAnswered, .registration: break
-    }
-  }
-
-  private func trying(_ handle: CallHandle) {
-    switch state {
-    case .reaching(var reaching):
-      guard side(of: handle) == .far, !reaching.hasProgressed else { return }
-      reaching.hasProgressed = true
-      state = .reaching(reaching)
-      progressed(CustomHeaders())
-    // Nothing is dialled yet, or it is known already.
-    case .preparing, .up, .ending, .over: break
+    // A 100 says that a trunk is there, and nothing of the device that is called.
+    case .trying, .transferProgress, .incoming, .queryAnswered, .registration: break
     }
   }
 
@@ -63,14 +51,13 @@ extension CallMachine {
           tell(.earlyMedia(id))
         }
       }
-      let isFirst = !reaching.hasProgressed
-      reaching.hasProgressed = true
+      // The callee's device is there once it alerts, or sends sound (183); queues and diversions (181, 182) say less.
+      let isThere = progress.status == 180 || progress.status == 183
+      let isFirst = isThere && !reaching.hasProgressed
+      if isThere { reaching.hasProgressed = true }
       state = .reaching(reaching)
-      if progress.status == 180 {
-        rang(progress.headers)
-      } else if isFirst || !progress.headers.isEmpty {
-        progressed(progress.headers)
-      }
+      if isFirst || (progress.status == 183 && !progress.headers.isEmpty) { progressed(progress.headers) }
+      if progress.status == 180 { rang(progress.headers) }
     // It crossed our CANCEL, or the 200.
     case .preparing, .up, .ending, .over: break
     }

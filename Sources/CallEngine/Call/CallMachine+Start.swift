@@ -149,15 +149,16 @@ extension CallMachine {
     reaching.hasProgressed = true
     reaching.localUntil = context.now.advanced(byMilliseconds: local.progressMilliseconds)
     state = .reaching(reaching)
-    progressed(CustomHeaders())
+    // A number that refuses at once has nothing that alerts.
+    if local.progressMilliseconds > 0 { progressed(CustomHeaders()) }
     if local.rings { rang(CustomHeaders()) }
   }
 
   /// The local progress phase is over.
   func localOutcome() {
     guard let local else { return }
-    if case .failure(let code) = local.number.outcome {
-      let failure = CallFailure(code, sipStatus: code.details.statuses.first, leg: .trunk)
+    if case .failure(let code, let status) = local.number.outcome {
+      let failure = CallFailure(code, sipStatus: status, leg: .trunk)
       return end(failure.endCause, failure)
     }
     farAnswered(CustomHeaders())

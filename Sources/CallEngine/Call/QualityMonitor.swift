@@ -36,10 +36,11 @@ struct QualityMonitor {
   /// - Returns: Warnings that are raised or withdrawn by them.
   mutating func take(_ quality: CallQuality) -> [(warning: QualityWarning, isRaised: Bool)] {
     // A second without packets has no score.
-    if quality.sent.packets > 0 { near.add(quality.sent.meanOpinionScore) }
-    if quality.received.packets > 0 { far.add(quality.received.meanOpinionScore) }
-    keep(max(quality.sent.jitter, quality.received.jitter), &jitters, QualityMonitor.jitterSeconds)
-    keep(max(quality.sent.loss, quality.received.loss), &losses, QualityMonitor.lossSeconds)
+    if let score = quality.sent.meanOpinionScore { near.add(score) }
+    if let score = quality.received.meanOpinionScore { far.add(score) }
+    let directions = [quality.sent, quality.received]
+    keep(directions.compactMap(\.jitter).max() ?? 0, &jitters, QualityMonitor.jitterSeconds)
+    keep(directions.compactMap(\.loss).max() ?? 0, &losses, QualityMonitor.lossSeconds)
     var changes: [(QualityWarning, Bool)] = []
     func judge(_ warning: QualityWarning, _ isBroken: Bool) {
       if let change = set(warning, isBroken) { changes.append((warning, change)) }
@@ -52,8 +53,7 @@ struct QualityMonitor {
       .highLoss,
       losses.count == QualityMonitor.lossSeconds
         && losses.reduce(0, +) / Double(losses.count) > QualityMonitor.highestLoss)
-    let scores = [quality.sent, quality.received].filter { $0.packets > 0 }.map(\.meanOpinionScore)
-    judge(.lowScore, scores.contains { $0 < QualityMonitor.lowestScore })
+    judge(.lowScore, directions.compactMap(\.meanOpinionScore).contains { $0 < QualityMonitor.lowestScore })
     return changes
   }
 

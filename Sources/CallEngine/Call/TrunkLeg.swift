@@ -184,7 +184,7 @@ final class TrunkLeg {
     var plan = OutgoingCall(
       target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
       offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
-      sessionTimer: trunk.sessionTimer, reliability: trunk.reliability, allowsTransfer: trunk.allowsTransfer,
+      sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
     plan.reachesInternalHosts = trunk.media.reachesInternalHosts

@@ -20,7 +20,7 @@ extension CallEngine {
       guard !request.wantsVideo else {
         throw CallFailure(.capabilityRemote, phrase: "video is not carried", leg: .app)
       }
-      let headers = try CallEngine.headers(request.headers)
+      let headers = try CallEngine.headers(request.headers, request.kind.headerNames)
       let callerNumber = try CallEngine.callerNumber(request.callerNumber, of: caller.callerNumbers)
       let terms = try terms(of: destination, payer: caller.payer, in: environment)
       let offer: SessionDescription
@@ -116,15 +116,6 @@ extension CallEngine {
   private func destination(
     _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> Destination {
-    if kind == .phone {
-      // Test numbers first, by their digits alone: number plans call most of them invalid.
-      let digits = text.hasPrefix("+") ? text.dropFirst() : text[...]
-      if digits.utf8.count <= E164Number.maximumDigits, let value = UInt64(digits),
-        TestNumber(rawValue: value) != nil, let number = try? E164Number("+\(value)")
-      {
-        return .phone(number)
-      }
-    }
     do throws(InvalidValue) {
       return try Destination(
         kind, text, userRules: try UserID.Rules(maximumLength: environment.usersMaximumLength))
@@ -133,10 +124,12 @@ extension CallEngine {
     }
   }
 
-  private static func headers(_ fields: [PlaceCall.Header]) throws(CallFailure) -> CustomHeaders {
+  private static func headers(
+    _ fields: [PlaceCall.Header], _ names: CustomHeaders.Names
+  ) throws(CallFailure) -> CustomHeaders {
     do throws(InvalidValue) {
       var headers = CustomHeaders()
-      for field in fields { try headers.append(name: field.name, value: field.value) }
+      for field in fields { try headers.append(name: field.name, value: field.value, names: names) }
       return headers
     } catch {
       throw CallFailure(.header, leg: .app, invalidValue: error)
@@ -156,7 +149,7 @@ extension CallEngine {
     }
     guard numbers.contains(number) else {
       throw CallFailure(
-        .number, leg: .app,
+        .policy, leg: .app,
         invalidValue: InvalidValue(
           kind: "caller number", rule: "caller.owned", offset: nil,
           problem: "\(number.masked) is not among the numbers that the application may show",

@@ -93,7 +93,6 @@ public struct CallTrunk: Sendable {
   public var media: MediaPolicy
   public var sessionTimer: SessionTimerPolicy
   public var reliability: OutgoingCall.Reliability
-  public var allowsTransfer: Bool
   public var maximumRedirections: Int
   public var ringTimeoutMilliseconds: Int64
   /// Where it is known already, for the built-in far end.
@@ -102,7 +101,7 @@ public struct CallTrunk: Sendable {
   public init(
     trunk: Trunk, uri: SIPURI, proxies: [SIPURI] = [], account: DigestAccount? = nil, identity: CallerIdentityPolicy,
     media: MediaPolicy, sessionTimer: SessionTimerPolicy = .standard,
-    reliability: OutgoingCall.Reliability = .supported, allowsTransfer: Bool = false, maximumRedirections: Int = 0,
+    reliability: OutgoingCall.Reliability = .supported, maximumRedirections: Int = 0,
     ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = []
   ) {
     self.trunk = trunk
@@ -113,7 +112,6 @@ public struct CallTrunk: Sendable {
     self.media = media
     self.sessionTimer = sessionTimer
     self.reliability = reliability
-    self.allowsTransfer = allowsTransfer
     self.maximumRedirections = maximumRedirections
     self.ringTimeoutMilliseconds = ringTimeoutMilliseconds
     self.paths = paths

@@ -74,7 +74,7 @@ extension CallRule {
         ])
     },
     CallRule("callerNotOfApplication", "The application may not show this caller's number") { call in
-      guard call.failure?.code == .number, call.failure?.invalidValue?.rule == "caller.owned" else { return nil }
+      guard call.failure?.code == .policy, call.failure?.invalidValue?.rule == "caller.owned" else { return nil }
       return Verdict(
         97, .app,
         "The app asked to show a caller's number that is not one of its application's.",

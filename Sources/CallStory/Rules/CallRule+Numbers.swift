@@ -74,7 +74,7 @@ extension CallRule {
         ])
     },
     CallRule("badNumber", "The text is no telephone number") { call in
-      guard call.failure?.code == .number, let invalid = call.failure?.invalidValue, invalid.rule != "caller.owned",
+      guard call.failure?.code == .number, let invalid = call.failure?.invalidValue,
         !invalid.rule.hasPrefix("keys.")
       else { return nil }
       return Verdict(

@@ -21,8 +21,8 @@ extension StoryTeller {
     guard let quality = call?.quality else { return [] }
     func leg(_ side: CallTrace.Side, _ direction: CallQuality.Direction, _ mean: Double?) -> CallStory.Leg {
       let received = CallTrace.Direction(
-        packets: Int64(clamping: direction.packets), bytes: 0, lost: 0, lossRate: direction.loss,
-        jitter: direction.jitter, score: direction.meanOpinionScore)
+        packets: Int64(clamping: direction.packets), bytes: 0, lost: 0, lossRate: direction.loss ?? 0,
+        jitter: direction.jitter ?? 0, score: direction.meanOpinionScore ?? 0)
       let sent = CallTrace.Direction(packets: 0, bytes: 0, lost: 0, lossRate: 0, jitter: 0, score: 0)
       return CallStory.Leg(side: side, received: received, sent: sent, meanScore: mean, worstScore: nil)
     }

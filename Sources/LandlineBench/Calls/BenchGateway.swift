@@ -138,7 +138,6 @@ final class BenchGateway {
             secret: "\(applicationSecret)"
             account: \(account)
             caller-numbers: ["\(callerNumber)"]
-            self-signed: true
 
     """
   }

@@ -78,6 +78,8 @@ final class SoakSession {
       case .close: socket?.drop()
       case .state(let state): entered(state)
       case .event, .lost: happened?(effect)
+      // Its sequence comes from a clock, and nobody else registers its user: one that is passed ends the session.
+      case .signAgain: handle(.stop)
       case .keep, .draining: break
       }
     }

@@ -96,7 +96,7 @@ public final class Call: Sendable {
   }
 
   /// Presses keys towards the other side, one after the other.
-  /// - Throws: ``ArgumentError`` with rules `dtmf.empty`, `dtmf.key`, `dtmf.long`; ``UsageError/callEnded``.
+  /// - Throws: ``ArgumentError`` with rules `keys.empty`, `keys.symbol`, `keys.long`; ``UsageError/callEnded``.
   public func sendDTMF(_ keys: String) throws {
     let checked = try ArgumentError.checked("keys") { () throws(InvalidValue) in try Call.checked(keys: keys) }
     try live()
@@ -119,18 +119,18 @@ public final class Call: Sendable {
   private func live() throws(UsageError) { guard state != .ended else { throw .callEnded } }
 
   /// Keys as they can be pressed: 0-9, *, #, A-D; small letters become capital ones.
-  /// - Throws: ``InvalidValue`` with rules `dtmf.empty`, `dtmf.key`, `dtmf.long`.
+  /// - Throws: ``InvalidValue`` with rules `keys.empty`, `keys.symbol`, `keys.long`.
   public static func checked(keys text: String) throws(InvalidValue) -> String {
     func refusal(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
       InvalidValue(
-        kind: "keys", rule: "dtmf.\(rule)", offset: offset, problem: problem,
+        kind: "keys", rule: "keys.\(rule)", offset: offset, problem: problem,
         accepted: "1 to \(maximumKeys) of 0 to 9, *, #, A to D")
     }
     guard !text.isEmpty else { throw refusal("empty", nil, "nothing is there") }
     guard text.utf8.count <= maximumKeys else { throw refusal("long", maximumKeys, "more than \(maximumKeys) keys") }
     let keys = text.uppercased()
     for (offset, byte) in keys.utf8.enumerated() where !"0123456789*#ABCD".utf8.contains(byte) {
-      throw refusal("key", offset, "\(InvalidValue.name(of: byte)) is on no telephone")
+      throw refusal("symbol", offset, "\(InvalidValue.name(of: byte)) is on no telephone")
     }
     return keys
   }

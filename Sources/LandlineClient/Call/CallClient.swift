@@ -62,7 +62,8 @@ public struct CallClient: Sendable {
   ) throws -> Call {
     // A dictionary has no order of its own; the wire has one.
     let checked = try ArgumentError.checked("headers") { () throws(InvalidValue) in
-      try CustomHeaders(headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+      try CustomHeaders(
+        headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }, names: destination.kind.headerNames)
     }
     return try client.place(
       destination, headers: checked, callerNumber: callerNumber, isAnonymous: isAnonymous, wantsVideo: wantsVideo)

@@ -33,6 +33,8 @@ public final class Client: Sendable {
   public let gateway: GatewayAddress
   public let userID: UserID
   public let device: String
+  /// What the client was made for; a call without ``AppCapability/calling`` is a ``UsageError/capabilityMissing``.
+  public let capabilities: Set<AppCapability>
   public let options: ClientOptions
   /// What all calls share: muting, files for all, the source and sink of calls without their own.
   public let audio = AudioController(playsAlone: true)
@@ -44,10 +46,11 @@ public final class Client: Sendable {
   ///   - environmentHost: `host:port`, or a `ws://` or `wss://` URL, see ``GatewayAddress``.
   ///   - userID: Names the user inside the application.
   ///   - device: Names the device among the user's: 1 to 64 printable characters.
+  ///   - capabilities: What is asked for, calling or messaging among it: nothing is on that was not asked for.
   /// - Throws: ``ArgumentError``.
   public init(
     applicationKey: String, credentials: ClientCredentials, environmentHost: String, userID: String, device: String,
-    options: ClientOptions = ClientOptions()
+    capabilities: Set<AppCapability>, options: ClientOptions = ClientOptions()
   ) throws(ArgumentError) {
     guard !applicationKey.isEmpty, applicationKey.utf8.count <= 128, Client.isPrintable(applicationKey) else {
       throw Client.refusal(
@@ -59,7 +62,7 @@ public final class Client: Sendable {
         "device", "device.text", "it is empty, too long or has characters outside printable ASCII",
         accepted: "1 to \(Client.maximumDeviceLength) characters from '!' to '~'")
     }
-    guard !options.capabilities.isDisjoint(with: [.calling, .messaging]) else {
+    guard !capabilities.isDisjoint(with: [.calling, .messaging]) else {
       throw Client.refusal(
         "capabilities", "capabilities.none", "neither calling nor messaging is among them",
         accepted: "calling, messaging or both")
@@ -73,6 +76,7 @@ public final class Client: Sendable {
       try UserID(userID, rules: options.userRules)
     }
     self.device = device
+    self.capabilities = capabilities
     self.options = options
   }
 
@@ -111,13 +115,13 @@ public final class Client: Sendable {
     let certificate = try DTLSCertificate()
     let registrar = Registrar(
       owner: CredentialOwner(application: applicationKey, user: userID.text, device: device),
-      credentials: credentials, storage: options.storage, capabilities: options.capabilities,
+      credentials: credentials, storage: options.storage, capabilities: capabilities,
       asks: { [weak self] in self?.requiresCredentials() })
     let run = try state.withLock { state in
       guard state.phase == .idle, state.run == nil else { throw UsageError.alreadyStarted }
-      let run = ClientRun(options.group) { eventLoop in
+      let run = ClientRun(options.group) { door in
         ClientCore(
-          self, on: eventLoop, gateway: gateway, options: options, registrar: registrar, context: context,
+          self, through: door, gateway: gateway, options: options, registrar: registrar, context: context,
           certificate: certificate)
       }
       state.run = run
@@ -197,7 +201,7 @@ public final class Client: Sendable {
   func place(
     _ destination: Destination, headers: CustomHeaders, callerNumber: E164Number?, isAnonymous: Bool, wantsVideo: Bool
   ) throws(UsageError) -> Call {
-    guard options.capabilities.contains(.calling) else { throw .capabilityMissing }
+    guard capabilities.contains(.calling) else { throw .capabilityMissing }
     let (run, number) = try state.withLock { state throws(UsageError) in
       guard state.phase == .started, let run = state.run else { throw .notStarted }
       defer { state.nextCall += 1 }

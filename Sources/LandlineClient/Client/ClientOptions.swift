@@ -1,4 +1,3 @@
-public import AppProtocol
 public import CallModel
 public import NIOCore
 
@@ -12,8 +11,6 @@ public struct ClientOptions: Sendable {
     case authorities([String])
   }
 
-  /// At least one of calling and messaging.
-  public var capabilities: Set<AppCapability> = [.calling]
   public var storage: any CredentialStorage = MemoryCredentialStorage()
   public var trust = Trust.system
   /// Milliseconds until a connection must stand.

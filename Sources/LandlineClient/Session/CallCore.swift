@@ -43,7 +43,7 @@ final class CallCore {
     let relay = MediaRelay()
     media = MediaSession(
       on: client.eventLoop, certificate: client.certificate, outbox: client.outbox, audio: [call.audio, client.audio],
-      track: { [unowned client] in client.track($0) }, { relay.call?.took($0) })
+      track: { [weak client] in client?.track($0) }, { relay.call?.took($0) })
     relay.call = self
   }
 

@@ -22,6 +22,7 @@ final class ClientCore {
   }
 
   let eventLoop: any EventLoop
+  private let door: LoopDoor
   let certificate: DTLSCertificate
   let audio: AudioController
   let outbox = PacketOutbox()
@@ -51,16 +52,19 @@ final class ClientCore {
   private var tasks: [UInt64: Task<Void, Never>] = [:]
   private var nextTask: UInt64 = 0
   private var openChannels = 0
+  /// Attempts to connect that are not over: a name may still be looked up for one that was given up.
+  private var pendingConnects = 0
   private var stopped: EventLoopPromise<Void>?
   private var stopLimit: Scheduled<Void>?
   private var gracefulLimit: Scheduled<Void>?
 
   init(
-    _ client: Client, on eventLoop: any EventLoop, gateway: GatewayAddress, options: ClientOptions,
+    _ client: Client, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
     registrar: Registrar, context: NIOSSLContext?, certificate: DTLSCertificate
   ) {
     self.client = client
-    self.eventLoop = eventLoop
+    self.door = door
+    eventLoop = door.eventLoop
     self.gateway = gateway
     self.options = options
     self.registrar = registrar
@@ -76,6 +80,8 @@ final class ClientCore {
   // MARK: Beginning
 
   func start() {
+    // A stop may have come first.
+    guard phase == .starting else { return }
     let limit = TimeAmount.milliseconds(options.startMilliseconds)
     startLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
       guard let self, self.phase == .starting else { return }
@@ -98,13 +104,27 @@ final class ClientCore {
     }
   }
 
+  /// Another registration of the user was ahead of the signature's sequence.
+  private func signAgain(_ least: UInt64) {
+    let registrar = registrar
+    run { core in
+      do {
+        let proof = try await registrar.proof(least: least)
+        core { if $0.phase == .starting || $0.phase == .started { $0.take(.proof(proof)) } }
+      } catch {
+        let failure = error as? CallFailure ?? CallFailure(.internal, phrase: "\(error)")
+        core { $0.failed(failure) }
+      }
+    }
+  }
+
   private func begin(_ registration: Registration) {
     guard phase == .starting || phase == .started else { return }
     if case .credential = registration.proof { usedKept = true }
     take(.start(registration))
   }
 
-  /// Runs something off the loop that ends with the run.
+  /// Runs something off the loop that is cancelled when the run ends, and has no effect after it.
   private func run(
     _ body: @escaping @Sendable (@escaping @Sendable (@escaping @Sendable (ClientCore) -> Void) -> Void) async -> Void
   ) {
@@ -112,10 +132,10 @@ final class ClientCore {
     let number = nextTask
     nextTask += 1
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    let loop = eventLoop
+    let door = door
     tasks[number] = Task {
-      await body { deed in loop.execute { deed(bound.value) } }
-      loop.execute {
+      await body { deed in door.execute { deed(bound.value) } }
+      door.execute {
         bound.value.tasks[number] = nil
         bound.value.checkReleased()
       }
@@ -152,6 +172,7 @@ final class ClientCore {
       case .event(let event): route(event)
       case .lost(let id, let failure):
         if let number = callNumbers[id] { calls[number]?.finish(.error, failure) }
+      case .signAgain(let least): signAgain(least)
       case .keep(let credential): keep(credential)
       case .draining: client?.tell(.draining)
       }
@@ -180,7 +201,12 @@ final class ClientCore {
       on: eventLoop, maximumBytes: options.maximumMessageBytes, track: { [weak self] in self?.track($0) },
       tell: { [weak self] in self?.took($0, id) })
     connection = (id, socket)
+    pendingConnects += 1
     socket.connect(to: gateway, context: context, timeoutMilliseconds: options.connectMilliseconds)
+      .assumeIsolated().whenComplete { [weak self] _ in
+        self?.pendingConnects -= 1
+        self?.checkReleased()
+      }
   }
 
   private func took(_ event: WebSocketConnection.Event, _ id: ConnectionID) {
@@ -233,7 +259,7 @@ final class ClientCore {
 
   private func sessionEnded(_ failure: CallFailure?) {
     guard phase != .stopping, phase != .over else { return checkReleased() }
-    let isRefused = failure.map { $0.domain != .network } ?? false
+    let isRefused = failure.map { $0.domain != .network && $0.code != .unavailable } ?? false
     if isRefused, usedKept || phase == .started, !askedFresh {
       // What was kept may be out of date: ask for a fresh proof, once.
       askedFresh = true
@@ -382,7 +408,7 @@ final class ClientCore {
   }
 
   private func checkReleased() {
-    if phase == .over, openChannels == 0, tasks.isEmpty { released() }
+    if phase == .over, openChannels == 0, pendingConnects == 0, tasks.isEmpty { released() }
   }
 
   private func released() {

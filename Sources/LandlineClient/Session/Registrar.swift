@@ -15,26 +15,35 @@ struct Registrar: Sendable {
   /// - Parameter isFresh: Kept credentials will not do: they were refused.
   /// - Throws: ``CallFailure`` where no proof could be had.
   func registration(isFresh: Bool) async throws -> Registration {
-    // What cannot be read is as good as nothing: a fresh proof leads on.
-    let kept = (try? await storage.load(owner)) ?? KeptCredentials()
+    let kept = await kept()
+    let proof =
+      if !isFresh, let credential = Registrar.credential(kept) { credential } else {
+        try await signed(kept, least: 1)
+      }
     return Registration(
-      application: owner.application, user: owner.user, device: owner.device,
-      proof: try await proof(kept, isFresh: isFresh), capabilities: capabilities)
+      application: owner.application, user: owner.user, device: owner.device, proof: proof, capabilities: capabilities)
   }
 
-  private func proof(_ kept: KeptCredentials, isFresh: Bool) async throws -> Registration.Proof {
-    let now = Clock.wall
-    if !isFresh, let id = kept.id, let secret = kept.secret, kept.expiresAt.map({ $0 > now }) ?? true {
-      return .credential(id: id, secret: secret.exposed)
+  /// A proof in place of one whose sequence was passed.
+  func proof(least: UInt64) async throws -> Registration.Proof { try await signed(await kept(), least: least) }
+
+  /// What cannot be read is as good as nothing: a fresh proof leads on.
+  private func kept() async -> KeptCredentials { (try? await storage.load(owner)) ?? KeptCredentials() }
+
+  private static func credential(_ kept: KeptCredentials) -> Registration.Proof? {
+    guard let id = kept.id, let secret = kept.secret, kept.expiresAt.map({ $0 > Clock.wall }) ?? true else {
+      return nil
     }
+    return .credential(id: id, secret: secret.exposed)
+  }
+
+  /// The counter of a user goes on from what this device knows; the gateway names a higher number where others were ahead.
+  private func signed(_ kept: KeptCredentials, least: UInt64) async throws -> Registration.Proof {
+    let next = kept.sequence == .max ? .max : kept.sequence + 1
+    let sequence = max(next, least)
     switch credentials {
     case .secret(let secret):
-      // Grows with time, so that a device that lost what it kept still is ahead of itself.
-      let sequence = max(kept.sequence &+ 1, UInt64(clamping: Clock.unixMicroseconds))
-      var kept = kept
-      kept.sequence = sequence
-      (kept.id, kept.secret, kept.expiresAt) = (nil, nil, nil)
-      try await storage.save(kept, for: owner)
+      try await save(sequence, over: kept)
       return .signature(
         try Registrar.signature(
           user: owner.user, application: owner.application, sequence: sequence, secret: secret.exposed),
@@ -43,15 +52,22 @@ struct Registrar: Sendable {
       asks()
       let answer: RegistrationCredential
       do {
-        answer = try await ask(owner.user, owner.device)
+        answer = try await ask(CredentialRequest(user: owner.user, device: owner.device, leastSequence: sequence))
       } catch {
         throw CallFailure(.networkUnreachable, phrase: "the app's server gave no credentials: \(error)")
       }
       switch answer {
-      case .signature(let text, let sequence): return .signature(text, sequence: sequence)
+      case .signature(let text, let sequence):
+        try await save(sequence, over: kept)
+        return .signature(text, sequence: sequence)
       case .token(let text): return .token(text)
       }
     }
+  }
+
+  /// Keeps the sequence; what was kept of a credential is out of date.
+  private func save(_ sequence: UInt64, over kept: KeptCredentials) async throws {
+    try await storage.save(KeptCredentials(sequence: max(sequence, kept.sequence)), for: owner)
   }
 
   /// Base64 of SHA-1 over user, application key, sequence in decimal and the secret as its text.

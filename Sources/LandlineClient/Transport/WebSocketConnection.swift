@@ -37,6 +37,8 @@ final class WebSocketConnection {
   /// Is told of the socket, so that somebody can wait for its end.
   private let track: (any Channel) -> Void
   private var channel: (any Channel)?
+  /// The gateway has answered the upgrade: before, the pipeline speaks HTTP and takes no frame.
+  private var isOpen = false
   private var isOver = false
 
   init(
@@ -49,7 +51,10 @@ final class WebSocketConnection {
     self.tell = tell
   }
 
-  func connect(to gateway: GatewayAddress, context: NIOSSLContext?, timeoutMilliseconds: Int64) {
+  /// - Returns: Succeeds when the attempt is over, opened or not; sockets may still be closing then.
+  func connect(
+    to gateway: GatewayAddress, context: NIOSSLContext?, timeoutMilliseconds: Int64
+  ) -> EventLoopFuture<Void> {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let maximumBytes = maximumBytes
     let timeout = TimeAmount.milliseconds(timeoutMilliseconds)
@@ -81,6 +86,7 @@ final class WebSocketConnection {
       case .failure(let error): bound.value.ended(code: nil, WebSocketConnection.failure(of: error))
       }
     }
+    return upgraded.map { _ in }.recover { _ in }
   }
 
   /// - Returns: What is left of the HTTP side once the upgrade is answered.
@@ -121,18 +127,18 @@ final class WebSocketConnection {
     if isOver { channel.close(promise: nil) }
   }
 
-  /// Text of one message.
+  /// Sends the text of one message; nothing before the WebSocket is open.
   func send(_ text: [UInt8]) {
-    guard let channel, !isOver else { return }
+    guard let channel, isOpen, !isOver else { return }
     let frame = WebSocketFrame(
       fin: true, opcode: .text, maskKey: .random(), data: channel.allocator.buffer(bytes: text))
     channel.writeAndFlush(frame, promise: nil)
   }
 
-  /// Says why, then ends; `closed` is told once the other side has ended too, or does not.
+  /// Says why, then ends; what is not open yet just ends.
   func close(code: UInt16) {
     guard !isOver else { return }
-    guard let channel else { return ended(code: nil, nil) }
+    guard let channel, isOpen else { return ended(code: nil, nil) }
     var data = channel.allocator.buffer(capacity: 2)
     data.writeInteger(code)
     let frame = WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: data)
@@ -148,6 +154,7 @@ final class WebSocketConnection {
 
   private func opened(_ channel: any Channel) {
     guard !isOver else { return channel.close(promise: nil) }
+    isOpen = true
     guard let local = channel.localAddress, let address = MediaAddress(local) else {
       return ended(code: nil, CallFailure(.networkUnreachable))
     }

@@ -150,6 +150,7 @@ extension GatewayConfiguration {
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part("sip-hosts", environment.sipHosts)
       part("user-length", environment.usersMaximumLength)
+      part("registration", environment.registration)
       for application in environment.applications { part("applications.\(application.name)", application) }
       for person in environment.operators { part("operators.\(person.name)", person) }
       for person in environment.owners { part("owners.\(person.name)", person) }

@@ -30,7 +30,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
   public var sessionTimer: SessionTimerPolicy
   /// Whether provisional responses are acknowledged (RFC 3262).
   public var reliability: OutgoingCall.Reliability
-  /// Whether the trunk may transfer calls by REFER.
+  /// Whether the trunk may transfer calls by REFER, once the gateway carries transfers out.
   public var allowsTransfer: Bool
   /// 3xx responses that are followed in one call.
   public var maximumRedirections: Int
@@ -88,6 +88,10 @@ public struct TrunkConfiguration: Hashable, Sendable {
     case .required: reliability = .required
     }
     allowsTransfer = section.flag("transfers") ?? false
+    if allowsTransfer {
+      section.warn(
+        "transfers", "has no effect yet: transfers are not carried out, so REFER is not offered and gets 603")
+    }
     maximumRedirections = section.number("redirections", in: 0...10) ?? 0
     ringTimeoutMilliseconds =
       section.milliseconds("ring-timeout", in: 5_000...600_000)

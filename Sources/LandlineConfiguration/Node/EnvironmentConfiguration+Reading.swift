@@ -21,6 +21,7 @@ extension EnvironmentConfiguration {
     if let length = section.number("user-length", in: 1...UserID.Rules.largestMaximumLength) {
       usersMaximumLength = length
     }
+    if let schemes = EnvironmentConfiguration.registration(section) { registration = schemes }
     for entry in section.named("applications", atMost: EnvironmentConfiguration.maximumApplications) {
       if let application = ApplicationConfiguration(entry.name, reading: entry.section, folder: folder) {
         applications.append(application)
@@ -58,6 +59,32 @@ extension EnvironmentConfiguration {
     }
   }
 
+  /// What `registration` lists; `nil` where it is not there or no good.
+  private static func registration(_ section: ConfigurationSection) -> Set<RegistrationScheme>? {
+    let words = RegistrationScheme.allCases.map(\.rawValue)
+    guard let entries = section.texts("registration", atMost: words.count) else { return nil }
+    var schemes: Set<RegistrationScheme> = []
+    for entry in entries {
+      if let scheme = RegistrationScheme(rawValue: entry.text) {
+        schemes.insert(scheme)
+      } else {
+        let hint = Spelling.nearest(to: entry.text, among: words).map { " (did you mean '\($0)'?)" } ?? ""
+        section.note(
+          "registration",
+          "'\(CallFailure.shortened(entry.text))' is none of \(words.joined(separator: ", "))\(hint)")
+        return nil
+      }
+    }
+    guard !schemes.isEmpty else {
+      section.note("registration", "is empty: no app could register; accepted: [\(words.joined(separator: ", "))]")
+      return nil
+    }
+    if !schemes.contains(.token) {
+      section.warn("registration", "has no 'token': the phone on the gateway's own pages cannot register")
+    }
+    return schemes
+  }
+
   private static func isName(_ text: String) -> Bool {
     guard (1...32).contains(text.utf8.count), let first = text.utf8.first else { return false }
     let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
@@ -90,11 +117,11 @@ extension ApplicationConfiguration {
       let number = section.entry("caller-numbers", entry) { text throws(InvalidValue) in try E164Number(text) }
       if let number { numbers.append(number) }
     }
-    let allowsSelfSigned = section.flag("self-signed") ?? false
+    section.retired(
+      "self-signed",
+      "is no setting any more: signatures are taken unless 'registration: [token]' stands in the environment")
     guard let key, let secret, let account else { return nil }
-    self.init(
-      name: name, key: key, secret: secret, account: account, callerNumbers: numbers,
-      allowsSelfSigned: allowsSelfSigned)
+    self.init(name: name, key: key, secret: secret, account: account, callerNumbers: numbers)
     secretFile = section.text("secret-file").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
   }
 

@@ -26,6 +26,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var sipHosts: [String]
   /// Most characters of a user's id.
   public var usersMaximumLength: Int
+  /// How apps may prove for whom they register; never empty.
+  public var registration: Set<RegistrationScheme>
   /// In the order of the file.
   public var applications: [ApplicationConfiguration]
   /// In the order of the file.
@@ -41,6 +43,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     hasSandboxNumbers = false
     sipHosts = []
     usersMaximumLength = UserID.Rules.standard.maximumLength
+    registration = Set(RegistrationScheme.allCases)
     applications = []
     operators = []
     owners = []
@@ -62,19 +65,15 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   public var account: AccountName
   /// Numbers that its calls may show; the first one where a call names none.
   public var callerNumbers: [E164Number]
-  /// Whether an app may hold the secret itself and sign for its users.
-  public var allowsSelfSigned: Bool
 
   public init(
-    name: String, key: String, secret: Redacted<String>, account: AccountName, callerNumbers: [E164Number] = [],
-    allowsSelfSigned: Bool = false
+    name: String, key: String, secret: Redacted<String>, account: AccountName, callerNumbers: [E164Number] = []
   ) {
     self.name = name
     self.key = key
     self.secret = secret
     self.account = account
     self.callerNumbers = callerNumbers
-    self.allowsSelfSigned = allowsSelfSigned
   }
 }
 

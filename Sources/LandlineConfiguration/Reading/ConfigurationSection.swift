@@ -9,6 +9,7 @@ final class ConfigurationSection {
   private let mark: Mark?
   private var entries: [(key: String, mark: Mark?, node: Node)] = []
   private var known: Set<String> = []
+  private var retired: Set<String> = []
 
   /// An empty file is an empty mapping.
   init(_ document: ConfigurationDocument) {
@@ -71,9 +72,15 @@ final class ConfigurationSection {
 
   func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
+  /// Notes a key of former versions, with what takes its place.
+  func retired(_ key: String, _ problem: String) {
+    retired.insert(key)
+    if entries.contains(where: { $0.key == key }) { note(key, problem) }
+  }
+
   /// Reports every key that nobody asked for. Call it once all were.
   func finish() {
-    for entry in entries where !known.contains(entry.key) {
+    for entry in entries where !known.contains(entry.key) && !retired.contains(entry.key) {
       let nearest = Spelling.nearest(to: entry.key, among: known.sorted())
       let hint = nearest.map { " (did you mean '\($0)'?)" } ?? "; known here: \(known.sorted().joined(separator: ", "))"
       note("unknown key '\(CallFailure.shortened(entry.key))'\(hint)", at: entry.mark)

@@ -95,9 +95,10 @@ struct CallLadder {
 
   static func text(_ quality: CallQuality) -> String {
     func direction(_ name: String, _ direction: CallQuality.Direction) -> String {
+      guard let score = direction.meanOpinionScore else { return name + " nothing" }
       let figures = [
-        ("MOS", direction.meanOpinionScore, 2, ""), ("loss", direction.loss * 100, 1, " %"),
-        ("jitter", direction.jitter, 1, " ms"),
+        ("MOS", score, 2, ""), ("loss", (direction.loss ?? 0) * 100, 1, " %"),
+        ("jitter", direction.jitter ?? 0, 1, " ms"),
       ]
       return name + " " + figures.map { "\($0.0) \(rounded($0.1, $0.2))\($0.3)" }.joined(separator: ", ")
     }
@@ -137,11 +138,13 @@ struct CallLadder {
   }
 
   static func json(_ quality: CallQuality) -> JSONValue {
-    func whole(_ value: Double) -> JSONValue { .integer(Int64(exactly: value.rounded()) ?? 0) }
+    func whole(_ value: Double?) -> JSONValue { value.map { .integer(Int64(exactly: $0.rounded()) ?? 0) } ?? .null }
     func direction(_ direction: CallQuality.Direction) -> JSONValue {
       .object([
-        ("mos_thousandths", whole(direction.meanOpinionScore * 1000)), ("jitter_us", whole(direction.jitter * 1000)),
-        ("loss_ppm", whole(direction.loss * 1_000_000)), ("packets", .integer(Int64(clamping: direction.packets))),
+        ("mos_thousandths", whole(direction.meanOpinionScore.map { $0 * 1000 })),
+        ("jitter_us", whole(direction.jitter.map { $0 * 1000 })),
+        ("loss_ppm", whole(direction.loss.map { $0 * 1_000_000 })),
+        ("packets", .integer(Int64(clamping: direction.packets))),
       ])
     }
     return .object([

@@ -52,14 +52,19 @@ extension Console {
         CallLadder.Rung(
           milliseconds: 0, name: "connecting", text: "\(client.gateway) as \(client.userID)",
           facts: [("url", .text("\(client.gateway)"))])))
-    interrupt.does { Task { await client.stop() } }
+    let cutOff: @Sendable () -> Void = { Task { await client.stop() } }
+    if let recording { interrupt.atLast { recording.finish() } }
+    let starting = Task { try await client.started() }
+    interrupt.does({ starting.cancel() }, cutOff: cutOff)
     do {
-      try await client.started()
-    } catch let failure as CallFailure {
+      try await starting.value
+    } catch {
       await client.stop()
+      if interrupt.wasAsked {
+        throw ConsoleError(.interrupted, code: "interrupted", "interrupted before the call", at: "\(client.gateway)")
+      }
+      guard let failure = error as? CallFailure else { throw error }
       throw Console.notStarted(failure, at: "\(client.gateway)")
-    } catch  where interrupt.wasAsked {
-      throw ConsoleError(.interrupted, code: "interrupted", "interrupted before the call", at: "\(client.gateway)")
     }
     try show(ladder.note(CallLadder.Rung(milliseconds: elapsed(), name: "registered", text: "\(client.userID)")))
 
@@ -72,7 +77,7 @@ extension Console {
       guard let error = error as? ArgumentError else { throw error }
       throw ConsoleError(error.value, in: Console.argument(error.argument))
     }
-    interrupt.does { call.hangUp() }
+    interrupt.does({ call.hangUp() }, cutOff: cutOff)
     call.audio.sink = recording
     try show(
       ladder.note(
@@ -176,8 +181,8 @@ extension Console {
     let secret = try applicationSecret(application.secret?.value, key: key)
     do throws(ArgumentError) {
       return try Client(
-        applicationKey: key, credentials: .secret(secret), environmentHost: url.value,
-        userID: finder.user, device: "landline-call", options: settings)
+        applicationKey: key, credentials: .secret(secret), environmentHost: url.value, userID: finder.user,
+        device: "landline-call", capabilities: [.calling], options: settings)
     } catch {
       throw ConsoleError(error.value, in: Console.argument(error.argument))
     }

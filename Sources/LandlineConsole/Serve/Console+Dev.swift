@@ -146,7 +146,6 @@ struct DevFolder: Sendable {
               secret-file: secret
               account: \(DevFolder.account)
               caller-numbers: ["\(DevFolder.callerNumber)"]
-              self-signed: true
           operators:
             dev:
               key-file: operator

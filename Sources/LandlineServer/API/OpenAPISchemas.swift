@@ -169,7 +169,7 @@ enum OpenAPISchemas {
     ),
     (
       "Direction",
-      object([("mos", number), ("jitter_ms", number), ("loss", number), ("packets", integer)])
+      object([("mos", maybe(number)), ("jitter_ms", maybe(number)), ("loss", maybe(number)), ("packets", integer)])
     ),
     (
       "Quality",

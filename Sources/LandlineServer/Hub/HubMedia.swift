@@ -223,16 +223,18 @@ final class HubMedia {
     case .silence(let side): .silence(side.callSide)
     case .soundAgain(let side): .soundAgain(side.callSide)
     case .statistics(let side, let statistics):
-      .quality(
-        side.callSide,
-        CallQuality.Direction(
-          meanOpinionScore: statistics.received.meanOpinionScore, jitter: statistics.received.jitter,
-          loss: statistics.received.lossRate, packets: statistics.received.packets),
-        roundTrip: statistics.roundTrip)
+      .quality(side.callSide, direction(statistics.received), roundTrip: statistics.roundTrip)
     case .promptEnded(let side, let finished): .playEnded(side.callSide, finished: finished)
     case .closed: .closed
     case .recorded, .recordingEnded, .bye: nil
     }
+  }
+
+  private static func direction(_ received: MediaStatistics.Direction) -> CallQuality.Direction {
+    guard received.meanOpinionScore > 0 else { return .nothing(packets: received.packets) }
+    return CallQuality.Direction(
+      meanOpinionScore: received.meanOpinionScore, jitter: received.jitter, loss: received.lossRate,
+      packets: received.packets)
   }
 
   /// RFC 4733 section 3.2: the event of each key is its place here.

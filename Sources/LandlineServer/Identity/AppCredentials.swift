@@ -10,21 +10,21 @@ public struct AppCredentials: Hashable, Sendable {
   public var account: AccountName
   /// Numbers the application may show.
   public var callerNumbers: [E164Number]
-  /// Whether registrations by signature are taken at all. One made in the app and one made by the app's server look
-  /// alike on the wire, so where apps must not hold the secret, only tokens and device credentials are taken.
-  public var allowsSelfSigned: Bool
+  /// What is taken beside devices' own credentials. A signature made in the app and one made by the app's server look
+  /// alike on the wire, so where apps must not hold the secret, only tokens are listed.
+  public var schemes: Set<RegistrationScheme>
   public var userRules: UserID.Rules
 
   public init(
     key: String, secret: Redacted<String>, environment: String, account: AccountName, callerNumbers: [E164Number] = [],
-    allowsSelfSigned: Bool = false, userRules: UserID.Rules = .standard
+    schemes: Set<RegistrationScheme> = Set(RegistrationScheme.allCases), userRules: UserID.Rules = .standard
   ) {
     self.key = key
     self.secret = secret
     self.environment = environment
     self.account = account
     self.callerNumbers = callerNumbers
-    self.allowsSelfSigned = allowsSelfSigned
+    self.schemes = schemes
     self.userRules = userRules
   }
 }

@@ -61,9 +61,10 @@ public struct AppVerifier: RegistrationVerifier {
       let bounded = StoredCredential.id(
         application: registration.application, user: registration.user, device: registration.device, isBounded: true)
       let former = try await store.credential(bounded)
-      guard let good = AppVerifier.examine(registration, application, clock), application != nil, let identity,
-        try await use(good, identity, store, clock)
-      else { return .refused }
+      guard let good = AppVerifier.examine(registration, application, clock), application != nil, let identity else {
+        return .refused
+      }
+      if let verdict = try await use(good, identity, store, clock) { return verdict }
       let credential = self.credential(for: identity, good.instanceExpiresAt, former, clock)
       try await store.keep(
         credential.stored(application: identity.application, user: identity.user, device: identity.device))
@@ -96,24 +97,30 @@ public struct AppVerifier: RegistrationVerifier {
     case .signature(let signature, let sequence):
       let isValid = RegistrationSignature.isValid(
         signature, user: registration.user, application: registration.application, sequence: sequence, secret: secret)
-      return isValid && application?.allowsSelfSigned == true ? .sequence(sequence) : nil
+      return isValid && application?.schemes.contains(.signature) == true ? .sequence(sequence) : nil
     case .token(let token):
-      return ApplicationToken(
-        token, application: registration.application, user: registration.user, secret: secret, clock: clock
-      ).map(Examined.token)
+      let good = ApplicationToken(
+        token, application: registration.application, user: registration.user, secret: secret, clock: clock)
+      return application?.schemes.contains(.token) == true ? good.map(Examined.token) : nil
     case .credential: return nil
     }
   }
 
+  /// Uses a good proof up.
+  /// - Returns: What speaks against it; `nil` where it had not been used.
   private func use(
     _ proof: Examined, _ identity: AppIdentity, _ store: any IdentityStore, _ clock: Instant
-  ) async throws -> Bool {
+  ) async throws -> RegistrationVerdict? {
     switch proof {
     case .sequence(let sequence):
-      try await store.useSequence(sequence, application: identity.application, user: identity.user)
+      switch try await store.useSequence(sequence, application: identity.application, user: identity.user) {
+      case .used: nil
+      case .notAbove(let least?): .sequenceTooLow(least: least)
+      case .notAbove(nil): .refused
+      }
     case .token(let token):
       try await store.useNonce(
-        token.nonce, application: identity.application, until: token.usableUntil, now: clock)
+        token.nonce, application: identity.application, until: token.usableUntil, now: clock) ? nil : .refused
     }
   }
 

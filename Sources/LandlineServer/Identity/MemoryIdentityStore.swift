@@ -32,12 +32,13 @@ public actor MemoryIdentityStore: IdentityStore {
 
   public init() {}
 
-  public func useSequence(_ sequence: UInt64, application: String, user: UserID) throws -> Bool {
+  public func useSequence(_ sequence: UInt64, application: String, user: UserID) throws -> SequenceVerdict {
     let key = User(application: application, user: user)
-    guard sequence > sequences[key] ?? 0 else { return false }
+    let last = sequences[key] ?? 0
+    guard sequence > last else { return .notAbove(last: last) }
     guard sequences.count < MemoryIdentityStore.maximumEntries || sequences[key] != nil else { throw Full() }
     sequences[key] = sequence
-    return true
+    return .used
   }
 
   public func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) throws -> Bool {

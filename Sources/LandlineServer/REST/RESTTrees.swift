@@ -56,8 +56,10 @@ enum RESTTrees {
   private static func quality(_ quality: CallQuality) -> JSONTree {
     func direction(_ direction: CallQuality.Direction) -> JSONTree {
       .members([
-        ("mos", .number(direction.meanOpinionScore)), ("jitter_ms", .number(direction.jitter)),
-        ("loss", .number(direction.loss)), ("packets", .integer(Int64(clamping: direction.packets))),
+        ("mos", direction.meanOpinionScore.map { .number($0) } ?? .null),
+        ("jitter_ms", direction.jitter.map { .number($0) } ?? .null),
+        ("loss", direction.loss.map { .number($0) } ?? .null),
+        ("packets", .integer(Int64(clamping: direction.packets))),
       ])
     }
     return .members([

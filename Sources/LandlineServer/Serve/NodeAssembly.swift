@@ -85,7 +85,7 @@ struct NodeAssembly: Sendable {
         AppCredentials(
           key: application.key, secret: application.secret, environment: environment.name,
           account: application.account, callerNumbers: application.callerNumbers,
-          allowsSelfSigned: application.allowsSelfSigned,
+          schemes: environment.registration,
           userRules: (try? UserID.Rules(maximumLength: environment.usersMaximumLength)) ?? .standard)
       }
     }
@@ -204,7 +204,7 @@ extension CallTrunk {
     self.init(
       trunk: trunk.trunk, uri: trunk.uri, proxies: trunk.proxies, account: trunk.account, identity: trunk.identity,
       media: trunk.media, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
-      allowsTransfer: trunk.allowsTransfer, maximumRedirections: trunk.maximumRedirections,
+      maximumRedirections: trunk.maximumRedirections,
       ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
   }
 }

@@ -58,9 +58,9 @@ struct CallRecordDocument: Codable {
   }
 
   struct Direction: Codable {
-    var score: Double
-    var jitter: Double
-    var loss: Double
+    var score: Double?
+    var jitter: Double?
+    var loss: Double?
     var packets: UInt64
   }
 
@@ -163,7 +163,8 @@ extension CallRecordDocument.Attempt {
 extension CallRecordDocument.Direction {
   /// `nil` for what JSON cannot hold.
   fileprivate init?(_ direction: CallQuality.Direction) {
-    guard direction.meanOpinionScore.isFinite, direction.jitter.isFinite, direction.loss.isFinite else { return nil }
+    let measures = [direction.meanOpinionScore, direction.jitter, direction.loss]
+    guard measures.allSatisfy({ $0?.isFinite ?? true }) else { return nil }
     score = direction.meanOpinionScore
     jitter = direction.jitter
     loss = direction.loss

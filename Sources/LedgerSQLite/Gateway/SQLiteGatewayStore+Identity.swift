@@ -7,20 +7,28 @@ extension SQLiteGatewayStore: IdentityStore {
   /// Old rows that a new nonce, or a new key, takes along: a table that is written to cannot grow of what has ended.
   static let rowsTakenAlong: Int64 = 4
 
-  public func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> Bool {
+  public func useSequence(
+    _ sequence: UInt64, application: String, user: UserID
+  ) async throws -> SequenceVerdict {
     try SQLiteGatewayStore.check(application, kind: "application key")
     // Twenty digits hold every sequence, and texts of one length compare as their numbers do.
     let digits = String(sequence)
     let padded = String(repeating: "0", count: 20 - digits.utf8.count) + digits
     return try await change { connection in
+      // Sequences begin above 0.
       try connection.statement(
         """
-        INSERT INTO identity_sequence(application, user, sequence) VALUES($1, $2, $3)
+        INSERT INTO identity_sequence(application, user, sequence) SELECT $1, $2, $3 WHERE $3 > $4
         ON CONFLICT(application, user) DO UPDATE SET sequence = excluded.sequence
           WHERE excluded.sequence > identity_sequence.sequence
         """
-      ).bind(1, application).bind(2, user.text).bind(3, padded).run()
-      return connection.changes == 1
+      ).bind(1, application).bind(2, user.text).bind(3, padded).bind(4, String(repeating: "0", count: 20)).run()
+      if connection.changes == 1 { return .used }
+      let last = try connection.statement(
+        "SELECT sequence FROM identity_sequence WHERE application = $1 AND user = $2"
+      ).bind(1, application).bind(2, user.text)
+      defer { last.reset() }
+      return .notAbove(last: try last.step() ? UInt64(last.text(0)) ?? .max : 0)
     }
   }
 

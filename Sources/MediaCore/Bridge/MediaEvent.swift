@@ -77,7 +77,8 @@ public struct MediaStatistics: Hashable, Sendable {
     /// Packets made good by in-band FEC, and those that had to be concealed.
     public var recovered: UInt64 = 0
     public var concealed: UInt64 = 0
-    /// 1 to 4.5 (ITU-T G.107).
+    /// 1 to 4.5 (ITU-T G.107); 0 where there is nothing to judge by: nothing came in since the last statistics, or the
+    /// peer has not reported yet on what was sent.
     public var meanOpinionScore: Double = 0
 
     public init() {}

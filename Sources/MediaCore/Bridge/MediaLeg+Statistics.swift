@@ -27,11 +27,16 @@ extension MediaLeg {
     all.roundTrip = control.roundTrip
     // One way; what the far end's own buffer adds is not known.
     let delay = (control.roundTrip ?? 0) / 2
-    all.received.meanOpinionScore = MeanOpinionScore.estimate(
-      codec: heardCodec ?? plan?.receive.first?.codec ?? .pcmu, lossRate: all.received.lossRate,
-      burstRatio: reception.burstRatio, delay: delay)
-    all.sent.meanOpinionScore = MeanOpinionScore.estimate(
-      codec: send?.codec ?? .pcmu, lossRate: all.sent.lossRate, delay: delay)
+    if reception.packets > packetsAtStatistics {
+      all.received.meanOpinionScore = MeanOpinionScore.estimate(
+        codec: heardCodec ?? plan?.receive.first?.codec ?? .pcmu, lossRate: all.received.lossRate,
+        burstRatio: reception.burstRatio, delay: delay)
+    }
+    packetsAtStatistics = reception.packets
+    if control.peerReport != nil {
+      all.sent.meanOpinionScore = MeanOpinionScore.estimate(
+        codec: send?.codec ?? .pcmu, lossRate: all.sent.lossRate, delay: delay)
+    }
     all.dropped = DropReason.allCases.map { reason in
       let own: UInt64 =
         switch reason {

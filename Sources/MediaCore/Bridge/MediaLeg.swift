@@ -31,6 +31,8 @@ final class MediaLeg {
   var packetsThisSecond = 0
   var isMuted = false
   private var hasHeardSound = false
+  /// Packets that had come in when statistics were last told.
+  var packetsAtStatistics: UInt64 = 0
   private var isSilent = false
   /// When sound last came in, or could have begun to.
   private var lastSound: MonotonicInstant

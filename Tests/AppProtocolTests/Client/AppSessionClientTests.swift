@@ -60,6 +60,79 @@ struct AppSessionClientTests {
     #expect(client.nextDeadline == now.advanced(byMilliseconds: 7000))
   }
 
+  private func error(_ number: UInt64, _ failure: CallFailure) -> AppSessionClientInput {
+    .text(first, AppMessageCoder.encode(.error(RequestNumber(number), failure)))
+  }
+
+  @Test("a signature whose sequence was passed is made again, on the same connection, so many times")
+  func signsAgain() throws {
+    let (client, _) = client()
+    var effects: [AppSessionClientEffect] = []
+    client.handle(.opened(first), at: now, into: &effects)
+    for attempt in 1...15 as ClosedRange<UInt64> {
+      effects = []
+      client.handle(error(attempt, CallFailure(.sequence, nextSequence: 100 + attempt)), at: now, into: &effects)
+      guard case .signAgain(100 + attempt)? = effects.first, effects.count == 1 else {
+        Issue.record("\(effects)")
+        return
+      }
+      effects = []
+      client.handle(.proof(.signature("s", sequence: 100 + attempt)), at: now, into: &effects)
+      guard case .send(first, let bytes)? = effects.first,
+        case .register(RequestNumber(attempt + 1), let registration, _) = try AppMessageCoder.decodeRequest(bytes)
+      else {
+        Issue.record("\(effects)")
+        return
+      }
+      #expect(registration.proof == .signature("s", sequence: 100 + attempt))
+    }
+    client.handle(error(16, CallFailure(.sequence, nextSequence: 200)), at: now, into: &effects)
+    guard case .ended(let failure?) = client.state else {
+      Issue.record("\(client.state)")
+      return
+    }
+    #expect(failure.code == .sequence)
+  }
+
+  @Test("a connection that is lost while somebody signs is made anew with the new signature, and not before")
+  func signsAcrossALoss() throws {
+    let (client, _) = client()
+    var effects: [AppSessionClientEffect] = []
+    client.handle(.opened(first), at: now, into: &effects)
+    client.handle(error(1, CallFailure(.sequence, nextSequence: 7)), at: now, into: &effects)
+    effects = []
+    client.handle(.closed(first, code: 4408), at: now, into: &effects)
+    #expect(effects.isEmpty)
+    client.handle(.proof(.signature("s", sequence: 7)), at: now, into: &effects)
+    guard case .connect(let second)? = effects.first else {
+      Issue.record("\(effects)")
+      return
+    }
+    effects = []
+    client.handle(.opened(second), at: now, into: &effects)
+    guard case .send(second, let bytes)? = effects.first,
+      case .register(_, let registration, _) = try AppMessageCoder.decodeRequest(bytes)
+    else {
+      Issue.record("\(effects)")
+      return
+    }
+    #expect(registration.proof == .signature("s", sequence: 7))
+  }
+
+  @Test("a gateway that cannot keep a first registration ends the start at once")
+  func unavailable() throws {
+    let (client, _) = client()
+    var effects: [AppSessionClientEffect] = []
+    client.handle(.opened(first), at: now, into: &effects)
+    client.handle(error(1, CallFailure(.unavailable, retryAfterSeconds: 1)), at: now, into: &effects)
+    client.handle(.closed(first, code: 1013), at: now, into: &effects)
+    guard case .ended(let failure?) = client.state else {
+      Issue.record("\(client.state)")
+      return
+    }
+    #expect(failure.code == .unavailable && failure.sipStatus == 503)
+  }
+
   @Test("the waits double up to the longest, and begin anew after a success") func backoff() {
     let (client, _) = client()
     var time = now

@@ -113,6 +113,7 @@ struct Link {
       case .event(let event): seen.append(Link.words(event))
       case .lost(let call, let failure): seen.append("lost \(call) \(failure.code.rawValue)")
       case .keep(let credential): seen.append("keep \(credential.id)")
+      case .signAgain(let least): seen.append("sign again from \(least)")
       case .draining: seen.append("draining")
       }
     }

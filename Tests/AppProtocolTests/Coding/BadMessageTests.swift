@@ -99,10 +99,42 @@ struct BadMessageTests {
         "{\"type\":\"register\",\"id\":1,\"proof\":{\"kind\":\"token\",\"token\":\"t\"},\"application\":\"a\",\"user\":\"u\",\"device\":\"a\\u0007\"}",
         "#1 register.device: holds a control character (message.value)"
       ),
+      (
+        #"{"type":"register","id":1,"proof":{"kind":"token","token":"t"},"application":"a","user":"u","device":"d"}"#,
+        "#1 register.capabilities: asks for neither calling nor messaging (message.value)"
+      ),
+      (
+        #"{"type":"register","id":1,"proof":{"kind":"token","token":"t"},"application":"a","user":"u","device":"d","capabilities":["push"]}"#,
+        "#1 register.capabilities: asks for neither calling nor messaging (message.value)"
+      ),
+      (
+        BadMessageTests.manyHeaders,
+        "#2 call.headers: has more than 64 members (message.many)"
+      ),
       (#"{"type":"resume","id":1,"session":"s"}"#, "#1 resume.token: is missing (message.missing)"),
     ])
   func parts(_ text: String, _ expected: String) {
     #expect(problem(text) == expected)
+  }
+
+  /// 150 small headers: more than a call takes, and a message that can be understood.
+  private static let manyHeaders =
+    #"{"type":"call","id":2,"to":{"kind":"user","user":"b"},"offer":"v=0","headers":{"#
+    + (0..<150).map { number in #""x-\#(number)":"1""# }.joined(separator: ",") + "}}"
+
+  private static func members(_ count: Int, differing names: Int) -> String {
+    #"{"type":"bye","# + (0..<count).map { number in #""x\#(number % names)":1"# }.joined(separator: ",") + "}"
+  }
+
+  @Test("keys are judged by the call, which names the rule: as many as stand in a message pass here") func manyKeys()
+    throws
+  {
+    let text = #"{"type":"dtmf","id":3,"call":"c","digits":"\#(String(repeating: "1", count: 65))"}"#
+    guard case .request(_, .sendDigits(_, let digits)) = try AppMessageCoder.decodeRequest(Array(text.utf8)) else {
+      Issue.record("no keys")
+      return
+    }
+    #expect(digits.utf8.count == 65)
   }
 
   @Test(
@@ -115,6 +147,14 @@ struct BadMessageTests {
       (#"{"type":"bye""#, "message: a comma or a closing brace is missing (message.json) [1002]"),
       (#"{"type":"bye",}"#, "message: a member's name in quotes is missing (message.json) [1002]"),
       (#"{"type":"bye","type":"ping"}"#, "message: a member stands twice (message.json) [1002]"),
+      (
+        BadMessageTests.members(40, differing: 39),
+        "message: a member stands twice (message.json) [1002]"
+      ),
+      (
+        BadMessageTests.members(1024, differing: 1024),
+        "message: more than 1024 members (message.json) [1002]"
+      ),
       (#"{"type":'bye'}"#, "message: no JSON value begins here (message.json) [1002]"),
       (#"{"type":"bye","x":01}"#, "message: a number is not written as JSON writes it (message.json) [1002]"),
       (#"{"type":"bye","x":1.}"#, "message: a number is not written as JSON writes it (message.json) [1002]"),
@@ -153,7 +193,7 @@ struct BadMessageTests {
     #expect(code(padded(room + 1)) == 1009)
     #expect(code(head + [UInt8(ascii: "\""), 0xC3, 0x28] + Array("\"}".utf8)) == 1007)
     #expect(code(head + [UInt8(ascii: "\""), 0xED, 0xA0, 0x80] + Array("\"}".utf8)) == 1007)
-    let members = (0..<200).map { #""m\#($0)":1"# }.joined(separator: ",")
+    let members = (0..<1100).map { #""m\#($0)":1"# }.joined(separator: ",")
     #expect(code(Array(#"{"type":"bye",\#(members)}"#.utf8)) == 1002)
     let lists = [String](repeating: "[1,2,3]", count: 1024).joined(separator: ",")
     #expect(code(head + Array("[\(lists)]}".utf8)) == 1002)

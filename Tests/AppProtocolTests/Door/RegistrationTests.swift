@@ -43,8 +43,45 @@ struct RegistrationTests {
     _ = try scene.send(1, .register(number, Samples.registration(), client: "t"))
     #expect(
       try scene.step(.verified(scene.verifications[0], .unavailable)) == [
-        "1 < error #1 gw.internal after 1", "1 close 1013 try again",
+        "1 < error #1 gw.unavailable after 1", "1 close 1013 try again",
       ])
+  }
+
+  @Test("a right signature with a passed sequence is told the least, and registers again on the same connection")
+  func sequenceTooLow() throws {
+    var scene = DoorScene()
+    _ = try scene.open(1)
+    _ = try scene.send(1, .register(number, Samples.registration(), client: "t"))
+    #expect(
+      try scene.step(.verified(scene.verifications[0], .sequenceTooLow(least: .max))) == ["1 < error #1 gw.sequence"])
+    guard case .error(number, let failure)? = try scene.sent.first.flatMap({ try AppMessageCoder.decodeServer($0) })
+    else {
+      Issue.record("no error")
+      return
+    }
+    #expect(failure.nextSequence == .max)
+    _ = try scene.send(1, .register(RequestNumber(2), Samples.registration(), client: "t"))
+    #expect(
+      try scene.step(.verified(scene.verifications[1], .accepted(try DoorScene.identity(), nil)))
+        == ["opened s1 foo", "1 < registered #2"])
+  }
+
+  @Test("a connection that never signs high enough is closed, and one that stops signing as well")
+  func signaturesAreBounded() throws {
+    var scene = DoorScene { $0.maximumSignatures = 3 }
+    _ = try scene.open(1)
+    for attempt in 1...3 as ClosedRange<UInt64> {
+      _ = try scene.send(1, .register(RequestNumber(attempt), Samples.registration(), client: "t"))
+      let said = try scene.step(.verified(try #require(scene.verifications.last), .sequenceTooLow(least: attempt)))
+      #expect(said.first == "1 < error #\(attempt) gw.sequence")
+      #expect(said.count == (attempt < 3 ? 1 : 2))
+    }
+    #expect(scene.door.connectionCount == 0)
+    _ = try scene.open(2)
+    _ = try scene.send(2, .register(number, Samples.registration(), client: "t"))
+    _ = try scene.step(.verified(try #require(scene.verifications.last), .sequenceTooLow(least: 9)))
+    #expect(try scene.wait(4999) == [])
+    #expect(try scene.wait(1) == ["2 close 4408 no first message in time"])
   }
 
   @Test("five seconds to say the first thing, to the millisecond") func silent() throws {
@@ -60,8 +97,8 @@ struct RegistrationTests {
     var scene = DoorScene()
     _ = try scene.open(1)
     _ = try scene.send(1, .register(number, Samples.registration(), client: "t"))
-    #expect(try scene.wait(3999) == [])
-    #expect(try scene.wait(1) == ["1 < error #1 gw.internal after 1", "1 close 1013 try again"])
+    #expect(try scene.wait(1799) == [])
+    #expect(try scene.wait(1) == ["1 < error #1 gw.unavailable after 1", "1 close 1013 try again"])
     #expect(
       try scene.step(.verified(scene.verifications[0], .accepted(try DoorScene.identity(), nil))) == [])
     #expect(scene.door.sessionCount == 0)

@@ -99,7 +99,6 @@ struct GatewaySettings: Sendable {
         lines += [
           "      \(payer.name):", "        key: \(payer.key)", "        secret: \(GatewayPayer.secret)",
           "        account: \(payer.name)", "        caller-numbers: [\"\(GatewayRate.caller)\"]",
-          "        self-signed: true",
         ]
       }
       for (kind, isOwner) in [("operators", false), ("owners", true)] {

@@ -24,6 +24,13 @@ enum RefusedCases {
       name: "headers of more than 1024 bytes",
       values: ["headers": ["x-one": String(repeating: "a", count: 600), "x-two": String(repeating: "b", count: 600)]],
       expected: ["domain": "gateway", "code": "gw.header"]),
+    Row(
+      name: "150 small headers",
+      values: ["headers": Dictionary(uniqueKeysWithValues: (0..<150).map { ("x-\($0)", "1") })],
+      expected: ["domain": "gateway", "code": "gw.message", "invalid.rule": "message.many"]),
+    Row(
+      name: "a test number without +", target: "46000000000",
+      expected: ["domain": "gateway", "code": "gw.number", "invalid.rule": "e164.plus"]),
     Row(name: "no number", target: "+46abc", expected: ["domain": "gateway", "code": "gw.number"]),
     Row(name: "a number of no country", target: "+999123456", expected: ["domain": "gateway", "code": "gw.number"]),
     Row(
@@ -35,7 +42,7 @@ enum RefusedCases {
     Row(name: "an account without prices", payer: .bare, expected: ["domain": "gateway", "code": "gw.rate"]),
     Row(
       name: "a caller's number of others", values: ["caller": "+46109999999"],
-      expected: ["domain": "gateway", "code": "gw.number", "invalid.rule": "caller.owned"]),
+      expected: ["domain": "gateway", "code": "gw.policy", "sip_status": "403", "invalid.rule": "caller.owned"]),
     Row(name: "a broken offer", values: ["offer": "v=0\r\n"], expected: ["domain": "sip", "code": "sip.media"]),
     Row(
       name: "a SIP address elsewhere on this host", target: "bob@127.0.0.2", values: ["kind": "sip"],

@@ -1,16 +1,18 @@
+import AppProtocol
 import CallModel
 import LandlineClient
 
 /// The client of one test.
 func makeClient(
   _ gateway: TestGateway, user: String = "alice", secret: String = "c2VjcmV0",
+  capabilities: Set<AppCapability> = [.calling],
   configure: (inout ClientOptions) -> Void = { _ in }
 ) throws -> Client {
   var options = ClientOptions()
   configure(&options)
   return try Client(
     applicationKey: "196087a1-e815-4bc4-8984-60d8d8a43f1d", credentials: .secret(secret), environmentHost: gateway.url,
-    userID: user, device: "test", options: options)
+    userID: user, device: "test", capabilities: capabilities, options: options)
 }
 
 /// Runs a body against a gateway and a started client; both are gone afterwards.

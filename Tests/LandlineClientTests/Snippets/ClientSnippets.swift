@@ -10,7 +10,8 @@ enum ClientSnippets {
   static func firstCall(key: String, secret: String, url: String) async throws -> Call {
     // snippet: first-call
     let client = try Client(
-      applicationKey: key, credentials: .secret(secret), environmentHost: url, userID: "alice", device: "phone")
+      applicationKey: key, credentials: .secret(secret), environmentHost: url, userID: "alice", device: "phone",
+      capabilities: [.calling])
     try await client.started()
     let call = try client.calls.callPhoneNumber("+46000000000")
     for await event in call.events {
@@ -24,18 +25,19 @@ enum ClientSnippets {
 
   static func vouched(
     key: String, url: String, path: String,
-    askOurServer: @escaping @Sendable (_ user: String, _ device: String) async throws -> ServerAnswer
+    askOurServer: @escaping @Sendable (CredentialRequest) async throws -> ServerAnswer
   ) throws -> Client {
     // snippet: vouched
     var options = ClientOptions()
     options.storage = FileCredentialStorage(path: path)
     let client = try Client(
       applicationKey: key,
-      credentials: .callback { user, device in
-        let answer = try await askOurServer(user, device)
+      credentials: .callback { request in
+        let answer = try await askOurServer(request)
         return .signature(answer.signature, sequence: answer.sequence)
       },
-      environmentHost: url, userID: "alice", device: "phone", options: options)
+      environmentHost: url, userID: "alice", device: "phone", capabilities: [.calling],
+      options: options)
     // end snippet
     return client
   }

@@ -9,18 +9,22 @@ struct AppVerifierTests {
 
   @Test("a sequence number counts once, and only upwards") func sequence() async throws {
     let scene = try IdentityScene()
+    #expect(await scene.verdict(try IdentityScene.signed(0)) == .sequenceTooLow(least: 1))
     #expect(await scene.enters(try IdentityScene.signed(5)) != nil)
-    #expect(await scene.verdict(try IdentityScene.signed(5)) == .refused)
-    #expect(await scene.verdict(try IdentityScene.signed(4)) == .refused)
-    #expect(await scene.verdict(try IdentityScene.signed(0)) == .refused)
+    for sequence: UInt64 in [5, 4, 0] {
+      #expect(await scene.verdict(try IdentityScene.signed(sequence)) == .sequenceTooLow(least: 6))
+    }
     #expect(await scene.enters(try IdentityScene.signed(6)) != nil)
     #expect(await scene.enters(try IdentityScene.signed(1, user: "bar")) != nil)
     #expect(await scene.enters(try IdentityScene.signed(.max)) != nil)
     #expect(await scene.verdict(try IdentityScene.signed(.max)) == .refused)
   }
 
-  @Test("a wrong signature uses nothing up") func wrongSignature() async throws {
+  @Test("a wrong signature uses nothing up, and is told nothing of the sequence") func wrongSignature() async throws {
     let scene = try IdentityScene()
+    #expect(await scene.enters(try IdentityScene.signed(7, user: "bar")) != nil)
+    #expect(
+      await scene.verdict(try IdentityScene.signed(3, user: "bar", secret: "AAAAAAAAAAAAAAAAAAAAAA==")) == .refused)
     #expect(
       await scene.verdict(try IdentityScene.signed(.max, secret: "AAAAAAAAAAAAAAAAAAAAAA==")) == .refused)
     #expect(await scene.enters(try IdentityScene.signed(1)) != nil)
@@ -42,6 +46,26 @@ struct AppVerifierTests {
     #expect(await scene.verdict(try IdentityScene.signed(1, application: application)) == .refused)
     let token = try IdentityScene.token("n", application: application)
     #expect(await scene.enters(IdentityScene.registration(.token(token), application: application)) != nil)
+  }
+
+  @Test("an application that takes signatures alone registers by no token") func signaturesOnly() async throws {
+    let scene = try IdentityScene()
+    let application = IdentityScene.signaturesOnly
+    let token = try IdentityScene.token("n", application: application)
+    #expect(await scene.verdict(IdentityScene.registration(.token(token), application: application)) == .refused)
+    #expect(await scene.enters(try IdentityScene.signed(1, application: application)) != nil)
+  }
+
+  @Test("a device with a clock far ahead locks no other device out") func aheadOfOthers() async throws {
+    let scene = try IdentityScene()
+    let ahead: UInt64 = 1_795_309_500_000_000
+    #expect(await scene.enters(try IdentityScene.signed(ahead)) != nil)
+    guard case .sequenceTooLow(let least) = await scene.verdict(try IdentityScene.signed(1)) else {
+      Issue.record("not told the least")
+      return
+    }
+    #expect(least == ahead + 1)
+    #expect(await scene.enters(try IdentityScene.signed(least)) != nil)
   }
 
   @Test("a token counts once, for its user and application, while it lives") func token() async throws {
@@ -118,7 +142,9 @@ struct AppVerifierTests {
   @Test("a store that fails is no verdict, whatever the proof") func unavailable() async throws {
     struct Away: IdentityStore {
       struct Down: Error {}
-      func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> Bool { throw Down() }
+      func useSequence(_ sequence: UInt64, application: String, user: UserID) async throws -> SequenceVerdict {
+        throw Down()
+      }
       func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) async throws -> Bool {
         throw Down()
       }

@@ -7,6 +7,7 @@ struct IdentityScene {
   static let key = "196087a1-e815-4bc4-8984-60d8d8a43f1d"
   static let secret = "oYdgGRXoxEuJhGDY2KQ/HQ=="
   static let tokensOnly = "a32e5a8d-f7d8-411c-9645-9038e8dd051d"
+  static let signaturesOnly = "f1a5b8c0-3d27-4e19-8b6a-77c2d94e0a35"
   /// 2026-11-22T01:00:00Z.
   static let now = Instant(milliseconds: 1_795_309_200_000)
 
@@ -23,8 +24,12 @@ struct IdentityScene {
     return AppVerifier(
       applications: [
         AppCredentials(
-          key: key, secret: Redacted(secret), environment: "sandbox", account: account, allowsSelfSigned: true),
-        AppCredentials(key: tokensOnly, secret: Redacted(secret), environment: "sandbox", account: account),
+          key: key, secret: Redacted(secret), environment: "sandbox", account: account),
+        AppCredentials(
+          key: tokensOnly, secret: Redacted(secret), environment: "sandbox", account: account, schemes: [.token]),
+        AppCredentials(
+          key: signaturesOnly, secret: Redacted(secret), environment: "sandbox", account: account,
+          schemes: [.signature]),
       ], stores: ["sandbox": store], draw: { UInt64.random(in: 0...UInt64.max) })
   }
 

@@ -16,17 +16,18 @@ struct IdentityStoreTests {
     let file = try GatewayFile()
     let store = try file.open()
     let anna = try user("anna")
-    let steps: [(UInt64, Bool)] = [
-      (5, true), (5, false), (4, false), (9, true), (10, true), (9, false), (1 << 63, true), ((1 << 63) - 1, false),
-      (.max - 1, true), (.max, true), (.max, false), (0, false),
+    let steps: [(UInt64, SequenceVerdict)] = [
+      (0, .notAbove(least: 1)), (5, .used), (5, .notAbove(least: 6)), (4, .notAbove(least: 6)), (9, .used), (10, .used),
+      (9, .notAbove(least: 11)), (1 << 63, .used), ((1 << 63) - 1, .notAbove(least: 1 << 63 + 1)), (.max - 1, .used),
+      (3, .notAbove(least: .max)), (.max, .used), (.max, .notAbove(least: nil)), (0, .notAbove(least: nil)),
     ]
-    for (sequence, isTaken) in steps {
+    for (sequence, verdict) in steps {
       #expect(
-        try await store.useSequence(sequence, application: "a", user: anna) == isTaken, "\(sequence)")
+        try await store.useSequence(sequence, application: "a", user: anna) == verdict, "\(sequence)")
     }
     // Of another user, and of another application, nothing is known.
-    #expect(try await store.useSequence(0, application: "b", user: anna))
-    #expect(try await store.useSequence(1, application: "a", user: user("bo")))
+    #expect(try await store.useSequence(0, application: "b", user: anna) == .notAbove(least: 1))
+    #expect(try await store.useSequence(1, application: "a", user: user("bo")) == .used)
     await store.close()
   }
 
@@ -38,7 +39,9 @@ struct IdentityStoreTests {
     for sequence: UInt64 in 1...4 {
       let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
         for task in 0..<64 {
-          group.addTask { try await stores[task % 2].useSequence(sequence, application: "a", user: anna) }
+          group.addTask {
+            try await stores[task % 2].useSequence(sequence, application: "a", user: anna) == .used
+          }
         }
         return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
       }

@@ -368,6 +368,12 @@ extension BridgeHarness {
     #expect(abs(statistics.received.lossRate - 0.1) < 0.03)
     #expect(statistics.received.jitter < 0.5)
     #expect(statistics.received.meanOpinionScore < 4)
+    #expect(statistics.received.meanOpinionScore > 1)
+    // Two seconds in which nothing comes: nothing to judge by, and the counts stay.
+    harness.advance(milliseconds: 2000)
+    let silent = try #require(harness.lastStatistics(.left))
+    #expect(silent.received.packets == statistics.received.packets)
+    #expect(silent.received.meanOpinionScore == 0)
     #expect(harness.controls(.left) > 0)
     #expect(harness.controls(.right) > 0)
   }

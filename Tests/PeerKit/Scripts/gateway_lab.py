@@ -256,7 +256,6 @@ class Lab:
                     lines += [
                         f"      {account.name}:", f"        key: {account.key}", f"        secret: {SECRET}",
                         f"        account: {account.name}", f"        caller-numbers: [\"{CALLER}\"]",
-                        "        self-signed: true",
                     ]
             if lines[-1] == "    applications:":
                 lines.pop()
@@ -690,14 +689,18 @@ class App:
         self.closed.clear()
         self._reading = asyncio.ensure_future(self._read(self._socket))
 
-    async def register(self, seconds=10.0):
+    async def ask_to_register(self, seconds=10.0):
+        """The gateway's answer to a signature with a sequence of its own."""
         sequence = self._lab.next_sequence()
-        answer = await self.ask(
+        return await self.ask(
             "register", seconds, application=self.account.key, user=self.user, device=self.device, client=CLIENT,
             capabilities=["calling"],
             proof={"kind": "signature", "signature": signature(self.user, self.account.key, sequence, SECRET),
                    "sequence": str(sequence)},
         )
+
+    async def register(self, seconds=10.0):
+        answer = await self.ask_to_register(seconds)
         require(answer["type"] == "registered", f"{self.user} is registered: {answer}")
         self._take_session(answer)
 

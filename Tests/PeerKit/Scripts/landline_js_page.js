@@ -108,7 +108,7 @@ globalThis.page = {
     const error = new LandlineError({ code: "gw.internal", domain: "gateway", message: "", retry: "later" });
     const own = (name, object) => names.push(...Object.keys(object).map((each) => `${name}.${each}`));
     own("LandlineError", error);
-    const client = new Landline({ applicationKey: "key", user: "nobody", credentials: { secret: "none" } });
+    const client = new Landline({ applicationKey: "key", user: "nobody", credentials: { secret: "none" }, capabilities: ["calling"] });
     own("Landline", client);
     const call = client.callPhone("");
     own("Call", call);
@@ -116,9 +116,9 @@ globalThis.page = {
     return [...new Set(names.filter((name) => !["LandlineError.stack", "LandlineError.name"].includes(name)))].sort();
   },
 
-  client({ key, user = "alice", secret, credentials = "secret", wrong = false, url }) {
+  client({ key, user = "alice", secret, credentials = "secret", wrong = false, capabilities = ["calling"], url }) {
     this.asked = 0;
-    const good = async ({ applicationKey, user, sequence }) => {
+    const good = async ({ applicationKey, user, leastSequence: sequence }) => {
       const text = `${user}${applicationKey}${sequence}${wrong ? "AAAAAAAAAAAAAAAAAAAAAA==" : secret}`;
       return { signature: base64(await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text))), sequence };
     };
@@ -126,7 +126,7 @@ globalThis.page = {
       secret: { secret },
       callback: (request) => {
         this.asked += 1;
-        tell({ event: "asked", members: Object.keys(request).sort().join(" "), sequence: request.sequence });
+        tell({ event: "asked", members: Object.keys(request).sort().join(" "), sequence: request.leastSequence });
         return good(request);
       },
       token: async ({ applicationKey, user }) => ({ token: await makeToken(applicationKey, user, secret) }),
@@ -134,7 +134,7 @@ globalThis.page = {
       empty: () => ({}),
     };
     try {
-      this.landline = new Landline({ applicationKey: key, user, credentials: kinds[credentials], url });
+      this.landline = new Landline({ applicationKey: key, user, credentials: kinds[credentials], capabilities, url });
     } catch (error) {
       return tell({ event: "refused", name: error.name, message: error.message });
     }

@@ -157,8 +157,10 @@ extension GatewayScene {
       guard
         RegistrationSignature.isValid(
           signature, user: registration.user, application: registration.application, sequence: sequence,
-          secret: GatewayScene.applicationSecret), sequence > sequences[registration.user] ?? 0
+          secret: GatewayScene.applicationSecret)
       else { return .refused }
+      let last = sequences[registration.user] ?? 0
+      guard sequence > last else { return last == .max ? .refused : .sequenceTooLow(least: last + 1) }
       sequences[registration.user] = sequence
       let id = StoredCredential.id(
         application: registration.application, user: registration.user, device: registration.device, isBounded: false)

@@ -36,6 +36,8 @@ extension GatewayScene {
     case .lost(let call, _):
       app.ended[call, default: 0] += 1
       note { "app \(app.index) loses call \(call)" }
+    case .signAgain(let least):
+      if let proof = signature(app, sequence: least) { tell(app, .proof(proof)) }
     case .keep, .draining: break
     }
   }
@@ -109,18 +111,21 @@ extension GatewayScene {
   // MARK: What a person does
 
   func start(_ app: SimulatedApp) {
-    let sequence = UInt64(1 + app.index)
-    guard
-      let signature = RegistrationSignature.compute(
-        user: app.user, application: GatewayScene.applicationKey, sequence: sequence,
-        secret: GatewayScene.applicationSecret)
-    else { return fail("set-up", "no SHA-1 here") }
+    guard let proof = signature(app, sequence: UInt64(1 + app.index)) else { return }
     tell(
       app,
       .start(
         Registration(
           application: GatewayScene.applicationKey, user: app.user, device: "phone",
-          proof: .signature(signature, sequence: sequence), capabilities: [.calling])))
+          proof: proof, capabilities: [.calling])))
+  }
+
+  private func signature(_ app: SimulatedApp, sequence: UInt64) -> Registration.Proof? {
+    let text = RegistrationSignature.compute(
+      user: app.user, application: GatewayScene.applicationKey, sequence: sequence,
+      secret: GatewayScene.applicationSecret)
+    if text == nil { fail("set-up", "no SHA-1 here") }
+    return text.map { .signature($0, sequence: sequence) }
   }
 
   /// Asks for a call, as soon as the session stands.
