@@ -5,6 +5,11 @@ import SDPCore
 package struct ICEWay: Hashable, Sendable {
   package let port: MediaPort
   package let address: MediaAddress
+
+  package init(port: MediaPort, address: MediaAddress) {
+    self.port = port
+    self.address = address
+  }
 }
 
 /// One candidate pair of a full agent (RFC 8445 section 6.1.2.6).
