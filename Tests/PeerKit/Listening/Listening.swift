@@ -107,21 +107,19 @@ enum Monotonic {
 private struct WaitedTimes {
   /// Nanoseconds of each thread so far, by its place in proc(5).
   private var known: [String: Double] = [:]
-  private var isFirst = true
 
   /// The most that one thread of each program waited since the last look, in milliseconds.
   mutating func look() -> [String: Double] {
-    let before = known
-    known = [:]
     var worst: [String: Double] = [:]
     func look(at process: String, of who: String, withChildren: Bool) {
       for thread in Self.names("/proc/\(process)/task") {
         let place = "/proc/\(process)/task/\(thread)"
         let cells = SystemTable.text("\(place)/schedstat").split(separator: " ")
         guard cells.count > 1, let time = Double(cells[1]) else { continue }
-        known[place] = time
-        // What a new thread waited came after the last look as well.
-        if !isFirst { worst[who] = max(worst[who] ?? 0, (time - (before[place] ?? 0)) / 1e6) }
+        // A thread that was not seen before may be old: the system leaves some out while others end.
+        if let before = known.updateValue(time, forKey: place) {
+          worst[who] = max(worst[who] ?? 0, (time - before) / 1e6)
+        }
         guard withChildren else { continue }
         for child in SystemTable.text("\(place)/children").split(separator: " ") {
           look(at: String(child), of: who, withChildren: true)
@@ -130,7 +128,6 @@ private struct WaitedTimes {
     }
     look(at: "self", of: "the gateway's process", withChildren: false)
     for (process, who) in PeerProcess.running { look(at: String(process), of: who, withChildren: true) }
-    isFirst = false
     return worst
   }
 
