@@ -182,7 +182,6 @@ struct ListeningTests {
     }
     let busy = listened.lateness.filter { $0.who.hasPrefix("busy") }
     #expect(busy.contains { $0.worstMilliseconds >= ListeningJudge.leastLateMilliseconds }, "\(listened.lateness)")
-    #expect(busy.contains { $0.totalMilliseconds > 2 * $0.worstMilliseconds }, "\(listened.lateness)")
     #expect(listened.seconds >= 0.9)
   }
 }

@@ -107,45 +107,28 @@ enum Monotonic {
 private struct WaitedTimes {
   /// Nanoseconds of each thread so far, by its place in proc(5).
   private var known: [String: Double] = [:]
-  private var isFirst = true
 
   /// The most that one thread of each program waited since the last look, in milliseconds.
   mutating func look() -> [String: Double] {
-    var times: [String: Double] = [:]
     var worst: [String: Double] = [:]
-    for (process, who) in Self.processes() {
+    func look(at process: String, of who: String, withChildren: Bool) {
       for thread in Self.names("/proc/\(process)/task") {
-        let place = "\(process)/task/\(thread)"
-        let cells = SystemTable.text("/proc/\(place)/schedstat").split(separator: " ")
+        let place = "/proc/\(process)/task/\(thread)"
+        let cells = SystemTable.text("\(place)/schedstat").split(separator: " ")
         guard cells.count > 1, let time = Double(cells[1]) else { continue }
-        times[place] = time
-        // What a new thread waited came after the last look as well.
-        guard !isFirst else { continue }
-        worst[who] = max(worst[who] ?? 0, (time - (known[place] ?? 0)) / 1e6)
+        // A thread that was not seen before may be old: the system leaves some out while others end.
+        if let before = known.updateValue(time, forKey: place) {
+          worst[who] = max(worst[who] ?? 0, (time - before) / 1e6)
+        }
+        guard withChildren else { continue }
+        for child in SystemTable.text("\(place)/children").split(separator: " ") {
+          look(at: String(child), of: who, withChildren: true)
+        }
       }
     }
-    known = times
-    isFirst = false
+    look(at: "self", of: "the gateway's process", withChildren: false)
+    for (process, who) in PeerProcess.running { look(at: String(process), of: who, withChildren: true) }
     return worst
-  }
-
-  /// This process, the programs that tests have started, and the children of those, with the name of each program.
-  private static func processes() -> [Int32: String] {
-    var found = PeerProcess.running
-    var parents: [Int32: Int32] = [:]
-    for name in names("/proc") {
-      guard let process = Int32(name) else { continue }
-      // The name of a program may hold anything; what follows its last bracket does not.
-      let cells = SystemTable.text("/proc/\(name)/stat").split(separator: ")").last?.split(separator: " ") ?? []
-      if cells.count > 1, let parent = Int32(cells[1]) { parents[process] = parent }
-    }
-    for process in parents.keys {
-      var ancestor = process
-      while found[ancestor] == nil, let parent = parents[ancestor], parent > 1 { ancestor = parent }
-      if let who = found[ancestor] { found[process] = who }
-    }
-    found[getpid()] = "the gateway's process"
-    return found
   }
 
   private static func names(_ folder: String) -> [String] {
