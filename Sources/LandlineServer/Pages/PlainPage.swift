@@ -24,7 +24,7 @@ struct PlainPage {
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
-      <title>\(PlainPage.escaped(title)) – Landline</title>
+      <title>\(PlainPage.escaped(title))\(title == "Landline" ? "" : " – Landline")</title>
       <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
       <link rel="stylesheet" href="/pages/pages.css">\(sheet)
       <script src="/pages/theme.js"></script>

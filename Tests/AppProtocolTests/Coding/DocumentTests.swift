@@ -109,16 +109,17 @@ struct DocumentTests {
 
   @Test("every message has an example that is as the document says and that the program reads and writes")
   func examples() throws {
-    let document = try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: Self.file)) as? NSDictionary)
+    let document = try JSONSerialization.jsonObject(with: Data(contentsOf: Self.file)) as? [String: Any]
+    let components = document?["components"] as? [String: Any]
+    let messages = try #require(components?["messages"] as? [String: [String: Any]])
     for name in names("#/components/messages").sorted() {
-      let examples = document.value(forKeyPath: "components.messages") as? [String: [String: Any]]
-      let found = examples?[name]?["examples"] as? [[String: Any]] ?? []
+      let found = messages[name]?["examples"] as? [[String: Any]] ?? []
       #expect(!found.isEmpty, "\(name) has no example")
       for example in found {
         let payload = try #require(example["payload"] as? NSDictionary, "\(name)")
         let bytes = Array(try JSONSerialization.data(withJSONObject: payload))
         #expect(try problems(name, bytes) == [], "\(name)")
-        var again: [UInt8]
+        let again: [UInt8]
         if name.hasPrefix("app.") {
           let message = try AppMessageCoder.decodeRequest(bytes)
           #expect(self.name(message) == name)
