@@ -126,7 +126,7 @@ struct NodeConfigurationTests {
     let text = """
       media:
         threads: 3
-        app: [{bind: 192.0.2.1, port: 20000}, {bind: "[::]", advertise: "[2001:db8::1]"}]
+        app: [{bind: 192.0.2.1, port: 20000}, {bind: "[::]", advertise: "[2001:db8::1]", only-this-machine: true}]
         trunk: [{bind: 0.0.0.0, advertise: 203.0.113.7, ports: 30000-30017}]
       """
     let media = try GatewayConfiguration(text, file: "x").media
@@ -134,6 +134,7 @@ struct NodeConfigurationTests {
     #expect(loops.count == 3)
     #expect(loops.map { $0.app.map(\.port) } == [[20_000, 10_000], [20_001, 10_001], [20_002, 10_002]])
     #expect(loops.map { $0.trunk.map(\.ports) } == [[30_000...30_005], [30_006...30_011], [30_012...30_017]])
+    #expect(loops.map { $0.app.map(\.admitsOnlyThisMachine) } == Array(repeating: [false, true], count: 3))
     #expect(loops.first?.trunk.first?.advertised == .ipv4(0xCB00_7107))
   }
 
