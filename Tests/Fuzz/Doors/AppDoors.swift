@@ -276,6 +276,7 @@ private final class ClientBench {
           connection = nil
           isOpen = false
         }
+      case .signAgain(let least): try handle(.proof(.signature("signed again", sequence: least)))
       case .state, .event, .lost, .keep, .draining: continue
       }
     }

@@ -33,7 +33,7 @@ from peer_protocol import emit, serve
 # What anybody could write who knows the gateway's address.
 CONNECTS = """async ([gateway, key]) => {
   const { Landline } = await import(gateway + "/landline.js");
-  const landline = new Landline({ applicationKey: key, user: "alice", credentials: () => ({ token: "none" }) });
+  const landline = new Landline({ applicationKey: key, user: "alice", capabilities: ["calling"], credentials: () => ({ token: "none" }) });
   const began = performance.now();
   try {
     await landline.connect();
