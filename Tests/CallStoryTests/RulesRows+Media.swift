@@ -22,7 +22,7 @@ extension RulesRow {
       not: refused(404, "Not Found", ["Reason: Q.850;cause=1"])),
     RulesRow(
       "badNumber", .refused(CallFailure(.number, leg: .app, invalidValue: digit)),
-      not: .refused(CallFailure(.number, leg: .app, invalidValue: owned))),
+      not: .refused(CallFailure(.policy, leg: .app, invalidValue: owned))),
     RulesRow(
       "badAddress", .refused(CallFailure(.address, leg: .app, invalidValue: invalid("conference.long"))),
       not: .refused(CallFailure(.number, leg: .app, invalidValue: digit))),

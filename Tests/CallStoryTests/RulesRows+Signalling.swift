@@ -70,7 +70,7 @@ extension RulesRow {
       "callerNotOfTrunk",
       .call { scene in
         scene.end(.error, CallFailure(.identity, trunk: "carrier", leg: .trunk, invalidValue: owned))
-      }, not: .refused(CallFailure(.number, leg: .app, invalidValue: owned))),
+      }, not: .refused(CallFailure(.policy, leg: .app, invalidValue: owned))),
     RulesRow(
       "callerNotOfApplication", .refused(CallFailure(.policy, leg: .app, invalidValue: owned)),
       not: .refused(CallFailure(.number, leg: .app, invalidValue: digit))),

@@ -23,7 +23,7 @@ from gateway_lab import CLIENT, NUMBER, PROTOCOL, SECRET, signature, silent_offe
 from web_socket import WebSocket  # noqa: E402
 
 ASKED = re.compile(rb'"type":"(placed|error)","id":(\d+)')
-CALL = re.compile(rb'"call":"([0-9A-Z]+)"')
+CALL = re.compile(rb'"call":"([0-9a-f-]+)"')
 RETRY = re.compile(rb'"retry_after":(\d+)')
 COST = re.compile(rb'"cost_micro":[1-9]')
 # Seconds after which nobody waits for an answer any more.

@@ -41,11 +41,22 @@ enum SoundBytes {
     for _ in 0..<100 { #expect(source.next(960).count == 960) }
   }
 
+  @Test func anyUsualRateIsBroughtToThatOfCalls() throws {
+    let file = try SoundFile(SoundBytes.wav(samplingRate: 44_100, milliseconds: 100))
+    #expect(file.samplingRate == 48_000)
+    #expect(file.samples.count == 4_800)
+  }
+
+  @Test func twoChannelsBecomeOne() throws {
+    let file = try SoundFile(SoundBytes.wav(samplingRate: 8_000, milliseconds: 10, channels: 2))
+    #expect(file.samples.count == 80)
+  }
+
   @Test func otherFilesAreRefusedWithTheReason() {
-    #expect { try SoundFile(SoundBytes.wav(samplingRate: 44_100, milliseconds: 10)) } throws: {
-      "\($0)".contains("44100")
+    #expect { try SoundFile(SoundBytes.wav(samplingRate: 44_000, milliseconds: 10)) } throws: {
+      "\($0)".contains("44000")
     }
-    #expect { try SoundFile(SoundBytes.wav(samplingRate: 8_000, milliseconds: 10, channels: 2)) } throws: {
+    #expect { try SoundFile(SoundBytes.wav(samplingRate: 8_000, milliseconds: 10, channels: 3)) } throws: {
       "\($0)".contains("channels")
     }
     #expect { try SoundFile(path: "/nonexistent/file.wav") } throws: { "\($0)".contains("/nonexistent/file.wav") }

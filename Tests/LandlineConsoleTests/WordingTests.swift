@@ -21,7 +21,9 @@ struct WordingTests {
 
   @Test(
     "options too",
-    arguments: [("--jsn", true), ("--allow", false), ("--csb", true), ("--colour", true), ("--hmn", false)])
+    arguments: [
+      ("--jsn", true), ("--allow", true), ("--allows", false), ("--csb", true), ("--colour", true), ("--hmn", false),
+    ])
   func options(_ typed: String, _ isGuessed: Bool) async throws {
     let process = try await LandlineProcess()
     defer { process.remove() }
@@ -99,7 +101,7 @@ struct WordingTests {
     let result = try await process.run(["manual", "--examples", "--csv"])
     #expect(result.status == 0, "\(result.diagnostics)")
     // As many commands as have help, at the least.
-    #expect(result.output.split(separator: "\n").count > 60, "\(result.output)")
+    #expect(result.output.split(whereSeparator: \.isNewline).count > 60, "\(result.output)")
   }
 
   @Test(

@@ -54,7 +54,7 @@ public enum RegistrationVerdict: Hashable, Sendable {
   case accepted(AppIdentity, DeviceCredential?)
   case refused
   /// The signature is right and its sequence is not above all before it of the user: whoever signs has to sign again, with
-  /// this one or a higher one. Only who has the secret gets here.
+  /// this one or a higher one. Only a right signature gets here.
   case sequenceTooLow(least: UInt64)
   /// The store that knows could not be asked; the app may try again.
   case unavailable

@@ -30,10 +30,14 @@ struct CallLadder {
     }
   }
 
+  /// Whether the other side is the gateway itself: a test number.
+  let answersItself: Bool
   private(set) var rungs: [Rung] = []
   /// Rungs kept for JSON at most; a call may last for hours.
   static let maximumRungs = 10_000
   private var qualities = 0
+
+  init(answersItself: Bool) { self.answersItself = answersItself }
 
   /// The rung of an event; `nil` where it is not worth a line.
   mutating func rung(_ event: CallEvent, base: Int64) -> Rung? {
@@ -82,7 +86,7 @@ struct CallLadder {
   private mutating func describe(_ quality: CallQuality) -> (String, String, [(String, JSONValue)])? {
     qualities += 1
     guard qualities % CallLadder.qualityEvery == 1 else { return nil }
-    return ("quality", CallLadder.text(quality), [("quality", CallLadder.json(quality))])
+    return ("quality", CallLadder.text(quality, answersItself: answersItself), [("quality", CallLadder.json(quality))])
   }
 
   // MARK: Texts
@@ -93,9 +97,12 @@ struct CallLadder {
     return "\(rate) \(price.currency) a minute\(fee), credit for \(price.secondsAvailable) s"
   }
 
-  static func text(_ quality: CallQuality) -> String {
+  /// - Parameter answersItself: whether the other side is the gateway, whose voice comes to it over no network.
+  static func text(_ quality: CallQuality, answersItself: Bool) -> String {
     func direction(_ name: String, _ direction: CallQuality.Direction) -> String {
-      guard let score = direction.meanOpinionScore else { return name + " nothing" }
+      guard let score = direction.meanOpinionScore else {
+        return name + (direction.packets == 0 && answersItself ? " the gateway's own voice" : " nothing")
+      }
       let figures = [
         ("MOS", score, 2, ""), ("loss", (direction.loss ?? 0) * 100, 1, " %"),
         ("jitter", direction.jitter ?? 0, 1, " ms"),

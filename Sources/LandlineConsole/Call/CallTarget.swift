@@ -47,6 +47,12 @@ enum CallTarget: Hashable {
     }
   }
 
+  /// Whether the gateway itself answers.
+  var isTestNumber: Bool {
+    guard case .phone(let text) = self else { return false }
+    return (try? E164Number(text))?.testNumber != nil
+  }
+
   var text: String {
     switch self {
     case .phone(let text), .sip(let text): text

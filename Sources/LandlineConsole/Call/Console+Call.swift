@@ -32,7 +32,7 @@ extension Console {
     interrupt.watch()
     defer { interrupt.unwatch() }
 
-    var ladder = CallLadder()
+    var ladder = CallLadder(answersItself: target.isTestNumber)
     let begin = ContinuousClock.now
     func elapsed() -> Int64 {
       let duration = ContinuousClock.now - begin
@@ -109,7 +109,8 @@ extension Console {
   private func outcome(
     _ outcome: CallOutcome, _ call: Call, _ ladder: CallLadder, _ recording: RecordingSink?, at gateway: String
   ) throws -> Answer {
-    var lines = outcome.lines(call.quality.map(CallLadder.text))
+    var lines = outcome.lines(
+      call.quality.map { CallLadder.text($0, answersItself: ladder.answersItself) })
     if let recording, let failure = recording.failure {
       lines.append("record   \(recording.path) is not whole: \(failure)")
     } else if let recording {

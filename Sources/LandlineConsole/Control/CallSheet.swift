@@ -5,6 +5,8 @@ struct CallSheet {
   let call: JSONObject
   /// `http://127.0.0.1:8080` where it is known; else the page's path stands alone.
   var base: String?
+  /// The name that the configuration gives to the application, whose key is all that the call has of it.
+  var applicationName: String?
   let table: TableText
 
   private static let labelWidth = 9
@@ -29,7 +31,8 @@ struct CallSheet {
   }
 
   private var who: String? {
-    let names = [text("user"), text("application").map { "of \($0)" }, text("caller_number").map { "as \($0)" }]
+    let application = applicationName ?? text("application")
+    let names = [text("user"), application.map { "of \($0)" }, text("caller_number").map { "as \($0)" }]
     let known = names.compactMap { $0 }
     return known.isEmpty ? nil : known.joined(separator: " ")
   }

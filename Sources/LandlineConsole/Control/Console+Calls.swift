@@ -15,8 +15,12 @@ extension Console {
     let client = ControlClient(path: controlPath(control))
     let object = try object(await client.get("/v1/calls/\(call)" + query(["environment": name])), control)
     var answer = Answer(record: Console.flattened(object))
+    let finder = finder()
+    let application = object["application"]?.text.flatMap { key in
+      finder.gateways.flatMap(\.places.applications).first { $0.key == key }?.name
+    }
     answer.blocks = CallSheet(
-      call: object, base: Console.pages(of: try? finder().url()?.value), table: try table()
+      call: object, base: Console.pages(of: try? finder.url()?.value), applicationName: application, table: try table()
     ).lines.map { .line($0) }
     return answer
   }

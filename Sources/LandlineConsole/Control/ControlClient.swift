@@ -82,8 +82,9 @@ struct ControlClient: Sendable {
     try await channel.executeThenClose { inbound, outbound in
       var head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
       head.headers = ["host": "localhost", "connection": "close", "accept": "application/json"]
-      try await outbound.write(.head(head))
-      try await outbound.write(.end(nil))
+      // In one piece: a gateway that answers the head at once may have closed the connection before a second one.
+      let request: [HTTPClientRequestPart] = [.head(head), .end(nil)]
+      try await outbound.write(contentsOf: request)
       for try await part in inbound {
         if try await !take(part) { return }
       }

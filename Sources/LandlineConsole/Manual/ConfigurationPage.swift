@@ -75,8 +75,13 @@ struct ConfigurationPage {
         continue
       }
       let isComment = rest.hasPrefix("# ")
-      if isComment { rest = rest.dropFirst(2) }
       var place = indent
+      // What stands under a key that is commented out is indented behind the mark, and has comments of its own.
+      while rest.hasPrefix("# ") {
+        let blanks = rest.dropFirst(2).prefix { $0 == " " }.count
+        rest = rest.dropFirst(2 + blanks)
+        place += blanks
+      }
       while rest.hasPrefix("- ") {
         rest = rest.dropFirst(2)
         place += 2

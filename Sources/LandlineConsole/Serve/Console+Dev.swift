@@ -4,27 +4,14 @@ import LandlineConfiguration
 import LandlineGateway
 import LandlineServer
 import LedgerCore
+import SIPCore
 import Synchronization
 
 extension Console {
   /// Runs a whole gateway on loopback, for trying things out: one process, a ledger in a file, an account with play credit,
   /// a far end that answers. The configuration it runs with is written beside its ledger.
   package func dev(_ options: DevOptions) async throws -> Answer {
-    if let trunk = options.trunk {
-      let form = "a SIP URI such as sip:127.0.0.1:5070"
-      let lowercased = trunk.lowercased()
-      guard lowercased.hasPrefix("sip:") || lowercased.hasPrefix("sips:") else {
-        throw ConsoleError.usage(
-          "trunk.uri", "trunk: \"\(TrunkText.clean(trunk))\" is no SIP URI", at: "--trunk", fix: form)
-      }
-      do throws(InvalidValue) {
-        _ = try TrunkConfiguration(name: "trunk", uri: trunk)
-      } catch {
-        var failure = ConsoleError(error, in: "--trunk")
-        failure.fix = form
-        throw failure
-      }
-    }
+    if let trunk = options.trunk { _ = try Console.trunkURI(trunk, form: "a SIP URI such as sip:127.0.0.1:5070") }
     let dev = try DevFolder(options, stateFolder: stateFolder)
     // A browser may leave loopback out where it looks for ways to send sound, as Firefox does.
     let beside = MachineAddress.first()
@@ -209,5 +196,25 @@ struct DevFolder: Sendable {
   /// As a scalar of YAML; what cannot stand there is left out.
   private static func quoted(_ text: String) -> String {
     "\"\(text.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\""
+  }
+}
+
+extension Console {
+  /// The trunk that `--trunk` names. The configuration takes a bare host as well; a command line does not, where a word
+  /// may have been meant for something else.
+  /// - Parameter form: what is told to be wanted.
+  static func trunkURI(_ text: String, form: String) throws -> SIPURI {
+    let lowercased = text.lowercased()
+    guard lowercased.hasPrefix("sip:") || lowercased.hasPrefix("sips:") else {
+      throw ConsoleError.usage(
+        "trunk.uri", "trunk: \"\(TrunkText.clean(text))\" is no SIP URI", at: "--trunk", fix: form)
+    }
+    do throws(InvalidValue) {
+      return try TrunkConfiguration(name: "trunk", uri: text).uri
+    } catch {
+      var failure = ConsoleError(error, in: "--trunk")
+      failure.fix = form
+      throw failure
+    }
   }
 }

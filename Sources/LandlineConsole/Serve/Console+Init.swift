@@ -70,9 +70,7 @@ extension Console {
 
   /// A URI that the written configuration can have.
   private static func checkedTrunk(_ text: String) throws -> String {
-    let uri = try Arguments.value("--trunk") { () throws(InvalidValue) in
-      try TrunkConfiguration(name: GatewayFolder.trunk, uri: text).uri
-    }
+    let uri = try trunkURI(text, form: "a SIP URI such as sip:sip.example.com")
     guard !text.contains("\""), !text.contains("\\") else {
       throw ConsoleError.usage("trunk.uri", "URI: a quote or backslash", at: "--trunk", fix: "sip:sip.example.com")
     }

@@ -1,5 +1,5 @@
 import CallModel
-import Dispatch
+import Foundation
 import Glibc
 import SIPCore
 
@@ -27,7 +27,8 @@ enum LocalRoute {
     _ remote: TransportAddress, milliseconds: Int64, found: @escaping @Sendable () -> Void
   ) {
     guard case .success(let socket) = connected(to: remote) else { return }
-    DispatchQueue.global().async {
+    // Not on a queue's thread: those are as few as the cores, and other targets and timers wait for them.
+    Thread.detachNewThread {
       defer { close(socket) }
       guard send(socket, "\r\n\r\n", 4, CInt(MSG_NOSIGNAL)) == 4 else {
         if errno == ECONNREFUSED { found() }

@@ -162,6 +162,11 @@ enum OpenAPIDocument {
 
   private static func responses(_ route: RESTRoute) -> [(String, JSONTree)] {
     var responses: [(String, JSONTree)] = []
+    // What a file or a text is, by its media type.
+    func typed(_ type: String) -> (String, JSONTree) {
+      let schema = JSONTree.members([("type", .text(type == "application/json" ? "object" : "string"))])
+      return (type, .members([("schema", schema)]))
+    }
     func described(_ text: String, _ content: JSONTree?) -> JSONTree {
       .members([("description", .text(text))] + (content.map { [("content", $0)] } ?? []))
     }
@@ -177,14 +182,9 @@ enum OpenAPIDocument {
                 + route.otherTypes.map { ($0, .members([("schema", .members([("type", .text("string"))]))])) }))
         ))
     case .text(let status, let type):
-      let types = ([type] + route.otherTypes).map { type -> (String, JSONTree) in
-        let schema = JSONTree.members([("type", .text(type == "application/json" ? "object" : "string"))])
-        return (type, .members([("schema", schema)]))
-      }
-      responses.append((String(status), described("Done.", .members(types))))
+      responses.append((String(status), described("Done.", .members(([type] + route.otherTypes).map(typed)))))
     case .file(let types):
-      let text = JSONTree.members([("type", .text("string"))])
-      responses.append(("200", described("Done.", .members(types.map { ($0, .members([("schema", text)])) }))))
+      responses.append(("200", described("Done.", .members(types.map(typed)))))
       responses.append(("304", described("As in If-None-Match.", nil)))
     case .nothing(let status): responses.append((String(status), described("Done.", nil)))
     case .webSocket: responses.append(("101", described("A WebSocket with sub-protocol landline.v1.", nil)))

@@ -140,7 +140,7 @@ package struct MarkdownPage: Sendable {
       }
       var text = blocks(inner[...])
       // A single paragraph needs no room around it.
-      if text.hasPrefix("<p>"), text.firstRange(of: "<p>", after: 3) == nil, let end = text.firstRange(of: "</p>") {
+      if text.hasPrefix("<p>"), text.firstRange(of: "<p>", after: 3) == nil, let end = text.firstRange(of: "</p>\n") {
         text = String(text[..<end.lowerBound].dropFirst(3)) + String(text[end.upperBound...])
       }
       items += "<li>\(text)</li>\n"

@@ -439,7 +439,7 @@ final class HubLoop {
       do {
         let known = try await environment.payers.payer(application.account, at: clock)
         if known == nil {
-          log.error(
+          log.warning(
             "an application's account is not in the ledger: only free numbers can be called",
             metadata: [
               "account": "\(application.account)", "environment": "\(environment.name)",

@@ -65,6 +65,17 @@ async def attack(ground):
             if b" 101 " in said:
                 opened.append(repr(lines))
             writer.close()
+        # Why its WebSocket was refused a page learns by asking again without an upgrade: that, and nothing else.
+        for origin in ("http://evil.example", "null", f"http://127.0.0.1:{port + 1}"):
+            tried += 1
+            status, fields, said = await lab.http_request("GET", "/v1/connect", headers={"Origin": origin}, bearer=False)
+            if (status, json.loads(said).get("code")) != (403, "connect.origin"):
+                opened.append(f"without an upgrade, {origin}: {status} {said[:80]}")
+            if "access-control-allow-credentials" in fields or fields.get("access-control-allow-origin") == "*":
+                opened.append(f"the refusal of {origin} may be read with cookies or by everybody")
+        status, _, _ = await lab.http_request(
+            "GET", "/v1/connect", headers={"Origin": f"http://127.0.0.1:{port}"}, bearer=False)
+        require(status == 426, f"the own page is told that an upgrade is wanted: {status}")
         web = await WebSocket.open("127.0.0.1", port, "/v1/connect", PROTOCOL, f"http://127.0.0.1:{port}")
         web.drop()
         (await WebSocket.open("127.0.0.1", port, "/v1/connect", PROTOCOL)).drop()

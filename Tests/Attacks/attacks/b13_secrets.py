@@ -148,9 +148,9 @@ async def attack(ground):
             "landline explain and pcap": explained.encode(),
             "copies for the collector": b"".join(data for _, data, _ in collector.received),
         }
-        for path in lab.state.rglob("*"):
+        for path in [*lab.state.rglob("*"), *lab.home_state.rglob("*")]:
             if path.is_file():
-                places[f"state/{path.name}"] = contents(path)
+                places[f"{path.relative_to(lab.folder)}"] = contents(path)
         # The collector's password belongs to the collector, as HEP has it.
         rightful = {("HEP password", "copies for the collector")}
         found = [f"{name} in {place}" for name, secret in secrets.items() for place, data in places.items()

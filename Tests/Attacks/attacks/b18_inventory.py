@@ -53,7 +53,9 @@ async def attack(ground):
             if cells[6] in own and len(cells) > 7 and not cells[7].startswith(str(lab.state)):
                 deviations.append(f"socket {cells[7]}")
         looked = 0
-        for path in [lab.state, *lab.state.rglob("*")]:
+        noted = list(lab.home_state.rglob("*"))
+        require(any(path.is_file() for path in noted), f"the gateway notes where it is: {noted}")
+        for path in [lab.state, *lab.state.rglob("*"), *noted]:
             mode = path.lstat().st_mode
             looked += 1
             # The folder itself was made by somebody else before.
@@ -71,11 +73,20 @@ async def attack(ground):
                 ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "test", "-w", control]).returncode == 0:
             deviations.append("others may write to the control socket")
         # Nothing is told to who has no key.
-        for path in ("/v1/status", "/v1/calls", "/v1/trunks", "/v1/accounts", "/v1/me", "/debug", "/admin"):
+        for path in ("/v1/status", "/v1/calls", "/v1/live-calls", "/v1/trunks", "/v1/accounts", "/v1/accounts/main",
+                     "/v1/accounts/main/balances", "/v1/accounts/main/history", "/v1/me", "/debug", "/admin"):
             code, _, _ = await lab.http_request("GET", path, bearer=False)
             if code == 200:
                 deviations.append(f"{path} is open")
-        for path in ("/../landline.yaml", "/%2e%2e/landline.yaml", "/..%2flandline.yaml", "//etc/passwd", "/calls/../../etc/passwd",
+        # What is for everybody says nothing of this gateway's own.
+        for path in ("/docs", "/docs/rest.md", "/docs/configuration.md", "/errors", "/llms.txt", "/asyncapi.json", "/openapi.json"):
+            code, _, text = await lab.http_request("GET", path, bearer=False)
+            require(code == 200, f"{path} is served: {code}")
+            own_words = (str(lab.folder), lab.account("main").key, SECRET, lab.operator())
+            deviations += [f"{path} shows {word}" for word in own_words if word in text]
+        for path in ("/docs/..%2f..%2flandline.yaml", "/docs/%2e%2e/landline.yaml", "/docs/../../landline.yaml",
+                     "/docs/..%2flandline.yaml.md", "/errors/..%2f..%2flandline.yaml", "/../landline.yaml",
+                     "/%2e%2e/landline.yaml", "/..%2flandline.yaml", "//etc/passwd", "/calls/../../etc/passwd",
                      "/\\..\\landline.yaml", "/%c0%ae%c0%ae/landline.yaml", "/landline.js/../../production.key"):
             _, _, text = await lab.http_request("GET", path, bearer=False)
             if "applications:" in text or "root:" in text or lab.operator() in text:

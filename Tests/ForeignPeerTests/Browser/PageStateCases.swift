@@ -12,6 +12,7 @@ enum PageStateCases {
   /// What a browser says of a connection that it cannot make.
   private static let noise = [
     "ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "WebSocket connection to", "ERR_ABORTED",
+    "ERR_INCOMPLETE_CHUNKED_ENCODING",
   ]
 
   static let cases: [PeerCase] = [gone, killed, leaving, silent]
@@ -82,7 +83,7 @@ enum PageStateCases {
       let window = try await BrowserWindow(peer, port: number) { [] }
       try await window.run("visit", ["path": "/"])
       _ = try await window.call("+46701234567")
-      try await window.run("sounded")
+      try await window.run("wait", ["text": "Connected"])
       // Nobody has time to say anything.
       process.end()
       let gone = try await window.run("gone", ["figure": "#timer"])

@@ -16,7 +16,8 @@ enum PromptCases {
       }
     },
     GatewayCase.make(
-      "aiortc", "DTLS", "registers in every way", expected: "token and credential once each, repeats and lies refused"
+      "aiortc", "DTLS", "registers in every way",
+      expected: "each way taken once, repeats and lies refused, a passed sequence signed again"
     ) {
       try await GatewayRunning.run(GatewaySettings()) { gateway in
         let app = try await AppPeer(gateway)
@@ -68,10 +69,19 @@ enum PromptCases {
     try await again(["kind": "credential"], isTaken: true)
     try await again(["kind": "token", "nonce": "n-1"], isTaken: true)
     try await again(["kind": "token", "nonce": "n-1"], isTaken: false)
-    try await again(["kind": "signature", "sequence": 1], isTaken: false)
-    try await again(["kind": "signature", "sequence": 2], isTaken: true)
+    // A sequence that was passed: the least that would do is told, and the same connection takes it.
+    try app.peer.run("drop")
+    _ = try await app.peer.ask("connect", ["port": Int(app.gateway.httpPort)], for: "connected-socket")
+    try app.register(["kind": "signature", "sequence": 1])
+    let passed = try await app.told("error")
+    try require(
+      passed.text("error.code") == "gw.sequence" && passed.text("error.next_sequence") == "2",
+      "told the least that would do: \(passed)")
+    try app.register(["kind": "signature", "sequence": 2])
+    try await app.told("registered")
     try await again(["kind": "signature", "sequence": 3, "secret": "AAAAAAAAAAAAAAAAAAAAAA=="], isTaken: false)
     try await again(["kind": "signature", "sequence": 3, "application": GatewayPayer.poor.key], isTaken: false)
-    return "credential, token and signature taken; repeats, another secret and another key refused"
+    return
+      "credential, token and signature taken; repeats, another secret and another key refused; a sequence that was passed signed again"
   }
 }

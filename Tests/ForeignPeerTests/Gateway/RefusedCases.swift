@@ -77,7 +77,8 @@ enum RefusedCases {
     let error = try await app.told("error")
     try require(error.text("asked") == "call", "the reply to the call: \(error)")
     for (member, value) in row.expected {
-      try require(error.text("error.\(member)") == value, "\(row.name): \(member) is \(value): \(error)")
+      let said = error.text("error.\(member)") ?? error.number("error.\(member)").map { String(Int($0)) }
+      try require(said == value, "\(row.name): \(member) is \(value): \(error)")
     }
     try require(error.text("error.message") != nil && error.text("error.retry") != nil, "\(row.name): words: \(error)")
     try require(app.count("placed") == 0, "\(row.name): no call")

@@ -33,8 +33,14 @@ struct FoundGatewayTests {
       #expect(
         result.diagnostics.contains("(landline dev, process \(entry.process))") || command[0] == "trunk", "\(command)")
     }
-    #expect(try await home.run(["history", "demo"]).output.contains(id))
     #expect(try await home.run(["explain", "last"]).output.contains(id))
+    // A call that costs something is booked: its id is in the history, and explain takes it from there.
+    let paid = try await home.run(["call", "+46701234567", "--for", "300ms"])
+    #expect(paid.status == 0, "\(paid)")
+    let paidID = try #require(
+      paid.output.split(separator: "\n").first { $0.hasPrefix("call  ") }?.split(separator: " ").last.map(String.init))
+    #expect(try await home.run(["history", "demo"]).output.contains(paidID))
+    #expect(try await home.run(["explain", "last"]).output.contains(paidID))
     let json = try await home.run(["balance", "--json"])
     #expect(json.output.hasPrefix("{\"accounts\"") && !json.output.contains("landline dev"))
     let quiet = try await home.run(["balance", "--database", entry.places.environments[0].ledger])

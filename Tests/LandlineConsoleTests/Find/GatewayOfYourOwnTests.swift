@@ -5,11 +5,15 @@ import Testing
 
 @Suite("A gateway of one's own, from an empty home", .serialized)
 struct GatewayOfYourOwnTests {
-  /// The commands of the first block of code under a heading of the README.
-  private static func commands(under heading: String) throws -> [String] {
+  private static func readmeText() throws -> String {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md")
-    let text = try String(contentsOf: file, encoding: .utf8)
+    return try String(contentsOf: file, encoding: .utf8)
+  }
+
+  /// The commands of the first block of code under a heading of the README.
+  private static func commands(under heading: String) throws -> [String] {
+    let text = try readmeText()
     let section = try #require(text.components(separatedBy: "\n\(heading)\n").dropFirst().first)
     let block = try #require(section.components(separatedBy: "```").dropFirst().first)
     return block.split(separator: "\n").map(String.init).filter { !$0.isEmpty }
@@ -41,9 +45,16 @@ struct GatewayOfYourOwnTests {
   @Test("The README's first five minutes need nothing sourced")
   func firstMinutes() throws {
     for command in try Self.commands(under: "## First five minutes") { #expect(command.hasPrefix("landline dev")) }
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md")
-    #expect(try !String(contentsOf: file, encoding: .utf8).contains("dev/environment"))
+    let text = try Self.readmeText()
+    let section = try #require(text.components(separatedBy: "\n## First five minutes\n").dropFirst().first)
+    // What stands between the fences of a block: every second part. Only a web page needs values of its own written in.
+    let blocks = section.components(separatedBy: "\n## ")[0].components(separatedBy: "```").enumerated()
+      .filter { !$0.offset.isMultiple(of: 2) }.map { $0.element }
+    let ofCommands = blocks.filter { $0.hasPrefix("\nlandline ") }
+    #expect(ofCommands.count >= 2)
+    for line in ofCommands.flatMap({ $0.split(separator: "\n") }) { #expect(line.hasPrefix("landline "), "\(line)") }
+    let sourcing = blocks.filter { $0.contains("dev/environment") }
+    #expect(sourcing.allSatisfy { $0.contains("<!doctype html>") }, "\(sourcing)")
   }
 
   @Test("init leaves alone what is there, continues what was interrupted, and keeps secrets to their owner")

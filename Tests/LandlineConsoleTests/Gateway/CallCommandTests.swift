@@ -23,11 +23,19 @@ struct CallCommandTests {
   @Test("who is asked for what is missing, wrong or not there")
   func refusals() async throws {
     let gateway = try await GatewayProcess.dev()
-    let missing = try await gateway.run(["call", "+46000000202"], environment: ["LANDLINE_APPLICATION_KEY": ""])
-    if missing.status != 0 {
-      #expect(missing.diagnostics.contains("--application-key"), "\(missing.diagnostics)")
-      #expect(!missing.diagnostics.contains("--key"))
-    }
+    // Another address than that of the gateway that runs: nothing of it is offered there.
+    let elsewhere = "ws://127.0.0.1:\(try FreePort.next())"
+    let missing = try await gateway.run(
+      ["call", "+46000000202", "--url", elsewhere],
+      environment: ["LANDLINE_APPLICATION_KEY": ""])
+    #expect(missing.status == 2, "\(missing)")
+    #expect(missing.diagnostics.contains("--application-key"), "\(missing.diagnostics)")
+    #expect(!missing.diagnostics.contains("--key"))
+    // At its own address the key of its only application is found.
+    let found = try await gateway.run(
+      ["call", "+46000000202", "--for", "300ms"],
+      environment: ["LANDLINE_APPLICATION_KEY": "", "LANDLINE_APPLICATION_SECRET_FILE": ""])
+    #expect(found.status == 0, "\(found)")
     let secret = gateway.folder.url.appendingPathComponent("other-secret")
     try Data(Data((0..<16).map { UInt8($0) }).base64EncodedString().utf8).write(to: secret)
     let wrong = try await gateway.run(["call", "+46000000202", "--secret-file", secret.path])

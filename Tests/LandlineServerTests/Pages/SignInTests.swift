@@ -30,7 +30,7 @@ import Testing
     #expect(answer.tree == me.tree)
     #expect(
       me.text
-        == #"{"role":"operator","environment":"production","account":null,"actor":"rest:alice","development":false,"phone":true,"currency":null}"#
+        == #"{"role":"operator","environment":"production","account":null,"actor":"rest:alice","development":false,"phone":true,"payer":"other","currency":null}"#
     )
     let cookie = try #require(answer.headers["set-cookie"])
     let parts = cookie.split(separator: "; ").map(String.init)
@@ -82,7 +82,7 @@ import Testing
     let owner = try await kit.send("GET", "/v1/me", as: "owner")
     #expect(
       owner.text
-        == #"{"role":"owner","environment":"production","account":"acme","actor":"owner:ann","development":false,"phone":true,"currency":"EUR"}"#
+        == #"{"role":"owner","environment":"production","account":"acme","actor":"owner:ann","development":false,"phone":true,"payer":"acme","currency":"EUR"}"#
     )
     #expect(try await kit.send("GET", "/v1/accounts", as: "owner").tree["accounts"]?.list.count == 1)
     await kit.close()

@@ -54,7 +54,9 @@ struct APIDescription: Sendable {
     }
     let operation = template.flatMap { tree["paths"]?[$0]?[method.lowercased()] }
     guard let operation else {
-      // Only problems may come from where nothing is described.
+      // Only problems may come from where nothing is described, and a page for a browser that looks for one.
+      let isPage = answer.headers["content-type"] == "text/html; charset=utf-8"
+      if isPage, method == "GET", answer.status == 404 { return [] }
       return answer.status >= 400 ? validate(answer.tree, reference("Problem")) : ["no such operation is described"]
     }
     let response = operation["responses"]?[String(answer.status)] ?? operation["responses"]?["default"]

@@ -22,14 +22,14 @@ import Testing
     try await kit.makeAccount("acme", credit: "5")
     let start = kit.clock.now
     kit.clock.advance(seconds: 60)
-    // 600 s are held for the call, 90 s are charged.
+    // 600 s are held for the call, 90 s are charged: 1000 micro-units a second and the fee of 1.5, rounded up.
     try await kit.bookCall("one", "acme", seconds: 90, at: kit.clock.now)
     kit.clock.advance(seconds: 60)
     let whole = try await kit.send("GET", "/v1/accounts/acme/balances")
     #expect(whole.status == 200)
     #expect(whole.tree["complete"] == .boolean(true))
     #expect(whole.tree["currency"] == .text("EUR"))
-    let cost = 90 * 1000 + Int64(1500)
+    let cost = 90 * 1000 + Int64(2)
     #expect(Self.points(whole).last == Point(5_000_000 - cost, 0))
     #expect(Self.points(whole).contains(Point(5_000_000, 0)))
     let times = (whole.tree["points"]?.list ?? []).compactMap { $0["at"]?.textValue }
@@ -61,13 +61,13 @@ import Testing
           destination: "+46701234567", countryCode: 46, rating: .rated(try RESTKit.snapshot), seconds: 60)))
     try await perform(.answer)
     kit.clock.advance(seconds: 20)
-    // One minute and the fee.
-    #expect(Self.points(try await kit.send("GET", "/v1/accounts/acme/balances")).last == Point(5_000_000, 61_500))
+    // One minute and the fee of 1.5 micro-units, rounded up.
+    #expect(Self.points(try await kit.send("GET", "/v1/accounts/acme/balances")).last == Point(5_000_000, 60_002))
     try await perform(.extend(number: 1, seconds: 60))
     kit.clock.advance(seconds: 20)
     let points = Self.points(try await kit.send("GET", "/v1/accounts/acme/balances"))
-    #expect(points.contains(Point(5_000_000, 61_500)))
-    #expect(points.last == Point(5_000_000, 121_500))
+    #expect(points.contains(Point(5_000_000, 60_002)))
+    #expect(points.last == Point(5_000_000, 120_002))
     await kit.close()
   }
 

@@ -20,6 +20,9 @@ struct FailedStartTests {
       app:
         - bind: 127.0.0.1
           port: 0
+      trunk:
+        - bind: 127.0.0.1
+          ports: 33000-33199
     hep:
       collector: 127.0.0.1:\(collector)
     listeners:
@@ -34,11 +37,14 @@ struct FailedStartTests {
     """
   }
 
-  private func start(_ text: String, in folder: TemporaryFolder) async throws -> RunningGateway {
-    let file = try folder.write(text, to: "landline.yaml")
-    return try await RunningGateway.start(
-      try GatewayConfiguration(path: file.path), metrics: MetricsRegistry(),
-      on: MultiThreadedEventLoopGroup.singleton, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  private func configuration(_ text: String, in folder: TemporaryFolder) throws -> GatewayConfiguration {
+    try GatewayConfiguration(path: try folder.write(text, to: "landline.yaml").path)
+  }
+
+  private func start(_ configuration: GatewayConfiguration) async throws -> RunningGateway {
+    try await RunningGateway.start(
+      configuration, metrics: MetricsRegistry(), on: MultiThreadedEventLoopGroup.singleton,
+      log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }
 
   /// Whether this process has a file below a folder open.
@@ -65,9 +71,9 @@ struct FailedStartTests {
     let (sip, port) = try FreePort.bound(isDatagram: true)
     defer { close(sip) }
     let collector = try FreePort.next()
-    await #expect(throws: (any Error).self) {
-      try await start(text(folder, http: 0, sip: port, collector: collector), in: folder)
-    }
+    // What is refused is the start, not the text.
+    let configuration = try configuration(text(folder, http: 0, sip: port, collector: collector), in: folder)
+    await #expect(throws: (any Error).self) { try await start(configuration) }
     _ = try await Deadline(seconds: 5).first("closed files: \(openFiles(below: folder)), \(connected(to: collector))") {
       openFiles(below: folder).isEmpty && connected(to: collector) == 0 ? true : nil
     }
@@ -79,10 +85,9 @@ struct FailedStartTests {
     try FileManager.default.createDirectory(
       at: folder.url.appendingPathComponent("second.ledger"), withIntermediateDirectories: false)
     let second = "  second:\n    ledger: second.ledger\n    sandbox-numbers: true"
-    await #expect(throws: (any Error).self) {
-      try await start(
-        text(folder, http: 0, sip: try FreePort.next(), collector: try FreePort.next(), more: second), in: folder)
-    }
+    let configuration = try configuration(
+      text(folder, http: 0, sip: try FreePort.next(), collector: try FreePort.next(), more: second), in: folder)
+    await #expect(throws: (any Error).self) { try await start(configuration) }
     _ = try await Deadline(seconds: 5).first("closed files: \(openFiles(below: folder))") {
       openFiles(below: folder).isEmpty ? true : nil
     }
@@ -95,7 +100,8 @@ struct FailedStartTests {
     defer { close(door) }
     _ = listen(door, 1)
     let (sip, collector) = (try FreePort.next(), try FreePort.next())
-    let gateway = try await start(text(folder, http: http, sip: sip, collector: collector), in: folder)
+    let gateway = try await start(
+      try configuration(text(folder, http: http, sip: sip, collector: collector), in: folder))
     #expect(connected(to: collector) == 1)
     await #expect(throws: (any Error).self) {
       try await ServiceGroup(

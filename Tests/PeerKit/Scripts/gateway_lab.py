@@ -302,6 +302,15 @@ class Lab:
                     self.command("topup", account.name, str(account.credit), "--key", "first",
                                  environment=environment)
 
+    @property
+    def _variables(self):
+        """A home of its own: what a gateway notes there for later commands is none of the user's."""
+        return {**os.environ, "HOME": str(self.folder), "XDG_STATE_HOME": str(self.home_state)}
+
+    @property
+    def home_state(self):
+        return self.folder / "home"
+
     # The command line
 
     def ledger(self, environment="production"):
@@ -309,7 +318,7 @@ class Lab:
 
     def run(self, *arguments, environment="production", seconds=60):
         """A command on a ledger, whatever its end: (status, output, diagnostics)."""
-        variables = {**os.environ, "LANDLINE_DATABASE": str(self.ledger(environment)), "LC_ALL": "C.UTF-8",
+        variables = {**self._variables, "LANDLINE_DATABASE": str(self.ledger(environment)), "LC_ALL": "C.UTF-8",
                      "LANDLINE_CONTROL": str(self.state / "control.sock"), "USER": "lab"}
         result = subprocess.run(
             [binary(), *arguments], env=variables, cwd=self.folder, capture_output=True, text=True, timeout=seconds
@@ -365,7 +374,7 @@ class Lab:
         self.started_at = time.monotonic()
         self.process = await asyncio.create_subprocess_exec(
             *self.wrapper, binary(), "serve", "--config", str(self.folder / "landline.yaml"), stdout=log, stderr=log,
-            cwd=self.folder, env={**os.environ, **self.variables}, preexec_fn=child if limits else None,
+            cwd=self.folder, env={**self._variables, **self.variables}, preexec_fn=child if limits else None,
             start_new_session=True,
         )
         log.close()
