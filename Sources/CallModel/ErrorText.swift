@@ -6,8 +6,9 @@ package enum ErrorText {
 
   static func cleaned(_ text: String) -> String {
     var text = text
-    // `connect(descriptor:addr:size:): Connection refused (errno: 111)`
-    if let match = text.wholeMatch(of: /\w+\([\w:]*\): (.+) \(errno: \d+\)\.?/) { text = String(match.1) }
+    // `connect(descriptor:addr:size:): Connection refused (errno: 111)`, and
+    // `connection reset (error set): Connection refused) (errno: 111)`.
+    if let match = text.wholeMatch(of: /(?:.*: )?([^:]+?)\)? \(errno: \d+\)\.?/) { text = String(match.1) }
     // `… at /path/of/the/build/handshake.cc:298`, and the same without `at`.
     text.replace(/(?: at)? ?\/[^\s:"')\]]*\.[A-Za-z]{1,5}:\d+(?::\d+)?/, with: "")
     return text

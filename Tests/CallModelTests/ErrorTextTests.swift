@@ -9,6 +9,7 @@ struct ErrorTextTests {
 
   @Test(arguments: [
     ("connect(descriptor:addr:size:): Connection refused (errno: 111)", "Connection refused"),
+    ("connection reset (error set): Connection refused) (errno: 111)", "Connection refused"),
     ("bind(descriptor:ptr:bytes:): Address already in use (errno: 98)", "Address already in use"),
     (
       "handshakeFailed(NIOSSL.BoringSSLError.sslError([Error: 268435581 error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at /build/checkouts/swift-nio-ssl/Sources/CNIOBoringSSL/ssl/handshake.cc:298]))",

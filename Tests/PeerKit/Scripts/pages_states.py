@@ -42,7 +42,7 @@ OVERVIEW = """() => {
     open: [...document.querySelectorAll(".finding")].filter((node) => node.tagName !== "DETAILS" || node.open).length,
     folded: document.querySelectorAll("details.finding:not([open])").length,
     decimals: [...new Set(amounts.map((amount) => amount.split(".")[1].length))], amounts,
-    plots: document.querySelectorAll("main figure svg .path").length,
+    plots: document.querySelectorAll("main figure .canvas svg .path").length,
     code: document.querySelector("#code-panel")?.innerText ?? null,
     bars: [...document.querySelectorAll("main .day")].map((node) => node.textContent.trim()),
     legs: text(".legs tbody tr"), score: text("#score")[0] ?? null,
