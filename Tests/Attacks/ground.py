@@ -300,7 +300,7 @@ class Voice:
 
     @classmethod
     async def begin(cls, app, to=NUMBER, codec="pcma", **members):
-        options = argparse.Namespace(setup="", codec=codec, profile="", no_events=True, play="")
+        options = argparse.Namespace(setup="", codec=codec, profile="", no_events=True, echo=False, play="")
         peer = webrtc_audio.Peer(options)
         call = await app.place(to, offer=await peer.offer(), **members)
         placed = await call.next()
