@@ -19,9 +19,11 @@ def variables(lab, account):
 
 
 async def started(lab, account, *arguments):
+    # Whoever runs this in the background hands on that interrupts are ignored, which holds until the program's first line.
     return await asyncio.create_subprocess_exec(
         binary(), "call", NUMBER, *arguments, env=variables(lab, account), cwd=lab.folder,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
 @fault("interrupted command", "Ctrl-C on `landline call` at any moment of its start", alone=True, seconds=120)
