@@ -67,7 +67,8 @@ enum PageWordCases {
     let window = try await BrowserWindow(peer, gateway, as: .owner)
     let call = try await window.call("+46000000203")
     let folder = try TemporaryFolder("words")
-    _ = try await window.heard(seconds: 4, in: folder)
+    // Long enough for the reports that a round trip is known by (RFC 3550 section 6.2).
+    _ = try await window.heard(seconds: 12, in: folder)
     try await window.run("hang-up")
     _ = try await window.ended(call)
     _ = try await gateway.record(call, in: "sandbox")
