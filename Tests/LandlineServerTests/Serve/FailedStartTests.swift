@@ -74,7 +74,8 @@ struct FailedStartTests {
     // What is refused is the start, not the text.
     let configuration = try configuration(text(folder, http: 0, sip: port, collector: collector), in: folder)
     await #expect(throws: (any Error).self) { try await start(configuration) }
-    _ = try await Deadline(seconds: 30).first("closed files: \(openFiles(below: folder)), \(connected(to: collector))") {
+    _ = try await Deadline(seconds: 30).first("closed files: \(openFiles(below: folder)), \(connected(to: collector))")
+    {
       openFiles(below: folder).isEmpty && connected(to: collector) == 0 ? true : nil
     }
   }
@@ -109,7 +110,8 @@ struct FailedStartTests {
           services: [.init(service: gateway)], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       ).run()
     }
-    _ = try await Deadline(seconds: 30).first("closed files: \(openFiles(below: folder)), \(connected(to: collector))") {
+    _ = try await Deadline(seconds: 30).first("closed files: \(openFiles(below: folder)), \(connected(to: collector))")
+    {
       openFiles(below: folder).isEmpty && connected(to: collector) == 0 ? true : nil
     }
   }
