@@ -167,7 +167,7 @@ extension Console {
       throw ConsoleError.usage(
         "url.missing", "no gateway is named", at: "--url", fix: "--url ws://127.0.0.1:8080, or LANDLINE_URL")
     }
-    tell("gateway", url, in: finder) { $0.url.map { [$0] } ?? [] }
+    announce("gateway", url, in: finder) { $0.url.map { [$0] } ?? [] }
     let application = try finding { () throws(FinderProblem) in try finder.application(at: url.value) }
     guard let key = application.key?.value else {
       throw ConsoleError.usage(

@@ -46,20 +46,20 @@ extension Console {
     if let known = found.state.withLock({ $0.gateways }) { return known }
     let (running, notes) = runningGateways.read()
     found.state.withLock { $0.gateways = running }
-    for text in notes { tell("note", text) }
+    for text in notes { announce("note", text) }
     return running
   }
 
   /// Says something on standard error, once in a run.
-  private func tell(_ name: String, _ text: String) {
+  private func announce(_ name: String, _ text: String) {
     guard settings.saysWhatIsFound, found.state.withLock({ $0.told.insert("\(name) \(text)").inserted }) else { return }
     // A closed standard error leaves nothing to be done.
     try? remark(name, text)
   }
 
   /// Says where a place was found, where that is worth a line.
-  func tell(_ name: String, _ place: Found<String>, in finder: Finder, of gateway: (GatewayPlaces) -> [String]) {
-    if let note = finder.note(name, place, ofGateway: gateway) { tell(name, note) }
+  func announce(_ name: String, _ place: Found<String>, in finder: Finder, of gateway: (GatewayPlaces) -> [String]) {
+    if let text = finder.remark(name, place, ofGateway: gateway) { announce(name, text) }
   }
 
   // MARK: Places
@@ -70,7 +70,7 @@ extension Console {
     if let known = found.state.withLock({ $0.ledger }) { return known }
     let finder = finder()
     let ledger = try finding { () throws(FinderProblem) in try finder.ledger() }
-    tell("ledger", ledger, in: finder) { $0.environments.map(\.ledger) }
+    announce("ledger", ledger, in: finder) { $0.environments.map(\.ledger) }
     found.state.withLock { $0.ledger = ledger.value }
     return ledger.value
   }
@@ -82,7 +82,7 @@ extension Console {
   func controlPath(_ option: String?) -> String {
     let finder = finder { if let option { $0.control = option } }
     let control = finder.control
-    tell("gateway", control, in: finder) { [$0.control] }
+    announce("gateway", control, in: finder) { [$0.control] }
     return control.value
   }
 
@@ -91,7 +91,7 @@ extension Console {
   func configurationPath(_ option: String? = nil, isOfGateway: Bool = true) -> String {
     let finder = finder { if let option { $0.configuration = option } }
     let configuration = finder.configuration(isOfGateway: isOfGateway)
-    if isOfGateway { tell("configuration", configuration, in: finder) { [$0.configuration] } }
+    if isOfGateway { announce("configuration", configuration, in: finder) { [$0.configuration] } }
     return configuration.value
   }
 

@@ -166,7 +166,7 @@ extension Finder {
 
   /// What is worth a line about a place: everything that nobody named, and a variable that leads past the gateway that
   /// runs.
-  package func note(_ name: String, _ found: Found<String>, ofGateway: (GatewayPlaces) -> [String]) -> String? {
+  package func remark(_ name: String, _ found: Found<String>, ofGateway: (GatewayPlaces) -> [String]) -> String? {
     switch found.origin {
     case .flag: return nil
     case .variable(let variable):

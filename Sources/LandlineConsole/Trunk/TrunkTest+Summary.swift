@@ -17,7 +17,7 @@ extension TrunkTest {
     /// Packets of sound that came.
     var packets = 0
 
-    mutating func note(_ step: TrunkStep) {
+    mutating func add(_ step: TrunkStep) {
       if step.verdict == .fail, !failed.contains(step.kind) { failed.append(step.kind) }
       if step.kind == .call, step.verdict == .ok { hasCalled = true }
     }

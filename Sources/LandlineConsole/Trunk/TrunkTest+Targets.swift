@@ -49,7 +49,7 @@ extension TrunkTest {
         default: nil
         }
       }
-      if let event { note(event, in: &probes, at: clock.now) }
+      if let event { assign(event, in: &probes, at: clock.now) }
     }
     return reached
   }
@@ -76,7 +76,7 @@ extension TrunkTest {
     return Probe(path: path, query: query, deadline: now + .milliseconds(patience))
   }
 
-  private func note(_ event: ProbeEvent, in probes: inout [Probe], at now: ContinuousClock.Instant) {
+  private func assign(_ event: ProbeEvent, in probes: inout [Probe], at now: ContinuousClock.Instant) {
     func open(_ remote: TransportAddress) -> Int? {
       probes.firstIndex { $0.path.remote == remote && $0.answer == nil }
     }

@@ -93,7 +93,7 @@ final class TrunkTest {
   func report(_ step: TrunkStep) throws {
     let order: [TrunkStep.Verdict] = [.skip, .ok, .warn, .fail]
     if (order.firstIndex(of: step.verdict) ?? 0) > (order.firstIndex(of: worst) ?? 0) { worst = step.verdict }
-    findings.note(step)
+    findings.add(step)
     try tell(step)
   }
 

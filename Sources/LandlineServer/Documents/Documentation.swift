@@ -21,7 +21,7 @@ package struct DocumentationPage: Sendable {
   /// Its path in the repository; `nil` for a page that is made of the program's own tables.
   package let path: String?
 
-  /// - Parameter references: names of pages by the paths of their documents.
+  /// - Parameter target: where a link to a document of the repository leads; `nil` for one that is not served.
   package func page(_ target: @escaping @Sendable (String) -> String?) -> MarkdownPage {
     MarkdownPage(text) { address in
       if address.hasPrefix("#") || address.hasPrefix("/") || address.hasPrefix("http") { return address }

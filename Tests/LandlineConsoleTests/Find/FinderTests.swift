@@ -188,7 +188,7 @@ struct FinderTests {
   @Test("Nothing is said of a flag; a variable is named where it leads past the gateway that runs")
   func notes() throws {
     func note(_ finder: Finder) throws -> String? {
-      finder.note("ledger", try finder.ledger()) { $0.environments.map(\.ledger) }
+      finder.remark("ledger", try finder.ledger()) { $0.environments.map(\.ledger) }
     }
     #expect(try note(Self.finder([Self.devRuns]) { $0.database = "f.db" }) == nil)
     #expect(try note(Self.finder(variables: ["LANDLINE_DATABASE": "v.db"])) == nil)

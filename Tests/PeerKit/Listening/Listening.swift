@@ -64,7 +64,7 @@ public final class Listening: Sendable {
     return (state.withLock { Array($0.lateness.values) } + own).sorted { $0.worstMilliseconds > $1.worstMilliseconds }
   }
 
-  private func note(_ who: String, milliseconds: Double) {
+  private func countDelay(of who: String, milliseconds: Double) {
     guard milliseconds >= Self.leastMilliseconds else { return }
     state.withLock { state in
       var entry = state.lateness[who] ?? Lateness(who, worstMilliseconds: 0, totalMilliseconds: 0)
@@ -85,9 +85,9 @@ public final class Listening: Sendable {
       worst = max(worst, Double(Monotonic.nanoseconds - before - Self.tickNanoseconds) / 1e6)
       tick += 1
       guard tick % Self.ticksBetweenLooks == 0 else { continue }
-      note("this machine", milliseconds: worst)
+      countDelay(of: "this machine", milliseconds: worst)
       worst = 0
-      for (who, milliseconds) in waited.look() { note(who, milliseconds: milliseconds) }
+      for (who, milliseconds) in waited.look() { countDelay(of: who, milliseconds: milliseconds) }
     }
   }
 }

@@ -73,11 +73,11 @@ class States:
         """Tries to leave, and stays -> which dialogs were shown, and where the page is now."""
         page, shown = person.page, []
 
-        def take(dialog):
+        def dismiss(dialog):
             shown.append(dialog.type)
             asyncio.ensure_future(dialog.dismiss())
 
-        page.on("dialog", take)
+        page.on("dialog", dismiss)
         try:
             if how == "reload":
                 await page.evaluate("() => { setTimeout(() => location.reload(), 0); }")
@@ -89,7 +89,7 @@ class States:
             while not shown and time.monotonic() < end:
                 await asyncio.sleep(0.05)
         finally:
-            page.remove_listener("dialog", take)
+            page.remove_listener("dialog", dismiss)
         return {"dialogs": shown, "url": page.url}
 
     async def beside_(self, person, name):

@@ -53,7 +53,7 @@ class Clock:
         self._begin = time.monotonic()
         self._task = asyncio.ensure_future(self._run())
 
-    def note(self, seconds):
+    def count_delay(self, seconds):
         """Something that was due so long ago is done now."""
         now = time.monotonic()
         if seconds > self.LATE:
@@ -73,7 +73,7 @@ class Clock:
             # After a pause the ticks go on from now: what was missed is told once.
             due = max(due, time.monotonic() - self.TICK) + self.TICK
             await asyncio.sleep(max(0.0, due - time.monotonic()))
-            self.note(time.monotonic() - due)
+            self.count_delay(time.monotonic() - due)
 
 
 async def serve(peer, keeps_time=False):
