@@ -24,6 +24,8 @@ actor BrowserDriver {
   static let shared = BrowserDriver()
   /// What the microphone hears again and again.
   static let speech = "Please hold the line."
+  /// It serves a whole suite, which may take as long as its cases may be repeated.
+  private static let mostSeconds = 1_800
   private static let before = 0.3
   private static let after = 1.2
 
@@ -40,12 +42,12 @@ actor BrowserDriver {
   }
 
   private func started() async throws -> PythonPeer {
-    if let current { return current.peer }
+    if let current, current.peer.isRunning { return current.peer }
     let folder = try TemporaryFolder("browser")
     let speech = try await Speech(Self.speech, in: folder)
     let microphone = folder.url.appendingPathComponent("microphone.wav")
     try SoundFile(speech.file).padded(before: Self.before, after: Self.after).write(to: microphone)
-    let peer = try await PythonPeer(.pages, ["--microphone", microphone.path])
+    let peer = try await PythonPeer(.pages, ["--microphone", microphone.path], seconds: Self.mostSeconds)
     current = (peer, folder, speech)
     return peer
   }
