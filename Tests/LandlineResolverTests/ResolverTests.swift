@@ -4,7 +4,7 @@ import SIPCore
 import Synchronization
 import Testing
 
-@Suite("Resolver against a name server on this machine", .timeLimit(.minutes(2)))
+@Suite("Resolver against a name server on this machine", .timeLimit(.minutes(5)))
 struct ResolverTests {
   static func configuration(_ servers: NameServer...) -> ResolverConfiguration {
     var configuration = ResolverConfiguration()

@@ -169,7 +169,7 @@ struct ListeningJudgeTests {
 
 @Suite("The clock of those who listen")
 struct ListeningTests {
-  @Test("programs that wait for a processor are late", .timeLimit(.minutes(1)))
+  @Test("programs that wait for a processor are late", .timeLimit(.minutes(5)))
   func late() async throws {
     let folder = try TemporaryFolder("busy")
     let programs = try (0..<8).map { number in

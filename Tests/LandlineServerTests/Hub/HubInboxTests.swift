@@ -5,7 +5,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-@Suite("The inbox of the hub", .timeLimit(.minutes(1)))
+@Suite("The inbox of the hub", .timeLimit(.minutes(5)))
 struct HubInboxTests {
   private let arrival = MonotonicInstant.zero
 

@@ -8,7 +8,7 @@ import Logging
 import Synchronization
 import Testing
 
-@Suite("The way of calls to a ledger that may be away", .timeLimit(.minutes(1)))
+@Suite("The way of calls to a ledger that may be away", .timeLimit(.minutes(5)))
 struct LedgerLineTests {
   private let now = Instant(seconds: 1_795_000_000)
   private let account = AccountName(unchecked: "acme")

@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-@Suite("The bell of a loop", .timeLimit(.minutes(1)))
+@Suite("The bell of a loop", .timeLimit(.minutes(5)))
 struct LoopBellTests {
   /// Not the loops of everybody: what rings all the time keeps a processor.
   private func withLoop(_ body: (any EventLoop) async throws -> Void) async throws {

@@ -7,7 +7,7 @@ import LedgerSQLite
 import RoutingCore
 import Testing
 
-@Suite("Who pays, as calls ask", .timeLimit(.minutes(1)))
+@Suite("Who pays, as calls ask", .timeLimit(.minutes(5)))
 struct PayerDirectoryTests {
   private let now = Instant(seconds: 1_795_000_000)
   private let account = AccountName(unchecked: "acme")
