@@ -99,7 +99,7 @@ struct ListeningJudgeTests {
   func repeats() async {
     let counts = Counts()
     await #expect {
-      try await ListeningCase.run("late") {
+      try await ListeningCase.run("late", printsRepeats: false) {
         await counts.tried()
         try ListeningCase.judge(Self.heard(2, late: 500)) {
           await counts.compared()
@@ -115,7 +115,7 @@ struct ListeningJudgeTests {
   @Test("a case that is good again tells why it was repeated")
   func recovers() async throws {
     let counts = Counts()
-    let told = try await ListeningCase.run("late once") {
+    let told = try await ListeningCase.run("late once", printsRepeats: false) {
       let tries = await counts.tried()
       try ListeningCase.judge(Self.heard(tries == 1 ? 2 : 3, late: 500))
       return "fine"
@@ -128,14 +128,14 @@ struct ListeningJudgeTests {
   func failsAtOnce() async {
     let counts = Counts()
     await #expect(throws: PeerFailure.self) {
-      try await ListeningCase.run("on time") {
+      try await ListeningCase.run("on time", printsRepeats: false) {
         await counts.tried()
         try ListeningCase.judge(Self.heard(2, late: 0)) { Self.heard(3, late: 0) }
         return "never"
       }
     }
     await #expect(throws: PeerFailure.self) {
-      try await ListeningCase.run("another failure") {
+      try await ListeningCase.run("another failure", printsRepeats: false) {
         await counts.tried()
         throw PeerFailure("no answer")
       }
@@ -147,7 +147,7 @@ struct ListeningJudgeTests {
   func signalling() async {
     let counts = Counts()
     await #expect(throws: PeerFailure.self) {
-      try await ListeningCase.run("late signalling") {
+      try await ListeningCase.run("late signalling", printsRepeats: false) {
         await counts.tried()
         throw PeerFailure("no answer", wasLate: true)
       }

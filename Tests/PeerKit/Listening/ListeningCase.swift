@@ -52,8 +52,11 @@ public enum ListeningCase {
   }
 
   /// Runs a case until it is good or has failed.
+  /// - Parameter printsRepeats: whether standard output gets a line for each, which Deploy/test counts.
   /// - Returns: what it told, and why it was repeated if it was.
-  public static func run(_ name: String, _ body: @Sendable () async throws -> String) async throws -> String {
+  public static func run(
+    _ name: String, printsRepeats: Bool = true, _ body: @Sendable () async throws -> String
+  ) async throws -> String {
     var reasons: [String] = []
     while true {
       let outcome = await attempt(repeats: reasons.count, body)
@@ -62,8 +65,7 @@ public enum ListeningCase {
         return reasons.isEmpty ? text : "\(text); repeated: \(reasons.joined(separator: "; then: "))"
       case (_, .again(let reason)):
         reasons.append(reason)
-        // Deploy/test counts these lines.
-        print("↻ \(name): repeated, \(reason)")
+        if printsRepeats { print("↻ \(name): repeated, \(reason)") }
       case (.failure(let error), .failed(let reason)): throw PeerFailure("\(reason)\n\(error)")
       case (.failure(let error), _): throw error
       }
