@@ -80,7 +80,7 @@ final class TestGateway: Sendable {
     try await server.close().get()
     try await group.next().submit { self.core.value.close() }.get()
     try await group.shutdownGracefully()
-    try await LeftOvers(ports: [UInt16(clamping: port)]).areNone()
+    try await LeftOvers(ports: [UInt16(clamping: port)], protocols: ["tcp"]).areNone()
   }
 
   /// Cuts every connection without a farewell.

@@ -34,7 +34,7 @@ enum RunningDoor {
       let answer = try await body(Int(port), group)
       await group.triggerGracefulShutdown()
       try await tasks.waitForAll()
-      try await LeftOvers(ports: [port]).areNone()
+      try await LeftOvers(ports: [port], protocols: ["tcp"]).areNone()
       return answer
     }
   }

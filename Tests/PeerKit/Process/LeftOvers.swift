@@ -8,18 +8,21 @@ import Synchronization
 /// is a test's alone: its ports, its folders, its gateway. What nobody asked for is found when the process ends
 /// (``watchProcess()``).
 public struct LeftOvers: Sendable {
-  /// Local ports, of UDP and TCP, that no socket of this process may have.
+  /// Local ports that no socket of this process may have.
   public var ports: Set<UInt16> = []
+  /// Of which protocols: a test that has a port of TCP alone may see another's of UDP with the same number.
+  public var protocols: Set<String> = ["udp", "tcp"]
   /// No file below them may be open, and no program may have been started there.
   public var folders: [URL] = []
   /// What the thing under test says that it holds, asked again until all of it is 0.
   public var counts: @Sendable () async throws -> [String: Int] = { [:] }
 
   public init(
-    ports: some Sequence<UInt16> = [], folders: [URL] = [],
+    ports: some Sequence<UInt16> = [], protocols: Set<String> = ["udp", "tcp"], folders: [URL] = [],
     counts: @escaping @Sendable () async throws -> [String: Int] = { [:] }
   ) {
     self.ports = Set(ports)
+    self.protocols = protocols
     self.folders = folders
     self.counts = counts
   }
@@ -27,7 +30,7 @@ public struct LeftOvers: Sendable {
   /// What is there now, by name; empty when nothing is.
   public func found() async throws -> [String] {
     let held = try await counts().filter { $0.value != 0 }.map { "\($0.value) \($0.key)" }
-    return held.sorted() + Self.sockets(on: ports) + folders.flatMap { Self.openFiles(under: $0.path) }
+    return held.sorted() + Self.sockets(on: ports, of: protocols) + folders.flatMap { Self.openFiles(under: $0.path) }
       + Self.programs(in: folders)
   }
 
@@ -52,9 +55,11 @@ public struct LeftOvers: Sendable {
   // MARK: What this process has
 
   /// Sockets of this process with a local port (proc(5), /proc/net), as `udp 5060`.
-  public static func sockets(on ports: Set<UInt16>) -> [String] {
+  public static func sockets(on ports: Set<UInt16>, of protocols: Set<String> = ["udp", "tcp"]) -> [String] {
     guard !ports.isEmpty else { return [] }
-    return sockets().filter { ports.contains($0.port) }.map { "\($0.protocolName) \($0.port)" }
+    return sockets().filter { ports.contains($0.port) && protocols.contains($0.protocolName) }.map {
+      "\($0.protocolName) \($0.port)"
+    }
   }
 
   /// Local ports of this process; of TCP the listening ones.
