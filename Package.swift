@@ -215,6 +215,7 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(
       name: "RoutingCoreTests", dependencies: ["RoutingCore", "CallModel", "PeerKit", "TestVectors"],
+      exclude: ["Golden"],
       swiftSettings: ours),
     .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),
     .testTarget(

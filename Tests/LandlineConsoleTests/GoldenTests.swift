@@ -170,6 +170,8 @@ struct GoldenTests {
         "deny add 8816 --reason satellite --json", "deny add 1 --reason deck", "deny add 4x --reason other",
         "deny list", "deny list --csv", "rate explain +46901234567 --account acme",
         "rate explain +88161234567 --account acme", "deny remove 4690 --dry-run", "deny remove 4690",
+        "rate explain +46770123456 --account acme", "deny allow 4677 --note 'asked for'", "deny list",
+        "rate explain +46770123456 --account acme", "deny remove 4677",
         "deny remove 4690", "deny list --ndjson", "account lock acme --key l1",
         "rate explain +46701234567 --account acme", "plan delete eu-retail", "plan delete eu-retail --yes",
         "plan create spare retail-eu", "plan delete spare --yes --dry-run", "plan delete spare --yes",

@@ -110,8 +110,8 @@ struct RateStoreTests {
       try store.store(large, at: now) { rows in
         // Another connection can write between two batches.
         if rows <= SQLiteRateStore.importBatch {
-          try other.block(
-            StoredDenyRange(prefix: try NumberDigits("88213"), reason: .satellite, note: "", addedAt: now))
+          try other.decide(
+            StoredDenyRange(prefix: try NumberDigits("88213"), ruling: .denied(.satellite), note: "", addedAt: now))
         }
       }
       #expect(try store.load("large", version: "1", at: now).rows.count == large.rows.count)
@@ -173,12 +173,12 @@ struct RateStoreTests {
   func denyRanges() throws {
     try withStore { store, _ in
       let prefix = try NumberDigits("881")
-      try store.block(StoredDenyRange(prefix: prefix, reason: .satellite, note: "GMSS", addedAt: now))
-      try store.block(StoredDenyRange(prefix: prefix, reason: .premium, note: "changed", addedAt: now))
+      try store.decide(StoredDenyRange(prefix: prefix, ruling: .denied(.satellite), note: "GMSS", addedAt: now))
+      try store.decide(StoredDenyRange(prefix: prefix, ruling: .denied(.premium), note: "changed", addedAt: now))
       let ranges = try store.denyRanges()
-      #expect(ranges.map(\.reason) == [.premium])
-      try store.unblock(prefix)
-      #expect(throws: RateStoreRefusal.unknownDenyRange("881")) { try store.unblock(prefix) }
+      #expect(ranges.map(\.ruling) == [.denied(.premium)])
+      try store.removeDecision(prefix)
+      #expect(throws: RateStoreRefusal.unknownDenyRange("881")) { try store.removeDecision(prefix) }
     }
   }
 }

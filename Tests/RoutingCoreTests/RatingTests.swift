@@ -215,8 +215,9 @@ import Testing
   @Test("3.3 row 53: a denied range is refused before any price is looked at")
   func deniedRange() throws {
     let denied = try DenyRanges([
-      (prefix: try NumberDigits("46900"), reason: .premium), (prefix: try NumberDigits("870"), reason: .satellite),
-      (prefix: try NumberDigits("4690012"), reason: .revenueShare),
+      (prefix: try NumberDigits("46900"), ruling: .denied(.premium)),
+      (prefix: try NumberDigits("870"), ruling: .denied(.satellite)),
+      (prefix: try NumberDigits("4690012"), ruling: .denied(.revenueShare)),
     ])
     let plan = try DeckFixture.plan("prefix,rate,flags\n46,1,\n469,,blocked\n")
     for (number, block) in [
@@ -231,13 +232,13 @@ import Testing
     }
     let trace = Rating.explain(
       try NumberDigits("469005"), plan: plan, account: .eur, denyRanges: denied, at: Self.now)
-    #expect(trace.steps == [.denyRanges(prefix: try NumberDigits("46900"), reason: .premium)])
+    #expect(trace.steps == [.denyRanges(prefix: try NumberDigits("46900"), ruling: .denied(.premium))])
     _ = try Rating.quote(
       try NumberDigits("4690"), plan: try DeckFixture.plan("prefix,rate\n46,1\n"), account: .eur, denyRanges: denied,
       at: Self.now)
     let error = #expect(throws: InvalidValue.self) {
       try DenyRanges([
-        (prefix: try NumberDigits("1"), reason: .other), (prefix: try NumberDigits("1"), reason: .premium),
+        (prefix: try NumberDigits("1"), ruling: .denied(.other)), (prefix: try NumberDigits("1"), ruling: .allowed),
       ])
     }
     #expect(error?.rule == "deny.duplicate")
@@ -302,7 +303,7 @@ import Testing
     let tariff = try Tariff(ratePerMinute: 4_000_000_000, initial: 1, increment: 1)
     #expect(
       trace.steps == [
-        .denyRanges(prefix: nil, reason: nil), .currency(plan: .eur, account: .eur), .deck(label: "account@1", rows: 1),
+        .denyRanges(prefix: nil, ruling: nil), .currency(plan: .eur, account: .eur), .deck(label: "account@1", rows: 1),
         .deck(label: "retail@1", rows: 3),
         .prefix(
           try NumberDigits("4670"), name: "Mobile",

@@ -43,7 +43,12 @@ extension CallRule {
           ? "No INVITE went out: the account may not call this country."
           : "No INVITE went out: the number lies in a range that this gateway lets nobody call.",
         evidence: ["refusal: \(call.failure?.refusal?.rawValue ?? "")"],
-        fixes: ["landline cap show \(call.call?.account ?? "ACCOUNT")", "landline deny list"])
+        fixes: call.failure?.refusal == .countryNotAllowed
+          ? ["landline cap show \(call.call?.account ?? "ACCOUNT")"]
+          : [
+            "landline rate explain \(call.call?.destination ?? "NUMBER") --account \(call.call?.account ?? "ACCOUNT")"
+              + "   # which range, and what opens it"
+          ])
     },
     CallRule("accountLocked", "The account is locked") { call in
       guard call.failure?.refusal == .accountLocked else { return nil }

@@ -69,14 +69,14 @@ extension Console {
     let (plan, denied) = try rates { store in
       (
         try store.ratePlan(planName, at: at, matching: number),
-        try DenyRanges(store.denyRanges().map { (prefix: $0.prefix, reason: $0.reason) })
+        try DenyRanges(store.denyRanges().map { (prefix: $0.prefix, ruling: $0.ruling) })
       )
     }
     guard let plan else {
-      if let range = denied.match(number) {
+      if let range = denied.match(number), case .denied(let reason) = range.ruling {
         throw ConsoleError(
           .refused, code: LedgerRefusal.destinationBlocked.rawValue, LedgerRefusal.destinationBlocked.explanation,
-          at: "\(number), range \(range.prefix) (\(range.reason.rawValue))", fix: "landline deny list")
+          at: "\(number), range \(range.prefix) (\(reason.rawValue))", fix: "landline deny list")
       }
       throw ConsoleError(
         .refused, code: LedgerRefusal.noRate.rawValue, LedgerRefusal.noRate.explanation,

@@ -68,23 +68,36 @@ struct RateExplanation {
   private func path() -> [String] {
     var steps = ["plan \(plan)"]
     var notes: [String] = []
+    var special: SpecialRateRanges.Range?
     for step in trace.steps {
       switch step {
-      case .denyRanges(let prefix?, let reason):
-        notes.append("deny range \(prefix) (\(reason?.rawValue ?? "other"))")
+      case .denyRanges(let prefix?, .denied(let reason)?): notes.append("deny range \(prefix) (\(reason.rawValue))")
+      case .denyRanges(let prefix?, .allowed?):
+        notes.append("range \(prefix) is allowed, whatever the number plan says")
+      case .specialRate(let range):
+        notes.append(
+          "\(range.prefix) is a dear range of the number plan (\(range.reason.rawValue); \(SpecialRateRanges.source)): "
+            + "a price for \(range.prefix) or for a part of it counts, one for a shorter prefix does not")
+        special = range
       case .deck(let label, _): steps.append("deck \(label)")
       case .prefix(let prefix, let name, .chosen):
         steps.append("prefix \(prefix) (length \(prefix.count) of \(number.count)) \"\(name)\"")
+      case .prefix(let prefix, let name, .tooShortForSpecialRate):
+        steps.append("prefix \(prefix) \"\(name)\", too short for a dear range")
       case .prefix(let prefix, let name, .blocked): steps.append("prefix \(prefix) \"\(name)\", blocked")
       case .prefix(let prefix, let name, .notInForce(let from, let until)):
         notes.append(
           "prefix \(prefix) \"\(name)\" is in force \(from.map { "from \($0)" } ?? "")"
             + "\(from != nil && until != nil ? " " : "")\(until.map { "until \($0)" } ?? "")")
-      case .prefix(_, _, .shorter), .denyRanges(nil, _), .currency, .timeClass, .tariff: break
+      case .prefix(_, _, .shorter), .denyRanges, .currency, .timeClass, .tariff: break
       case .multiplier(let basisPoints): notes.append("prices × \(DecimalText.format(basisPoints, scale: 4))")
       // Such a number is matched before any plan is asked.
       case .free(let kind): return ["\(number) → free as \(kind.article) number"]
       }
+    }
+    if let special, case .failure(.destinationBlocked(special.reason)) = trace.outcome {
+      notes.append(
+        "to call it: a row for \(special.prefix) in a deck of the plan, or landline deny allow \(special.prefix)")
     }
     return [steps.joined(separator: " → ")] + notes
   }

@@ -129,7 +129,7 @@ public final class PayerDirectory: Sendable {
     let denied = try rates.denyRanges()
     let denyRanges = try state.withLock { state in
       if state.denyRanges.rows != denied {
-        state.denyRanges = (denied, try DenyRanges(denied.map { ($0.prefix, $0.reason) }))
+        state.denyRanges = (denied, try DenyRanges(denied.map { ($0.prefix, $0.ruling) }))
       }
       return state.denyRanges.ranges
     }

@@ -36,16 +36,16 @@ public struct StoredPlan: Hashable, Sendable {
   public var createdAt: Instant
 }
 
-/// A range of numbers that nobody may call.
+/// A range of numbers that nobody may call, or that may be called although the number plan says that it is dear.
 public struct StoredDenyRange: Hashable, Sendable {
   public var prefix: NumberDigits
-  public var reason: DestinationBlock
+  public var ruling: DenyRanges.Ruling
   public var note: String
   public var addedAt: Instant
 
-  public init(prefix: NumberDigits, reason: DestinationBlock, note: String, addedAt: Instant) {
+  public init(prefix: NumberDigits, ruling: DenyRanges.Ruling, note: String, addedAt: Instant) {
     self.prefix = prefix
-    self.reason = reason
+    self.ruling = ruling
     self.note = note
     self.addedAt = addedAt
   }

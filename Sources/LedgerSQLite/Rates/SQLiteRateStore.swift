@@ -459,31 +459,31 @@ public final class SQLiteRateStore {
   public func denyRanges() throws -> [StoredDenyRange] {
     try guarded {
       try connection.statement("SELECT prefix, reason, note, added_at FROM deny_range ORDER BY prefix").rows { row in
-        guard let reason = DestinationBlock(rawValue: row.text(1)) else {
+        guard let ruling = DenyRanges.Ruling(name: row.text(1)) else {
           throw RowCoding.unreadable("deny_range", row.text(1))
         }
         return StoredDenyRange(
-          prefix: try NumberDigits(row.text(0)), reason: reason, note: row.text(2),
+          prefix: try NumberDigits(row.text(0)), ruling: ruling, note: row.text(2),
           addedAt: Instant(milliseconds: row.int64(3)))
       }
     }
   }
 
-  /// Blocks a range, or changes the reason of one that is blocked already.
-  public func block(_ range: StoredDenyRange) throws {
+  /// Writes what is decided for a range, in place of what was decided before.
+  public func decide(_ range: StoredDenyRange) throws {
     try transaction {
       try connection.statement(
         """
         INSERT INTO deny_range(prefix, reason, note, added_at) VALUES($1, $2, $3, $4)
         ON CONFLICT(prefix) DO UPDATE SET reason = excluded.reason, note = excluded.note
         """
-      ).bind(1, range.prefix.description).bind(2, range.reason.rawValue).bind(3, range.note)
+      ).bind(1, range.prefix.description).bind(2, range.ruling.name).bind(3, range.note)
         .bind(4, range.addedAt.milliseconds).run()
     }
   }
 
   /// - Throws: ``RateStoreRefusal/unknownDenyRange(_:)``.
-  public func unblock(_ prefix: NumberDigits) throws {
+  public func removeDecision(_ prefix: NumberDigits) throws {
     try transaction {
       try connection.statement("DELETE FROM deny_range WHERE prefix = $1").bind(1, prefix.description).run()
       guard connection.changes == 1 else { throw RateStoreRefusal.unknownDenyRange(prefix.description) }

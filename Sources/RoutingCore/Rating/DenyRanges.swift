@@ -1,25 +1,51 @@
 public import CallModel
 
-/// Prefixes that nobody may call, with the reason: looked at before any price.
+/// Prefixes that nobody may call, with the reason, and prefixes that may be called whatever the number plan says of them:
+/// looked at before any price. The longest prefix of a number decides.
 public struct DenyRanges: Hashable, Sendable {
   public static let maximumRanges = 1_000_000
 
+  /// What is decided for a prefix.
+  public enum Ruling: Hashable, Sendable {
+    case denied(DestinationBlock)
+    /// Ordinary, although the number plan says that it is dear.
+    case allowed
+
+    /// The reason of what is denied, or `allowed`.
+    public var name: String {
+      switch self {
+      case .denied(let reason): reason.rawValue
+      case .allowed: "allowed"
+      }
+    }
+
+    public init?(name: String) {
+      if name == Ruling.allowed.name {
+        self = .allowed
+      } else if let reason = DestinationBlock(rawValue: name) {
+        self = .denied(reason)
+      } else {
+        return nil
+      }
+    }
+  }
+
   private let keys: [UInt64]
-  private let reasons: [DestinationBlock]
+  private let rulings: [Ruling]
   /// Bit n is set when a prefix of n digits is there.
   private let lengths: UInt16
 
-  /// Nothing is denied.
-  public static let none = DenyRanges(keys: [], reasons: [], lengths: 0)
+  /// Nothing is decided.
+  public static let none = DenyRanges(keys: [], rulings: [], lengths: 0)
 
-  private init(keys: [UInt64], reasons: [DestinationBlock], lengths: UInt16) {
+  private init(keys: [UInt64], rulings: [Ruling], lengths: UInt16) {
     self.keys = keys
-    self.reasons = reasons
+    self.rulings = rulings
     self.lengths = lengths
   }
 
   /// - Throws: ``InvalidValue`` with rules `deny.count` and `deny.duplicate`.
-  public init(_ ranges: some Collection<(prefix: NumberDigits, reason: DestinationBlock)>) throws(InvalidValue) {
+  public init(_ ranges: some Collection<(prefix: NumberDigits, ruling: Ruling)>) throws(InvalidValue) {
     guard ranges.count <= DenyRanges.maximumRanges else {
       throw InvalidValue(
         kind: "deny ranges", rule: "deny.count", offset: nil, problem: "\(ranges.count) prefixes",
@@ -32,24 +58,32 @@ public struct DenyRanges: Hashable, Sendable {
         accepted: "each prefix once")
     }
     self.init(
-      keys: sorted.map(\.prefix.key), reasons: sorted.map(\.reason),
+      keys: sorted.map(\.prefix.key), rulings: sorted.map(\.ruling),
       lengths: sorted.reduce(0) { $0 | 1 << UInt16($1.prefix.count) })
   }
 
   public var count: Int { keys.count }
 
-  /// The longest denied prefix of `number`.
-  public func match(_ number: NumberDigits) -> (prefix: NumberDigits, reason: DestinationBlock)? {
+  /// What the longest prefix of `number` that is here says.
+  public func match(_ number: NumberDigits) -> (prefix: NumberDigits, ruling: Ruling)? {
     for length in stride(from: number.count, through: 1, by: -1) where lengths & 1 << UInt16(length) != 0 {
       guard let prefix = number.prefix(length) else { continue }
-      var low = 0
-      var high = keys.count
-      while low < high {
-        let middle = (low + high) / 2
-        if keys[middle] < prefix.key { low = middle + 1 } else { high = middle }
-      }
-      if low < keys.count, keys[low] == prefix.key { return (prefix, reasons[low]) }
+      let place = keys.partitioningIndex(where: { $0 >= prefix.key })
+      if place < keys.count, keys[place] == prefix.key { return (prefix, rulings[place]) }
     }
     return nil
+  }
+}
+
+extension [UInt64] {
+  /// The first place of a sorted list where `predicate` holds.
+  func partitioningIndex(where predicate: (UInt64) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }

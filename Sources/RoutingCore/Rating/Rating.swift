@@ -10,8 +10,8 @@ public enum Rating {
 
   /// Freezes the price of a call.
   ///
-  /// Deny ranges are looked at first, then the plan's decks in their order; windows of effectiveness are judged at
-  /// `instant` for the whole call.
+  /// The operator's ranges are looked at first, then ``SpecialRateRanges/shipped``, then the plan's decks in their order;
+  /// windows of effectiveness are judged at `instant` for the whole call.
   /// - Parameters:
   ///   - account: currency of the payer.
   ///   - horizon: seconds after `instant` within which the call may still be answered or go on; cut to
@@ -79,9 +79,11 @@ public enum Rating {
     _ number: NumberDigits, plan: RatePlan, account: Currency, denyRanges: DenyRanges, at instant: Instant,
     horizon: Int64, steps: inout [RatingTrace.Step]?
   ) throws(RatingRefusal) -> RateSnapshot {
-    let denied = denyRanges.match(number)
-    steps?.append(.denyRanges(prefix: denied?.prefix, reason: denied?.reason))
-    if let denied { throw .destinationBlocked(denied.reason) }
+    let named = denyRanges.match(number)
+    steps?.append(.denyRanges(prefix: named?.prefix, ruling: named?.ruling))
+    if case .denied(let reason)? = named?.ruling { throw .destinationBlocked(reason) }
+    let special = named == nil ? SpecialRateRanges.shipped.match(number) : nil
+    if let special { steps?.append(.specialRate(special)) }
     steps?.append(.currency(plan: plan.currency, account: account))
     guard plan.currency == account else { throw .currencyMismatch(plan: plan.currency, account: account) }
     for entry in plan.entries {
@@ -89,24 +91,29 @@ public enum Rating {
       steps?.append(.deck(label: index.deck.label, rows: index.deck.rows.count))
       let match = index.match(number, at: instant)
       let isBlocked = match.map { index.isBlocked($0) } ?? false
+      // Whoever prices a country has not priced what is dear in it.
+      let refused = match.flatMap { match in special.flatMap { match.prefix.count < $0.prefix.count ? $0 : nil } }
       if steps != nil {
-        steps?.append(
-          contentsOf: candidates(number, index: index, chosen: match, isBlocked: isBlocked, at: instant))
+        let outcome: RatingTrace.PrefixOutcome =
+          isBlocked ? .blocked : refused != nil ? .tooShortForSpecialRate : .chosen
+        steps?.append(contentsOf: candidates(number, index: index, chosen: match, outcome, at: instant))
       }
       guard let match else { continue }
       if isBlocked { throw .destinationBlocked(.deck) }
+      if let refused { throw .destinationBlocked(refused.reason) }
       return try snapshot(match, entry: entry, at: instant, horizon: horizon, steps: &steps)
     }
     throw .noRate
   }
 
   private static func candidates(
-    _ number: NumberDigits, index: RateIndex, chosen: RateMatch?, isBlocked: Bool, at instant: Instant
+    _ number: NumberDigits, index: RateIndex, chosen: RateMatch?, _ chosenOutcome: RatingTrace.PrefixOutcome,
+    at instant: Instant
   ) -> [RatingTrace.Step] {
     index.candidates(number, at: instant).map { candidate in
       let outcome: RatingTrace.PrefixOutcome
       if candidate.match == chosen {
-        outcome = isBlocked ? .blocked : .chosen
+        outcome = chosenOutcome
       } else if candidate.isInForce {
         outcome = .shorter
       } else {

@@ -39,8 +39,16 @@ extension RatingRefusal: CustomStringConvertible {
 
 /// Why a destination may not be called.
 public enum DestinationBlock: String, Hashable, Sendable, CaseIterable {
+  /// Whoever is called earns by it.
   case premium
+  case sharedCost = "shared-cost"
+  /// One number for all sites of a company, often dearer than where they are.
+  case universalAccess = "universal-access"
+  case pager
+  case voicemail
   case satellite
+  /// A network of no country, such as those of +882 and +883.
+  case internationalNetwork = "international-network"
   case revenueShare = "revenue-share"
   case other
   /// A row of a deck has the flag `blocked`.

@@ -5,8 +5,11 @@ public struct RatingTrace: Hashable, Sendable {
   public enum Step: Hashable, Sendable {
     /// The account's currency against the plan's.
     case currency(plan: Currency, account: Currency)
-    /// The deny ranges were asked; `nil` when none covers the number.
-    case denyRanges(prefix: NumberDigits?, reason: DestinationBlock?)
+    /// The operator's ranges were asked; `nil` when none covers the number.
+    case denyRanges(prefix: NumberDigits?, ruling: DenyRanges.Ruling?)
+    /// The number plan says that the number costs more than where it lies: only a price for this range or a part of it
+    /// is one for the number.
+    case specialRate(SpecialRateRanges.Range)
     case deck(label: String, rows: Int)
     /// A prefix of the number in the deck at hand, longest first.
     case prefix(NumberDigits, name: String, PrefixOutcome)
@@ -26,6 +29,8 @@ public struct RatingTrace: Hashable, Sendable {
     /// No row in force; the window of its first row. `nil` is for ever.
     case notInForce(from: Instant?, until: Instant?)
     case blocked
+    /// A price for more than the dear range in which the number lies.
+    case tooShortForSpecialRate
   }
 
   public internal(set) var steps: [Step] = []

@@ -111,7 +111,7 @@ public struct CallRehearsal {
     let node = try await store.registerNode(NodeID(unchecked: "rehearsal"), at: options.start)
     var rehearsal = CallRehearsal(
       store: store, options: options, plan: plan,
-      denyRanges: try DenyRanges(ranges.map { (prefix: $0.prefix, reason: $0.reason) }), currency: account.currency,
+      denyRanges: try DenyRanges(ranges.map { (prefix: $0.prefix, ruling: $0.ruling) }), currency: account.currency,
       origin: CallOperation.Origin(node: node.id, epoch: node.epoch))
     return try await rehearsal.run()
   }

@@ -268,7 +268,12 @@ struct PlanCommand: AsyncParsableCommand {
 struct DenyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "deny", abstract: "Ranges of numbers that nobody may call.",
-    subcommands: [Add.self, List.self, Remove.self])
+    discussion: """
+      Dear ranges of every country's number plan (premium rate, shared cost, universal access, pagers, voicemail, \
+      satellites, networks of no country) are blocked from the start, unless a deck has a price for the range or a part \
+      of it: landline deny list --number-plan.
+      """,
+    subcommands: [Add.self, Allow.self, List.self, Remove.self])
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -278,8 +283,7 @@ struct DenyCommand: AsyncParsableCommand {
     var prefix: String
 
     @Option(
-      help: "premium, satellite, revenue-share or other.",
-      completion: .list(["premium", "satellite", "revenue-share", "other"]))
+      help: "\(Console.denyReasons.joined(separator: ", ")).", completion: .list(Console.denyReasons))
     var reason: String
 
     @Option(help: "For the record.")
@@ -296,18 +300,47 @@ struct DenyCommand: AsyncParsableCommand {
     }
   }
 
-  struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "All blocked ranges.", discussion: "landline deny list")
+  struct Allow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Allow a range that the number plan says is dear, at the price of its longest prefix.",
+      discussion: "landline deny allow 4610 --note 'costs what Sweden costs'")
+
+    @Argument(help: "The digits that the range begins with.")
+    var prefix: String
+
+    @Option(help: "For the record.")
+    var note = ""
+
+    @Flag(help: "Say what would happen; write nothing.")
+    var dryRun = false
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
-    func run() async throws { try await common.console { try await $0.denyList() } }
+    func run() async throws {
+      try await common.console { try await $0.denyAllow(prefix, note: note, isDryRun: dryRun) }
+    }
+  }
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "All ranges that were blocked or allowed here.", discussion: "landline deny list")
+
+    @Flag(help: "The dear ranges of the number plans instead, which are blocked from the start.")
+    var numberPlan = false
+
+    @OptionGroup(title: "Common")
+    var common: CommonOptions
+
+    func run() async throws {
+      let numberPlan = numberPlan
+      try await common.console { numberPlan ? try await $0.denyPlanList() : try await $0.denyList() }
+    }
   }
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Allow a range again.", discussion: "landline deny remove 4690")
+      abstract: "Forget what was decided for a range.", discussion: "landline deny remove 4690")
 
     @Argument(help: "The digits that the range begins with.")
     var prefix: String

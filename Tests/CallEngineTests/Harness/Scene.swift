@@ -33,7 +33,7 @@ enum Scene {
   }
 
   static func payer(_ plan: RatePlan?, environment: String = "production") throws -> Payer {
-    let denied = try DenyRanges([(prefix: NumberDigits("4690"), reason: DestinationBlock.premium)])
+    let denied = try DenyRanges([(prefix: NumberDigits("4690"), ruling: DenyRanges.Ruling.denied(.premium))])
     return Payer(
       environment: environment, account: account, currency: .eur, plan: plan, denyRanges: denied)
   }

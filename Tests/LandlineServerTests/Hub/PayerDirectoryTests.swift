@@ -68,7 +68,7 @@ struct PayerDirectoryTests {
 
   private func block(_ prefix: NumberDigits, in path: String) throws {
     let rates = try SQLiteRateStore.open(path: path, writable: true)
-    try rates.block(StoredDenyRange(prefix: prefix, reason: .satellite, note: "", addedAt: now))
+    try rates.decide(StoredDenyRange(prefix: prefix, ruling: .denied(.satellite), note: "", addedAt: now))
     rates.close()
   }
 

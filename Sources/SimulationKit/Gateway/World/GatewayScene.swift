@@ -105,7 +105,7 @@ final class GatewayScene {
     report = GatewayReport(seed: seed)
     trace = isTraced ? [] : nil
     ratePlan = try GatewayScene.makePlan()
-    denyRanges = try DenyRanges([(prefix: NumberDigits("4690"), reason: DestinationBlock.premium)])
+    denyRanges = try DenyRanges([(prefix: NumberDigits("4690"), ruling: DenyRanges.Ruling.denied(.premium))])
     callerNumbers = [try E164Number("+46850000001")]
     configuration = try GatewayScene.makeConfiguration(&random)
     self.random = random
