@@ -67,7 +67,7 @@ struct SessionTests {
     #expect(bench.records.first?.story.contains { $0.text == "ended by operator:anna" } == true)
   }
 
-  @Test("media that do not come up in time end the call, uncharged")
+  @Test("media that do not come up in time end the call, charged from its answer")
   func noMedia() throws {
     let bench = try Bench()
     let call = try #require(bench.place())
@@ -78,7 +78,8 @@ struct SessionTests {
     let failure = try #require(bench.summary(of: call)?.failure)
     #expect(failure.code == .networkMedia && failure.leg == .app, "the app's own network: \(failure)")
     #expect(failure.phrase == "no ICE check of the app reached the gateway's media port")
-    #expect(bench.summary(of: call)?.costMicro == 0)
+    #expect(bench.summary(of: call)?.durationMilliseconds == 15_000)
+    #expect(bench.summary(of: call)?.costMicro == 60_000, "the first minute")
   }
 
   @Test(

@@ -250,7 +250,7 @@ struct SignallingTests {
     #expect(bench.engine.call(call)?.state == .established)
   }
 
-  @Test("an app that does not speak before the answer is not dead; one that never speaks is, and pays nothing")
+  @Test("an app that does not speak before the answer is not dead; one that never speaks is, and pays to the end")
   func neverSpoke() throws {
     let bench = try Bench()
     let call = try #require(bench.place())
@@ -263,13 +263,16 @@ struct SignallingTests {
     #expect(bench.count("app raise no-audio") == 1)
     bench.pass(seconds: 30)
     #expect(bench.summary(of: call)?.failure?.leg == .app)
-    #expect(bench.summary(of: call)?.costMicro == 0)
+    #expect(bench.summary(of: call)?.durationMilliseconds == 30_000)
+    #expect(bench.summary(of: call)?.costMicro ?? 0 > 0)
+    #expect(
+      bench.records.last { $0.call.id == call }?.flags == [CallRecord.noSoundFromCaller, CallRecord.noSoundFromCalled])
   }
 
   @Test(
-    "never established: nobody heard anybody, and nothing is charged, whichever of the two times is over first",
-    arguments: [5_000, 60_000] as [Int64])
-  func neverEstablished(_ mediaSetUpMilliseconds: Int64) throws {
+    "never established: charged from the answer to the end, whichever of the two times is over first, or hung up",
+    arguments: [(5_000, nil), (60_000, nil), (60_000, 5_000)] as [(Int64, Int64?)])
+  func neverEstablished(_ mediaSetUpMilliseconds: Int64, _ hungUpAfter: Int64?) throws {
     var configuration = try Scene.configuration()
     configuration.limits.mediaSetUpMilliseconds = mediaSetUpMilliseconds
     let bench = try Bench(configuration)
@@ -277,14 +280,20 @@ struct SignallingTests {
     try bench.answer()
     bench.pass(milliseconds: 4_000)
     bench.feed(.media(call, .firstMedia(.far)))
-    bench.pass(milliseconds: 11_000)
-    if mediaSetUpMilliseconds > 15_000 { bench.feed(.media(call, .silence(.far))) }
+    bench.pass(milliseconds: 1_000)
+    if hungUpAfter != nil { bench.request(.hangUp(call)) }
+    bench.pass(milliseconds: 10_000)
+    if mediaSetUpMilliseconds > 15_000, hungUpAfter == nil { bench.feed(.media(call, .silence(.far))) }
     bench.pass(seconds: 25)
     let summary = try #require(bench.summary(of: call))
-    // Without a way to the app nothing goes to the other side, which is not to blame for its silence.
-    #expect(summary.failure?.code == .networkMedia && summary.failure?.leg == .app)
-    #expect(summary.durationMilliseconds == 0)
-    #expect(summary.costMicro == 0)
+    let seconds = hungUpAfter.map { $0 / 1000 } ?? (mediaSetUpMilliseconds > 15_000 ? 40 : 5)
+    if hungUpAfter == nil {
+      // Without a way to the app nothing goes to the other side, which is not to blame for its silence.
+      #expect(summary.failure?.code == .networkMedia && summary.failure?.leg == .app)
+    }
+    #expect(summary.durationMilliseconds == seconds * 1000)
+    #expect(summary.costMicro ?? 0 > 0)
+    #expect(bench.records.last { $0.call.id == call }?.flags == [CallRecord.noSoundFromCaller])
   }
 
   @Test("an offer of the trunk before its answer: the 200 that stands on it is no answer to ours")

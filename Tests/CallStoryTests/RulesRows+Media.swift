@@ -101,6 +101,17 @@ extension RulesRow {
         scene.fail(CallFailure(.mediaLost, leg: .trunk))
         scene.story("the far side is dead")
       }, not: .call(heard(near: 50, far: 50))),
+    RulesRow(
+      "soundNeverCame",
+      .call { scene in
+        heard(near: 0, far: 50)(&scene)
+        scene.fail(CallFailure(.mediaLost, leg: .app))
+        scene.sources.record?.flags = [CallRecord.noSoundFromCaller]
+      },
+      not: .call { scene in
+        heard(near: 50, far: 50)(&scene)
+        scene.fail(CallFailure(.mediaLost, leg: .app))
+      }),
     RulesRow("iceFailed", mediaFailed("noConnectivity"), not: mediaFailed("fingerprint")),
     RulesRow("fingerprintMismatch", mediaFailed("fingerprint"), not: mediaFailed("noConnectivity")),
     RulesRow("handshakeFailed", mediaFailed("handshakeTimeout"), not: mediaFailed("noConnectivity")),

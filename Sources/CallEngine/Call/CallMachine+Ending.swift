@@ -44,6 +44,7 @@ extension CallMachine {
     case .ending, .over: return
     }
     let failure = failure.map(described)
+    if case .up = state { flagMissingSound() }
     nearLeg?.hangUp(reasons, context)
     farLeg?.hangUp(reasons, context)
     order(.close)
@@ -138,10 +139,8 @@ extension CallMachine {
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
         note("no media in time")
         let side = nearSound.isReady ? CallSide.far : .near
-        // Nobody heard anybody.
-        return end(
-          .error, CallMachine.neverReady(side, nil), reasons: [CallMachine.normalClearing],
-          billedUntil: .zero)
+        // Charged like a call that was hung up now: who waits must not pay less than who does not.
+        return end(.error, CallMachine.neverReady(side, nil), reasons: [CallMachine.normalClearing])
       }
       if let until = local?.playUntil, until <= context.now {
         order(.stopPlaying(.near))
@@ -181,12 +180,13 @@ extension CallMachine {
     return true
   }
 
-  /// Ends a call whose sound has been away for too long, charged to its last packet; one that was never established
-  /// has had none that anybody heard, and costs nothing, whichever of the two times is over first.
+  /// Ends a call whose sound has been away for too long. A side that has sent has vanished with its last packet, and the
+  /// call is charged up to that; without any sound it is charged from the answer to the end, like one that was hung up.
   private func advanceDeadMedia() -> Bool {
     guard let dead = deadSide, dead.at <= context.now else { return false }
-    var billedUntil = dead.since
-    if case .up(let up) = state, !up.isEstablished { billedUntil = .zero }
+    var hasSent = sound(dead.side).hasCome && dead.since > dead.start
+    if case .up(let up) = state, !up.isEstablished { hasSent = false }
+    let billedUntil = hasSent ? dead.since : nil
     note("the \(dead.side.rawValue) side is dead")
     // While the app has no way to the gateway nothing goes to the other side either, which may wait for it.
     let failure =

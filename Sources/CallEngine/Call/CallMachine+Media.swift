@@ -7,12 +7,17 @@ import SDPCore
 extension CallMachine {
   func noticed(_ notice: MediaNotice) {
     switch notice {
-    case .secured(let side), .firstMedia(let side): ready(side)
+    case .secured(let side): ready(side)
+    case .firstMedia(let side):
+      changeSound(side) { $0.hasCome = true }
+      ready(side)
     case .failed(let side, let reason): failed(side, reason)
     case .digit(let side, let digit, let milliseconds): pressed(side, digit, milliseconds)
     case .silence(let side):
       silent(side, since: context.now.advanced(byMilliseconds: -context.limits.silenceMilliseconds))
-    case .soundAgain(let side): soundAgain(side)
+    case .soundAgain(let side):
+      changeSound(side) { $0.hasCome = true }
+      soundAgain(side)
     case .quality(let side, let direction, let roundTrip): measured(side, direction, roundTrip)
     case .playEnded(let side, _): playEnded(side)
     case .closed: break
@@ -125,6 +130,7 @@ extension CallMachine {
   private func measured(_ side: CallSide, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
     switch state {
     case .reaching, .up:
+      if direction.packets > 0 { changeSound(side) { $0.hasCome = true } }
       guard side == .near else {
         farQuality = direction
         return

@@ -86,12 +86,13 @@ extension CallMachine {
     changed()
     if let far = media.far {
       farLeg = TrunkLeg(
-        call: id, side: .far, terms: farTerms, headers: headers, callerNumber: callerNumber, isAnonymous: isAnonymous,
+        call: id, side: .far, payer: payer, terms: farTerms, headers: headers, callerNumber: callerNumber,
+        isAnonymous: isAnonymous,
         media: far, context)
     }
     if let nearTerms {
       nearLeg = TrunkLeg(
-        call: id, side: .near, terms: nearTerms, headers: headers, callerNumber: callerNumber,
+        call: id, side: .near, payer: payer, terms: nearTerms, headers: headers, callerNumber: callerNumber,
         isAnonymous: isAnonymous, media: media.near, context)
       dial(.near)
     } else {

@@ -64,6 +64,8 @@ final class CallMachine {
   struct Sound {
     /// Keys are there, or packets came.
     var isReady = false
+    /// Whether a packet of sound has come.
+    var hasCome = false
     /// Whether the last plan has sound flow both ways: nobody is on hold.
     var isTalking = false
     /// Set while a side is silent: when its last packet came, or when it was last allowed not to send any.
@@ -251,6 +253,16 @@ final class CallMachine {
     if case .dtls = plan.protection {} else { changeSound(side) { $0.isReady = true } }
   }
 
+  /// Notes of which side no packet of sound ever came, though it was allowed to send.
+  func flagMissingSound() {
+    for (side, flag) in [(CallSide.near, CallRecord.noSoundFromCaller), (.far, CallRecord.noSoundFromCalled)] {
+      // The gateway's own voice comes over no network.
+      if side == .far, local != nil { continue }
+      guard !sound(side).hasCome, plan(side)?.direction.receives ?? true else { continue }
+      flags.append(flag)
+    }
+  }
+
   /// Whether a side is supposed to send. On hold nobody has to, whichever end holds: music is a courtesy.
   func mustSend(_ side: CallSide) -> Bool {
     sound(side).isTalking && (side == .far || !(app?.isMuted ?? false))
@@ -300,7 +312,9 @@ final class CallMachine {
   }
 
   /// The side that has been silent longest, and when that is too long.
-  var deadSide: (side: CallSide, since: MonotonicInstant, at: MonotonicInstant)? {
+  ///
+  /// `start` is the answer: before it nobody has to speak.
+  var deadSide: (side: CallSide, start: MonotonicInstant, since: MonotonicInstant, at: MonotonicInstant)? {
     var first: (CallSide, MonotonicInstant)?
     // Nobody has to speak before there is somebody to hear it.
     guard let start = farBill.answeredAt ?? nearBill?.answeredAt else { return nil }
@@ -310,7 +324,7 @@ final class CallMachine {
       if first.map({ since < $0.1 }) ?? true { first = (side, since) }
     }
     return first.map {
-      ($0.0, $0.1, $0.1.advanced(byMilliseconds: context.limits.deadMediaMilliseconds))
+      ($0.0, start, $0.1, $0.1.advanced(byMilliseconds: context.limits.deadMediaMilliseconds))
     }
   }
 }

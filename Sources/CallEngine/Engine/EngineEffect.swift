@@ -131,7 +131,13 @@ public struct CallRecord: Hashable, Sendable {
   /// Mean of the seconds.
   public var meanScoreNear: Double?
   public var meanScoreFar: Double?
+  /// Words for what was odd: ``noSoundFromCaller``, ``noSoundFromCalled``, `cancelRace`, `endedByOperator`, `fenced`.
   public var flags: [String]
+
+  /// The call was answered, and not one packet of sound came from the calling side, though it was allowed to send.
+  public static let noSoundFromCaller = "noSoundFromCaller"
+  /// The same of the called side.
+  public static let noSoundFromCalled = "noSoundFromCalled"
 
   public struct StoryLine: Hashable, Sendable, Codable {
     public var milliseconds: Int64

@@ -82,8 +82,9 @@ extension CallRule {
       let contact = call.last?.refusal?.value("contact")
       return Verdict(
         94, .trunk,
-        "\(status) asks to call \(contact.map(EvidenceMessage.cut) ?? "another address") instead; trunk \(call.trunkName) "
-          + "may redirect no call, or none any more.",
+        "\(status) asks to call \(contact.map(EvidenceMessage.cut) ?? "another address") instead, where the "
+          + "gateway does not go: trunk \(call.trunkName) may redirect no call or none any more, or the new destination is in "
+          + "another country, is not allowed or costs more than what was dialled.",
         evidence: call.said,
         fixes: [
           call.setting("redirections: 1"), "call the new destination: it is priced on its own",

@@ -53,6 +53,8 @@ extension CallRule {
     CallRule("soundDied", "The sound stopped in mid-call") { call in
       guard call.failure?.code == .mediaLost, call.isEstablished else { return nil }
       let side = call.failure?.leg == .app ? "calling" : "called"
+      let flag = call.failure?.leg == .app ? CallRecord.noSoundFromCaller : CallRecord.noSoundFromCalled
+      guard !call.flags.contains(flag) else { return nil }
       return Verdict(
         93, call.failure?.leg == .app ? .app : .trunk,
         "Sound came from the \(side) side and then no more; the gateway waited and ended the call, which is charged up to "
@@ -61,6 +63,22 @@ extension CallRule {
           + (call.noted("side is dead").map { [$0] } ?? []),
         fixes: [
           "a side that lost its network looks like this: call again",
+          "landline.yaml: calls.dead-media: 30s   # how long silence is borne",
+        ])
+    },
+    CallRule("soundNeverCame", "One side never sent sound, and the call was ended for it") { call in
+      guard call.failure?.code == .mediaLost, call.isEstablished else { return nil }
+      let isApp = call.failure?.leg == .app
+      guard call.flags.contains(isApp ? CallRecord.noSoundFromCaller : CallRecord.noSoundFromCalled) else { return nil }
+      return Verdict(
+        93, isApp ? .app : .trunk,
+        "Not one packet of sound came from the \(isApp ? "calling" : "called") side; the gateway waited and ended the "
+          + "call, which is charged from its answer to its end, like any other.",
+        evidence: packets(call) + (call.noted("side is dead").map { [$0] } ?? []),
+        fixes: [
+          isApp
+            ? "ask for the microphone before calling, and check that its track is live"
+            : "landline.yaml: media.trunk[].advertise: the address that the trunk can reach",
           "landline.yaml: calls.dead-media: 30s   # how long silence is borne",
         ])
     },

@@ -46,7 +46,19 @@ extension StoryTeller {
     } else {
       text += hungUpBy.map { "; \($0) hung up." } ?? "."
     }
-    return [text, soundAndCost(record)].compactMap { $0 }.joined(separator: " ")
+    return [text, missingSound(record), soundAndCost(record)].compactMap { $0 }.joined(separator: " ")
+  }
+
+  /// Which side was not heard: the answer is what is paid for, not the sound.
+  private func missingSound(_ record: CallRecord) -> String? {
+    let silent = [
+      (CallRecord.noSoundFromCaller, "the calling side"), (CallRecord.noSoundFromCalled, "the called side"),
+    ]
+    .filter { record.flags.contains($0.0) }.map(\.1)
+    guard !silent.isEmpty else { return nil }
+    let charged = record.summary.costMicro.map { $0 > 0 } ?? false
+    return "No sound came from \(silent.joined(separator: ", nor from "))"
+      + (charged ? "; it is charged from the answer to the end all the same." : ".")
   }
 
   /// `It sounded good (MOS 4.3 and 4.2) and cost 0.014 EUR.`

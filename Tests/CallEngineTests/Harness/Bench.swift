@@ -238,7 +238,13 @@ final class Bench {
     secured(call)
     try progress(180, index)
     try answer(index)
+    speak(call)
     return call
+  }
+
+  /// The first packet of sound of either side.
+  func speak(_ call: CallID) {
+    for side in CallSide.allCases { feed(.media(call, .firstMedia(side))) }
   }
 
   // MARK: Looking

@@ -148,6 +148,7 @@ final class PaidBench {
     let index = bench.invites.count - 1
     bench.secured(call)
     try bench.answer(index)
+    bench.speak(call)
     try await settle()
     return call
   }
