@@ -42,11 +42,15 @@ public enum Destination: Hashable, Sendable {
 
 extension Destination {
   /// Reads what an app or a person wrote. A number has its E.164 form, `+` and digits, the built-in ones too; a code of an emergency service may stand in place of a number.
+  /// - Parameter emergencyCodes: which codes are read as such; whether one is free is for the environment to say.
   /// - Throws: ``InvalidValue``, whose ``InvalidValue/failureCode`` is the failure to tell.
-  public init(_ kind: Kind, _ text: String, userRules: UserID.Rules = .standard) throws(InvalidValue) {
+  public init(
+    _ kind: Kind, _ text: String, userRules: UserID.Rules = .standard,
+    emergencyCodes: Set<String> = EmergencyNumber.known
+  ) throws(InvalidValue) {
     switch kind {
     case .phone:
-      if let number = try? EmergencyNumber(text) {
+      if let number = try? EmergencyNumber(text, among: emergencyCodes) {
         self = .emergency(number)
       } else {
         self = .phone(try E164Number(text))

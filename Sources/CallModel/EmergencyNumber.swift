@@ -1,25 +1,32 @@
-/// A short code that reaches an emergency service: dialled without `+` or country code, never refused for credit or caps.
+/// A short code that reaches an emergency service: dialled without `+` or country code, never refused for credit.
 ///
-/// The set is the codes most widely used for police, fire and ambulance. Some of them mean something else in some
-/// countries (118 is a directory service in Germany), so an operator may pass the set of the countries served.
+/// The same code means different things in different countries (118 is the ambulance in Italy, a directory service in
+/// Germany), so which codes are free is a matter of where the caller is, or of the operator's configuration.
 public struct EmergencyNumber: Hashable, Sendable, CustomStringConvertible {
   /// Most digits of a code.
   public static let maximumDigits = 6
 
-  /// 112 (GSM and Europe), 911 (North America), 999 (United Kingdom and others), 000 (Australia), 111 (New Zealand),
-  /// 110, 118 and 119 (East Asia, parts of Europe), 100 to 102 and 108 (South Asia, Eastern Europe), 113 to 117 and
-  /// 122, 120, 155, 158 (parts of Europe, the Middle East and China), 190 to 195 (Latin America and others),
-  /// 995, 997 and 998 (Singapore, Gulf states).
-  public static let defaultCodes: Set<String> = [
-    "000", "100", "101", "102", "108", "110", "111", "112", "113", "114", "115", "117", "118", "119", "120", "122",
-    "155", "158", "190", "191", "192", "193", "194", "195", "911", "995", "997", "998", "999",
-  ]
+  /// The code of mobile networks everywhere (3GPP TS 22.101) and of the European Union: free wherever nothing else is
+  /// configured.
+  public static let everywhere: Set<String> = ["112"]
+  /// Every code that some country has.
+  public static let known: Set<String> = byCountryCode.values.reduce(into: everywhere) { $0.formUnion($1) }
+
+  private static let byCountryCode: [Int: Set<String>] = Dictionary(
+    EmergencyNumberTable.text.split(separator: "\n").compactMap { row in
+      let words = row.split(separator: " ").map(String.init)
+      return words.first.flatMap { Int($0) }.map { ($0, Set(words.dropFirst())) }
+    }, uniquingKeysWith: { $0.union($1) })
+
+  /// Those of the country where a caller is, by the number that it shows, with those of ``everywhere``.
+  public static func codes(ofCaller number: E164Number?) -> Set<String> {
+    everywhere.union(number.flatMap { byCountryCode[$0.countryCode] } ?? [])
+  }
 
   public let code: String
 
   /// - Throws: ``InvalidValue`` with rules `emergency.digit` and `emergency.code`.
-  public init(_ text: some StringProtocol, among codes: Set<String> = EmergencyNumber.defaultCodes) throws(InvalidValue)
-  {
+  public init(_ text: some StringProtocol, among codes: Set<String> = EmergencyNumber.known) throws(InvalidValue) {
     func refusal(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
       InvalidValue(
         kind: "emergency number", rule: "emergency.\(rule)", offset: offset, problem: problem,

@@ -27,6 +27,8 @@ public enum SandboxNumber: UInt64, Hashable, Sendable, CaseIterable {
   case echo = 46_000_000_202
   /// The same, with one of fifty packets dropped.
   case echoWithLoss = 46_000_000_203
+  /// Plays an emergency number: free, refused for no credit and by no cap but that of emergency calls.
+  case emergency = 46_000_000_112
   /// Costs more than any account has: refused by the ledger for want of credit.
   case insufficientCredit = 46_000_000_402
 }

@@ -14,12 +14,13 @@ package enum TypedNumber: Hashable, Sendable {
 
   package static let accepted = "+, a country code and the number, such as +46 70 123 45 67"
 
-  package init(_ text: String) {
+  /// - Parameter emergencyCodes: what is an emergency number where the caller is.
+  package init(_ text: String, emergencyCodes: Set<String> = EmergencyNumber.known) {
     var reader = Reader()
     if let problem = reader.read(text) {
       self = problem
     } else {
-      self = TypedNumber.finish(reader)
+      self = TypedNumber.finish(reader, emergencyCodes)
     }
   }
 
@@ -70,10 +71,13 @@ package enum TypedNumber: Hashable, Sendable {
     }
   }
 
-  private static func finish(_ reader: Reader) -> TypedNumber {
+  private static func finish(_ reader: Reader, _ emergencyCodes: Set<String>) -> TypedNumber {
     var (text, places) = (reader.text, reader.places)
     if text.isEmpty { return .problem(message: "there is no digit", accepted: accepted, position: nil) }
-    if let emergency = try? EmergencyNumber(text) { return .emergency(emergency) }
+    if let emergency = try? EmergencyNumber(text, among: emergencyCodes) { return .emergency(emergency) }
+    if (try? EmergencyNumber(text)) != nil {
+      return .problem(message: "it is no emergency number here", accepted: accepted, position: nil)
+    }
     if text.hasPrefix("00") {
       text = "+" + text.dropFirst(2)
       places.removeFirst()

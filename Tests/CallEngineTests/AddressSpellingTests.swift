@@ -35,9 +35,11 @@ struct AddressSpellingTests {
   func everySpelling() throws {
     var reached: [String] = []
     var tried = 0
+    var configuration = try Scene.configuration()
+    configuration.environments[0].sipHosts.reachesAny = true
     for host in Self.hosts {
       for port in ["", ":5060", ":22"] {
-        let bench = try Bench()
+        let bench = try Bench(configuration)
         tried += 1
         let id = bench.place("alice@\(host)\(port)", kind: .sip)
         if id != nil || bench.ladder().count != 1 || !bench.invites.isEmpty || !bench.engine.isIdle {
@@ -47,10 +49,9 @@ struct AddressSpellingTests {
     }
     #expect(reached.isEmpty, "\(reached)")
     #expect(Self.hosts.count >= 60)
-    // The door is not simply shut: the trunk's own host is another answer.
-    let bench = try Bench()
-    bench.place("alice@198.51.100.1", kind: .sip)
-    #expect(bench.lastRefusal?.invalidValue?.rule != "sip.hostNotAllowed")
+    // The door is not simply shut.
+    let bench = try Bench(configuration)
+    #expect(bench.place("alice@example.com", kind: .sip) != nil)
     try ScoreboardRow(
       "B10", figure: "\(reached.count)", unit: "connections made", target: "= 0", passed: reached.isEmpty,
       detail: "\(Self.hosts.count) spellings as the host an app calls, \(tried) tries", gate: true

@@ -168,7 +168,9 @@ struct PlacingTests {
 
   @Test("reach SIP addresses: a trunk's own over it, others straight")
   func addresses() throws {
-    let bench = try Bench()
+    var configuration = try Scene.configuration()
+    configuration.environments[0].sipHosts.reachesAny = true
+    let bench = try Bench(configuration)
     #expect(bench.place("alice@example.com", kind: .sip) != nil)
     #expect(bench.invites[0].call.target == SIPURI(scheme: .sip, user: "alice", host: .name("example.com")))
     #expect(bench.invites[0].call.account == nil)

@@ -142,14 +142,18 @@ struct E164NumberTests {
 
   @Test("emergency codes are short codes of the set")
   func emergency() throws {
-    for code in EmergencyNumber.defaultCodes {
+    for code in EmergencyNumber.known {
       #expect(try EmergencyNumber(code).description == code)
       #expect(throws: InvalidValue.self) { try E164Number(code) }
     }
-    #expect(EmergencyNumber.defaultCodes.isSuperset(of: ["112", "911", "999", "000", "110", "118", "119"]))
+    #expect(EmergencyNumber.known.isSuperset(of: ["112", "911", "999", "000", "110", "118", "119"]))
+    #expect(EmergencyNumber.codes(ofCaller: nil) == ["112"])
+    #expect(EmergencyNumber.codes(ofCaller: try E164Number("+12025550123")) == ["112", "911"])
+    #expect(EmergencyNumber.codes(ofCaller: try E164Number("+442071838750")) == ["112", "999"])
+    #expect(!EmergencyNumber.codes(ofCaller: try E164Number("+4930123456")).contains("118"))
     let refused: [(String, String)] = [
       ("", "emergency.code"), ("+112", "emergency.digit"), ("112 ", "emergency.digit"), ("1112", "emergency.code"),
-      ("123", "emergency.code"), ("\u{FF11}12", "emergency.digit"), ("1120000", "emergency.code"),
+      ("12", "emergency.code"), ("\u{FF11}12", "emergency.digit"), ("1120000", "emergency.code"),
     ]
     for (text, rule) in refused {
       let error = #expect(throws: InvalidValue.self) { try EmergencyNumber(text) }

@@ -150,6 +150,8 @@ struct NodeConfigurationTests {
         production:
           trunks: [b, a]
           sip-hosts: [SIP.example.com, 192.0.2.1]
+          sip-rate: 0.015
+          emergency: {numbers: [112, "000"], calls: 3, trunks: [a]}
           user-length: 100
           registration: [token]
           ledger-cache: 8
@@ -163,7 +165,10 @@ struct NodeConfigurationTests {
     let production = try #require(node.environment("production"))
     #expect(production.ledger == folder.url.appendingPathComponent("data/production.ledger").path)
     #expect(production.trunks == ["b", "a"])
-    #expect(production.sipHosts == ["sip.example.com", "192.0.2.1"])
+    #expect(production.sipHosts == ["sip.example.com", "192.0.2.1"] && !production.reachesAnySIPHost)
+    #expect(production.sipRatePerMinute == 15_000_000)
+    #expect(production.emergencyNumbers == ["112", "000"] && production.emergencyCalls == 3)
+    #expect(production.emergencyTrunks == ["a"])
     #expect(production.registration == [.token])
     #expect(production.usersMaximumLength == 100 && production.ledgerCacheMebibytes == 8)
     var phone = ApplicationConfiguration(
@@ -282,6 +287,9 @@ struct NodeProblemTests {
         "'tokn' is none of signature, token (did you"
       ),
       ("environments: {p: {sandbox-numbers: true, user-length: 256}}", "'256' is no whole number from 1 to 255"),
+      ("environments: {p: {sandbox-numbers: true, sip-rate: -1}}", "sip-rate"),
+      ("environments: {p: {sandbox-numbers: true, emergency: {numbers: ['+112']}}}", "'+' is not a digit"),
+      ("environments: {p: {sandbox-numbers: true, emergency: {trunks: [x]}}}", "there is no trunk 'x'"),
       ("environments: {p: {sandbox-numbers: true, sip-hosts: ['a:5060']}}", "entry 1: a port stands where only a host"),
       ("log: {level: loud}", "1:14 log.level: 'loud' is none of trace, debug, info"),
       ("log: {level: inof}", "(did you mean 'info'?)"),

@@ -15,6 +15,8 @@ struct CallTerms {
   var maximumSeconds: Int64
   /// Names of trunks that may carry it; empty for the gateway's own numbers and for addresses that are called directly.
   var trunks: [String] = []
+  /// Whether the trunks are tried as they stand in ``trunks``, whatever their priorities say.
+  var hasOwnOrder = false
   /// The peer of an address that no trunk stands for.
   var direct: CallTrunk?
   /// Set for a number that the gateway answers itself.

@@ -32,6 +32,7 @@ final class TrunkLeg {
 
   let call: CallID
   let side: CallSide
+  let payer: Payer
   let terms: CallTerms
   let headers: CustomHeaders
   let callerNumber: E164Number?
@@ -52,11 +53,12 @@ final class TrunkLeg {
   private(set) var cancelled: Set<CallHandle> = []
 
   init(
-    call: CallID, side: CallSide, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
+    call: CallID, side: CallSide, payer: Payer, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
     isAnonymous: Bool, media: LocalMedia, _ context: EngineContext
   ) {
     self.call = call
     self.side = side
+    self.payer = payer
     self.terms = terms
     self.headers = headers
     self.callerNumber = callerNumber
@@ -95,8 +97,9 @@ final class TrunkLeg {
     }
     let states = terms.trunks.compactMap { context.state(of: $0) }
     let selection = TrunkSelection(from: states, tried: attempts.trunks, at: context.now, draw: context.draw)
+    let order = terms.hasOwnOrder ? terms.trunks.filter(selection.order.contains) : selection.order
     var refusedIdentity: CallFailure?
-    for (index, name) in selection.order.enumerated() {
+    for (index, name) in order.enumerated() {
       guard let trunk = context.trunks[name] else { continue }
       let identity: OutgoingIdentity
       do throws(InvalidValue) {
@@ -107,7 +110,7 @@ final class TrunkLeg {
       }
       guard case .success(let ticket) = context.begin(at: name) else { continue }
       let hasOther =
-        index + 1 < selection.order.count && attempts.count + 1 < trunk.trunk.failover.maximumAttempts
+        index + 1 < order.count && attempts.count + 1 < trunk.trunk.failover.maximumAttempts
       return begin(at: trunk, identity: identity, ticket: ticket, hasOther: hasOther, context)
     }
     if attempts.count == 0, let refusedIdentity { return refusedIdentity }
@@ -187,6 +190,8 @@ final class TrunkLeg {
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
+    let judge = RedirectionJudge(terms, payer: payer, context)
+    plan.allowsRedirection = { judge?.allows($0) ?? false }
     plan.reachesInternalHosts = trunk.media.reachesInternalHosts
     if hasOther { plan.firstResponseMilliseconds = context.limits.firstResponseMilliseconds }
     context.emit(.sip(.placeCall(handle, plan)))

@@ -12,9 +12,12 @@ extension CallEngine {
     if let failure = overload(of: request) { return context.emit(.app(session, .refused(number, failure))) }
     do throws(CallFailure) {
       guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
-      let destination = try destination(request.kind, request.target, in: environment)
-      try admit(destination)
-      if sessions[session]?.count ?? 0 >= context.limits.callsPerSession, !CallEngine.isEmergency(destination) {
+      let destination = try destination(
+        request.kind, request.target, in: environment,
+        from: caller.callerNumbers.first { $0.description == request.callerNumber } ?? caller.callerNumbers.first)
+      let isEmergency = CallEngine.isEmergency(destination, in: environment)
+      try admit(destination, payer: caller.payer, in: environment)
+      if sessions[session]?.count ?? 0 >= context.limits.callsPerSession, !isEmergency {
         throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
       }
       guard !request.wantsVideo else {
@@ -45,8 +48,8 @@ extension CallEngine {
 
   func originate(_ order: OriginationID, _ origination: Origination) {
     do throws(CallFailure) {
-      try admit(origination.second)
       guard let environment = environment(origination.payer) else { throw CallFailure(.internal) }
+      try admit(origination.second, payer: origination.payer, in: environment)
       let near = try terms(of: origination.first, payer: origination.payer, in: environment)
       guard near.test == nil else {
         throw CallFailure(.number, phrase: "a test number cannot be the first destination")
@@ -80,18 +83,34 @@ extension CallEngine {
   /// Characters of the longest text that may be an emergency number.
   private static let longestEmergencyNumber = 6
 
-  private static func isEmergency(_ destination: Destination) -> Bool {
-    if case .emergency = destination { return true }
-    return false
+  /// Whether a call is one to an emergency service, or to the number that plays one.
+  private static func isEmergency(
+    _ destination: Destination, in environment: EngineConfiguration.Environment
+  ) -> Bool {
+    switch destination {
+    case .emergency: true
+    case .phone(let number): environment.hasSandboxNumbers && number.value == SandboxNumber.emergency.rawValue
+    case .sip, .user, .conference: false
+    }
   }
 
-  /// An emergency call is refused by no cap of ours.
-  private func admit(_ destination: Destination) throws(CallFailure) {
+  /// An emergency call is refused by no cap but its own: nobody gets past the others with many of them.
+  private func admit(
+    _ destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
+  ) throws(CallFailure) {
+    let isEmergency = CallEngine.isEmergency(destination, in: environment)
+    if isEmergency {
+      let others = calls.values.count { $0.farTerms.isEmergency && $0.payer.account == payer.account }
+      guard others < environment.emergencyCalls else {
+        throw CallFailure(
+          .limit, refusal: .concurrencyCap, phrase: "emergency calls of one account", leg: .app)
+      }
+    }
     guard !isDraining else {
       throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
     }
-    guard admission.takes(preparing: preparing) || CallEngine.isEmergency(destination) else { throw overload() }
-    guard calls.count < context.limits.calls || CallEngine.isEmergency(destination) else {
+    guard admission.takes(preparing: preparing) || isEmergency else { throw overload() }
+    guard calls.count < context.limits.calls || isEmergency else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)
     }
@@ -114,11 +133,17 @@ extension CallEngine {
   // MARK: Texts
 
   private func destination(
-    _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment
+    _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment,
+    from callerNumber: E164Number?
   ) throws(CallFailure) -> Destination {
     do throws(InvalidValue) {
-      return try Destination(
-        kind, text, userRules: try UserID.Rules(maximumLength: environment.usersMaximumLength))
+      let codes = environment.emergencyNumbers ?? EmergencyNumber.codes(ofCaller: callerNumber)
+      let destination = try Destination(
+        kind, text, userRules: try UserID.Rules(maximumLength: environment.usersMaximumLength),
+        emergencyCodes: codes.union(EmergencyNumber.known))
+      // What is an emergency number elsewhere is none here, and a short code is no number of a deck.
+      if case .emergency(let number) = destination { _ = try EmergencyNumber(number.code, among: codes) }
+      return destination
     } catch {
       throw CallFailure(error.failureCode, leg: .app, invalidValue: error)
     }
@@ -183,8 +208,8 @@ extension CallEngine {
       if environment.hasSandboxNumbers, let sandbox = SandboxNumber(rawValue: number.value) {
         return CallTerms(
           destination: destination, rating: try sandboxRating(sandbox, number, longest, payer),
-          countryCode: number.countryCode, isGivenAway: sandbox != .insufficientCredit, maximumSeconds: longest,
-          trunks: [CallEngine.farEnd])
+          countryCode: number.countryCode, isEmergency: sandbox == .emergency,
+          isGivenAway: sandbox != .insufficientCredit, maximumSeconds: longest, trunks: [CallEngine.farEnd])
       }
       return CallTerms(
         destination: destination, rating: rating(number, payer), countryCode: number.countryCode,
@@ -192,7 +217,9 @@ extension CallEngine {
     case .emergency(let number):
       return CallTerms(
         destination: destination, rating: try free(number.code, .emergency, longest, payer), isEmergency: true,
-        isGivenAway: true, maximumSeconds: longest, trunks: environment.trunks)
+        isGivenAway: true, maximumSeconds: longest,
+        trunks: environment.emergencyTrunks.isEmpty ? environment.trunks : environment.emergencyTrunks,
+        hasOwnOrder: !environment.emergencyTrunks.isEmpty)
     case .sip(let address): return try terms(of: address, payer: payer, in: environment)
     case .user, .conference:
       throw CallFailure(.capabilityRemote, phrase: "calls to users and conferences are not carried yet", leg: .app)
@@ -252,8 +279,7 @@ extension CallEngine {
   // MARK: SIP addresses
 
   /// An address at a trunk goes over that trunk, and a number there costs what the number costs. Any other goes straight
-  /// to its domain, without credentials of ours and free of charge, where ``EngineConfiguration/Environment/sipHosts``
-  /// allows it.
+  /// to its domain, without credentials of ours, where ``EngineConfiguration/Environment/sipHosts`` allows it.
   private func terms(
     of address: SIPAddress, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> CallTerms {
@@ -280,12 +306,12 @@ extension CallEngine {
         throw forbidden("sip.number", "the user part is no number in international form", "+ and an E.164 number")
       }
       return CallTerms(
-        destination: .sip(address), rating: try freeAddress(address, payer), maximumSeconds: longest,
-        trunks: [trunk.trunk.name])
+        destination: .sip(address), rating: try rating(of: address, payer, in: environment),
+        maximumSeconds: longest, trunks: [trunk.trunk.name])
     }
     let host = address.host.description.lowercased()
-    let isListed = environment.sipHosts.contains { $0.lowercased() == host }
-    guard isListed || (environment.sipHosts.isEmpty && !address.host.isInternal) else {
+    let isListed = environment.sipHosts.listed.contains { $0.lowercased() == host }
+    guard isListed || (environment.sipHosts.reachesAny && !address.host.isInternal) else {
       throw forbidden("sip.hostNotAllowed", "calls to this domain are not allowed", "a domain of the configuration")
     }
     guard let trunk = try? Trunk(name: "direct", healthPolicy: .standard) else {
@@ -299,7 +325,8 @@ extension CallEngine {
       trunk: trunk, uri: SIPURI(scheme: .sip, user: nil, host: address.host),
       identity: CallerIdentityPolicy(domain: configuration.host, assertion: .none), media: media)
     return CallTerms(
-      destination: .sip(address), rating: try freeAddress(address, payer), maximumSeconds: longest, direct: direct)
+      destination: .sip(address), rating: try rating(of: address, payer, in: environment), maximumSeconds: longest,
+      direct: direct)
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
@@ -307,17 +334,20 @@ extension CallEngine {
     return lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z")
   }
 
-  private func freeAddress(
-    _ address: SIPAddress, _ payer: Payer
+  /// What a minute costs that ``EngineConfiguration/Environment/sipRatePerMinute`` says.
+  private func rating(
+    of address: SIPAddress, _ payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> CallOperation.Authorisation.Rating {
-    do throws(InvalidValue) {
-      return .rated(
-        try RateSnapshot(
-          deck: "sip", prefix: "", destination: "SIP address", currency: payer.currency,
-          tariff: try Tariff(ratePerMinute: 0, initial: 1, increment: 1)))
-    } catch {
-      context.log(.error, nil, "a free address cannot be priced: \(error)")
+    guard let price = CallEngine.rating(ofAddressFor: payer, in: environment) else {
+      context.log(.error, nil, "a SIP address cannot be priced: \(address)")
       throw CallFailure(.internal, leg: .app)
     }
+    return .rated(price)
+  }
+
+  static func rating(ofAddressFor payer: Payer, in environment: EngineConfiguration.Environment) -> RateSnapshot? {
+    try? RateSnapshot(
+      deck: "sip", prefix: "", destination: "SIP address", currency: payer.currency,
+      tariff: try Tariff(ratePerMinute: environment.sipRatePerMinute, initial: 1, increment: 1))
   }
 }

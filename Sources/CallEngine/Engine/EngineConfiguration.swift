@@ -15,14 +15,21 @@ public struct EngineConfiguration: Sendable {
     public var trunks: [String]
     /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
     public var hasSandboxNumbers: Bool
-    /// Hosts that app-to-sip calls may reach; empty for all that are not private (trunk names decide otherwise).
-    public var sipHosts: [String]
-    /// Whether a call whose ledger is away goes on to the end of its grant and no further.
+    /// Hosts that app-to-sip calls may reach.
+    public var sipHosts: SIPHosts
+    /// What a minute of a call to a SIP address costs, in nano-units of the payer's currency.
+    public var sipRatePerMinute: Int64 = 0
+    /// Emergency codes of its callers; `nil` for those of the country of the caller's number.
+    public var emergencyNumbers: Set<String>?
+    /// Emergency calls of one account at a time.
+    public var emergencyCalls = 8
+    /// Names of the trunks that carry emergency calls, in their order; empty for those of other calls.
+    public var emergencyTrunks: [String] = []
     public var usersMaximumLength: Int
 
     public init(
       name: String, origin: CallOperation.Origin, trunks: [String], hasSandboxNumbers: Bool = false,
-      sipHosts: [String] = [], usersMaximumLength: Int = 40
+      sipHosts: SIPHosts = SIPHosts(), usersMaximumLength: Int = 40
     ) {
       self.name = name
       self.origin = origin
@@ -30,6 +37,19 @@ public struct EngineConfiguration: Sendable {
       self.hasSandboxNumbers = hasSandboxNumbers
       self.sipHosts = sipHosts
       self.usersMaximumLength = usersMaximumLength
+    }
+  }
+
+  /// Hosts that calls to SIP addresses may reach.
+  public struct SIPHosts: Hashable, Sendable {
+    /// These, private ones too.
+    public var listed: [String]
+    /// Every host that is not private as well.
+    public var reachesAny: Bool
+
+    public init(listed: [String] = [], reachesAny: Bool = false) {
+      self.listed = listed
+      self.reachesAny = reachesAny
     }
   }
 

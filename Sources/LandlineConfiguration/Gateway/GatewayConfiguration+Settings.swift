@@ -148,7 +148,12 @@ extension GatewayConfiguration {
       part("ledger-cache", environment.ledgerCacheMebibytes, isLive: false)
       part("trunks", environment.trunks)
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
-      part("sip-hosts", environment.sipHosts)
+      part(
+        "sip-hosts", environment.sipHosts + (environment.reachesAnySIPHost ? [EnvironmentConfiguration.anyHost] : []))
+      part("sip-rate", environment.sipRatePerMinute)
+      part("emergency.numbers", environment.emergencyNumbers)
+      part("emergency.calls", environment.emergencyCalls)
+      part("emergency.trunks", environment.emergencyTrunks)
       part("user-length", environment.usersMaximumLength)
       part("registration", environment.registration)
       for application in environment.applications { part("applications.\(application.name)", application) }

@@ -13,11 +13,10 @@ extension EnvironmentConfiguration {
     if let cache = section.number("ledger-cache", in: EnvironmentConfiguration.ledgerCacheRange) {
       ledgerCacheMebibytes = cache
     }
-    readTrunks(section, known: known)
+    trunks = EnvironmentConfiguration.trunks(section, known: known)
     hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
-    for entry in section.texts("sip-hosts", atMost: EnvironmentConfiguration.maximumSIPHosts) ?? [] {
-      if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.append(host) }
-    }
+    readSIP(section)
+    if let emergency = section.section("emergency") { readEmergency(emergency, known: known) }
     if let length = section.number("user-length", in: 1...UserID.Rules.largestMaximumLength) {
       usersMaximumLength = length
     }
@@ -45,7 +44,41 @@ extension EnvironmentConfiguration {
     }
   }
 
-  private mutating func readTrunks(_ section: ConfigurationSection, known: [String]) {
+  private mutating func readSIP(_ section: ConfigurationSection) {
+    let entries = section.texts("sip-hosts", atMost: EnvironmentConfiguration.maximumSIPHosts) ?? []
+    reachesAnySIPHost = entries.contains { $0.text == EnvironmentConfiguration.anyHost }
+    for entry in entries where entry.text != EnvironmentConfiguration.anyHost {
+      if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.append(host) }
+    }
+    if let rate = section.value("sip-rate", { try DecimalText.parse($0, scale: Tariff.rateScale) }) {
+      if (0...Tariff.maximumPrice).contains(rate) {
+        sipRatePerMinute = rate
+      } else {
+        section.note(
+          "sip-rate",
+          "is out of range; accepted: 0 to \(DecimalText.format(Tariff.maximumPrice, scale: Tariff.rateScale)) a minute"
+        )
+      }
+    }
+  }
+
+  private mutating func readEmergency(_ section: ConfigurationSection, known: [String]) {
+    defer { section.finish() }
+    if let entries = section.texts("numbers", atMost: EnvironmentConfiguration.maximumEmergencyNumbers) {
+      emergencyNumbers = Set(
+        entries.compactMap { entry in
+          section.entry("numbers", entry) { text throws(InvalidValue) in try EmergencyNumber(text, among: [text]).code }
+        })
+    }
+    if let calls = section.number("calls", in: EnvironmentConfiguration.emergencyCallsRange) { emergencyCalls = calls }
+    emergencyTrunks = EnvironmentConfiguration.trunks(section, known: known)
+  }
+
+  /// What `sip-hosts` says to let calls reach every host.
+  static let anyHost = "any"
+
+  private static func trunks(_ section: ConfigurationSection, known: [String]) -> [String] {
+    var trunks: [String] = []
     for entry in section.texts("trunks", atMost: EnvironmentConfiguration.maximumTrunks) ?? [] {
       let shown = CallFailure.shortened(entry.text)
       if trunks.contains(entry.text) {
@@ -57,6 +90,7 @@ extension EnvironmentConfiguration {
         section.note("trunks", "there is no trunk '\(shown)'\(hint)")
       }
     }
+    return trunks
   }
 
   /// What `registration` lists; `nil` where it is not there or no good.

@@ -8,6 +8,10 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let maximumOwners = 10_000
   public static let maximumSIPHosts = 256
   public static let maximumTrunks = 1024
+  public static let maximumEmergencyNumbers = 64
+  public static let emergencyCallsRange = 1...1024
+  /// Emergency calls of one account at a time.
+  public static let standardEmergencyCalls = 8
   public static let maximumCallerNumbers = 10_000
   public static let standardLedgerCacheMebibytes = 64
   public static let ledgerCacheRange = 1...16_384
@@ -22,8 +26,18 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
   public var hasSandboxNumbers: Bool
-  /// Hosts that calls to SIP addresses may reach; empty for all that are not private.
+  /// Hosts that calls to SIP addresses may reach; none where it is empty.
   public var sipHosts: [String]
+  /// Whether calls to SIP addresses may reach every host that is not private.
+  public var reachesAnySIPHost: Bool
+  /// Nano-units of the payer's currency for a minute of a call to a SIP address.
+  public var sipRatePerMinute: Int64
+  /// Emergency codes of its callers; `nil` for those of the country of the caller's number.
+  public var emergencyNumbers: Set<String>?
+  /// Emergency calls of one account at a time.
+  public var emergencyCalls: Int
+  /// Names of the trunks that carry emergency calls, in their order; empty for ``trunks``.
+  public var emergencyTrunks: [String]
   /// Most characters of a user's id.
   public var usersMaximumLength: Int
   /// How apps may prove for whom they register; never empty.
@@ -42,6 +56,11 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     trunks = []
     hasSandboxNumbers = false
     sipHosts = []
+    reachesAnySIPHost = false
+    sipRatePerMinute = 0
+    emergencyNumbers = nil
+    emergencyCalls = EnvironmentConfiguration.standardEmergencyCalls
+    emergencyTrunks = []
     usersMaximumLength = UserID.Rules.standard.maximumLength
     registration = Set(RegistrationScheme.allCases)
     applications = []

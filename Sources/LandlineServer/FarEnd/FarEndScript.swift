@@ -60,6 +60,7 @@ package struct FarEndScript: Sendable {
     case .answerThenDrop:
       self.init([.answer, .say(.cut, waits: false), .wait(milliseconds: timing.dropMilliseconds), .hangUp])
     case .oneWay: self.init([.answer, .say(.oneWay, waits: true)])
+    case .emergency: self = FarEndScript.ordinary(timing)
     case .echo: self.init([.answer, .say(.echo, waits: true), .echo(dropping: 0)])
     case .echoWithLoss:
       self.init([.answer, .echo(dropping: FarEndScript.lossInterval), .say(.loss, waits: true)])

@@ -71,6 +71,7 @@ enum NumberText {
     case .oneWay: "answers and sends no sound"
     case .echo: "sends back what it hears"
     case .echoWithLoss: "sends back what it hears, with one packet of fifty lost"
+    case .emergency: "plays an emergency number: free, and refused for no credit"
     case .insufficientCredit: "costs more than any account has"
     }
   }

@@ -30,7 +30,10 @@ extension RESTService {
       guard call.query["kind"] ?? "phone" == "phone" else {
         throw RESTCall.invalidParameter("kind", "not a kind that has hints", fix: "kind=phone")
       }
-      var hint = NumberHint(target: target, number: TypedNumber(target))
+      let codes = await operations.emergencyCodes(
+        environment: principal.environment,
+        callerNumber: phones.application(principal, account: call.ownAccount)?.callerNumbers.first)
+      var hint = NumberHint(target: target, number: TypedNumber(target, emergencyCodes: codes))
       if let payer = try await payer(call, principal, stores) {
         hint.account = payer
         if case .number(let number) = hint.number {

@@ -436,6 +436,13 @@ extension CallHub: GatewayOperations {
     }
   }
 
+  public func emergencyCodes(environment name: String, callerNumber: E164Number?) async -> Set<String> {
+    await perform { loop in
+      loop.configuration.engine.environments.first { $0.name == name }?.emergencyNumbers
+        ?? EmergencyNumber.codes(ofCaller: callerNumber)
+    } ?? EmergencyNumber.everywhere
+  }
+
   private func hasSandboxNumbers(_ name: String) async -> Bool {
     await perform { loop in
       loop.configuration.engine.environments.first { $0.name == name }?.hasSandboxNumbers ?? false

@@ -24,6 +24,8 @@ public protocol GatewayOperations: Sendable {
   /// What a call of an account to a number would cost now, or why its price would be refused.
   /// - Throws: what the ledger or the rates threw.
   func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote
+  /// Short codes that are free for whoever shows `callerNumber`.
+  func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String>
   var environmentNames: [String] { get }
 }
 

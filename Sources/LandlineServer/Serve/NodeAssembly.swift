@@ -98,9 +98,16 @@ struct NodeAssembly: Sendable {
       // The far end takes ordinary numbers only where nothing else could; its own numbers reach it in any case.
       let hasNone = environment.trunks.isEmpty && environment.hasSandboxNumbers && farEnd != nil
       let trunks = hasNone ? [farEndTrunk] : environment.trunks
-      return EngineConfiguration.Environment(
+      var calls = EngineConfiguration.Environment(
         name: environment.name, origin: origin, trunks: trunks, hasSandboxNumbers: environment.hasSandboxNumbers,
-        sipHosts: environment.sipHosts, usersMaximumLength: environment.usersMaximumLength)
+        sipHosts: EngineConfiguration.SIPHosts(
+          listed: environment.sipHosts, reachesAny: environment.reachesAnySIPHost),
+        usersMaximumLength: environment.usersMaximumLength)
+      calls.sipRatePerMinute = environment.sipRatePerMinute
+      calls.emergencyNumbers = environment.emergencyNumbers
+      calls.emergencyCalls = environment.emergencyCalls
+      calls.emergencyTrunks = environment.emergencyTrunks
+      return calls
     }
     var engine = EngineConfiguration(
       environments: environments, trunks: configuration.trunks.map(CallTrunk.init) + (farEnd.map { [$0] } ?? []),

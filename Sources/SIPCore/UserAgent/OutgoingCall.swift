@@ -28,6 +28,8 @@ public struct OutgoingCall: Sendable {
   public var allowsTransfer: Bool
   /// Redirections followed in one call; 0 reports 3xx as a failure.
   public var maximumRedirections: Int
+  /// Whether a destination that a redirection names may be called; asked of each before anything is sent there.
+  public var allowsRedirection: @Sendable (SIPURI) -> Bool = { _ in true }
   /// Without a final response this long after the first provisional one, or after the start, the call is cancelled.
   public var ringTimeoutMilliseconds: Int64
   /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.

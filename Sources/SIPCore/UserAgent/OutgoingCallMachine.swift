@@ -99,7 +99,8 @@ final class OutgoingCallMachine: CallMachine {
     callID = plan.callID ?? context.identifiers.token()
     localTag = context.identifiers.token()
     redirection = Redirection(
-      plan.target, maximum: plan.maximumRedirections, targets: context.limits.redirectionTargets)
+      plan.target, maximum: plan.maximumRedirections, targets: context.limits.redirectionTargets,
+      allows: plan.allowsRedirection)
     route = PathList(plan.paths, maximum: context.limits.paths)
     challenge = ChallengedRequest(plan.account, maximum: context.limits.challenges)
     timer = SessionTimer(plan.sessionTimer)

@@ -9,11 +9,14 @@ struct Redirection: Sendable {
   private var remaining: Int
   private let maximumTargets: Int
   private let wantsSecurity: Bool
+  private let allows: @Sendable (SIPURI) -> Bool
 
   /// - Parameters:
   ///   - maximum: 3xx responses that are followed.
   ///   - targets: Targets remembered.
-  init(_ target: SIPURI, maximum: Int, targets: Int) {
+  ///   - allows: Whether a target may be called.
+  init(_ target: SIPURI, maximum: Int, targets: Int, allows: @escaping @Sendable (SIPURI) -> Bool = { _ in true }) {
+    self.allows = allows
     current = target
     seen = [target]
     remaining = max(0, maximum)
@@ -34,6 +37,7 @@ struct Redirection: Sendable {
         seen.count <= maximumTargets, !seen.contains(where: { $0.isEquivalent(to: target) })
       else { continue }
       seen.append(target)
+      guard allows(target) else { continue }
       fresh.append(target)
     }
     waiting.insert(contentsOf: fresh, at: 0)

@@ -61,6 +61,9 @@ final class FakeOperations: GatewayOperations {
   func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote {
     state.withLock { $0.quotes[number] } ?? .refused(.noRate)
   }
+  func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String> {
+    EmergencyNumber.codes(ofCaller: callerNumber)
+  }
   var environmentNames: [String] { stores.keys.sorted() }
 }
 

@@ -1,0 +1,59 @@
+import CallModel
+import RoutingCore
+import SIPCore
+
+/// Whether a call may go on where a 3xx response sends it (RFC 3261 section 8.1.3.4): only where the caller could have
+/// called as well, in the country that it called, and for no more than what is held for the call. The caller pays for what
+/// it dialled.
+struct RedirectionJudge: Sendable {
+  let payer: Payer
+  let terms: CallTerms
+  let environment: EngineConfiguration.Environment
+  /// Hosts that lead to the environment's trunks.
+  let trunkHosts: [SIPHost]
+  /// When the price of the new destination is looked up.
+  let time: Instant
+
+  /// How long calls are whose prices are compared, in seconds: prices differ in their fees, their first seconds, their
+  /// steps and their caps.
+  private static let comparedSeconds: [Int64] = [1, 60, 600, Tariff.maximumSeconds]
+
+  init?(_ terms: CallTerms, payer: Payer, _ context: EngineContext) {
+    guard let environment = context.configuration.environments.first(where: { $0.name == payer.environment }) else {
+      return nil
+    }
+    self.payer = payer
+    self.terms = terms
+    self.environment = environment
+    trunkHosts = (environment.trunks + environment.emergencyTrunks).compactMap { context.trunks[$0]?.uri.host }
+    time = context.clock
+  }
+
+  func allows(_ target: SIPURI) -> Bool {
+    guard let host = target.host, !trunkHosts.contains(host) else { return allowsAtTrunk(target.user ?? "") }
+    let name = host.description.lowercased()
+    let isListed = environment.sipHosts.listed.contains { $0.lowercased() == name }
+    guard isListed || environment.sipHosts.reachesAny && !host.isInternal else { return false }
+    return costsNoMore(CallEngine.rating(ofAddressFor: payer, in: environment))
+  }
+
+  /// A number of the telephone network; `tel:` names no host, and goes where the call went.
+  private func allowsAtTrunk(_ user: String) -> Bool {
+    // A carrier that sends an emergency call elsewhere knows why.
+    if terms.isEmergency { return true }
+    let digits = user.prefix { $0 != ";" }
+    guard let number = try? E164Number(digits.hasPrefix("+") ? String(digits) : "+" + digits) else { return false }
+    guard number.countryCode == terms.countryCode, let plan = payer.plan,
+      let digits = try? NumberDigits(number.digits)
+    else { return false }
+    return costsNoMore(
+      try? Rating.quote(digits, plan: plan, account: payer.currency, denyRanges: payer.denyRanges, at: time))
+  }
+
+  private func costsNoMore(_ other: RateSnapshot?) -> Bool {
+    guard let held = terms.snapshot, let other else { return false }
+    return RedirectionJudge.comparedSeconds.allSatisfy {
+      other.coveringCost(seconds: $0, answeredAt: nil) <= held.coveringCost(seconds: $0, answeredAt: nil)
+    }
+  }
+}
