@@ -49,8 +49,12 @@ extension Console {
       var failure = ConsoleError(
         .configurationBroken, code: "configuration.unusable",
         "a gateway with this configuration would fail in \(serious.count == 1 ? "one way" : "\(serious.count) ways")",
-        at: path, fix: "put right what the lines above say")
-      failure.details = findings.map(\.description)
+        at: path)
+      // What is to be done stands below, once.
+      failure.details =
+        serious.map { "\($0.place): \($0.problem)" } + findings.filter { !$0.isSerious }.map(\.description)
+      failure.setFixes(serious.compactMap { finding in finding.fix.map { "\(finding.place): \($0)" } })
+      if failure.fix == nil { failure.fix = "edit \(path), then landline serve --check --config \(path)" }
       throw failure
     }
     var answer = Answer(

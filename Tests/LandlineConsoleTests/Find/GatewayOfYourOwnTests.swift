@@ -194,6 +194,27 @@ struct GatewayOfYourOwnTests {
     #expect(inactive.diagnostics.contains("deck later of account acme's plan later has no version that is active"))
   }
 
+  @Test("Fix lines say what to write, one for each problem")
+  func fixLines() async throws {
+    let home = try CleanHome()
+    let text = try await made(home)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let transport = try #require(lines.firstIndex { $0.contains("transport: udp") }) + 1
+    let format = try #require(lines.firstIndex { $0.contains("format: text") }) + 1
+    let spoilt = text.replacing("    transport: udp", with: "    tranport: udp").replacing(
+      "format: text", with: "format: txet")
+    let result = try await check(home, spoilt)
+    let fixes = result.diagnostics.split(separator: "\n").filter { $0.hasPrefix("fix: ") }.map(String.init)
+    #expect(result.status == 9 && fixes.contains("fix: line \(transport): write 'transport'"), "\(result)")
+    #expect(fixes.contains("fix: line \(format): log.format: text"), "\(result)")
+
+    let elsewhere = try await check(home, text.replacing(/bind: "[^"]*:5060"/, with: "bind: \"203.0.113.254:5060\""))
+    let wanted = "fix: listeners.udp: an address that 'ip address' lists, or 0.0.0.0 with 'advertise'"
+    #expect(elsewhere.status == 9 && elsewhere.diagnostics.contains(wanted), "\(elsewhere)")
+    let json = try await home.run(["serve", "--check", "--config", "own/landline.yaml", "--json"])
+    #expect(json.diagnostics.contains(#""fix":"listeners.udp: an address"#), "\(json)")
+  }
+
   @Test("An empty file is an error, for --check and for a start")
   func emptyFile() async throws {
     let home = try CleanHome()
