@@ -43,7 +43,7 @@ extension Console {
     let running = finder().gateways.first { $0.places.configuration == file }
     let findings =
       ListenerCheck.findings(configuration, own: running?.process) + CertificateCheck.findings(configuration)
-      + AccountCheck.findings(configuration)
+      + FolderCheck.findings(configuration) + AccountCheck.findings(configuration)
     let serious = findings.filter(\.isSerious)
     guard serious.isEmpty else {
       var failure = ConsoleError(
@@ -203,6 +203,12 @@ extension ConsoleError {
   /// A gateway that could not start, by what stopped it. What was bound is let go by now: a port that cannot be bound
   /// again is the reason.
   init(startingFailed error: any Error, _ configuration: GatewayConfiguration) {
+    if let refusal = error as? StartRefusal, let first = refusal.findings.first {
+      self.init(
+        .notPermitted, code: "folder", "the gateway does not start: \(first.problem)", at: first.place, fix: first.fix)
+      details = refusal.findings.dropFirst().map(\.description)
+      return
+    }
     let ports = ListenerCheck.findings(configuration)
     guard let first = ports.first else {
       self.init(any: error, path: "")

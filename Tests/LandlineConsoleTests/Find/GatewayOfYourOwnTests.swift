@@ -215,6 +215,29 @@ struct GatewayOfYourOwnTests {
     #expect(json.diagnostics.contains(#""fix":"listeners.udp: an address"#), "\(json)")
   }
 
+  @Test("A state folder that every user may write to is refused, by --check and by a start, with what to do")
+  func openFolder() async throws {
+    let home = try CleanHome()
+    _ = try await made(home)
+    let state = "\(home.path)/own/state"
+    let serve = ["serve", "--config", "own/landline.yaml"]
+    for (mode, says) in [
+      (0o777, "chmod o-w"), (0o1777, "a folder of the gateway's own, such as"),
+    ] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: state)
+      let check = try await home.run(serve + ["--check"])
+      #expect(check.status == 9, "\(check)")
+      let problem = "every user of this machine may put files into \(state) (mode \(String(mode, radix: 8)))"
+      #expect(check.diagnostics.contains("state: \(problem)"), "\(check)")
+      #expect(check.diagnostics.contains(says), "\(check)")
+      let start = try await home.run(serve)
+      #expect(start.status == 8 && start.diagnostics.contains("the gateway does not start: \(problem)"), "\(start)")
+    }
+    // The group is the operator's choice.
+    try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: state)
+    #expect(try await home.run(serve + ["--check"]).status == 0)
+  }
+
   @Test("An empty file is an error, for --check and for a start")
   func emptyFile() async throws {
     let home = try CleanHome()
