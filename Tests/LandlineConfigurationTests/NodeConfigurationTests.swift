@@ -153,6 +153,7 @@ struct NodeConfigurationTests {
           user-length: 100
           registration: [token]
           ledger-cache: 8
+          largest-amount: 2500.50
           applications:
             phone: {key: \(key), secret-file: secrets/phone, account: anna,
               caller-numbers: ["+46812345678", "+46701234567"]}
@@ -166,6 +167,7 @@ struct NodeConfigurationTests {
     #expect(production.sipHosts == ["sip.example.com", "192.0.2.1"])
     #expect(production.registration == [.token])
     #expect(production.usersMaximumLength == 100 && production.ledgerCacheMebibytes == 8)
+    #expect(production.largestAmountMicros == 2_500_500_000)
     var phone = ApplicationConfiguration(
       name: "phone", key: key, secret: Redacted(secret), account: AccountName(unchecked: "anna"),
       callerNumbers: [try E164Number("+46812345678"), try E164Number("+46701234567")])
@@ -175,7 +177,7 @@ struct NodeConfigurationTests {
     #expect(!"\(node)".contains(secret) && !"\(node)".contains("0123456789abcdefghij"))
     let sandbox = try #require(node.environment("sandbox"))
     #expect(sandbox.ledger == "/x/y.db" && sandbox.hasSandboxNumbers && sandbox.trunks.isEmpty)
-    #expect(sandbox.ledgerCacheMebibytes == 64)
+    #expect(sandbox.ledgerCacheMebibytes == 64 && sandbox.largestAmountMicros == 1_000_000_000_000_000)
     #expect(sandbox.registration == [.signature, .token], "both, where nothing is said")
   }
 

@@ -147,6 +147,7 @@ extension GatewayConfiguration {
       part("ledger", environment.ledger, isLive: false)
       part("ledger-cache", environment.ledgerCacheMebibytes, isLive: false)
       part("trunks", environment.trunks)
+      part("largest-amount", environment.largestAmountMicros, isLive: false)
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part("sip-hosts", environment.sipHosts)
       part("user-length", environment.usersMaximumLength)

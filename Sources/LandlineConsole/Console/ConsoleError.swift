@@ -129,6 +129,10 @@ extension ConsoleError {
       case .unknownTransfer: "landline history \(account)"
       case .accountExists: "landline account show \(account)"
       case .conflict: "choose a new --key for a new request"
+      case .amountTooLarge:
+        "a smaller amount; or --largest AMOUNT, with a new --key, where as much is meant (without it "
+          + "\(DecimalText.format(MoneyMovement.standardLargest / 1_000_000, scale: 0)))"
+      case .counterAccountFull: "another --method; landline balance --all shows which account is full"
       case .accountLocked: "landline account unlock \(account)"
       case .belowFloor, .insufficientCredit: "landline topup \(account) AMOUNT"
       case .currencyMismatch: "landline account show \(account)"
@@ -145,13 +149,13 @@ extension ConsoleError {
     ]
     if let key { members.append(("key", .text(key))) }
     if let isReplay { members.append(("replayed", .boolean(isReplay))) }
+    if !furtherFixes.isEmpty {
+      members.append(("fixes", .array(([fix].compactMap { $0 } + furtherFixes).map { .text($0) })))
+    }
     if !details.isEmpty { members.append(("details", .array(details.map { .text($0) }))) }
     return .object([("error", .object(members))])
   }
 
-    if !furtherFixes.isEmpty {
-      members.append(("fixes", .array(([fix].compactMap { $0 } + furtherFixes).map { .text($0) })))
-    }
   var text: String {
     let place = self.place.map { " (\($0))" } ?? ""
     let replay = isReplay == true ? "\nreplayed: this key was answered so before" : ""

@@ -118,6 +118,9 @@ package struct ProblemCode: Hashable, Sendable {
         .dailyCap:
         (403, nil)
       }
+      case .amountTooLarge:
+        (422, "a smaller amount; 'largest-amount' of the environment says how much is booked at once")
+      case .counterAccountFull: (409, "another payment method, or correct the operator's account with landline adjust")
     self.init("ledger.\(refusal.rawValue)", status, ProblemCode.sentence(refusal.explanation), fix: fix)
   }
 

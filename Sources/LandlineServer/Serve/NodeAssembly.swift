@@ -59,10 +59,11 @@ struct NodeAssembly: Sendable {
     let base = ledgerFile.deletingPathExtension().path
     let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
     gatewayStores[name] = store
+    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store)
+    stores.largestAmountMicros = environment.largestAmountMicros
     var assembled =
       HubEnvironment(
-        name: name, node: configuration.node,
-        stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store),
+        name: name, node: configuration.node, stores: stores,
         payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
         spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
         applications: Self.applications(environment),
