@@ -128,6 +128,9 @@ struct NodeAssembly: Sendable {
     }
     door.limits.connections = http.limits.connections
     door.limits.connectionsPerHost = http.limits.connectionsPerHost
+    door.limits.requestsPerSecond = http.limits.requestsPerSecond
+    door.limits.requestBurst = http.limits.requestBurst
+    door.proxies = http.proxies
     door.limits.bodyBytes = http.limits.bodyBytes
     return door
   }
@@ -138,6 +141,8 @@ struct NodeAssembly: Sendable {
     door.maximumConnections = limits.connections
     door.maximumConnectionsPerHost = limits.connectionsPerHost
     door.maximumSessions = limits.sessions
+    // Every connected host has a count of its own; some are remembered for a while after.
+    door.maximumHosts = max(door.maximumHosts, limits.connections + 1024)
     // The engine counts a session's calls; the door only keeps what waits for it within bounds.
     door.maximumCalls = max(door.maximumCalls, configuration.calls.callsPerSession)
     door.maximumPendingRequests = max(door.maximumPendingRequests, configuration.calls.callsPerSession)
