@@ -59,8 +59,8 @@ async def attack(ground):
         ground.none("B19", untold, "429 without the time to wait")
         ground.promise("B19", neighbours.count(200), "of 5 requests of a neighbour served", "5", neighbours == [200] * 5)
         lines = [line for line in lab.log_lines() if "asks more often than it may" in line.get("message", "")]
-        throttled = await lab.metric("landline_http_throttled_hosts")
-        refused = await lab.metric("landline_http_refused_proofs")
+        throttled = await lab.metric("landline_http_throttled_hosts_total")
+        refused = await lab.metric("landline_http_refused_proofs_total")
         # A host that was quiet for long enough is news again.
         ground.promise("B19", len(lines), "lines of the log", "1", len(lines) == 1 and throttled >= 1 and refused == looked_at,
                        f"metrics: {throttled:.0f} hosts throttled, {refused:.0f} proofs refused")
