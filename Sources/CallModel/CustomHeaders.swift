@@ -100,7 +100,12 @@ public struct CustomHeaders: Hashable, Sendable {
     for byte in value.utf8 {
       // U+0080 to U+009F are control characters too; UTF-8 writes them as C2 80 to C2 9F.
       let isHighControl = previous == 0xC2 && byte < 0xA0
-      guard byte >= 0x20, byte != 0x7F, !isHighControl else {
+      guard !isHighControl else {
+        throw refusal(
+          name, names, "value", offset,
+          "control character U+00\(String(byte, radix: 16, uppercase: true)) cannot stand in a header value")
+      }
+      guard byte >= 0x20, byte != 0x7F else {
         throw refusal(name, names, "value", offset, "\(InvalidValue.name(of: byte)) cannot stand in a header value")
       }
       // The budget says the rest: reading on would let a huge value cost time.

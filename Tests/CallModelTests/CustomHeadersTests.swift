@@ -57,6 +57,14 @@ struct CustomHeadersTests {
     if rule == "header.value" { #expect(kind.hasSuffix(name)) }
   }
 
+  @Test("what is refused in a value is named as what it is: letters beyond ASCII may stand there")
+  func namesControls() throws {
+    var headers = CustomHeaders()
+    try headers.append(name: "x-a", value: "\u{E5}\u{1F600}")
+    let error = #expect(throws: InvalidValue.self) { try headers.append(name: "x-b", value: "b\u{85}") }
+    #expect(error?.problem == "control character U+0085 cannot stand in a header value")
+  }
+
   @Test("names are unique without regard to case")
   func duplicates() throws {
     var headers = try CustomHeaders([(name: "x-Order", value: "1")])

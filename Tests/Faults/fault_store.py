@@ -164,7 +164,7 @@ async def failing(self):
 @fault("full disk", "the state folder's disk is full", seconds=100)
 async def full(self):
     folder = tempfile.mkdtemp(prefix="landline-full-")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", folder], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m,mode=700", "tmpfs", folder], capture_output=True).returncode:
         os.rmdir(folder)
         self.lines.append("     full disk: skipped, a small file system cannot be mounted here")
         return print(self.lines[-1])

@@ -160,7 +160,7 @@ struct TrunkKeyTests {
     let text = """
       trunks:
         a: {uri: sips:One.example, tls: {fingerprints: [\(pin)]}}
-        b: {uri: sips:one.example}
+        b: {uri: sips:one.example, tls: {minimum: "1.3"}}
       """
     #expect(problems(text).count == 1)
     #expect(problems(text).first?.contains("trunks.b.tls: differs from that of trunk 'a'") == true)
@@ -168,6 +168,35 @@ struct TrunkKeyTests {
       "trunks:\n  a: {uri: 'sips:One.example', proxies: ['192.0.2.1'], tls: {fingerprints: [\(pin)]}}", file: "x")
     #expect(Set(good.tlsClients.byServerName.keys) == ["one.example"])
     #expect(Set(good.tlsClients.byHost.keys) == [.ipv4(0xC000_0201)])
+  }
+
+  @Test("what one trunk of a host says of TLS holds for all trunks of that host, wherever it stands")
+  func sharedPolicies() throws {
+    let pin = String(repeating: "ab", count: 32)
+    let configuration = try GatewayConfiguration(
+      """
+      trunks:
+        first: {uri: sips:one.example}
+        named: {uri: 'sips:ONE.example', tls: {fingerprints: [\(pin)]}}
+        behind: {uri: sips:two.example, proxies: [one.example]}
+        handed: {uri: sips:two.example}
+        apart: {uri: sips:three.example}
+        fourth: {uri: sips:four.example, tls: {minimum: "1.3"}}
+      """, file: "x")
+    let named = try #require(configuration.trunk("named")?.tls)
+    for name in ["first", "behind", "handed"] { #expect(configuration.trunk(name)?.tls == named, "\(name)") }
+    #expect(configuration.trunk("apart")?.tls == nil)
+    #expect(configuration.trunk("fourth")?.tls?.minimumVersion == .tls13)
+    #expect(Set(configuration.tlsClients.byServerName.keys) == ["one.example", "two.example", "four.example"])
+    // Two hosts with settings of their own cannot meet in a trunk without any.
+    let between = problems(
+      """
+      trunks:
+        a: {uri: sips:a.example, tls: {fingerprints: [\(pin)]}}
+        b: {uri: sips:b.example, tls: {minimum: "1.3"}}
+        c: {uri: sips:a.example, proxies: [b.example]}
+      """)
+    #expect(between.count == 1 && between.first?.contains("trunks.c.tls: differs") == true, "\(between)")
   }
 }
 

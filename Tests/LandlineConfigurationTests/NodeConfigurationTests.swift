@@ -103,6 +103,7 @@ struct NodeConfigurationTests {
         key: /k.pem
         minimum-tls: "1.3"
         origins: ["https://Phone.example.com", "http://localhost:3000"]
+        proxies: [192.0.2.10, "2001:db8::10"]
         metrics: false
         limits: {connections: 1, connections-per-host: 2, sessions: 3, requests-per-second: 4, burst: 5,
           registrations-per-second: 6, body: 1024}
@@ -113,6 +114,7 @@ struct NodeConfigurationTests {
     #expect(http.tls?.identity == TLSIdentityFiles(certificateChain: "/etc/l/c.pem", privateKey: "/k.pem"))
     #expect(http.tls?.minimumVersion == .tls13)
     #expect(http.origins == ["https://phone.example.com", "http://localhost:3000"])
+    #expect(http.proxies == [.ipv4(0xC000_020A), .ipv6(high: 0x2001_0DB8_0000_0000, low: 0x10)])
     #expect(!http.hasMetrics)
     var limits = HTTPConfiguration.Limits()
     (limits.connections, limits.connectionsPerHost, limits.sessions) = (1, 2, 3)
@@ -155,6 +157,7 @@ struct NodeConfigurationTests {
           user-length: 100
           registration: [token]
           ledger-cache: 8
+          largest-amount: 2500.50
           applications:
             phone: {key: \(key), secret-file: secrets/phone, account: anna,
               caller-numbers: ["+46812345678", "+46701234567"]}
@@ -171,6 +174,7 @@ struct NodeConfigurationTests {
     #expect(production.emergencyTrunks == ["a"])
     #expect(production.registration == [.token])
     #expect(production.usersMaximumLength == 100 && production.ledgerCacheMebibytes == 8)
+    #expect(production.largestAmountMicros == 2_500_500_000)
     var phone = ApplicationConfiguration(
       name: "phone", key: key, secret: Redacted(secret), account: AccountName(unchecked: "anna"),
       callerNumbers: [try E164Number("+46812345678"), try E164Number("+46701234567")])
@@ -180,7 +184,7 @@ struct NodeConfigurationTests {
     #expect(!"\(node)".contains(secret) && !"\(node)".contains("0123456789abcdefghij"))
     let sandbox = try #require(node.environment("sandbox"))
     #expect(sandbox.ledger == "/x/y.db" && sandbox.hasSandboxNumbers && sandbox.trunks.isEmpty)
-    #expect(sandbox.ledgerCacheMebibytes == 64)
+    #expect(sandbox.ledgerCacheMebibytes == 64 && sandbox.largestAmountMicros == 1_000_000_000_000_000)
     #expect(sandbox.registration == [.signature, .token], "both, where nothing is said")
   }
 
@@ -223,6 +227,7 @@ struct NodeProblemTests {
       ("http: {origins: ['https://a.example/x']}", "entry 1: there is more, or less, than a host and a port"),
       ("http: {origins: ['https://a.example:443']}", "entry 1: browsers leave the port 443 out"),
       ("http: {limits: {sesions: 5}}", "1:17 http.limits: unknown key 'sesions' (did you mean 'sessions'?)"),
+      ("http: {proxies: [proxy.example]}", "entry 1: it is no numeric address; accepted: the address that the proxy's"),
       ("http: {limits: {body: 0}}", "1:23 http.limits.body: '0' is no whole number from 1024 to 16777216"),
       ("http: {metrcs: true}", "1:8 http: unknown key 'metrcs' (did you mean 'metrics'?)"),
       ("http: {pages: maybe}", "1:15 http.pages: 'maybe' is neither true nor false, nor a folder that exists"),

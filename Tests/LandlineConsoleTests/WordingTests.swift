@@ -80,6 +80,31 @@ struct WordingTests {
     }
   }
 
+  @Test("marks that turn the direction of writing are shown as escapes wherever a terminal may show them")
+  func directions() async throws {
+    let process = try await LandlineProcess()
+    defer { process.remove() }
+    let note = "paid\u{202E}1.00\u{2066}"
+    #expect(try await process.run(["topup", "acme", "1", "--note", note]).status == 0)
+    let table = try await process.run(["history", "acme"])
+    let json = try await process.run(["history", "acme", "--json"])
+    let option = try await process.run(["balance", "--all\u{202E}"])
+    let csv = try await process.run(["history", "acme", "--csv"])
+    // Under a terminal of its own.
+    let line = "\(LandlineProcess.executable.path) history acme --csv"
+    let terminal = try await LandlineProcess.run(
+      URL(fileURLWithPath: "/usr/bin/script"), ["-qec", line, "/dev/null"], in: process.folder)
+    for shown in [table.output, json.output, option.diagnostics, terminal.output] {
+      #expect(!shown.unicodeScalars.contains { $0 == "\u{202E}" || $0 == "\u{2066}" }, "\(shown)")
+    }
+    #expect(table.output.contains(#"paid\u{202E}1.00\u{2066}"#), "\(table.output)")
+    #expect(json.output.contains(#"paid\u202e1.00\u2066"#), "\(json.output)")
+    #expect(option.diagnostics.contains(#"--all\u{202E}"#), "\(option.diagnostics)")
+    #expect(terminal.output.contains(#"paid\u{202E}1.00\u{2066}"#), "\(terminal.output)")
+    // A file gets what is in the books, to the byte.
+    #expect(csv.output.contains(note), "\(csv.output)")
+  }
+
   @Test("numbers are taken as people write them")
   func numbers() async throws {
     let process = try await LandlineProcess(hasLedger: false)

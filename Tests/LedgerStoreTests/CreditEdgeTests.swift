@@ -240,10 +240,44 @@ struct CreditEdgeTests {
       #expect(try await ledger.move("acme", .opening, largest).refusal == .amountOutOfRange)
       #expect(try await ledger.move("acme", .adjust(force: false), "0.000001").refusal == .amountOutOfRange)
       // The payments account stands at its limit: nobody can pay in by that method.
-      #expect(try await ledger.topup("twin", "0.000001").refusal == .amountOutOfRange)
+      #expect(try await ledger.topup("twin", "0.000001").refusal == .counterAccountFull)
       #expect(try await ledger.counts() == before, "a refusal left a trace")
       #expect(try await ledger.move("acme", .transfer(to: AccountName(unchecked: "twin")), largest).refusal == nil)
       #expect(try await ledger.balance("twin").posted == Credits.maximumMicros)
+    }
+  }
+
+  @Test("What may be booked at once has a limit of its own, to the last micro-unit", arguments: StoreKind.all)
+  func largestAmount(_ kind: StoreKind) async throws {
+    try await LedgerUnderTest.run(kind) { ledger in
+      try await ledger.create("acme")
+      var keys = 0
+      func move(_ kind: MoneyMovement.Kind, _ micros: Int64, _ largest: Int64, key: String? = nil) async throws
+        -> LedgerRefusal?
+      {
+        keys += 1
+        let movement = MoneyMovement(
+          account: AccountName(unchecked: "acme"), key: RequestKey(unchecked: key ?? "large-\(keys)"), kind,
+          amount: try Credits(micros: micros, .eur), largest: largest)
+        return try await ledger.store.perform(
+          LedgerOperation(.move(movement), at: Instant(milliseconds: 1_795_000_000_000), actor: "test")
+        ).refusal
+      }
+      let largest: Int64 = 5_000_000
+      let card = RequestKey(unchecked: "card")
+      let kinds: [MoneyMovement.Kind] = [.topup(method: card), .opening, .adjust(force: true)]
+      for kind in kinds {
+        #expect(try await move(kind, largest, largest) == nil)
+        #expect(try await move(kind, largest + 1, largest) == .amountTooLarge)
+        #expect(try await move(kind, Credits.maximumMicros - 20_000_000, largest) == .amountTooLarge)
+      }
+      #expect(try await move(.adjust(force: true), -largest - 1, largest) == .amountTooLarge)
+      #expect(try await move(.adjust(force: true), -largest, largest) == nil)
+      // Nobody else's payments suffer, and a repeat is answered as before, whatever the limit is now.
+      try await ledger.create("twin")
+      #expect(try await ledger.topup("twin", "1").refusal == nil)
+      #expect(try await move(.topup(method: card), 4_000_000, largest, key: "once") == nil)
+      #expect(try await move(.topup(method: card), 4_000_000, 1, key: "once") == nil)
     }
   }
 

@@ -59,7 +59,7 @@ extension AppDoor {
     case .register(let number, let registration, _):
       register(number, registration, id, connection, now, &effects)
     case .resume(let number, let resumption):
-      if let seconds = hosts.register(connection.hostKey, at: now) {
+      if let seconds = hosts.register(connection.hostKey, at: now) ?? hosts.message(connection.hostKey, at: now) {
         refuse(
           id, number, AppDoor.tooMany("Too Many Registrations", seconds: seconds), .tryAgainLater,
           "too many registrations", now, &effects)
@@ -82,7 +82,7 @@ extension AppDoor {
       refuse(id, number, AppDoor.draining, .serviceRestart, "the gateway drains", now, &effects)
       return
     }
-    if let seconds = hosts.register(connection.hostKey, at: now) {
+    if let seconds = hosts.register(connection.hostKey, at: now) ?? hosts.message(connection.hostKey, at: now) {
       refuse(
         id, number, AppDoor.tooMany("Too Many Registrations", seconds: seconds), .tryAgainLater,
         "too many registrations", now, &effects)
@@ -115,6 +115,7 @@ extension AppDoor {
     let connection = verification.connection
     switch verdict {
     case .refused:
+      if let host = connections[connection]?.hostKey { hosts.refused(host, at: now) }
       // The same for whatever was wrong: nobody learns what exists.
       refuse(connection, number, CallFailure(.registration, leg: .app), .unauthenticated, "refused", now, &effects)
     case .sequenceTooLow(let least):
@@ -167,9 +168,7 @@ extension AppDoor {
     let name = newSessionName()
     let token = newToken()
     var session = AppSession(
-      id: id, name: name, identity: identity, connection: connection, token: Array(token.utf8),
-      requests: TokenBucket(
-        perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst, at: now))
+      id: id, name: name, identity: identity, connection: connection, token: Array(token.utf8))
     session.lastRequest = number.value
     sessions[id] = session
     sessionNames[name] = id

@@ -7,7 +7,7 @@ extension AppDoor {
     _ bytes: [UInt8], of id: SessionID, on connection: ConnectionID, _ now: MonotonicInstant,
     _ effects: inout [AppDoorEffect]
   ) {
-    guard let isWithinLimit = count(id, now) else {
+    guard let wait = count(id, on: connection, now) else {
       close(connection, .policyViolation, "too many messages", now, &effects)
       return
     }
@@ -32,9 +32,8 @@ extension AppDoor {
     }
     guard take(number, of: id, on: connection, &effects) else { return }
     switch message {
-    case _ where !isWithinLimit:
-      let seconds = sessions[id]?.requests.waitSeconds ?? 1
-      answer(id, .refused(number, AppDoor.tooMany("Too Many Messages", seconds: seconds)), now, &effects)
+    case _ where wait > 0:
+      answer(id, .refused(number, AppDoor.tooMany("Too Many Messages", seconds: wait)), now, &effects)
     case .register, .resume:
       answer(id, .refused(number, CallFailure(.message, invalidValue: AppDoor.onlyFirst)), now, &effects)
     case .ping: effects.append(.send(connection, AppMessageCoder.encode(.pong(number))))
@@ -47,14 +46,16 @@ extension AppDoor {
     kind: "message", rule: "message.first", offset: nil, problem: "can only be the first of a connection",
     accepted: "requests")
 
-  /// - Returns: whether the message is within the limit of its session; `nil` when far too many were not.
-  private func count(_ id: SessionID, _ now: MonotonicInstant) -> Bool? {
+  /// - Returns: seconds to wait, 0 for a message within the limit of its host; `nil` when far too many of the session were
+  ///   not.
+  private func count(_ id: SessionID, on connection: ConnectionID, _ now: MonotonicInstant) -> Int? {
     guard let index = sessions.index(forKey: id) else { return nil }
     // Whoever speaks on the new connection has read its first message, and so the new token.
     sessions.values[index].formerToken = nil
-    let isWithin = sessions.values[index].requests.take(at: now)
-    sessions.values[index].overLimit = isWithin ? 0 : sessions.values[index].overLimit + 1
-    return sessions.values[index].overLimit > configuration.maximumMessagesOverLimit ? nil : isWithin
+    guard let host = connections[connection]?.hostKey else { return nil }
+    let wait = hosts.message(host, at: now) ?? 0
+    sessions.values[index].overLimit = wait == 0 ? 0 : sessions.values[index].overLimit + 1
+    return sessions.values[index].overLimit > configuration.maximumMessagesOverLimit ? nil : wait
   }
 
   /// Takes a number if it is higher than all before it.

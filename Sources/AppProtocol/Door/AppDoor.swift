@@ -28,10 +28,11 @@ public final class AppDoor {
     /// Events of one session kept until they are known to have arrived, by number and by bytes.
     public var maximumBufferedEvents = 256
     public var maximumBufferedBytes = 1_048_576
-    /// Messages of one session a second, and at once.
-    public var requestsPerSecond: Int64 = 20
-    public var requestBurst: Int64 = 60
-    /// Messages over that limit, one after the other, before the connection is closed.
+    /// Messages of one host a second, and at once, over all of its sessions. An IPv6 host is its /64. A proof that is
+    /// refused counts as ``costOfRefusedProof`` of them.
+    public var requestsPerSecond: Int64 = 200
+    public var requestBurst: Int64 = 600
+    /// Messages of a session over that limit, one after the other, before the connection is closed.
     public var maximumMessagesOverLimit = 256
     /// Registrations and resumptions of one host a second, and at once. An IPv6 host is its /64.
     public var registrationsPerSecond: Int64 = 20
@@ -47,6 +48,9 @@ public final class AppDoor {
     public var maximumSignatures = 16
     public init(version: String) { self.version = version }
   }
+
+  /// Messages that a refused proof counts as.
+  public static let costOfRefusedProof: Int64 = 10
 
   struct Connection {
     enum Phase {

@@ -19,7 +19,6 @@ struct AppSession {
   var token: [UInt8]
   /// Still good until the app shows that it has the new one: the message that told it may have been lost.
   var formerToken: [UInt8]?
-  var requests: TokenBucket
   /// Messages over the limit since one was within it.
   var overLimit = 0
   var lastRequest: UInt64 = 0

@@ -1,10 +1,11 @@
 import CallModel
 
-/// Connections and registrations of each host, for a bounded number of hosts; those beyond share one entry.
+/// Connections, registrations and messages of each host, for a bounded number of hosts; those beyond share one entry.
 struct HostTable {
   private struct Entry {
     var connections = 0
     var registrations: TokenBucket
+    var messages: TokenBucket
   }
 
   private let configuration: AppDoor.Configuration
@@ -49,6 +50,21 @@ struct HostTable {
     return isTaken ? nil : entry.registrations.waitSeconds
   }
 
+  /// Counts a message.
+  /// - Returns: seconds to wait when there were too many.
+  mutating func message(_ key: SIPHost, at now: MonotonicInstant) -> Int? {
+    // In place: this is asked for every message.
+    guard let index = entries.index(forKey: key) else { return 1 }
+    let isTaken = entries.values[index].messages.take(at: now)
+    return isTaken ? nil : entries.values[index].messages.waitSeconds
+  }
+
+  /// Counts what a refused proof costs besides its registration.
+  mutating func refused(_ key: SIPHost, at now: MonotonicInstant) {
+    guard let index = entries.index(forKey: key) else { return }
+    entries.values[index].messages.owe(AppDoor.costOfRefusedProof - 1, at: now)
+  }
+
   private mutating func place(_ key: SIPHost, at now: MonotonicInstant) -> SIPHost {
     if entries[key] != nil { return key }
     if entries.count >= configuration.maximumHosts { prune(at: now) }
@@ -56,7 +72,9 @@ struct HostTable {
     if entries[chosen] == nil {
       entries[chosen] = Entry(
         registrations: TokenBucket(
-          perSecond: configuration.registrationsPerSecond, burst: configuration.registrationBurst, at: now))
+          perSecond: configuration.registrationsPerSecond, burst: configuration.registrationBurst, at: now),
+        messages: TokenBucket(
+          perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst, at: now))
     }
     return chosen
   }
@@ -66,7 +84,8 @@ struct HostTable {
     prunedAt = now
     entries = entries.filter { _, entry in
       var registrations = entry.registrations
-      return entry.connections > 0 || !registrations.isFull(at: now)
+      var messages = entry.messages
+      return entry.connections > 0 || !registrations.isFull(at: now) || !messages.isFull(at: now)
     }
   }
 }

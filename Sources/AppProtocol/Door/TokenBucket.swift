@@ -31,6 +31,12 @@ struct TokenBucket {
     return true
   }
 
+  /// Takes so many even where they are not there: they are owed, up to as many as fit in.
+  mutating func owe(_ count: Int64, at now: MonotonicInstant) {
+    fill(at: now)
+    tokens = max(tokens - count * 1000, -max(capacity, count * 1000))
+  }
+
   /// Whole seconds until there is one again, at least one.
   var waitSeconds: Int {
     let milliseconds = (max(1000 - tokens, 0) + perSecond - 1) / perSecond

@@ -119,4 +119,7 @@ int64_t landline_thread_nanoseconds(void);
 /// @return 0; -errno after an error, and then `body` is never run.
 int32_t landline_thread_start(const char *name, void (*body)(void *argument), void *argument);
 
+/// Gives pages of the heap that nothing is in back to the system (malloc_trim(3)). Walks the whole heap.
+void landline_return_memory(void);
+
 #endif

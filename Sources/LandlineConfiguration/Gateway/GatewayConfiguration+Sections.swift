@@ -32,15 +32,51 @@ extension GatewayConfiguration {
 
   static func trunks(_ root: ConfigurationSection, folder: URL) -> [TrunkConfiguration] {
     var trunks: [TrunkConfiguration] = []
+    var sections: [ConfigurationSection] = []
     for entry in root.named("trunks", atMost: maximumTrunks) {
       guard let trunk = TrunkConfiguration(entry.name, reading: entry.section, folder: folder) else { continue }
-      // A connection is shared by all trunks behind one host, so it can be judged in one way only.
-      if let other = trunks.first(where: { $0.tls != trunk.tls && !$0.hosts.isDisjoint(with: trunk.hosts) }) {
-        entry.section.note("tls", "differs from that of trunk '\(other.trunk.name)', which has the same host")
-      }
       trunks.append(trunk)
+      sections.append(entry.section)
     }
+    shareTLS(&trunks, sections)
     return trunks
+  }
+
+  /// A connection is shared by all trunks behind one host, so it can be judged in one way only: what one of them says
+  /// holds for those that say nothing, and two cannot say different things.
+  private static func shareTLS(_ trunks: inout [TrunkConfiguration], _ sections: [ConfigurationSection]) {
+    var said: [SIPHost: (policy: TLSClientPolicy, trunk: String)] = [:]
+    /// Whether nobody said otherwise of the trunk's hosts; these are then judged so.
+    func say(_ policy: TLSClientPolicy, _ place: Int) -> Bool {
+      let name = trunks[place].trunk.name
+      for host in trunks[place].hosts {
+        if let other = said[host], other.policy != policy {
+          sections[place].note(
+            "tls", "differs from that of trunk '\(other.trunk)', which has the same host",
+            fix: "leave it out: what '\(other.trunk)' says holds for every trunk of the host")
+          return false
+        }
+      }
+      for host in trunks[place].hosts where said[host] == nil { said[host] = (policy, name) }
+      return true
+    }
+    for place in trunks.indices {
+      if let policy = trunks[place].tls { _ = say(policy, place) }
+    }
+    // A trunk may hand on what it took over, to those that share another of its hosts.
+    var silent = trunks.indices.filter { trunks[$0].tls == nil }
+    var hasChanged = true
+    while hasChanged {
+      hasChanged = false
+      for place in silent {
+        let hosts = trunks[place].hosts.sorted { "\($0)" < "\($1)" }
+        guard let other = hosts.lazy.compactMap({ said[$0] }).first else { continue }
+        trunks[place].tls = other.policy
+        _ = say(other.policy, place)
+        hasChanged = true
+      }
+      silent.removeAll { trunks[$0].tls != nil }
+    }
   }
 
   static func environments(

@@ -85,6 +85,7 @@ extension GatewayConfiguration {
       fact("http.metrics", http.hasMetrics, "\(http.hasMetrics)"),
       fact("http.pages", http.pages, http.pages.description),
       fact("http.origins", http.origins, http.origins.joined(separator: ", ")),
+      fact("http.proxies", http.proxies, http.proxies.map { "\($0)" }.joined(separator: ", ")),
       fact("http.limits", http.limits, "\(http.limits.connections) connections, \(http.limits.sessions) sessions"),
       fact("media.app", media.app, media.app.map { shown($0.bind, $0.port) }.joined(separator: ", ")),
       fact(
@@ -146,6 +147,7 @@ extension GatewayConfiguration {
       facts.append(fact(path, true, isLive: false))
       part("ledger", environment.ledger, isLive: false)
       part("ledger-cache", environment.ledgerCacheMebibytes, isLive: false)
+      part("largest-amount", environment.largestAmountMicros, isLive: false)
       part("trunks", environment.trunks)
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part(

@@ -13,6 +13,9 @@ extension EnvironmentConfiguration {
     if let cache = section.number("ledger-cache", in: EnvironmentConfiguration.ledgerCacheRange) {
       ledgerCacheMebibytes = cache
     }
+    if let amount = section.value("largest-amount", EnvironmentConfiguration.largestAmount) {
+      largestAmountMicros = amount
+    }
     trunks = EnvironmentConfiguration.trunks(section, known: known)
     hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
     readSIP(section)
@@ -42,6 +45,17 @@ extension EnvironmentConfiguration {
       section.note(
         "no call could go anywhere: name 'trunks', or set 'sandbox-numbers: true' to answer the test numbers", at: nil)
     }
+  }
+
+  /// Micro-units of an amount in any currency.
+  private static func largestAmount(_ text: String) throws(InvalidValue) -> Int64 {
+    let amount = try Credits(parsing: text, .eur).micros
+    guard amount > 0 else {
+      throw InvalidValue(
+        kind: "amount", rule: "amount.positive", offset: nil, problem: "nothing could be topped up",
+        accepted: "an amount above zero, such as 100000")
+    }
+    return amount
   }
 
   private mutating func readSIP(_ section: ConfigurationSection) {

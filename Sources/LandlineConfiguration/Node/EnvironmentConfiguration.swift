@@ -15,6 +15,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let maximumCallerNumbers = 10_000
   public static let standardLedgerCacheMebibytes = 64
   public static let ledgerCacheRange = 1...16_384
+  /// A thousand million of whatever the currency counts.
+  public static let standardLargestAmountMicros: Int64 = 1_000_000_000_000_000
 
   /// `production`, `sandbox` or a name of the operator's: lower-case letters, digits and `-`.
   public var name: String
@@ -22,6 +24,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var ledger: String
   /// Mebibytes of the ledger's pages that are kept in memory. The process grows by as much while they fill.
   public var ledgerCacheMebibytes: Int
+  /// Micro-units that one top-up or correction over REST may book.
+  public var largestAmountMicros: Int64
   /// Names of trunks, as listed; the trunks' own priorities decide their order.
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
@@ -53,6 +57,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     self.name = name
     self.ledger = ledger
     ledgerCacheMebibytes = EnvironmentConfiguration.standardLedgerCacheMebibytes
+    largestAmountMicros = EnvironmentConfiguration.standardLargestAmountMicros
     trunks = []
     hasSandboxNumbers = false
     sipHosts = []

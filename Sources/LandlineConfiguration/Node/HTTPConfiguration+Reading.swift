@@ -29,6 +29,9 @@ extension HTTPConfiguration {
     for entry in section.texts("origins", atMost: HTTPConfiguration.maximumOrigins) ?? [] {
       if let origin = section.entry("origins", entry, HTTPConfiguration.origin) { origins.append(origin) }
     }
+    for entry in section.texts("proxies", atMost: HTTPConfiguration.maximumProxies) ?? [] {
+      if let proxy = section.entry("proxies", entry, HTTPConfiguration.proxy) { proxies.append(proxy) }
+    }
     hasMetrics = section.flag("metrics") ?? true
     if let text = section.text("pages") { readPages(text, section, folder: folder) }
     if let bounds = section.section("limits") { limits = Limits(reading: bounds) }
@@ -59,6 +62,15 @@ extension HTTPConfiguration {
     case .ipv6(let high, let low): high == 0 && low == 1
     case .name: false
     }
+  }
+
+  /// A name could mean somebody else tomorrow.
+  private static func proxy(_ text: String) throws(InvalidValue) -> SIPHost {
+    let host = try? SIPHost(unbracketed: text)
+    if let host, case .name = host {} else if let host { return host }
+    throw InvalidValue(
+      kind: "proxy", rule: "http.proxy", offset: nil, problem: "it is no numeric address",
+      accepted: "the address that the proxy's connections come from, such as 192.0.2.10 or \"2001:db8::10\"")
   }
 
   /// `https://phone.example.com:8443`, as browsers write it: no path, no default port, lower-case.

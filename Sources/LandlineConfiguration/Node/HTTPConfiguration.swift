@@ -18,6 +18,8 @@ public struct HTTPConfiguration: Hashable, Sendable {
   /// Whether `/metrics` is there.
   public var hasMetrics = true
   public var pages = Pages.builtIn
+  /// Proxies whose `X-Forwarded-For` says who their clients are.
+  public var proxies: [SIPHost] = []
   public var limits = Limits()
 
   /// The web pages: those of this executable, none, or the files of a folder.
@@ -42,9 +44,11 @@ public struct HTTPConfiguration: Hashable, Sendable {
     public var connectionsPerHost = 128
     /// App sessions, absent ones included.
     public var sessions = 10_000
-    /// Of one host.
-    public var requestsPerSecond = 50
-    public var requestBurst = 100
+    /// Of one host, over all of its connections and sessions; an IPv6 host is its /64. A proof that is refused counts
+    /// tenfold.
+    public var requestsPerSecond = 100
+    /// Several people behind one address may open a page of some twenty files at a time.
+    public var requestBurst = 400
     /// Of one host: registrations that may be tried.
     public var registrationsPerSecond = 10
     public var bodyBytes = 262_144
@@ -54,6 +58,8 @@ public struct HTTPConfiguration: Hashable, Sendable {
 
   /// Origins at most.
   public static let maximumOrigins = 64
+  /// Proxies at most.
+  public static let maximumProxies = 64
 
   public init() {}
 }

@@ -33,7 +33,7 @@ final class ConfigurationDocument {
       case .anchor(let line, let column):
         note(
           "anchors (&name) and aliases (*name) are not read here: write the values out, or quote a text that begins so",
-          line: line, column: column)
+          line: line, column: column, fix: "write the values out, or quote a text that begins so")
       }
     }
     guard findings.isEmpty else { return }
@@ -49,17 +49,20 @@ final class ConfigurationDocument {
   /// Whether no key stands in it.
   var isEmpty: Bool { root?.mapping?.isEmpty ?? true }
 
-  func note(_ problem: String, at mark: Mark?) { note(problem, line: mark?.line, column: mark?.column) }
+  /// - Parameter fix: what to write instead, where it is known.
+  func note(_ problem: String, at mark: Mark?, fix: String? = nil) {
+    note(problem, line: mark?.line, column: mark?.column, fix: fix)
+  }
 
-  private func note(_ problem: String, line: Int?, column: Int?) {
+  private func note(_ problem: String, line: Int?, column: Int?, fix: String? = nil) {
     guard problems.count < ConfigurationProblems.maximum else { return }
-    problems.append(ConfigurationProblem(file: file, line: line, column: column, problem: problem))
+    problems.append(ConfigurationProblem(file: file, line: line, column: column, problem: problem, fix: fix))
   }
 
   /// Notes a problem of a value that stands outside the file.
-  func note(_ problem: String, origin: ConfigurationOrigin) {
+  func note(_ problem: String, origin: ConfigurationOrigin, fix: String? = nil) {
     guard problems.count < ConfigurationProblems.maximum else { return }
-    problems.append(ConfigurationProblem(file: origin.description, line: nil, column: nil, problem: problem))
+    problems.append(ConfigurationProblem(file: origin.description, line: nil, column: nil, problem: problem, fix: fix))
   }
 
   func warn(_ problem: String, at mark: Mark?) {
@@ -89,7 +92,9 @@ final class ConfigurationDocument {
       .composer(_, let problem, let mark, _):
       note("is no YAML here: \(problem)", at: mark)
     case .duplicatedKeysInMapping(let duplicates, let context):
-      note("'\(duplicates.joined(separator: "', '"))' stands here more than once", at: context.mark)
+      note(
+        "'\(duplicates.joined(separator: "', '"))' stands here more than once", at: context.mark,
+        fix: "leave one of them")
     case .reader(let problem, _, _, _): note("is no YAML: \(problem)", at: nil)
     default: note("cannot be read: \(error)", at: nil)
     }

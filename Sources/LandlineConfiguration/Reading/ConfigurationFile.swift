@@ -7,12 +7,13 @@ package enum ConfigurationFile {
 
   /// - Throws: ``ConfigurationProblems`` with one problem.
   static func text(_ path: String, atMost maximum: Int) throws(ConfigurationProblems) -> String {
-    func problem(_ text: String) -> ConfigurationProblems {
-      ConfigurationProblems([ConfigurationProblem(file: path, line: nil, column: nil, problem: text)])
+    func problem(_ text: String, fix: String? = nil) -> ConfigurationProblems {
+      ConfigurationProblems([ConfigurationProblem(file: path, line: nil, column: nil, problem: text, fix: fix)])
     }
     guard let handle = FileHandle(forReadingAtPath: path) else {
-      let exists = FileManager.default.fileExists(atPath: path)
-      throw problem(exists ? "cannot be opened: check that this user may read it" : "does not exist")
+      guard FileManager.default.fileExists(atPath: path) else { throw problem("does not exist") }
+      throw problem(
+        "cannot be opened: check that this user may read it", fix: "chmod u+r \(path), or run as the user that owns it")
     }
     defer { try? handle.close() }
     let data: Data
@@ -22,7 +23,9 @@ package enum ConfigurationFile {
       throw problem("cannot be read: \(error.localizedDescription)")
     }
     guard data.count <= maximum else { throw problem("has more than \(maximum) bytes") }
-    guard let text = String(data: data, encoding: .utf8) else { throw problem("is no UTF-8 text") }
+    guard let text = String(data: data, encoding: .utf8) else {
+      throw problem("is no UTF-8 text", fix: "save \(path) as UTF-8")
+    }
     return text
   }
 

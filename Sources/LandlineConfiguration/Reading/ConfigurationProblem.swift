@@ -8,12 +8,15 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
   public let column: Int?
   /// What is wrong, and what would be accepted.
   public let problem: String
+  /// What to write or to do instead; `nil` where only the operator can know.
+  public let fix: String?
 
-  public init(file: String, line: Int?, column: Int?, problem: String) {
+  public init(file: String, line: Int?, column: Int?, problem: String, fix: String? = nil) {
     self.file = file
     self.line = line
     self.column = column
     self.problem = problem
+    self.fix = fix
   }
 
   /// `landline.yaml:12:5 unknown key 'tranport' (did you mean 'transport'?)`

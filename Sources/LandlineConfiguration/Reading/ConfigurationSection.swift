@@ -40,7 +40,7 @@ final class ConfigurationSection {
 
   private func take(_ node: Node) {
     guard case .mapping(let mapping) = node else {
-      note("must hold keys, as in 'name: value'", at: node.mark)
+      note("must hold keys, as in 'name: value'", at: node.mark, fix: "keys with values, as in 'name: value'")
       return
     }
     for (key, value) in mapping {
@@ -52,15 +52,18 @@ final class ConfigurationSection {
     }
   }
 
-  func note(_ problem: String, at mark: Mark?) {
-    document.note(path.isEmpty ? problem : "\(path): \(problem)", at: mark ?? self.mark)
+  /// - Parameter fix: what to write instead, where it is known.
+  func note(_ problem: String, at mark: Mark?, fix: String? = nil) {
+    document.note(path.isEmpty ? problem : "\(path): \(problem)", at: mark ?? self.mark, fix: fix)
   }
 
   /// Notes a problem with the value of a key.
-  func note(_ key: String, _ problem: String) {
-    if let origin = document.overrides[name(key)]?.origin { return document.note(problem, origin: origin) }
+  /// - Parameter fix: what the value could be, where it is known.
+  func note(_ key: String, _ problem: String, fix: String? = nil) {
+    let fix = fix.map { "\(name(key)): \($0)" }
+    if let origin = document.overrides[name(key)]?.origin { return document.note(problem, origin: origin, fix: fix) }
     let entry = entries.first { $0.key == key }
-    document.note("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark)
+    document.note("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark, fix: fix)
   }
 
   /// Notes what is unwise about a key, or about the whole section.
@@ -83,7 +86,9 @@ final class ConfigurationSection {
     for entry in entries where !known.contains(entry.key) && !retired.contains(entry.key) {
       let nearest = Spelling.nearest(to: entry.key, among: known.sorted())
       let hint = nearest.map { " (did you mean '\($0)'?)" } ?? "; known here: \(known.sorted().joined(separator: ", "))"
-      note("unknown key '\(CallFailure.shortened(entry.key))'\(hint)", at: entry.mark)
+      note(
+        "unknown key '\(CallFailure.shortened(entry.key))'\(hint)", at: entry.mark,
+        fix: nearest.map { "write '\($0)'" } ?? "leave '\(CallFailure.shortened(entry.key))' out")
     }
   }
 
@@ -128,7 +133,7 @@ final class ConfigurationSection {
   func requiredText(_ key: String) -> String? {
     let had = node(key) != nil
     let text = text(key)
-    if !had { note("'\(key)' is missing", at: mark) }
+    if !had { note("'\(key)' is missing", at: mark, fix: "add '\(key): …' under \(path)") }
     return text
   }
 
@@ -138,7 +143,7 @@ final class ConfigurationSection {
     case "true", "yes", "on": return true
     case "false", "no", "off": return false
     default:
-      note(key, "'\(CallFailure.shortened(text))' is neither true nor false")
+      note(key, "'\(CallFailure.shortened(text))' is neither true nor false", fix: "true or false")
       return nil
     }
   }
@@ -146,7 +151,8 @@ final class ConfigurationSection {
   func number(_ key: String, in range: ClosedRange<Int>) -> Int? {
     guard let text = text(key) else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      note(key, "'\(CallFailure.shortened(text))' is no whole number from \(range.lowerBound) to \(range.upperBound)")
+      let accepted = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+      note(key, "'\(CallFailure.shortened(text))' is no\(accepted.dropFirst())", fix: accepted)
       return nil
     }
     return number
@@ -161,7 +167,7 @@ final class ConfigurationSection {
   func seconds(_ key: String, in range: ClosedRange<Int64>) -> Int64? {
     guard let time = milliseconds(key, in: range.lowerBound * 1000...range.upperBound * 1000) else { return nil }
     guard time % 1000 == 0 else {
-      note(key, "\(time)ms is no whole number of seconds")
+      note(key, "\(time)ms is no whole number of seconds", fix: "\(time / 1000)s")
       return nil
     }
     return time / 1000
@@ -178,16 +184,15 @@ final class ConfigurationSection {
       case "d": 86_400_000
       default: nil
       }
+    let bounds =
+      "\(ConfigurationSection.duration(range.lowerBound)) to \(ConfigurationSection.duration(range.upperBound))"
     guard let number = Int64(digits), let unit else {
-      note(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m, 1h or 90d")
+      note(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m, 1h or 90d", fix: bounds)
       return nil
     }
     let (product, overflow) = number.multipliedReportingOverflow(by: unit)
     guard !overflow, range.contains(product) else {
-      note(
-        key,
-        "\(text) is out of range: \(ConfigurationSection.duration(range.lowerBound)) to "
-          + ConfigurationSection.duration(range.upperBound))
+      note(key, "\(text) is out of range: \(bounds)", fix: bounds)
       return nil
     }
     return product
@@ -202,8 +207,11 @@ final class ConfigurationSection {
     guard let text = text(key) else { return nil }
     if let choice = Choice(rawValue: text) { return choice }
     let words = Choice.allCases.map(\.rawValue)
-    let hint = Spelling.nearest(to: text, among: words).map { " (did you mean '\($0)'?)" } ?? ""
-    note(key, "'\(CallFailure.shortened(text))' is none of \(words.joined(separator: ", "))\(hint)")
+    let nearest = Spelling.nearest(to: text, among: words)
+    let hint = nearest.map { " (did you mean '\($0)'?)" } ?? ""
+    note(
+      key, "'\(CallFailure.shortened(text))' is none of \(words.joined(separator: ", "))\(hint)",
+      fix: nearest ?? "one of \(words.joined(separator: ", "))")
     return nil
   }
 
@@ -213,7 +221,7 @@ final class ConfigurationSection {
     do {
       return try make(text)
     } catch let error as InvalidValue {
-      note(key, "\(error.problem); accepted: \(error.accepted)")
+      note(key, "\(error.problem); accepted: \(error.accepted)", fix: error.accepted)
     } catch {
       note(key, "\(error)")
     }
@@ -227,7 +235,8 @@ final class ConfigurationSection {
     do throws(InvalidValue) {
       return try make(entry.text)
     } catch {
-      note(key, "entry \(entry.index + 1): \(error.problem); accepted: \(error.accepted)")
+      note(
+        key, "entry \(entry.index + 1): \(error.problem); accepted: \(error.accepted)", fix: error.accepted)
       return nil
     }
   }
@@ -274,7 +283,7 @@ final class ConfigurationSection {
   func sections(_ key: String, atMost maximum: Int) -> [ConfigurationSection] {
     guard let node = node(key) else { return [] }
     guard case .sequence(let sequence) = node else {
-      note(key, "must be a list: each entry starts with '- '")
+      note(key, "must be a list: each entry starts with '- '", fix: "a list, whose entries start with '- '")
       return []
     }
     guard sequence.count <= maximum else {

@@ -21,7 +21,8 @@ struct CallLadder {
       let indent = String(repeating: " ", count: max(11 - time.count, 0))
       let padding = String(repeating: " ", count: max(12 - name.count, 0))
       let shown = isColored ? "\u{1B}[1m\(name)\u{1B}[0m" : name
-      let line = "\(indent)\(time)  \(shown)\(text.isEmpty ? "" : padding + "  " + CallFailure.shortened(text))"
+      let line =
+        "\(indent)\(time)  \(shown)\(text.isEmpty ? "" : padding + "  " + VisibleText.line(CallFailure.shortened(text)))"
       return line + "\n"
     }
 

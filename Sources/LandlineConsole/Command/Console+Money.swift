@@ -3,19 +3,21 @@ import LedgerCore
 
 /// Commands that move money outside a call.
 extension Console {
-  package func topup(account: String, amount: String, method: String, note: String, _ options: WriteOptions)
-    async throws
-    -> Answer
-  {
+  /// - Parameter largest: the text of the largest amount that is booked at once; `nil` for the standard.
+  package func topup(
+    account: String, amount: String, method: String, note: String, largest: String? = nil, _ options: WriteOptions
+  ) async throws -> Answer {
     let method = try Arguments.name(method, "--method", as: RequestKey.self)
-    return try await move("topup", account, note: note, options) { account in
+    return try await move("topup", account, note: note, options, largest: largest) { account in
       (.topup(method: method), try Arguments.positiveAmount(amount, account.currency))
     }
   }
 
   /// A balance brought over from another system.
-  package func opening(account: String, amount: String, note: String, _ options: WriteOptions) async throws -> Answer {
-    try await move("opening", account, note: note, options) { account in
+  package func opening(
+    account: String, amount: String, note: String, largest: String? = nil, _ options: WriteOptions
+  ) async throws -> Answer {
+    try await move("opening", account, note: note, options, largest: largest) { account in
       (.opening, try Arguments.positiveAmount(amount, account.currency))
     }
   }
@@ -40,17 +42,16 @@ extension Console {
     }
   }
 
-  package func adjust(account: String, amount: String, reason: String, force: Bool, _ options: WriteOptions)
-    async throws
-    -> Answer
-  {
+  package func adjust(
+    account: String, amount: String, reason: String, force: Bool, largest: String? = nil, _ options: WriteOptions
+  ) async throws -> Answer {
     guard !reason.isEmpty else {
       throw ConsoleError.usage(
         "reason.empty", "a correction needs a reason", at: "--reason", fix: "--reason \"duplicate top-up of 3 May\"")
     }
     return try await move(
       "adjust", account, note: reason, options,
-      question: force ? "take \(account) below its limit and lock it if need be" : nil
+      question: force ? "take \(account) below its limit and lock it if need be" : nil, largest: largest
     ) { account in
       let amount = try Arguments.amount(amount, account.currency)
       guard amount.micros != 0 else {
@@ -76,13 +77,14 @@ extension Console {
 
   private func move(
     _ name: String, _ text: String, argument: String = "ACCOUNT", note: String, _ options: WriteOptions,
-    question: String? = nil, other: String? = nil,
+    question: String? = nil, other: String? = nil, largest: String? = nil,
     _ plan: (LedgerAccount) throws -> (MoneyMovement.Kind, Credits?)
   ) async throws -> Answer {
     let note = try Arguments.free(note, name == "adjust" ? "--reason" : "--note")
     // Before anything is opened or asked: the account's own name and the key.
     _ = try Arguments.name(text, argument, as: AccountName.self)
     if let key = options.key { _ = try Arguments.name(key, "--key", as: RequestKey.self) }
+    let limit = try largest.map { try Arguments.positiveAmount($0, .eur, "--largest").micros }
     let (account, kind, amount) = try reading { reading in
       let lookup = LedgerLookup(reading)
       let account = try lookup.customer(text, argument)
@@ -93,7 +95,8 @@ extension Console {
     if let question { try confirm(question, options) }
     return try await write(options) { write in
       let movement = MoneyMovement(
-        account: try Arguments.name(account.name, argument), key: write.key, kind, amount: amount, detail: note)
+        account: try Arguments.name(account.name, argument), key: write.key, kind, amount: amount, detail: note,
+        largest: limit ?? MoneyMovement.standardLargest)
       let receipt: LedgerReceipt
       do {
         receipt = try await send(.move(movement), write)

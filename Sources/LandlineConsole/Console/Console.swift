@@ -71,7 +71,7 @@ extension Console {
 
 extension Console {
   private func present(_ answer: Answer) throws {
-    for note in answer.notes { try TextStream.standardError.write(note + "\n") }
+    for note in answer.notes { try TextStream.standardError.write(VisibleText.lines(note) + "\n") }
     if answer.isStreamed { return }
     switch settings.format {
     case .table: try presentTable(answer)
@@ -100,7 +100,7 @@ extension Console {
       switch block {
       case .listing(let listing): text += table.text(listing)
       case .record(let listing): text += table.text(record: listing)
-      case .line(let line): text += line + "\n"
+      case .line(let line): text += VisibleText.lines(line) + "\n"
       }
     }
     if let head = answer.asOf { text += head.line + "\n" }
@@ -118,7 +118,8 @@ extension Console {
     var failure = failure
     // What was just done does not help when it is done again.
     if let fix = failure.fix, fix == "landline " + environment.commandLine.joined(separator: " ") { failure.fix = nil }
-    let text = settings.format == .json || settings.format == .ndjson ? failure.json.text : failure.text
+    let text =
+      settings.format == .json || settings.format == .ndjson ? failure.json.text : VisibleText.lines(failure.text)
     try? TextStream.standardError.write(text + "\n")
   }
 
@@ -126,6 +127,6 @@ extension Console {
   func remark(_ name: String, _ value: String) throws {
     let isJSON = settings.format == .json || settings.format == .ndjson
     try TextStream.standardError.write(
-      (isJSON ? JSONValue.object([(name, .text(value))]).text : "\(name): \(value)") + "\n")
+      (isJSON ? JSONValue.object([(name, .text(value))]).text : VisibleText.lines("\(name): \(value)")) + "\n")
   }
 }

@@ -11,6 +11,8 @@ package struct ConsoleError: Error, Hashable, Sendable {
   /// The argument, account or file at fault.
   package var place: String?
   package var fix: String?
+  /// For several faults that are mended one by one: what is to be done besides ``fix``.
+  package private(set) var furtherFixes: [String] = []
   /// The key of the write at fault.
   package var key: String?
   /// The answer was given before under the same key; `nil` where no keyed write is concerned.
@@ -29,6 +31,17 @@ package struct ConsoleError: Error, Hashable, Sendable {
     self.fix = fix
     self.key = key
     self.isReplay = isReplay
+  }
+
+  /// Most fixes that are told of one failure.
+  private static let maximumFixes = 20
+
+  /// One fix for each of several faults; the same one once.
+  package mutating func setFixes(_ fixes: [String]) {
+    var told: Set<String> = []
+    let once = fixes.filter { told.insert($0).inserted }.prefix(ConsoleError.maximumFixes)
+    fix = once.first
+    furtherFixes = Array(once.dropFirst())
   }
 
   /// A command line that does not say what is needed.
@@ -116,6 +129,10 @@ extension ConsoleError {
       case .unknownTransfer: "landline history \(account)"
       case .accountExists: "landline account show \(account)"
       case .conflict: "choose a new --key for a new request"
+      case .amountTooLarge:
+        "a smaller amount; or --largest AMOUNT, with a new --key, where as much is meant (without it "
+          + "\(DecimalText.format(MoneyMovement.standardLargest / 1_000_000, scale: 0)))"
+      case .counterAccountFull: "another --method; landline balance --all shows which account is full"
       case .accountLocked: "landline account unlock \(account)"
       case .belowFloor, .insufficientCredit: "landline topup \(account) AMOUNT"
       case .currencyMismatch: "landline account show \(account)"
@@ -132,6 +149,9 @@ extension ConsoleError {
     ]
     if let key { members.append(("key", .text(key))) }
     if let isReplay { members.append(("replayed", .boolean(isReplay))) }
+    if !furtherFixes.isEmpty {
+      members.append(("fixes", .array(([fix].compactMap { $0 } + furtherFixes).map { .text($0) })))
+    }
     if !details.isEmpty { members.append(("details", .array(details.map { .text($0) }))) }
     return .object([("error", .object(members))])
   }
@@ -140,6 +160,7 @@ extension ConsoleError {
     let place = self.place.map { " (\($0))" } ?? ""
     let replay = isReplay == true ? "\nreplayed: this key was answered so before" : ""
     let faults = details.map { "\n\($0)" }.joined()
-    return "landline: \(what)\(place)\(faults)\(replay)\(fix.map { "\nfix: \($0)" } ?? "")"
+    let fixes = ([fix].compactMap { $0 } + furtherFixes).map { "\nfix: \($0)" }.joined()
+    return "landline: \(what)\(place)\(faults)\(replay)\(fixes)"
   }
 }

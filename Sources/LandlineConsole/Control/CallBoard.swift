@@ -72,7 +72,7 @@ struct CallBoard {
   }
 
   private func line(_ call: JSONObject) -> String {
-    func text(_ name: String) -> String { call[name]?.text.map(CallFailure.shortened) ?? "" }
+    func text(_ name: String) -> String { call[name]?.text.map { VisibleText.line(CallFailure.shortened($0)) } ?? "" }
     let state = CallState(rawValue: text("state"))
     let shown =
       switch state {

@@ -50,7 +50,7 @@ extension Console {
     try await client.lines("/v1/live-calls" + query(["watch": "true", "environment": name])) { status, line in
       guard status == 200 else { throw self.failure(.init(status: status, body: line), control) }
       if settings.format == .json || settings.format == .ndjson {
-        try TextStream.standardOutput.write(String(decoding: line, as: UTF8.self) + "\n")
+        try TextStream.standardOutput.write(VisibleText.json(String(decoding: line, as: UTF8.self)) + "\n")
       } else if let call = JSONObject(line) {
         try TextStream.standardOutput.write(board.changed(call))
       }

@@ -1,3 +1,5 @@
+import CallModel
+
 /// A JSON text in the making (RFC 8259): members keep their order, numbers are integers, nothing is rounded.
 package enum JSONValue: Sendable {
   case null
@@ -48,9 +50,7 @@ package enum JSONValue: Sendable {
       case "\n": out += "\\n"
       case "\r": out += "\\r"
       case "\t": out += "\\t"
-      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-        let digits = String(scalar.value, radix: 16)
-        out += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+      case _ where VisibleText.isHidden(scalar): out += VisibleText.jsonEscape(scalar)
       default: out.unicodeScalars.append(scalar)
       }
     }

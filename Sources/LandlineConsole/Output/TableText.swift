@@ -60,7 +60,8 @@ struct TableText {
     case .signed(let amount): amount.micros > 0 ? "+" + text(amount) : text(amount)
     case .reserved(let amount): "(\(text(amount)))"
     case .flag(let value): value ? "yes" : "no"
-    default: cell.plain
+    // Notes and names come from outside: none of them moves the cursor or turns the line round.
+    default: VisibleText.line(cell.plain)
     }
   }
 

@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 
 /// A file descriptor that text or bytes are written to, whole.
@@ -10,8 +11,9 @@ struct TextStream: Sendable {
   /// Bytes that a caller gathers before it writes.
   static let chunk = 65_536
 
+  /// On a terminal, marks that turn the direction of writing are written out, whatever they came with.
   func write(_ text: String) throws {
-    var text = text
+    var text = isatty(descriptor) == 1 ? VisibleText.marks(text) : text
     try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
   }
 

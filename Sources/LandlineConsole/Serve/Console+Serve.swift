@@ -43,14 +43,18 @@ extension Console {
     let running = finder().gateways.first { $0.places.configuration == file }
     let findings =
       ListenerCheck.findings(configuration, own: running?.process) + CertificateCheck.findings(configuration)
-      + AccountCheck.findings(configuration)
+      + FolderCheck.findings(configuration) + AccountCheck.findings(configuration)
     let serious = findings.filter(\.isSerious)
     guard serious.isEmpty else {
       var failure = ConsoleError(
         .configurationBroken, code: "configuration.unusable",
         "a gateway with this configuration would fail in \(serious.count == 1 ? "one way" : "\(serious.count) ways")",
-        at: path, fix: "put right what the lines above say")
-      failure.details = findings.map(\.description)
+        at: path)
+      // What is to be done stands below, once.
+      failure.details =
+        serious.map { "\($0.place): \($0.problem)" } + findings.filter { !$0.isSerious }.map(\.description)
+      failure.setFixes(serious.compactMap { finding in finding.fix.map { "\(finding.place): \($0)" } })
+      if failure.fix == nil { failure.fix = "edit \(path), then landline serve --check --config \(path)" }
       throw failure
     }
     var answer = Answer(
@@ -199,6 +203,12 @@ extension ConsoleError {
   /// A gateway that could not start, by what stopped it. What was bound is let go by now: a port that cannot be bound
   /// again is the reason.
   init(startingFailed error: any Error, _ configuration: GatewayConfiguration) {
+    if let refusal = error as? StartRefusal, let first = refusal.findings.first {
+      self.init(
+        .notPermitted, code: "folder", "the gateway does not start: \(first.problem)", at: first.place, fix: first.fix)
+      details = refusal.findings.dropFirst().map(\.description)
+      return
+    }
     let ports = ListenerCheck.findings(configuration)
     guard let first = ports.first else {
       self.init(any: error, path: "")

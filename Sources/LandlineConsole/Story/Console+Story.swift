@@ -10,7 +10,7 @@ extension Console {
     if options.isMasked { story = story.masked }
     switch settings.format {
     case .json, .ndjson:
-      try TextStream.standardOutput.write(story.json() + [UInt8(ascii: "\n")])
+      try TextStream.standardOutput.write(VisibleText.json(String(decoding: story.json(), as: UTF8.self)) + "\n")
       return .streamed(notes: [])
     case .table, .csv:
       let text = story.text(width: environment.columns, isMasked: false)

@@ -14,16 +14,23 @@ extension Console {
     } catch {
       let count = error.all.count == 1 ? "a problem" : "\(error.all.count) problems"
       var failure = ConsoleError(
-        .configurationBroken, code: "configuration", "the configuration has \(count)", at: path,
-        fix: "put right what the lines above say")
-      if error.all.count == 1, let problem = error.all.first, problem.line == nil {
+        .configurationBroken, code: "configuration", "the configuration has \(count)", at: path)
+      if error.all.count == 1, let problem = error.all.first, problem.line == nil, problem.file == path {
         failure.what = "the configuration \(problem.problem)"
-        failure.fix = "--config FILE, LANDLINE_CONFIG, or a file at \(path)"
+        failure.fix = problem.fix
+        if access(path, F_OK) != 0 { failure.fix = "--config FILE, LANDLINE_CONFIG, or a file at \(path)" }
       } else {
         failure.details = error.all.map(\.description)
+        failure.setFixes(error.all.compactMap { Console.fix($0) })
       }
+      if failure.fix == nil { failure.fix = "edit \(path), then landline serve --check --config \(path)" }
       throw failure
     }
+  }
+
+  /// `line 12: write 'transport'`.
+  private static func fix(_ problem: ConfigurationProblem) -> String? {
+    problem.fix.map { fix in problem.line.map { "line \($0): \(fix)" } ?? fix }
   }
 
   /// Names of the configuration's trunks, for completion.

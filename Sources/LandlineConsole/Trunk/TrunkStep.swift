@@ -1,3 +1,5 @@
+import CallModel
+
 /// One thing that a trunk test looked at.
 package struct TrunkStep: Sendable {
   package enum Verdict: String, Sendable, CaseIterable {
@@ -49,12 +51,7 @@ extension TrunkStep {
 
   /// Names of DNS and certificates, phrases and headers come from outside: none of them moves the cursor.
   private static func printable(_ text: String) -> String {
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars.prefix(maximumLength) {
-      let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-      result.append(isControl ? "?" : scalar)
-    }
-    return String(result)
+    VisibleText.line(String(text.unicodeScalars.prefix(maximumLength)))
   }
 
   private static let kindWidth = 14

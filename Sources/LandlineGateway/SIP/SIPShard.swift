@@ -27,6 +27,7 @@ final class SIPShard: SIPTransportsDelegate {
   /// Between two reports of requests that are not answered.
   private static let strangerReportMilliseconds: Int64 = 10_000
   private var strangerReportedAt: MonotonicInstant?
+  private var memory = MemoryReturn()
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
 
   init(
@@ -88,6 +89,7 @@ final class SIPShard: SIPTransportsDelegate {
     isRunning = false
     transports.flush()
     schedule()
+    if memory.isDue(live: agent.transactionCount, at: transports.now) { MemoryReturn.giveBack() }
   }
 
   private func handle(_ input: Input) {

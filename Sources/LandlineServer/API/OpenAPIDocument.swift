@@ -139,7 +139,7 @@ enum OpenAPIDocument {
 
   /// The problems that a route can answer with, those that all share included.
   static func problems(_ route: RESTRoute) -> [ProblemCode] {
-    var codes = route.problems + [.requestMalformed, .parameterUnknown, .internalFault]
+    var codes = route.problems + [.requestMalformed, .parameterUnknown, .requestsExhausted, .internalFault]
     switch route.access {
     case .anyone: break
     case .principal: codes += [.unauthorized, .environmentUnknown, .storeUnavailable]

@@ -16,11 +16,12 @@ final class ConnectionGate: Sendable {
     self.limitPerHost = limitPerHost
   }
 
+  /// - Parameter isProxy: whether the host speaks for many.
   /// - Returns: `false` when the connection is one too many; then nothing was counted.
-  func enter(_ host: String) -> Bool {
+  func enter(_ host: String, isProxy: Bool = false) -> Bool {
     counts.withLock { counts in
       let ofHost = counts.byHost[host, default: 0]
-      guard counts.total < limit, ofHost < limitPerHost else { return false }
+      guard counts.total < limit, isProxy || ofHost < limitPerHost else { return false }
       counts.total += 1
       counts.byHost[host] = ofHost + 1
       return true

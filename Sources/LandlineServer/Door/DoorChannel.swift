@@ -30,12 +30,15 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
   let connect: ConnectRequest
   let acceptor: any AppConnectionAcceptor
   let gate: ConnectionGate
+  /// `nil` on a socket of this machine's own.
+  let requests: RequestLimit?
   /// How many connections are open.
   let open: any MeterHandler
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     let address = channel.remoteAddress?.ipAddress ?? ""
-    guard gate.enter(address) else {
+    let host = DoorChannel.host(address)
+    guard gate.enter(address, isProxy: requests?.proxies.contains(host) ?? false) else {
       channel.close(promise: nil)
       return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: nil))
     }
@@ -46,7 +49,7 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
       open.decrement(by: 1)
     }
     do {
-      let outcome = try configure(channel, host: DoorChannel.host(address))
+      let outcome = try configure(channel, host: host)
       return channel.eventLoop.makeSucceededFuture(Value(channel: channel, outcome: outcome))
     } catch {
       // The peer is gone already. A failure here would end the whole server's accepting.
@@ -55,7 +58,7 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
     }
   }
 
-  private static func host(_ address: String) -> SIPHost {
+  static func host(_ address: String) -> SIPHost {
     (try? SIPHost(unbracketed: address)) ?? .ipv4(0)
   }
 
@@ -71,7 +74,7 @@ struct DoorChannel: ServerChildChannel, HTTPChannelHandler {
       HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: decoding))
     let webSocket = WebSocketHandler(limits: limits, acceptor: acceptor, loop: channel.eventLoop)
     let bound = NIOLoopBound(webSocket, eventLoop: channel.eventLoop)
-    let edge = HTTPEdgeHandler(limits: limits, connect: connect, webSocket: webSocket, host: host)
+    let edge = HTTPEdgeHandler(limits: limits, connect: connect, webSocket: webSocket, host: host, requests: requests)
     channel.closeFuture.whenComplete { _ in bound.value.ended() }
 
     let upgrader = NIOTypedWebSocketServerUpgrader<Outcome>(

@@ -15,6 +15,7 @@ public struct HTTPDoor: Service {
   private let configuration: HTTPDoorConfiguration
   private let acceptor: any AppConnectionAcceptor
   private let api: RESTService
+  private let requests: RequestLimit?
   private let logger: Logger
   private let tls: NIOSSLContext?
   private let onListening: @Sendable (UInt16) async -> Void
@@ -37,11 +38,19 @@ public struct HTTPDoor: Service {
   ) throws {
     self.configuration = configuration
     self.acceptor = acceptor
+    requests =
+      configuration.socketPath != nil
+      ? nil
+      : RequestLimit(
+        requests: HostRequests(
+          perSecond: configuration.limits.requestsPerSecond, burst: configuration.limits.requestBurst),
+        proxies: NamedProxies(configuration.proxies), metrics: metrics, logger: logger, now: NodeClock.now)
     api = RESTService(
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
       bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
       servesMetrics: configuration.servesMetrics, pages: configuration.pages,
-      signsInLocally: configuration.signsInLocally, applications: applications, testTrunk: testTrunk)
+      signsInLocally: configuration.signsInLocally, requests: requests, applications: applications, testTrunk: testTrunk
+    )
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {
@@ -77,13 +86,13 @@ public struct HTTPDoor: Service {
       isSpoken: socket == nil)
     let gate = ConnectionGate(limit: limits.connections, limitPerHost: limits.connectionsPerHost)
     let open = api.metrics.makeMeter(label: LandlineMetric.connections.rawValue, dimensions: [])
-    let (tls, acceptor, logger, onListening) = (tls, acceptor, logger, onListening)
+    let (tls, acceptor, logger, onListening, requests) = (tls, acceptor, logger, onListening, requests)
     let application = Application(
       router: api.router(),
       server: HTTPServerBuilder { responder in
         DoorChannel(
           responder: responder, limits: limits, tls: tls, connect: connect, acceptor: acceptor, gate: gate,
-          open: open)
+          requests: requests, open: open)
       },
       configuration: ApplicationConfiguration(address: address, serverName: nil),
       onServerRunning: { channel in

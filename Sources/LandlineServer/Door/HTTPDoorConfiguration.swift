@@ -1,3 +1,5 @@
+public import CallModel
+
 /// Where the HTTP door listens, whom it lets in, and how much anybody may use.
 public struct HTTPDoorConfiguration: Sendable {
   /// PEM files of the server's certificate chain and of its key.
@@ -19,6 +21,10 @@ public struct HTTPDoorConfiguration: Sendable {
     public var connections = 20_000
     /// From one address.
     public var connectionsPerHost = 256
+    /// Of one host, over all of its connections; an IPv6 host is its /64. None on a socket of this machine's own.
+    public var requestsPerSecond = 10_000
+    /// Of one host, at once after a quiet time.
+    public var requestBurst = 10_000
     /// From the connection's start, TLS included, to the end of the first request's head.
     public var headMilliseconds: Int64 = 10_000
     /// Between the end of one response and the end of the next request's head.
@@ -56,6 +62,8 @@ public struct HTTPDoorConfiguration: Sendable {
   /// `https://app.example.com`: origins of web pages that may connect besides those of this host.
   public var allowedOrigins: [String]
   public var limits = Limits()
+  /// Proxies in front, whose `X-Forwarded-For` names their clients. They may have as many connections as the door.
+  public var proxies: [SIPHost] = []
   /// The web pages.
   public var pages = PageFiles.none
   /// Whether `/metrics` is answered.

@@ -16,6 +16,7 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private let connect: ConnectRequest
   private let webSocket: WebSocketHandler
   private let host: SIPHost
+  private let requestLimit: RequestLimit?
   private var deadline: Scheduled<Void>?
   private var requests = 0
   /// Requests passed on and not yet answered.
@@ -28,12 +29,14 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var responseEndsConnection = false
 
   init(
-    limits: HTTPDoorConfiguration.Limits, connect: ConnectRequest, webSocket: WebSocketHandler, host: SIPHost
+    limits: HTTPDoorConfiguration.Limits, connect: ConnectRequest, webSocket: WebSocketHandler, host: SIPHost,
+    requests: RequestLimit?
   ) {
     self.limits = limits
     self.connect = connect
     self.webSocket = webSocket
     self.host = host
+    requestLimit = requests
   }
 
   func handlerAdded(context: ChannelHandlerContext) { expect(limits.headMilliseconds, context) }
@@ -74,6 +77,9 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func refusal(of head: HTTPRequestHead) -> Problem? {
+    let client = requestLimit?.proxies.client(of: host, forwarded: head.headers["X-Forwarded-For"]) ?? host
+    // Before anything else is looked at: every request counts, whatever is wrong with it.
+    if let problem = requestLimit?.refusal(client) { return problem }
     guard head.uri.utf8.count <= limits.targetBytes else {
       return Problem(.targetLong, "the path and query are too long")
     }
@@ -90,7 +96,7 @@ final class HTTPEdgeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
     guard ConnectRequest.concerns(head) else { return nil }
     if let problem = connect.problem(head, isFirst: requests == 1) { return problem }
-    return webSocket.open(from: host) ? nil : Problem(.connectionsExhausted, "the gateway takes no more connections")
+    return webSocket.open(from: client) ? nil : Problem(.connectionsExhausted, "the gateway takes no more connections")
   }
 
   /// Answers in place of the handlers behind, and ends the connection.

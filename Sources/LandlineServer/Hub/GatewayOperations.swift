@@ -132,6 +132,8 @@ public struct EnvironmentStores: Sendable {
   public var idempotency: any IdempotencyStore
   /// `nil` where traces of calls are not kept.
   public var traces: (any CallTraceStore)?
+  /// Micro-units that may be topped up or corrected at once.
+  public var largestAmountMicros: Int64 = MoneyMovement.standardLargest
 
   public init(
     ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore,

@@ -128,19 +128,10 @@ package struct LogLine {
       case "\n": write("\\n")
       case "\r": write("\\r")
       case "\t": write("\\t")
-      case _ where LogLine.isControl(scalar.value):
-        let digits = String(scalar.value, radix: 16)
-        write("\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+      case _ where VisibleText.isHidden(scalar): write(VisibleText.jsonEscape(scalar))
       case _ where scalar.isASCII: bytes.append(UInt8(truncatingIfNeeded: scalar.value))
       default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
       }
-    }
-  }
-
-  private static func isControl(_ value: UInt32) -> Bool {
-    switch value {
-    case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
-    default: false
     }
   }
 }

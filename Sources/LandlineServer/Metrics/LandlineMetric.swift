@@ -20,6 +20,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case mediaLegs = "landline_media_legs"
   case httpRequests = "landline_http_requests"
   case httpRequest = "landline_http_request"
+  case httpRefusedProofs = "landline_http_refused_proofs"
+  case httpThrottledHosts = "landline_http_throttled_hosts"
   case ready = "landline_ready"
   case draining = "landline_draining"
   case seriesDropped = "landline_metrics_dropped_series"
@@ -29,7 +31,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   public var kind: Kind {
     switch self {
     case .callsStarted, .callsEnded, .appMessages, .ledgerFailures, .sipMessages, .sipDropped, .mediaPackets,
-      .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals:
+      .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals, .httpRefusedProofs, .httpThrottledHosts:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
     case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining,
@@ -60,6 +62,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .mediaLegs: "Legs with media ports."
     case .httpRequests: "HTTP requests, by route, method and status."
     case .httpRequest: "Time to answer an HTTP request, by route."
+    case .httpRefusedProofs: "Proofs over HTTP that were refused: wrong keys and signatures."
+    case .httpThrottledHosts: "Times that a host began to ask more often than it may."
     case .ready: "Whether the gateway takes new calls: 1 or 0."
     case .draining: "Whether the gateway is draining: 1 or 0."
     case .seriesDropped: "Series that were not kept because their metric has too many."

@@ -52,6 +52,10 @@ package struct ProblemCode: Hashable, Sendable {
   static let connectionsExhausted = ProblemCode(
     "connect.capacity", 503, "The gateway takes no more connections", fix: "try again later", isRetryable: true)
 
+  static let requestsExhausted = ProblemCode(
+    "http.rate", 429, "The host asks more often than it may", fix: "wait as long as Retry-After says", isRetryable: true
+  )
+
   static let jsonMalformed = ProblemCode("body.json", 400, "The body is not JSON")
   static let bodyShape = ProblemCode("body.shape", 400, "The body is not an object")
   static let memberUnknown = ProblemCode("body.unknownMember", 400, "A member of the body is not known")
@@ -94,7 +98,8 @@ package struct ProblemCode: Hashable, Sendable {
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
       forbidden, crossSite, attemptsExhausted, phoneUnavailable, trunkUnknown, trunkTestRunning, exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
-      connectionsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid, parameterUnknown,
+      connectionsExhausted, requestsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid,
+      parameterUnknown,
       parameterInvalid, cursorInvalid, keyMissing, keyInvalid, keyReused, keyRunning, callUnknown, storeUnavailable,
       environmentUnknown, internalFault,
     ] + LedgerRefusal.allCases.map { ProblemCode($0) }
@@ -113,6 +118,9 @@ package struct ProblemCode: Hashable, Sendable {
       case .belowFloor, .insufficientCredit: (402, "POST /v1/accounts/NAME/topups")
       case .unknownZone: (400, "an IANA zone such as Europe/Stockholm")
       case .amountOutOfRange, .currencyMismatch: (422, nil)
+      case .amountTooLarge:
+        (422, "a smaller amount; 'largest-amount' of the environment says how much is booked at once")
+      case .counterAccountFull: (409, "another payment method, or correct the operator's account with landline adjust")
       case .rateCap, .concurrencyCap: (429, nil)
       case .destinationBlocked, .noRate, .noProfitableRoute, .countryNotAllowed, .rateTooHigh, .durationCap, .callCap,
         .dailyCap:

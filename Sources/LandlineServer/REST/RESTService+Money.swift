@@ -78,7 +78,7 @@ extension RESTService {
       repeating: .keyRequired, backing: .ledger, body: members, success: .json(201, "Movement"),
       problems: [
         .accountUnknown, ProblemCode(.unknownTransfer), ProblemCode(.insufficientCredit),
-        ProblemCode(.amountOutOfRange),
+        ProblemCode(.amountOutOfRange), ProblemCode(.amountTooLarge), ProblemCode(.counterAccountFull),
         ProblemCode(.currencyMismatch), ProblemCode(.accountClosed),
       ]
     ) { call in
@@ -90,7 +90,10 @@ extension RESTService {
       let (kind, amount) = try plan(call, account)
       let receipt = try await stores.ledger.perform(
         LedgerOperation(
-          .move(MoneyMovement(account: name, key: call.key, kind, amount: amount, detail: try call.note(noteName))),
+          .move(
+            MoneyMovement(
+              account: name, key: call.key, kind, amount: amount, detail: try call.note(noteName),
+              largest: stores.largestAmountMicros)),
           at: call.now, actor: principal.actor))
       if let refusal = receipt.refusal { throw Problem(refusal) }
       guard case .posted(let seq, let moved, let balance) = receipt.outcome else {

@@ -18,6 +18,8 @@ package struct RESTService: Sendable {
   let bodyBytes: Int
   /// Whether a request may name its environment in the query; the authenticator reads it there.
   private let takesEnvironment: Bool
+  /// `nil` where requests are not counted.
+  private let requests: RequestLimit?
   private let servesMetrics: Bool
   let pages: PageFiles
   private let running: RunningKeys
@@ -37,7 +39,7 @@ package struct RESTService: Sendable {
   package init(
     operations: any GatewayOperations, authenticator: any RESTAuthenticator, metrics: MetricsRegistry, logger: Logger,
     bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, pages: PageFiles = .none,
-    signsInLocally: Bool = false,
+    signsInLocally: Bool = false, requests: RequestLimit? = nil,
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
     testTrunk: TrunkTestStart? = nil,
     clock: @escaping @Sendable () -> Instant = RESTService.now,
@@ -49,6 +51,7 @@ package struct RESTService: Sendable {
     self.logger = logger
     self.bodyBytes = bodyBytes
     self.takesEnvironment = takesEnvironment
+    self.requests = requests
     self.servesMetrics = servesMetrics
     self.pages = pages
     self.clock = clock
@@ -98,16 +101,27 @@ package struct RESTService: Sendable {
     let target = request.head.path ?? "/"
     let end = target.firstIndex(of: "?")
     let headers = request.headers.map { ($0.name.canonicalName, $0.value) }
-    return RESTService.response(
-      try await answer(
-        route,
-        RESTRequest(
-          method: request.method.rawValue, path: String(end.map { target[..<$0] } ?? target[...]),
-          query: end.map { String(target[target.index(after: $0)...]) }, headers: headers, body: body,
-          peer: context.peer,
-          // The first one is taken out of the fields: one that is left is a second.
-          host: headers.contains { $0.0 == "host" } ? nil : request.head.authority,
-          isSecure: request.head.scheme == "https")))
+    let client = context.peer.map { peer in
+      requests?.proxies.client(
+        of: DoorChannel.host(peer), forwarded: headers.filter { $0.0 == "x-forwarded-for" }.map { $0.1 })
+        ?? DoorChannel.host(peer)
+    }
+    let asked = RESTRequest(
+      method: request.method.rawValue, path: String(end.map { target[..<$0] } ?? target[...]),
+      query: end.map { String(target[target.index(after: $0)...]) }, headers: headers, body: body,
+      peer: client == context.peer.map(DoorChannel.host) ? context.peer : client?.unbracketed,
+      // The first one is taken out of the fields: one that is left is a second.
+      host: headers.contains { $0.0 == "host" } ? nil : request.head.authority,
+      isSecure: request.head.scheme == "https")
+    do {
+      return RESTService.response(try await answer(route, asked))
+    } catch let problem as Problem {
+      // Whoever brings no proof at all guesses nothing.
+      if problem.code == .unauthorized, let client, headers.contains(where: { $0.0 == "authorization" }) {
+        requests?.countRefusedProof(client)
+      }
+      throw problem
+    }
   }
 
   private func answer(_ route: RESTRoute, _ asked: RESTRequest) async throws -> RESTAnswer {

@@ -26,8 +26,10 @@ public enum CertificateCheck {
       guard let tls = listener.listener.tls else { continue }
       check("listeners.\(listener.name)") { () throws(InvalidValue) in try CertificateFacts.check(tls) }
     }
+    // Trunks of one host share what one of them says.
+    var known: Set<TLSClientPolicy> = []
     for trunk in configuration.trunks {
-      guard let policy = trunk.tls else { continue }
+      guard let policy = trunk.tls, known.insert(policy).inserted else { continue }
       check("trunks.\(trunk.trunk.name).tls") { () throws(InvalidValue) in try CertificateFacts.check(policy) }
     }
     return findings

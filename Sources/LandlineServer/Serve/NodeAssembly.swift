@@ -59,10 +59,11 @@ struct NodeAssembly: Sendable {
     let base = ledgerFile.deletingPathExtension().path
     let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
     gatewayStores[name] = store
+    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store)
+    stores.largestAmountMicros = environment.largestAmountMicros
     var assembled =
       HubEnvironment(
-        name: name, node: configuration.node,
-        stores: EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store),
+        name: name, node: configuration.node, stores: stores,
         payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
         spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
         applications: Self.applications(environment),
@@ -134,6 +135,9 @@ struct NodeAssembly: Sendable {
     }
     door.limits.connections = http.limits.connections
     door.limits.connectionsPerHost = http.limits.connectionsPerHost
+    door.limits.requestsPerSecond = http.limits.requestsPerSecond
+    door.limits.requestBurst = http.limits.requestBurst
+    door.proxies = http.proxies
     door.limits.bodyBytes = http.limits.bodyBytes
     return door
   }
@@ -144,6 +148,8 @@ struct NodeAssembly: Sendable {
     door.maximumConnections = limits.connections
     door.maximumConnectionsPerHost = limits.connectionsPerHost
     door.maximumSessions = limits.sessions
+    // Every connected host has a count of its own; some are remembered for a while after.
+    door.maximumHosts = max(door.maximumHosts, limits.connections + 1024)
     // The engine counts a session's calls; the door only keeps what waits for it within bounds.
     door.maximumCalls = max(door.maximumCalls, configuration.calls.callsPerSession)
     door.maximumPendingRequests = max(door.maximumPendingRequests, configuration.calls.callsPerSession)

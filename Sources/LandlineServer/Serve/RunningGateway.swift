@@ -55,12 +55,14 @@ public final class RunningGateway: Service {
   /// - Parameters:
   ///   - signsInLocally: whether pages on this machine are let in without a key: for development, on loopback.
   ///   - trunkTester: tests trunks for the pages; `nil` where they cannot be tested.
-  /// - Throws: what cannot be opened; nothing stays open then.
+  /// - Throws: ``StartRefusal``, or what cannot be opened; nothing stays open then.
   public static func start(
     _ configuration: GatewayConfiguration, metrics: MetricsRegistry, on group: any EventLoopGroup, log: Logger,
     signsInLocally: Bool = false, trunkTester: TrunkTester? = nil
   ) async throws -> RunningGateway {
     for warning in configuration.warnings { log.warning("\(warning)") }
+    let open = FolderCheck.findings(configuration)
+    guard open.isEmpty else { throw StartRefusal(findings: open) }
     let assembly = try await NodeAssembly.open(configuration, log: log)
     warnOfAccounts(configuration, log)
     var farEnd: FarEnd?

@@ -53,6 +53,7 @@ extension LedgerBook {
       guard let amount = given, amount > 0, account.posted + amount <= Credits.maximumMicros else {
         return refuse(.amountOutOfRange)
       }
+      guard amount <= movement.largest else { return refuse(.amountTooLarge) }
       guard !isForeign else { return refuse(.currencyMismatch) }
       guard isOpen else { return refuse(.accountClosed) }
       let source: String
@@ -68,6 +69,7 @@ extension LedgerBook {
     case .adjust(let force):
       guard let amount = given, amount != 0, (account.posted + amount).magnitude <= Credits.maximumMicros.magnitude
       else { return refuse(.amountOutOfRange) }
+      guard amount.magnitude <= movement.largest.magnitude else { return refuse(.amountTooLarge) }
       guard !isForeign else { return refuse(.currencyMismatch) }
       guard account.status != .closed else { return refuse(.accountClosed) }
       let isBelow = amount < 0 && account.available < -amount
@@ -112,10 +114,15 @@ extension LedgerBook {
 
   /// The last check of every movement: both balances stay in range.
   private func checked(_ step: MoneyStep) -> Result<MoneyStep, Refusal> {
-    guard let debit = try? account(step.debit), let credit = try? account(step.credit),
-      canPost(debit: debit, credit: credit, amount: step.amount)
-    else { return .failure(Refusal(.amountOutOfRange)) }
-    return .success(step)
+    guard let debit = try? account(step.debit), let credit = try? account(step.credit) else {
+      return .failure(Refusal(.amountOutOfRange))
+    }
+    if canPost(debit: debit, credit: credit, amount: step.amount) { return .success(step) }
+    // Whose balance it is decides the reason: a customer cannot mend the operator's books.
+    let isInRange = step.amount > 0 && step.amount <= Credits.maximumMicros
+    let isDebitFull = isInRange && debit.posted - step.amount < -Credits.maximumMicros && !debit.kind.isCustomer
+    let isCreditFull = isInRange && credit.posted + step.amount > Credits.maximumMicros && !credit.kind.isCustomer
+    return .failure(Refusal(isDebitFull || isCreditFull ? .counterAccountFull : .amountOutOfRange))
   }
 }
 

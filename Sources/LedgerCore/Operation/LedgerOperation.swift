@@ -83,13 +83,25 @@ public struct MoneyMovement: Hashable, Sendable {
   /// `nil` stands for all that is left of the transfer being undone.
   public var amount: Credits?
   public var detail: String
+  /// Micro-units that may be brought in or corrected at once. It is no part of what a repeat must have equal: what was
+  /// answered under another limit stays answered.
+  public var largest: Int64
 
-  public init(account: AccountName, key: RequestKey, _ kind: Kind, amount: Credits?, detail: String = "") {
+  /// Micro-units of the largest opening balance, top-up or correction where nothing else is set: far above any payment, far
+  /// below what an account of the books can hold.
+  public static let standardLargest: Int64 = 1_000_000_000_000_000
+
+  /// - Parameter largest: without it, all that the ledger can hold.
+  public init(
+    account: AccountName, key: RequestKey, _ kind: Kind, amount: Credits?, detail: String = "",
+    largest: Int64 = Credits.maximumMicros
+  ) {
     self.account = account
     self.key = key
     self.kind = kind
     self.amount = amount
     self.detail = detail
+    self.largest = largest
   }
 }
 

@@ -22,6 +22,8 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
   case notAnswered
   /// Zero, negative where a positive amount is needed, or past the largest magnitude.
   case amountOutOfRange
+  /// More than may be brought in or corrected at once.
+  case amountTooLarge
   case currencyMismatch
   /// The account is closing or closed.
   case accountClosed
@@ -44,6 +46,9 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
   /// The day's calls would cost more than the account's calls of one day may.
   case dailyCap
   case insufficientCredit
+  /// The operator's own account on the other side of the movement, such as `assets:payments:card`, would pass the largest
+  /// magnitude; nothing is wrong with the customer's account.
+  case counterAccountFull
 
   /// What the app of a refused call is told; `nil` where no call is concerned. The catalogue holds status and remedies.
   public var callRefusal: CallRefusal? {
@@ -64,7 +69,7 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
     case .insufficientCredit: .insufficientCredit
     case .unknownAccount: .unknownAccount
     case .accountExists, .unknownZone, .conflict, .unknownCall, .unknownTransfer, .alreadyResolved,
-      .staleEpoch, .notAnswered, .amountOutOfRange, .belowFloor:
+      .staleEpoch, .notAnswered, .amountOutOfRange, .amountTooLarge, .belowFloor, .counterAccountFull:
       nil
     }
   }
@@ -82,6 +87,7 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
     case .staleEpoch: "the node was declared dead or restarted since; its calls have been taken over"
     case .notAnswered: "the call was never answered, so it has no cost; void it instead"
     case .amountOutOfRange: "the amount is zero, negative or larger than the ledger can hold"
+    case .amountTooLarge: "the amount is larger than may be booked at once"
     case .currencyMismatch: "the currencies differ, and nothing is ever converted implicitly"
     case .accountClosed: "the account is closing or closed"
     case .accountLocked: "the account is locked"
@@ -97,6 +103,8 @@ public enum LedgerRefusal: String, Hashable, Sendable, CaseIterable {
     case .callCap: "the call would cost more than one call of the account may"
     case .dailyCap: "the account's calls have cost as much today as they may"
     case .insufficientCredit: "the available credit does not cover it"
+    case .counterAccountFull:
+      "the operator's own account on the other side of the books is full in this currency; the customer's account is not"
     }
   }
 

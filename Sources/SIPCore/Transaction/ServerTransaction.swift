@@ -18,6 +18,8 @@ final class ServerTransaction {
   /// The tag that our responses put into To.
   private(set) var tag: String?
   var isAcknowledged = false
+  /// Whether it takes part of its host's share.
+  var countsForHost = false
   /// When an INVITE without an answer gets 100.
   private var tryingAt: Int64?
   /// When a request other than INVITE is given up: its sender has stopped waiting then (RFC 4320 section 1.1).

@@ -52,7 +52,9 @@ extension TransactionLayer {
     let cancelled =
       message.method == SIPMethod.cancel.rawValue
       ? ServerTransactionKey(message, method: SIPMethod.invite.rawValue).flatMap { serverIndex[$0] } : nil
-    guard count < maximumTransactions || cancelled != nil else {
+    let begins = message.to?.tag == nil && message.method != SIPMethod.cancel.rawValue
+    let isWithinShare = !begins || beginning[path.remote.host, default: 0] < maximumBeginningPerHost
+    guard count < maximumTransactions && isWithinShare || cancelled != nil else {
       counters.refusedRequests += 1
       refuse(message, 503, "Service Unavailable", fields: retryAfter.map { [$0] } ?? [], to: path, into: &effects)
       return
@@ -87,6 +89,10 @@ extension TransactionLayer {
       id: nextID(), key: key, machine: machine, path: path, request: request, at: now,
       isReported: !isCancel)
     servers[server.id] = server
+    if begins {
+      server.countsForHost = true
+      beginning[path.remote.host, default: 0] += 1
+    }
     serverIndex[key] = server
     if let merged, !isCancel { mergedIndex[merged] = server.id }
     perform(machine.start(), for: server, into: &effects)
@@ -198,6 +204,20 @@ extension TransactionLayer {
     servers[server.id] = nil
     serverIndex[server.key] = nil
     if let key = server.mergedKey, mergedIndex[key] == server.id { mergedIndex[key] = nil }
+    if server.countsForHost {
+      let left = beginning[server.path.remote.host, default: 1] - 1
+      beginning[server.path.remote.host] = left > 0 ? left : nil
+    }
+    giveRoomBack()
+  }
+
+  /// Tables keep the room that a flood made them take; what is left moves into smaller ones. Each pass follows as many
+  /// removals as made it necessary.
+  private func giveRoomBack() {
+    guard servers.capacity > 8192, servers.count < servers.capacity / 8 else { return }
+    servers = Dictionary(uniqueKeysWithValues: servers.map { ($0.key, $0.value) })
+    serverIndex = Dictionary(uniqueKeysWithValues: serverIndex.map { ($0.key, $0.value) })
+    mergedIndex = Dictionary(uniqueKeysWithValues: mergedIndex.map { ($0.key, $0.value) })
   }
 
   /// Answers without a transaction.

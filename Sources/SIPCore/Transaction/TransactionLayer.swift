@@ -17,6 +17,7 @@ public final class TransactionLayer {
   public static let maximumSentBys = 256
 
   public let maximumTransactions: Int
+  let maximumBeginningPerHost: Int
   let retryAfter: OutgoingField?
   let identifiers: IdentifierSource
   /// Makes tags of responses that nothing is kept for.
@@ -30,6 +31,8 @@ public final class TransactionLayer {
   var clientIndex: [ClientTransactionKey: ClientTransaction] = [:]
   var serverIndex: [ServerTransactionKey: ServerTransaction] = [:]
   var mergedIndex: [MergedRequestKey: TransactionID] = [:]
+  /// Requests that begin something, by the host that they came from.
+  var beginning: [SIPHost: Int] = [:]
   /// Sent-bys of ours.
   private var sentBys: Set<SentBy> = []
   private var deadlines = BinaryHeap<Deadline>()
@@ -50,13 +53,16 @@ public final class TransactionLayer {
 
   /// - Parameters:
   ///   - maximumTransactions: See ``UserAgentLimits/transactions``.
+  ///   - maximumBeginningPerHost: See ``UserAgentLimits/beginningTransactionsPerHost``.
   ///   - retryAfterSeconds: What a request above the limit is told.
   public init(
     identifiers: IdentifierSource, maximumTransactions: Int,
+    maximumBeginningPerHost: Int = UserAgentLimits.standard.beginningTransactionsPerHost,
     retryAfterSeconds: Int = UserAgentLimits.standard.retryAfterSeconds
   ) {
     self.identifiers = identifiers
     self.maximumTransactions = maximumTransactions
+    self.maximumBeginningPerHost = maximumBeginningPerHost
     retryAfter = try? OutgoingField("Retry-After", "\(max(0, retryAfterSeconds))")
     tagSecret = identifiers.number()
     machines = TransactionMachines()
@@ -66,6 +72,9 @@ public final class TransactionLayer {
   public var nextDeadline: MonotonicInstant? {
     deadlines.first.map { MonotonicInstant(milliseconds: $0.time) }
   }
+
+  /// Requests of peers that there is room for without more memory.
+  package var roomForServers: Int { servers.capacity }
 
   /// Live transactions, those included that only absorb copies.
   public var count: Int { clients.count + servers.count }

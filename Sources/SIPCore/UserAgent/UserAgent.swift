@@ -98,6 +98,9 @@ public final class UserAgent {
 
   public var transactionCounters: TransactionCounters { context.transactions.counters }
 
+  /// Live transactions, those included that only absorb copies.
+  public var transactionCount: Int { context.transactions.count }
+
   /// Everything that is still held, for tests of what a finished call leaves behind.
   package var holdings: [String: Int] {
     context.holdings.merging([

@@ -38,7 +38,8 @@ final class UserAgentContext: AgentContext {
     self.configuration = configuration
     self.identifiers = identifiers
     transactions = TransactionLayer(
-      identifiers: identifiers, maximumTransactions: configuration.limits.transactions)
+      identifiers: identifiers, maximumTransactions: configuration.limits.transactions,
+      maximumBeginningPerHost: configuration.limits.beginningTransactionsPerHost)
     if case .peers(let hosts) = configuration.acquaintance {
       peers = PeerHosts(always: hosts, maximum: configuration.limits.peers)
     }

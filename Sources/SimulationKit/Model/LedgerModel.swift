@@ -108,8 +108,10 @@ struct LedgerModel {
     ) -> Expectation {
       let limit = Credits.maximumMicros
       func balance(_ side: String) -> Int64 { accounts[side]?.posted ?? operators[side] ?? 0 }
-      guard amount <= limit, balance(debit) - amount >= -limit, balance(credit) + amount <= limit else {
-        return refused(.amountOutOfRange)
+      guard amount <= limit else { return refused(.amountOutOfRange) }
+      let full = [debit].filter { balance($0) - amount < -limit } + [credit].filter { balance($0) + amount > limit }
+      guard full.isEmpty else {
+        return refused(full.contains { accounts[$0] == nil } ? .counterAccountFull : .amountOutOfRange)
       }
       return .posted(ModelPosting(reason: reason, debit: debit, credit: credit, amount: amount, locks: locks))
     }
@@ -118,6 +120,7 @@ struct LedgerModel {
     switch movement.kind {
     case .opening, .topup:
       guard amount > 0, account.posted + amount <= Credits.maximumMicros else { return refused(.amountOutOfRange) }
+      if amount > movement.largest { return refused(.amountTooLarge) }
       if isForeign { return refused(.currencyMismatch) }
       guard takesMoney else { return refused(.accountClosed) }
       if case .topup(let method) = movement.kind {
@@ -129,6 +132,7 @@ struct LedgerModel {
       guard amount != 0, -Credits.maximumMicros...Credits.maximumMicros ~= after else {
         return refused(.amountOutOfRange)
       }
+      if amount.magnitude > movement.largest.magnitude { return refused(.amountTooLarge) }
       if isForeign { return refused(.currencyMismatch) }
       guard account.status != .closed else { return refused(.accountClosed) }
       let other = operatorName(ChartOfAccounts.adjustments)

@@ -12,6 +12,9 @@ struct TopupCommand: AsyncParsableCommand {
   @Argument(help: "Above zero, at most six decimals.")
   var amount: String
 
+  @Option(help: "Most that is booked at once (default: 1000000000).")
+  var largest: String?
+
   @Option(help: "How it was paid: the account assets:payments:METHOD.")
   var method = "card"
 
@@ -26,7 +29,8 @@ struct TopupCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await common.console {
-      try await $0.topup(account: account, amount: amount, method: method, note: note, writing.options())
+      try await $0.topup(
+        account: account, amount: amount, method: method, note: note, largest: largest, writing.options())
     }
   }
 }
@@ -42,6 +46,9 @@ struct OpeningCommand: AsyncParsableCommand {
   @Argument(help: "Above zero, at most six decimals.")
   var amount: String
 
+  @Option(help: "Most that is booked at once (default: 1000000000).")
+  var largest: String?
+
   @Option(help: "For the record.")
   var note = ""
 
@@ -53,7 +60,7 @@ struct OpeningCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await common.console {
-      try await $0.opening(account: account, amount: amount, note: note, writing.options())
+      try await $0.opening(account: account, amount: amount, note: note, largest: largest, writing.options())
     }
   }
 }
@@ -137,6 +144,9 @@ struct AdjustCommand: AsyncParsableCommand {
   @Option(name: .customLong("amount"), parsing: .unconditional, help: "The amount, as an option.")
   var namedAmount: String?
 
+  @Option(help: "Most that is booked at once (default: 1000000000).")
+  var largest: String?
+
   @Option(help: "Why, for the record.")
   var reason: String
 
@@ -161,7 +171,7 @@ struct AdjustCommand: AsyncParsableCommand {
     try await common.console {
       try await $0.adjust(
         account: account, amount: amount ?? namedAmount ?? "", reason: reason, force: force,
-        writing.options(confirmed: yes))
+        largest: largest, writing.options(confirmed: yes))
     }
   }
 }

@@ -61,7 +61,8 @@ struct SessionTests {
   @Test("too many messages are refused with the time to wait, far too many close") func rate() throws {
     var scene = DoorScene {
       $0.requestsPerSecond = 2
-      $0.requestBurst = 3
+      // The registration is one of them.
+      $0.requestBurst = 4
       $0.maximumMessagesOverLimit = 4
     }
     _ = try scene.register(1)
@@ -78,6 +79,50 @@ struct SessionTests {
     #expect(try scene.send(1, next()) == ["1 < pong #7"])
     for _ in 0..<4 { #expect(try scene.send(1, next()).first?.contains("Too Many") == true) }
     #expect(try scene.send(1, next()) == ["1 close 1008 too many messages", "absent s1"])
+  }
+
+  @Test(
+    "messages of a host are counted over all of its sessions, an IPv6 host by its /64; proofs refused count tenfold")
+  func ratePerHost() throws {
+    var scene = DoorScene {
+      $0.requestsPerSecond = 1
+      $0.requestBurst = 6
+    }
+    func registered(_ id: UInt64, _ host: SIPHost) throws {
+      _ = try scene.open(id, host)
+      _ = try scene.send(id, .register(RequestNumber(1), Samples.registration(), client: "t"))
+      let verification = try #require(scene.verifications.last)
+      _ = try scene.step(.verified(verification, .accepted(try DoorScene.identity("u\(id)"), nil)))
+    }
+    func ping(_ id: UInt64, _ number: UInt64) throws -> Bool {
+      try scene.send(id, .ping(RequestNumber(number))).first?.contains("pong") ?? false
+    }
+    try registered(1, .ipv6(high: 1, low: 1))
+    try registered(2, .ipv6(high: 1, low: 2))
+    try registered(3, .ipv6(high: 2, low: 1))
+    // Two registrations and four messages are six.
+    #expect(try ping(1, 2) && ping(2, 2) && ping(1, 3) && ping(2, 3))
+    #expect(try !ping(1, 4) && !ping(2, 4))
+    #expect(try ping(3, 2), "another host is not concerned")
+    #expect(try scene.wait(1000) == [])
+    #expect(try ping(2, 5) && !ping(1, 5))
+
+    // Six are there again. One wrong proof takes them all and owes four more.
+    #expect(try scene.wait(6000) == [])
+    _ = try scene.open(4, .ipv6(high: 1, low: 4))
+    _ = try scene.send(4, .register(RequestNumber(1), Samples.registration(), client: "t"))
+    let verification = try #require(scene.verifications.last)
+    _ = try scene.step(.verified(verification, .refused))
+    #expect(try !ping(1, 6))
+    #expect(try scene.wait(4999) == [])
+    #expect(try !ping(1, 7))
+    #expect(try scene.wait(1) == [])
+    #expect(try ping(1, 8))
+    // While the host waits, no proof of it is looked at.
+    _ = try scene.open(5, .ipv6(high: 1, low: 5))
+    #expect(
+      try scene.send(5, .register(RequestNumber(1), Samples.registration(), client: "t")).last
+        == "5 close 1013 too many registrations")
   }
 
   @Test("what was missed comes after a resumption, what had arrived does not, and each token is new") func resume()

@@ -61,10 +61,12 @@ struct GatewaySettings: Sendable {
 
   /// The text of the configuration file.
   func text(_ ports: Ports) -> String {
+    // All apps and pages of a test are one host.
+    let limits = http.contains("limits:") ? [] : ["limits:", "  requests-per-second: 10000", "  burst: 10000"]
     var lines =
       [
         "node: gateway-under-test", "state: state", "http:", "  bind: 127.0.0.1:0",
-      ] + http.map { "  \($0)" }
+      ] + (http + limits).map { "  \($0)" }
     lines += [
       "drain:", "  timeout: 1s", "media:",
       "  app:", "    - bind: 127.0.0.1", "      port: \(ports.app)", "  trunk:", "    - bind: 127.0.0.1",

@@ -194,6 +194,50 @@ struct GatewayOfYourOwnTests {
     #expect(inactive.diagnostics.contains("deck later of account acme's plan later has no version that is active"))
   }
 
+  @Test("Fix lines say what to write, one for each problem")
+  func fixLines() async throws {
+    let home = try CleanHome()
+    let text = try await made(home)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let transport = try #require(lines.firstIndex { $0.contains("transport: udp") }) + 1
+    let format = try #require(lines.firstIndex { $0.contains("format: text") }) + 1
+    let spoilt = text.replacing("    transport: udp", with: "    tranport: udp").replacing(
+      "format: text", with: "format: txet")
+    let result = try await check(home, spoilt)
+    let fixes = result.diagnostics.split(separator: "\n").filter { $0.hasPrefix("fix: ") }.map(String.init)
+    #expect(result.status == 9 && fixes.contains("fix: line \(transport): write 'transport'"), "\(result)")
+    #expect(fixes.contains("fix: line \(format): log.format: text"), "\(result)")
+
+    let elsewhere = try await check(home, text.replacing(/bind: "[^"]*:5060"/, with: "bind: \"203.0.113.254:5060\""))
+    let wanted = "fix: listeners.udp: an address that 'ip address' lists, or 0.0.0.0 with 'advertise'"
+    #expect(elsewhere.status == 9 && elsewhere.diagnostics.contains(wanted), "\(elsewhere)")
+    let json = try await home.run(["serve", "--check", "--config", "own/landline.yaml", "--json"])
+    #expect(json.diagnostics.contains(#""fix":"listeners.udp: an address"#), "\(json)")
+  }
+
+  @Test("A state folder that every user may write to is refused, by --check and by a start, with what to do")
+  func openFolder() async throws {
+    let home = try CleanHome()
+    _ = try await made(home)
+    let state = "\(home.path)/own/state"
+    let serve = ["serve", "--config", "own/landline.yaml"]
+    for (mode, says) in [
+      (0o777, "chmod o-w"), (0o1777, "a folder of the gateway's own, such as"),
+    ] {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: state)
+      let check = try await home.run(serve + ["--check"])
+      #expect(check.status == 9, "\(check)")
+      let problem = "every user of this machine may put files into \(state) (mode \(String(mode, radix: 8)))"
+      #expect(check.diagnostics.contains("state: \(problem)"), "\(check)")
+      #expect(check.diagnostics.contains(says), "\(check)")
+      let start = try await home.run(serve)
+      #expect(start.status == 8 && start.diagnostics.contains("the gateway does not start: \(problem)"), "\(start)")
+    }
+    // The group is the operator's choice.
+    try FileManager.default.setAttributes([.posixPermissions: 0o770], ofItemAtPath: state)
+    #expect(try await home.run(serve + ["--check"]).status == 0)
+  }
+
   @Test("An empty file is an error, for --check and for a start")
   func emptyFile() async throws {
     let home = try CleanHome()

@@ -217,7 +217,7 @@ class Lab:
         if self.limits:
             lines += [
                 "  limits:", "    connections: 10000", "    connections-per-host: 10000",
-                "    requests-per-second: 10000", "    burst: 10000", "    registrations-per-second: 1000",
+                "    requests-per-second: 100000", "    burst: 100000", "    registrations-per-second: 1000",
             ]
         lines += [
             "drain:", "  timeout: 2s", "log:", f"  level: {self.log_level}", "media:",

@@ -317,6 +317,37 @@ struct TransactionMatchingTests {
 
   // MARK: Limits and failures
 
+  @Test(
+    "One host has its share of what begins; what belongs to dialogs, and other hosts, go on; all room is given back")
+  func shareOfAHost() {
+    let scene = TransactionScene(maximumTransactions: 100_000, maximumBeginningPerHost: 20_000)
+    func options(_ number: Int) { scene.receive(.options, branch: "z9hG4bK\(number)", callID: "in\(number)") }
+    for number in 0..<20_000 {
+      options(number)
+      scene.respond(200, to: scene.incoming.last)
+    }
+    #expect(scene.layer.count == 20_000)
+    let before = scene.trace.count
+    options(20_000)
+    options(20_001)
+    // Without a place: answered, and nothing is kept.
+    #expect(scene.trace[before...] == ["0 send 503", "0 send 503"])
+    #expect(scene.layer.count == 20_000)
+    scene.receive(.bye, branch: "z9hG4bKbye", cseq: "2", toTag: "b1", callID: "call")
+    #expect(scene.trace.last == "0 request BYE")
+    scene.source = .ipv4(0xC000_0202)
+    options(20_002)
+    #expect(scene.trace.last == "0 request OPTIONS")
+    // Copies are waited for no longer than the standard says, and every place is free again.
+    scene.jump(to: 64_000)
+    scene.advance()
+    #expect(scene.layer.count == 0)
+    scene.source = TransactionScene.peer
+    options(20_003)
+    #expect(scene.trace.last == "64000 request OPTIONS")
+    #expect(scene.layer.roomForServers < 8192)
+  }
+
   @Test func limit() throws {
     let scene = TransactionScene(maximumTransactions: 2)
     scene.receive(.invite)

@@ -18,16 +18,23 @@ final class TransactionScene {
   /// Of requests that came in, in order.
   private(set) var incoming: [TransactionID] = []
 
-  init(_ transport: SIPTransport = .udp, maximumTransactions: Int = 1000, seed: UInt64 = 7) {
+  init(
+    _ transport: SIPTransport = .udp, maximumTransactions: Int = 1000, maximumBeginningPerHost: Int = 1000,
+    seed: UInt64 = 7
+  ) {
     self.transport = transport
     let draws = Draws(SeededBytes(state: seed))
     layer = TransactionLayer(
-      identifiers: IdentifierSource { draws.next() }, maximumTransactions: maximumTransactions)
+      identifiers: IdentifierSource { draws.next() }, maximumTransactions: maximumTransactions,
+      maximumBeginningPerHost: maximumBeginningPerHost)
   }
+
+  /// Where what comes in comes from.
+  var source = TransactionScene.peer
 
   var path: SIPPath {
     SIPPath(
-      listener: Self.listener, remote: TransportAddress(transport, Self.peer, port: 5099),
+      listener: Self.listener, remote: TransportAddress(transport, source, port: 5099),
       connection: transport.isStream ? ConnectionID(1) : nil)
   }
 

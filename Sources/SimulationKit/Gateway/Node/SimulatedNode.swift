@@ -39,6 +39,9 @@ final class SimulatedNode {
     startedAt = now
     var settings = AppDoor.Configuration(version: "simulated")
     settings.registrationsPerSecond = 1000
+    // All apps of a scene are one host.
+    settings.requestsPerSecond = 100_000
+    settings.requestBurst = 100_000
     settings.pingMilliseconds = pingMilliseconds
     door = AppDoor(settings, draw: draw)
     engine = CallEngine(configuration, draw: draw, at: now)
