@@ -53,6 +53,21 @@ import Testing
     #expect(!bench.agent.isProved(CheckingPeer.here))
   }
 
+  @Test func aCheckWithoutIntegrityIsRefusedWhereTheAddressIsProved() throws {
+    let bench = try AgentBench()
+    var bare = CheckingPeer(nominates: true)
+    bare.hasIntegrity = false
+    #expect(bench.receive(bare.check()) == .silent)
+    var peer = CheckingPeer()
+    #expect(bench.receive(peer.check()) == .accepted)
+    let packet = bare.check()
+    #expect(bench.receive(packet) == .refused(400))
+    #expect(STUNMessage(bench.reply)?.errorCode == 400)
+    #expect(bench.reply.count <= packet.count)
+    #expect(bench.receive(bare.check(), from: CheckingPeer.elsewhere) == .silent)
+    #expect(bench.agent.selected == nil)
+  }
+
   @Test func whatStandsBehindTheIntegrityDoesNotNominate() throws {
     let bench = try AgentBench()
     var peer = CheckingPeer()
