@@ -140,6 +140,14 @@ extension RulesRow {
       unanswered(repeated: 0, transport: "tcp", problem: "transport.connectRefused: tcp 203.0.113.5:5060: refused"),
       not: unanswered(repeated: 0)),
     RulesRow(
+      "connectionRefused",
+      unanswered(repeated: 2, transport: "udp", problem: "transport.connectRefused: udp 203.0.113.5:5060: closed"),
+      not: unanswered(repeated: 2)),
+    RulesRow(
+      "connectionRefused",
+      unanswered(repeated: 1, transport: "udp", problem: "transport.unreachable: udp 203.0.113.5:5060: no route"),
+      not: unanswered(repeated: 1)),
+    RulesRow(
       "certificateUntrusted", unanswered(repeated: 0, transport: "tls", problem: "tls.certificateUntrusted: tls x: no"),
       not: unanswered(repeated: 0, transport: "tls", problem: "tls.certificateName: tls x: no")),
     RulesRow(

@@ -24,15 +24,15 @@ extension CallRule {
       guard call.failure?.code == .transport, call.last?.responses.isEmpty ?? true, !isTLSTrouble(call) else {
         return nil
       }
-      let told = problem(call, "transport.connect")
+      let isDatagram = call.last?.transport == "udp"
+      let told =
+        problem(call, "transport.connect") + (isDatagram ? problem(call, "transport.unreachable") : [])
       let isStream = ["transport=tcp", "transport=tls", "sips:"].contains { call.facts?.uri.contains($0) ?? false }
       guard !told.isEmpty || isStream && call.last?.repeatedInvites ?? 0 == 0 else { return nil }
       let isRefused = call.noted("transport.connectRefused") != nil
       return Verdict(
-        told.isEmpty ? 70 : 94, .trunk,
-        isRefused
-          ? "No INVITE went out: the trunk's host refused the connection, so nothing listens on that port."
-          : "No INVITE went out: no connection to the trunk could be made.",
+        told.isEmpty ? 70 : 96, .trunk,
+        explanation(isDatagram: isDatagram, isRefused: isRefused),
         evidence: ["trunks.\(call.trunkName).uri: \(call.facts?.uri ?? "?")"] + told,
         fixes: [call.setting("uri: check host, port and transport"), "landline trunk test \(call.trunkName)"])
     },
@@ -82,6 +82,17 @@ extension CallRule {
         fixes: ["ask the carrier for its post-dial delay to the destination", "prefer another trunk for it: priority"])
     },
   ]
+
+  private static func explanation(isDatagram: Bool, isRefused: Bool) -> String {
+    switch (isDatagram, isRefused) {
+    case (true, true):
+      "The INVITE reached nobody: the trunk's host says that nothing listens on that UDP port."
+    case (true, false): "The INVITE reached nobody: the network says that there is no way to the trunk's host."
+    case (false, true):
+      "No INVITE went out: the trunk's host refused the connection, so nothing listens on that port."
+    case (false, false): "No INVITE went out: no connection to the trunk could be made."
+    }
+  }
 
   /// Post-dial delay that a caller takes for a fault.
   static let slowMilliseconds: Int64 = 4_000
