@@ -134,9 +134,12 @@ public enum SemanticCheck {
 
   // MARK: Body
 
-  /// A body says what it is (RFC 3261 section 20.15).
+  /// A body says what it is (RFC 3261 section 20.15). An ACK counts all the same: nobody can answer it, and without it a
+  /// 200 is repeated until the call ends.
   private static func body(_ message: ScannedMessage) -> Fault? {
-    guard !message.body.isEmpty, message.header(.contentType) == nil else { return nil }
+    guard !message.body.isEmpty, message.header(.contentType) == nil, message.method != SIPMethod.ack.rawValue else {
+      return nil
+    }
     return (.contentType, message.body.lowerBound)
   }
 }

@@ -109,6 +109,27 @@ import Testing
     for part in row.holds { #expect(ladder.lastSent.contains(part), "\(ladder.lastSent)") }
   }
 
+  @Test("an ACK whose body does not say what it is stops the repetition of the 200")
+  func acknowledgementWithoutContentType() throws {
+    let ladder = Ladder(acceptsCalls: true)
+    let path = try #require(Ladder.paths["u"])
+    ladder.receive(
+      DispatchTests.request("INVITE", peer: "u", fields: ["Content-Type: application/sdp"], body: "v=0"), from: path)
+    ladder.command(
+      .accept(
+        CallHandle(.max), body: MessageBody(sessionDescription: Array("v=0".utf8)), headers: CustomHeaders()))
+    #expect(ladder.takeLines() == ["== incoming", "-> 200 INVITE u"])
+    let to = try #require(ladder.lastSent.split(separator: "\r\n").first { $0.hasPrefix("To: ") })
+    ladder.advance(600)
+    #expect(ladder.takeLines() == ["-> 200 INVITE u"])
+    let text = DispatchTests.request("ACK", peer: "u", body: "v=0", branch: "ack")
+    let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false).map { $0.hasPrefix("To: ") ? to : $0 }
+    ladder.receive(lines.joined(separator: "\r\n"), from: path)
+    #expect(ladder.takeLines() == ["== established"])
+    ladder.advance(40_000)
+    #expect(ladder.takeLines().isEmpty)
+  }
+
   @Test func aCallTooManyIsToldToComeBack() {
     var limits = UserAgentLimits()
     limits.calls = 2
