@@ -309,7 +309,7 @@ public final class UserAgent {
       context.respond(transaction, response)
     }
     guard configuration.acceptsCalls else { return answer(OutgoingResponse(404)) }
-    if let refusal = request.bodyRefusal { return answer(refusal) }
+    if let refusal = request.bodyRefusal ?? request.acceptRefusal { return answer(refusal) }
     guard live.count < configuration.limits.calls, incomingRate.take(at: context.now) else {
       context.counters.overloads += 1
       return answer(

@@ -72,6 +72,26 @@ import Testing
       name: "header fields that this request does not need may be malformed", method: "INVITE",
       fields: ["Date: yesterday", "Expires: soon", "Min-Expires: -1"], expected: ["== incoming"]),
     Row(
+      name: "INVITE whose caller takes no session description", method: "INVITE",
+      fields: ["Accept: text/plain, application/*;q=0.0, multipart/mixed"], expected: ["-> 406 INVITE a"],
+      holds: ["Accept: application/sdp"]),
+    Row(
+      name: "INVITE whose caller takes nothing at all", method: "INVITE", fields: ["Accept:"],
+      expected: ["-> 406 INVITE a"]),
+    Row(
+      name: "INVITE whose caller takes session descriptions among others", method: "INVITE",
+      fields: ["Accept: application/isup;version=\"a,b\"", "Accept: Application / SDP;level=1"],
+      expected: ["== incoming"]),
+    Row(
+      name: "INVITE whose caller takes anything", method: "INVITE", fields: ["Accept: */*;q=0.1"],
+      expected: ["== incoming"]),
+    Row(
+      name: "INVITE with an Accept that cannot be read", method: "INVITE", fields: ["Accept: ;;"],
+      expected: ["== incoming"]),
+    Row(
+      name: "OPTIONS from a peer that takes no session description", method: "OPTIONS", fields: ["Accept: text/plain"],
+      expected: ["-> 200 OPTIONS a"]),
+    Row(
       name: "a header with a NUL", method: "OPTIONS", fields: ["Subject: a\u{0}b"],
       expected: ["-> 400 OPTIONS a"]),
   ]
