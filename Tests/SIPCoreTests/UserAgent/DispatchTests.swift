@@ -150,6 +150,23 @@ import Testing
     #expect(ladder.takeLines().isEmpty)
   }
 
+  @Test("a request that came through more elements than are read is dropped and counted by its rule")
+  func tooManyVias() throws {
+    let ladder = Ladder()
+    let path = try #require(Ladder.paths["a"])
+    func via(_ count: Int) -> [String] {
+      (0..<count).map { "Via: SIP/2.0/UDP 192.0.2.\($0);branch=z9hG4bKn\($0)" }
+    }
+    ladder.receive(DispatchTests.request("OPTIONS", fields: via(GateLimits.standard.vias - 1)), from: path)
+    #expect(ladder.takeLines() == ["-> 200 OPTIONS a"])
+    ladder.receive(DispatchTests.request("OPTIONS", fields: via(200), branch: "2"), from: path)
+    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.agent.counters.refusedByRule[.repeats] == 1)
+    ladder.receive(DispatchTests.request("OPTIONS", fields: via(60), branch: "3"), from: path)
+    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.agent.counters.refusedByRule[.repeats] == 2)
+  }
+
   @Test func aCallTooManyIsToldToComeBack() {
     var limits = UserAgentLimits()
     limits.calls = 2
