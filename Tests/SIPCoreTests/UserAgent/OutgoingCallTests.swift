@@ -83,6 +83,43 @@ import Testing
         wait 64000
         """),
     Race(
+      name: "early media: a 2xx that says something else counts",
+      script: """
+        place
+        -> INVITE 1 a
+        <- 183 x sdp
+        == trying
+        == progress 183 'v=0 peer'
+        <- 200 x sdp2
+        -> ACK 1 a
+        == established 'v=0 peer again'
+        hangup
+        -> BYE 2 a
+        == ended local
+        <- 200 for BYE
+        wait 64000
+        """),
+    Race(
+      name: "16 idle minutes, and the peer that took the refreshing on itself is late: its requests are answered",
+      script: """
+        place
+        -> INVITE 1 a [!Session-Expires]
+        <- 200 x sdp | Session-Expires: 1800;refresher=uas
+        -> ACK 1 a
+        == established 'v=0 peer'
+        wait 960000
+        <- INVITE x 1 sdp2
+        == offered 'v=0 peer again'
+        answer
+        -> 200 INVITE a [v=0 answer]
+        <- ACK x 1
+        wait 960000
+        <- BYE x 2
+        -> 200 BYE a
+        == ended remote
+        wait 64000
+        """),
+    Race(
       name: "CANCEL waits for a provisional response",
       script: """
         place
@@ -651,6 +688,25 @@ import Testing
     let ladder = Ladder(paths: race.paths, limits: race.limits, race.change)
     ladder.run(race.script)
     #expect(ladder.agent.holdings.values.allSatisfy { $0 == 0 }, "left behind: \(ladder.agent.holdings)")
+  }
+
+  static let redress = "v=analytics1;url=https://redress.example.com;tel=+12155551212"
+
+  @Test("a block by call analytics is told as one, with the network's redress address", arguments: [603, 608])
+  func blocked(_ status: Int) throws {
+    let ladder = Ladder()
+    ladder.run(
+      """
+      place
+      -> INVITE 1 a
+      <- \(status) x | Reason: SIP;cause=\(status);text="\(Self.redress)"
+      -> ACK 1 a
+      == ended failed sip.blocked \(status)
+      wait 64000
+      """)
+    let failure = try #require(ladder.lastEnd?.failure)
+    #expect(failure.reasons.first?.text == Self.redress)
+    #expect(failure.endCause == .denied && failure.retry == .never)
   }
 
   /// Every class of the catalogue that a status can mean by itself.
