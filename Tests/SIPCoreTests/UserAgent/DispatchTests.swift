@@ -72,6 +72,12 @@ import Testing
       name: "header fields that this request does not need may be malformed", method: "INVITE",
       fields: ["Date: yesterday", "Expires: soon", "Min-Expires: -1"], expected: ["== incoming"]),
     Row(
+      name: "To and From of another scheme", method: "INVITE", from: "<http://www.example.com>;tag=remote",
+      to: "<isbn:2983792873>", expected: ["== incoming"]),
+    Row(
+      name: "OPTIONS to another scheme", method: "OPTIONS", to: "isbn:2983792873", expected: ["-> 200 OPTIONS a"],
+      holds: ["To: isbn:2983792873;tag="]),
+    Row(
       name: "INVITE whose caller takes no session description", method: "INVITE",
       fields: ["Accept: text/plain, application/*;q=0.0, multipart/mixed"], expected: ["-> 406 INVITE a"],
       holds: ["Accept: application/sdp"]),
