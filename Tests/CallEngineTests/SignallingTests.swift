@@ -107,6 +107,29 @@ struct SignallingTests {
     bench.finish()
   }
 
+  @Test("a response that could not be read is the reason, not silence; the next trunk is tried")
+  func unreadableResponse() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    let warning = UnreadableResponse(status: 200, rule: .via).warning
+    for place in 0...1 {
+      try #require(bench.invites.count == place + 1)
+      bench.feed(
+        .sip(
+          .ended(
+            bench.invites[place].handle,
+            CallEnd(
+              cause: .failed, failure: CallFailure(.protocolBroken, warning: warning, leg: .trunk),
+              wasEstablished: false))))
+    }
+    let failure = try #require(bench.summary(of: call)?.failure)
+    #expect(failure.code == .protocolBroken)
+    #expect(failure.warning == warning)
+    #expect(failure.trunk == "carrier-2")
+    #expect(failure.attempts.map(\.code) == [.protocolBroken, .protocolBroken])
+    bench.finish()
+  }
+
   @Test("each attempt has keys of its own")
   func keys() throws {
     let trunks = [

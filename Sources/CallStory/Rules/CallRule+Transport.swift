@@ -1,23 +1,41 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import SIPCore
 
 extension CallRule {
   /// The way to the trunk.
   static let transport: [CallRule] = [
     CallRule("trunkSilent", "The trunk answers nothing at all") { call in
       guard let attempt = call.last, let invite = attempt.invite, attempt.responses.isEmpty,
-        attempt.repeatedInvites >= 2, !call.isAnswered
+        attempt.repeatedInvites >= 2, !call.isAnswered, call.unreadable == nil
       else { return nil }
+      let seconds = call.sources.record.map {
+        CallEvidence.difference($0.summary.startedAt, $0.summary.endedAt) / 1_000
+      }
       return Verdict(
         95, .trunk,
         "The INVITE went out \(attempt.repeatedInvites + 1) times to \(invite.remote) over \(invite.transport), and not "
-          + "even a 100 came back: the packets are dropped on the way, or nothing runs there.",
+          + "even a 100 came back\(seconds.map { " in \($0) s" } ?? ""): the packets are dropped on the way, or nothing runs "
+          + "there. No phone rang.",
         evidence: ["INVITE to \(invite.remote), repeated \(attempt.repeatedInvites) times, no response"],
         fixes: [
           "landline trunk test \(call.trunkName)",
           "check firewalls for \(invite.remote), and that the carrier knows the gateway's address",
           call.setting("uri: sip:HOST;transport=tcp   # tells a closed way from a silent one"),
+        ])
+    },
+    CallRule("responseUnreadable", "The trunk answered, and its answer cannot be read") { call in
+      guard let response = call.unreadable else { return nil }
+      return Verdict(
+        97, .trunk,
+        "The trunk did answer\(response.status == 0 ? "" : " (\(response.status))"), and the gateway dropped the response: it "
+          + "breaks the rule \(response.rule.rawValue) (\(response.rule.reason)). The trunk itself may count the call as "
+          + "answered or refused.",
+        evidence: call.said,
+        fixes: [
+          "show the carrier this message: landline calls pcap \(call.call?.id ?? "ID")",
+          "landline trunk test \(call.trunkName)",
         ])
     },
     CallRule("connectionRefused", "The trunk takes no connection") { call in

@@ -28,7 +28,8 @@ public struct OutgoingCall: Sendable {
   public var allowsTransfer: Bool
   /// Redirections followed in one call; 0 reports 3xx as a failure.
   public var maximumRedirections: Int
-  /// Without a final response this long after the first provisional one, or after the start, the call is cancelled.
+  /// Without a final response this long after the first 180, or after the first provisional one where none follows, the
+  /// call is cancelled. Before any response nothing rings: an INVITE without one has reached nobody after 64 × T1.
   public var ringTimeoutMilliseconds: Int64
   /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
   public var reachesInternalHosts = true
