@@ -32,7 +32,7 @@ public enum CallFailureCatalogue {
       remedies: ["call again later"]),
     CallFailureClass(
       .noAnswer, .sip, "no answer", statuses: [408, 480, 487], causes: [19], .noAnswer, .later,
-      "The phone rang and nobody answered in time.",
+      "Nobody answered in the time that the call may ring.",
       likely: ["nobody is there", "the ring time is shorter than the called party needs"],
       remedies: ["call again later", "raise the ring time"]),
     CallFailureClass(
@@ -99,8 +99,8 @@ public enum CallFailureCatalogue {
       remedies: ["read the status and the phrase"]),
     CallFailureClass(
       .protocolBroken, .sip, "protocol broken", causes: [111], .error, .afterOperator,
-      "The other side answered with something that is not a SIP final failure.",
-      likely: ["a status outside 300 to 699", "a faulty peer"],
+      "The other side answered, and its answer cannot be used: it is not what SIP says.",
+      likely: ["a response that breaks a rule, which the warning names", "an answer without Contact", "a faulty peer"],
       remedies: ["capture the exchange and show it to the peer's operator"]),
 
     // MARK: Network

@@ -107,6 +107,29 @@ struct SignallingTests {
     bench.finish()
   }
 
+  @Test("a response that could not be read is the reason, not silence; the next trunk is tried")
+  func unreadableResponse() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    let warning = UnreadableResponse(status: 200, rule: .via).warning
+    for place in 0...1 {
+      try #require(bench.invites.count == place + 1)
+      bench.feed(
+        .sip(
+          .ended(
+            bench.invites[place].handle,
+            CallEnd(
+              cause: .failed, failure: CallFailure(.protocolBroken, warning: warning, leg: .trunk),
+              wasEstablished: false))))
+    }
+    let failure = try #require(bench.summary(of: call)?.failure)
+    #expect(failure.code == .protocolBroken)
+    #expect(failure.warning == warning)
+    #expect(failure.trunk == "carrier-2")
+    #expect(failure.attempts.map(\.code) == [.protocolBroken, .protocolBroken])
+    bench.finish()
+  }
+
   @Test("each attempt has keys of its own")
   func keys() throws {
     let trunks = [
@@ -135,6 +158,61 @@ struct SignallingTests {
     #expect(summary.failure?.code == .media)
     #expect(summary.costMicro == 0)
     #expect(bench.ladder().suffix(5) == ["sip hangUp", "media close", "ledger void", "app ended error", "record"])
+  }
+
+  @Test("a 183 whose address and codec are not those of its 200: ringback from the one, the call with the other")
+  func anotherAnswer() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    bench.secured(call)
+    func described(_ host: String, _ port: Int, _ format: Int) -> MessageBody {
+      let lines = [
+        "v=0", "o=- 5 1 IN IP4 \(host)", "s=-", "c=IN IP4 \(host)", "t=0 0", "m=audio \(port) RTP/AVP \(format)",
+      ]
+      return MessageBody(sessionDescription: Array(lines.map { $0 + "\r\n" }.joined().utf8))
+    }
+    func plan() -> MediaPlan? {
+      bench.effects.reversed().lazy.compactMap { effect -> MediaPlan? in
+        if case .media(_, .plan(.far, let plan)) = effect { return plan }
+        return nil
+      }.first
+    }
+    let handle = bench.invites[0].handle
+    bench.feed(
+      .sip(
+        .progress(
+          handle,
+          Progress(
+            status: 183, phrase: "", body: described("198.51.100.20", 5_000, 0), headers: CustomHeaders(),
+            isReliable: false))))
+    #expect(bench.ladder().contains("app early"))
+    #expect(plan()?.remote.host?.description == "198.51.100.20" && plan()?.send.codec == .pcmu)
+    bench.feed(
+      .sip(
+        .established(handle, Answer(body: described("198.51.100.21", 6_000, 8), headers: CustomHeaders()))))
+    #expect(plan()?.remote.host?.description == "198.51.100.21" && plan()?.remote.port == 6_000)
+    #expect(plan()?.send.codec == .pcma)
+    #expect(bench.engine.call(call)?.state == .established)
+    bench.finish()
+  }
+
+  @Test("a block by call analytics reaches the app with the address for complaints")
+  func blocked() throws {
+    let bench = try Bench()
+    let call = try #require(bench.place())
+    let redress = "v=analytics1;url=https://redress.example.com;tel=+12155551212"
+    let evidence = CallFailureEvidence(
+      status: 603, phrase: "Decline", reasons: [CallFailure.Reason(protocolName: "SIP", cause: 603, text: redress)])
+    bench.feed(
+      .sip(
+        .ended(
+          bench.invites[0].handle,
+          CallEnd(cause: .failed, failure: CallFailure(evidence, trunk: nil), wasEstablished: false))))
+    let summary = try #require(bench.summary(of: call))
+    #expect(summary.failure?.code == .blocked)
+    #expect(summary.failure?.reasons.first?.text == redress)
+    #expect(summary.cause == .denied)
+    #expect(bench.invites.count == 1, "no other trunk is tried")
   }
 
   @Test("a 183 that is answered by a 200 without description counts")

@@ -2,6 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import CallStory
+import SIPCore
 
 extension RulesRow {
   /// A call that the trunk refuses at once.
@@ -44,6 +45,14 @@ extension RulesRow {
   }
 
   private static let challenge = "Proxy-Authenticate: Digest realm=\"example.test\", nonce=\"n\""
+
+  private static func unreadable(_ warning: String) -> @Sendable (inout RulesScene) -> Void {
+    { scene in
+      scene.dialog()
+      scene.invite(repeated: 3)
+      scene.end(.error, CallFailure(.protocolBroken, warning: warning, trunk: "carrier", leg: .trunk))
+    }
+  }
 
   static let signalling: [RulesRow] = [
     RulesRow(
@@ -136,9 +145,20 @@ extension RulesRow {
     RulesRow(
       "trunkSilent", unanswered(repeated: 3), not: unanswered(repeated: 0)),
     RulesRow(
+      "responseUnreadable", unreadable(UnreadableResponse(status: 404, rule: .repeatedHeader).warning),
+      not: unreadable("399 something else")),
+    RulesRow(
       "connectionRefused",
       unanswered(repeated: 0, transport: "tcp", problem: "transport.connectRefused: tcp 203.0.113.5:5060: refused"),
       not: unanswered(repeated: 0)),
+    RulesRow(
+      "connectionRefused",
+      unanswered(repeated: 2, transport: "udp", problem: "transport.connectRefused: udp 203.0.113.5:5060: closed"),
+      not: unanswered(repeated: 2)),
+    RulesRow(
+      "connectionRefused",
+      unanswered(repeated: 1, transport: "udp", problem: "transport.unreachable: udp 203.0.113.5:5060: no route"),
+      not: unanswered(repeated: 1)),
     RulesRow(
       "certificateUntrusted", unanswered(repeated: 0, transport: "tls", problem: "tls.certificateUntrusted: tls x: no"),
       not: unanswered(repeated: 0, transport: "tls", problem: "tls.certificateName: tls x: no")),

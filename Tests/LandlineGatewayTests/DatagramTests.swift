@@ -66,6 +66,40 @@ extension SocketTests {
       try await here.shutdown()
     }
 
+    /// A request that goes out again is told at once where the host says that the port is closed.
+    @Test(arguments: [SIPHost.loopback, .loopback6])
+    func toldOfPortsThatAreClosed(_ host: SIPHost) async throws {
+      let here = try await Endpoint.start(.udp, host)
+      let there = try await Endpoint.start(.udp, host)
+      let gone = try await Endpoint.start(.udp, host)
+      try await gone.shutdown()
+      for transaction in [TransactionID(1), TransactionID(2)] {
+        here.send(request(1), on: here.path(to: gone), for: transaction)
+        here.send(request(1), on: here.path(to: gone), for: transaction)
+        try await here.failure(of: transaction)
+      }
+      #expect(try await here.problem(.connectRefused).remote == gone.address)
+      #expect(try await here.statistics().datagramsRefused == 2)
+      // A port that is open and silent, and a response that goes out again, fail nothing.
+      for _ in 0..<2 {
+        here.send(request(3), on: here.path(to: there), for: TransactionID(3))
+        here.send(response(4), on: here.path(to: gone), for: TransactionID(4))
+      }
+      here.send(request(5), on: here.path(to: gone), for: TransactionID(5))
+      here.send(request(5), on: here.path(to: gone), for: TransactionID(5))
+      try await here.failure(of: TransactionID(5))
+      #expect(
+        !here.events.events.contains {
+          switch $0 {
+          case .failed(TransactionID(3)), .failed(TransactionID(4)): true
+          default: false
+          }
+        })
+      #expect(try await there.statistics().datagramsReceived >= 2)
+      try await here.shutdown()
+      try await there.shutdown()
+    }
+
     @Test func takesBursts() async throws {
       let here = try await Endpoint.start(.udp)
       let peer = try PlainSocket.connected(to: here.address.port, datagrams: true)

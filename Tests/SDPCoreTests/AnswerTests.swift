@@ -244,6 +244,28 @@ struct AnswerTests {
     #expect("\(offer)".contains("a=crypto:<redacted>\r\n"))
   }
 
+  /// What browsers add from year to year passes by: data is refused, sound stays, nothing unknown is promised.
+  @Test func whatIsNotKnownIsNotAnswered() throws {
+    let additions = [
+      "a=rtcp-fb:* transport-cc", "a=rtcp-fb:* ccm fir", "a=extmap-allow-mixed", "a=ice-options:trickle ice2",
+      "a=some-new-attribute:of next year", "a=another",
+    ]
+    let data = [
+      "m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "c=IN IP4 0.0.0.0", "a=mid:2", "a=sctp-port:5000",
+      "a=max-message-size:262144", "a=sctp-init:AQAAABAA", "a=some-new-attribute",
+    ]
+    let video = try #require(AnswerTests.chrome.firstIndex { $0.hasPrefix("m=video") })
+    let lines = AnswerTests.chrome[..<video] + additions + AnswerTests.chrome[video...] + data
+    var end = SDPFixtures.end(.app)
+    let (answer, plan) = try end.answer(AnswerTests.offer(Array(lines)), from: SDPFixtures.local)
+    #expect(answer.media.map(\.kind) == ["audio", "video", "application"])
+    #expect(answer.media.map(\.port) == [40_000, 0, 0])
+    #expect(plan.send.codec == .opus)
+    for word in ["rtcp-fb", "transport-cc", "extmap", "ice2", "new-attribute", "another", "sctp-init"] {
+      #expect(!answer.text.contains(word), "\(word)")
+    }
+  }
+
   @Test func withoutICEThereIsNoAppLeg() throws {
     let lines = AnswerTests.chrome.filter { !$0.hasPrefix("a=ice") }
     var end = SDPFixtures.end(.app)

@@ -147,6 +147,63 @@ struct OfferTests {
     #expect(try plain.accept(OfferTests.answer("m=audio 5000 RTP/AVP 0")).protection == .none)
   }
 
+  /// Both say so or neither does it (RFC 5761 section 5.1.1).
+  @Test(arguments: [(true, true), (true, false), (false, true), (false, false)])
+  func sharedPortsAreOfferedAndAnswered(isOffered: Bool, isAnswered: Bool) throws {
+    var policy = MediaPolicy.trunk(.none)
+    policy.multiplexesRTCP = isOffered
+    var end = SDPFixtures.end(policy)
+    #expect(try SDPFixtures.audio(end.offer(from: SDPFixtures.local))?.multiplexesRTCP == isOffered)
+    let answer = ["m=audio 5000 RTP/AVP 0"] + (isAnswered ? ["a=rtcp-mux"] : [])
+    let plan = try end.accept(SessionDescription(parsing: SDPFixtures.text(answer)))
+    #expect(plan.multiplexesRTCP == (isOffered && isAnswered))
+    #expect(plan.remote.port == 5_000)
+    #expect(plan.remote.rtcpPort == (isOffered && isAnswered ? 5_000 : 5_001))
+  }
+
+  /// Both ends' wishes in a re-INVITE, whoever holds whom, and back again.
+  @Test(arguments: MediaDirection.allCases, MediaDirection.allCases)
+  func everyPairOfDirections(ours: MediaDirection, theirs: MediaDirection) throws {
+    func offer(_ direction: MediaDirection) throws -> SessionDescription {
+      try AnswerTests.offer(["m=audio 4000 RTP/AVP 0", "a=\(direction.rawValue)"])
+    }
+    let expected = MediaDirection(sends: ours.sends && theirs.receives, receives: ours.receives && theirs.sends)
+    var end = SDPFixtures.end(.trunk(.none))
+    let talk = try end.answer(offer(.sendAndReceive), from: SDPFixtures.local).plan
+    end.direction = ours
+    let (answer, plan) = try end.answer(offer(theirs), from: SDPFixtures.local)
+    #expect(SDPFixtures.audio(answer)?.direction == expected)
+    #expect(plan.direction == expected)
+    #expect(plan.changes(since: talk) == (expected == .sendAndReceive ? [] : .direction))
+    end.direction = .sendAndReceive
+    let (_, back) = try end.answer(offer(.sendAndReceive), from: SDPFixtures.local)
+    #expect(back.direction == .sendAndReceive)
+    // The same by an offer of ours.
+    end.direction = ours
+    #expect(try SDPFixtures.audio(end.offer(from: SDPFixtures.local))?.direction == ours)
+    let agreed = theirs.limited(to: ours.mirrored)
+    let held = try end.accept(OfferTests.answer("m=audio 4000 RTP/AVP 0", "a=\(agreed.rawValue)"))
+    #expect(held.direction == expected)
+  }
+
+  /// A re-INVITE with nothing changed but the codec: it is switched, or refused and the call is unhurt.
+  @Test func anotherCodecInAnOpenCall() throws {
+    var end = SDPFixtures.end(.trunk(.none))
+    let first = try end.answer(AnswerTests.offer(["m=audio 4000 RTP/AVP 0"]), from: SDPFixtures.local).plan
+    #expect(first.send.codec == .pcmu)
+    let (answer, plan) = try end.answer(AnswerTests.offer(["m=audio 4000 RTP/AVP 8"]), from: SDPFixtures.local)
+    #expect(answer.media.first?.formats == ["8"])
+    #expect(plan.send.codec == .pcma)
+    #expect(plan.receivedPayloadTypes.map(\.number) == [8])
+    #expect(plan.changes(since: first) == .formats)
+    let before = end
+    #expect(throws: NegotiationRefusal.codec) {
+      try end.answer(AnswerTests.offer(["m=audio 4000 RTP/AVP 18"]), from: SDPFixtures.local)
+    }
+    #expect(end == before && end.plan == plan)
+    #expect(NegotiationRefusal.codec.sipStatus == 488)
+  }
+
   /// A 183 and a 200 may both carry the answer, and forks may differ.
   @Test func aSecondAnswerIsReadAgain() throws {
     var end = SDPFixtures.end(.trunk(.none))

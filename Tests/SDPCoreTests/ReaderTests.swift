@@ -37,6 +37,7 @@ struct ReaderTests {
     (head + "r=7d 1h\n", 5, 3, "sdp.repeat"),
     ("v=0\no=- 1 1 IN IP4 a\nz=1 1h\n", 3, 1, "sdp.line.order"),
     (head + "z=1 1h 2\n", 5, 3, "sdp.timeZones"),
+    (head + "z=1 1h\nz=2 1h\n", 6, 1, "sdp.line.repeated"),
     (head + "k=\n", 5, 3, "sdp.key"),
     (head + "a=\n", 5, 3, "sdp.attribute"),
     (head + "a=:x\n", 5, 3, "sdp.attribute"),
@@ -56,7 +57,21 @@ struct ReaderTests {
     "m=audio 49170 RTP/AVP 0\r\n\r\n\r\n", "a=key:  spaces  \r\nm=audio 1 RTP/AVP 0\r\ni=\r\n",
   ])
   func readsBackEqual(lines: String) throws {
-    let description = try SessionDescription(parsing: ReaderTests.head + lines)
+    try readsBackEqual(ReaderTests.head + lines)
+  }
+
+  @Test("each time line has time zones of its own")
+  func timeZones() throws {
+    let zones = "t=1 2\r\nr=7d 1h 0\r\nz=1 -1h 2 0\r\nt=3 4\r\nz=3 1h\r\nt=5 6\r\n"
+    let text = "v=0\r\no=- 1 1 IN IP4 192.0.2.1\r\ns=-\r\n\(zones)m=audio 49170 RTP/AVP 0\r\n"
+    let description = try SessionDescription(parsing: text)
+    #expect(description.times.map(\.timeZones) == ["1 -1h 2 0", "3 1h", nil])
+    #expect(description.text == text)
+    try readsBackEqual(text)
+  }
+
+  private func readsBackEqual(_ text: String) throws {
+    let description = try SessionDescription(parsing: text)
     let again = try SessionDescription(parsing: description.text)
     #expect(again == description)
     #expect(again.text == description.text)

@@ -16,6 +16,8 @@ import Testing
     /// Offset of the length of the extensions in the record.
     let extensions: Int
     let extensionTypes: Set<Int>
+    /// Each with its type and length.
+    let extensionList: [[UInt8]]
 
     init?(_ record: [UInt8]) {
       self.record = record
@@ -31,14 +33,18 @@ import Testing
       }
       extensions = offset
       var types: Set<Int> = []
+      var list: [[UInt8]] = []
       offset += 2
       while offset + 4 <= record.count {
+        let start = offset
         types.insert(Int(record[offset]) << 8 + Int(record[offset + 1]))
         offset += 2
-        guard let count = length16() else { return nil }
+        guard let count = length16(), offset + count <= record.count else { return nil }
         offset += count
+        list.append(Array(record[start..<offset]))
       }
       extensionTypes = types
+      extensionList = list
     }
   }
 
@@ -137,7 +143,27 @@ import Testing
         let (server, types) = try answer(rest)
         #expect(types == [])
         #expect(server.isHandshaking)
+        // The peer's timer sends the whole hello again.
+        for again in [parts, parts.reversed()] {
+          let (server, types) = try answer(rest + again)
+          #expect(types == [2, 11, 12, 13, 14], "\(size) without \(missing): \(server.lastError ?? "-")")
+        }
       }
+    }
+  }
+
+  /// Browsers put their extensions in an order of their own each time.
+  @Test func extensionsInAnyOrderAreAnswered() throws {
+    let hello = try #require(try hellos("stun_dtls_rtp.pcapng").first { $0.extensionTypes.contains(14) })
+    let all = hello.extensionList
+    #expect(all.count > 4)
+    let protection = try #require(all.first { $0.starts(with: [0, 14]) })
+    let others = all.filter { $0 != protection }
+    var chance = DTLSChance(seed: 13)
+    let orders = [[protection] + others, others + [protection]] + (0..<100).map { _ in all.shuffled(using: &chance) }
+    for order in orders {
+      let (server, types) = try answer([Array(hello.record[..<(hello.extensions + 2)]) + order.joined()])
+      #expect(types == [2, 11, 12, 13, 14], "\(order.map { $0[1] }): \(server.lastError ?? "-")")
     }
   }
 }

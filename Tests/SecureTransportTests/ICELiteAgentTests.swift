@@ -53,6 +53,21 @@ import Testing
     #expect(!bench.agent.isProved(CheckingPeer.here))
   }
 
+  @Test func aCheckWithoutIntegrityIsRefusedWhereTheAddressIsProved() throws {
+    let bench = try AgentBench()
+    var bare = CheckingPeer(nominates: true)
+    bare.hasIntegrity = false
+    #expect(bench.receive(bare.check()) == .silent)
+    var peer = CheckingPeer()
+    #expect(bench.receive(peer.check()) == .accepted)
+    let packet = bare.check()
+    #expect(bench.receive(packet) == .refused(400))
+    #expect(STUNMessage(bench.reply)?.errorCode == 400)
+    #expect(bench.reply.count <= packet.count)
+    #expect(bench.receive(bare.check(), from: CheckingPeer.elsewhere) == .silent)
+    #expect(bench.agent.selected == nil)
+  }
+
   @Test func whatStandsBehindTheIntegrityDoesNotNominate() throws {
     let bench = try AgentBench()
     var peer = CheckingPeer()
@@ -77,6 +92,12 @@ import Testing
     var peer = CheckingPeer()
     peer.before = [(0xC057, [0, 1, 3, 0xE7]), (0x8FFF, [])]
     #expect(bench.receive(peer.check()) == .accepted)
+    // A handshake inside the check: as large as a datagram gets.
+    peer.before = [(0xC070, Array(repeating: 22, count: 1_104)), (0xC071, [1, 2, 3, 4])]
+    let large = peer.check()
+    #expect(large.count >= 1_200)
+    #expect(bench.receive(large) == .accepted)
+    #expect(bench.reply.count < large.count)
     peer.before = (0..<20).map { (0x7000 + $0, []) }
     let packet = peer.check()
     #expect(bench.receive(packet) == .refused(420))

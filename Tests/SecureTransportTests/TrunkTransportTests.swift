@@ -47,6 +47,19 @@ import Testing
     #expect(leg.receive(SRTPFixtures.rtp(sequence: 1), from: TrunkLeg.peer) == .rtp)
   }
 
+  /// Where sharing was declined a peer may share all the same: its reports are never read as sound.
+  @Test(arguments: [true, false]) func reportsOnTheMediaPort(isShared: Bool) throws {
+    var leg = TrunkLeg(multiplexed: true)
+    try leg.offered(isShared ? ["a=rtcp-mux"] : [])
+    #expect(leg.transport.controlPort == (isShared ? TrunkLeg.port : TrunkLeg.controlPort))
+    #expect(leg.transport.controlDestination == (isShared ? TrunkLeg.peer : TrunkLeg.peerControl))
+    for type: UInt8 in 200...207 {
+      let packet = PacketBuffer([0x80, type, 0, 6] + [UInt8](repeating: 0, count: 24))
+      #expect(leg.receive(packet, from: TrunkLeg.peer) == (isShared ? .rtcp : .dropped(.kind)), "\(type)")
+    }
+    #expect(leg.receive(SRTPFixtures.rtp(sequence: 1), from: TrunkLeg.peer) == .rtp)
+  }
+
   @Test func eachPortTakesItsOwnKindOnly() throws {
     var leg = TrunkLeg()
     try leg.offered()

@@ -262,6 +262,8 @@ final class TrunkLeg {
       phase = .over
       return .failure(failure)
     }
+    // Silence, or what came could not be read: there is no status that a decision could be made of.
+    let isUnheard = failure.code == .transport || failure.code == .protocolBroken
     let attemptEnd: AttemptEnd
     if let status = failure.sipStatus {
       attemptEnd = .response(
@@ -274,20 +276,19 @@ final class TrunkLeg {
       attemptEnd = .timedOut
       let unreached: TrunkHealth.Outcome = attempt.hasOther ? .unheard : .timedOut
       // A ring that nobody took says nothing against the trunk.
-      learn(
-        &attempt, failure.code == .transport ? unreached : .answered(status: 180, retryAfterSeconds: nil), context)
+      learn(&attempt, isUnheard ? unreached : .answered(status: 180, retryAfterSeconds: nil), context)
     }
     finish(attempt, context)
     attempts.add(
       trunk: attempt.name, startedAt: attempt.startedAt, endedAt: context.clock, end: attemptEnd,
-      warning: failure.warning)
+      code: isUnheard ? failure.code : .transport, warning: failure.warning)
     let decision = attempt.trunk.trunk.failover.decision(
       after: attemptEnd, progress: attempt.progress, attempts: attempts.count)
     phase = .idle
     if decision.triesNextTrunk, failure.code != .noAnswer { return .nextAttempt }
     phase = .over
     // What the agent itself found, without a response, keeps its class.
-    guard failure.sipStatus != nil || failure.code == .transport else {
+    guard failure.sipStatus != nil || isUnheard else {
       return .failure(
         CallFailure(
           failure.code, reasons: failure.reasons, trunk: attempt.name, attempts: attempts.attempts, leg: .trunk))

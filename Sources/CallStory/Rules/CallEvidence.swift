@@ -94,6 +94,12 @@ public struct CallEvidence: Sendable {
   var facts: CallStorySources.TrunkFacts? { trunk.flatMap { sources.trunks[$0] } }
   var trunkName: String { trunk ?? "the far end" }
 
+  /// The response that the gate refused where the call failed for it.
+  var unreadable: UnreadableResponse? {
+    guard failure?.code == .protocolBroken else { return nil }
+    return failure?.warning.flatMap(UnreadableResponse.init(warning:))
+  }
+
   func says(_ texts: String...) -> Bool { texts.contains { words.contains($0) } }
 
   // MARK: What the gateway noted

@@ -13,7 +13,9 @@ extension CallRule {
       else { return nil }
       return Verdict(
         92, .callee,
-        "The phone rang\(ringing(call)), nobody answered, and the gateway gave up at the trunk's ring timeout.",
+        call.hasRung
+          ? "The phone rang\(ringing(call)), nobody answered, and the gateway gave up at the trunk's ring timeout."
+          : "The trunk took the call and never said that the phone rings; the gateway gave up at the trunk's ring timeout.",
         evidence: ["CANCEL sent by the gateway"] + (call.noted("rings").map { [$0] } ?? []),
         fixes: ["call again later", call.setting("ring-timeout: 3m   # how long it may ring")])
     },

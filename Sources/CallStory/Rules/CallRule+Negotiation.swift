@@ -134,7 +134,7 @@ extension CallRule {
         ])
     },
     CallRule("brokenAnswer", "The trunk broke the rules of SIP") { call in
-      guard call.failure?.code == .protocolBroken else { return nil }
+      guard call.failure?.code == .protocolBroken, call.unreadable == nil else { return nil }
       let success = call.last?.success
       let lacksContact = success.map { $0.value("contact") == nil } ?? false
       return Verdict(

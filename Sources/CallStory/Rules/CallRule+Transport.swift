@@ -1,18 +1,23 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import SIPCore
 
 extension CallRule {
   /// The way to the trunk.
   static let transport: [CallRule] = [
     CallRule("trunkSilent", "The trunk answers nothing at all") { call in
       guard let attempt = call.last, let invite = attempt.invite, attempt.responses.isEmpty,
-        attempt.repeatedInvites >= 2, !call.isAnswered
+        attempt.repeatedInvites >= 2, !call.isAnswered, call.unreadable == nil
       else { return nil }
+      let seconds = call.sources.record.map {
+        CallEvidence.difference($0.summary.startedAt, $0.summary.endedAt) / 1_000
+      }
       return Verdict(
         95, .trunk,
         "The INVITE went out \(attempt.repeatedInvites + 1) times to \(invite.remote) over \(invite.transport), and not "
-          + "even a 100 came back: the packets are dropped on the way, or nothing runs there.",
+          + "even a 100 came back\(seconds.map { " in \($0) s" } ?? ""): the packets are dropped on the way, or nothing runs "
+          + "there. No phone rang.",
         evidence: ["INVITE to \(invite.remote), repeated \(attempt.repeatedInvites) times, no response"],
         fixes: [
           "landline trunk test \(call.trunkName)",
@@ -20,19 +25,32 @@ extension CallRule {
           call.setting("uri: sip:HOST;transport=tcp   # tells a closed way from a silent one"),
         ])
     },
+    CallRule("responseUnreadable", "The trunk answered, and its answer cannot be read") { call in
+      guard let response = call.unreadable else { return nil }
+      return Verdict(
+        97, .trunk,
+        "The trunk did answer\(response.status == 0 ? "" : " (\(response.status))"), and the gateway dropped the response: it "
+          + "breaks the rule \(response.rule.rawValue) (\(response.rule.reason)). The trunk itself may count the call as "
+          + "answered or refused.",
+        evidence: call.said,
+        fixes: [
+          "show the carrier this message: landline calls pcap \(call.call?.id ?? "ID")",
+          "landline trunk test \(call.trunkName)",
+        ])
+    },
     CallRule("connectionRefused", "The trunk takes no connection") { call in
       guard call.failure?.code == .transport, call.last?.responses.isEmpty ?? true, !isTLSTrouble(call) else {
         return nil
       }
-      let told = problem(call, "transport.connect")
+      let isDatagram = call.last?.transport == "udp"
+      let told =
+        problem(call, "transport.connect") + (isDatagram ? problem(call, "transport.unreachable") : [])
       let isStream = ["transport=tcp", "transport=tls", "sips:"].contains { call.facts?.uri.contains($0) ?? false }
       guard !told.isEmpty || isStream && call.last?.repeatedInvites ?? 0 == 0 else { return nil }
       let isRefused = call.noted("transport.connectRefused") != nil
       return Verdict(
-        told.isEmpty ? 70 : 94, .trunk,
-        isRefused
-          ? "No INVITE went out: the trunk's host refused the connection, so nothing listens on that port."
-          : "No INVITE went out: no connection to the trunk could be made.",
+        told.isEmpty ? 70 : 96, .trunk,
+        explanation(isDatagram: isDatagram, isRefused: isRefused),
         evidence: ["trunks.\(call.trunkName).uri: \(call.facts?.uri ?? "?")"] + told,
         fixes: [call.setting("uri: check host, port and transport"), "landline trunk test \(call.trunkName)"])
     },
@@ -82,6 +100,17 @@ extension CallRule {
         fixes: ["ask the carrier for its post-dial delay to the destination", "prefer another trunk for it: priority"])
     },
   ]
+
+  private static func explanation(isDatagram: Bool, isRefused: Bool) -> String {
+    switch (isDatagram, isRefused) {
+    case (true, true):
+      "The INVITE reached nobody: the trunk's host says that nothing listens on that UDP port."
+    case (true, false): "The INVITE reached nobody: the network says that there is no way to the trunk's host."
+    case (false, true):
+      "No INVITE went out: the trunk's host refused the connection, so nothing listens on that port."
+    case (false, false): "No INVITE went out: no connection to the trunk could be made."
+    }
+  }
 
   /// Post-dial delay that a caller takes for a fault.
   static let slowMilliseconds: Int64 = 4_000

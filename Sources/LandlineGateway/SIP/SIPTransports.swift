@@ -49,6 +49,12 @@ package final class SIPTransports {
     }
   }
 
+  /// A port that is asked whether it is closed, and the requests that wait for its peer.
+  private struct PortProbe {
+    let probe: ClosedPortProbe
+    var requests: [TransactionID]
+  }
+
   package let eventLoop: any EventLoop
   package weak var delegate: (any SIPTransportsDelegate)?
   private let listeners: [ListenerID: SIPListener]
@@ -67,6 +73,10 @@ package final class SIPTransports {
   private var handshakes = 0
   private var unflushed: [StreamConnection] = []
   private var nextConnection: UInt64
+  /// The last requests over UDP: one that comes again has had no answer.
+  private var sentDatagrams: Set<TransactionID> = []
+  private var sentDatagramOrder = CircularBuffer<TransactionID>()
+  private var portProbes: [SIPPath: PortProbe] = [:]
   private var sweep: Scheduled<Void>?
   private var isShutDown = false
   private var problems: RateLimit
@@ -319,7 +329,9 @@ package final class SIPTransports {
   private func sendDatagram(_ bytes: [UInt8], on path: SIPPath, for transaction: TransactionID?) {
     guard let socket = datagramListeners[path.listener] else { return fail(transaction) }
     switch socket.send(bytes, to: path.remote) {
-    case .sent: statistics.datagramsSent += 1
+    case .sent:
+      statistics.datagramsSent += 1
+      if let transaction, !bytes.starts(with: SIPTransports.responseStart) { sentRequest(transaction, on: path) }
     case .dropped: statistics.datagramsDropped += 1
     case .failed(let code):
       statistics.datagramsFailed += 1
@@ -333,6 +345,42 @@ package final class SIPTransports {
       report(kind, path.listener, "a datagram of \(bytes.count) bytes cannot be sent: \(reason)", remote: path.remote)
       fail(transaction)
     }
+  }
+
+  /// A request over UDP that goes out again: nobody answers, or nobody is there.
+  private func sentRequest(_ transaction: TransactionID, on path: SIPPath) {
+    guard !sentDatagrams.insert(transaction).inserted else {
+      sentDatagramOrder.append(transaction)
+      if sentDatagramOrder.count > limits.trackedRequests, let oldest = sentDatagramOrder.popFirst() {
+        sentDatagrams.remove(oldest)
+      }
+      return
+    }
+    if var asked = portProbes[path] {
+      guard asked.requests.count < limits.trackedRequests, !asked.requests.contains(transaction) else { return }
+      asked.requests.append(transaction)
+      portProbes[path] = asked
+      return
+    }
+    guard portProbes.count < limits.portProbes, !DescriptorReserve.isReached, let listener = listeners[path.listener],
+      let probe = ClosedPortProbe(path.remote, from: listener.isWildcard ? nil : listener.host)
+    else { return }
+    portProbes[path] = PortProbe(probe: probe, requests: [transaction])
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(limits.portProbeMilliseconds)) { [weak self] in
+      self?.endProbe(of: path)
+    }
+  }
+
+  private func endProbe(of path: SIPPath) {
+    guard let asked = portProbes.removeValue(forKey: path), let code = asked.probe.refusal, !isShutDown else { return }
+    statistics.datagramsRefused += UInt64(asked.requests.count)
+    report(
+      code == ECONNREFUSED ? .connectRefused : .unreachable, path.listener,
+      code == ECONNREFUSED
+        ? "nobody listens there: the host says that the UDP port is closed"
+        : "the network says that the host cannot be reached: \(String(cString: strerror(code)))",
+      remote: path.remote)
+    for transaction in asked.requests { fail(transaction) }
   }
 
   private func connect(_ listener: SIPListener, _ path: SIPPath) -> StreamConnection? {
@@ -477,6 +525,8 @@ package final class SIPTransports {
       return
     }
     statistics.messagesReceived += 1
+    // Whoever sends is there, whatever was said of the port.
+    if !portProbes.isEmpty { portProbes = portProbes.filter { $0.key.remote != path.remote } }
     delegate?.received(bytes, from: path)
   }
 
@@ -579,6 +629,7 @@ package final class SIPTransports {
     isShutDown = true
     sweep?.cancel()
     sweep = nil
+    portProbes.removeAll()
     let channels = Array(sockets.values) + connections.values.compactMap(\.channelToClose)
     for connection in Array(connections.values) { connection.end(nil, "") }
     for socket in sockets.values { socket.close(promise: nil) }

@@ -37,6 +37,10 @@ public struct TransportLimits: Hashable, Sendable {
   public var datagramBatch = 16
   /// Bytes that the kernel is asked to hold for a datagram socket, each way; it may grant less.
   public var datagramBufferBytes = 4_194_304
+  /// Ports asked at a time whether they are closed, when a request over UDP goes there for the second time.
+  public var portProbes = 64
+  /// How long such a question waits for the ICMP message that says so.
+  public var portProbeMilliseconds: Int64 = 100
   /// Until a listener that broke is opened again.
   public var reopenMilliseconds: Int64 = 1000
 

@@ -5,6 +5,8 @@ public struct TransportStatistics: Hashable, Sendable {
   /// The kernel had no room; retransmission heals it.
   public var datagramsDropped: UInt64 = 0
   public var datagramsFailed: UInt64 = 0
+  /// Requests over UDP that ended because ICMP said that nobody is there.
+  public var datagramsRefused: UInt64 = 0
   /// Datagrams of empty lines.
   public var keepAlives: UInt64 = 0
   /// Datagrams that cannot begin a SIP message.

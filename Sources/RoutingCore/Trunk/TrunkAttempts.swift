@@ -14,22 +14,29 @@ public struct TrunkAttempts: Hashable, Sendable {
   private struct Ending: Hashable {
     let trunk: String
     let evidence: CallFailureEvidence?
+    /// Where there is no evidence.
+    let code: CallFailureCode
     let warning: String?
   }
 
   public init() {}
 
   /// Notes an attempt that failed.
-  /// - Parameter warning: The text of a Warning header.
+  /// - Parameters:
+  ///   - code: Of an attempt that ended without a response that could be read.
+  ///   - warning: The text of a Warning header, or why the response could not be read.
   public mutating func add(
-    trunk: String, startedAt: Instant, endedAt: Instant, end: AttemptEnd, warning: String? = nil
+    trunk: String, startedAt: Instant, endedAt: Instant, end: AttemptEnd, code: CallFailureCode = .transport,
+    warning: String? = nil
   ) {
     let evidence: CallFailureEvidence? = if case .response(let evidence) = end { evidence } else { nil }
     note(
       CallAttempt(
         trunk: trunk, startedAt: startedAt, endedAt: endedAt, sipStatus: evidence?.status,
-        code: evidence?.code ?? .transport), trunk)
-    if evidence != nil || last?.evidence == nil { last = Ending(trunk: trunk, evidence: evidence, warning: warning) }
+        code: evidence?.code ?? code), trunk)
+    if evidence != nil || last?.evidence == nil {
+      last = Ending(trunk: trunk, evidence: evidence, code: code, warning: warning)
+    }
   }
 
   /// Notes the attempt that connected.
@@ -57,7 +64,9 @@ public struct TrunkAttempts: Hashable, Sendable {
       )
     }
     guard let evidence = last.evidence else {
-      return CallFailure(.transport, trunk: last.trunk, attempts: attempts, leg: .trunk, correlationID: correlationID)
+      return CallFailure(
+        last.code, warning: last.warning, trunk: last.trunk, attempts: attempts, leg: .trunk,
+        correlationID: correlationID)
     }
     return CallFailure(
       evidence, warning: last.warning, trunk: last.trunk, attempts: attempts, correlationID: correlationID)

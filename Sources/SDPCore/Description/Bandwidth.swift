@@ -18,10 +18,13 @@ public struct SessionTime: Hashable, Sendable {
   public var stop: String
   /// The values of the `r=` lines.
   public var repeats: [String]
+  /// The value of the `z=` line (RFC 8866 section 5.11).
+  public var timeZones: String?
 
-  public init(start: String = "0", stop: String = "0", repeats: [String] = []) {
+  public init(start: String = "0", stop: String = "0", repeats: [String] = [], timeZones: String? = nil) {
     self.start = start
     self.stop = stop
     self.repeats = repeats
+    self.timeZones = timeZones
   }
 }

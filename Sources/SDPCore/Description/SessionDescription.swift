@@ -15,8 +15,6 @@ public struct SessionDescription: Hashable, Sendable {
   public var bandwidths: [Bandwidth]
   /// Never empty in a description that was read.
   public var times: [SessionTime]
-  /// The value of the `z=` line.
-  public var timeZones: String?
   /// The obsolete `k=` line: kept, never used.
   public var key: String?
   public var attributes: [SessionAttribute]
@@ -25,8 +23,8 @@ public struct SessionDescription: Hashable, Sendable {
   public init(
     origin: SessionOrigin, name: String = "-", information: String? = nil, uri: String? = nil, emails: [String] = [],
     phones: [String] = [], connection: ConnectionData? = nil, bandwidths: [Bandwidth] = [],
-    times: [SessionTime] = [SessionTime()], timeZones: String? = nil, key: String? = nil,
-    attributes: [SessionAttribute] = [], media: [MediaDescription] = []
+    times: [SessionTime] = [SessionTime()], key: String? = nil, attributes: [SessionAttribute] = [],
+    media: [MediaDescription] = []
   ) {
     self.origin = origin
     self.name = name
@@ -37,7 +35,6 @@ public struct SessionDescription: Hashable, Sendable {
     self.connection = connection
     self.bandwidths = bandwidths
     self.times = times
-    self.timeZones = timeZones
     self.key = key
     self.attributes = attributes
     self.media = media
@@ -62,8 +59,8 @@ extension SessionDescription {
     for time in times {
       printed.line("t", "\(time.start) \(time.stop)")
       for value in time.repeats { printed.line("r", value) }
+      printed.line("z", time.timeZones)
     }
-    printed.line("z", timeZones)
     printed.line("k", key)
     for attribute in attributes { printed.line("a", attributeText(attribute)) }
     for section in media { printed.media(section, attributeText) }

@@ -263,17 +263,19 @@ private struct SessionDescriptionReader {
   }
 
   private mutating func readTimeZones(_ line: Line) throws(InvalidSessionDescription) {
-    try onlyOnce(line, session.timeZones != nil)
+    try sessionLevel(line)
     guard !session.times.isEmpty else {
-      throw line.refusal("line.order", at: line.start, "z= stands before t=", accepted: "z= after the t= lines")
+      throw line.refusal("line.order", at: line.start, "z= stands before t=", accepted: "z= after its t= line")
     }
+    // Each time has adjustments of its own (RFC 8866 section 9).
+    try single(line, session.times[session.times.count - 1].timeZones != nil)
     let fields = line.value.split(separator: 0x20, omittingEmptySubsequences: false)
     guard fields.count.isMultiple(of: 2), fields.allSatisfy(Line.isTypedTime) else {
       throw line.refusal(
         "timeZones", "the adjustments are not pairs of a time and an offset with one space between",
         accepted: "z=2882844526 -1h 2898848070 0")
     }
-    session.timeZones = line.text
+    session.times[session.times.count - 1].timeZones = line.text
   }
 
   private mutating func readKey(_ line: Line) throws(InvalidSessionDescription) {

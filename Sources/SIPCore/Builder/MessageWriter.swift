@@ -214,6 +214,12 @@ struct MessageWriter {
   }
 
   mutating func write(_ uri: SIPURI) throws(InvalidValue) {
+    if uri.scheme == .other {
+      guard let text = uri.user, SIPURI.otherURI(Array(text.utf8)[...]) != nil else {
+        throw MessageWriter.refusal("uri", "a URI of another scheme holds bytes that no URI has")
+      }
+      return raw(text)
+    }
     raw(uri.scheme.rawValue)
     bytes.append(MessageCharacter.colon)
     if uri.scheme == .tel {

@@ -70,4 +70,47 @@ extension SIPMessage {
     else { return nil }
     return OutgoingResponse(415, fields: DialogFields.field("Accept", DialogFields.sessionDescriptionType))
   }
+
+  /// Why an answer with a session description is not what the sender of a request takes (RFC 3261 section 21.4.7): no
+  /// Accept of his allows one. `nil` where none would be sent, without an Accept, which stands for one that does
+  /// (section 20.1), and where one cannot be read.
+  var acceptRefusal: OutgoingResponse? {
+    let fields = values("Accept")
+    guard !fields.isEmpty, method == .invite || sessionDescription != nil else { return nil }
+    for field in fields {
+      guard let allows = DialogFields.allowsSessionDescription(accept: field), !allows else { return nil }
+    }
+    return OutgoingResponse(406, fields: DialogFields.field("Accept", DialogFields.sessionDescriptionType))
+  }
+}
+
+extension DialogFields {
+  /// Whether a list of media ranges has one that holds `application/sdp` and is wanted at all; `nil` where it cannot be
+  /// read.
+  static func allowsSessionDescription(accept value: String) -> Bool? {
+    var cursor = ValueCursor(Array(value.utf8))
+    cursor.skipBlanks()
+    if cursor.peek == nil { return false }
+    var isAllowed = false
+    repeat {
+      cursor.skipBlanks()
+      let type = cursor.run(while: MessageCharacter.isToken)
+      guard !type.isEmpty, cursor.take(UInt8(ascii: "/")) else { return nil }
+      let subtype = cursor.run(while: MessageCharacter.isToken)
+      guard !subtype.isEmpty else { return nil }
+      var isWanted = true
+      let reader = cursor
+      let areWellFormed = cursor.parameters { name, value in
+        guard let value, reader.equals(name, "q") else { return }
+        isWanted = reader.bytes[value].contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
+      }
+      guard areWellFormed else { return nil }
+      let holds =
+        reader.equals(type, "application") && (reader.equals(subtype, "sdp") || reader.equals(subtype, "*"))
+        || reader.equals(type, "*") && reader.equals(subtype, "*")
+      if holds, isWanted { isAllowed = true }
+    } while cursor.take(MessageCharacter.comma)
+    cursor.skipBlanks()
+    return cursor.peek == nil ? isAllowed : nil
+  }
 }

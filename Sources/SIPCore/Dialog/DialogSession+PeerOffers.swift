@@ -30,7 +30,7 @@ extension DialogSession {
 
   /// What keeps a request for a change from being looked at.
   private func refusal(of request: SIPMessage) -> OutgoingResponse? {
-    if let refusal = request.bodyRefusal { return refusal }
+    if let refusal = request.bodyRefusal ?? request.acceptRefusal { return refusal }
     guard isConfirmed, case .intervalTooSmall(let minimum) = timer.judge(SessionTimerHeaders(request)) else {
       return nil
     }

@@ -51,8 +51,6 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
   case cseqRange = "semantic.cseqRange"
   case cseqMethod = "semantic.cseqMethod"
   case maxForwards = "semantic.maxForwards"
-  case date = "semantic.date"
-  case number = "semantic.number"
   case contentType = "semantic.contentType"
 
   // What the parser behind the gate says.
@@ -114,8 +112,6 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
     case .cseqRange: "Bad Request: CSeq Number Out of Range"
     case .cseqMethod: "Bad Request: CSeq Method Mismatch"
     case .maxForwards: "Bad Request: Max-Forwards"
-    case .date: "Bad Request: Date"
-    case .number: "Bad Request: Number of Seconds"
     case .contentType: "Bad Request: Content-Type"
     case .fieldValue: "Bad Request: Header Field Value"
     case .unparsable: "Bad Request: Syntax"

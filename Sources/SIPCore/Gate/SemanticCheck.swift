@@ -97,17 +97,11 @@ public enum SemanticCheck {
     case .maxForwards:
       guard let hops = ScannedNumber(value).number, hops <= maximumMaxForwards else { return .maxForwards }
       return nil
-    // A response lost for one of the next three would cost a call, and nothing here depends on them.
-    case .expires, .minExpires:
-      if message.method == nil { return nil }
-      return ScannedNumber(value).number == nil ? .number : nil
-    case .date:
-      if message.method == nil { return nil }
-      return ScannedDate.isValid(value) ? nil : .date
     case .contact:
       return areContacts(header, in: message) ? nil : .contact
     case .contentType:
       return contentType(header, in: message)
+    // Date, Expires and Min-Expires too: who needs one reads it, and nobody else minds (RFC 3261 section 8.2.2).
     default: return nil
     }
   }
@@ -140,9 +134,12 @@ public enum SemanticCheck {
 
   // MARK: Body
 
-  /// A body says what it is (RFC 3261 section 20.15).
+  /// A body says what it is (RFC 3261 section 20.15). An ACK counts all the same: nobody can answer it, and without it a
+  /// 200 is repeated until the call ends.
   private static func body(_ message: ScannedMessage) -> Fault? {
-    guard !message.body.isEmpty, message.header(.contentType) == nil else { return nil }
+    guard !message.body.isEmpty, message.header(.contentType) == nil, message.method != SIPMethod.ack.rawValue else {
+      return nil
+    }
     return (.contentType, message.body.lowerBound)
   }
 }

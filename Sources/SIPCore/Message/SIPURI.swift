@@ -6,12 +6,14 @@ public import CallModel
 public struct SIPURI: Hashable, Sendable {
   public enum Scheme: String, Hashable, Sendable {
     case sip, sips, tel
+    /// Any other one, of From and To alone (RFC 3261 section 8.2.2.1): the whole URI stands in ``SIPURI/user`` as written.
+    case other
   }
 
   public var scheme: Scheme
   /// With its escapes as written. A tel URI keeps its number here and has no host.
   public var user: String?
-  /// `nil` only for tel.
+  /// `nil` only for tel and other schemes.
   public var host: SIPHost?
   public var port: UInt16?
   public var parameters: [SIPParameter]

@@ -110,7 +110,7 @@ public enum MessageParser {
 
   private static func address(_ header: HeaderField, of message: ScannedMessage) throws(Fault) -> NameAddress {
     var cursor = ValueCursor(message.bytes, header.value)
-    guard let address = try? NameAddress(&cursor), cursor.peek == nil else {
+    guard let address = try? NameAddress(&cursor, isText: true), cursor.peek == nil else {
       throw Fault(offset: header.value.lowerBound)
     }
     return address

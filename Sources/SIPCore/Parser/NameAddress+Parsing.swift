@@ -50,7 +50,8 @@ extension NameAddress {
   }
 
   /// Reads the address at the cursor, which then stands at a comma or the end.
-  init(_ cursor: inout ValueCursor) throws(InvalidValue) {
+  /// - Parameter isText: As with a URI of From and To.
+  init(_ cursor: inout ValueCursor, isText: Bool = false) throws(InvalidValue) {
     cursor.skipBlanks()
     let start = cursor.position
     var displayName: String?
@@ -98,7 +99,7 @@ extension NameAddress {
     guard cursor.peek == nil || cursor.peek == MessageCharacter.comma else {
       throw NameAddress.refusal("end", cursor.position, "\(cursor.nextName) stands behind the address")
     }
-    self.init(try SIPURI(cursor.bytes, uri), displayName: displayName, parameters: parameters)
+    self.init(try SIPURI(cursor.bytes, uri, isText: isText), displayName: displayName, parameters: parameters)
   }
 }
 

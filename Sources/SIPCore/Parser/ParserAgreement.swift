@@ -49,11 +49,22 @@ enum ParserAgreement {
   }
 
   private static func agrees(_ uri: SIPURI, _ other: landline_address) -> Bool {
+    if uri.scheme == .other { return isWritten(uri.user ?? "", as: other) }
     guard equals(uri.scheme.rawValue, other.scheme, ignoringCase: true) else { return false }
     guard let host = uri.host else { return other.host.bytes == nil }
     guard agrees(host, other.host), agrees(uri.port, other.port) else { return false }
     guard let user = uri.user else { return other.user.bytes == nil }
     return unescaped(user, equals: other.user)
+  }
+
+  /// The parser keeps what stands behind the colon of a scheme that it does not know.
+  private static func isWritten(_ uri: String, as other: landline_address) -> Bool {
+    let bytes = Array(uri.utf8)
+    guard let colon = bytes.firstIndex(of: MessageCharacter.colon),
+      equals(String(decoding: bytes[..<colon], as: UTF8.self), other.scheme, ignoringCase: true),
+      let rest = buffer(other.other)
+    else { return false }
+    return rest.elementsEqual(bytes[(colon + 1)...])
   }
 
   /// The parser has no brackets around IPv6.

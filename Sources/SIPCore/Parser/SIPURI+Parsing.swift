@@ -20,10 +20,15 @@ extension SIPURI {
   }
 
   /// Reads the URI that these bytes of a message are, to the last one.
-  init(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidValue) {
+  /// - Parameter isText: Whether nothing is sent there, as with From and To: a URI of any scheme will do.
+  init(_ bytes: [UInt8], _ range: Range<Int>, isText: Bool = false) throws(InvalidValue) {
     var cursor = ValueCursor(bytes, range)
     let name = cursor.run { $0 != MessageCharacter.colon }
     guard cursor.peek == MessageCharacter.colon, let scheme = SIPURI.scheme(name, in: cursor) else {
+      if isText, let text = SIPURI.otherURI(bytes[range]) {
+        self.init(scheme: .other, user: text, host: nil)
+        return
+      }
       throw SIPURI.refusal("scheme", 0, "the scheme is none of sip, sips and tel")
     }
     cursor.position += 1
@@ -32,6 +37,21 @@ extension SIPURI {
     } else {
       try self.init(scheme, &cursor, from: range.lowerBound)
     }
+  }
+
+  /// A URI of another scheme, as written: visible ASCII without brackets and quotes, and nothing that would unescape to
+  /// NUL.
+  static func otherURI(_ bytes: ArraySlice<UInt8>) -> String? {
+    let scheme = bytes.prefix { $0 != MessageCharacter.colon }
+    guard let first = scheme.first, MessageCharacter.isLetter(first), scheme.allSatisfy(ScannedMessage.isSchemeByte),
+      scheme.endIndex + 1 < bytes.endIndex,
+      bytes.allSatisfy({
+        $0 > 0x20 && $0 < 0x7F && $0 != MessageCharacter.open && $0 != MessageCharacter.close
+          && $0 != MessageCharacter.quote
+      })
+    else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.contains("%00") ? nil : text
   }
 
   private static func scheme(_ name: Range<Int>, in cursor: ValueCursor) -> Scheme? {

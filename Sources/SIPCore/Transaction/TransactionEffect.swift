@@ -25,6 +25,8 @@ public enum TransactionEffect: Sendable {
   case acknowledgement(SIPMessage, from: SIPPath)
   /// A response of a client transaction: every provisional one, the first final one.
   case response(TransactionID, SIPMessage, from: SIPPath)
+  /// A response of a client transaction could not be read: dropped, and the transaction waits on.
+  case unreadable(TransactionID, UnreadableResponse)
   /// A 2xx to an INVITE whose transaction is over: repeated, or from another fork (RFC 6026 section 7.2).
   case lateSuccess(SIPMessage, from: SIPPath)
   /// A CANCEL matched this INVITE, and has its 200 already; the INVITE wants its 487.

@@ -112,7 +112,17 @@ extension TransactionLayer {
       }
       return
     }
-    guard let response = values(of: message), let request = client.request else { return }
+    guard let request = client.request else { return }
+    let response: SIPMessage
+    switch MessageParser.values(of: message) {
+    case .success(let values): response = values
+    case .failure(let refusal):
+      counters.unreadableMessages += 1
+      if client.isReported {
+        effects.append(.unreadable(client.id, UnreadableResponse(status: status, rule: refusal.rule)))
+      }
+      return
+    }
     if status < 200 {
       client.hasProvisional = true
     } else {
@@ -122,6 +132,16 @@ extension TransactionLayer {
     perform(client.machine.respond(status), for: client, with: (response, path), into: &effects)
     if case .wanted = client.cancellation { sendCancel(for: client, into: &effects) }
     settle(client, into: &effects)
+  }
+
+  /// The client transaction that a response would have belonged to, had the gate let it through; `nil` where that cannot
+  /// be told or the transaction has its final response.
+  func client(ofRefused message: ScannedMessage) -> TransactionID? {
+    guard let branch = message.vias.first?.branch, let method = message.cseq?.method,
+      let client = clientIndex[ClientTransactionKey(branch: branch, method: method)], client.isReported,
+      !client.hasFinal
+    else { return nil }
+    return client.id
   }
 
   /// A 2xx to an INVITE belongs to the dialog layer once its transaction is over; nothing else does.

@@ -73,7 +73,7 @@ package final class IncomingCallMachine {
       refuse(OutgoingResponse(invite.from.tag == nil || invite.contacts.count != 1 ? 400 : 500))
       return
     }
-    if let refusal = invite.requirementRefusal ?? invite.bodyRefusal {
+    if let refusal = invite.requirementRefusal ?? invite.bodyRefusal ?? invite.acceptRefusal {
       refuse(refusal)
       return
     }

@@ -30,7 +30,8 @@ public struct OutgoingCall: Sendable {
   public var maximumRedirections: Int
   /// Whether a destination that a redirection names may be called; asked of each before anything is sent there.
   public var allowsRedirection: @Sendable (SIPURI) -> Bool = { _ in true }
-  /// Without a final response this long after the first provisional one, or after the start, the call is cancelled.
+  /// Without a final response this long after the first 180, or after the first provisional one where none follows, the
+  /// call is cancelled. Before any response nothing rings: an INVITE without one has reached nobody after 64 × T1.
   public var ringTimeoutMilliseconds: Int64
   /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
   public var reachesInternalHosts = true

@@ -79,6 +79,8 @@ final class OutgoingCallMachine: CallMachine {
   private var hasTried = false
   private var hasProvisional = false
   private var hasRung = false
+  /// The last response to an INVITE of this call that could not be read.
+  private var unreadable: UnreadableResponse?
   private var cancellation: Cancellation?
   private var pendingOffer: PendingOffer?
   /// INVITEs that were given up for the next path and not answered finally.
@@ -87,6 +89,9 @@ final class OutgoingCallMachine: CallMachine {
   private var dismissed: [String: DialogSession] = [:]
 
   // What is due.
+  /// Of the question where the next hop lives.
+  private var locationDeadline: MonotonicInstant?
+  /// From the first provisional response to an INVITE on: nothing rings before something answers.
   private var ringDeadline: MonotonicInstant?
   private var responseDeadline: MonotonicInstant?
   private var answerDeadline: MonotonicInstant?
@@ -125,7 +130,7 @@ final class OutgoingCallMachine: CallMachine {
   var identifier: String { callID }
 
   var nextDeadline: MonotonicInstant? {
-    var next = [ringDeadline, responseDeadline, answerDeadline, windowEnd].compactMap { $0 }.min()
+    var next = [locationDeadline, ringDeadline, responseDeadline, answerDeadline, windowEnd].compactMap { $0 }.min()
     func consider(_ deadline: MonotonicInstant?) {
       guard let deadline else { return }
       next = next.map { min($0, deadline) } ?? deadline
@@ -156,7 +161,6 @@ final class OutgoingCallMachine: CallMachine {
   // MARK: - Sending the INVITE
 
   func start() {
-    ringDeadline = context.now.advanced(byMilliseconds: max(1, plan.ringTimeoutMilliseconds))
     proceed()
   }
 
@@ -178,9 +182,11 @@ final class OutgoingCallMachine: CallMachine {
 
   /// Sends the INVITE on the path at hand, or asks where it lives.
   private func proceed() {
+    ringDeadline = nil
     guard let current = route.current else {
       guard route.wantsLocation, let uri = nextHop, uri.host != nil else { return failUnreached() }
       state = .locating
+      locationDeadline = context.now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
       return context.locate(uri, for: .call(call))
     }
     guard sequence < UInt32(Int32.max) else { return failUnreached() }
@@ -266,6 +272,7 @@ final class OutgoingCallMachine: CallMachine {
   /// The question where the next hop lives has its answer.
   func located(_ paths: [SIPPath]) {
     guard case .locating = state, !hasEnded else { return }
+    locationDeadline = nil
     route.located(plan.reachesInternalHosts ? paths : paths.filter { !$0.remote.host.isInternal })
     guard route.current != nil else { return next(after: .transport) }
     proceed()
@@ -281,6 +288,7 @@ final class OutgoingCallMachine: CallMachine {
 
   private func failUnreached() {
     if let lastFailure { return fail(with: lastFailure) }
+    if let unreadable, !hasProvisional || unreadable.status >= 200 { return fail(with: unreadable) }
     end(
       CallEnd(
         cause: .failed, failure: CallFailure(.transport, leg: .trunk, correlationID: callID), wasEstablished: false))
@@ -310,7 +318,9 @@ final class OutgoingCallMachine: CallMachine {
 
   private func receive(provisional response: SIPMessage, from way: SIPPath) {
     responseDeadline = nil
-    if !hasProvisional {
+    let isFirstRing = !hasRung && response.status == 180
+    // A trunk that was long in reaching the phone does not take that from the time it may ring.
+    if !hasProvisional || isFirstRing {
       hasProvisional = true
       ringDeadline = context.now.advanced(byMilliseconds: max(1, plan.ringTimeoutMilliseconds))
     }
@@ -495,6 +505,22 @@ final class OutgoingCallMachine: CallMachine {
         wasEstablished: false))
   }
 
+  /// A response to the INVITE could not be read. It changes nothing but what is told if none comes that can be.
+  func receive(unreadable response: UnreadableResponse) {
+    switch state {
+    case .calling, .cancelling: unreadable = response
+    case .locating, .up, .over: break
+    }
+  }
+
+  private func fail(with response: UnreadableResponse) {
+    end(
+      CallEnd(
+        cause: .failed,
+        failure: CallFailure(.protocolBroken, warning: response.warning, leg: .trunk, correlationID: callID),
+        wasEstablished: false))
+  }
+
   func receive(lateSuccess response: SIPMessage, from way: SIPPath) {
     let tag = response.to.tag ?? ""
     if case .up(let session) = state, session.dialog.id.remoteTag == tag {
@@ -632,6 +658,7 @@ final class OutgoingCallMachine: CallMachine {
   private func cancel(_ cause: Cancellation) {
     guard cancellation == nil else { return }
     cancellation = cause
+    locationDeadline = nil
     ringDeadline = nil
     responseDeadline = nil
     abandonPendingOffer()
@@ -650,6 +677,8 @@ final class OutgoingCallMachine: CallMachine {
   private func endCancelled(with response: SIPMessage?, crossedAnswer: Bool = false) {
     switch cancellation {
     case .noAnswer:
+      // It was answered, or refused, in words that could not be read: not by nobody.
+      if let unreadable, unreadable.status >= 200 { return fail(with: unreadable) }
       if let response { return fail(with: response, hasRingTimerFired: true) }
       end(
         CallEnd(
@@ -723,6 +752,10 @@ final class OutgoingCallMachine: CallMachine {
       windowEnd = now.advanced(byMilliseconds: OutgoingCallMachine.windowMilliseconds)
       next(after: .timeout)
     }
+    if isDue(locationDeadline) {
+      locationDeadline = nil
+      failUnreached()
+    }
     if isDue(ringDeadline) {
       ringDeadline = nil
       cancel(.noAnswer)
@@ -748,6 +781,7 @@ final class OutgoingCallMachine: CallMachine {
     hasEnded = true
     closeForks()
     pendingOffer = nil
+    locationDeadline = nil
     ringDeadline = nil
     responseDeadline = nil
     answerDeadline = nil

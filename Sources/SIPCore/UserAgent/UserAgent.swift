@@ -119,7 +119,9 @@ public final class UserAgent {
       context.counters.received += 1
       let isStranger = !context.knows(path.remote.host)
       switch SIPGate.admit(bytes, transport: path.remote.transport) {
-      case .failure(let refusal): isStranger ? ignore() : refuse(refusal, from: path)
+      case .failure(let refusal):
+        reportUnreadable(refusal)
+        isStranger ? ignore() : refuse(refusal, from: path)
       case .success(let message):
         // A request in a dialog is judged by the dialog; a response says itself what it answers.
         if isStranger, message.method != nil, context.dialogs[DialogID(receivedIn: message)] == nil {
@@ -188,6 +190,8 @@ public final class UserAgent {
           context.counters.strays += 1
         }
       case .response(let transaction, let response, let path): receive(response, of: transaction, from: path)
+      case .unreadable(let transaction, let response):
+        if case .call(let call) = context.owners[transaction] { receive(unreadable: response, of: call) }
       case .lateSuccess(let response, let path):
         let dialog = DialogID(
           callID: response.callID, localTag: response.from.tag ?? "", remoteTag: response.to.tag ?? "")
@@ -256,6 +260,25 @@ public final class UserAgent {
 
   private func ignore() { context.counters.strangersIgnored += 1 }
 
+  /// The gate refused a response: the call whose INVITE it answers hears of it. Where neither Via nor CSeq can be read, the
+  /// Call-ID says whose it is.
+  private func reportUnreadable(_ refusal: GateRefusal) {
+    guard let message = refusal.message, case .response(let status) = message.startLine else { return }
+    let response = UnreadableResponse(status: status, rule: refusal.rule)
+    if let transaction = context.transactions.client(ofRefused: message) {
+      guard case .call(let call) = context.owners[transaction] else { return }
+      receive(unreadable: response, of: call)
+    } else if message.vias.isEmpty || message.cseq.map({ $0.method.isEmpty }) ?? true,
+      let call = message.callID.flatMap({ invitations[$0] })
+    {
+      receive(unreadable: response, of: call)
+    }
+  }
+
+  private func receive(unreadable response: UnreadableResponse, of call: CallHandle) {
+    with(call) { ($0 as? OutgoingCallMachine)?.receive(unreadable: response) }
+  }
+
   private func refuse(_ refusal: GateRefusal, from path: SIPPath) {
     context.counters.refused += 1
     context.counters.refusedByRule[refusal.rule, default: 0] += 1
@@ -312,7 +335,7 @@ public final class UserAgent {
       context.respond(transaction, response)
     }
     guard configuration.acceptsCalls else { return answer(OutgoingResponse(404)) }
-    if let refusal = request.bodyRefusal { return answer(refusal) }
+    if let refusal = request.bodyRefusal ?? request.acceptRefusal { return answer(refusal) }
     guard live.count < configuration.limits.calls, incomingRate.take(at: context.now) else {
       context.counters.overloads += 1
       return answer(

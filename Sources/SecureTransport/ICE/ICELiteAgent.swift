@@ -4,8 +4,8 @@ package import SDPCore
 /// The lite end of ICE (RFC 8445 section 2.5): it sends no checks, answers those of the peer, is always controlled, and
 /// sends media only where the peer's nominated check came from, by the port of ours that it came to.
 ///
-/// An answer goes only to one who knows our user fragment or our password; strangers hear nothing, so that the port
-/// reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep coming.
+/// An answer goes only to one who knows our user fragment or our password, or whose address has proved itself; strangers
+/// hear nothing, so that the port reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep coming.
 package final class ICELiteAgent {
   /// Ways that are proved at a time; the one not heard for longest makes room.
   package static let maximumPaths = 16
@@ -103,8 +103,12 @@ package final class ICELiteAgent {
     events: inout [TransportEvent]
   ) -> Verdict {
     guard failure == nil, let message = STUNMessage(packet), message.kind == .request,
-      message.method == STUNMessage.bindingMethod, message.hasFingerprint, message.integrityOffset != nil
+      message.method == STUNMessage.bindingMethod, message.hasFingerprint
     else { return .silent }
+    guard message.integrityOffset != nil else {
+      // RFC 8489 section 9.1.3, where the address cannot be forged.
+      return isProved(source) ? refuse(message, .badRequest, reply, key: nil) : .silent
+    }
     guard let (local, generation) = credentials(named: message) else {
       guard message.hasIntegrity(self.local.key) else { return .silent }
       // A peer that knows the password and names nobody (RFC 8489 section 9.1.3).

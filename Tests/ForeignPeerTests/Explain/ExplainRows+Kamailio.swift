@@ -105,6 +105,7 @@ extension ExplainRow {
     },
     says("trunkDrained", reply(486, "Busy Here"), ["drain: true"]),
     says("trunkSilent", "exit;"),
+    says("responseUnreadable", reply(404, "Not Found", "Max-Forwards: 300")),
     says("requestsRepeated", leads: false, "usleep(\"900000\"); " + reply(486, "Busy Here")),
     says(
       "slowTrunk", leads: false,

@@ -96,6 +96,33 @@ struct TelephoneEventReceiverTests {
     #expect(feed.codes == [9, 9])
   }
 
+  /// How gear writes a key: what comes of its packets, in order.
+  enum Form: CaseIterable {
+    case whole, withoutMarker, markedThroughout, endsOnly, oneEnd, doubled, startsOnly
+  }
+
+  @Test("every key is told once, in every form that gear has for it", arguments: Form.allCases)
+  func forms(_ form: Form) {
+    var feed = Feed()
+    let keys = Array(0...15 as ClosedRange<UInt8>)
+    for key in keys {
+      let timestamp = UInt32(key) * 8_000
+      if form != .endsOnly {
+        for report in 1...4 as ClosedRange<UInt16> {
+          let isMarked = form == .markedThroughout || form != .withoutMarker && report == 1
+          for _ in 0..<(form == .doubled ? 2 : 1) {
+            feed.packet(key, timestamp, report * 160, marker: isMarked)
+          }
+        }
+      }
+      let ends = form == .startsOnly ? 0 : form == .oneEnd ? 1 : form == .doubled ? 6 : 3
+      for _ in 0..<ends { feed.packet(key, timestamp, 800, end: true, marker: form == .markedThroughout) }
+      feed.wait(TelephoneEventReceiver.timeout + 100)
+    }
+    #expect(feed.codes == keys.map(Int.init))
+    #expect(feed.receiver.nextDeadline == nil)
+  }
+
   @Test("an event longer than its counter goes on in segments")
   func segments() {
     var feed = Feed(clockRate: 48_000)

@@ -16,7 +16,7 @@ struct ParserTests {
       ("port 0", GateFixtures.replacing("From", with: "From: <sip:a@h:0>;tag=1")),
       ("escape", GateFixtures.replacing("To", with: "To: <sip:a%4@h>")),
       ("no user", GateFixtures.replacing("To", with: "To: <sip:@h>")),
-      ("mail in To", GateFixtures.replacing("To", with: "To: <mailto:a@h>")),
+      ("mail in Route", GateFixtures.adding("Route: <mailto:a@h>")),
       ("star with another", GateFixtures.adding("Contact: *")),
       ("Route without URI", GateFixtures.adding("Route: proxy")),
       ("quoted branch", GateFixtures.replacing("Via", with: "Via: SIP/2.0/UDP 192.0.2.1;branch=\"a\"")),
@@ -44,6 +44,17 @@ struct ParserTests {
       (
         GateFixtures.replacing("Contact", with: "Contact: <mailto:a@h>, <sip:b@h>"),
         { $0.contacts.map(\.uri.user) == ["b"] }
+      ),
+      (
+        GateFixtures.replacing("To", with: "To: <mailto:a@h>;p=1"),
+        { $0.to.uri.scheme == .other && $0.to.uri.user == "mailto:a@h" && $0.to.parameters.count == 1 }
+      ),
+      (GateFixtures.replacing("From", with: "From: isbn:2983792873;tag=1"), { $0.from.uri.user == "isbn:2983792873" }),
+      (
+        GateFixtures.message(
+          GateFixtures.lines.map {
+            $0.hasPrefix("INVITE ") ? "SIP/2.0 200 OK" : $0.hasPrefix("To") ? "To: <http://a/b?c>;tag=2" : $0
+          }), { $0.to.uri.user == "http://a/b?c" && $0.to.tag == "2" }
       ),
       (GateFixtures.replacing("Contact", with: "Contact: *"), { $0.hasWildcardContact && $0.contacts.isEmpty }),
       (GateFixtures.adding("k: timer"), { $0.tokens("supported")?.contains("TIMER") ?? false }),

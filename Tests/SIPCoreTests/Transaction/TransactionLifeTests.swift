@@ -65,7 +65,7 @@ struct TransactionLifeTests {
           }
         case .cancelled(let id, _):
           if !open[side].contains(id) { faults.append("\(id) cancelled and not open") }
-        case .response(let id, _, _), .failed(let id, _):
+        case .response(let id, _, _), .unreadable(let id, _), .failed(let id, _):
           if !open[side].contains(id) { faults.append("\(id) is not open") }
         case .ended(let id):
           if open[side].remove(id) == nil { faults.append("\(id) ended and was not open") }

@@ -180,6 +180,7 @@ final class TransactionScene {
       return "request \(message.method?.rawValue ?? "")"
     case .acknowledgement: return "acknowledgement"
     case .response(_, let message, _): return "response \(message.status ?? 0)"
+    case .unreadable(_, let response): return "unreadable \(response.status) \(response.rule.rawValue)"
     case .lateSuccess(let message, _): return "late \(message.status ?? 0)"
     case .cancelled: return "cancelled"
     case .failed(_, let failure): return "failed \(failure)"

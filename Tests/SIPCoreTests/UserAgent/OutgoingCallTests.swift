@@ -83,6 +83,43 @@ import Testing
         wait 64000
         """),
     Race(
+      name: "early media: a 2xx that says something else counts",
+      script: """
+        place
+        -> INVITE 1 a
+        <- 183 x sdp
+        == trying
+        == progress 183 'v=0 peer'
+        <- 200 x sdp2
+        -> ACK 1 a
+        == established 'v=0 peer again'
+        hangup
+        -> BYE 2 a
+        == ended local
+        <- 200 for BYE
+        wait 64000
+        """),
+    Race(
+      name: "16 idle minutes, and the peer that took the refreshing on itself is late: its requests are answered",
+      script: """
+        place
+        -> INVITE 1 a [!Session-Expires]
+        <- 200 x sdp | Session-Expires: 1800;refresher=uas
+        -> ACK 1 a
+        == established 'v=0 peer'
+        wait 960000
+        <- INVITE x 1 sdp2
+        == offered 'v=0 peer again'
+        answer
+        -> 200 INVITE a [v=0 answer]
+        <- ACK x 1
+        wait 960000
+        <- BYE x 2
+        -> 200 BYE a
+        == ended remote
+        wait 64000
+        """),
+    Race(
       name: "CANCEL waits for a provisional response",
       script: """
         place
@@ -419,6 +456,82 @@ import Testing
         wait 64000
         """),
     Race(
+      name: "a silent trunk has reached nobody, however short its ring time",
+      paths: "u",
+      change: { $0.ringTimeoutMilliseconds = 8_000 },
+      script: """
+        place
+        -> INVITE 1 u
+        wait 8000
+        -> INVITE 1 u
+        -> INVITE 1 u
+        -> INVITE 1 u
+        -> INVITE 1 u
+        wait 23999
+        -> INVITE 1 u
+        -> INVITE 1 u
+        wait 1
+        == ended failed sip.transport
+        wait 64000
+        """),
+    Race(
+      name: "a ring time that is shorter than a silence leaves the next path its own",
+      paths: "ab",
+      change: { $0.ringTimeoutMilliseconds = 8_000 },
+      script: """
+        place
+        -> INVITE 1 a
+        wait 32000
+        -> INVITE 2 b
+        wait 7000
+        <- 180 x
+        == trying
+        == progress 180
+        wait 7999
+        wait 1
+        -> CANCEL 2 b [Reason: Q.850;cause=19]
+        <- 200 for CANCEL
+        <- 487 x
+        -> ACK 2 b
+        == ended failed sip.noAnswer 487
+        wait 64000
+        """),
+    Race(
+      name: "nobody says where the next hop lives",
+      paths: "",
+      change: { $0.ringTimeoutMilliseconds = 8_000 },
+      script: """
+        place
+        ?? sip:+15550100@example.com
+        wait 32000
+        == ended failed sip.transport
+        locate a
+        wait 64000
+        """),
+    Race(
+      name: "the ring time begins when it rings",
+      change: { $0.ringTimeoutMilliseconds = 8_000 },
+      script: """
+        place
+        -> INVITE 1 a
+        <- 100
+        == trying
+        wait 7000
+        <- 180 x
+        == progress 180
+        wait 7000
+        <- 180 y
+        == progress 180
+        wait 999
+        wait 1
+        -> CANCEL 1 a [Reason: Q.850;cause=19]
+        <- 200 for CANCEL
+        <- 487 x
+        -> ACK 1 a
+        == ended failed sip.noAnswer 487
+        wait 64000
+        """),
+    Race(
       name: "the paths are looked for",
       paths: "",
       script: """
@@ -651,6 +764,106 @@ import Testing
     let ladder = Ladder(paths: race.paths, limits: race.limits, race.change)
     ladder.run(race.script)
     #expect(ladder.agent.holdings.values.allSatisfy { $0 == 0 }, "left behind: \(ladder.agent.holdings)")
+  }
+
+  static let redress = "v=analytics1;url=https://redress.example.com;tel=+12155551212"
+
+  @Test("a block by call analytics is told as one, with the network's redress address", arguments: [603, 608])
+  func blocked(_ status: Int) throws {
+    let ladder = Ladder()
+    ladder.run(
+      """
+      place
+      -> INVITE 1 a
+      <- \(status) x | Reason: SIP;cause=\(status);text="\(Self.redress)"
+      -> ACK 1 a
+      == ended failed sip.blocked \(status)
+      wait 64000
+      """)
+    let failure = try #require(ladder.lastEnd?.failure)
+    #expect(failure.reasons.first?.text == Self.redress)
+    #expect(failure.endCause == .denied && failure.retry == .never)
+  }
+
+  /// A script in which nothing that can be read ends the call, and what the call is told to have failed for.
+  struct Unreadable: Sendable {
+    let script: String
+    let response: UnreadableResponse
+  }
+
+  static let unreadableScripts: [Unreadable] = [
+    Unreadable(
+      script: """
+        <- 404 x | CSeq: 1 INVITE
+        wait 32000
+        == ended failed sip.protocol
+        """, response: UnreadableResponse(status: 404, rule: .repeatedHeader)),
+    Unreadable(
+      script: """
+        <- 183 x | Record-Route: <mailto:a@b>
+        wait 32000
+        == ended failed sip.protocol
+        """, response: UnreadableResponse(status: 183, rule: .fieldValue)),
+    Unreadable(
+      script: """
+        <- 200 x sdp | Via: nothing
+        wait 32000
+        == ended failed sip.protocol
+        """, response: UnreadableResponse(status: 200, rule: .via)),
+    Unreadable(
+      script: """
+        <- 180 x
+        == trying
+        == progress 180
+        <- 200 x sdp | CSeq: 1 INVITE
+        wait 8000
+        -> CANCEL 1 a
+        <- 200 for CANCEL
+        <- 487 x
+        -> ACK 1 a
+        == ended failed sip.protocol
+        """, response: UnreadableResponse(status: 200, rule: .repeatedHeader)),
+  ]
+
+  @Test(
+    "a response that cannot be read is told with the rule it breaks, and not as silence",
+    arguments: unreadableScripts)
+  func unreadable(_ row: Unreadable) throws {
+    let ladder = Ladder { $0.ringTimeoutMilliseconds = 8_000 }
+    ladder.run("place\n-> INVITE 1 a\n" + row.script + "\nwait 64000")
+    let failure = try #require(ladder.lastEnd?.failure)
+    #expect(failure.code == .protocolBroken)
+    #expect(failure.warning.flatMap(UnreadableResponse.init(warning:)) == row.response)
+    #expect(ladder.agent.holdings.values.allSatisfy { $0 == 0 }, "left behind: \(ladder.agent.holdings)")
+  }
+
+  @Test("a response that cannot be read changes nothing where another one can")
+  func unreadableAndRead() throws {
+    let ladder = Ladder()
+    ladder.run(
+      """
+      place
+      -> INVITE 1 a
+      <- 183 x | CSeq: 1 INVITE
+      <- 486 x
+      -> ACK 1 a
+      == ended failed sip.busy 486
+      wait 64000
+      """)
+    #expect(ladder.lastEnd?.failure?.warning == nil)
+    let broken = Ladder()
+    broken.run(
+      """
+      place
+      -> INVITE 1 a
+      <- 183 x | CSeq: 1 INVITE
+      <- 180 x
+      == trying
+      == progress 180
+      lost
+      == ended failed sip.transport
+      wait 64000
+      """)
   }
 
   /// Every class of the catalogue that a status can mean by itself.
