@@ -8,7 +8,7 @@ public struct UserAgentLimits: Hashable, Sendable {
   public var transactions = 100_000
   /// Of those, requests of one host that begin something, copies of them waited for included; one above is answered 503
   /// without a transaction. What belongs to a dialog is not counted: calls that are up can be ended.
-  public var beginningTransactionsPerHost = 20_000
+  public var beginningTransactionsPerHost = 10_000
   /// Early dialogs of one INVITE of ours: forks above get an ACK and a BYE when they answer, nothing else.
   public var forks = 10
   /// Unanswered reliable provisional responses of a call.
