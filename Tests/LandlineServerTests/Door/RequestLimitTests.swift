@@ -94,13 +94,28 @@ import Testing
       // Forty were counted: nine are owed, a second each.
       let refused = try await status(wrong + "X-Forwarded-For: 203.0.113.9\r\n")
       #expect(refused.0 == 429 && refused.1.contains("retry-after: "), "\(refused)")
+      /// The status of something that is asked while the host is over its limit, however late this test is.
+      func statusWhileOver(_ ask: () async throws -> Int?) async throws -> Int? {
+        var found: Int?
+        for _ in 0..<20 where found != 429 {
+          while try await status(wrong + "X-Forwarded-For: 203.0.113.9\r\n").0 != 429 {}
+          found = try await ask()
+        }
+        return found
+      }
       // A right one of the same host waits too; other clients of the proxy do not, and no WebSocket is a way around.
-      #expect(try await status("Authorization: Bearer operator\r\nX-Forwarded-For: 203.0.113.9\r\n").0 == 429)
+      let right = try await statusWhileOver {
+        try await status("Authorization: Bearer operator\r\nX-Forwarded-For: 203.0.113.9\r\n").0
+      }
+      #expect(right == 429)
       let other = try await status("Authorization: Bearer operator\r\nX-Forwarded-For: 203.0.113.8\r\n").0
       #expect(other != 429 && other != 401, "\(other)")
-      let upgrade = try await RawPeer.connect(port)
-      try await upgrade.write(RawPeer.upgrade(extra: ["X-Forwarded-For: 203.0.113.9"]))
-      #expect(await upgrade.response()?.status == 429)
+      let upgraded = try await statusWhileOver {
+        let upgrade = try await RawPeer.connect(port)
+        try await upgrade.write(RawPeer.upgrade(extra: ["X-Forwarded-For: 203.0.113.9"]))
+        return await upgrade.response()?.status
+      }
+      #expect(upgraded == 429)
     }
   }
 }
