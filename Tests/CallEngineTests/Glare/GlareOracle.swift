@@ -178,8 +178,10 @@ struct GlareOracle {
     if let cutAt = run.cutAt {
       let silentSince = max(cutAt, run.farOpenAt ?? cutAt, answeredAt)
       let end = silentSince + GlareOracle.deadMedia
+      // Whoever was never heard behind the answer has not vanished: the call is charged to its end.
       let dead = Outcome(
-        name: "no sound", cause: .error, at: end, micro: GlareOracle.cost(from: answeredAt, to: silentSince), byes: 1)
+        name: "no sound", cause: .error, at: end,
+        micro: GlareOracle.cost(from: answeredAt, to: silentSince > answeredAt ? silentSince : end), byes: 1)
       let isFirst = deadlines.values.allSatisfy { $0.at >= end }
       if end <= time, isFirst, !outcomes.contains(where: { $0.name == dead.name }) {
         outcomes.append(dead)

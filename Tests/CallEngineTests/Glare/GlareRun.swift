@@ -416,7 +416,11 @@ final class GlareRun {
     case .accept: accept()
     case .offerAgain: if trunkEnds.isEmpty { offerFromTrunk(trunkWish) }
     case .secured: bench.secured(call)
-    case .silence: if let call, closedAt == nil { bench.feed(.media(call, .silence(.far))) }
+    case .silence:
+      // It sent until then.
+      if let call, closedAt == nil {
+        for notice in [MediaNotice.firstMedia(.far), .silence(.far)] { bench.feed(.media(call, notice)) }
+      }
     case .sessionEnd:
       entries.append(Entry(time: now, kind: .sessionEnded))
       bench.feed(.sessionEnded(bench.session))
