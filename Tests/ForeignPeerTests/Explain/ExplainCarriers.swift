@@ -73,7 +73,7 @@ enum ExplainCarriers {
     var settings = GatewaySettings(
       trunks + others + [second], payers: ExplainStage.payers,
       calls: ["per-session: 200", "ledger-timeout: 5s", "dead-media: 9s", "media-set-up: 8s"])
-    settings.http = ["limits:", "  registrations-per-second: 100", "  requests-per-second: 1000", "  burst: 1000"]
+    settings.http = ["limits:", "  registrations-per-second: 100", "  requests-per-second: 10000", "  burst: 10000"]
     settings.certificates = certificates.own
     do {
       try await GatewayRunning.run(settings) { gateway in

@@ -44,6 +44,9 @@ extension ExplainRow {
     ExplainRow("noSoundAtAll", "SIPp", trunk: answer(plain)) {
       try await $0.talked("noSoundAtAll", sound: "silent")
     },
+    ExplainRow("soundNeverCame", "SIPp", trunk: answer(plain, echoes: true)) {
+      try await $0.ended("soundNeverCame", ["sound": "silent"])
+    },
     ExplainRow("soundDied", "SIPp", trunk: answer(plain, echoes: true)) { stage in
       let id = try await stage.placed("soundDied", ["sound": "talking"])
       try await stage.apps.told("soundDied", "established")
