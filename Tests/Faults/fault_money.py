@@ -165,13 +165,15 @@ async def lies(self):
         self.row("M8", beyond, "s billed beyond the last sound", "<= 2 (dead-media)", beyond <= 2.6,
                  f"{records[silent]['duration_ms']} ms billed, reason {records[silent]['reason']}", gate=True)
         problems = []
-        # Nobody was called, and nobody was ever heard: both cost nothing.
-        for number, what in ((fake, "a busy call"), (mute, "a call that had no sound")):
-            if ends[number]["cost_micro"] != 0 or number in records and records[number]["amount_micro"] != 0:
-                problems.append(f"{what} costs {ends[number]['cost_micro']}")
-        # The one with the late BYE is billed to its last sound, the other to its BYE.
+        # Nobody was called: it costs nothing.
+        if ends[fake]["cost_micro"] != 0 or fake in records and records[fake]["amount_micro"] != 0:
+            problems.append(f"a busy call costs {ends[fake]['cost_micro']}")
+        # The one with the late BYE is billed to its last sound, the others to their BYE, whether they had sound or not.
         # When a sound ended is known to half a second.
-        for number, over, slack in ((late, quiet, 0.85), (doubled, legs[doubled].bye_sent_at or legs[doubled].bye_at, 0.35)):
+        for number, over, slack in (
+            (late, quiet, 0.85), (doubled, legs[doubled].bye_sent_at or legs[doubled].bye_at, 0.35),
+            (mute, legs[mute].bye_sent_at or legs[mute].bye_at, 0.35),
+        ):
             problem = duration_problem(ends[number], over - legs[number].acknowledged_at, slack)
             if problem:
                 problems.append(f"{number}: {problem}")

@@ -43,7 +43,8 @@ async def attack(ground):
             add_address(f"{address}/{128 if ':' in address else 32}")
     add_address(f"{OUTSIDE}/32")
     questions = serve_names()
-    async with Lab("b10", trunks=[Trunk("first")]) as lab:
+    # The most that an operator can open: every host that is not inside.
+    async with Lab("b10", trunks=[Trunk("first")], sip_hosts=["any"]) as lab:
         reached = []
         listeners = []
         for address in INSIDE:

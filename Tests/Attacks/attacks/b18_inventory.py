@@ -20,6 +20,8 @@ async def attack(ground):
         lab.prepare()
         if os.geteuid() == 0:
             os.chmod(lab.folder, 0o700)
+        # Made by this test, with the umask that the gateway is to bear; one that all may write to is refused.
+        os.chmod(lab.state, 0o755)
         await lab.start()
     finally:
         os.umask(previous)

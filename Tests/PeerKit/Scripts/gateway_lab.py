@@ -167,10 +167,11 @@ class Lab:
     def __init__(
         self, name="lab", *, trunks=(), accounts=None, calls=None, http=None, listeners=("udp", "tcp"), tls=None,
         log_level="info", more="", folder=None, deck=DECK, limits=True, wide=False,
+        sip_hosts=(),
     ):
         """calls, http: members of these sections; tls: (certificate, key) for a TLS listener; more: further sections
         as text; limits: whether the door's limits of one host are lifted, since all of a lab's apps are one host;
-        wide: whether trunks' sound gets the whole range of ports that the gateway has by itself, at an address of its
+        sip_hosts: which hosts calls to SIP addresses may reach; wide: whether trunks' sound gets the whole range of ports that the gateway has by itself, at an address of its
         own."""
         self.name = name
         self.trunks = list(trunks)
@@ -182,6 +183,7 @@ class Lab:
         self.listeners, self.tls, self.log_level, self.more, self.deck, self.limits = (
             listeners, tls, log_level, more, deck, limits,
         )
+        self.sip_hosts = list(sip_hosts)
         self._own_folder = folder is None
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix=f"landline-{name}-"))
         self.state = self.folder / "state"
@@ -249,6 +251,7 @@ class Lab:
             names = [trunk.name for trunk in self.trunks] if environment == "production" else []
             if environment == "sandbox":
                 lines.append("    sandbox-numbers: true")
+            lines.append(f"    sip-hosts: [{', '.join(self.sip_hosts)}]")
             lines += [f"    trunks: [{', '.join(names)}]", "    operators:", f"      {environment}-admin:",
                       f"        key-file: {environment}.key", "    applications:"]
             for account in self.accounts:
