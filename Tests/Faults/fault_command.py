@@ -20,10 +20,10 @@ def variables(lab, account):
 
 async def started(lab, account, *arguments):
     # Whoever runs this in the background hands on that interrupts are ignored, which holds until the program's first line.
+    # Python's own way to change that may lock a child up for ever where this process has threads.
     return await asyncio.create_subprocess_exec(
-        binary(), "call", NUMBER, *arguments, env=variables(lab, account), cwd=lab.folder,
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        "env", "--default-signal=INT", binary(), "call", NUMBER, *arguments, env=variables(lab, account), cwd=lab.folder,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
 
 
 @fault("interrupted command", "Ctrl-C on `landline call` at any moment of its start", alone=True, seconds=120)

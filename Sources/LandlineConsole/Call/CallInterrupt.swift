@@ -34,6 +34,8 @@ final class CallInterrupt: @unchecked Sendable {
   private var source: (any DispatchSourceRead)?
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "landline.call.interrupt")
+  /// The limits run out even while what hangs up still waits for something.
+  private let limits = DispatchQueue(label: "landline.call.interrupt.limits")
 
   var wasAsked: Bool { state.withLock { $0.wasAsked } }
 
@@ -88,10 +90,10 @@ final class CallInterrupt: @unchecked Sendable {
       return (!state.wasAsked, state.hangUp)
     }
     guard isFirst else { end() }
-    queue.asyncAfter(deadline: .now() + .milliseconds(CallInterrupt.patienceMilliseconds)) { [self] in
+    limits.asyncAfter(deadline: .now() + .milliseconds(CallInterrupt.patienceMilliseconds)) { [self] in
       state.withLock { $0.cutOff }?()
     }
-    queue.asyncAfter(deadline: .now() + .milliseconds(CallInterrupt.longestMilliseconds)) { [self] in
+    limits.asyncAfter(deadline: .now() + .milliseconds(CallInterrupt.longestMilliseconds)) { [self] in
       // The command may have ended meanwhile, inside a process that goes on.
       if state.withLock({ $0.isWatching }) { end() }
     }
