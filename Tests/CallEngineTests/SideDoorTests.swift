@@ -28,6 +28,27 @@ struct SideDoorTests {
     ).record()
   }
 
+  @Test("REST reaches no emergency number of another country, and none as the first destination")
+  func originatedShortCodes() throws {
+    let bench = try Bench()
+    func originate(_ first: Destination, _ second: Destination) -> Int {
+      bench.feed(
+        .originate(
+          OriginationID(1),
+          Origination(
+            first: first, second: second, callerNumber: try? E164Number(Scene.ours), payer: bench.caller.payer)))
+      return bench.engine.liveCalls.count
+    }
+    let phone = Destination.phone(try E164Number(Scene.phone))
+    for code in ["100", "118", "190", "911"] {
+      #expect(originate(phone, .emergency(try EmergencyNumber(code))) == 0, "\(code)")
+      #expect(originate(.emergency(try EmergencyNumber(code)), phone) == 0, "\(code)")
+    }
+    #expect(originate(.emergency(try EmergencyNumber("112")), phone) == 0)
+    #expect(bench.asked.isEmpty && bench.invites.isEmpty)
+    #expect(originate(phone, .emergency(try EmergencyNumber("112"))) == 1)
+  }
+
   @Test("a short code that the environment names is free, and 112 is not where it names others")
   func namedCodes() throws {
     var configuration = try Scene.configuration()
@@ -132,7 +153,10 @@ struct SideDoorTests {
   @Test("a redirection is followed only where the caller could have called, for no more than is held")
   func redirections() throws {
     var configuration = try Scene.configuration()
-    configuration.environments[0].sipHosts.listed = ["pbx.example.com"]
+    configuration.environments[0].sipHosts = .init(listed: ["pbx.example.com"], reachesAny: true)
+    for index in configuration.trunks.indices { configuration.trunks[index].maximumRedirections = 3 }
+    // A trunk of another environment, at a public address.
+    configuration.trunks.append(try Scene.trunk("foreign", host: 0x0101_0101))
     let bench = try Bench(configuration)
     #expect(bench.place() != nil)
     let allows = bench.invites[0].call.allowsRedirection
@@ -147,8 +171,15 @@ struct SideDoorTests {
     // Dearer, denied, dear by the number plan, without a price, of another country.
     var refused: [(String, SIPHost)] = [
       "+46711234567", "+46901234567", "+46900123456", "+4930123456", "+12025550123", "0709876543", "alice", "",
+      "+46709876543;rn=+46900123456", "+46709876543;npdi",
     ].map { ($0, trunk) }
-    refused += [.name("elsewhere.example.com"), .ipv4(0x7F00_0001), .ipv4(0x0808_0808)].map { ("alice", $0) }
+    refused += [.ipv4(0x7F00_0001), .ipv4(0x0A00_0001), .ipv4(0x0101_0101)].map { ("alice", $0) }
+    refused.append(("+46900123456", .ipv4(0x0101_0101)))
+    for name in ["maddr", "rn", "CIC"] {
+      var uri = SIPURI(scheme: .sip, user: "+46709876543", host: trunk)
+      uri.parameters = [SIPParameter(name, "198.51.100.9")]
+      #expect(!allows(uri), "\(name)")
+    }
     let followed = refused.filter { isFollowed($0.0, $0.1) }
     #expect(followed.isEmpty, "\(followed)")
     #expect(isFollowed("alice", .name("pbx.example.com")))
@@ -162,8 +193,10 @@ struct SideDoorTests {
   func freeRedirection() throws {
     var configuration = try Scene.configuration()
     configuration.environments[0].sipHosts.reachesAny = true
+    for index in configuration.trunks.indices { configuration.trunks[index].maximumRedirections = 3 }
     let bench = try Bench(configuration)
-    #expect(bench.place("alice@example.com", kind: .sip) != nil)
+    // By name at a trunk, which costs nothing here.
+    #expect(bench.place("alice@198.51.100.1", kind: .sip) != nil)
     let allows = bench.invites[0].call.allowsRedirection
     #expect(!allows(SIPURI(scheme: .sip, user: "+46709876543", host: .ipv4(0xC633_6401))))
     #expect(allows(SIPURI(scheme: .sip, user: "bob", host: .name("example.com"))))

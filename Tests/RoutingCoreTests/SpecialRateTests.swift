@@ -148,6 +148,13 @@ struct SpecialRateTests {
     #expect(try !isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n4690,2\n"))
     #expect(try isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n46900,2\n"))
     #expect(try isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n469001,2\n"))
+    // In whichever deck of the plan it stands.
+    let decks = ["prefix,rate\n46,0.01\n", "prefix,rate\n46900,2\n"]
+    let plan = try RatePlan(
+      name: "two",
+      try decks.enumerated().map { RatePlan.Entry(try DeckFixture.index($0.element, name: "deck\($0.offset)")) })
+    let price = try Rating.quote(try NumberDigits("46900123456"), plan: plan, account: .eur, at: Self.now)
+    #expect(price.prefix == "46900")
     // A row for another part of the range is no price for this number.
     #expect(try !isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n469009,2\n"))
     #expect(try outcome("+46900123456", deck: "prefix,rate\n47,0.01\n") == .failure(.noRate))

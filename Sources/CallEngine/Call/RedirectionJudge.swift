@@ -10,13 +10,18 @@ struct RedirectionJudge: Sendable {
   let terms: CallTerms
   let environment: EngineConfiguration.Environment
   /// Hosts that lead to the environment's trunks.
-  let trunkHosts: [SIPHost]
+  let trunkHosts: Set<SIPHost>
+  /// Hosts of trunks that it may not use.
+  let foreignTrunkHosts: Set<SIPHost>
   /// When the price of the new destination is looked up.
   let time: Instant
 
   /// How long calls are whose prices are compared, in seconds: prices differ in their fees, their first seconds, their
   /// steps and their caps.
   private static let comparedSeconds: [Int64] = [1, 60, 600, Tariff.maximumSeconds]
+
+  /// Parameters that lead a request elsewhere than its URI says (RFC 3261 section 19.1.1, RFC 4694).
+  private static let redirectingParameters: Set<String> = ["maddr", "rn", "cic"]
 
   init?(_ terms: CallTerms, payer: Payer, _ context: EngineContext) {
     guard let environment = context.configuration.environments.first(where: { $0.name == payer.environment }) else {
@@ -25,15 +30,17 @@ struct RedirectionJudge: Sendable {
     self.payer = payer
     self.terms = terms
     self.environment = environment
-    trunkHosts = (environment.trunks + environment.emergencyTrunks).compactMap { context.trunks[$0]?.uri.host }
+    let names = environment.trunks + environment.emergencyTrunks
+    trunkHosts = Set(names.compactMap { context.trunks[$0]?.uri.host })
+    foreignTrunkHosts = Set(context.trunks.values.compactMap(\.uri.host)).subtracting(trunkHosts)
     time = context.clock
   }
 
   func allows(_ target: SIPURI) -> Bool {
+    guard !target.parameters.contains(where: { RedirectionJudge.redirectingParameters.contains($0.name.lowercased()) })
+    else { return false }
     guard let host = target.host, !trunkHosts.contains(host) else { return allowsAtTrunk(target.user ?? "") }
-    let name = host.description.lowercased()
-    let isListed = environment.sipHosts.listed.contains { $0.lowercased() == name }
-    guard isListed || environment.sipHosts.reachesAny && !host.isInternal else { return false }
+    guard !foreignTrunkHosts.contains(host), environment.sipHosts.allows(host) else { return false }
     return costsNoMore(CallEngine.rating(ofAddressFor: payer, in: environment))
   }
 
@@ -41,8 +48,8 @@ struct RedirectionJudge: Sendable {
   private func allowsAtTrunk(_ user: String) -> Bool {
     // A carrier that sends an emergency call elsewhere knows why.
     if terms.isEmergency { return true }
-    let digits = user.prefix { $0 != ";" }
-    guard let number = try? E164Number(digits.hasPrefix("+") ? String(digits) : "+" + digits) else { return false }
+    // What stands behind a semicolon may name another number for the way (RFC 4694): only the bare number has a price.
+    guard let number = try? E164Number(user.hasPrefix("+") ? user : "+" + user) else { return false }
     guard number.countryCode == terms.countryCode, let plan = payer.plan,
       let digits = try? NumberDigits(number.digits)
     else { return false }

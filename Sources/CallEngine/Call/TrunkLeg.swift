@@ -190,8 +190,10 @@ final class TrunkLeg {
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
       maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
     plan.callID = sipCallID
-    let judge = RedirectionJudge(terms, payer: payer, context)
-    plan.allowsRedirection = { judge?.allows($0) ?? false }
+    if trunk.maximumRedirections > 0 {
+      let judge = RedirectionJudge(terms, payer: payer, context)
+      plan.allowsRedirection = { judge?.allows($0) ?? false }
+    }
     plan.reachesInternalHosts = trunk.media.reachesInternalHosts
     if hasOther { plan.firstResponseMilliseconds = context.limits.firstResponseMilliseconds }
     context.emit(.sip(.placeCall(handle, plan)))

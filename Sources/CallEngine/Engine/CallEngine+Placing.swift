@@ -16,7 +16,7 @@ extension CallEngine {
         request.kind, request.target, in: environment,
         from: caller.callerNumbers.first { $0.description == request.callerNumber } ?? caller.callerNumbers.first)
       let isEmergency = CallEngine.isEmergency(destination, in: environment)
-      try admit(destination, payer: caller.payer, in: environment)
+      try admit(isEmergency: isEmergency, payer: caller.payer, in: environment)
       if sessions[session]?.count ?? 0 >= context.limits.callsPerSession, !isEmergency {
         throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
       }
@@ -49,7 +49,13 @@ extension CallEngine {
   func originate(_ order: OriginationID, _ origination: Origination) {
     do throws(CallFailure) {
       guard let environment = environment(origination.payer) else { throw CallFailure(.internal) }
-      try admit(origination.second, payer: origination.payer, in: environment)
+      if case .emergency = origination.first {
+        throw CallFailure(.number, phrase: "an emergency service cannot be the first destination")
+      }
+      try checkEmergency(origination.second, in: environment, from: origination.callerNumber)
+      try admit(
+        isEmergency: CallEngine.isEmergency(origination.second, in: environment), payer: origination.payer,
+        in: environment)
       let near = try terms(of: origination.first, payer: origination.payer, in: environment)
       guard near.test == nil else {
         throw CallFailure(.number, phrase: "a test number cannot be the first destination")
@@ -96,9 +102,8 @@ extension CallEngine {
 
   /// An emergency call is refused by no cap but its own: nobody gets past the others with many of them.
   private func admit(
-    _ destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
+    isEmergency: Bool, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) {
-    let isEmergency = CallEngine.isEmergency(destination, in: environment)
     if isEmergency {
       let others = calls.values.count { $0.farTerms.isEmergency && $0.payer.account == payer.account }
       guard others < environment.emergencyCalls else {
@@ -136,14 +141,29 @@ extension CallEngine {
     _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment,
     from callerNumber: E164Number?
   ) throws(CallFailure) -> Destination {
+    let destination: Destination
     do throws(InvalidValue) {
-      let codes = environment.emergencyNumbers ?? EmergencyNumber.codes(ofCaller: callerNumber)
-      let destination = try Destination(
+      // No code is looked for in what is too long for one: sets of them are not built for every call.
+      let isShort = kind == .phone && text.utf8.count <= EmergencyNumber.maximumDigits
+      destination = try Destination(
         kind, text, userRules: try UserID.Rules(maximumLength: environment.usersMaximumLength),
-        emergencyCodes: codes.union(EmergencyNumber.known))
-      // What is an emergency number elsewhere is none here, and a short code is no number of a deck.
-      if case .emergency(let number) = destination { _ = try EmergencyNumber(number.code, among: codes) }
-      return destination
+        emergencyCodes: isShort
+          ? EmergencyNumber.known.union(environment.emergencyNumbers ?? []) : EmergencyNumber.known)
+    } catch {
+      throw CallFailure(error.failureCode, leg: .app, invalidValue: error)
+    }
+    try checkEmergency(destination, in: environment, from: callerNumber)
+    return destination
+  }
+
+  /// Refuses what is an emergency number elsewhere and none here, by app and by REST alike: it would be free.
+  private func checkEmergency(
+    _ destination: Destination, in environment: EngineConfiguration.Environment, from callerNumber: E164Number?
+  ) throws(CallFailure) {
+    guard case .emergency(let number) = destination else { return }
+    let codes = environment.emergencyNumbers ?? EmergencyNumber.codes(ofCaller: callerNumber)
+    do throws(InvalidValue) {
+      _ = try EmergencyNumber(number.code, among: codes)
     } catch {
       throw CallFailure(error.failureCode, leg: .app, invalidValue: error)
     }
@@ -309,9 +329,7 @@ extension CallEngine {
         destination: .sip(address), rating: try rating(of: address, payer, in: environment),
         maximumSeconds: longest, trunks: [trunk.trunk.name])
     }
-    let host = address.host.description.lowercased()
-    let isListed = environment.sipHosts.listed.contains { $0.lowercased() == host }
-    guard isListed || (environment.sipHosts.reachesAny && !address.host.isInternal) else {
+    guard environment.sipHosts.allows(address.host) else {
       throw forbidden("sip.hostNotAllowed", "calls to this domain are not allowed", "a domain of the configuration")
     }
     guard let trunk = try? Trunk(name: "direct", healthPolicy: .standard) else {
@@ -320,7 +338,7 @@ extension CallEngine {
     // The name was chosen by an app, and what it resolves to and what its peer answers by whoever owns it: neither may
     // lead into the gateway's own network.
     var media = MediaPolicy.trunk([.none, .sdes])
-    media.reachesInternalHosts = isListed
+    media.reachesInternalHosts = environment.sipHosts.lists(address.host)
     let direct = CallTrunk(
       trunk: trunk, uri: SIPURI(scheme: .sip, user: nil, host: address.host),
       identity: CallerIdentityPolicy(domain: configuration.host, assertion: .none), media: media)

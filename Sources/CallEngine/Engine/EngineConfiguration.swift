@@ -22,7 +22,8 @@ public struct EngineConfiguration: Sendable {
     /// Emergency codes of its callers; `nil` for those of the country of the caller's number.
     public var emergencyNumbers: Set<String>?
     /// Emergency calls of one account at a time.
-    public var emergencyCalls = 8
+    public var emergencyCalls = standardEmergencyCalls
+    public static let standardEmergencyCalls = 8
     /// Names of the trunks that carry emergency calls, in their order; empty for those of other calls.
     public var emergencyTrunks: [String] = []
     public var usersMaximumLength: Int
@@ -51,6 +52,13 @@ public struct EngineConfiguration: Sendable {
       self.listed = listed
       self.reachesAny = reachesAny
     }
+
+    func lists(_ host: SIPHost) -> Bool {
+      let name = host.description.lowercased()
+      return listed.contains { $0.lowercased() == name }
+    }
+
+    func allows(_ host: SIPHost) -> Bool { lists(host) || reachesAny && !host.isInternal }
   }
 
   public var environments: [Environment]

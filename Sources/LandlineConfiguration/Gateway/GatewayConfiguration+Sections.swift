@@ -22,7 +22,7 @@ extension GatewayConfiguration {
         entry.name, number: UInt16(index + 1), reading: entry.section, folder: folder)
       {
         if let twin = listeners.first(where: { $0.isBound(like: listener) }) {
-          entry.section.note("is bound to the same address, port and transport as '\(twin.name)'", at: nil)
+          entry.section.addProblem("is bound to the same address, port and transport as '\(twin.name)'", at: nil)
         }
         listeners.append(listener)
       }
@@ -51,7 +51,7 @@ extension GatewayConfiguration {
       let name = trunks[place].trunk.name
       for host in trunks[place].hosts {
         if let other = said[host], other.policy != policy {
-          sections[place].note(
+          sections[place].addProblem(
             "tls", "differs from that of trunk '\(other.trunk)', which has the same host",
             fix: "leave it out: what '\(other.trunk)' says holds for every trunk of the host")
           return false
@@ -95,23 +95,23 @@ extension GatewayConfiguration {
       for application in environment.applications {
         let place = "environments.\(environment.name).applications.\(application.name)"
         if let other = applications.updateValue(place, forKey: application.key) {
-          entry.section.note("application '\(application.name)' has the key of \(other)", at: nil)
+          entry.section.addProblem("application '\(application.name)' has the key of \(other)", at: nil)
         }
       }
       for person in environment.operators {
         let place = "environments.\(environment.name).operators.\(person.name)"
         if let other = people.updateValue(place, forKey: person.key) {
-          entry.section.note("operator '\(person.name)' has the key of \(other)", at: nil)
+          entry.section.addProblem("operator '\(person.name)' has the key of \(other)", at: nil)
         }
       }
       for person in environment.owners {
         let place = "environments.\(environment.name).owners.\(person.name)"
         if let other = people.updateValue(place, forKey: person.key) {
-          entry.section.note("owner '\(person.name)' has the key of \(other)", at: nil)
+          entry.section.addProblem("owner '\(person.name)' has the key of \(other)", at: nil)
         }
       }
       if let other = ledgers.updateValue(environment.name, forKey: environment.ledger) {
-        entry.section.note("ledger", "is the ledger of '\(other)' too: their money would mix")
+        entry.section.addProblem("ledger", "is the ledger of '\(other)' too: their money would mix")
       }
       environments.append(environment)
     }
@@ -126,12 +126,12 @@ extension GatewayConfiguration {
       if media.app.contains(where: {
         MediaConfiguration.share($0.bind, host) && media.appPorts($0).contains(port)
       }) {
-        section.note("app", "takes port \(port), which listener '\(listener.name)' has")
+        section.addProblem("app", "takes port \(port), which listener '\(listener.name)' has")
       }
       if media.trunk.contains(where: {
         MediaConfiguration.share($0.bind, host) && $0.ports.contains(listener.listener.port)
       }) {
-        section.note("trunk", "the ports contain \(port), which listener '\(listener.name)' has")
+        section.addProblem("trunk", "the ports contain \(port), which listener '\(listener.name)' has")
       }
     }
   }
@@ -141,7 +141,7 @@ extension GatewayConfiguration {
     where listener.listener.transport != .udp && listener.listener.port == http.port && http.port != 0
       && MediaConfiguration.share(listener.listener.host, http.host)
     {
-      section.note("bind", "takes port \(http.port), which listener '\(listener.name)' has")
+      section.addProblem("bind", "takes port \(http.port), which listener '\(listener.name)' has")
     }
   }
 }

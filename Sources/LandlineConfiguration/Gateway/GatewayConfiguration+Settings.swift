@@ -151,7 +151,8 @@ extension GatewayConfiguration {
       part("trunks", environment.trunks)
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part(
-        "sip-hosts", environment.sipHosts + (environment.reachesAnySIPHost ? [EnvironmentConfiguration.anyHost] : []))
+        "sip-hosts",
+        environment.sipHosts.listed + (environment.sipHosts.reachesAny ? [EnvironmentConfiguration.anyHost] : []))
       part("sip-rate", environment.sipRatePerMinute)
       part("emergency.numbers", environment.emergencyNumbers)
       part("emergency.calls", environment.emergencyCalls)

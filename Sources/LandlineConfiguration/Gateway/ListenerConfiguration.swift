@@ -28,12 +28,12 @@ public struct ListenerConfiguration: Hashable, Sendable {
       URL(fileURLWithPath: $0.text, relativeTo: folder).path
     }
     if transport != .tls, certificate != nil || key != nil || floor != nil || !authorities.isEmpty {
-      section.note("certificate, key, minimum-tls and client-authorities go with 'transport: tls' only", at: nil)
+      section.addProblem("certificate, key, minimum-tls and client-authorities go with 'transport: tls' only", at: nil)
     }
     var settings: TLSServerSettings?
     if transport == .tls {
       guard let certificate, let key else {
-        section.note("a TLS listener needs 'certificate' and 'key', two PEM files", at: nil)
+        section.addProblem("a TLS listener needs 'certificate' and 'key', two PEM files", at: nil)
         return nil
       }
       settings = TLSServerSettings(
@@ -41,12 +41,13 @@ public struct ListenerConfiguration: Hashable, Sendable {
         clientAuthorities: authorities)
     }
     if !section.has("bind") {
-      section.note("'bind' is missing: an address of this machine, such as 192.0.2.1:5060", at: nil)
+      section.addProblem("'bind' is missing: an address of this machine, such as 192.0.2.1:5060", at: nil)
     }
     guard let bound else { return nil }
     let isWildcard = bound.host == .ipv4(0) || bound.host == .ipv6(high: 0, low: 0)
     if isWildcard, advertised == nil {
-      section.note("'advertise' is missing: bound to all addresses, it must say which one peers shall use", at: nil)
+      section.addProblem(
+        "'advertise' is missing: bound to all addresses, it must say which one peers shall use", at: nil)
       return nil
     }
     self.name = name

@@ -76,7 +76,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     self.account = account
     registrationSeconds = section.milliseconds("register", in: 60_000...86_400_000).map { UInt32($0 / 1000) }
     if registrationSeconds != nil, accountSection == nil {
-      section.note("register", "there is no 'account' whose user could be registered")
+      section.addProblem("register", "there is no 'account' whose user could be registered")
     }
     tls = section.section("tls").map { TrunkConfiguration.tls($0, folder: folder) }
     media = TrunkConfiguration.media(section)
@@ -115,7 +115,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
         name: name, priority: UInt16(clamping: priority), weight: UInt16(clamping: weight), limits: limits,
         healthPolicy: health, failover: failover, isDraining: isDraining)
     } catch {
-      section.note("\(error.problem); accepted: \(error.accepted)", at: nil)
+      section.addProblem("\(error.problem); accepted: \(error.accepted)", at: nil)
       return nil
     }
     guard had, let uri else { return nil }
@@ -153,7 +153,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     let algorithms = section.texts("algorithms", atMost: DigestAlgorithm.allCases.count)?.compactMap { entry in
       let algorithm = DigestAlgorithm(token: entry.text)
       if algorithm == nil {
-        section.note(
+        section.addProblem(
           "algorithms",
           "'\(CallFailure.shortened(entry.text))' is none of "
             + DigestAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))
@@ -161,7 +161,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
       return algorithm
     }
     guard (written == nil) != (file == nil) else {
-      section.note("one of 'password' and 'password-file' is needed", at: nil)
+      section.addProblem("one of 'password' and 'password-file' is needed", at: nil)
       return nil
     }
     var password = written ?? ""
@@ -170,7 +170,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
         password = try ConfigurationFile.secret(file)
         if let problem = ConfigurationFile.modeProblem(file) { section.warn("password-file", problem) }
       } catch {
-        section.note("password-file", error.description)
+        section.addProblem("password-file", error.description)
       }
     }
     return username.map {
@@ -187,7 +187,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     let authorities = section.texts("authorities", atMost: 16)
     let fingerprints = section.texts("fingerprints", atMost: 16)
     if authorities != nil, fingerprints != nil {
-      section.note(
+      section.addProblem(
         "'authorities' and 'fingerprints' exclude each other: a pinned certificate needs no authority", at: nil)
     }
     if let authorities { policy.trust = .authorities(authorities.map { path($0.text) }) }
@@ -202,7 +202,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     if let certificate, let key {
       policy.identity = TLSIdentityFiles(certificateChain: path(certificate), privateKey: path(key))
     } else if certificate != nil || key != nil {
-      section.note("'certificate' and 'key' go together", at: nil)
+      section.addProblem("'certificate' and 'key' go together", at: nil)
     }
     if let floor = section.choice("minimum", TLSVersionFloor.self) { policy.minimumVersion = floor }
     if let wildcards = section.flag("wildcard-names") { policy.allowsWildcardNames = wildcards }
@@ -220,11 +220,12 @@ public struct TrunkConfiguration: Hashable, Sendable {
         let codec = AudioCodec.allCases.first { $0.rawValue.lowercased() == entry.text.lowercased() }
         if codec == nil {
           let words = AudioCodec.allCases.map { $0.rawValue.lowercased() }
-          section.note("codecs", "'\(CallFailure.shortened(entry.text))' is none of \(words.joined(separator: ", "))")
+          section.addProblem(
+            "codecs", "'\(CallFailure.shortened(entry.text))' is none of \(words.joined(separator: ", "))")
         }
         return codec
       }
-      if codecs.isEmpty { section.note("codecs", "at least one is needed") }
+      if codecs.isEmpty { section.addProblem("codecs", "at least one is needed") }
       if !chosen.isEmpty { policy.codecs = chosen }
     }
     if let time = section.milliseconds("packet-time", in: 10...60) { policy.packetTime = Int(time) }
@@ -236,7 +237,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     let isOn = section.flag("enabled") ?? true
     let interval = section.milliseconds("interval", in: 90_000...86_400_000) ?? 1_800_000
     let minimum = section.milliseconds("minimum", in: 90_000...86_400_000) ?? 90_000
-    if minimum > interval { section.note("minimum", "is longer than the interval") }
+    if minimum > interval { section.addProblem("minimum", "is longer than the interval") }
     return SessionTimerPolicy(interval: isOn ? UInt32(interval / 1000) : nil, minimum: UInt32(minimum / 1000))
   }
 
@@ -248,14 +249,14 @@ public struct TrunkConfiguration: Hashable, Sendable {
     case "number": return .callerNumber
     case "account":
       guard let account else {
-        caller.note("from-user", "is 'account', and there is none")
+        caller.addProblem("from-user", "is 'account', and there is none")
         return .callerNumber
       }
       user = account.username
     default: break
     }
     guard let uri = try? SIPURI(parsing: "sip:\(user)@invalid"), uri.user == user else {
-      caller.note("from-user", "cannot stand before the @ of a URI; accepted: number, account, or a user's name")
+      caller.addProblem("from-user", "cannot stand before the @ of a URI; accepted: number, account, or a user's name")
       return .callerNumber
     }
     return .fixed(user)
@@ -309,7 +310,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
       do {
         policy.dialFormat = try DialFormat(prefix: prefix, keepsPlus: keepsPlus)
       } catch {
-        dial.note("prefix", "\(error.problem); accepted: \(error.accepted)")
+        dial.addProblem("prefix", "\(error.problem); accepted: \(error.accepted)")
       }
     }
     return policy

@@ -1,3 +1,4 @@
+internal import CallEngine
 internal import CallModel
 internal import Foundation
 
@@ -38,11 +39,11 @@ extension EnvironmentConfiguration {
       if let person = OwnerConfiguration(entry.name, reading: entry.section, folder: folder) { owners.append(person) }
     }
     guard EnvironmentConfiguration.isName(name) else {
-      section.note("the name is not 1 to 32 lower-case letters, digits and '-', starting with a letter", at: nil)
+      section.addProblem("the name is not 1 to 32 lower-case letters, digits and '-', starting with a letter", at: nil)
       return nil
     }
     if trunks.isEmpty, !section.has("trunks"), !hasSandboxNumbers {
-      section.note(
+      section.addProblem(
         "no call could go anywhere: name 'trunks', or set 'sandbox-numbers: true' to answer the test numbers", at: nil)
     }
   }
@@ -60,15 +61,15 @@ extension EnvironmentConfiguration {
 
   private mutating func readSIP(_ section: ConfigurationSection) {
     let entries = section.texts("sip-hosts", atMost: EnvironmentConfiguration.maximumSIPHosts) ?? []
-    reachesAnySIPHost = entries.contains { $0.text == EnvironmentConfiguration.anyHost }
+    sipHosts.reachesAny = entries.contains { $0.text == EnvironmentConfiguration.anyHost }
     for entry in entries where entry.text != EnvironmentConfiguration.anyHost {
-      if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.append(host) }
+      if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.listed.append(host) }
     }
     if let rate = section.value("sip-rate", { try DecimalText.parse($0, scale: Tariff.rateScale) }) {
       if (0...Tariff.maximumPrice).contains(rate) {
         sipRatePerMinute = rate
       } else {
-        section.note(
+        section.addProblem(
           "sip-rate",
           "is out of range; accepted: 0 to \(DecimalText.format(Tariff.maximumPrice, scale: Tariff.rateScale)) a minute"
         )
@@ -96,12 +97,12 @@ extension EnvironmentConfiguration {
     for entry in section.texts("trunks", atMost: EnvironmentConfiguration.maximumTrunks) ?? [] {
       let shown = CallFailure.shortened(entry.text)
       if trunks.contains(entry.text) {
-        section.note("trunks", "'\(shown)' stands here more than once")
+        section.addProblem("trunks", "'\(shown)' stands here more than once")
       } else if known.contains(entry.text) {
         trunks.append(entry.text)
       } else {
         let hint = Spelling.nearest(to: entry.text, among: known).map { " (did you mean '\($0)'?)" } ?? ""
-        section.note("trunks", "there is no trunk '\(shown)'\(hint)")
+        section.addProblem("trunks", "there is no trunk '\(shown)'\(hint)")
       }
     }
     return trunks
@@ -117,14 +118,15 @@ extension EnvironmentConfiguration {
         schemes.insert(scheme)
       } else {
         let hint = Spelling.nearest(to: entry.text, among: words).map { " (did you mean '\($0)'?)" } ?? ""
-        section.note(
+        section.addProblem(
           "registration",
           "'\(CallFailure.shortened(entry.text))' is none of \(words.joined(separator: ", "))\(hint)")
         return nil
       }
     }
     guard !schemes.isEmpty else {
-      section.note("registration", "is empty: no app could register; accepted: [\(words.joined(separator: ", "))]")
+      section.addProblem(
+        "registration", "is empty: no app could register; accepted: [\(words.joined(separator: ", "))]")
       return nil
     }
     if !schemes.contains(.token) {
@@ -192,7 +194,7 @@ extension ApplicationConfiguration {
   private static func secret(_ section: ConfigurationSection, folder: URL) -> Redacted<String>? {
     let (inline, file) = (section.text("secret"), section.text("secret-file"))
     guard (inline == nil) != (file == nil) else {
-      section.note("one of 'secret' and 'secret-file' is needed", at: nil)
+      section.addProblem("one of 'secret' and 'secret-file' is needed", at: nil)
       return nil
     }
     let name = inline == nil ? "secret-file" : "secret"
@@ -201,7 +203,7 @@ extension ApplicationConfiguration {
     }
     guard let text = inline ?? file.flatMap({ section.secret("secret-file", $0, folder: folder) }) else { return nil }
     guard Data(base64Encoded: text)?.count == secretBytes else {
-      section.note(
+      section.addProblem(
         name, "is not the Base64 of \(secretBytes) bytes; accepted: 24 characters, as openssl rand -base64 16 prints")
       return nil
     }
@@ -223,7 +225,7 @@ extension OperatorConfiguration {
     else { return nil }
     guard OperatorConfiguration.keyLength.contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else {
-      section.note(
+      section.addProblem(
         "key-file",
         "its first line is no key; accepted: \(OperatorConfiguration.keyLength.lowerBound) to "
           + "\(OperatorConfiguration.keyLength.upperBound) printable characters without spaces, "
@@ -251,10 +253,10 @@ extension ConfigurationSection {
     let path = URL(fileURLWithPath: file, relativeTo: folder).path
     do throws(ConfigurationProblems) {
       let secret = try ConfigurationFile.secret(path)
-      if let problem = ConfigurationFile.modeProblem(path) { note(key, problem) }
+      if let problem = ConfigurationFile.modeProblem(path) { addProblem(key, problem) }
       return secret
     } catch {
-      note(key, error.description)
+      addProblem(key, error.description)
       return nil
     }
   }

@@ -1,3 +1,4 @@
+public import CallEngine
 public import CallModel
 
 /// One entry of `environments`: a ledger of its own, the trunks it may use, and who may use it.
@@ -10,8 +11,6 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let maximumTrunks = 1024
   public static let maximumEmergencyNumbers = 64
   public static let emergencyCallsRange = 1...1024
-  /// Emergency calls of one account at a time.
-  public static let standardEmergencyCalls = 8
   public static let maximumCallerNumbers = 10_000
   public static let standardLedgerCacheMebibytes = 64
   public static let ledgerCacheRange = 1...16_384
@@ -30,10 +29,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
   public var hasSandboxNumbers: Bool
-  /// Hosts that calls to SIP addresses may reach; none where it is empty.
-  public var sipHosts: [String]
-  /// Whether calls to SIP addresses may reach every host that is not private.
-  public var reachesAnySIPHost: Bool
+  /// Hosts that calls to SIP addresses may reach.
+  public var sipHosts: EngineConfiguration.SIPHosts
   /// Nano-units of the payer's currency for a minute of a call to a SIP address.
   public var sipRatePerMinute: Int64
   /// Emergency codes of its callers; `nil` for those of the country of the caller's number.
@@ -60,11 +57,10 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     largestAmountMicros = EnvironmentConfiguration.standardLargestAmountMicros
     trunks = []
     hasSandboxNumbers = false
-    sipHosts = []
-    reachesAnySIPHost = false
+    sipHosts = EngineConfiguration.SIPHosts()
     sipRatePerMinute = 0
     emergencyNumbers = nil
-    emergencyCalls = EnvironmentConfiguration.standardEmergencyCalls
+    emergencyCalls = EngineConfiguration.Environment.standardEmergencyCalls
     emergencyTrunks = []
     usersMaximumLength = UserID.Rules.standard.maximumLength
     registration = Set(RegistrationScheme.allCases)

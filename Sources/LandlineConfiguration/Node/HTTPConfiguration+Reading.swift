@@ -22,9 +22,9 @@ extension HTTPConfiguration {
       tls = TLSServerSettings(
         identity: TLSIdentityFiles(certificateChain: certificate, privateKey: key), minimumVersion: floor ?? .tls12)
     } else if certificate != nil || key != nil {
-      section.note("'certificate' and 'key' go together", at: nil)
+      section.addProblem("'certificate' and 'key' go together", at: nil)
     } else if floor != nil {
-      section.note("minimum-tls", "goes with 'certificate' and 'key' only")
+      section.addProblem("minimum-tls", "goes with 'certificate' and 'key' only")
     }
     for entry in section.texts("origins", atMost: HTTPConfiguration.maximumOrigins) ?? [] {
       if let origin = section.entry("origins", entry, HTTPConfiguration.origin) { origins.append(origin) }
@@ -49,7 +49,7 @@ extension HTTPConfiguration {
       let path = URL(fileURLWithPath: text, relativeTo: folder).path
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
-        return section.note(
+        return section.addProblem(
           "pages", "'\(CallFailure.shortened(text))' is neither true nor false, nor a folder that exists")
       }
       pages = .folder(path)

@@ -45,7 +45,7 @@ extension MediaConfiguration {
         if let value = section.number("port", in: 0...65_535) {
           port = UInt16(clamping: value)
           if (1..<MediaConfiguration.lowestPort).contains(port) {
-            section.note(
+            section.addProblem(
               "port", "\(port) belongs to the system; accepted: \(MediaConfiguration.lowestPort) to 65535, or 0 for any"
             )
           }
@@ -55,7 +55,8 @@ extension MediaConfiguration {
       }
       guard let bound else { return nil }
       if MediaConfiguration.isWildcard(bound), advertised == nil {
-        section.note("'advertise' is missing: bound to all addresses, it must say which one peers shall use", at: nil)
+        section.addProblem(
+          "'advertise' is missing: bound to all addresses, it must say which one peers shall use", at: nil)
         return nil
       }
       bind = bound
@@ -67,27 +68,27 @@ extension MediaConfiguration {
     for (index, interface) in app.enumerated() {
       let ports = appPorts(interface)
       if ports.upperBound > 65_535 {
-        section.note("app", "entry \(index + 1): \(threads) threads from port \(interface.port) on go past 65535")
+        section.addProblem("app", "entry \(index + 1): \(threads) threads from port \(interface.port) on go past 65535")
       }
       for (other, earlier) in app[..<index].enumerated()
       where MediaConfiguration.share(interface.bind, earlier.bind) && appPorts(earlier).overlaps(ports) {
-        section.note(
+        section.addProblem(
           "app", "entry \(index + 1): has ports of entry \(other + 1); each thread takes one, from 'port' on")
       }
       for (other, side) in trunk.enumerated()
       where MediaConfiguration.share(interface.bind, side.bind)
         && (Int(side.ports.lowerBound)...Int(side.ports.upperBound)).overlaps(ports)
       {
-        section.note("app", "entry \(index + 1): its ports lie within those of trunk entry \(other + 1)")
+        section.addProblem("app", "entry \(index + 1): its ports lie within those of trunk entry \(other + 1)")
       }
     }
     for (index, interface) in trunk.enumerated() {
       for (other, earlier) in trunk[..<index].enumerated()
       where MediaConfiguration.share(interface.bind, earlier.bind) && earlier.ports.overlaps(interface.ports) {
-        section.note("trunk", "entry \(index + 1): its ports overlap those of entry \(other + 1)")
+        section.addProblem("trunk", "entry \(index + 1): its ports overlap those of entry \(other + 1)")
       }
       if MediaLoopConfiguration.TrunkInterface.parts(of: interface.ports, into: threads).isEmpty {
-        section.note("trunk", "entry \(index + 1): there are fewer pairs of ports than threads")
+        section.addProblem("trunk", "entry \(index + 1): there are fewer pairs of ports than threads")
       }
     }
   }

@@ -29,10 +29,10 @@ extension EngineConfiguration.Limits {
     // The next grant must be there before the last one ends.
     let shortest = min(firstGrantSeconds, grantSeconds) * 1000
     if guardMilliseconds >= shortest {
-      section.note(
+      section.addProblem(
         "grant-guard", "\(guardMilliseconds)ms is not shorter than the shortest grant, \(shortest / 1000)s")
     } else if ledgerMilliseconds > guardMilliseconds {
-      section.note(
+      section.addProblem(
         "ledger-timeout",
         "\(ledgerMilliseconds)ms is longer than 'grant-guard', \(guardMilliseconds)ms: the call would end before the answer"
       )
@@ -55,7 +55,7 @@ extension RetentionConfiguration {
     }
     statisticsMilliseconds = section.milliseconds("statistics", in: RetentionConfiguration.range)
     if let statisticsMilliseconds, let recordMilliseconds, statisticsMilliseconds > recordMilliseconds {
-      section.note("statistics", "is longer than 'records', which they are part of")
+      section.addProblem("statistics", "is longer than 'records', which they are part of")
     }
     switch section.text("traces") {
     case nil: break

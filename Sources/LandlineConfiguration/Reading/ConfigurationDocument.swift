@@ -20,18 +20,18 @@ final class ConfigurationDocument {
     self.file = file
     self.overrides = overrides
     guard text.utf8.count <= ConfigurationDocument.maximumBytes else {
-      note("has more than \(ConfigurationDocument.maximumBytes) bytes", at: nil)
+      addProblem("has more than \(ConfigurationDocument.maximumBytes) bytes", at: nil)
       return
     }
     let findings = YAMLPrecheck(text, maximumDepth: ConfigurationDocument.maximumDepth).findings
     for finding in findings {
       switch finding {
       case .tooDeep(let line):
-        note(
+        addProblem(
           "lists and mappings stand more than \(ConfigurationDocument.maximumDepth) deep in each other",
           line: line, column: nil)
       case .anchor(let line, let column):
-        note(
+        addProblem(
           "anchors (&name) and aliases (*name) are not read here: write the values out, or quote a text that begins so",
           line: line, column: column, fix: "write the values out, or quote a text that begins so")
       }
@@ -40,9 +40,9 @@ final class ConfigurationDocument {
     do {
       root = try Yams.compose(yaml: text)
     } catch let error as YamlError {
-      note(error)
+      addProblem(error)
     } catch {
-      note("cannot be read: \(error)", at: nil)
+      addProblem("cannot be read: \(error)", at: nil)
     }
   }
 
@@ -50,17 +50,17 @@ final class ConfigurationDocument {
   var isEmpty: Bool { root?.mapping?.isEmpty ?? true }
 
   /// - Parameter fix: what to write instead, where it is known.
-  func note(_ problem: String, at mark: Mark?, fix: String? = nil) {
-    note(problem, line: mark?.line, column: mark?.column, fix: fix)
+  func addProblem(_ problem: String, at mark: Mark?, fix: String? = nil) {
+    addProblem(problem, line: mark?.line, column: mark?.column, fix: fix)
   }
 
-  private func note(_ problem: String, line: Int?, column: Int?, fix: String? = nil) {
+  private func addProblem(_ problem: String, line: Int?, column: Int?, fix: String? = nil) {
     guard problems.count < ConfigurationProblems.maximum else { return }
     problems.append(ConfigurationProblem(file: file, line: line, column: column, problem: problem, fix: fix))
   }
 
-  /// Notes a problem of a value that stands outside the file.
-  func note(_ problem: String, origin: ConfigurationOrigin, fix: String? = nil) {
+  /// Adds a problem of a value that stands outside the file.
+  func addProblem(_ problem: String, origin: ConfigurationOrigin, fix: String? = nil) {
     guard problems.count < ConfigurationProblems.maximum else { return }
     problems.append(ConfigurationProblem(file: origin.description, line: nil, column: nil, problem: problem, fix: fix))
   }
@@ -86,17 +86,17 @@ final class ConfigurationDocument {
     }
   }
 
-  private func note(_ error: YamlError) {
+  private func addProblem(_ error: YamlError) {
     switch error {
     case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
       .composer(_, let problem, let mark, _):
-      note("is no YAML here: \(problem)", at: mark)
+      addProblem("is no YAML here: \(problem)", at: mark)
     case .duplicatedKeysInMapping(let duplicates, let context):
-      note(
+      addProblem(
         "'\(duplicates.joined(separator: "', '"))' stands here more than once", at: context.mark,
         fix: "leave one of them")
-    case .reader(let problem, _, _, _): note("is no YAML: \(problem)", at: nil)
-    default: note("cannot be read: \(error)", at: nil)
+    case .reader(let problem, _, _, _): addProblem("is no YAML: \(problem)", at: nil)
+    default: addProblem("cannot be read: \(error)", at: nil)
     }
   }
 }

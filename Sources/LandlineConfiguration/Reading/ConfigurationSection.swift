@@ -40,12 +40,12 @@ final class ConfigurationSection {
 
   private func take(_ node: Node) {
     guard case .mapping(let mapping) = node else {
-      note("must hold keys, as in 'name: value'", at: node.mark, fix: "keys with values, as in 'name: value'")
+      addProblem("must hold keys, as in 'name: value'", at: node.mark, fix: "keys with values, as in 'name: value'")
       return
     }
     for (key, value) in mapping {
       guard case .scalar(let scalar) = key else {
-        note("has a key that is no text", at: key.mark)
+        addProblem("has a key that is no text", at: key.mark)
         continue
       }
       entries.append((scalar.string, scalar.mark, value))
@@ -53,20 +53,22 @@ final class ConfigurationSection {
   }
 
   /// - Parameter fix: what to write instead, where it is known.
-  func note(_ problem: String, at mark: Mark?, fix: String? = nil) {
-    document.note(path.isEmpty ? problem : "\(path): \(problem)", at: mark ?? self.mark, fix: fix)
+  func addProblem(_ problem: String, at mark: Mark?, fix: String? = nil) {
+    document.addProblem(path.isEmpty ? problem : "\(path): \(problem)", at: mark ?? self.mark, fix: fix)
   }
 
-  /// Notes a problem with the value of a key.
+  /// Adds a problem with the value of a key.
   /// - Parameter fix: what the value could be, where it is known.
-  func note(_ key: String, _ problem: String, fix: String? = nil) {
+  func addProblem(_ key: String, _ problem: String, fix: String? = nil) {
     let fix = fix.map { "\(name(key)): \($0)" }
-    if let origin = document.overrides[name(key)]?.origin { return document.note(problem, origin: origin, fix: fix) }
+    if let origin = document.overrides[name(key)]?.origin {
+      return document.addProblem(problem, origin: origin, fix: fix)
+    }
     let entry = entries.first { $0.key == key }
-    document.note("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark, fix: fix)
+    document.addProblem("\(name(key)): \(problem)", at: entry?.node.mark ?? entry?.mark ?? mark, fix: fix)
   }
 
-  /// Notes what is unwise about a key, or about the whole section.
+  /// Adds a warning of what is unwise about a key, or about the whole section.
   func warn(_ key: String?, _ problem: String) {
     guard let key else { return document.warn(path.isEmpty ? problem : "\(path): \(problem)", at: mark) }
     let entry = entries.first { $0.key == key }
@@ -75,10 +77,10 @@ final class ConfigurationSection {
 
   func name(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-  /// Notes a key of former versions, with what takes its place.
+  /// Adds a problem for a key of former versions, with what takes its place.
   func retired(_ key: String, _ problem: String) {
     retired.insert(key)
-    if entries.contains(where: { $0.key == key }) { note(key, problem) }
+    if entries.contains(where: { $0.key == key }) { addProblem(key, problem) }
   }
 
   /// Reports every key that nobody asked for. Call it once all were.
@@ -86,7 +88,7 @@ final class ConfigurationSection {
     for entry in entries where !known.contains(entry.key) && !retired.contains(entry.key) {
       let nearest = Spelling.nearest(to: entry.key, among: known.sorted())
       let hint = nearest.map { " (did you mean '\($0)'?)" } ?? "; known here: \(known.sorted().joined(separator: ", "))"
-      note(
+      addProblem(
         "unknown key '\(CallFailure.shortened(entry.key))'\(hint)", at: entry.mark,
         fix: nearest.map { "write '\($0)'" } ?? "leave '\(CallFailure.shortened(entry.key))' out")
     }
@@ -118,13 +120,13 @@ final class ConfigurationSection {
     } else {
       guard let node = node(key) else { return nil }
       guard case .scalar(let scalar) = node else {
-        note(key, "must be a text")
+        addProblem(key, "must be a text")
         return nil
       }
       text = scalar.string
     }
     guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      note(key, "holds a control character")
+      addProblem(key, "holds a control character")
       return nil
     }
     return text
@@ -133,7 +135,7 @@ final class ConfigurationSection {
   func requiredText(_ key: String) -> String? {
     let had = node(key) != nil
     let text = text(key)
-    if !had { note("'\(key)' is missing", at: mark, fix: "add '\(key): …' under \(path)") }
+    if !had { addProblem("'\(key)' is missing", at: mark, fix: "add '\(key): …' under \(path)") }
     return text
   }
 
@@ -143,7 +145,7 @@ final class ConfigurationSection {
     case "true", "yes", "on": return true
     case "false", "no", "off": return false
     default:
-      note(key, "'\(CallFailure.shortened(text))' is neither true nor false", fix: "true or false")
+      addProblem(key, "'\(CallFailure.shortened(text))' is neither true nor false", fix: "true or false")
       return nil
     }
   }
@@ -152,7 +154,7 @@ final class ConfigurationSection {
     guard let text = text(key) else { return nil }
     guard let number = Int(text), range.contains(number) else {
       let accepted = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-      note(key, "'\(CallFailure.shortened(text))' is no\(accepted.dropFirst())", fix: accepted)
+      addProblem(key, "'\(CallFailure.shortened(text))' is no\(accepted.dropFirst())", fix: accepted)
       return nil
     }
     return number
@@ -167,7 +169,7 @@ final class ConfigurationSection {
   func seconds(_ key: String, in range: ClosedRange<Int64>) -> Int64? {
     guard let time = milliseconds(key, in: range.lowerBound * 1000...range.upperBound * 1000) else { return nil }
     guard time % 1000 == 0 else {
-      note(key, "\(time)ms is no whole number of seconds", fix: "\(time / 1000)s")
+      addProblem(key, "\(time)ms is no whole number of seconds", fix: "\(time / 1000)s")
       return nil
     }
     return time / 1000
@@ -187,12 +189,12 @@ final class ConfigurationSection {
     let bounds =
       "\(ConfigurationSection.duration(range.lowerBound)) to \(ConfigurationSection.duration(range.upperBound))"
     guard let number = Int64(digits), let unit else {
-      note(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m, 1h or 90d", fix: bounds)
+      addProblem(key, "'\(CallFailure.shortened(text))' is no duration, such as 500ms, 30s, 5m, 1h or 90d", fix: bounds)
       return nil
     }
     let (product, overflow) = number.multipliedReportingOverflow(by: unit)
     guard !overflow, range.contains(product) else {
-      note(key, "\(text) is out of range: \(bounds)", fix: bounds)
+      addProblem(key, "\(text) is out of range: \(bounds)", fix: bounds)
       return nil
     }
     return product
@@ -209,7 +211,7 @@ final class ConfigurationSection {
     let words = Choice.allCases.map(\.rawValue)
     let nearest = Spelling.nearest(to: text, among: words)
     let hint = nearest.map { " (did you mean '\($0)'?)" } ?? ""
-    note(
+    addProblem(
       key, "'\(CallFailure.shortened(text))' is none of \(words.joined(separator: ", "))\(hint)",
       fix: nearest ?? "one of \(words.joined(separator: ", "))")
     return nil
@@ -221,9 +223,9 @@ final class ConfigurationSection {
     do {
       return try make(text)
     } catch let error as InvalidValue {
-      note(key, "\(error.problem); accepted: \(error.accepted)", fix: error.accepted)
+      addProblem(key, "\(error.problem); accepted: \(error.accepted)", fix: error.accepted)
     } catch {
-      note(key, "\(error)")
+      addProblem(key, "\(error)")
     }
     return nil
   }
@@ -235,7 +237,7 @@ final class ConfigurationSection {
     do throws(InvalidValue) {
       return try make(entry.text)
     } catch {
-      note(
+      addProblem(
         key, "entry \(entry.index + 1): \(error.problem); accepted: \(error.accepted)", fix: error.accepted)
       return nil
     }
@@ -249,17 +251,17 @@ final class ConfigurationSection {
     case .sequence(let sequence): nodes = Array(sequence)
     case .scalar: nodes = [node]
     default:
-      note(key, "must be a list of texts")
+      addProblem(key, "must be a list of texts")
       return nil
     }
     guard nodes.count <= maximum else {
-      note(key, "has more than \(maximum) entries")
+      addProblem(key, "has more than \(maximum) entries")
       return nil
     }
     var texts: [(String, Int)] = []
     for (index, node) in nodes.enumerated() {
       guard case .scalar(let scalar) = node else {
-        note(key, "entry \(index + 1) is no text")
+        addProblem(key, "entry \(index + 1) is no text")
         continue
       }
       texts.append((scalar.string, index))
@@ -283,11 +285,11 @@ final class ConfigurationSection {
   func sections(_ key: String, atMost maximum: Int) -> [ConfigurationSection] {
     guard let node = node(key) else { return [] }
     guard case .sequence(let sequence) = node else {
-      note(key, "must be a list: each entry starts with '- '", fix: "a list, whose entries start with '- '")
+      addProblem(key, "must be a list: each entry starts with '- '", fix: "a list, whose entries start with '- '")
       return []
     }
     guard sequence.count <= maximum else {
-      note(key, "has more than \(maximum) entries")
+      addProblem(key, "has more than \(maximum) entries")
       return []
     }
     return sequence.enumerated().map {
@@ -299,7 +301,7 @@ final class ConfigurationSection {
   func named(_ key: String, atMost maximum: Int) -> [(name: String, section: ConfigurationSection)] {
     guard let section = section(key) else { return [] }
     guard section.entries.count <= maximum else {
-      note(key, "has more than \(maximum) entries")
+      addProblem(key, "has more than \(maximum) entries")
       return []
     }
     return section.entries.map {

@@ -23,7 +23,15 @@ package final class HostRequests: Sendable {
     var isKnownAsOver = false
   }
 
-  private let entries = Mutex<[SIPHost: Entry]>([:])
+  private struct Table {
+    var entries: [SIPHost: Entry] = [:]
+    var prunedAt = MonotonicInstant.zero
+  }
+
+  /// Between two looks through a full table: its size must not be the price of each request.
+  static let pruneMilliseconds: Int64 = 1_000
+
+  private let entries = Mutex(Table())
   /// Microseconds that one request takes.
   private let interval: Int64
   /// Microseconds of as many requests as may come at once.
@@ -37,23 +45,23 @@ package final class HostRequests: Sendable {
     self.burst = interval * Int64(min(max(burst, 1), 1_000_000))
   }
 
-  package var hostCount: Int { entries.withLock { $0.count } }
+  package var hostCount: Int { entries.withLock { $0.entries.count } }
 
   /// Counts a request.
   package func count(_ host: SIPHost, at now: MonotonicInstant) -> Verdict {
     entries.withLock { table in
       let key = place(host, at: now, &table)
-      var entry = table[key] ?? Entry(fullAt: now)
+      var entry = table.entries[key] ?? Entry(fullAt: now)
       if entry.fullAt <= now { entry = Entry(fullAt: now) }
       let taken = microseconds(from: now, to: entry.fullAt) + interval
       guard taken <= burst else {
         let isFirst = !entry.isKnownAsOver
         entry.isKnownAsOver = true
-        table[key] = entry
+        table.entries[key] = entry
         return .over(seconds: max((taken - burst + 999_999) / 1_000_000, 1), isFirst: isFirst)
       }
       entry.fullAt = MonotonicInstant(microseconds: now.microseconds + taken)
-      table[key] = entry
+      table.entries[key] = entry
       return .within
     }
   }
@@ -63,12 +71,12 @@ package final class HostRequests: Sendable {
   package func countRefusedProof(_ host: SIPHost, at now: MonotonicInstant) {
     entries.withLock { table in
       let key = place(host, at: now, &table)
-      var entry = table[key] ?? Entry(fullAt: now)
+      var entry = table.entries[key] ?? Entry(fullAt: now)
       if entry.fullAt <= now { entry = Entry(fullAt: now) }
       let taken = microseconds(from: now, to: entry.fullAt) + interval * (HostRequests.costOfRefusedProof - 1)
       let most = 2 * max(burst, interval * HostRequests.costOfRefusedProof)
       entry.fullAt = MonotonicInstant(microseconds: now.microseconds + min(taken, most))
-      table[key] = entry
+      table.entries[key] = entry
     }
   }
 
@@ -76,11 +84,16 @@ package final class HostRequests: Sendable {
     max(then.microseconds - now.microseconds, 0)
   }
 
-  private func place(_ host: SIPHost, at now: MonotonicInstant, _ table: inout [SIPHost: Entry]) -> SIPHost {
+  private func place(_ host: SIPHost, at now: MonotonicInstant, _ table: inout Table) -> SIPHost {
     let key = HostRequests.key(host)
-    if table[key] != nil { return key }
-    if table.count >= HostRequests.maximumHosts { table = table.filter { now < $0.value.fullAt } }
-    return table.count < HostRequests.maximumHosts ? key : .name("")
+    if table.entries[key] != nil { return key }
+    if table.entries.count >= HostRequests.maximumHosts,
+      table.prunedAt.advanced(byMilliseconds: HostRequests.pruneMilliseconds) <= now
+    {
+      table.entries = table.entries.filter { now < $0.value.fullAt }
+      table.prunedAt = now
+    }
+    return table.entries.count < HostRequests.maximumHosts ? key : .name("")
   }
 
   /// What counts as one host: an IPv6 subscriber has a /64 to himself, and an IPv4 address is the same in either form.

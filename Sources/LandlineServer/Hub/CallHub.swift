@@ -399,11 +399,13 @@ extension CallHub: GatewayOperations {
     do {
       let known = try await environment.payers.payer(order.account, at: NodeClock.wallClock())
       let payer = known ?? .missing(order.account, environment: environment.name)
+      let callerNumber = try order.callerNumber.map { try E164Number($0) }
+      let codes = await emergencyCodes(environment: environment.name, callerNumber: callerNumber)
       origination = Origination(
-        first: try Destination(order.first.kind, order.first.target),
-        second: try Destination(order.second.kind, order.second.target),
+        first: try Destination(order.first.kind, order.first.target, emergencyCodes: codes),
+        second: try Destination(order.second.kind, order.second.target, emergencyCodes: codes),
         headers: try CustomHeaders(order.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
-        callerNumber: try order.callerNumber.map { try E164Number($0) }, payer: payer)
+        callerNumber: callerNumber, payer: payer)
     } catch let problem as InvalidValue {
       return .failure(CallFailure(problem.failureCode, leg: .app, invalidValue: problem))
     } catch {

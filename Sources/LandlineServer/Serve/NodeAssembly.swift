@@ -101,9 +101,7 @@ struct NodeAssembly: Sendable {
       let trunks = hasNone ? [farEndTrunk] : environment.trunks
       var calls = EngineConfiguration.Environment(
         name: environment.name, origin: origin, trunks: trunks, hasSandboxNumbers: environment.hasSandboxNumbers,
-        sipHosts: EngineConfiguration.SIPHosts(
-          listed: environment.sipHosts, reachesAny: environment.reachesAnySIPHost),
-        usersMaximumLength: environment.usersMaximumLength)
+        sipHosts: environment.sipHosts, usersMaximumLength: environment.usersMaximumLength)
       calls.sipRatePerMinute = environment.sipRatePerMinute
       calls.emergencyNumbers = environment.emergencyNumbers
       calls.emergencyCalls = environment.emergencyCalls

@@ -30,19 +30,12 @@ public struct DenyRanges: Hashable, Sendable {
     }
   }
 
-  private let keys: [UInt64]
-  private let rulings: [Ruling]
-  /// Bit n is set when a prefix of n digits is there.
-  private let lengths: UInt16
+  private let table: PrefixTable<Ruling>
 
   /// Nothing is decided.
-  public static let none = DenyRanges(keys: [], rulings: [], lengths: 0)
+  public static let none = DenyRanges(table: PrefixTable(sorted: []))
 
-  private init(keys: [UInt64], rulings: [Ruling], lengths: UInt16) {
-    self.keys = keys
-    self.rulings = rulings
-    self.lengths = lengths
-  }
+  private init(table: PrefixTable<Ruling>) { self.table = table }
 
   /// - Throws: ``InvalidValue`` with rules `deny.count` and `deny.duplicate`.
   public init(_ ranges: some Collection<(prefix: NumberDigits, ruling: Ruling)>) throws(InvalidValue) {
@@ -57,33 +50,13 @@ public struct DenyRanges: Hashable, Sendable {
         kind: "deny ranges", rule: "deny.duplicate", offset: nil, problem: "the prefix \(later.prefix) is there twice",
         accepted: "each prefix once")
     }
-    self.init(
-      keys: sorted.map(\.prefix.key), rulings: sorted.map(\.ruling),
-      lengths: sorted.reduce(0) { $0 | 1 << UInt16($1.prefix.count) })
+    self.init(table: PrefixTable(sorted: sorted.map { (prefix: $0.prefix, value: $0.ruling) }))
   }
 
-  public var count: Int { keys.count }
+  public var count: Int { table.count }
 
   /// What the longest prefix of `number` that is here says.
   public func match(_ number: NumberDigits) -> (prefix: NumberDigits, ruling: Ruling)? {
-    for length in stride(from: number.count, through: 1, by: -1) where lengths & 1 << UInt16(length) != 0 {
-      guard let prefix = number.prefix(length) else { continue }
-      let place = keys.partitioningIndex(where: { $0 >= prefix.key })
-      if place < keys.count, keys[place] == prefix.key { return (prefix, rulings[place]) }
-    }
-    return nil
-  }
-}
-
-extension [UInt64] {
-  /// The first place of a sorted list where `predicate` holds.
-  func partitioningIndex(where predicate: (UInt64) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
+    table.longestMatch(of: number).map { ($0.prefix, $0.value) }
   }
 }

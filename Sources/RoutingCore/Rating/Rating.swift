@@ -86,6 +86,7 @@ public enum Rating {
     if let special { steps?.append(.specialRate(special)) }
     steps?.append(.currency(plan: plan.currency, account: account))
     guard plan.currency == account else { throw .currencyMismatch(plan: plan.currency, account: account) }
+    var tooShort: SpecialRateRanges.Range?
     for entry in plan.entries {
       let index = entry.index
       steps?.append(.deck(label: index.deck.label, rows: index.deck.rows.count))
@@ -100,9 +101,14 @@ public enum Rating {
       }
       guard let match else { continue }
       if isBlocked { throw .destinationBlocked(.deck) }
-      if let refused { throw .destinationBlocked(refused.reason) }
+      // A later deck may have a price for the range.
+      if let refused {
+        tooShort = refused
+        continue
+      }
       return try snapshot(match, entry: entry, at: instant, horizon: horizon, steps: &steps)
     }
+    if let tooShort { throw .destinationBlocked(tooShort.reason) }
     throw .noRate
   }
 

@@ -17,9 +17,7 @@ public struct SpecialRateRanges: Sendable {
 
   /// Sorted by prefix.
   public let ranges: [Range]
-  private let keys: [UInt64]
-  /// Bit n is set when a prefix of n digits is there.
-  private let lengths: UInt16
+  private let table: PrefixTable<Range>
 
   /// The plans of the release.
   public static let shipped = SpecialRateRanges(SpecialRateTable.text)
@@ -33,19 +31,13 @@ public struct SpecialRateRanges: Sendable {
   ///   reads the shipped ones.
   init(_ table: String) {
     ranges = table.split(separator: "\n").compactMap(Range.init).sorted { $0.prefix < $1.prefix }
-    keys = ranges.map(\.prefix.key)
-    lengths = ranges.reduce(0) { $0 | 1 << UInt16($1.prefix.count) }
+    self.table = PrefixTable(sorted: ranges.map { (prefix: $0.prefix, value: $0) })
   }
 
   /// The range in which `number` is a dear one.
   public func match(_ number: NumberDigits) -> Range? {
-    for length in stride(from: number.count, through: 1, by: -1) where lengths & 1 << UInt16(length) != 0 {
-      guard let prefix = number.prefix(length) else { continue }
-      let place = keys.partitioningIndex { $0 >= prefix.key }
-      guard place < keys.count, keys[place] == prefix.key else { continue }
-      return ranges[place].ordinaryLengths & 1 << UInt16(number.count) == 0 ? ranges[place] : nil
-    }
-    return nil
+    guard let range = table.longestMatch(of: number)?.value else { return nil }
+    return range.ordinaryLengths & 1 << UInt16(number.count) == 0 ? range : nil
   }
 }
 

@@ -45,9 +45,10 @@ async def attack(ground):
 
         workers = 16
         flood = [asyncio.ensure_future(guesses(range(first, tries, workers))) for first in range(workers)]
-        for _ in range(5):
+        for share in range(5):
+            # Spread over the flood.
+            await until("the next part of the guesses", lambda: sum(map(len, answers.values())) >= tries * share // 5, 60)
             neighbours.append((await asks(lab, NEIGHBOUR, lab.operator()))[0])
-            await asyncio.sleep(0.05)
         await asyncio.gather(*flood)
         seconds = time.monotonic() - begin
         looked_at = len(answers.get(401, []))
