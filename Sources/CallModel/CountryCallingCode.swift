@@ -1,12 +1,12 @@
 /// The country calling codes that ITU-T E.164 assigns, as a table of this project.
 ///
 /// No code is the beginning of another, so the digits of a number name at most one.
-enum CountryCallingCode {
+package enum CountryCallingCode {
   /// Digits of the longest code.
   static let maximumDigits = 3
 
   /// Assigned codes by their first digit (the world zone), shared service and network codes included.
-  static let assigned: [Int] = [
+  package static let assigned: [Int] = [
     1,
     20, 27,
     211, 212, 213, 216, 218,
@@ -45,5 +45,5 @@ enum CountryCallingCode {
     return known
   }()
 
-  static func isAssigned(_ code: Int) -> Bool { known.indices.contains(code) && known[code] }
+  package static func isAssigned(_ code: Int) -> Bool { known.indices.contains(code) && known[code] }
 }

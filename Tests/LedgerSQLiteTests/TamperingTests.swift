@@ -183,6 +183,7 @@ struct TamperingTests {
     .init("event settings", .i11, "UPDATE account_event SET settings = replace(settings, 'retail', 'friends')"),
     .init("event kind", .i11, "UPDATE account_event SET kind = 'unlock' WHERE kind = 'lock'"),
     .init("event actor", .i11, "UPDATE account_event SET actor = 'nobody' WHERE kind = 'lock'"),
+    .init("event reason", .i11, "UPDATE account_event SET reason = 'by mistake' WHERE kind = 'lock'"),
     .init("event time", .i11, "UPDATE account_event SET at = at + 1 WHERE kind = 'lock'"),
     .init("event's account", .i11, "UPDATE account_event SET account = 2 WHERE kind = 'lock'"),
     .init("event deleted", .i11, "DELETE FROM account_event WHERE kind = 'set-cap'"),

@@ -44,6 +44,8 @@ struct HashChain: ~Copyable {
     append(event.settings)
     append(event.actor)
     append(event.at.milliseconds)
+    // Events of before have none, and their hashes stand.
+    if let reason = event.reason { append(reason) }
     return finish(after: previous)
   }
 

@@ -81,7 +81,9 @@ extension LedgerBook {
       event = "set-zone"
       try change(account.id) { $0.zone = zone }
     }
-    try record(event: event, of: try self.account(account.id), actor: operation.actor, at: operation.at)
+    try record(
+      event: event, of: try self.account(account.id), actor: operation.actor, at: operation.at,
+      reason: administration.reason)
     return try keepAnswer(.changed, to: operation, on: account.id, content: content, seq: head.seq)
   }
 

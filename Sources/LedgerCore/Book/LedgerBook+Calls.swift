@@ -130,7 +130,9 @@ extension LedgerBook {
     case .refused(let refusal): return refuse(refusal)
     case .rated(let rated): snapshot = rated
     }
-    if let countries = account.caps.countries, let country = request.countryCode, !countries.contains(country) {
+    if let countries = account.caps.countries ?? request.defaultCountries, let country = request.countryCode,
+      !countries.contains(country)
+    {
       return refuse(.countryNotAllowed)
     }
     if let highest = account.caps.highestRate, snapshot.highestRatePerMinute > highest { return refuse(.rateTooHigh) }

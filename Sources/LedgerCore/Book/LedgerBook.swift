@@ -264,10 +264,13 @@ extension LedgerBook {
     return (head.seq, head.at)
   }
 
-  mutating func record(event kind: String, of account: LedgerAccount, actor: String, at: Instant) throws {
+  mutating func record(
+    event kind: String, of account: LedgerAccount, actor: String, at: Instant, reason: String? = nil
+  ) throws {
     let (seq, bookedAt) = nextRecord(at: at)
     var event = AccountEvent(
-      seq: seq, account: account.id, kind: kind, settings: account.settingsText, actor: actor, at: bookedAt, hash: [])
+      seq: seq, account: account.id, kind: kind, settings: account.settingsText, actor: actor, at: bookedAt,
+      reason: reason, hash: [])
     event.hash = chain.hash(after: head.hash, event: event)
     head.hash = event.hash
     try rows.insert(event)

@@ -53,11 +53,15 @@ public struct AccountAdministration: Hashable, Sendable {
   public var account: AccountName
   public var key: RequestKey
   public var change: Change
+  /// Why, for whoever reads it later; at most ``LedgerOperation/maximumDetailBytes``. It is no part of what a repeat must
+  /// have equal.
+  public var reason: String?
 
-  public init(account: AccountName, key: RequestKey, _ change: Change) {
+  public init(account: AccountName, key: RequestKey, _ change: Change, reason: String? = nil) {
     self.account = account
     self.key = key
     self.change = change
+    self.reason = reason.map { LedgerOperation.cut($0, to: LedgerOperation.maximumDetailBytes) }
   }
 }
 
@@ -141,10 +145,13 @@ public struct CallOperation: Hashable, Sendable {
     /// Never refused for credit, caps, or a lock.
     public var isEmergency: Bool
     public var linkedCall: CallID?
+    /// Country calling codes that an account without a list of its own may call; `nil` for every one.
+    public var defaultCountries: [Int]?
 
     public init(
       destination: String, countryCode: Int?, rating: Rating, seconds: Int64 = Authorisation.defaultSeconds,
-      maximumSeconds: Int64 = Authorisation.defaultMaximumSeconds, isEmergency: Bool = false, linkedCall: CallID? = nil
+      maximumSeconds: Int64 = Authorisation.defaultMaximumSeconds, isEmergency: Bool = false,
+      linkedCall: CallID? = nil, defaultCountries: [Int]? = nil
     ) {
       self.destination = LedgerOperation.cut(destination, to: Authorisation.maximumDestinationBytes)
       self.countryCode = countryCode
@@ -153,6 +160,7 @@ public struct CallOperation: Hashable, Sendable {
       self.maximumSeconds = maximumSeconds
       self.isEmergency = isEmergency
       self.linkedCall = linkedCall
+      self.defaultCountries = defaultCountries
     }
   }
 

@@ -17,6 +17,8 @@ public protocol LedgerReading {
   func transfer(seq: Int64) throws -> BookedTransfer?
   func events(after seq: Int64, limit: Int) throws -> [AccountEvent]
   func latestEvent(of account: Int64) throws -> AccountEvent?
+  /// The latest event of kind `lock` or `unlock`.
+  func latestLockEvent(of account: Int64) throws -> AccountEvent?
   /// The newest entry of an account at `instant`; `nil` before its first.
   func lastEntry(of account: Int64, before instant: Instant?) throws -> Entry?
 
@@ -163,5 +165,15 @@ extension LedgerReading {
       held += grant?.amount ?? 0
     }
     return (posted, held)
+  }
+}
+
+extension LedgerReading {
+  /// The event that locked an account; `nil` for one that is not locked, and where money did it, as a chargeback does.
+  public func lock(of account: LedgerAccount) throws -> AccountEvent? {
+    guard account.status == .locked, let event = try latestLockEvent(of: account.id), event.kind == "lock" else {
+      return nil
+    }
+    return event
   }
 }

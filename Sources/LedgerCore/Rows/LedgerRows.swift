@@ -85,9 +85,15 @@ public struct AccountEvent: Hashable, Sendable {
   public var settings: String
   public var actor: String
   public var at: Instant
+  /// What was said of it, such as the rule by which the gateway locked the account.
+  public var reason: String?
   public var hash: [UInt8]
 
-  public init(seq: Int64, account: Int64, kind: String, settings: String, actor: String, at: Instant, hash: [UInt8]) {
+  public init(
+    seq: Int64, account: Int64, kind: String, settings: String, actor: String, at: Instant, reason: String? = nil,
+    hash: [UInt8]
+  ) {
+    self.reason = reason
     self.seq = seq
     self.account = account
     self.kind = kind

@@ -214,6 +214,10 @@ package enum LedgerSchema {
     ALTER TABLE hold ADD COLUMN answered_uptime INTEGER;
     ALTER TABLE node ADD COLUMN uptime INTEGER;
     """,
+    // Why an account was locked; events of before have no reason.
+    """
+    ALTER TABLE account_event ADD COLUMN reason TEXT;
+    """,
   ]
 
   /// Brings a file to the newest version.

@@ -16,7 +16,7 @@ enum RowCoding {
     t.seq, t.kind, t.debit, t.credit, t.debit_version, t.credit_version, t.amount, t.currency, t.call_id, t.reverses, \
     t.key, t.actor, t.at, t.event_at, t.detail, t.hash
     """
-  static let event = "seq, account, kind, settings, actor, at, hash"
+  static let event = "seq, account, kind, settings, actor, at, hash, reason"
   static let node = "id, epoch, lease_until, last_beat, uptime"
   static let operation = "account, key, seq, request_hash, outcome, at"
 
@@ -91,7 +91,7 @@ enum RowCoding {
   static func event(_ row: SQLiteStatement) -> AccountEvent {
     AccountEvent(
       seq: row.int64(0), account: row.int64(1), kind: row.text(2), settings: row.text(3), actor: row.text(4),
-      at: Instant(milliseconds: row.int64(5)), hash: row.blob(6))
+      at: Instant(milliseconds: row.int64(5)), reason: row.optionalText(7), hash: row.blob(6))
   }
 
   static func operation(_ row: SQLiteStatement) -> OperationRecord {

@@ -107,6 +107,15 @@ struct SQLiteLedgerReading: LedgerReading {
       .bind(1, account).first(RowCoding.event)
   }
 
+  func latestLockEvent(of account: Int64) throws -> AccountEvent? {
+    try statement(
+      """
+      SELECT \(RowCoding.event) FROM account_event WHERE account = $1 AND kind IN ('lock', 'unlock')
+      ORDER BY seq DESC LIMIT 1
+      """
+    ).bind(1, account).first(RowCoding.event)
+  }
+
   func lastEntry(of account: Int64, before instant: Instant?) throws -> Entry? {
     let before = try sequence(HistoryRange(to: instant, limit: 1)).before
     return try statement(

@@ -86,7 +86,7 @@ final class SQLiteLedgerRows: LedgerRows {
       """)
     insertEntry = try prepare(
       "INSERT INTO entry(account, version, transfer, amount, balance_after) VALUES($1, $2, $3, $4, $5)")
-    insertEvent = try prepare("INSERT INTO account_event(\(RowCoding.event)) VALUES($1, $2, $3, $4, $5, $6, $7)")
+    insertEvent = try prepare("INSERT INTO account_event(\(RowCoding.event)) VALUES($1, $2, $3, $4, $5, $6, $7, $8)")
     readTransfer = try prepare("SELECT \(RowCoding.transfer) FROM transfer t WHERE t.seq = $1")
     reversed = try prepare("SELECT COALESCE(SUM(amount), 0) FROM transfer WHERE reverses = $1")
 
@@ -241,7 +241,7 @@ final class SQLiteLedgerRows: LedgerRows {
 
   func insert(_ event: AccountEvent) throws {
     try insertEvent.bind(1, event.seq).bind(2, event.account).bind(3, event.kind).bind(4, event.settings)
-      .bind(5, event.actor).bind(6, event.at.milliseconds).bind(7, event.hash).run()
+      .bind(5, event.actor).bind(6, event.at.milliseconds).bind(7, event.hash).bind(8, event.reason).run()
   }
 
   func transfer(seq: Int64) throws -> Transfer? { try readTransfer.bind(1, seq).first(RowCoding.transfer) }

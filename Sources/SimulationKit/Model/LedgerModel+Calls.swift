@@ -79,7 +79,9 @@ extension LedgerModel {
     case .rated(let rated): snapshot = rated
     }
     let caps = account.caps
-    if let allowed = caps.countries, let country = request.countryCode, !allowed.contains(country) {
+    if let allowed = caps.countries ?? request.defaultCountries, let country = request.countryCode,
+      !allowed.contains(country)
+    {
       return refused(.countryNotAllowed)
     }
     let dearest = snapshot.segments.flatMap { $0.tariff.tiers }.map(\.ratePerMinute).max() ?? 0

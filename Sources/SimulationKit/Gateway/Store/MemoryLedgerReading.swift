@@ -54,6 +54,10 @@ struct MemoryLedgerReading: LedgerReading {
     Array(rows.events.filter { $0.seq > seq }.prefix(limit))
   }
 
+  func latestLockEvent(of account: Int64) -> AccountEvent? {
+    rows.events.last { $0.account == account && ["lock", "unlock"].contains($0.kind) }
+  }
+
   func latestEvent(of account: Int64) -> AccountEvent? { rows.events.last { $0.account == account } }
 
   func lastEntry(of account: Int64, before instant: Instant?) -> Entry? {
