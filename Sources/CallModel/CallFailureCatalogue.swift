@@ -172,13 +172,14 @@ public enum CallFailureCatalogue {
       ],
       remedies: ["change the rule", "unlock the account", "show a number that belongs to the application, or none"]),
     CallFailureClass(
-      .limit, .gateway, "cap reached", refusals: [.concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap],
+      .limit, .gateway, "cap reached",
+      refusals: [.concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap, .hourlyCap],
       sipStatus: 403,
       .error, .later,
       "The account has reached one of its caps; the Reason header names it.",
       likely: [
         "too many calls at once", "too many new calls a second", "the spending cap of the day", "the cap of one call",
-        "the longest duration of a call",
+        "the longest duration of a call", "the calls or the spending of an hour",
       ],
       remedies: ["end a call or wait", "raise the cap"]),
     CallFailureClass(

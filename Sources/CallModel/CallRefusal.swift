@@ -14,6 +14,8 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
   case dailyCap
   case callCap
   case durationCap
+  /// A rule of what may be done within an hour.
+  case hourlyCap
   case noProfitableRoute
   case billingUnavailable
   case currencyMismatch
@@ -23,7 +25,7 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
     case .insufficientCredit: .funds
     case .noRate: .rate
     case .destinationBlocked, .countryNotAllowed, .rateTooHigh, .accountLocked, .accountClosed: .policy
-    case .concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap: .limit
+    case .concurrencyCap, .rateCap, .dailyCap, .callCap, .durationCap, .hourlyCap: .limit
     case .unknownAccount: .account
     case .noProfitableRoute: .noRoute
     case .billingUnavailable: .billing

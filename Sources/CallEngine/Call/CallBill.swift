@@ -66,15 +66,22 @@ struct CallBill {
   private var retryAt: MonotonicInstant?
   private let guardMilliseconds: Int64
   private let grantSeconds: Int64
+  /// Where the call counts among what may be done within an hour.
+  private var velocity: VelocityCounter.Mark?
+  /// Micro-units that are counted there.
+  private var countedMicro: Int64 = 0
+  /// The rule that stands against another grant, or against the first.
+  private(set) var reachedRule: VelocityRule?
   /// Whether no ledger hears of the leg: it costs nothing, and the ledger has no account that it could stand in.
   private let isUnbooked: Bool
 
   /// - Parameter isGivenAway: whether nobody has to pay.
   init(
     call: CallID, payer: Payer, origin: CallOperation.Origin, _ authorisation: CallOperation.Authorisation,
-    isGivenAway: Bool = false, limits: EngineConfiguration.Limits
+    isGivenAway: Bool = false, velocity: VelocityCounter.Mark? = nil, limits: EngineConfiguration.Limits
   ) {
     self.call = call
+    self.velocity = velocity
     environment = payer.environment
     account = payer.account
     currency = payer.currency
@@ -183,6 +190,7 @@ struct CallBill {
     switch result {
     case .failure:
       // The hold may have been made all the same.
+      uncount(context)
       phase = .ending
       send(.end, .void(reason: CallRefusal.billingUnavailable.rawValue, carriers: []), context)
       return mustVoid == nil ? .refused(.billingUnavailable) : .nothing
@@ -198,10 +206,16 @@ struct CallBill {
           end(mustVoid, at: context.now, context)
           return .nothing
         }
+        guard count(amount, context) else {
+          uncount(context)
+          end(CallRefusal.hourlyCap.rawValue, at: context.now, context)
+          return .refused(.hourlyCap)
+        }
         return .granted
       case .refused(let refusal):
         phase = .closed
         costMicro = 0
+        uncount(context)
         if refusal.callRefusal == nil { context.log(.error, call, "authorise refused: \(refusal.explanation)") }
         return mustVoid == nil ? .refused(refusal.callRefusal ?? .billingUnavailable) : .closed
       case .changed, .posted, .answered, .settled, .voided:
@@ -243,8 +257,10 @@ struct CallBill {
       var verdict = Verdict.notExtended
       switch receipt.outcome {
       case .granted(let seconds, let amount, let isFinal):
-        grantedSeconds = max(grantedSeconds, seconds)
         heldMicro = amount
+        // The ledger holds more, but the call ends where its last grant does: the rest is given back with its end.
+        guard count(amount - countedMicro, context) else { break }
+        grantedSeconds = max(grantedSeconds, seconds)
         self.isFinal = isFinal
         refusal = nil
         verdict = .extended
@@ -261,7 +277,26 @@ struct CallBill {
     }
   }
 
+  /// Counts micro-units among what may be spent within an hour.
+  /// - Returns: whether the rules have room for them.
+  private mutating func count(_ micro: Int64, _ context: EngineContext) -> Bool {
+    guard var mark = velocity else { return true }
+    reachedRule = context.count(micro, &mark, of: AccountKey(account: account, environment: environment))
+    velocity = mark
+    if reachedRule == nil { countedMicro += micro }
+    return reachedRule == nil
+  }
+
+  /// The call was never one.
+  private mutating func uncount(_ context: EngineContext) {
+    if let velocity { context.velocity.correct(velocity, micro: 0, isRefused: true) }
+    velocity = nil
+  }
+
   private mutating func take(end outcome: LedgerOutcome, _ context: EngineContext) {
+    defer {
+      if let velocity, let costMicro { context.velocity.correct(velocity, micro: costMicro - countedMicro) }
+    }
     switch outcome {
     case .settled(_, let billed, let cost, _):
       billedSeconds = billed
@@ -295,7 +330,7 @@ struct CallBill {
   var askAt: MonotonicInstant? {
     guard let cutAt, !isAsking else { return nil }
     if let retryAt { return retryAt }
-    guard refusal == nil, !isAtMaximum else { return nil }
+    guard refusal == nil, reachedRule == nil, !isAtMaximum else { return nil }
     return cutAt.advanced(byMilliseconds: -guardMilliseconds)
   }
 
@@ -304,18 +339,19 @@ struct CallBill {
     if !isAnswerConfirmed, retryAt != nil { send(.answer, .answer, context) }
     let mayAsk = isLedgerAway || cutAt.map { $0.advanced(byMilliseconds: -guardMilliseconds) <= context.now } ?? false
     retryAt = nil
-    if mayAsk, refusal == nil { ask(context) }
+    if mayAsk, refusal == nil, reachedRule == nil { ask(context) }
   }
 
   /// The account has changed: what was refused may be had now.
   mutating func accountChanged(_ context: EngineContext) {
-    guard case .answered = phase, isFinal || refusal != nil || isLedgerAway else { return }
+    guard case .answered = phase, isFinal || refusal != nil || isLedgerAway, reachedRule == nil else { return }
     refusal = nil
     ask(context)
   }
 
   /// Why a call ends at ``cutAt``.
   var cutReason: CallRefusal {
+    if reachedRule != nil { return .hourlyCap }
     if let refusal { return refusal.callRefusal ?? .billingUnavailable }
     if isAtMaximum { return .durationCap }
     if isLedgerAway || isAsking { return .billingUnavailable }

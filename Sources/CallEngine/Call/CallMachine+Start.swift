@@ -41,7 +41,7 @@ extension CallMachine {
     case .preparing:
       switch received(call, step, result) {
       case .granted: proceedWhenPrepared()
-      case .refused(let refusal): refuse(CallFailure(refusal))
+      case .refused(let refusal): refuse(failure(of: refusal, call))
       case .nothing, .extended, .notExtended, .closed: break
       }
     case .reaching, .up:
@@ -51,7 +51,10 @@ extension CallMachine {
         changed()
         warnOfCredit()
       case .notExtended:
-        note("no more credit: \(bill(of: call).refusal?.rawValue ?? "refused")")
+        let bill = bill(of: call)
+        note(
+          bill.reachedRule.map { "no more time: \($0.text)" }
+            ?? "no more credit: \(bill.refusal?.rawValue ?? "refused")")
         warnOfCredit()
       case .granted, .refused, .nothing, .closed: break
       }
@@ -68,6 +71,24 @@ extension CallMachine {
     if case .failure(let failure) = result { note("the ledger is away: \(failure.cause.rawValue)") }
     if call == farBill.call { return farBill.received(step, result, context) }
     return nearBill?.received(step, result, context) ?? .nothing
+  }
+
+  /// Why a hold was refused, with what whoever asks can do about it.
+  private func failure(of refusal: CallRefusal, _ call: CallID) -> CallFailure {
+    if let rule = bill(of: call).reachedRule { return EngineContext.failure(rule) }
+    let terms = call == farBill.call ? farTerms : nearTerms
+    guard refusal == .countryNotAllowed, let code = terms?.countryCode else { return CallFailure(refusal) }
+    let allowed = payer.countries ?? context.environment(of: payer)?.defaultCountries(of: payer.account) ?? []
+    let list = Set(allowed + [code]).sorted().map { "\($0)" }.joined(separator: ",")
+    return CallFailure(
+      refusal.code, refusal: refusal, leg: .app,
+      invalidValue: InvalidValue(
+        kind: "destination", rule: "country.allowed", offset: nil,
+        problem: "account \(payer.account) may not call country code \(code)",
+        accepted: allowed.isEmpty
+          ? "no country yet; landline account set-cap \(payer.account) --countries \(list) allows it"
+          : "country codes \(allowed.map { "\($0)" }.joined(separator: ", ")); "
+            + "landline account set-cap \(payer.account) --countries \(list) allows it as well"))
   }
 
   private func bill(of call: CallID) -> CallBill {
@@ -228,7 +249,7 @@ extension CallMachine {
   /// Tells the app when its credit ends, and when it no longer does.
   func warnOfCredit() {
     guard let cutAt = farBill.cutAt, !farBill.isFree else { return }
-    let ends = farBill.isFinal || farBill.refusal != nil
+    let ends = farBill.isFinal || farBill.refusal != nil || farBill.reachedRule != nil
     if ends {
       farBill.hasWarned = true
       let left = max(0, cutAt.microseconds(since: context.now))

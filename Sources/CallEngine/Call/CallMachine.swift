@@ -133,7 +133,10 @@ final class CallMachine {
         CallOperation.Authorisation(
           destination: terms.destination.text, countryCode: terms.countryCode, rating: terms.rating,
           seconds: context.limits.firstGrantSeconds, maximumSeconds: terms.maximumSeconds,
-          isEmergency: terms.isEmergency, linkedCall: linked), isGivenAway: terms.isGivenAway, limits: context.limits)
+          isEmergency: terms.isEmergency, linkedCall: linked,
+          defaultCountries: terms.isGivenAway
+            ? nil : context.environment(of: payer)?.defaultCountries(of: payer.account)),
+        isGivenAway: terms.isGivenAway, velocity: terms.velocity, limits: context.limits)
     }
     nearBill = near.map { bill(id, $0, linked: nil) }
     farBill =

@@ -19,6 +19,8 @@ struct CallTerms {
   var hasOwnOrder = false
   /// The peer of an address that no trunk stands for.
   var direct: CallTrunk?
+  /// Where the call counts among what may be done within an hour; `nil` for what counts nowhere.
+  var velocity: VelocityCounter.Mark?
   /// Set for a number that the gateway answers itself.
   var test: TestNumber?
 

@@ -11,7 +11,7 @@ extension CallEngine {
   func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
     if let failure = overload(of: request) { return context.emit(.app(session, .refused(number, failure))) }
     do throws(CallFailure) {
-      guard let environment = environment(caller.payer) else { throw CallFailure(.internal, leg: .app) }
+      guard let environment = context.environment(of: caller.payer) else { throw CallFailure(.internal, leg: .app) }
       let destination = try destination(
         request.kind, request.target, in: environment,
         from: caller.callerNumbers.first { $0.description == request.callerNumber } ?? caller.callerNumbers.first)
@@ -25,13 +25,15 @@ extension CallEngine {
       }
       let headers = try CallEngine.headers(request.headers, request.kind.headerNames)
       let callerNumber = try CallEngine.callerNumber(request.callerNumber, of: caller.callerNumbers)
-      let terms = try terms(of: destination, payer: caller.payer, in: environment)
+      var terms = try terms(of: destination, payer: caller.payer, in: environment)
       let offer: SessionDescription
       do throws(InvalidSessionDescription) {
         offer = try SessionDescription(parsing: request.offer)
       } catch {
         throw CallFailure(.media, sipStatus: 400, warning: "\(error)", leg: .app)
       }
+      let user = "\(caller.identity.application)/\(caller.identity.user)"
+      terms.velocity = try context.admit(terms, payer: caller.payer, user: user, in: environment)
       let leg = AppLeg(
         session: session, request: number, identity: caller.identity, offer: offer,
         negotiation: OfferAnswer(
@@ -48,7 +50,7 @@ extension CallEngine {
 
   func originate(_ order: OriginationID, _ origination: Origination) {
     do throws(CallFailure) {
-      guard let environment = environment(origination.payer) else { throw CallFailure(.internal) }
+      guard let environment = context.environment(of: origination.payer) else { throw CallFailure(.internal) }
       if case .emergency = origination.first {
         throw CallFailure(.number, phrase: "an emergency service cannot be the first destination")
       }
@@ -56,11 +58,13 @@ extension CallEngine {
       try admit(
         isEmergency: CallEngine.isEmergency(origination.second, in: environment), payer: origination.payer,
         in: environment)
-      let near = try terms(of: origination.first, payer: origination.payer, in: environment)
+      var near = try terms(of: origination.first, payer: origination.payer, in: environment)
       guard near.test == nil else {
         throw CallFailure(.number, phrase: "a test number cannot be the first destination")
       }
-      let far = try terms(of: origination.second, payer: origination.payer, in: environment)
+      var far = try terms(of: origination.second, payer: origination.payer, in: environment)
+      near.velocity = try context.admit(near, payer: origination.payer, user: nil, in: environment)
+      far.velocity = try context.admit(far, payer: origination.payer, user: nil, in: environment)
       add(
         CallMachine(
           id: context.newCallID(), owner: .origination(order), app: nil, payer: origination.payer,
@@ -119,10 +123,6 @@ extension CallEngine {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)
     }
-  }
-
-  private func environment(_ payer: Payer) -> EngineConfiguration.Environment? {
-    configuration.environments.first { $0.name == payer.environment }
   }
 
   /// Opus at the rate of the telephone network where that is where the call goes: no sample is made for nothing.

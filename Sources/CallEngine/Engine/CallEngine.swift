@@ -151,6 +151,9 @@ public final class CallEngine {
       withCalls(of: account, environment) { $0.accountChanged() }
     case .accountLocked(let account, let environment):
       withCalls(of: account, environment) { $0.accountLocked() }
+    case .lockAnswered(let account, let environment, let isLocked):
+      context.lockAnswered(AccountKey(account: account, environment: environment), isLocked: isLocked)
+      if isLocked { withCalls(of: account, environment) { $0.accountLocked() } }
     case .fenced(let environment):
       for (id, call) in calls.sorted(by: { $0.key < $1.key }) where call.payer.environment == environment {
         with(id) { $0.fenced() }

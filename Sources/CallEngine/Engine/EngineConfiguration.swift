@@ -19,6 +19,12 @@ public struct EngineConfiguration: Sendable {
     public var sipHosts: SIPHosts
     /// What a minute of a call to a SIP address costs, in nano-units of the payer's currency.
     public var sipRatePerMinute: Int64 = 0
+    /// Countries that accounts without a list of their own may call.
+    public var countries = Countries.any
+    /// Country calling codes of the numbers that the calls of each account may show, ascending.
+    public var callerCountries: [AccountName: [Int]] = [:]
+    /// What accounts and users may do within an hour.
+    public var velocity: [VelocityRule] = []
     /// Emergency codes of its callers; `nil` for those of the country of the caller's number.
     public var emergencyNumbers: Set<String>?
     /// Emergency calls of one account at a time.
@@ -39,6 +45,31 @@ public struct EngineConfiguration: Sendable {
       self.sipHosts = sipHosts
       self.usersMaximumLength = usersMaximumLength
     }
+
+    /// Country calling codes that an account without a list of its own may call; `nil` for every one.
+    public func defaultCountries(of account: AccountName) -> [Int]? {
+      switch countries {
+      case .any: nil
+      case .listed(let codes): codes
+      case .ofCallerNumbers: callerCountries[account]
+      }
+    }
+
+    /// Whether numbers of a country are ``VelocityRule/Destinations/domestic`` to an account.
+    func isDomestic(_ countryCode: Int, to account: AccountName) -> Bool {
+      if let own = callerCountries[account] { return own.contains(countryCode) }
+      guard case .listed(let codes) = countries else { return false }
+      return codes.contains(countryCode)
+    }
+  }
+
+  /// Countries that may be called.
+  public enum Countries: Hashable, Sendable {
+    case any
+    /// E.164 country calling codes, ascending.
+    case listed([Int])
+    /// Those of an account's own numbers; every one for an account without numbers.
+    case ofCallerNumbers
   }
 
   /// Hosts that calls to SIP addresses may reach.

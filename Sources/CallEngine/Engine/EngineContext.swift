@@ -21,6 +21,9 @@ final class EngineContext {
   private(set) var trunks: [String: CallTrunk] = [:]
   /// Also of trunks that are configured no more, while calls are up on them.
   private var states: [String: TrunkState] = [:]
+  var velocity = VelocityCounter()
+  /// Accounts that the ledger is asked to lock.
+  var lockedSoon: Set<AccountKey> = []
   /// Which call a handle belongs to.
   var handles: [CallHandle: CallID] = [:]
   let draw: () -> UInt64
@@ -40,6 +43,10 @@ final class EngineContext {
   }
 
   var limits: EngineConfiguration.Limits { configuration.limits }
+
+  func environment(of payer: Payer) -> EngineConfiguration.Environment? {
+    configuration.environments.first { $0.name == payer.environment }
+  }
 
   func emit(_ effect: EngineEffect) { effects.append(effect) }
 

@@ -12,6 +12,11 @@ public enum EngineEffect: Sendable {
   case prepare(CallID, MediaNeeds)
   case media(CallID, MediaOrder)
   case ledger(environment: String, LedgerStep, CallOperation)
+  /// Lock an account in the ledger, by a rule of ``EngineConfiguration/Environment/velocity``; answered with
+  /// ``EngineInput/lockAnswered(_:environment:isLocked:)``.
+  case lock(AccountName, environment: String, reason: String)
+  /// A rule was reached for the first time within its hour.
+  case velocity(VelocityRule, AccountName, environment: String)
   case sip(UserAgentCommand)
   /// The call as it stands now, for lists of live calls. The last one has the state `ended`.
   case changed(CallSnapshot)

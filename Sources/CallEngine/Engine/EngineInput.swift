@@ -27,6 +27,8 @@ public enum EngineInput: Sendable {
   case accountChanged(AccountName, environment: String)
   /// An account was locked: its calls end now.
   case accountLocked(AccountName, environment: String)
+  /// What became of ``EngineEffect/lock(_:environment:reason:)``.
+  case lockAnswered(AccountName, environment: String, isLocked: Bool)
   /// The node's lease on its calls is lost: they end, whatever their grants.
   case fenced(environment: String)
   case configure(EngineConfiguration)
@@ -59,6 +61,8 @@ public struct Payer: Sendable {
   /// `nil` when the account has no plan: nothing that costs can be called.
   public var plan: RatePlan?
   public var denyRanges: DenyRanges
+  /// Country calling codes that the account's own list has; `nil` without a list.
+  public var countries: [Int]?
   /// Whether the ledger has the account. Without it only what the gateway gives away can be called, and no ledger is asked.
   public var isInLedger = true
 

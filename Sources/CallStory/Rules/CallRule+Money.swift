@@ -35,20 +35,27 @@ extension CallRule {
         ])
     },
     CallRule("destinationDenied", "The destination is blocked") { call in
-      guard [.destinationBlocked, .countryNotAllowed].contains(call.failure?.refusal), call.failure?.invalidValue == nil
-      else { return nil }
-      return Verdict(
-        97, .gateway,
-        call.failure?.refusal == .countryNotAllowed
-          ? "No INVITE went out: the account may not call this country."
-          : "No INVITE went out: the number lies in a range that this gateway lets nobody call.",
-        evidence: ["refusal: \(call.failure?.refusal?.rawValue ?? "")"],
-        fixes: call.failure?.refusal == .countryNotAllowed
-          ? ["landline cap show \(call.call?.account ?? "ACCOUNT")"]
-          : [
-            "landline rate explain \(call.call?.destination ?? "NUMBER") --account \(call.call?.account ?? "ACCOUNT")"
-              + "   # which range, and what opens it"
+      let account = call.call?.account ?? "ACCOUNT"
+      if call.failure?.refusal == .countryNotAllowed {
+        return Verdict(
+          97, .gateway,
+          "No INVITE went out: the account may not call this country. Without a list of its own it may call the countries "
+            + "of its caller numbers, or those that the configuration names.",
+          evidence: ["refusal: countryNotAllowed"]
+            + (call.failure?.invalidValue.map { ["\($0.problem)", "accepted: \($0.accepted)"] } ?? []),
+          fixes: [
+            "landline cap show \(account)", "landline account set-cap \(account) --countries CODE,CODE",
+            "landline.yaml: environments.NAME.countries: for every account without a list",
           ])
+      }
+      guard call.failure?.refusal == .destinationBlocked, call.failure?.invalidValue == nil else { return nil }
+      return Verdict(
+        97, .gateway, "No INVITE went out: the number lies in a range that this gateway lets nobody call.",
+        evidence: ["refusal: destinationBlocked"],
+        fixes: [
+          "landline rate explain \(call.call?.destination ?? "NUMBER") --account \(account)"
+            + "   # which range, and what opens it"
+        ])
     },
     CallRule("accountLocked", "The account is locked") { call in
       guard call.failure?.refusal == .accountLocked else { return nil }
@@ -59,7 +66,7 @@ extension CallRule {
           : "The account is locked: it may place no calls until somebody unlocks it.",
         evidence: ["refusal: accountLocked"],
         fixes: [
-          "landline account show \(call.call?.account ?? "ACCOUNT")",
+          "landline account show \(call.call?.account ?? "ACCOUNT")   # why, by whom, and when",
           "landline account unlock \(call.call?.account ?? "ACCOUNT")",
         ])
     },
@@ -81,7 +88,7 @@ extension CallRule {
     },
     CallRule("capReached", "A cap of the account is reached") { call in
       guard let refusal = call.failure?.refusal,
-        [.rateCap, .dailyCap, .callCap, .durationCap, .rateTooHigh].contains(refusal)
+        [.rateCap, .dailyCap, .callCap, .durationCap, .rateTooHigh, .hourlyCap].contains(refusal)
       else {
         return nil
       }
@@ -89,14 +96,17 @@ extension CallRule {
       return Verdict(
         96, .account,
         "A rule of the account stopped the call: \(CallRule.meanings[refusal] ?? refusal.rawValue).",
-        evidence: ["refusal: \(refusal.rawValue)"],
-        fixes: ["landline cap show \(account)", "landline account set-cap \(account) …"])
+        evidence: ["refusal: \(refusal.rawValue)"] + (call.failure?.phrase.map { [$0] } ?? []),
+        fixes: refusal == .hourlyCap
+          ? ["landline.yaml: environments.NAME.velocity: what an account and a user may do within an hour"]
+          : ["landline cap show \(account)", "landline account set-cap \(account) …"])
     },
   ]
 
   private static let meanings: [CallRefusal: String] = [
     .rateCap: "too many new calls in a short time", .dailyCap: "the spending of a day is used up",
     .callCap: "the spending of one call is used up", .durationCap: "the longest duration of a call is reached",
+    .hourlyCap: "what it, or the user, may do within an hour is used up",
     .rateTooHigh: "the price of a minute passes the account's limit",
   ]
 

@@ -64,7 +64,7 @@ final class Bench {
         asked.append((step, operation))
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
-      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log: break
+      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity: break
       }
     }
     respond()
@@ -264,6 +264,8 @@ final class Bench {
     case .changed: nil
     case .record: "record"
     case .statistics: "statistics"
+    case .lock(_, _, let reason): "lock \(reason)"
+    case .velocity(let rule, _, _): "rule \(rule.text)"
     case .pinged, .log: nil
     }
   }

@@ -82,7 +82,7 @@ struct Invariants {
         check(operation.call, steps[operation.call]?["end"] ?? 0 == 0, "\(step) after the end")
       }
     case .sip(.hangUp(let handle, _)): hangUps[handle, default: 0] += 1
-    case .sip, .log, .statistics, .pinged: break
+    case .sip, .log, .statistics, .pinged, .lock, .velocity: break
     case .changed(let snapshot):
       let former = lives[snapshot.id]?.lastChange
       check(

@@ -1,0 +1,81 @@
+import CallModel
+
+/// What an account, or one of its users, may do within an hour, and what happens when it would be more.
+///
+/// Rules bound what a stolen key or a compromised app can cost: prepaid credit bounds it anyway, but an account may have
+/// much of it.
+public struct VelocityRule: Hashable, Sendable {
+  /// Whose calls are counted together.
+  public enum Party: String, Hashable, Sendable, CaseIterable {
+    case account
+    /// One user of one application; calls that are asked for over REST have none.
+    case user
+  }
+
+  /// Which calls are counted.
+  public enum Destinations: String, Hashable, Sendable, CaseIterable {
+    case any
+    /// Numbers of the countries of the account's caller numbers.
+    case domestic
+    /// Numbers of every other country.
+    case foreign
+    /// Numbers of the ranges that cost more than their country, where the operator lets them be called.
+    case premium
+    /// SIP addresses.
+    case sip
+  }
+
+  public enum Consequence: String, Hashable, Sendable, CaseIterable {
+    /// A line in the log and a count in the metrics, once until the hour has room again; the call goes on.
+    case alarm
+    /// The call is refused, and one that is up is not paid further.
+    case refuse
+    /// The account is locked: its calls end, and none begins until somebody unlocks it.
+    case lock
+  }
+
+  public var party: Party
+  public var destinations: Destinations
+  /// Calls in an hour; `nil` for any number of them.
+  public var calls: Int?
+  /// Micro-units of the account's currency in an hour, holds of calls that are up included; `nil` for any amount.
+  public var spendMicro: Int64?
+  public var consequence: Consequence
+
+  public init(
+    _ party: Party, to destinations: Destinations, calls: Int? = nil, spendMicro: Int64? = nil,
+    then consequence: Consequence
+  ) {
+    self.party = party
+    self.destinations = destinations
+    self.calls = calls
+    self.spendMicro = spendMicro
+    self.consequence = consequence
+  }
+
+  /// Where the configuration has none. Free numbers and emergency calls count for no rule.
+  public static let standard = [
+    VelocityRule(.account, to: .premium, calls: 20, spendMicro: 10_000_000, then: .lock),
+    VelocityRule(.account, to: .foreign, calls: 1_000, spendMicro: 50_000_000, then: .lock),
+    VelocityRule(.user, to: .foreign, calls: 100, spendMicro: 20_000_000, then: .refuse),
+    VelocityRule(.user, to: .any, calls: 1_000, spendMicro: 50_000_000, then: .refuse),
+    VelocityRule(.account, to: .any, spendMicro: 100_000_000, then: .alarm),
+    VelocityRule(.account, to: .any, spendMicro: 500_000_000, then: .refuse),
+  ]
+
+  /// `account to foreign numbers: 1000 calls or 50 in an hour`.
+  public var text: String {
+    let counted =
+      switch destinations {
+      case .any: "all destinations"
+      case .domestic: "domestic numbers"
+      case .foreign: "foreign numbers"
+      case .premium: "premium numbers"
+      case .sip: "SIP addresses"
+      }
+    let limits = [
+      calls.map { "\($0) calls" }, spendMicro.map { "a spend of \(DecimalText.brief($0, scale: Credits.scale))" },
+    ].compactMap { $0 }
+    return "\(party.rawValue) to \(counted): \(limits.joined(separator: " or ")) in an hour"
+  }
+}
