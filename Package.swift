@@ -256,8 +256,8 @@ let package = Package(
     .testTarget(
       name: "SimulationKitTests",
       dependencies: [
-        "SimulationKit", "MediaCore", "SecureTransport", "SDPCore", "LedgerSQLite", "LedgerCore", "CallModel",
-        "PeerKit", "TestVectors",
+        "SimulationKit", "CallEngine", "MediaCore", "SecureTransport", "SDPCore", "LedgerSQLite", "LedgerCore",
+        "CallModel", "PeerKit", "TestVectors",
       ],
       swiftSettings: ours),
     .testTarget(

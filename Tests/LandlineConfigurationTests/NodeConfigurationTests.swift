@@ -153,6 +153,10 @@ struct NodeConfigurationTests {
           trunks: [b, a]
           sip-hosts: [SIP.example.com, 192.0.2.1]
           sip-rate: 0.015
+          countries: [47, 46]
+          velocity:
+            - {of: user, to: foreign, calls: 10, spend: 2.5, then: lock}
+            - {of: account, to: any, spend: 100, then: alarm}
           emergency: {numbers: [112, "000"], calls: 3, trunks: [a]}
           user-length: 100
           registration: [token]
@@ -170,6 +174,13 @@ struct NodeConfigurationTests {
     #expect(production.trunks == ["b", "a"])
     #expect(production.sipHosts == .init(listed: ["sip.example.com", "192.0.2.1"]))
     #expect(production.sipRatePerMinute == 15_000_000)
+    #expect(production.countries == .listed([46, 47]))
+    #expect(
+      production.velocity == [
+        VelocityRule(.user, to: .foreign, calls: 10, spendMicro: 2_500_000, then: .lock),
+        VelocityRule(.account, to: .any, spendMicro: 100_000_000, then: .alarm),
+      ])
+    #expect(production.callerCountries == [AccountName(unchecked: "anna"): [46]])
     #expect(production.emergencyNumbers == ["112", "000"] && production.emergencyCalls == 3)
     #expect(production.emergencyTrunks == ["a"])
     #expect(production.registration == [.token])
@@ -185,6 +196,7 @@ struct NodeConfigurationTests {
     let sandbox = try #require(node.environment("sandbox"))
     #expect(sandbox.ledger == "/x/y.db" && sandbox.hasSandboxNumbers && sandbox.trunks.isEmpty)
     #expect(sandbox.ledgerCacheMebibytes == 64 && sandbox.largestAmountMicros == 1_000_000_000_000_000)
+    #expect(sandbox.countries == .ofCallerNumbers && sandbox.velocity == VelocityRule.standard)
     #expect(sandbox.registration == [.signature, .token], "both, where nothing is said")
   }
 
@@ -316,6 +328,32 @@ struct NodeProblemTests {
     #expect(found.count == 1, "\(found)")
     #expect(found.first?.contains(problem) == true, "\(found)")
     #expect(found.allSatisfy { $0.hasPrefix("/etc/landline/landline.yaml:") })
+  }
+
+  @Test(
+    "countries and rules of an hour: what is no good is named",
+    arguments: [
+      ("countries: [46, x]", "countries: entry 2: 'x' is no country code"),
+      ("countries: [999]", "countries: entry 1: '999' is no country code"),
+      ("countries: [+46]", "'+46' is no country code"),
+      ("velocity: [{of: account, to: any, then: lock}]", "limits nothing: 'calls', 'spend' or both are needed"),
+      ("velocity: [{to: any, calls: 1, then: lock}]", "'of' is missing"),
+      ("velocity: [{of: account, to: abroad, calls: 1, then: lock}]", "'abroad' is none of any, domestic, foreign"),
+      ("velocity: [{of: account, to: any, calls: 0, then: lock}]", "'0' is no whole number from 1 to 1000000"),
+      ("velocity: [{of: account, to: any, spend: 0, then: refuse}]", "it is not above zero"),
+      ("velocity: [{of: account, to: any, calls: 1, then: locks}]", "(did you mean 'lock'?)"),
+    ])
+  func reach(_ text: String, _ problem: String) {
+    let found = problems("environments: {p: {sandbox-numbers: true, \(text)}}")
+    #expect(found.count == 1, "\(found)")
+    #expect(found.first?.contains(problem) == true, "\(found)")
+  }
+
+  @Test("every country, and no rule, can be written out")
+  func openReach() throws {
+    let text = "environments: {p: {sandbox-numbers: true, countries: any, velocity: []}}"
+    let environment = try #require(try GatewayConfiguration(text, file: "x").environment("p"))
+    #expect(environment.countries == .any && environment.velocity.isEmpty)
   }
 
   @Test(

@@ -132,6 +132,7 @@ final class BenchGateway {
       production:
         ledger: "\(ledger)"\(ledgerCache.map { "\n    ledger-cache: \($0)" } ?? "")
         trunks: [callee]
+        velocity: []
         applications:
           bench:
             key: \(applicationKey)

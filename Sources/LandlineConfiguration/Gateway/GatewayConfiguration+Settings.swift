@@ -152,8 +152,10 @@ extension GatewayConfiguration {
       part("sandbox-numbers", environment.hasSandboxNumbers, isLive: false)
       part(
         "sip-hosts",
-        environment.sipHosts.listed + (environment.sipHosts.reachesAny ? [EnvironmentConfiguration.anyHost] : []))
+        environment.sipHosts.listed + (environment.sipHosts.reachesAny ? [EnvironmentConfiguration.any] : []))
       part("sip-rate", environment.sipRatePerMinute)
+      part("countries", environment.countries)
+      part("velocity", environment.velocity)
       part("emergency.numbers", environment.emergencyNumbers)
       part("emergency.calls", environment.emergencyCalls)
       part("emergency.trunks", environment.emergencyTrunks)

@@ -14,12 +14,13 @@ extension EnvironmentConfiguration {
     if let cache = section.number("ledger-cache", in: EnvironmentConfiguration.ledgerCacheRange) {
       ledgerCacheMebibytes = cache
     }
-    if let amount = section.value("largest-amount", EnvironmentConfiguration.largestAmount) {
+    if let amount = section.value("largest-amount", EnvironmentConfiguration.positiveAmount) {
       largestAmountMicros = amount
     }
     trunks = EnvironmentConfiguration.trunks(section, known: known)
     hasSandboxNumbers = section.flag("sandbox-numbers") ?? false
     readSIP(section)
+    readReach(section)
     if let emergency = section.section("emergency") { readEmergency(emergency, known: known) }
     if let length = section.number("user-length", in: 1...UserID.Rules.largestMaximumLength) {
       usersMaximumLength = length
@@ -49,11 +50,11 @@ extension EnvironmentConfiguration {
   }
 
   /// Micro-units of an amount in any currency.
-  private static func largestAmount(_ text: String) throws(InvalidValue) -> Int64 {
+  static func positiveAmount(_ text: String) throws(InvalidValue) -> Int64 {
     let amount = try Credits(parsing: text, .eur).micros
     guard amount > 0 else {
       throw InvalidValue(
-        kind: "amount", rule: "amount.positive", offset: nil, problem: "nothing could be topped up",
+        kind: "amount", rule: "amount.positive", offset: nil, problem: "it is not above zero",
         accepted: "an amount above zero, such as 100000")
     }
     return amount
@@ -61,8 +62,8 @@ extension EnvironmentConfiguration {
 
   private mutating func readSIP(_ section: ConfigurationSection) {
     let entries = section.texts("sip-hosts", atMost: EnvironmentConfiguration.maximumSIPHosts) ?? []
-    sipHosts.reachesAny = entries.contains { $0.text == EnvironmentConfiguration.anyHost }
-    for entry in entries where entry.text != EnvironmentConfiguration.anyHost {
+    sipHosts.reachesAny = entries.contains { $0.text == EnvironmentConfiguration.any }
+    for entry in entries where entry.text != EnvironmentConfiguration.any {
       if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.listed.append(host) }
     }
     if let rate = section.value("sip-rate", { try DecimalText.parse($0, scale: Tariff.rateScale) }) {
@@ -88,9 +89,6 @@ extension EnvironmentConfiguration {
     if let calls = section.number("calls", in: EnvironmentConfiguration.emergencyCallsRange) { emergencyCalls = calls }
     emergencyTrunks = EnvironmentConfiguration.trunks(section, known: known)
   }
-
-  /// What `sip-hosts` says to let calls reach every host.
-  static let anyHost = "any"
 
   private static func trunks(_ section: ConfigurationSection, known: [String]) -> [String] {
     var trunks: [String] = []

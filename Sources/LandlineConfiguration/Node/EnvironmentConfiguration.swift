@@ -12,6 +12,10 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public static let maximumEmergencyNumbers = 64
   public static let emergencyCallsRange = 1...1024
   public static let maximumCallerNumbers = 10_000
+  public static let maximumCountries = 300
+  public static let maximumVelocityRules = 64
+  /// Calls in an hour.
+  public static let velocityCallsRange = 1...1_000_000
   public static let standardLedgerCacheMebibytes = 64
   public static let ledgerCacheRange = 1...16_384
   /// A thousand million of whatever the currency counts.
@@ -33,6 +37,10 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var sipHosts: EngineConfiguration.SIPHosts
   /// Nano-units of the payer's currency for a minute of a call to a SIP address.
   public var sipRatePerMinute: Int64
+  /// Countries that accounts without a list of their own may call.
+  public var countries: EngineConfiguration.Countries
+  /// What accounts and users may do within an hour.
+  public var velocity: [VelocityRule]
   /// Emergency codes of its callers; `nil` for those of the country of the caller's number.
   public var emergencyNumbers: Set<String>?
   /// Emergency calls of one account at a time.
@@ -59,6 +67,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     hasSandboxNumbers = false
     sipHosts = EngineConfiguration.SIPHosts()
     sipRatePerMinute = 0
+    countries = .ofCallerNumbers
+    velocity = VelocityRule.standard
     emergencyNumbers = nil
     emergencyCalls = EngineConfiguration.Environment.standardEmergencyCalls
     emergencyTrunks = []
@@ -67,6 +77,14 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     applications = []
     operators = []
     owners = []
+  }
+
+  /// Country calling codes of the numbers that the calls of each account may show, ascending.
+  public var callerCountries: [AccountName: [Int]] {
+    applications.filter { !$0.callerNumbers.isEmpty }.reduce(into: [:]) { countries, application in
+      let codes = application.callerNumbers.map(\.countryCode)
+      countries[application.account] = Set((countries[application.account] ?? []) + codes).sorted()
+    }
   }
 }
 

@@ -63,8 +63,10 @@ extension Console {
     return try await administer(name, .close, "close", options)
   }
 
-  package func accountLock(_ name: String, _ options: WriteOptions) async throws -> Answer {
-    try await administer(try Arguments.name(name, "ACCOUNT"), .lock, "lock", options)
+  package func accountLock(_ name: String, reason: String?, _ options: WriteOptions) async throws -> Answer {
+    let reason = try reason.map { try Arguments.free($0, "--reason") }
+    return try await administer(
+      try Arguments.name(name, "ACCOUNT"), .lock, "lock", options, reason: reason)
   }
 
   package func accountUnlock(_ name: String, _ options: WriteOptions) async throws -> Answer {
@@ -130,13 +132,13 @@ extension Console {
 
   private func administer(
     _ name: AccountName, _ change: AccountAdministration.Change, _ word: String, _ options: WriteOptions,
-    create: Bool = false
+    create: Bool = false, reason: String? = nil
   ) async throws -> Answer {
     if let key = options.key { _ = try Arguments.name(key, "--key", as: RequestKey.self) }
     return try await write(options, create: create) { write in
       if !create { _ = try await customer(name.text, "ACCOUNT", in: write.store) }
       let receipt = try await send(
-        .administer(AccountAdministration(account: name, key: write.key, change)), write)
+        .administer(AccountAdministration(account: name, key: write.key, change, reason: reason)), write)
       return changed(name.text, word, write.key, receipt, options)
     }
   }

@@ -10,6 +10,9 @@ package struct CapOptions: Sendable {
   package var highestRate: String?
   package var countries: String?
 
+  /// What allows every country; `none` takes the account's own list away.
+  static let anyCountry = "any"
+
   /// Calls at a time or in a second that a cap may allow.
   static let maximumCount: Int64 = 1_000_000
 
@@ -51,11 +54,12 @@ package struct CapOptions: Sendable {
       return rate
     }
     try change(countries, &caps.countries) { text in
+      if text == CapOptions.anyCountry { return CountryCallingCode.assigned.sorted() }
       let codes = try text.split(separator: ",", omittingEmptySubsequences: false).map { code in
         guard let value = Int(code), (1...999).contains(value), String(value) == code else {
           throw ConsoleError.usage(
             "countries.code", "country code: \(code.isEmpty ? "nothing is there" : "\"\(code)\" is none")",
-            at: "--countries", fix: "E.164 country codes such as 46,47, or none")
+            at: "--countries", fix: "E.164 country codes such as 46,47, or any, or none")
         }
         return value
       }

@@ -33,7 +33,17 @@ enum AccountReport {
 
   static func show(_ reading: any LedgerReading, _ name: String) throws -> Answer {
     let account = try LedgerLookup(reading).customer(name)
-    var listing = Listing(columns + CapReport.columns, rows: [try row(account) + CapReport.cells(account)])
+    let lock = try reading.lock(of: account)
+    var listing = Listing(
+      columns + CapReport.columns + [
+        Column("lock_reason", title: "locked because"), Column("locked_by", title: "locked by"),
+        Column("locked_at", title: "locked at"),
+      ],
+      rows: [
+        try row(account) + CapReport.cells(account) + [
+          .text(optional: lock?.reason), .text(optional: lock?.actor), lock.map { .instant($0.at) } ?? .absent,
+        ]
+      ])
     for index in listing.columns.indices where listing.columns[index].audience == .machines {
       listing.columns[index].audience = .everyone
     }

@@ -18,8 +18,12 @@ enum CapReport {
       .integer(optional: caps.concurrentCalls), .integer(optional: caps.callsPerSecond),
       try caps.perCall.map { .amount(try account.credits($0)) } ?? .absent,
       try caps.perDay.map { .amount(try account.credits($0)) } ?? .absent, .rate(optional: caps.highestRate),
-      caps.countries.map { .list($0.map { String($0) }) } ?? .absent,
+      caps.countries.map { .list(names($0)) } ?? .absent,
     ]
+  }
+
+  private static func names(_ codes: [Int]) -> [String] {
+    codes == CountryCallingCode.assigned.sorted() ? [CapOptions.anyCountry] : codes.map { String($0) }
   }
 
   static func show(_ reading: any LedgerReading, _ name: String, now: Instant) throws -> Answer {

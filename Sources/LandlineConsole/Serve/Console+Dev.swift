@@ -127,6 +127,7 @@ struct DevFolder: Sendable {
         sandbox:
           ledger: ledger.db
           sandbox-numbers: true
+          countries: any
           applications:
             demo:
               key: \(applicationKey)

@@ -94,6 +94,7 @@ struct GatewayFolder: Sendable {
           trunks: [\(Self.trunk)]
       """
     let numbers = options.callerNumber.map { "caller-numbers: [\"\($0)\"]" } ?? "# caller-numbers: [\"+46812345678\"]"
+    let countries = options.callerNumber == nil ? "countries: [any]" : "# countries: [46, 47]"
     let carrier =
       trunk.map { uri in
         """
@@ -151,6 +152,8 @@ struct GatewayFolder: Sendable {
               account: \(options.account)
               # The only numbers that calls may show; the first one where a call names none.
               \(numbers)
+          # Countries that may be called: without it, those of the numbers above.
+          \(countries)
           # Whoever sends the first line of the file as a bearer token may use the whole REST interface and the pages.
           operators:
             operator:

@@ -98,6 +98,7 @@ enum OpenAPISchemas {
         [
           ("account", text), ("kind", choice([AccountKind.prepaid.rawValue, AccountKind.postpaid.rawValue])),
           ("currency", text), ("status", choice(AccountStatus.allCases.map { $0.rawValue })),
+          ("lock_reason", maybe(text)),
         ] + money("posted") + money("held") + money("available") + money("credit_limit") + [
           ("open_calls", integer), ("plan", maybe(text)), ("zone", text), ("created_at", time),
         ])

@@ -9,6 +9,8 @@ struct NumberHint: Sendable {
   /// Who would pay; `nil` where nobody is known.
   var account: LedgerAccount?
   var quote: NumberQuote?
+  /// Country calling codes that an account without a list of its own may call; `nil` for every one.
+  var defaultCountries: [Int]?
 
   func tree(at now: Instant) -> JSONTree {
     var canonical: String?
@@ -106,7 +108,9 @@ struct NumberHint: Sendable {
     }
     if case .refused(let refusal)? = quote { return refusal }
     guard case .rated(let snapshot)? = quote else { return nil }
-    if let countries = account.caps.countries, !countries.contains(number.countryCode) { return .countryNotAllowed }
+    if let countries = account.caps.countries ?? defaultCountries, !countries.contains(number.countryCode) {
+      return .countryNotAllowed
+    }
     if let highest = account.caps.highestRate, snapshot.highestRatePerMinute > highest { return .rateTooHigh }
     return seconds(now) == 0 ? .insufficientCredit : nil
   }

@@ -39,6 +39,8 @@ extension RESTService {
         if case .number(let number) = hint.number {
           hint.quote = try await operations.quote(
             number, account: AccountName(unchecked: payer.name), environment: principal.environment)
+          hint.defaultCountries = await operations.defaultCountries(
+            of: AccountName(unchecked: payer.name), environment: principal.environment)
         }
       }
       return .json(200, hint.tree(at: call.now))

@@ -445,6 +445,12 @@ extension CallHub: GatewayOperations {
     } ?? EmergencyNumber.everywhere
   }
 
+  public func defaultCountries(of account: AccountName, environment name: String) async -> [Int]? {
+    await perform { loop in
+      loop.configuration.engine.environments.first { $0.name == name }?.defaultCountries(of: account)
+    } ?? nil
+  }
+
   private func hasSandboxNumbers(_ name: String) async -> Bool {
     await perform { loop in
       loop.configuration.engine.environments.first { $0.name == name }?.hasSandboxNumbers ?? false

@@ -26,6 +26,8 @@ public protocol GatewayOperations: Sendable {
   func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote
   /// Short codes that are free for whoever shows `callerNumber`.
   func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String>
+  /// Country calling codes that an account without a list of its own may call; `nil` for every one.
+  func defaultCountries(of account: AccountName, environment: String) async -> [Int]?
   var environmentNames: [String] { get }
 }
 

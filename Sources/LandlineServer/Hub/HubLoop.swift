@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import Foundation
 import LandlineGateway
 import LedgerCore
 import Logging
@@ -489,6 +490,8 @@ final class HubLoop {
       media.perform(order, for: call)
     case .ledger(let environment, let step, let operation):
       ledger(environment, step, operation, at: clock)
+    case .lock(let account, let environment, let reason): lock(account, environment, reason, at: clock)
+    case .velocity(let rule, _, let environment): meter.reached(rule, environment: environment)
     case .sip(let command):
       if case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
         let attempt = engine.attempt(handle)
@@ -529,6 +532,28 @@ final class HubLoop {
       bound.eventLoop.execute {
         bound.value.traces?.ledger(operation.call, step, result, microseconds: taken)
         bound.value.engine(.ledger(operation.call, step, result))
+      }
+    }
+  }
+
+  /// Locks an account by a rule of what may be done within an hour.
+  private func lock(_ account: AccountName, _ environment: String, _ reason: String, at clock: Instant) {
+    guard let line = lines[environment] else { return }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let key = RequestKey(unchecked: "velocity-\(UUID().uuidString.lowercased())")
+    let request = LedgerOperation(
+      .administer(AccountAdministration(account: account, key: key, .lock, reason: reason)), at: clock,
+      actor: configuration.node)
+    line.submit(request) { [log] result in
+      var isLocked = false
+      if case .success(let receipt) = result { isLocked = receipt.refusal == nil }
+      if !isLocked {
+        log.error(
+          "an account could not be locked",
+          metadata: ["account": "\(account)", "environment": "\(environment)", "answer": "\(result)"])
+      }
+      bound.eventLoop.execute { [isLocked] in
+        bound.value.engine(.lockAnswered(account, environment: environment, isLocked: isLocked))
       }
     }
   }

@@ -40,6 +40,15 @@ final class HubMeter: Sendable {
       [("environment", record.call.environment), ("code", record.summary.failure?.code.rawValue ?? "none")])
   }
 
+  func reached(_ rule: VelocityRule, environment: String) {
+    metrics.add(
+      .velocityReached, 1,
+      [
+        ("environment", environment), ("of", rule.party.rawValue), ("to", rule.destinations.rawValue),
+        ("then", rule.consequence.rawValue),
+      ])
+  }
+
   func appMessage(isIncoming: Bool) {
     (isIncoming ? appMessagesReceived : appMessagesSent).increment(by: 1)
   }

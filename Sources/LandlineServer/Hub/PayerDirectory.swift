@@ -77,9 +77,10 @@ public final class PayerDirectory: Sendable {
     let now = NodeClock.wallClock()
     guard let row = try await ledger.read({ try $0.customer(named: account.text) }) else { return nil }
     let prices = try await prices(of: row.plan, at: now)
-    let payer = Payer(
+    var payer = Payer(
       environment: environment, account: account, currency: row.currency, plan: prices.plan,
       denyRanges: prices.denyRanges)
+    payer.countries = row.caps.countries
     state.withLock { state in
       if state.accounts.count >= Self.maximumAccounts { state.accounts.removeAll() }
       state.accounts[account] = Known(payer: payer, until: now.advanced(byMilliseconds: Self.freshMilliseconds))

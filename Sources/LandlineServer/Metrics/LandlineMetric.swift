@@ -2,6 +2,7 @@
 public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case callsStarted = "landline_calls_started"
   case callsEnded = "landline_calls_ended"
+  case velocityReached = "landline_velocity_reached"
   case liveCalls = "landline_live_calls"
   case sessions = "landline_sessions"
   case connections = "landline_connections"
@@ -30,7 +31,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
 
   public var kind: Kind {
     switch self {
-    case .callsStarted, .callsEnded, .appMessages, .ledgerFailures, .sipMessages, .sipDropped, .mediaPackets,
+    case .callsStarted, .callsEnded, .velocityReached, .appMessages, .ledgerFailures, .sipMessages, .sipDropped,
+      .mediaPackets,
       .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals, .httpRefusedProofs, .httpThrottledHosts:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
@@ -44,6 +46,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .callsStarted: "Calls that were asked for, by environment and kind."
     case .callsEnded: "Calls that are over, by environment and failure code; code is none where nothing failed."
+    case .velocityReached:
+      "Times that an account or user reached a rule of what may be done within an hour, by the rule; once an hour each."
     case .liveCalls: "Calls that are up or being set up, by environment."
     case .sessions: "Sessions of apps."
     case .connections: "Open connections of the HTTP port, WebSockets included."

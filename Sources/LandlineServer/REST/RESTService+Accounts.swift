@@ -47,19 +47,25 @@ extension RESTService {
         summary: "Entries of an account, newest first",
         query: RESTService.pageParameters + RESTService.periodParameters,
         success: .json(200, "HistoryPage"), problems: [.accountUnknown, .cursorInvalid], handle: RESTService.history),
-      change("lock", "Refuse new calls of an account", .lock),
+      change(
+        "lock", "Refuse new calls of an account", .lock,
+        body: [.init(name: "reason", kind: .text, description: "for whoever looks at the account later")]),
       change("unlock", "Let a locked account call again", .unlock),
       change("close", "Close an account for good", .close),
     ]
   }
 
-  private func change(_ word: String, _ summary: String, _ change: AccountAdministration.Change) -> RESTRoute {
+  private func change(
+    _ word: String, _ summary: String, _ change: AccountAdministration.Change, body: [RESTRoute.Member] = []
+  ) -> RESTRoute {
     RESTRoute(
       method: "POST", path: "/v1/accounts/{name}/\(word)", id: "\(word)Account", summary: summary, access: .operators,
-      repeating: .keyOptional, backing: .ledger, body: [], success: .json(200, "AccountChange"),
+      repeating: .keyOptional, backing: .ledger, body: body, success: .json(200, "AccountChange"),
       problems: [.accountUnknown, ProblemCode(.accountClosed)]
     ) { call in
-      try await RESTService.administer(call, try call.account(), change, word, status: 200)
+      let reason = body.isEmpty ? "" : try call.body.note("reason")
+      return try await RESTService.administer(
+        call, try call.account(), change, word, status: 200, reason: reason.isEmpty ? nil : reason)
     }
   }
 
@@ -74,37 +80,43 @@ extension RESTService {
       after = numbers[0]
     }
     if let own = call.ownAccount {
-      let account = try await stores.ledger.read { try $0.customer(named: own.text) }
-      return .json(
-        200, .members([("accounts", .array(try account.map { [try accountTree($0)] } ?? [])), ("next", .null)]))
+      let found = try await stores.ledger.read { reading in
+        try reading.customer(named: own.text).map { ($0, try reading.lock(of: $0)?.reason) }
+      }
+      let accounts = try found.map { [try accountTree($0.0, lockReason: $0.1)] } ?? []
+      return .json(200, .members([("accounts", .array(accounts)), ("next", .null)]))
     }
     let start = after
     let accounts = try await stores.ledger.read { reading in
-      var found: [LedgerAccount] = []
+      var found: [(LedgerAccount, String?)] = []
       var after = start
       // The operator's own accounts lie between; one row more tells whether there is a next page.
       while found.count <= limit {
         let page = try reading.accounts(after: after, limit: limit + 1)
-        found += page.filter { $0.kind.isCustomer }
+        found += try page.filter { $0.kind.isCustomer }.map { ($0, try reading.lock(of: $0)?.reason) }
         guard let last = page.last, page.count == limit + 1 else { break }
         after = last.id
       }
       return Array(found.prefix(limit + 1))
     }
     let page = accounts.prefix(limit)
-    let next = accounts.count > limit ? page.last.map { RESTCursor.write("accounts", [$0.id]) } : nil
+    let next = accounts.count > limit ? page.last.map { RESTCursor.write("accounts", [$0.0.id]) } : nil
     return .json(
-      200, .members([("accounts", .array(try page.map(accountTree))), ("next", .text(optional: next))]),
+      200,
+      .members([
+        ("accounts", .array(try page.map { try accountTree($0.0, lockReason: $0.1) })), ("next", .text(optional: next)),
+      ]),
       headers: link(call, next))
   }
 
   private static let showAccount: RESTRoute.Handler = { call in
     let (_, stores) = try call.environment()
     let name = try call.account()
-    guard let account = try await stores.ledger.read({ try $0.customer(named: name.text) }) else {
-      throw Problem(.unknownAccount)
+    let found = try await stores.ledger.read { reading in
+      try reading.customer(named: name.text).map { ($0, try reading.lock(of: $0)?.reason) }
     }
-    return .json(200, try accountTree(account))
+    guard let (account, reason) = found else { throw Problem(.unknownAccount) }
+    return .json(200, try accountTree(account, lockReason: reason))
   }
 
   /// RFC 8288, for the page after this one.
@@ -114,11 +126,12 @@ extension RESTService {
     return [("Link", "<\(call.request.path)?\((kept + ["cursor=\(next)"]).joined(separator: "&"))>; rel=\"next\"")]
   }
 
-  static func accountTree(_ account: LedgerAccount) throws -> JSONTree {
+  static func accountTree(_ account: LedgerAccount, lockReason: String?) throws -> JSONTree {
     .members(
       [
         ("account", .text(account.name)), ("kind", .text(account.kind.rawValue)),
         ("currency", .text("\(account.currency)")), ("status", .text(account.status.rawValue)),
+        ("lock_reason", .text(optional: lockReason)),
       ] + money("posted", account.posted) + money("held", account.held) + money("available", account.available)
         + money("credit_limit", account.floor == .min ? .max : -account.floor) + [
           ("open_calls", .integer(account.openHolds)), ("plan", account.plan.isEmpty ? .null : .text(account.plan)),
@@ -160,12 +173,12 @@ extension RESTService {
 
   private static func administer(
     _ call: RESTCall, _ account: AccountName, _ change: AccountAdministration.Change, _ word: String, status: Int,
-    headers: [(String, String)] = []
+    headers: [(String, String)] = [], reason: String? = nil
   ) async throws -> RESTAnswer {
     let (principal, stores) = try call.environment()
     let receipt = try await stores.ledger.perform(
       LedgerOperation(
-        .administer(AccountAdministration(account: account, key: call.key, change)), at: call.now,
+        .administer(AccountAdministration(account: account, key: call.key, change, reason: reason)), at: call.now,
         actor: principal.actor))
     if let refusal = receipt.refusal { throw Problem(refusal) }
     return .json(

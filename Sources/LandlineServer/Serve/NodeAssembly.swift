@@ -103,6 +103,9 @@ struct NodeAssembly: Sendable {
         name: environment.name, origin: origin, trunks: trunks, hasSandboxNumbers: environment.hasSandboxNumbers,
         sipHosts: environment.sipHosts, usersMaximumLength: environment.usersMaximumLength)
       calls.sipRatePerMinute = environment.sipRatePerMinute
+      calls.countries = environment.countries
+      calls.callerCountries = environment.callerCountries
+      calls.velocity = environment.velocity
       calls.emergencyNumbers = environment.emergencyNumbers
       calls.emergencyCalls = environment.emergencyCalls
       calls.emergencyTrunks = environment.emergencyTrunks

@@ -26,7 +26,9 @@ struct CapArguments: ParsableArguments {
   @Option(name: .customLong("highest-rate"), help: "Dearest rate a minute that may be called, or none.")
   var highestRate: String?
 
-  @Option(name: .customLong("countries"), help: "Country codes that may be called, such as 46,47, or none.")
+  @Option(
+    name: .customLong("countries"),
+    help: "Country codes that may be called, such as 46,47; any; or none for those of the configuration.")
   var countries: String?
 
   var caps: CapOptions {
@@ -133,10 +135,14 @@ extension AccountCommand {
 
   struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Refuse new calls until the account is unlocked.", discussion: "landline account lock acme")
+      abstract: "Refuse new calls until the account is unlocked.",
+      discussion: "landline account lock acme --reason 'a key was stolen'")
 
     @Argument(completion: AccountCompletion.names)
     var account: String
+
+    @Option(help: "Why, for whoever looks at the account later.")
+    var reason: String?
 
     @OptionGroup(title: "Writing")
     var writing: WritingOptions
@@ -144,7 +150,9 @@ extension AccountCommand {
     @OptionGroup(title: "Common")
     var common: CommonOptions
 
-    func run() async throws { try await common.console { try await $0.accountLock(account, writing.options()) } }
+    func run() async throws {
+      try await common.console { try await $0.accountLock(account, reason: reason, writing.options()) }
+    }
   }
 
   struct Unlock: AsyncParsableCommand {

@@ -4,7 +4,8 @@ struct SimulateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate", abstract: "Calls and faults that never happened, on cores and a ledger that are real.",
     subcommands: [
-      SimulateBooksCommand.self, SimulateCallsCommand.self, SimulateSIPCommand.self, SimulateRelayCommand.self,
+      SimulateBooksCommand.self, SimulateCallsCommand.self, SimulateFraudCommand.self,
+      SimulateSIPCommand.self, SimulateRelayCommand.self,
     ],
     defaultSubcommand: SimulateBooksCommand.self)
 }

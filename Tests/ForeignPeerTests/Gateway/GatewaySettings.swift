@@ -96,6 +96,7 @@ struct GatewaySettings: Sendable {
       let names = trunks.filter { $0.environment == environment || environment == "sandbox" && sandboxHasTrunks }.map(
         \.name)
       lines.append("    trunks: [\(names.joined(separator: ", "))]")
+      lines.append("    countries: any")
       lines.append("    applications:")
       for payer in payers where payer.environment == environment {
         lines += [

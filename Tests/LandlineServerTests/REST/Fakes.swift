@@ -61,6 +61,7 @@ final class FakeOperations: GatewayOperations {
   func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote {
     state.withLock { $0.quotes[number] } ?? .refused(.noRate)
   }
+  func defaultCountries(of account: AccountName, environment: String) async -> [Int]? { nil }
   func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String> {
     EmergencyNumber.codes(ofCaller: callerNumber)
   }

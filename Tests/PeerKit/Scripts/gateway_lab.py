@@ -167,12 +167,13 @@ class Lab:
     def __init__(
         self, name="lab", *, trunks=(), accounts=None, calls=None, http=None, listeners=("udp", "tcp"), tls=None,
         log_level="info", more="", folder=None, deck=DECK, limits=True, wide=False,
-        sip_hosts=(),
+        sip_hosts=(), countries="any", velocity=(),
     ):
         """calls, http: members of these sections; tls: (certificate, key) for a TLS listener; more: further sections
         as text; limits: whether the door's limits of one host are lifted, since all of a lab's apps are one host;
-        sip_hosts: which hosts calls to SIP addresses may reach; wide: whether trunks' sound gets the whole range of ports that the gateway has by itself, at an address of its
-        own."""
+        sip_hosts: which hosts calls to SIP addresses may reach; countries, velocity: which countries may be called, and
+        rules of an hour, None for what holds without them; wide: whether trunks' sound gets the whole range of ports that
+        the gateway has by itself, at an address of its own."""
         self.name = name
         self.trunks = list(trunks)
         self.accounts = list(accounts) if accounts is not None else [
@@ -183,7 +184,7 @@ class Lab:
         self.listeners, self.tls, self.log_level, self.more, self.deck, self.limits = (
             listeners, tls, log_level, more, deck, limits,
         )
-        self.sip_hosts = list(sip_hosts)
+        self.sip_hosts, self.countries, self.velocity = list(sip_hosts), countries, velocity
         self._own_folder = folder is None
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix=f"landline-{name}-"))
         self.state = self.folder / "state"
@@ -252,6 +253,10 @@ class Lab:
             if environment == "sandbox":
                 lines.append("    sandbox-numbers: true")
             lines.append(f"    sip-hosts: [{', '.join(self.sip_hosts)}]")
+            if self.countries is not None:
+                lines.append(f"    countries: {self.countries}")
+            if self.velocity is not None:
+                lines.append(f"    velocity: [{', '.join(self.velocity)}]")
             lines += [f"    trunks: [{', '.join(names)}]", "    operators:", f"      {environment}-admin:",
                       f"        key-file: {environment}.key", "    applications:"]
             for account in self.accounts:

@@ -111,6 +111,8 @@ extension GatewayScene {
       prepare(call, needs, node)
     case .media(let call, let order): perform(order, call, node)
     case .ledger(_, let step, let operation): submit(step, operation, node)
+    case .lock(let account, _, let reason): lock(account, reason, node)
+    case .velocity: count("rule of an hour reached")
     case .sip(let command):
       if case .placeCall(let handle, let outgoing) = command { oracles.dials(handle, outgoing, node, in: self) }
       if case .hangUp(let handle, _) = command, oracles.isAnswered(handle), plants(.missingBye) { return }
@@ -125,6 +127,21 @@ extension GatewayScene {
       oracles.secrets(Array(message.utf8), .log, in: self)
       if entry.level == .error { logErrors += 1 }
     }
+  }
+
+  private func lock(_ account: AccountName, _ reason: String, _ node: SimulatedNode) {
+    keys += 1
+    let request = LedgerOperation(
+      .administer(
+        AccountAdministration(account: account, key: RequestKey(unchecked: "v\(keys)"), .lock, reason: reason)),
+      at: clock, actor: "gw")
+    var isLocked = false
+    if !isLedgerAway, let receipt = perform(request) { isLocked = receipt.refusal == nil }
+    if isLocked, lock == nil { lock = (reason, now.milliseconds) }
+    schedule.add(
+      .engine(
+        life: node.life, .lockAnswered(account, environment: GatewayScene.environment, isLocked: isLocked)),
+      at: now.advanced(byMicroseconds: random.number(200...2000)))
   }
 
   private func keep(_ record: CallRecord, _ node: SimulatedNode) {

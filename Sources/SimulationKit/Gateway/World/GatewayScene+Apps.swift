@@ -179,7 +179,10 @@ extension GatewayScene {
     case .done(let number), .answered(let number, _, _): reply(number, app)
     case .refused(let number, let failure):
       reply(number, app)
-      if app.requests[number] != nil { report.refusals[failure.code.rawValue, default: 0] += 1 }
+      if app.requests[number] != nil {
+        report.refusals[failure.code.rawValue, default: 0] += 1
+        refusalNames[failure.refusal?.rawValue ?? failure.code.rawValue, default: 0] += 1
+      }
       note { "app \(app.index) is refused \(number.value): \(failure.code.rawValue)" }
     case .ended(let call, let summary):
       app.ended[call, default: 0] += 1

@@ -159,7 +159,7 @@ extension GatewayScene {
   // MARK: Set-up
 
   /// 60/1 at 0.06 a minute: a thousand micro-units a second. Others have a fee, a grace and 30/6, a fee alone.
-  private static let deck = """
+  static let deck = """
     prefix,name,currency,rate,unit,fee,initial,increment,grace
     46,Sweden,EUR,0.06,60,0,60,1,0
     4671,Fee,EUR,0.06,60,0.01,60,1,0
@@ -169,7 +169,7 @@ extension GatewayScene {
 
     """
 
-  static func makePlan() throws -> RatePlan {
+  static func makePlan(_ deck: String) throws -> RatePlan {
     var reader = DeckReader(settings: try DeckSettings(name: "retail", version: "1", currency: .eur, zone: .utc))
     Array(deck.utf8).withUnsafeBytes { reader.feed($0) }
     return try RatePlan(name: "retail", [RatePlan.Entry(RateIndex(try reader.finish(), at: .distantPast))])

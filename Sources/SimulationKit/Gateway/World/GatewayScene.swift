@@ -90,12 +90,18 @@ final class GatewayScene {
   private(set) var violation: (rule: String, detail: String)?
   private var trace: [String]?
 
-  init(seed: UInt64, hours: Int, canary: GatewayCanary?, isTraced: Bool) throws {
+  /// Why the account was locked by a rule, and when.
+  var lock: (reason: String, atMilliseconds: Int64)?
+  /// How calls were refused before anybody was dialled, by the refusal's name.
+  var refusalNames: [String: Int] = [:]
+
+  /// - Parameter drill: what happens in place of what the seed would decide.
+  init(seed: UInt64, hours: Int, canary: GatewayCanary?, isTraced: Bool, drill: FraudDrill? = nil) throws {
     self.seed = seed
     self.hours = hours
     self.canary = canary
     var random = SeededGenerator(seed: seed)
-    plan = GatewayPlan(&random, hours: hours)
+    plan = drill.map { GatewayPlan($0, &random) } ?? GatewayPlan(&random, hours: hours)
     canaryRandom = SeededGenerator(seed: seed ^ 0xCA4A_5115)
     network = GatewayNetwork(plan, random: random.fork())
     // Near midnights and changes of the clocks, and on a plain day.
@@ -104,17 +110,18 @@ final class GatewayScene {
     wallOffset = trueOffset
     report = GatewayReport(seed: seed)
     trace = isTraced ? [] : nil
-    ratePlan = try GatewayScene.makePlan()
+    ratePlan = try GatewayScene.makePlan(drill.map { _ in FraudDrill.deck } ?? GatewayScene.deck)
     denyRanges = try DenyRanges([(prefix: NumberDigits("4690"), ruling: DenyRanges.Ruling.denied(.premium))])
     callerNumbers = [try E164Number("+46850000001")]
     configuration = try GatewayScene.makeConfiguration(&random)
+    drill?.apply(to: &configuration)
     self.random = random
     for index in 0..<GatewayPlan.trunkCount { trunks.append(SimulatedTrunk(index, identifiers: newIdentifiers())) }
     for index in 0..<plan.apps {
       var own = self.random.fork()
       apps.append(
         SimulatedApp(
-          index, account: index % GatewayPlan.accountCount, pingMilliseconds: plan.pingMilliseconds,
+          index, account: drill == nil ? index % GatewayPlan.accountCount : 0, pingMilliseconds: plan.pingMilliseconds,
           draw: { own.next() }))
     }
     alarms = Alarms(parties: 2 + GatewayPlan.trunkCount + plan.apps)
