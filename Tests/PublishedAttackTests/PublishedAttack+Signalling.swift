@@ -77,7 +77,13 @@ extension PublishedAttack {
         "libosip2 quadratic", "32,000 parameters in the Request-URI", ["400", "414", "513"],
         uri: "sip:a@b" + ";p".times(8000)),
       invite("libosip2 quadratic", "32,000 elements in Allow", ["400", "513"], ["Allow: A" + ",A".times(8000)]),
-      invite("libosip2 NUL cut", "a user that an escaped NUL ends", ["400"], uri: "sip:admin%00evil@127.0.0.1"),
+      invite("libosip2 NUL cut", "an escaped NUL in a parameter", ["400"], uri: "sip:a@127.0.0.1;p=%00"),
+      PublishedAttack("libosip2 NUL cut", "a user that an escaped NUL ends", "admin%00evil") {
+        let bytes = AttackedAgent.message("INVITE", uri: "sip:admin%00evil@127.0.0.1")
+        let message = try MessageParser.values(of: SIPGate.admit(bytes, transport: .udp).get()).get()
+        guard case .request(_, let target) = message.startLine else { return "no request" }
+        return target.user ?? "no user"
+      },
       invite("libosip2 host", "two at-signs in the Request-URI", ["400"], uri: "sip:a@127.0.0.1@evil"),
       invite("libosip2 port", "a negative port", ["400"], uri: "sip:a@127.0.0.1:-1"),
       invite("libosip2 scheme", "a web address as Request-URI", ["416", "400"], uri: "http://127.0.0.1/"),

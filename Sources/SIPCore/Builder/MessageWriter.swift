@@ -9,6 +9,8 @@ struct MessageWriter {
   private(set) var bytes: [UInt8] = []
   private var lineStart = 0
   private var lines = 0
+  /// Where the user part stands that was written into the line.
+  private var user = 0..<0
 
   init() { bytes.reserveCapacity(1024) }
 
@@ -22,7 +24,7 @@ struct MessageWriter {
   // MARK: Lines
 
   /// Ends a line after judging its bytes.
-  /// - Parameter holdsURI: Whether somebody may unescape the line, so that `%00` is not allowed.
+  /// - Parameter holdsURI: Whether somebody may unescape the line, so that `%00` is not allowed but in a user part.
   mutating func endLine(_ name: String, holdsURI: Bool = false) throws(InvalidValue) {
     guard bytes.count - lineStart <= MessageWriter.limits.lineBytes else {
       throw MessageWriter.refusal("line", "the line of \(name) has \(bytes.count - lineStart) bytes")
@@ -42,7 +44,7 @@ struct MessageWriter {
       switch byte {
       case MessageCharacter.semicolon: semicolons += 1
       case MessageCharacter.comma: commas += 1
-      case MessageCharacter.percent where holdsURI && index + 2 < bytes.count:
+      case MessageCharacter.percent where holdsURI && index + 2 < bytes.count && !user.contains(index):
         if bytes[index + 1] == MessageCharacter.zero, bytes[index + 2] == MessageCharacter.zero {
           throw MessageWriter.refusal("escapedNUL", "%00 would stand in the line of \(name)")
         }
@@ -56,6 +58,7 @@ struct MessageWriter {
     bytes.append(MessageCharacter.cr)
     bytes.append(MessageCharacter.lf)
     lineStart = bytes.count
+    user = 0..<0
   }
 
   mutating func raw(_ text: String) { bytes += text.utf8 }
@@ -227,7 +230,9 @@ struct MessageWriter {
     } else {
       if let user = uri.user {
         guard !user.isEmpty else { throw MessageWriter.refusal("user", "the user part is empty") }
+        let start = bytes.count
         try escaped(user, URICharacter.isUser)
+        self.user = start..<bytes.count
         bytes.append(UInt8(ascii: "@"))
       }
       guard let host = uri.host else { throw MessageWriter.refusal("host", "the URI has no host") }

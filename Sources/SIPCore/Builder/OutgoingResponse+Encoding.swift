@@ -59,7 +59,8 @@ extension OutgoingResponse {
       writer.raw(";tag=")
       try writer.token(added, "the tag of To")
     }
-    try writer.endLine("To", holdsURI: true)
+    // What was copied passed the gate.
+    try writer.endLine("To", holdsURI: request.scanned == nil)
   }
 
   private static func writeVias(

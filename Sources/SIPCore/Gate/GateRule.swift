@@ -10,6 +10,7 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
   case bareLineFeed = "gate.bareLineFeed"
   case nul = "gate.nul"
   case controlByte = "gate.controlByte"
+  /// In a URI, but not in a user part: there it is a text like any other.
   case escapedNUL = "gate.escapedNUL"
   case headUnterminated = "gate.headUnterminated"
 
@@ -79,7 +80,7 @@ public enum GateRule: String, Hashable, Sendable, CaseIterable, Error {
     case .bareLineFeed: "Bad Request: LF without CR"
     case .nul: "Bad Request: NUL Byte"
     case .controlByte: "Bad Request: Control Byte"
-    case .escapedNUL: "Bad Request: %00 in a URI"
+    case .escapedNUL: "Bad Request: %00 in a URI Outside the User Part"
     case .headUnterminated: "Bad Request: No Empty Line After the Header Fields"
     case .messageBytes: "Message Too Large"
     case .bodyBytes: "Message Too Large: Body"

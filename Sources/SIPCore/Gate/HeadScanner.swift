@@ -152,6 +152,7 @@ struct HeadScanner {
   private mutating func scanRequestURI(_ uri: Range<Int>) {
     if uri.isEmpty { note(.requestURI, uri.lowerBound) }
     var semicolons = 0
+    let escapedNUL = firstEscapedNUL(outsideUserPartsOf: uri, isURI: true)
     for offset in uri {
       switch bytes[offset] {
       case MessageCharacter.open, MessageCharacter.close, MessageCharacter.quote, 0..<0x21, 0x7F...:
@@ -159,15 +160,83 @@ struct HeadScanner {
       case MessageCharacter.semicolon:
         semicolons += 1
         if semicolons > limits.semicolons { note(.semicolons, offset) }
-      case MessageCharacter.percent where isEscapedNUL(offset, before: uri.upperBound):
-        note(.escapedNUL, offset)
+      case MessageCharacter.percent where offset == escapedNUL: note(.escapedNUL, offset)
       default: break
       }
     }
   }
 
   private func isEscapedNUL(_ offset: Int, before end: Int) -> Bool {
-    offset + 2 < end && bytes[offset + 1] == MessageCharacter.zero && bytes[offset + 2] == MessageCharacter.zero
+    offset + 2 < end && bytes[offset] == MessageCharacter.percent && bytes[offset + 1] == MessageCharacter.zero
+      && bytes[offset + 2] == MessageCharacter.zero
+  }
+
+  /// The first `%00` that stands elsewhere than in what a sip or sips URI has before its `@`: there it is a text like
+  /// any other (RFC 4475 section 3.1.1.4), which nobody here unescapes.
+  /// - Parameter isURI: Whether all of the bytes are one URI, as between angle brackets.
+  private func firstEscapedNUL(outsideUserPartsOf value: Range<Int>, isURI: Bool) -> Int? {
+    var isEnclosed = isURI
+    var mayBegin = true
+    var isQuoted = false
+    var isInUser = false
+    /// One that is no fault if an `@` comes behind it.
+    var waiting: Int?
+    var offset = value.lowerBound
+    while offset < value.upperBound {
+      let byte = bytes[offset]
+      if isEscapedNUL(offset, before: value.upperBound) {
+        guard isInUser else { return offset }
+        waiting = waiting ?? offset
+        offset += 3
+        continue
+      }
+      if isQuoted {
+        if byte == MessageCharacter.quote { isQuoted = false }
+        let isPair = byte == MessageCharacter.backslash && !isEscapedNUL(offset + 1, before: value.upperBound)
+        offset += isPair ? 2 : 1
+        continue
+      }
+      if mayBegin, let end = schemeEnd(at: offset, before: value.upperBound) {
+        mayBegin = false
+        isInUser = true
+        offset = end
+        continue
+      }
+      switch byte {
+      case MessageCharacter.open, MessageCharacter.close, MessageCharacter.quote, MessageCharacter.space,
+        MessageCharacter.tab:
+        if let waiting { return waiting }
+        isInUser = false
+        if byte == MessageCharacter.open { isEnclosed = true }
+        if byte == MessageCharacter.close { isEnclosed = false }
+        if byte == MessageCharacter.quote { isQuoted = true }
+        mayBegin = byte == MessageCharacter.open || mayBegin && MessageCharacter.isBlank(byte)
+      case UInt8(ascii: "@"):
+        waiting = nil
+        isInUser = false
+        mayBegin = false
+      case MessageCharacter.comma, MessageCharacter.semicolon, UInt8(ascii: "?"):
+        // Without brackets a URI ends here (RFC 3261 section 20).
+        mayBegin = byte == MessageCharacter.comma && !isEnclosed
+        guard !isEnclosed else { break }
+        if let waiting { return waiting }
+        isInUser = false
+      default: mayBegin = false
+      }
+      offset += 1
+    }
+    return waiting
+  }
+
+  /// Where the user part begins, if `sip:` or `sips:` stands here.
+  private func schemeEnd(at start: Int, before end: Int) -> Int? {
+    var offset = start
+    for expected in "sip".utf8 {
+      guard offset < end, MessageCharacter.lowercase(bytes[offset]) == expected else { return nil }
+      offset += 1
+    }
+    if offset < end, MessageCharacter.lowercase(bytes[offset]) == UInt8(ascii: "s") { offset += 1 }
+    return offset < end && bytes[offset] == MessageCharacter.colon ? offset + 1 : nil
   }
 
   // MARK: Header fields
@@ -183,7 +252,7 @@ struct HeadScanner {
     var semicolons = 0
     var commas = 0
     var elementCount = 1
-    var escapedNUL: Int?
+    var hasEscapedNUL = false
     position = bytes.count
     lines += 1
     walk: while offset < bytes.count {
@@ -231,8 +300,7 @@ struct HeadScanner {
           semicolons = 0
           if !isInAngle { elementCount += 1 }
         }
-      case MessageCharacter.percent:
-        if escapedNUL == nil, isEscapedNUL(offset, before: bytes.count) { escapedNUL = offset }
+      case MessageCharacter.percent where isEscapedNUL(offset, before: bytes.count): hasEscapedNUL = true
       default: break
       }
       offset += 1
@@ -250,7 +318,9 @@ struct HeadScanner {
     while last > value.lowerBound, MessageCharacter.isBlank(bytes[last - 1]) { last -= 1 }
     value = value.lowerBound..<last
     headers.append(HeaderField(kind: kind, name: name, value: value))
-    if let escapedNUL, kind.holdsURI { note(.escapedNUL, escapedNUL) }
+    if hasEscapedNUL, kind.holdsURI, let escapedNUL = firstEscapedNUL(outsideUserPartsOf: value, isURI: false) {
+      note(.escapedNUL, escapedNUL)
+    }
     countElements(elementCount, of: kind, at: start)
   }
 

@@ -125,6 +125,7 @@ enum ParserAgreement {
       if byte == MessageCharacter.percent, let high = written.next(), let low = written.next() {
         guard let upper = Hexadecimal.digit(high), let lower = Hexadecimal.digit(low) else { return false }
         byte = upper << 4 | lower
+        if byte == 0 { byte = ParsedMessage.foreignByte }
       } else if byte >= 0x80 {
         byte = ParsedMessage.foreignByte
       }

@@ -8,7 +8,7 @@ extension SIPURI {
   ///
   /// A password is dropped: RFC 3261 section 19.1.1 warns of it, and it must not reach a log or another hop. Tolerated
   /// beyond the grammar: underscores in hosts, and `#`, `[`, `]`, `^`, `` ` ``, `{`, `|`, `}` and UTF-8 in the user
-  /// part, which are escaped on the way out.
+  /// part, which are escaped on the way out. `%00` may stand in the user part, as written, and nowhere else.
   /// - Throws: `InvalidValue` with rules `uri.long`, `uri.scheme`, `uri.user`, `uri.escape`, `uri.port`,
   ///   `uri.parameter`, `uri.header`, `uri.number`, `uri.end`, and those of the host, `sip.…`.
   public init(parsing text: some StringProtocol) throws(InvalidValue) {
@@ -74,8 +74,10 @@ extension SIPURI {
     // The first one: behind it no other may stand unescaped but in header fields, so that all readers agree on the host.
     if let at = bytes[cursor.position..<cursor.end].firstIndex(of: UInt8(ascii: "@")) {
       let colon = bytes[cursor.position..<at].firstIndex(of: MessageCharacter.colon) ?? at
-      try SIPURI.check(cursor.position..<colon, of: bytes, from: start, "user", SIPURI.isUserByte)
-      if colon < at { try SIPURI.check(colon + 1..<at, of: bytes, from: start, "user", SIPURI.isUserByte) }
+      try SIPURI.check(cursor.position..<colon, of: bytes, from: start, "user", mayHoldNUL: true, SIPURI.isUserByte)
+      if colon < at {
+        try SIPURI.check(colon + 1..<at, of: bytes, from: start, "user", mayHoldNUL: true, SIPURI.isUserByte)
+      }
       guard colon > cursor.position else {
         throw SIPURI.refusal("user", cursor.position - start, "the user part is empty")
       }
@@ -105,9 +107,10 @@ extension SIPURI {
     self.init(scheme: scheme, user: user, host: host, port: port, parameters: parameters, headers: headers)
   }
 
-  /// Every byte allowed, every `%` with two digits behind it that are not those of NUL.
+  /// Every byte allowed, every `%` with two digits behind it, which are those of NUL in a user part only.
   private static func check(
-    _ range: Range<Int>, of bytes: [UInt8], from start: Int, _ rule: String, _ isAllowed: (UInt8) -> Bool
+    _ range: Range<Int>, of bytes: [UInt8], from start: Int, _ rule: String, mayHoldNUL: Bool = false,
+    _ isAllowed: (UInt8) -> Bool
   ) throws(InvalidValue) {
     var index = range.lowerBound
     while index < range.upperBound {
@@ -116,7 +119,8 @@ extension SIPURI {
         guard index + 2 < range.upperBound, MessageCharacter.isHexadecimal(bytes[index + 1]),
           MessageCharacter.isHexadecimal(bytes[index + 2])
         else { throw refusal("escape", index - start, "'%' is not followed by two hexadecimal digits") }
-        guard bytes[index + 1] != MessageCharacter.zero || bytes[index + 2] != MessageCharacter.zero else {
+        guard mayHoldNUL || bytes[index + 1] != MessageCharacter.zero || bytes[index + 2] != MessageCharacter.zero
+        else {
           throw refusal("escape", index - start, "an escaped NUL is not allowed")
         }
         index += 3

@@ -31,9 +31,18 @@ struct GateRuleTests {
     add(.controlByte, adding("X: a\u{1}b"))
     add(.controlByte, adding("X: a\u{7F}"))
     add(.nul, adding("X: \"a\0\""))
-    add(.escapedNUL, uri("sip:admin%00evil@127.0.0.1"))
-    add(.escapedNUL, replacing("From", "From: <sip:a%00b@127.0.0.1>;tag=1"))
-    add(.escapedNUL, adding("P-Asserted-Identity: <sip:+46%00@127.0.0.1>"))
+    add(.escapedNUL, uri("sip:admin@evil%00.example"))
+    add(.escapedNUL, uri("sip:127.0.0.1;p=%00"))
+    add(.escapedNUL, uri("sip:a@127.0.0.1;p=sip:b%00"))
+    add(.escapedNUL, uri("tel:+46%00"))
+    add(.escapedNUL, replacing("From", "From: <sip:a@127.0.0.1;p=%00>;tag=1"))
+    add(.escapedNUL, replacing("From", "From: <sip:a@127.0.0.1>;tag=1%00"))
+    add(.escapedNUL, replacing("From", "From: sip:127.0.0.1;p=%00,sip:a@127.0.0.1;tag=1"))
+    add(.escapedNUL, replacing("From", "From: \", <sip:a%00@b>\" <sip:a@127.0.0.1>;tag=1"))
+    add(.escapedNUL, replacing("From", "From: \"\\%00\" <sip:a@127.0.0.1>;tag=1"))
+    add(.escapedNUL, replacing("Contact", "Contact: <sip:a@127.0.0.1?x=%00>"))
+    add(.escapedNUL, replacing("Contact", "Contact: <mailto:a%00@127.0.0.1>, <sip:a@127.0.0.1>"))
+    add(.escapedNUL, adding("P-Asserted-Identity: <tel:+46%00>"))
     add(.headUnterminated, Array(lines.joined(separator: "\r\n").utf8))
     add(.messageBytes, GateFixtures.message(lines, body: String(repeating: "a", count: 16_384)))
     add(
@@ -147,6 +156,10 @@ struct GateRuleTests {
       GateFixtures.replacing("INVITE", with: "INVITE sip:a?b;c@[2001:db8::1]:5070;lr SIP/2.0"),
       GateFixtures.replacing("INVITE", with: "INVITE tel:+46000000000 sip/2.0"),
       GateFixtures.replacing("INVITE ", with: "SIP/2.0 100 "),
+      GateFixtures.replacing("INVITE", with: "INVITE SIP:null-%00-null;p=%00@127.0.0.1 SIP/2.0"),
+      GateFixtures.replacing("From", with: "From: \"a\" <sips:null-%00-null@b>;tag=1"),
+      GateFixtures.replacing("Contact", with: "m: sip:%00@b , <sip:%00%00:%00@b>"),
+      GateFixtures.adding("P-Asserted-Identity: <sip:+46%00@127.0.0.1>"),
       GateFixtures.replacing("Contact", with: "m: *"),
       GateFixtures.message(
         ["SIP/2.0 200 OK"] + GateFixtures.lines.dropFirst() + ["Date: today", "Expires: 99999999999"]),

@@ -66,6 +66,31 @@ struct ParserTests {
     }
   }
 
+  /// RFC 4475 section 3.1.1.4: nothing is cut at an escaped NUL, in what is read nor in what is answered.
+  @Test func anEscapedNULStaysAsWritten() throws {
+    let message = try BuilderTests.read(
+      GateFixtures.message([
+        "REGISTER sip:%00@example.com SIP/2.0", "To: sip:null-%00-null@example.com",
+        "From: sip:null-%00-null@example.com;tag=839923423", "Max-Forwards: 70", "Call-ID: escaped%00",
+        "CSeq: 14398234 REGISTER", "Via: SIP/2.0/UDP host5.example.com;branch=z9hG4bKkdjuw",
+        "Contact: <sip:%00@host5.example.com>", "Contact: <sip:%00%00@host5.example.com>", "L:0",
+      ]))
+    guard case .request(_, let target) = message.startLine else {
+      Issue.record("no request")
+      return
+    }
+    #expect(target.user == "%00" && message.callID == "escaped%00")
+    #expect(message.from.uri.user == "null-%00-null" && message.to.uri.user == "null-%00-null")
+    #expect(message.contacts.map(\.uri.user) == ["%00", "%00%00"])
+    #expect(!target.isEquivalent(to: try SIPURI(parsing: "sip:example.com")))
+    #expect(!message.to.uri.isEquivalent(to: try SIPURI(parsing: "sip:null-@example.com")))
+    #expect(message.to.uri.isEquivalent(to: try SIPURI(parsing: "sip:%6Eull-%00-null@example.com")))
+    let answer = try OutgoingResponse(405, toTag: "t").encoded(to: message, receivedFrom: BuilderTests.path)
+    #expect(try BuilderTests.read(answer).to.uri == message.to.uri)
+    #expect(throws: InvalidValue.self) { try SIPURI(parsing: "sip:a@example.com;p=%00") }
+    #expect(throws: InvalidValue.self) { try SIPURI(parsing: "sip:a@example.com?p=%00") }
+  }
+
   @Test func typedFields() throws {
     #expect(try SessionExpires(parsing: "1800;Refresher=UAC;x=y") == SessionExpires(seconds: 1800, refresher: .uac))
     #expect(throws: InvalidValue.self) { try SessionExpires(parsing: "1800;refresher=me") }

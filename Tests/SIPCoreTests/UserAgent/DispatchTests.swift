@@ -33,6 +33,9 @@ import Testing
       fields: ["Supported: 100rel, timer, replaces, norefersub, outbound, path, gruu"],
       expected: ["-> 200 OPTIONS a"]),
     Row(name: "REGISTER", method: "REGISTER", expected: ["-> 405 REGISTER a"], holds: ["Allow: INVITE"]),
+    Row(
+      name: "REGISTER of a user with an escaped NUL", method: "REGISTER", uri: "sip:null-%00-null@198.51.100.1",
+      expected: ["-> 405 REGISTER a"]),
     Row(name: "SUBSCRIBE", method: "SUBSCRIBE", expected: ["-> 405 SUBSCRIBE a"], holds: ["Allow: INVITE"]),
     Row(name: "MESSAGE", method: "MESSAGE", expected: ["-> 405 MESSAGE a"], holds: ["Allow: INVITE"]),
     Row(name: "PUBLISH", method: "PUBLISH", expected: ["-> 405 PUBLISH a"], holds: ["Allow: INVITE"]),
