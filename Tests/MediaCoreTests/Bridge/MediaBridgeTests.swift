@@ -170,6 +170,29 @@ import Testing
     #expect(String(digits.map(\.character)) == "42")
   }
 
+  /// A hook flash (event 16 of RFC 4733) is no key: nobody is told of it, and the other leg hears nothing of it.
+  @Test(arguments: [8_000, nil] as [Int?])
+  func aFlashIsPassedOver(_ rightEvents: Int?) throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: rightEvents)
+    for code in [5, 16, 7] as [UInt8] {
+      let timestamp = UInt32(harness.now.milliseconds) &* 8
+      for report in 1...6 as ClosedRange<UInt16> {
+        let packet = PacketBuffer()
+        TelephoneEventPayload(code: code, isEnd: report > 3, volume: 10, duration: min(report, 4) * 160)
+          .append(to: packet)
+        let sequence = harness.phones[.left]?.sequence ?? 0
+        harness.phones[.left]?.sequence &+= 1
+        harness.deliver(
+          .left, packet.bytes, sequence: sequence, timestamp: timestamp, payloadType: 101, marker: report == 1)
+        harness.advance(milliseconds: 20)
+      }
+      harness.advance(milliseconds: 400)
+    }
+    #expect(harness.digits == ["left 5", "left 7"])
+    let codes = harness.heard(.right).filter { $0.header.payloadType == 101 }.compactMap(\.payload.first)
+    #expect(Set(codes) == (rightEvents == nil ? [] : [5, 7]))
+  }
+
   @Test func keysGoOutAsToneWhereNoEventsWereAgreed() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: nil)
     harness.command(.sendDigits(.right, codes: [4, 2], milliseconds: 100, pause: 100))

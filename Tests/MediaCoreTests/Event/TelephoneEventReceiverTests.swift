@@ -220,6 +220,20 @@ struct TelephoneEventReceiverTests {
     #expect(feed.codes == [1])
   }
 
+  @Test("a hook flash is no key, nor does it end or delay one")
+  func flash() {
+    var feed = Feed()
+    feed.packet(16, 1_000, 160, marker: true)
+    #expect(!feed.receiver.isPressed && feed.receiver.nextDeadline == nil)
+    for _ in 0..<3 { feed.packet(16, 1_000, 800, end: true) }
+    feed.packet(3, 4_000, 160, marker: true)
+    feed.packet(16, 4_100, 160, marker: true)
+    feed.packet(3, 4_000, 800, end: true)
+    feed.wait(1_000)
+    #expect(feed.codes == [3])
+    #expect(feed.receiver.late == 0)
+  }
+
   @Test("a packet may carry several reports, but not padding that looks like a key")
   func severalReports() {
     var receiver = TelephoneEventReceiver(clockRate: 8_000)
