@@ -102,6 +102,10 @@ public final class SIPNode: Sendable {
     try await eventLoop.submit { self.shard.value.transports.statistics }.get()
   }
 
+  public func counters() async throws -> UserAgentCounters {
+    try await eventLoop.submit { self.shard.value.counters }.get()
+  }
+
   /// What the agent holds, for tests of what a finished call leaves behind.
   package func holdings() async throws -> [String: Int] {
     try await eventLoop.submit { self.shard.value.holdings }.get()

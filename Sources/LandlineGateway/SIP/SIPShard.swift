@@ -57,6 +57,7 @@ final class SIPShard: SIPTransportsDelegate {
   }
 
   var holdings: [String: Int] { agent.holdings }
+  var counters: UserAgentCounters { agent.counters }
 
   func handle(_ command: UserAgentCommand) { take(.command(command)) }
   func received(_ bytes: [UInt8], from path: SIPPath) {

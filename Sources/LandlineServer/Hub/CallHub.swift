@@ -255,6 +255,7 @@ public final class CallHub: Sendable {
     meter.trunks(await trunks())
     if let admission = await perform({ $0.admission }) { meter.admission(admission) }
     if let statistics = try? await node.statistics() { meter.sip(statistics) }
+    if let counters = try? await node.counters() { meter.sip(counters) }
     for (index, loop) in media.enumerated() {
       _ = loop.inspect { [meter] statistics, holdings in meter.media(index, statistics, holdings) }
     }

@@ -4,13 +4,15 @@ import CallModel
 import CoreMetrics
 import LandlineGateway
 import LedgerCore
+package import SIPCore
 import Synchronization
 
 /// What the hub counts of itself, as ``LandlineMetric`` names it. Events are counted where they happen; what only others
 /// know is asked for once a second.
-final class HubMeter: Sendable {
+package final class HubMeter: Sendable {
   private struct Totals {
     var sip = TransportStatistics()
+    var agent = UserAgentCounters()
     var media: [Int: MediaLoopStatistics] = [:]
     var legs: [Int: Int] = [:]
     var overloadRefusals = 0
@@ -21,7 +23,7 @@ final class HubMeter: Sendable {
   /// Found once: a refused call costs little more than these.
   private let appMessagesReceived, appMessagesSent: any CounterHandler
 
-  init(_ metrics: MetricsRegistry) {
+  package init(_ metrics: MetricsRegistry) {
     self.metrics = metrics
     let label = LandlineMetric.appMessages.rawValue
     appMessagesReceived = metrics.makeCounter(label: label, dimensions: [("direction", "received")])
@@ -119,6 +121,24 @@ final class HubMeter: Sendable {
     add(.sipDropped, now.datagramsDropped, before.datagramsDropped, [("reason", "queue")])
     add(.sipDropped, now.junkDatagrams, before.junkDatagrams, [("reason", "junk")])
     add(.sipDropped, now.framingRefusals, before.framingRefusals, [("reason", "framing")])
+  }
+
+  /// What the agent refused: the rules are few, whatever is sent.
+  package func sip(_ now: UserAgentCounters) {
+    let before = totals.withLock { totals in
+      defer { totals.agent = now }
+      return totals.agent
+    }
+    func others(_ counters: UserAgentCounters, _ rule: GateRule) -> UInt64 {
+      let all = counters.refusedByRule[rule, default: 0]
+      return all - min(all, counters.refusedResponsesByRule[rule, default: 0])
+    }
+    for rule in now.refusedByRule.keys {
+      add(.sipRefused, others(now, rule), others(before, rule), [("kind", "other"), ("rule", rule.rawValue)])
+      add(
+        .sipRefused, now.refusedResponsesByRule[rule, default: 0], before.refusedResponsesByRule[rule, default: 0],
+        [("kind", "response"), ("rule", rule.rawValue)])
+    }
   }
 
   func media(_ loop: Int, _ now: MediaLoopStatistics, _ holdings: MediaLoopHoldings) {

@@ -11,6 +11,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case ledgerFailures = "landline_ledger_failures"
   case sipMessages = "landline_sip_messages"
   case sipDropped = "landline_sip_dropped"
+  case sipRefused = "landline_sip_refused"
   case trunkUp = "landline_trunk_up"
   case trunkLiveCalls = "landline_trunk_live_calls"
   case eventLoopLag = "landline_event_loop_lag"
@@ -32,8 +33,8 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   public var kind: Kind {
     switch self {
     case .callsStarted, .callsEnded, .velocityReached, .appMessages, .ledgerFailures, .sipMessages, .sipDropped,
-      .mediaPackets,
-      .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals, .httpRefusedProofs, .httpThrottledHosts:
+      .sipRefused, .mediaPackets, .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals, .httpRefusedProofs,
+      .httpThrottledHosts:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
     case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining,
@@ -56,6 +57,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .ledgerFailures: "Questions that the ledger gave no answer to, by cause."
     case .sipMessages: "SIP messages, by direction, method and class of status."
     case .sipDropped: "SIP messages dropped before they were read, by reason."
+    case .sipRefused: "SIP messages of known hosts that could not be read, by broken rule and whether a response."
     case .trunkUp: "Whether a trunk takes calls: 1 or 0."
     case .trunkLiveCalls: "Calls on a trunk."
     case .eventLoopLag: "How late the signalling loop comes to what is due."

@@ -10,8 +10,18 @@ public struct TransactionCounters: Hashable, Sendable {
   public var refusedRequests: UInt64 = 0
   /// Messages that the parser refused behind the gate.
   public var unreadableMessages: UInt64 = 0
+  /// The same by the rule they broke.
+  public var unreadableByRule: [GateRule: UInt64] = [:]
+  /// Those of them that were responses.
+  public var unreadableResponsesByRule: [GateRule: UInt64] = [:]
   /// CANCELs without an INVITE.
   public var strayCancels: UInt64 = 0
 
   public init() {}
+
+  mutating func countUnreadable(_ message: ScannedMessage, _ rule: GateRule) {
+    unreadableMessages += 1
+    unreadableByRule[rule, default: 0] += 1
+    if message.status != nil { unreadableResponsesByRule[rule, default: 0] += 1 }
+  }
 }

@@ -117,7 +117,7 @@ extension TransactionLayer {
     switch MessageParser.values(of: message) {
     case .success(let values): response = values
     case .failure(let refusal):
-      counters.unreadableMessages += 1
+      counters.countUnreadable(message, refusal.rule)
       if client.isReported {
         effects.append(.unreadable(client.id, UnreadableResponse(status: status, rule: refusal.rule)))
       }
@@ -229,8 +229,8 @@ extension TransactionLayer {
   func values(of message: ScannedMessage) -> SIPMessage? {
     switch MessageParser.values(of: message) {
     case .success(let values): return values
-    case .failure:
-      counters.unreadableMessages += 1
+    case .failure(let refusal):
+      counters.countUnreadable(message, refusal.rule)
       return nil
     }
   }

@@ -63,7 +63,7 @@ extension TransactionLayer {
     switch MessageParser.values(of: message) {
     case .success(let values): request = values
     case .failure(let refusal):
-      counters.unreadableMessages += 1
+      counters.countUnreadable(message, refusal.rule)
       if case .answer(let status, let reason) = refusal.action {
         refuse(message, status, reason, to: path, into: &effects)
       }

@@ -87,6 +87,10 @@ public final class UserAgent {
     counters.calls = UInt64(live.count)
     counters.dialogs = UInt64(context.dialogs.count)
     counters.transactions = UInt64(context.transactions.count)
+    let unreadable = context.transactions.counters
+    counters.refused += unreadable.unreadableMessages
+    counters.refusedByRule.merge(unreadable.unreadableByRule, uniquingKeysWith: +)
+    counters.refusedResponsesByRule.merge(unreadable.unreadableResponsesByRule, uniquingKeysWith: +)
     return counters
   }
 
@@ -282,6 +286,7 @@ public final class UserAgent {
   private func refuse(_ refusal: GateRefusal, from path: SIPPath) {
     context.counters.refused += 1
     context.counters.refusedByRule[refusal.rule, default: 0] += 1
+    if refusal.message?.status != nil { context.counters.refusedResponsesByRule[refusal.rule, default: 0] += 1 }
     guard case .answer(let status, let reason) = refusal.action, let message = refusal.message,
       let bytes = ErrorResponse.bytes(
         to: message, status: status, reason: reason, tag: context.identifiers.token(),

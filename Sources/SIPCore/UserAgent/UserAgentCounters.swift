@@ -8,6 +8,8 @@ public struct UserAgentCounters: Hashable, Sendable {
   public var refused: UInt64 = 0
   /// The same by the rule they broke.
   public var refusedByRule: [GateRule: UInt64] = [:]
+  /// Those of them that were responses.
+  public var refusedResponsesByRule: [GateRule: UInt64] = [:]
   /// Refused messages that got an answer.
   public var refusalsAnswered: UInt64 = 0
   /// Requests that got a 503 because a cap was reached.

@@ -834,6 +834,8 @@ import Testing
     let failure = try #require(ladder.lastEnd?.failure)
     #expect(failure.code == .protocolBroken)
     #expect(failure.warning.flatMap(UnreadableResponse.init(warning:)) == row.response)
+    #expect(ladder.agent.counters.refusedResponsesByRule == [row.response.rule: 1])
+    #expect(ladder.agent.counters.refusedByRule == [row.response.rule: 1] && ladder.agent.counters.refused == 1)
     #expect(ladder.agent.holdings.values.allSatisfy { $0 == 0 }, "left behind: \(ladder.agent.holdings)")
   }
 
