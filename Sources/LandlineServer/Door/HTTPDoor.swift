@@ -15,7 +15,8 @@ public struct HTTPDoor: Service {
   private let configuration: HTTPDoorConfiguration
   private let acceptor: any AppConnectionAcceptor
   private let api: RESTService
-  private let requests: RequestLimit?
+  /// How often a host may ask; `nil` on a socket of this machine's own.
+  package let requests: RequestLimit?
   private let logger: Logger
   private let tls: NIOSSLContext?
   private let onListening: @Sendable (UInt16) async -> Void

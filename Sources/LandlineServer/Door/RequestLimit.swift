@@ -34,9 +34,10 @@ package struct RequestLimit: Sendable {
       .requestsExhausted, "this host asks more often than it may", headers: [("Retry-After", String(seconds))])
   }
 
-  /// Counts a proof that was refused.
-  package func countRefusedProof(_ host: SIPHost) {
-    metrics.add(.httpRefusedProofs)
+  /// Counts a proof that was refused. The log is told when the host has asked for too much with it: at its next request.
+  /// - Parameter metric: what counts refused proofs of its kind.
+  package func countRefusedProof(_ host: SIPHost, _ metric: LandlineMetric = .httpRefusedProofs) {
+    metrics.add(metric)
     requests.countRefusedProof(host, at: now())
   }
 }

@@ -34,6 +34,8 @@ public final class CallHub: Sendable {
   private let name: String
   private let startedAt = NodeClock.wallClock()
   private let measuring = Mutex<Task<Void, Never>?>(nil)
+  /// What the door counts requests with.
+  private let requests = Mutex<RequestLimit?>(nil)
   private let connections = Atomic<UInt64>(1)
   private let isClosed = Atomic<Bool>(false)
 
@@ -248,6 +250,14 @@ public final class CallHub: Sendable {
   }
 
   func pokeLedger(_ environment: String) { lines[environment]?.poke() }
+
+  /// Refused proofs of apps count as requests of their hosts from now on, as those over HTTP do.
+  func countRefusedProofs(with limit: RequestLimit?) { requests.withLock { $0 = limit } }
+
+  /// A host has brought a proof over WebSocket that was refused.
+  func countRefusedProof(of host: SIPHost) {
+    requests.withLock { $0 }?.countRefusedProof(host, .appRefusedProofs)
+  }
 
   /// Brings the figures up to date that nothing tells by itself.
   func measure() async {

@@ -384,10 +384,11 @@ final class HubLoop {
     case .ping(let connection): connections[connection]?.ping()
     case .close(let connection, let code, let reason):
       connections.removeValue(forKey: connection)?.close(code: code, reason: reason)
-    case .verify(let verification, let registration, _):
+    case .verify(let verification, let registration, let host):
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
-      Task { [verifier] in
+      Task { [verifier, weak hub = self.hub] in
         let verdict = await verifier.verify(registration, clock: clock)
+        if verdict == .refused { hub?.countRefusedProof(of: host) }
         bound.eventLoop.execute { bound.value.door(.verified(verification, verdict)) }
       }
     case .opened(let session, let identity):

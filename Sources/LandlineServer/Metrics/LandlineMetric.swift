@@ -7,6 +7,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case sessions = "landline_sessions"
   case connections = "landline_connections"
   case appMessages = "landline_app_messages"
+  case appRefusedProofs = "landline_app_refused_proofs"
   case ledgerOperation = "landline_ledger_operation"
   case ledgerFailures = "landline_ledger_failures"
   case sipMessages = "landline_sip_messages"
@@ -32,9 +33,9 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
 
   public var kind: Kind {
     switch self {
-    case .callsStarted, .callsEnded, .velocityReached, .appMessages, .ledgerFailures, .sipMessages, .sipDropped,
-      .sipRefused, .mediaPackets, .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals, .httpRefusedProofs,
-      .httpThrottledHosts:
+    case .callsStarted, .callsEnded, .velocityReached, .appMessages, .appRefusedProofs, .ledgerFailures, .sipMessages,
+      .sipDropped, .sipRefused, .mediaPackets, .mediaDropped, .httpRequests, .seriesDropped, .overloadRefusals,
+      .httpRefusedProofs, .httpThrottledHosts:
       .counter
     case .ledgerOperation, .eventLoopLag, .httpRequest: .timer
     case .liveCalls, .sessions, .connections, .trunkUp, .trunkLiveCalls, .mediaLegs, .ready, .draining,
@@ -53,6 +54,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     case .sessions: "Sessions of apps."
     case .connections: "Open connections of the HTTP port, WebSockets included."
     case .appMessages: "Messages of apps, by direction."
+    case .appRefusedProofs: "Proofs of apps over WebSocket that were refused: their registrations."
     case .ledgerOperation: "Time until the ledger's durable answer, by step."
     case .ledgerFailures: "Questions that the ledger gave no answer to, by cause."
     case .sipMessages: "SIP messages, by direction, method and class of status."

@@ -203,13 +203,14 @@ public final class RunningGateway: Service {
     var services: [any Service] = [Closing(gateway: self)]
     var door = NodeAssembly.door(configuration.http)
     door.signsInLocally = signsInLocally
-    services.append(
-      try HTTPDoor(
-        configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics,
-        logger: log,
-        applications: { [authenticator] in authenticator.applications($0) },
-        testTrunk: trunkTest,
-        onListening: { [weak self] port in self?.listening(port) }))
+    let httpDoor = try HTTPDoor(
+      configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics, logger: log,
+      applications: { [authenticator] in authenticator.applications($0) },
+      testTrunk: trunkTest,
+      onListening: { [weak self] port in self?.listening(port) })
+    // One count of each host, whichever way it guesses.
+    hub.countRefusedProofs(with: httpDoor.requests)
+    services.append(httpDoor)
     services.append(
       try HTTPDoor(
         configuration: HTTPDoorConfiguration(socket: Self.controlSocket(configuration)), acceptor: hub,

@@ -1,5 +1,6 @@
 import CallModel
 import LandlineServer
+import Logging
 import Testing
 
 /// How often a host may ask, to the last request; and who the host is.
@@ -39,6 +40,24 @@ import Testing
     for _ in 0..<1000 { requests.countRefusedProof(Self.host, at: after(220)) }
     #expect(requests.count(Self.host, at: after(220 + 2019)) == .over(seconds: 1, isFirst: false))
     #expect(requests.count(Self.host, at: after(220 + 2020)) == .within)
+  }
+
+  @Test("proofs over HTTP and WebSocket are told apart and count together; the log is told once") func told() {
+    let (metrics, lines, now) = (MetricsRegistry(), LogLines(), start)
+    let limit = RequestLimit(
+      requests: HostRequests(perSecond: 1, burst: 31), proxies: NamedProxies([]), metrics: metrics,
+      logger: Logger(label: "test") { _ in LineHandler(lines: lines) }, now: { now })
+    for kind in [.httpRefusedProofs, .appRefusedProofs, .httpRefusedProofs, .appRefusedProofs] as [LandlineMetric] {
+      #expect(limit.refusal(Self.host)?.code.status == nil)
+      limit.countRefusedProof(Self.host, kind)
+    }
+    #expect(lines.all.isEmpty)
+    for _ in 0..<3 { #expect(limit.refusal(Self.host)?.code.status == 429) }
+    let text = metrics.text()
+    #expect(text.contains("landline_http_refused_proofs_total 2\n"))
+    #expect(text.contains("landline_app_refused_proofs_total 2\n"))
+    #expect(text.contains("landline_http_throttled_hosts_total 1\n"))
+    #expect(lines.all.split(separator: "\n").count == 1 && lines.all.contains("asks more often than it may"))
   }
 
   @Test("an IPv6 host is its /64, an IPv4 address the same in both forms, and the table has an end") func hosts() {
