@@ -3,7 +3,8 @@ import LedgerCore
 
 /// Commands that move money outside a call.
 extension Console {
-  /// - Parameter largest: the text of the largest amount that is booked at once; `nil` for the standard.
+  /// - Parameter largest: the text of the largest amount that is booked at once; `nil` for that of the ledger's
+  ///   environment, else the standard.
   package func topup(
     account: String, amount: String, method: String, note: String, largest: String? = nil, _ options: WriteOptions
   ) async throws -> Answer {
@@ -84,7 +85,8 @@ extension Console {
     // Before anything is opened or asked: the account's own name and the key.
     _ = try Arguments.name(text, argument, as: AccountName.self)
     if let key = options.key { _ = try Arguments.name(key, "--key", as: RequestKey.self) }
-    let limit = try largest.map { try Arguments.positiveAmount($0, .eur, "--largest").micros }
+    let named = try largest.map { try Arguments.positiveAmount($0, .eur, "--largest").micros }
+    let limit = try named ?? largestAmount() ?? MoneyMovement.standardLargest
     let (account, kind, amount) = try reading { reading in
       let lookup = LedgerLookup(reading)
       let account = try lookup.customer(text, argument)
@@ -96,7 +98,7 @@ extension Console {
     return try await write(options) { write in
       let movement = MoneyMovement(
         account: try Arguments.name(account.name, argument), key: write.key, kind, amount: amount, detail: note,
-        largest: limit ?? MoneyMovement.standardLargest)
+        largest: limit)
       let receipt: LedgerReceipt
       do {
         receipt = try await send(.move(movement), write)

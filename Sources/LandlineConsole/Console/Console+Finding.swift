@@ -75,6 +75,12 @@ extension Console {
     return ledger.value
   }
 
+  /// Micro-units that are booked at once where a command names no amount; `nil` where no environment says it.
+  func largestAmount() throws -> Int64? {
+    let finder = finder()
+    return try finding { () throws(FinderProblem) in try finder.largestAmount() }
+  }
+
   /// The ledger's file, where it was looked for: for failures.
   var knownDatabasePath: String { found.state.withLock { $0.ledger } ?? "" }
 
@@ -132,7 +138,9 @@ extension GatewayPlaces {
       url: GatewayPlaces.url(configuration.http, port: port), state: configuration.state,
       control: RunningGateway.controlSocket(configuration),
       configuration: URL(fileURLWithPath: path).standardized.path,
-      environments: configuration.environments.map { Environment(name: $0.name, ledger: $0.ledger) },
+      environments: configuration.environments.map {
+        Environment(name: $0.name, ledger: $0.ledger, largestAmountMicros: $0.largestAmountMicros)
+      },
       applications: configuration.environments.flatMap { environment in
         environment.applications.map {
           Application(

@@ -130,8 +130,8 @@ extension ConsoleError {
       case .accountExists: "landline account show \(account)"
       case .conflict: "choose a new --key for a new request"
       case .amountTooLarge:
-        "a smaller amount; or --largest AMOUNT, with a new --key, where as much is meant (without it "
-          + "\(DecimalText.format(MoneyMovement.standardLargest / 1_000_000, scale: 0)))"
+        "a smaller amount; or --largest AMOUNT, with a new --key, where as much is meant (without it largest-amount of "
+          + "the environment, else \(DecimalText.format(MoneyMovement.standardLargest / 1_000_000, scale: 0)))"
       case .counterAccountFull: "another --method; landline balance --all shows which account is full"
       case .accountLocked: "landline account unlock \(account)"
       case .belowFloor, .insufficientCredit: "landline topup \(account) AMOUNT"

@@ -94,6 +94,21 @@ extension Finder {
     }
   }
 
+  /// Micro-units that one top-up or correction may book in the ledger's environment; `nil` where neither a gateway nor a
+  /// configuration named the ledger.
+  package func largestAmount() throws(FinderProblem) -> Int64? {
+    let found = try ledger()
+    let places: GatewayPlaces
+    switch found.origin {
+    case .gateway(let gateway, _): places = gateway.places
+    case .configuration(let path):
+      guard case .places(let read) = configured(path) else { return nil }
+      places = read
+    case .flag, .variable, .standard: return nil
+    }
+    return places.environments.first { $0.ledger == found.value }?.largestAmountMicros
+  }
+
   private func ledger(of places: GatewayPlaces, _ owner: String) throws(FinderProblem) -> String {
     let names = places.environments.map(\.name)
     if let name = flags.environment {

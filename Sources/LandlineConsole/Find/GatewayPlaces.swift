@@ -4,10 +4,13 @@ package struct GatewayPlaces: Hashable, Sendable, Codable {
     package var name: String
     /// Path of the ledger's file.
     package var ledger: String
+    /// Micro-units that one top-up or correction may book; `nil` where that was not written down.
+    package var largestAmountMicros: Int64?
 
-    package init(name: String, ledger: String) {
+    package init(name: String, ledger: String, largestAmountMicros: Int64? = nil) {
       self.name = name
       self.ledger = ledger
+      self.largestAmountMicros = largestAmountMicros
     }
   }
 

@@ -12,7 +12,7 @@ struct TopupCommand: AsyncParsableCommand {
   @Argument(help: "Above zero, at most six decimals.")
   var amount: String
 
-  @Option(help: "Most that is booked at once (default: 1000000000).")
+  @Option(help: "Most booked at once (default: largest-amount).")
   var largest: String?
 
   @Option(help: "How it was paid: the account assets:payments:METHOD.")
@@ -46,7 +46,7 @@ struct OpeningCommand: AsyncParsableCommand {
   @Argument(help: "Above zero, at most six decimals.")
   var amount: String
 
-  @Option(help: "Most that is booked at once (default: 1000000000).")
+  @Option(help: "Most booked at once (default: largest-amount).")
   var largest: String?
 
   @Option(help: "For the record.")
@@ -144,7 +144,7 @@ struct AdjustCommand: AsyncParsableCommand {
   @Option(name: .customLong("amount"), parsing: .unconditional, help: "The amount, as an option.")
   var namedAmount: String?
 
-  @Option(help: "Most that is booked at once (default: 1000000000).")
+  @Option(help: "Most booked at once (default: largest-amount).")
   var largest: String?
 
   @Option(help: "Why, for the record.")

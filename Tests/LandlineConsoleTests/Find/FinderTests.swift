@@ -113,6 +113,25 @@ struct FinderTests {
     #expect(found.origin.description == row.origin)
   }
 
+  @Test("The largest top-up is that of the ledger's environment, where a gateway or a configuration named the ledger")
+  func largestAmount() throws {
+    var places = Self.two
+    places.environments[1].largestAmountMicros = 2_500_000
+    let runs = GatewayPointer(command: "serve", host: "h", process: 42, startTicks: 5, places: places)
+    let files = ["/home/a/.config/landline/landline.yaml": Finder.Configured.places(places)]
+    let rows: [(Finder, Int64?)] = [
+      (Self.finder([runs]) { $0.environment = "test" }, 2_500_000),
+      (Self.finder([runs]) { $0.environment = "production" }, nil),
+      (Self.finder(files: files) { $0.environment = "test" }, 2_500_000),
+      (Self.finder([runs]) { $0.database = "/srv/l/test.ledger" }, nil), (Self.finder([Self.devRuns]), nil),
+      (Self.finder(), nil),
+    ]
+    for (index, (finder, amount)) in rows.enumerated() {
+      #expect(try finder.largestAmount() == amount, "row \(index)")
+    }
+    #expect(throws: FinderProblem.self) { try Self.finder([runs]).largestAmount() }
+  }
+
   @Test("What could be meant in several ways is refused with the ways named")
   func ambiguous() {
     #expect(throws: FinderProblem.environments(["production", "test"], of: "landline serve, process 42")) {
