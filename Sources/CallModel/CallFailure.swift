@@ -100,9 +100,9 @@ public struct CallFailure: Error, Hashable, Sendable {
   }
 
   /// The failure that a refusal by routing or the ledger becomes.
-  public init(_ refusal: CallRefusal, correlationID: String? = nil) {
+  public init(_ refusal: CallRefusal, phrase: String? = nil, correlationID: String? = nil) {
     self.init(
-      refusal.code, refusal: refusal, reasons: refusal.reason.map { [$0] } ?? [],
+      refusal.code, refusal: refusal, phrase: phrase, reasons: refusal.reason.map { [$0] } ?? [],
       retryAfterSeconds: refusal.retryAfterSeconds, leg: .app, correlationID: correlationID)
   }
 

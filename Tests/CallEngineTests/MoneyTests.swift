@@ -473,6 +473,7 @@ struct MoneyTests {
       #expect(refused == nil)
       #expect(paid.bench.lastRefusal?.code == .policy)
       #expect(paid.bench.lastRefusal?.refusal == .destinationBlocked)
+      #expect(paid.bench.lastRefusal?.phrase == "premium-rate numbers that begin +4690 are blocked")
     }
   }
 

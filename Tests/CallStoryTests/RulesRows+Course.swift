@@ -43,7 +43,9 @@ extension RulesRow {
       "noCredit", .refused(CallFailure(.insufficientCredit)), not: .refused(CallFailure(.noRate))),
     RulesRow("noPrice", .refused(CallFailure(.noRate)), not: .refused(CallFailure(.insufficientCredit))),
     RulesRow(
-      "destinationDenied", .refused(CallFailure(.destinationBlocked)), not: .refused(CallFailure(.noRate))),
+      "destinationDenied",
+      .refused(CallFailure(.destinationBlocked, phrase: "premium-rate numbers that begin +44909 are blocked")),
+      not: .refused(CallFailure(.noRate))),
     RulesRow("accountLocked", .refused(CallFailure(.accountLocked)), not: .refused(CallFailure(.accountClosed))),
     RulesRow("accountClosed", .refused(CallFailure(.accountClosed)), not: .refused(CallFailure(.accountLocked))),
     RulesRow("accountMissing", .refused(CallFailure(.unknownAccount)), not: .refused(CallFailure(.accountClosed))),

@@ -233,6 +233,16 @@ import Testing
     let trace = Rating.explain(
       try NumberDigits("469005"), plan: plan, account: .eur, denyRanges: denied, at: Self.now)
     #expect(trace.steps == [.denyRanges(prefix: try NumberDigits("46900"), ruling: .denied(.premium))])
+    #expect(trace.blockedNumbers == "premium-rate numbers that begin +46900 are blocked")
+    for (number, text) in [
+      ("469001234", "revenue-share numbers that begin +4690012 are blocked"),
+      ("87012", "satellite numbers that begin +870 are blocked"), ("469105", "numbers that begin +469 are blocked"),
+      ("46701234567", nil), ("4712345678", nil),
+    ] as [(String, String?)] {
+      let trace = Rating.explain(
+        try NumberDigits(number), plan: plan, account: .eur, denyRanges: denied, at: Self.now)
+      #expect(trace.blockedNumbers == text, "\(number)")
+    }
     _ = try Rating.quote(
       try NumberDigits("4690"), plan: try DeckFixture.plan("prefix,rate\n46,1\n"), account: .eur, denyRanges: denied,
       at: Self.now)

@@ -146,6 +146,10 @@ struct SpecialRateTests {
     let range = try #require(SpecialRateRanges.shipped.match(try NumberDigits("46900123456")))
     #expect(range.prefix.description == "46900")
     #expect(try !isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n4690,2\n"))
+    let trace = Rating.explain(
+      try NumberDigits("46900123456"), plan: try DeckFixture.plan("prefix,rate\n46,0.01\n"), account: .eur, at: Self.now
+    )
+    #expect(trace.blockedNumbers?.hasSuffix("numbers that begin +46900 are blocked") ?? false)
     #expect(try isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n46900,2\n"))
     #expect(try isPriced("+46900123456", deck: "prefix,rate\n46,0.01\n469001,2\n"))
     // In whichever deck of the plan it stands.

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallModel
 import LedgerCore
+import RoutingCore
 import SDPCore
 import SIPCore
 
@@ -77,6 +78,7 @@ extension CallMachine {
   private func failure(of refusal: CallRefusal, _ call: CallID) -> CallFailure {
     if let rule = bill(of: call).reachedRule { return EngineContext.failure(rule) }
     let terms = call == farBill.call ? farTerms : nearTerms
+    if refusal == .destinationBlocked { return CallFailure(refusal, phrase: terms.flatMap(blockedNumbers)) }
     guard refusal == .countryNotAllowed, let code = terms?.countryCode else { return CallFailure(refusal) }
     let allowed = payer.countries ?? context.environment(of: payer)?.defaultCountries(of: payer.account) ?? []
     let list = Set(allowed + [code]).sorted().map { "\($0)" }.joined(separator: ",")
@@ -89,6 +91,16 @@ extension CallMachine {
           ? "no country yet; landline account set-cap \(payer.account) --countries \(list) allows it"
           : "country codes \(allowed.map { "\($0)" }.joined(separator: ", ")); "
             + "landline account set-cap \(payer.account) --countries \(list) allows it as well"))
+  }
+
+  /// Which numbers are blocked, the one that was dialled among them.
+  private func blockedNumbers(_ terms: CallTerms) -> String? {
+    guard case .phone(let number) = terms.destination, let plan = payer.plan,
+      let digits = try? NumberDigits(number.digits)
+    else { return nil }
+    return Rating.explain(
+      digits, plan: plan, account: payer.currency, denyRanges: payer.denyRanges, at: context.clock
+    ).blockedNumbers
   }
 
   private func bill(of call: CallID) -> CallBill {

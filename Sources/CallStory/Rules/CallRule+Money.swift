@@ -50,7 +50,9 @@ extension CallRule {
       }
       guard call.failure?.refusal == .destinationBlocked, call.failure?.invalidValue == nil else { return nil }
       return Verdict(
-        97, .gateway, "No INVITE went out: the number lies in a range that this gateway lets nobody call.",
+        97, .gateway,
+        "No INVITE went out: "
+          + "\(call.failure?.phrase ?? "the number lies in a range that this gateway lets nobody call").",
         evidence: ["refusal: destinationBlocked"],
         fixes: [
           "landline rate explain \(call.call?.destination ?? "NUMBER") --account \(account)"
