@@ -1,4 +1,5 @@
 import AppProtocol
+import Foundation
 import LandlineConfiguration
 import LandlineServer
 import Logging
