@@ -110,7 +110,8 @@ struct CallFailureTests {
       (.countryNotAllowed, .policy, 403), (.rateTooHigh, .policy, 403), (.accountLocked, .policy, 403),
       (.accountClosed, .policy, 403), (.unknownAccount, .account, 403), (.concurrencyCap, .limit, 403),
       (.rateCap, .limit, 403), (.dailyCap, .limit, 403),
-      (.callCap, .limit, 403), (.durationCap, .limit, 403), (.noProfitableRoute, .noRoute, 503),
+      (.callCap, .limit, 403), (.durationCap, .limit, 403), (.hourlyCap, .limit, 403),
+      (.noProfitableRoute, .noRoute, 503),
       (.billingUnavailable, .billing, 503),
       (.currencyMismatch, .currency, 500),
     ]
