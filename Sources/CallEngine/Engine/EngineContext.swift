@@ -24,6 +24,8 @@ final class EngineContext {
   var velocity = VelocityCounter()
   /// Accounts that the ledger is asked to lock.
   var lockedSoon: Set<AccountKey> = []
+  /// Accounts that the ledger locked when it was asked to, and has granted nothing since.
+  var lockedByRule: Set<AccountKey> = []
   /// Which call a handle belongs to.
   var handles: [CallHandle: CallID] = [:]
   let draw: () -> UInt64

@@ -37,6 +37,8 @@ extension EngineContext {
   /// Counts the price of a grant that the ledger made.
   /// - Returns: the rule that stands against it; then it is not counted.
   func count(_ micro: Int64, _ mark: inout VelocityCounter.Mark, of account: AccountKey) -> VelocityRule? {
+    // Who is granted anything is not locked any more.
+    lockedByRule.remove(account)
     switch velocity.count(micro, mark, at: now) {
     case .admitted(let counted, let alarms):
       mark = counted
@@ -51,8 +53,10 @@ extension EngineContext {
   /// The ledger locked an account, or could not.
   func lockAnswered(_ account: AccountKey, isLocked: Bool) {
     lockedSoon.remove(account)
+    guard isLocked else { return }
+    lockedByRule.insert(account)
     // When it is unlocked, its hour begins anew.
-    if isLocked { velocity.forget(account.account, environment: account.environment) }
+    velocity.forget(account.account, environment: account.environment)
   }
 
   static func failure(_ rule: VelocityRule) -> CallFailure {
@@ -62,6 +66,8 @@ extension EngineContext {
   }
 
   private func refused(_ refusal: VelocityCounter.Refusal, _ account: AccountKey) {
+    // What still asks for calls of a locked account hears the ledger's refusal, and nobody is told twice.
+    guard !lockedByRule.contains(account) else { return }
     if refusal.isFirst { announce(refusal.rule, account) }
     guard refusal.locks, lockedSoon.insert(account).inserted else { return }
     emit(.lock(account.account, environment: account.environment, reason: refusal.rule.text))

@@ -63,7 +63,7 @@ public struct VelocityRule: Hashable, Sendable {
     VelocityRule(.account, to: .any, spendMicro: 500_000_000, then: .refuse),
   ]
 
-  /// `account to foreign numbers: 1000 calls or 50 in an hour`.
+  /// `account to foreign numbers: 1000 calls or a spend of 50.00 in an hour`.
   public var text: String {
     let counted =
       switch destinations {

@@ -16,7 +16,7 @@ async def attack(ground):
     Must hold: a country that the account never called is refused with the words that allow it; where it is allowed, the
     account is locked when the rule of an hour is reached, with its reason, its calls end, and what was spent abroad is no
     more than the rule says; unlocked, it calls again."""
-    norway = DECK + "47,Norway,6,0,1,1\n"
+    norway = DECK + "47,Norway,0.60,0,1,1\n"
     calls = {"per-session": "1000", "media-set-up": "120s"}
     async with Lab("b20", trunks=[Trunk("first")], accounts=[Account("main", 1000)], deck=norway, calls=calls,
                    countries=None, velocity=[RULE]) as lab:
@@ -62,7 +62,7 @@ async def attack(ground):
         ground.promise("B20", spent / MICRO, "spent abroad", f"<= {SPEND / MICRO:.0f}", 0 < spent <= SPEND,
                        f"{tries} calls in {seconds:.1f} s: {codes}")
         shown = json.dumps(json.loads(lab.command("account", "show", "main", "--json")))
-        reason = "account to foreign numbers: 40 calls or a spend of 5 in an hour"
+        reason = "account to foreign numbers: 40 calls or a spend of 5.00 in an hour"
         held = locked.get("lock_reason") == reason and reason in shown and failure(end) == "gw.policy"
         ground.promise("B20", int(not held), "locks without their reason, or calls that went on", "0", held,
                        f"{locked.get('lock_reason')}; the call at home ended with {failure(end)}")
