@@ -85,7 +85,8 @@ extension Console {
     }
     let trace = Rating.explain(number, plan: plan, account: customer.currency, denyRanges: denied, at: at)
     return try RateExplanation(
-      number: number, account: customer, plan: planName, trace: trace, milliseconds: milliseconds, at: at
+      number: number, account: customer, plan: planName, trace: trace, milliseconds: milliseconds, at: at,
+      defaultCountries: try defaultCountries(of: customer.name)
     ).answer(asOf: head)
   }
 

@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
@@ -77,8 +78,18 @@ extension Console {
 
   /// Micro-units that are booked at once where a command names no amount; `nil` where no environment says it.
   func largestAmount() throws -> Int64? {
+    try ledgerEnvironment()?.largestAmountMicros
+  }
+
+  /// What an account without a list of its own may call by the configuration; `nil` for every country, and where no
+  /// environment says it.
+  func defaultCountries(of account: String) throws -> [Int]? {
+    try ledgerEnvironment().flatMap { $0.countries ?? $0.accountCountries?[account] }
+  }
+
+  private func ledgerEnvironment() throws -> GatewayPlaces.Environment? {
     let finder = finder()
-    return try finding { () throws(FinderProblem) in try finder.largestAmount() }
+    return try finding { () throws(FinderProblem) in try finder.environment() }
   }
 
   /// The ledger's file, where it was looked for: for failures.
@@ -138,8 +149,17 @@ extension GatewayPlaces {
       url: GatewayPlaces.url(configuration.http, port: port), state: configuration.state,
       control: RunningGateway.controlSocket(configuration),
       configuration: URL(fileURLWithPath: path).standardized.path,
-      environments: configuration.environments.map {
-        Environment(name: $0.name, ledger: $0.ledger, largestAmountMicros: $0.largestAmountMicros)
+      environments: configuration.environments.map { environment in
+        var place = Environment(
+          name: environment.name, ledger: environment.ledger, largestAmountMicros: environment.largestAmountMicros)
+        switch environment.countries {
+        case .any: break
+        case .listed(let countries): place.countries = countries
+        case .ofCallerNumbers:
+          place.accountCountries = Dictionary(
+            uniqueKeysWithValues: environment.callerCountries.map { ($0.key.text, $0.value) })
+        }
+        return place
       },
       applications: configuration.environments.flatMap { environment in
         environment.applications.map {

@@ -94,9 +94,8 @@ extension Finder {
     }
   }
 
-  /// Micro-units that one top-up or correction may book in the ledger's environment; `nil` where neither a gateway nor a
-  /// configuration named the ledger.
-  package func largestAmount() throws(FinderProblem) -> Int64? {
+  /// The environment of the ledger; `nil` where neither a gateway nor a configuration named the ledger.
+  package func environment() throws(FinderProblem) -> GatewayPlaces.Environment? {
     let found = try ledger()
     let places: GatewayPlaces
     switch found.origin {
@@ -106,7 +105,7 @@ extension Finder {
       places = read
     case .flag, .variable, .standard: return nil
     }
-    return places.environments.first { $0.ledger == found.value }?.largestAmountMicros
+    return places.environments.first { $0.ledger == found.value }
   }
 
   private func ledger(of places: GatewayPlaces, _ owner: String) throws(FinderProblem) -> String {

@@ -6,11 +6,20 @@ package struct GatewayPlaces: Hashable, Sendable, Codable {
     package var ledger: String
     /// Micro-units that one top-up or correction may book; `nil` where that was not written down.
     package var largestAmountMicros: Int64?
+    /// Countries that every account without a list of its own may call; `nil` where they depend on the account.
+    package var countries: [Int]?
+    /// The same by account; who is not in it may call every country.
+    package var accountCountries: [String: [Int]]?
 
-    package init(name: String, ledger: String, largestAmountMicros: Int64? = nil) {
+    package init(
+      name: String, ledger: String, largestAmountMicros: Int64? = nil, countries: [Int]? = nil,
+      accountCountries: [String: [Int]]? = nil
+    ) {
       self.name = name
       self.ledger = ledger
       self.largestAmountMicros = largestAmountMicros
+      self.countries = countries
+      self.accountCountries = accountCountries
     }
   }
 

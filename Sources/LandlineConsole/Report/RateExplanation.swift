@@ -10,6 +10,8 @@ struct RateExplanation {
   var trace: RatingTrace
   var milliseconds: Int64
   var at: Instant
+  /// Countries that the account may call without a list of its own; `nil` for every one.
+  var defaultCountries: [Int]?
 
   func answer(asOf head: LedgerHead) throws -> Answer {
     var lines = path()
@@ -187,7 +189,7 @@ struct RateExplanation {
     case .locked: return .accountLocked
     case .open: break
     }
-    if let countries = account.caps.countries, let code = try? E164Number("+\(number)").countryCode,
+    if let countries = account.caps.countries ?? defaultCountries, let code = try? E164Number("+\(number)").country,
       !countries.contains(code)
     {
       return .countryNotAllowed

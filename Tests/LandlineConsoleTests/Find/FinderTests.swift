@@ -127,9 +127,9 @@ struct FinderTests {
       (Self.finder(), nil),
     ]
     for (index, (finder, amount)) in rows.enumerated() {
-      #expect(try finder.largestAmount() == amount, "row \(index)")
+      #expect(try finder.environment()?.largestAmountMicros == amount, "row \(index)")
     }
-    #expect(throws: FinderProblem.self) { try Self.finder([runs]).largestAmount() }
+    #expect(throws: FinderProblem.self) { try Self.finder([runs]).environment() }
   }
 
   @Test("What could be meant in several ways is refused with the ways named")
