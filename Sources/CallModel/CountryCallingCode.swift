@@ -6,7 +6,7 @@ package enum CountryCallingCode {
   static let maximumDigits = 3
 
   /// Assigned codes by their first digit (the world zone), shared service and network codes included.
-  package static let assigned: [Int] = [
+  static let assigned: [Int] = [
     1,
     20, 27,
     211, 212, 213, 216, 218,
@@ -45,5 +45,22 @@ package enum CountryCallingCode {
     return known
   }()
 
-  package static func isAssigned(_ code: Int) -> Bool { known.indices.contains(code) && known[code] }
+  /// Digits that tell countries apart which share a code with others, code included: of the North American plan (+1) all but
+  /// the United States, their territories and Canada (participating countries of NANPA, 2026), and Kazakhstan (+7). A
+  /// thief dials them at the price of a call at home.
+  static let sharing: Set<Int> = [
+    1242, 1246, 1264, 1268, 1284, 1345, 1441, 1473, 1649, 1658, 1664, 1721, 1758, 1767, 1784, 1809, 1829, 1849, 1868,
+    1869,
+    1876, 76, 77,
+  ]
+  /// How many digits tell countries of a code apart, code included.
+  static let sharedDigits = [1: 4, 7: 2]
+
+  /// Every country that can be allowed or refused, ascending.
+  package static let countries = (assigned + sharing).sorted()
+
+  /// Whether a country can be allowed or refused by this code: ``E164Number/country``.
+  package static func isCountry(_ code: Int) -> Bool { isAssigned(code) || sharing.contains(code) }
+
+  static func isAssigned(_ code: Int) -> Bool { known.indices.contains(code) && known[code] }
 }

@@ -12,6 +12,17 @@ public struct E164Number: Hashable, Sendable {
   /// 1 to 999.
   public let countryCode: Int
 
+  /// What the number counts as where countries are allowed or refused: its country code, or the digits that tell it from
+  /// others of the same code: 1876 for Jamaica, 77 for Kazakhstan.
+  public var country: Int {
+    guard let digits = CountryCallingCode.sharedDigits[countryCode] else { return countryCode }
+    var prefix = value
+    var limit: UInt64 = 1
+    for _ in 0..<digits { limit *= 10 }
+    while prefix >= limit { prefix /= 10 }
+    return CountryCallingCode.sharing.contains(Int(prefix)) ? Int(prefix) : countryCode
+  }
+
   /// Reads `+` and digits, and nothing else: no spaces, punctuation, letters or digits of other scripts.
   /// - Throws: ``InvalidValue`` with rules `e164.plus`, `e164.digit`, `e164.first`, `e164.short`, `e164.long`, `e164.country`.
   public init(_ text: some StringProtocol) throws(InvalidValue) {

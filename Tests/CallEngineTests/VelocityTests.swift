@@ -9,11 +9,12 @@ import Testing
 /// Countries that an account may call, and what it and its users may do within an hour.
 @Suite("Countries and rules of an hour")
 struct VelocityTests {
-  /// Sweden and Norway at 0.06 a minute, and a satellite network that the deck has a price for.
+  /// Sweden, Norway and North America at 0.06 a minute, and a satellite network that the deck has a price for.
   private static let deck = """
     prefix,name,currency,rate,unit,fee,initial,increment,grace
     46,Sweden,EUR,0.06,60,0,60,1,0
     47,Norway,EUR,0.06,60,0,60,1,0
+    1,North America,EUR,0.06,60,0,60,1,0
     8816,Satellite,EUR,6,60,0,60,1,0
 
     """
@@ -73,6 +74,16 @@ struct VelocityTests {
       let call = try await paid.place(Self.norway)
       #expect((call != nil) == isAllowed)
       if let call { try await paid.hangUp(call) }
+    }
+  }
+
+  @Test("a country that shares the code of another is a country of its own")
+  func sharedCode() async throws {
+    try await run(countries: .listed([1])) { paid in
+      try await paid.hangUp(try #require(try await paid.place("+12025550123")))
+      #expect(try await paid.place("+18765550123") == nil)
+      #expect(paid.bench.lastRefusal?.refusal == .countryNotAllowed)
+      #expect(paid.bench.lastRefusal?.invalidValue?.accepted.contains("--countries 1,1876") == true)
     }
   }
 

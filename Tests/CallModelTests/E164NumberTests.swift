@@ -107,6 +107,15 @@ struct E164NumberTests {
     }
   }
 
+  @Test(
+    "countries that share a country code are told apart where calls are allowed or refused",
+    arguments: [
+      ("+12025550123", 1), ("+14165550123", 1), ("+17875550123", 1), ("+18765550123", 1876), ("+12425550123", 1242),
+      ("+18095550123", 1809), ("+74951234567", 7), ("+77012345678", 77), ("+76012345678", 76), ("+46701234567", 46),
+      ("+3531234567", 353),
+    ])
+  func country(_ text: String, _ country: Int) throws { #expect(try E164Number(text).country == country) }
+
   @Test("knows the test numbers by their digits alone")
   func testNumbers() throws {
     let expected: [(String, TestNumber, TestNumber.Outcome, Int64)] = [

@@ -86,7 +86,7 @@ enum LedgerScenario {
     mutating func authorise(_ name: String, _ id: String, _ destination: String, _ snapshot: RateSnapshot) async throws
     {
       _ = try await call(
-        name, id, .authorise(.init(destination: destination, countryCode: 46, rating: .rated(snapshot))))
+        name, id, .authorise(.init(destination: destination, country: 46, rating: .rated(snapshot))))
     }
 
     mutating func wholeCall(

@@ -14,7 +14,7 @@ struct LedgerOperationTests {
 
   @Test("each phase of a call has its key; all ways to end share one")
   func calls() throws {
-    let authorisation = CallOperation.Authorisation(destination: "+46", countryCode: nil, rating: .refused(.noRate))
+    let authorisation = CallOperation.Authorisation(destination: "+46", country: nil, rating: .refused(.noRate))
     let rows: [(CallOperation.Phase, String)] = [
       (.authorise(authorisation), "c/c1/authorise"), (.answer, "c/c1/answer"),
       (.extend(number: 1, seconds: 60), "c/c1/extend/1"),

@@ -94,7 +94,7 @@ final class LedgerFile {
     return call(
       name, id,
       .authorise(
-        .init(destination: "+46701234567", countryCode: 46, rating: .rated(snapshot), isEmergency: emergency)),
+        .init(destination: "+46701234567", country: 46, rating: .rated(snapshot), isEmergency: emergency)),
       epoch: epoch)
   }
 

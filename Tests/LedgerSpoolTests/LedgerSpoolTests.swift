@@ -53,7 +53,7 @@ struct LedgerSpoolTests {
       tariff: Tariff(ratePerMinute: 60_000_000, initial: 1, increment: 1))
     _ = try await store.perform(
       call(
-        "c1", .authorise(.init(destination: "+4670", countryCode: 46, rating: .rated(snapshot)))))
+        "c1", .authorise(.init(destination: "+4670", country: 46, rating: .rated(snapshot)))))
     return store
   }
 

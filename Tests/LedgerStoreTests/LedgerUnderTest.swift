@@ -189,7 +189,7 @@ final class LedgerUnderTest {
       name, id,
       .authorise(
         CallOperation.Authorisation(
-          destination: "+46701234567", countryCode: country,
+          destination: "+46701234567", country: country,
           rating: try refused.map { .refused($0) } ?? .rated(snapshot ?? LedgerUnderTest.snapshot()), seconds: seconds,
           maximumSeconds: maximumSeconds, isEmergency: emergency,
           linkedCall: linked.map { CallID(unchecked: $0) })))

@@ -46,7 +46,7 @@ struct RefusalPrecedenceTests {
         let name = "acme-\(index)"
         try await ledger.create(name, credit: "1")
         if refusals.contains(.conflict) {
-          let other = CallOperation.Authorisation(destination: "+4612", countryCode: 46, rating: .refused(.noRate))
+          let other = CallOperation.Authorisation(destination: "+4612", country: 46, rating: .refused(.noRate))
           _ = try await ledger.store.perform(ledger.call(name, "c", .authorise(other)))
         }
         if refusals.contains(.alreadyResolved) {
@@ -64,7 +64,7 @@ struct RefusalPrecedenceTests {
           }
         let receipt = try await ledger.store.perform(
           ledger.call(
-            name, "c", .authorise(.init(destination: "+46701234567", countryCode: 46, rating: rating)),
+            name, "c", .authorise(.init(destination: "+46701234567", country: 46, rating: rating)),
             epoch: refusals.contains(.staleEpoch) ? ledger.epoch - 1 : nil))
         #expect(receipt.refusal == Self.first(refusals), "\(refusals)")
       }

@@ -79,7 +79,7 @@ extension CallMachine {
     if let rule = bill(of: call).reachedRule { return EngineContext.failure(rule) }
     let terms = call == farBill.call ? farTerms : nearTerms
     if refusal == .destinationBlocked { return CallFailure(refusal, phrase: terms.flatMap(blockedNumbers)) }
-    guard refusal == .countryNotAllowed, let code = terms?.countryCode else { return CallFailure(refusal) }
+    guard refusal == .countryNotAllowed, let code = terms?.country else { return CallFailure(refusal) }
     let allowed = payer.countries ?? context.environment(of: payer)?.defaultCountries(of: payer.account) ?? []
     let list = Set(allowed + [code]).sorted().map { "\($0)" }.joined(separator: ",")
     return CallFailure(

@@ -131,7 +131,7 @@ final class CallMachine {
       CallBill(
         call: call, payer: payer, origin: origin,
         CallOperation.Authorisation(
-          destination: terms.destination.text, countryCode: terms.countryCode, rating: terms.rating,
+          destination: terms.destination.text, country: terms.country, rating: terms.rating,
           seconds: context.limits.firstGrantSeconds, maximumSeconds: terms.maximumSeconds,
           isEmergency: terms.isEmergency, linkedCall: linked,
           defaultCountries: terms.isGivenAway

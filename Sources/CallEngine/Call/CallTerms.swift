@@ -7,7 +7,8 @@ import SIPCore
 struct CallTerms {
   var destination: Destination
   var rating: CallOperation.Authorisation.Rating
-  var countryCode: Int?
+  /// ``E164Number/country``; `nil` for anything but a phone number.
+  var country: Int?
   var isEmergency = false
   /// Whether nobody has to pay: an emergency number, a test number, or a number of the sandbox that costs nothing.
   var isGivenAway = false

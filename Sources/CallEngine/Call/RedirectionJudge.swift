@@ -50,7 +50,7 @@ struct RedirectionJudge: Sendable {
     if terms.isEmergency { return true }
     // What stands behind a semicolon may name another number for the way (RFC 4694): only the bare number has a price.
     guard let number = try? E164Number(user.hasPrefix("+") ? user : "+" + user) else { return false }
-    guard number.countryCode == terms.countryCode, let plan = payer.plan,
+    guard number.country == terms.country, let plan = payer.plan,
       let digits = try? NumberDigits(number.digits)
     else { return false }
     return costsNoMore(

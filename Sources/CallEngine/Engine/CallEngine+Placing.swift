@@ -64,7 +64,12 @@ extension CallEngine {
       }
       var far = try terms(of: origination.second, payer: origination.payer, in: environment)
       near.velocity = try context.admit(near, payer: origination.payer, user: nil, in: environment)
-      far.velocity = try context.admit(far, payer: origination.payer, user: nil, in: environment)
+      do throws(CallFailure) {
+        far.velocity = try context.admit(far, payer: origination.payer, user: nil, in: environment)
+      } catch {
+        if let counted = near.velocity { context.velocity.correct(counted, micro: 0, isRefused: true) }
+        throw error
+      }
       add(
         CallMachine(
           id: context.newCallID(), owner: .origination(order), app: nil, payer: origination.payer,
@@ -223,16 +228,16 @@ extension CallEngine {
         let seconds = LocalAnswer.maximumSeconds(of: test)
         return CallTerms(
           destination: destination, rating: try free(number.digits, .test, seconds, payer),
-          countryCode: number.countryCode, isGivenAway: true, maximumSeconds: seconds, test: test)
+          country: number.country, isGivenAway: true, maximumSeconds: seconds, test: test)
       }
       if environment.hasSandboxNumbers, let sandbox = SandboxNumber(rawValue: number.value) {
         return CallTerms(
           destination: destination, rating: try sandboxRating(sandbox, number, longest, payer),
-          countryCode: number.countryCode, isEmergency: sandbox == .emergency,
+          country: number.country, isEmergency: sandbox == .emergency,
           isGivenAway: sandbox != .insufficientCredit, maximumSeconds: longest, trunks: [CallEngine.farEnd])
       }
       return CallTerms(
-        destination: destination, rating: rating(number, payer), countryCode: number.countryCode,
+        destination: destination, rating: rating(number, payer), country: number.country,
         maximumSeconds: longest, trunks: environment.trunks)
     case .emergency(let number):
       return CallTerms(
@@ -316,7 +321,7 @@ extension CallEngine {
       }
       if let number = try? E164Number(address.user.hasPrefix("+") ? address.user : "+" + address.user) {
         return CallTerms(
-          destination: .phone(number), rating: rating(number, payer), countryCode: number.countryCode,
+          destination: .phone(number), rating: rating(number, payer), country: number.country,
           maximumSeconds: longest, trunks: [trunk.trunk.name])
       }
       // Digits, or digits behind escapes, may be a number in the carrier's own writing: nobody could say what it costs.

@@ -21,7 +21,7 @@ public struct EngineConfiguration: Sendable {
     public var sipRatePerMinute: Int64 = 0
     /// Countries that accounts without a list of their own may call.
     public var countries = Countries.any
-    /// Country calling codes of the numbers that the calls of each account may show, ascending.
+    /// ``E164Number/country`` of the numbers that the calls of each account may show, ascending.
     public var callerCountries: [AccountName: [Int]] = [:]
     /// What accounts and users may do within an hour.
     public var velocity: [VelocityRule] = []
@@ -46,7 +46,7 @@ public struct EngineConfiguration: Sendable {
       self.usersMaximumLength = usersMaximumLength
     }
 
-    /// Country calling codes that an account without a list of its own may call; `nil` for every one.
+    /// ``E164Number/country`` of what an account without a list of its own may call; `nil` for every one.
     public func defaultCountries(of account: AccountName) -> [Int]? {
       switch countries {
       case .any: nil
@@ -56,17 +56,17 @@ public struct EngineConfiguration: Sendable {
     }
 
     /// Whether numbers of a country are ``VelocityRule/Destinations/domestic`` to an account.
-    func isDomestic(_ countryCode: Int, to account: AccountName) -> Bool {
-      if let own = callerCountries[account] { return own.contains(countryCode) }
+    func isDomestic(_ country: Int, to account: AccountName) -> Bool {
+      if let own = callerCountries[account] { return own.contains(country) }
       guard case .listed(let codes) = countries else { return false }
-      return codes.contains(countryCode)
+      return codes.contains(country)
     }
   }
 
   /// Countries that may be called.
   public enum Countries: Hashable, Sendable {
     case any
-    /// E.164 country calling codes, ascending.
+    /// ``E164Number/country`` of each, ascending.
     case listed([Int])
     /// Those of an account's own numbers; every one for an account without numbers.
     case ofCallerNumbers

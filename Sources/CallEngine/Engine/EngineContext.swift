@@ -23,9 +23,9 @@ final class EngineContext {
   private var states: [String: TrunkState] = [:]
   var velocity = VelocityCounter()
   /// Accounts that the ledger is asked to lock.
-  var lockedSoon: Set<AccountKey> = []
+  var accountsBeingLocked: Set<AccountKey> = []
   /// Accounts that the ledger locked when it was asked to, and has granted nothing since.
-  var lockedByRule: Set<AccountKey> = []
+  var accountsLocked: Set<AccountKey> = []
   /// Which call a handle belongs to.
   var handles: [CallHandle: CallID] = [:]
   let draw: () -> UInt64

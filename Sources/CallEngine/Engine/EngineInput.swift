@@ -61,7 +61,7 @@ public struct Payer: Sendable {
   /// `nil` when the account has no plan: nothing that costs can be called.
   public var plan: RatePlan?
   public var denyRanges: DenyRanges
-  /// Country calling codes that the account's own list has; `nil` without a list.
+  /// What the account's own list of countries has; `nil` without a list.
   public var countries: [Int]?
   /// Whether the ledger has the account. Without it only what the gateway gives away can be called, and no ledger is asked.
   public var isInLedger = true

@@ -20,7 +20,7 @@ extension EngineContext {
       return nil
     }
     let account = AccountKey(account: payer.account, environment: environment.name)
-    guard !lockedSoon.contains(account) else { throw CallFailure(CallRefusal.accountLocked) }
+    guard !accountsBeingLocked.contains(account) else { throw CallFailure(CallRefusal.accountLocked) }
     let verdict = velocity.admit(
       environment.velocity, environment: environment.name, account: payer.account, user: user,
       to: EngineContext.destinations(of: terms, payer.account, in: environment), at: now)
@@ -38,7 +38,7 @@ extension EngineContext {
   /// - Returns: the rule that stands against it; then it is not counted.
   func count(_ micro: Int64, _ mark: inout VelocityCounter.Mark, of account: AccountKey) -> VelocityRule? {
     // Who is granted anything is not locked any more.
-    lockedByRule.remove(account)
+    accountsLocked.remove(account)
     switch velocity.count(micro, mark, at: now) {
     case .admitted(let counted, let alarms):
       mark = counted
@@ -52,9 +52,9 @@ extension EngineContext {
 
   /// The ledger locked an account, or could not.
   func lockAnswered(_ account: AccountKey, isLocked: Bool) {
-    lockedSoon.remove(account)
+    accountsBeingLocked.remove(account)
     guard isLocked else { return }
-    lockedByRule.insert(account)
+    accountsLocked.insert(account)
     // When it is unlocked, its hour begins anew.
     velocity.forget(account.account, environment: account.environment)
   }
@@ -67,9 +67,9 @@ extension EngineContext {
 
   private func refused(_ refusal: VelocityCounter.Refusal, _ account: AccountKey) {
     // What still asks for calls of a locked account hears the ledger's refusal, and nobody is told twice.
-    guard !lockedByRule.contains(account) else { return }
+    guard !accountsLocked.contains(account) else { return }
     if refusal.isFirst { announce(refusal.rule, account) }
-    guard refusal.locks, lockedSoon.insert(account).inserted else { return }
+    guard refusal.locks, accountsBeingLocked.insert(account).inserted else { return }
     emit(.lock(account.account, environment: account.environment, reason: refusal.rule.text))
   }
 
@@ -86,6 +86,6 @@ extension EngineContext {
   ) -> VelocityRule.Destinations {
     guard case .phone(let number) = terms.destination else { return .sip }
     if let digits = try? NumberDigits(number.digits), SpecialRateRanges.shipped.match(digits) != nil { return .premium }
-    return environment.isDomestic(number.countryCode, to: account) ? .domestic : .foreign
+    return environment.isDomestic(number.country, to: account) ? .domestic : .foreign
   }
 }

@@ -26,7 +26,7 @@ public struct VelocityRule: Hashable, Sendable {
   }
 
   public enum Consequence: String, Hashable, Sendable, CaseIterable {
-    /// A line in the log and a count in the metrics, once until the hour has room again; the call goes on.
+    /// A line in the log and a count in the metrics, once an hour; the call goes on.
     case alarm
     /// The call is refused, and one that is up is not paid further.
     case refuse

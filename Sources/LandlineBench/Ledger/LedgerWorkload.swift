@@ -73,7 +73,7 @@ struct LedgerWorkload: Sendable {
       switch phase {
       case .authorise:
         .authorise(
-          CallOperation.Authorisation(destination: "+46701234567", countryCode: 46, rating: .rated(snapshot)))
+          CallOperation.Authorisation(destination: "+46701234567", country: 46, rating: .rated(snapshot)))
       case .answer: .answer
       case .settle: .settle(milliseconds: 60_000, reason: "hungUp", carriers: [])
       }

@@ -23,7 +23,7 @@ extension EnvironmentConfiguration {
   }
 
   private static func country(_ text: String) throws(InvalidValue) -> Int {
-    guard let code = Int(text), String(code) == text, CountryCallingCode.isAssigned(code) else {
+    guard let code = Int(text), String(code) == text, CountryCallingCode.isCountry(code) else {
       throw InvalidValue(
         kind: "country code", rule: "country.code", offset: nil,
         problem: "'\(CallFailure.shortened(text))' is no country code",

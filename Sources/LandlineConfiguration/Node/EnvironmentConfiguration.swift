@@ -82,7 +82,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   /// Country calling codes of the numbers that the calls of each account may show, ascending.
   public var callerCountries: [AccountName: [Int]] {
     applications.filter { !$0.callerNumbers.isEmpty }.reduce(into: [:]) { countries, application in
-      let codes = application.callerNumbers.map(\.countryCode)
+      let codes = application.callerNumbers.map(\.country)
       countries[application.account] = Set((countries[application.account] ?? []) + codes).sorted()
     }
   }

@@ -54,12 +54,12 @@ package struct CapOptions: Sendable {
       return rate
     }
     try change(countries, &caps.countries) { text in
-      if text == CapOptions.anyCountry { return CountryCallingCode.assigned.sorted() }
+      if text == CapOptions.anyCountry { return CountryCallingCode.countries }
       let codes = try text.split(separator: ",", omittingEmptySubsequences: false).map { code in
-        guard let value = Int(code), (1...999).contains(value), String(value) == code else {
+        guard let value = Int(code), CountryCallingCode.isCountry(value), String(value) == code else {
           throw ConsoleError.usage(
             "countries.code", "country code: \(code.isEmpty ? "nothing is there" : "\"\(code)\" is none")",
-            at: "--countries", fix: "E.164 country codes such as 46,47, or any, or none")
+            at: "--countries", fix: "country codes such as 46,47 (1876 for Jamaica), or any, or none")
         }
         return value
       }

@@ -23,7 +23,7 @@ enum CapReport {
   }
 
   private static func names(_ codes: [Int]) -> [String] {
-    codes == CountryCallingCode.assigned.sorted() ? [CapOptions.anyCountry] : codes.map { String($0) }
+    codes == CountryCallingCode.countries ? [CapOptions.anyCountry] : codes.map { String($0) }
   }
 
   static func show(_ reading: any LedgerReading, _ name: String, now: Instant) throws -> Answer {

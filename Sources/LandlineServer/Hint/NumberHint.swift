@@ -108,7 +108,7 @@ struct NumberHint: Sendable {
     }
     if case .refused(let refusal)? = quote { return refusal }
     guard case .rated(let snapshot)? = quote else { return nil }
-    if let countries = account.caps.countries ?? defaultCountries, !countries.contains(number.countryCode) {
+    if let countries = account.caps.countries ?? defaultCountries, !countries.contains(number.country) {
       return .countryNotAllowed
     }
     if let highest = account.caps.highestRate, snapshot.highestRatePerMinute > highest { return .rateTooHigh }

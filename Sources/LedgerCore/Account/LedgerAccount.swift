@@ -38,12 +38,12 @@ public struct AccountCaps: Hashable, Sendable {
   public var perDay: Int64?
   /// Nano-units a minute of the dearest destination that may be called.
   public var highestRate: Int64?
-  /// E.164 country calling codes that may be called, ascending.
+  /// ``E164Number/country`` of the countries that may be called, ascending.
   public var countries: [Int]?
 
   public static let maximumCountries = 300
-  /// Country calling codes have one to three digits (ITU-T E.164 6.2.1).
-  public static let countryCodes = 1...999
+  /// Country calling codes have one to three digits (ITU-T E.164 6.2.1), and countries that share +1 have four.
+  public static let countryCodes = 1...1999
 
   /// Whether every cap is an amount or a count that can be kept to.
   var isInRange: Bool {

@@ -130,7 +130,7 @@ extension LedgerBook {
     case .refused(let refusal): return refuse(refusal)
     case .rated(let rated): snapshot = rated
     }
-    if let countries = account.caps.countries ?? request.defaultCountries, let country = request.countryCode,
+    if let countries = account.caps.countries ?? request.defaultCountries, let country = request.country,
       !countries.contains(country)
     {
       return refuse(.countryNotAllowed)

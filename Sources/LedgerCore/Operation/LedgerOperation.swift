@@ -137,24 +137,24 @@ public struct CallOperation: Hashable, Sendable {
     }
 
     public var destination: String
-    /// E.164 country calling code; `nil` for anything but a phone number.
-    public var countryCode: Int?
+    /// ``E164Number/country``; `nil` for anything but a phone number.
+    public var country: Int?
     public var rating: Rating
     public var seconds: Int64
     public var maximumSeconds: Int64
     /// Never refused for credit, caps, or a lock.
     public var isEmergency: Bool
     public var linkedCall: CallID?
-    /// Country calling codes that an account without a list of its own may call; `nil` for every one.
+    /// Countries that an account without a list of its own may call; `nil` for every one.
     public var defaultCountries: [Int]?
 
     public init(
-      destination: String, countryCode: Int?, rating: Rating, seconds: Int64 = Authorisation.defaultSeconds,
+      destination: String, country: Int?, rating: Rating, seconds: Int64 = Authorisation.defaultSeconds,
       maximumSeconds: Int64 = Authorisation.defaultMaximumSeconds, isEmergency: Bool = false,
       linkedCall: CallID? = nil, defaultCountries: [Int]? = nil
     ) {
       self.destination = LedgerOperation.cut(destination, to: Authorisation.maximumDestinationBytes)
-      self.countryCode = countryCode
+      self.country = country
       self.rating = rating
       self.seconds = seconds
       self.maximumSeconds = maximumSeconds

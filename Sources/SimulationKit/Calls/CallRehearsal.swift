@@ -244,7 +244,7 @@ public struct CallRehearsal {
       case .noProfitableRoute: rating = .refused(.noProfitableRoute)
       }
     }
-    return CallOperation.Authorisation(destination: "+\(call.number)", countryCode: nil, rating: rating)
+    return CallOperation.Authorisation(destination: "+\(call.number)", country: nil, rating: rating)
   }
 
   /// The end of the talk, or the moment to ask for more, whichever comes first; a final grant is the end.

@@ -79,7 +79,7 @@ extension LedgerModel {
     case .rated(let rated): snapshot = rated
     }
     let caps = account.caps
-    if let allowed = caps.countries ?? request.defaultCountries, let country = request.countryCode,
+    if let allowed = caps.countries ?? request.defaultCountries, let country = request.country,
       !allowed.contains(country)
     {
       return refused(.countryNotAllowed)

@@ -327,7 +327,7 @@ struct OperationMaker {
           account: customer.name, call: id, origin: origin,
           .authorise(
             CallOperation.Authorisation(
-              destination: "+46\(700_000_000 + random.index(9_999_999))", countryCode: random.one(46, 46, 1, 44, nil),
+              destination: "+46\(700_000_000 + random.index(9_999_999))", country: random.one(46, 46, 1, 44, nil),
               rating: rating, seconds: seconds, maximumSeconds: maximum, isEmergency: isEmergency,
               linkedCall: random.chance(30) ? ended.first?.id : nil)))), at)
   }

@@ -28,7 +28,7 @@ struct CapArguments: ParsableArguments {
 
   @Option(
     name: .customLong("countries"),
-    help: "Country codes that may be called, such as 46,47; any; or none for those of the configuration.")
+    help: "Country codes that may be called, such as 46,47 or 1876; any; or none for those of the configuration.")
   var countries: String?
 
   var caps: CapOptions {

@@ -40,7 +40,7 @@ enum StoryStore {
       deck: "retail-eu@2026-10-01", prefix: "4670", destination: "Sweden mobile", currency: .eur,
       tariff: Tariff(ratePerMinute: 14_500_000, initial: 60, increment: 1))
     let phases: [(Int64, CallOperation.Phase)] = [
-      (0, .authorise(.init(destination: number, countryCode: 46, rating: .rated(snapshot)))), (2300, .answer),
+      (0, .authorise(.init(destination: number, country: 46, rating: .rated(snapshot)))), (2300, .answer),
       (8300, .settle(milliseconds: 6000, reason: "hungUp", carriers: [])),
     ]
     for (milliseconds, phase) in phases {

@@ -134,7 +134,7 @@ struct LedgerLineTests {
     } catch {
       rating = .refused(.noRate)
     }
-    return call(id, .authorise(.init(destination: "+4670", countryCode: 46, rating: rating, seconds: 10)))
+    return call(id, .authorise(.init(destination: "+4670", country: 46, rating: rating, seconds: 10)))
   }
 }
 

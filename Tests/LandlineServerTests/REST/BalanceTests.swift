@@ -58,7 +58,7 @@ import Testing
     try await perform(
       .authorise(
         .init(
-          destination: "+46701234567", countryCode: 46, rating: .rated(try RESTKit.snapshot), seconds: 60)))
+          destination: "+46701234567", country: 46, rating: .rated(try RESTKit.snapshot), seconds: 60)))
     try await perform(.answer)
     kit.clock.advance(seconds: 20)
     // One minute and the fee of 1.5 micro-units, rounded up.

@@ -11,7 +11,7 @@ extension RESTKit {
     let epoch = try await ledger.read { try $0.nodes().last?.epoch ?? 1 }
     let rating = CallOperation.Authorisation.Rating.rated(try RESTKit.snapshot)
     for phase: CallOperation.Phase in [
-      .authorise(.init(destination: "+46701234567", countryCode: 46, rating: rating, seconds: 600)), .answer,
+      .authorise(.init(destination: "+46701234567", country: 46, rating: rating, seconds: 600)), .answer,
       .settle(milliseconds: seconds * 1000, reason: "hungUp", carriers: []),
     ] {
       _ = try await ledger.perform(

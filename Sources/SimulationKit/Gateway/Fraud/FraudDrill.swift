@@ -146,8 +146,8 @@ public struct FraudReport: Hashable, Sendable {
       let cost = hold.cost ?? 0
       lossMicro += cost
       guard let number = try? E164Number(hold.destination) else { continue }
-      codes.insert(number.countryCode)
-      if number.countryCode != FraudDrill.homeCountry { foreignLossMicro += cost }
+      codes.insert(number.country)
+      if number.country != FraudDrill.homeCountry { foreignLossMicro += cost }
     }
     countries = codes.sorted()
     boundMicro = drill.bound
