@@ -47,6 +47,16 @@ struct SpecialRateTests {
     }
   }
 
+  @Test("the exchange 976 is dear in every area of North America, and no other exchange is")
+  func payPerCallExchange() throws {
+    for area in ["202", "416", "787"] {
+      #expect(try !isPriced("+1\(area)9765550"))
+      #expect(try isPriced("+1\(area)9755550"))
+      #expect(try isPriced("+1\(area)9765550", deck: Self.everyCountry + "1\(area)976,Theirs,1\n"))
+    }
+    #expect(try isPriced("+1976555012"), "too short for an exchange")
+  }
+
   @Test("no dear example number of any country is placed at the price of its country; every ordinary one is")
   func exampleNumbers() throws {
     let plan = try DeckFixture.plan(Self.everyCountry)

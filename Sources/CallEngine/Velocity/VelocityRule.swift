@@ -58,9 +58,8 @@ public struct VelocityRule: Hashable, Sendable {
     VelocityRule(.account, to: .premium, calls: 20, spendMicro: 10_000_000, then: .lock),
     VelocityRule(.account, to: .foreign, calls: 1_000, spendMicro: 50_000_000, then: .lock),
     VelocityRule(.user, to: .foreign, calls: 100, spendMicro: 20_000_000, then: .refuse),
-    VelocityRule(.user, to: .any, calls: 1_000, spendMicro: 50_000_000, then: .refuse),
     VelocityRule(.account, to: .any, spendMicro: 100_000_000, then: .alarm),
-    VelocityRule(.account, to: .any, spendMicro: 500_000_000, then: .refuse),
+    VelocityRule(.account, to: .any, spendMicro: 1_000_000_000, then: .refuse),
   ]
 
   /// `account to foreign numbers: 1000 calls or a spend of 50.00 in an hour`.

@@ -36,8 +36,19 @@ public struct SpecialRateRanges: Sendable {
 
   /// The range in which `number` is a dear one.
   public func match(_ number: NumberDigits) -> Range? {
+    if let exchange = SpecialRateRanges.payPerCallExchange(of: number) { return exchange }
     guard let range = table.longestMatch(of: number)?.value else { return nil }
     return range.ordinaryLengths & 1 << UInt16(number.count) == 0 ? range : nil
+  }
+}
+
+extension SpecialRateRanges {
+  /// The exchange 976 of the North American plan, which is pay-per-call in every area (NANPA, special use of exchanges).
+  private static func payPerCallExchange(of number: NumberDigits) -> Range? {
+    guard number.count == 11, let prefix = number.prefix(7) else { return nil }
+    let digits = prefix.description
+    guard digits.hasPrefix("1"), digits.hasSuffix("976") else { return nil }
+    return Range(prefix: prefix, reason: .premium, ordinaryLengths: 0)
   }
 }
 
