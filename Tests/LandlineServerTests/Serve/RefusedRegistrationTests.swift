@@ -54,24 +54,24 @@ struct RefusedRegistrationTests {
         application: "5f0e7a52-8c1d-4c0a-9d3e-2b6a1f4c7e90", user: "alice", device: "phone",
         proof: .credential(id: "guessed", secret: "guessed"), capabilities: [.calling])
       let message = AppMessageCoder.encode(.register(RequestNumber(1), registration, client: "test"))
-      // All of them before the first guess: afterwards no connection gets in.
-      var apps: [RawPeer] = []
-      for _ in 1...8 { apps.append(try #require(try await RawPeer.open(port))) }
       func isRefused(_ request: String) async throws -> Bool {
         let peer = try await RawPeer.connect(port)
         try await peer.write(request)
         return await peer.response()?.status == 429
       }
+      // Where this test is late, the host has room again and the next guess takes it.
       var isOver = false
-      for app in apps where !isOver {
-        try await app.write(RawPeer.frame(0x81, message))
-        let refusal = try #require(await app.frame())
-        #expect(refusal.text.contains("\"error\""), "\(refusal.text)")
-        guesses += 1
-        // Where this test is late, the host has room again and the next guess takes it.
+      for _ in 1...60 where !isOver {
+        if let app = try await RawPeer.open(port) {
+          try await app.write(RawPeer.frame(0x81, message))
+          let refusal = try #require(await app.frame())
+          #expect(refusal.text.contains("\"error\""), "\(refusal.text)")
+          guesses += 1
+        }
         isOver = try await isRefused("GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
         if isOver { isOver = try await isRefused(RawPeer.upgrade()) }
       }
+      #expect(guesses > 0)
       #expect(isOver)
       await group.triggerGracefulShutdown()
       try await tasks.waitForAll()
