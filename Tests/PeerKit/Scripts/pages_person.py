@@ -53,6 +53,8 @@ class Person:
         # Messages of the app's socket: (direction, message).
         self.messages = []
         self._open = {}
+        # The document that each request is of.
+        self._documents = {}
         self._changed = time.monotonic()
 
     # Life
@@ -74,7 +76,9 @@ class Person:
         self.wire.on("Network.requestWillBeSentExtraInfo", self._headed)
         self.wire.on("Network.loadingFinished", self._finished)
         self.wire.on("Network.loadingFailed", self._finished)
+        self.wire.on("Page.frameNavigated", self._navigated)
         await self.wire.send("Network.enable")
+        await self.wire.send("Page.enable")
 
     async def end(self):
         await self.context.close()
@@ -89,7 +93,16 @@ class Person:
         address = event["request"]["url"]
         self.addresses.append(address)
         self._open[event["requestId"]] = address
+        self._documents[event["requestId"]] = event.get("loaderId")
         self._changed = time.monotonic()
+
+    def _navigated(self, event):
+        """Of requests that a page had under way when it was left, the end is not always told."""
+        frame = event["frame"]
+        if "parentId" not in frame:
+            for request in [each for each in self._open if self._documents.get(each) != frame["loaderId"]]:
+                del self._open[request]
+            self._documents = {request: frame["loaderId"] for request in self._open}
 
     def _headed(self, event):
         for name, value in event["headers"].items():
