@@ -259,4 +259,42 @@ struct VelocityTests {
       #expect(paid.bench.count("lock \(rules[0].text)") == 2)
     }
   }
+
+  @Test("a table that is full counts users that come later together, and has room again when an hour is over")
+  func fullTable() throws {
+    let rules = [VelocityRule(.user, to: .any, calls: 1, then: .refuse)]
+    var counter = VelocityCounter()
+    func isAdmitted(_ user: String, at milliseconds: Int64) -> Bool {
+      let verdict = counter.admit(
+        rules, environment: "production", account: Scene.account, user: user, to: .domestic,
+        at: MonotonicInstant(milliseconds: milliseconds))
+      if case .admitted = verdict { return true }
+      return false
+    }
+    for number in 0..<VelocityCounter.maximumHours { #expect(isAdmitted("user\(number)", at: 0)) }
+    #expect(counter.hourCount == VelocityCounter.maximumHours)
+    #expect(isAdmitted("late", at: 0))
+    #expect(!isAdmitted("later", at: 0), "it shares the hour of the one before")
+    #expect(!isAdmitted("user0", at: 0))
+    #expect(counter.hourCount == VelocityCounter.maximumHours + 1)
+    #expect(isAdmitted("later", at: 7 * VelocityCounter.slotMilliseconds))
+    #expect(counter.hourCount == 1, "what is an hour old is gone")
+  }
+
+  @Test("a rule that stands against a grant stands to the call's end, whatever becomes of the account meanwhile")
+  func standsToTheEnd() async throws {
+    let rule = VelocityRule(.account, to: .any, spendMicro: 60_000, then: .refuse)
+    try await run([rule]) { paid in
+      let call = try await paid.talk()
+      try await paid.pass(seconds: 56)
+      let asked = paid.bench.count("ledger extend 1")
+      #expect(asked == 1)
+      paid.bench.feed(.accountChanged(Scene.account, environment: "production"))
+      try await paid.settle()
+      #expect(paid.bench.ladder().allSatisfy { $0 != "ledger extend 2" })
+      try await paid.pass(seconds: 5)
+      #expect(paid.bench.summary(of: call)?.durationMilliseconds == 60_000)
+      #expect(paid.bench.summary(of: call)?.failure?.refusal == .hourlyCap)
+    }
+  }
 }

@@ -115,7 +115,8 @@ struct CallBill {
 
   /// Asks for the next grant when it is time to, or when told that things have changed.
   mutating func ask(_ context: EngineContext) {
-    guard case .answered = phase, !isAtMaximum else { return }
+    // A rule that stands against another grant stands to the call's end.
+    guard case .answered = phase, !isAtMaximum, reachedRule == nil else { return }
     guard !isAsking else {
       asksAgain = true
       return
@@ -339,12 +340,12 @@ struct CallBill {
     if !isAnswerConfirmed, retryAt != nil { send(.answer, .answer, context) }
     let mayAsk = isLedgerAway || cutAt.map { $0.advanced(byMilliseconds: -guardMilliseconds) <= context.now } ?? false
     retryAt = nil
-    if mayAsk, refusal == nil, reachedRule == nil { ask(context) }
+    if mayAsk, refusal == nil { ask(context) }
   }
 
   /// The account has changed: what was refused may be had now.
   mutating func accountChanged(_ context: EngineContext) {
-    guard case .answered = phase, isFinal || refusal != nil || isLedgerAway, reachedRule == nil else { return }
+    guard case .answered = phase, isFinal || refusal != nil || isLedgerAway else { return }
     refusal = nil
     ask(context)
   }

@@ -24,9 +24,7 @@ struct RedirectionJudge: Sendable {
   private static let redirectingParameters: Set<String> = ["maddr", "rn", "cic"]
 
   init?(_ terms: CallTerms, payer: Payer, _ context: EngineContext) {
-    guard let environment = context.configuration.environments.first(where: { $0.name == payer.environment }) else {
-      return nil
-    }
+    guard let environment = context.environment(of: payer) else { return nil }
     self.payer = payer
     self.terms = terms
     self.environment = environment

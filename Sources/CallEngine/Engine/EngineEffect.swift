@@ -16,7 +16,7 @@ public enum EngineEffect: Sendable {
   /// ``EngineInput/lockAnswered(_:environment:isLocked:)``.
   case lock(AccountName, environment: String, reason: String)
   /// A rule was reached for the first time within its hour.
-  case velocity(VelocityRule, AccountName, environment: String)
+  case velocity(VelocityRule, environment: String)
   case sip(UserAgentCommand)
   /// The call as it stands now, for lists of live calls. The last one has the state `ended`.
   case changed(CallSnapshot)

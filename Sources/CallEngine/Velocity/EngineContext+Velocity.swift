@@ -60,9 +60,7 @@ extension EngineContext {
   }
 
   static func failure(_ rule: VelocityRule) -> CallFailure {
-    CallFailure(
-      .limit, refusal: .hourlyCap, phrase: rule.text, reasons: CallRefusal.hourlyCap.reason.map { [$0] } ?? [],
-      leg: .app)
+    CallFailure(CallRefusal.hourlyCap, phrase: rule.text)
   }
 
   private func refused(_ refusal: VelocityCounter.Refusal, _ account: AccountKey) {
@@ -78,7 +76,7 @@ extension EngineContext {
       .warning, nil,
       "account \(account.account) of \(account.environment) has reached a rule (\(rule.consequence.rawValue)): \(rule.text)"
     )
-    emit(.velocity(rule, account.account, environment: account.environment))
+    emit(.velocity(rule, environment: account.environment))
   }
 
   private static func destinations(

@@ -1,15 +1,15 @@
-import CallModel
+package import CallModel
 
 /// What each account and user did within the last hour, as far as a ``VelocityRule`` concerns it.
 ///
 /// An hour is seven slots of ten minutes, the one that runs included: what comes within any 60 minutes is always counted
 /// together. The price of a grant is counted when the ledger makes it, before it is used, so that no two calls have the same
 /// room; what is given back leaves the slot in which it was counted.
-struct VelocityCounter {
-  static let slotMilliseconds: Int64 = 600_000
+package struct VelocityCounter {
+  package static let slotMilliseconds: Int64 = 600_000
   static let slots: Int64 = 7
   /// Most hours that are kept; users that come later share one.
-  static let maximumHours = 65_536
+  package static let maximumHours = 65_536
   /// Between two looks through a full table.
   static let pruneMilliseconds: Int64 = 1_000
 
@@ -23,7 +23,7 @@ struct VelocityCounter {
   }
 
   /// One call in the hours that it counts in.
-  struct Mark {
+  package struct Mark {
     fileprivate(set) var keys: [Key]
     /// The slot of the last price that was counted.
     fileprivate(set) var slot: Int64
@@ -78,29 +78,31 @@ struct VelocityCounter {
   private var hours: [Key: Hour] = [:]
   private var prunedAt = MonotonicInstant.zero
 
-  var hourCount: Int { hours.count }
+  package init() {}
+
+  package var hourCount: Int { hours.count }
 
   static func slot(at now: MonotonicInstant) -> Int64 { now.milliseconds / slotMilliseconds }
 
   /// What rules say to one more call, or to its price.
-  enum Verdict {
+  package enum Verdict {
     /// Counted; the rules whose alarm it raised.
     case admitted(Mark, alarms: [VelocityRule])
     /// Not counted.
     case refused(Refusal)
   }
 
-  struct Refusal {
-    let rule: VelocityRule
+  package struct Refusal {
+    package let rule: VelocityRule
     /// Whether nobody was told within the hour.
-    let isFirst: Bool
+    package let isFirst: Bool
     /// Whether the account is to be locked. The price of a single call locks nobody, however dear it is.
-    let locks: Bool
+    package let locks: Bool
   }
 
   /// Counts a call.
   /// - Parameter user: `nil` where no user asked.
-  mutating func admit(
+  package mutating func admit(
     _ rules: [VelocityRule], environment: String, account: AccountName, user: String?,
     to destinations: VelocityRule.Destinations, at now: MonotonicInstant
   ) -> Verdict {

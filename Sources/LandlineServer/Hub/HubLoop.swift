@@ -492,7 +492,7 @@ final class HubLoop {
     case .ledger(let environment, let step, let operation):
       ledger(environment, step, operation, at: clock)
     case .lock(let account, let environment, let reason): lock(account, environment, reason, at: clock)
-    case .velocity(let rule, _, let environment): meter.reached(rule, environment: environment)
+    case .velocity(let rule, let environment): meter.reached(rule, environment: environment)
     case .sip(let command):
       if case .placeCall(let handle, let plan) = command, let sipCallID = plan.callID,
         let attempt = engine.attempt(handle)

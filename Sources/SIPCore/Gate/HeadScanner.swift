@@ -152,7 +152,8 @@ struct HeadScanner {
   private mutating func scanRequestURI(_ uri: Range<Int>) {
     if uri.isEmpty { note(.requestURI, uri.lowerBound) }
     var semicolons = 0
-    let escapedNUL = firstEscapedNUL(outsideUserPartsOf: uri, isURI: true)
+    let escapedNUL =
+      bytes[uri].contains(MessageCharacter.percent) ? firstEscapedNUL(outsideUserPartsOf: uri, isURI: true) : nil
     for offset in uri {
       switch bytes[offset] {
       case MessageCharacter.open, MessageCharacter.close, MessageCharacter.quote, 0..<0x21, 0x7F...:

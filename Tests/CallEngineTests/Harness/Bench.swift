@@ -265,7 +265,7 @@ final class Bench {
     case .record: "record"
     case .statistics: "statistics"
     case .lock(_, _, let reason): "lock \(reason)"
-    case .velocity(let rule, _, _): "rule \(rule.text)"
+    case .velocity(let rule, _): "rule \(rule.text)"
     case .pinged, .log: nil
     }
   }
