@@ -84,6 +84,13 @@ let package = Package(
       name: "CallStory", dependencies: ["CallModel", "SIPCore", "SDPCore", "AppProtocol", "CallEngine"],
       swiftSettings: ours),
 
+    .target(
+      name: "NodeCore",
+      dependencies: [
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "AppProtocol", "CallEngine", "CallStory",
+      ],
+      swiftSettings: ours),
+
     // Shells.
     .target(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
@@ -116,8 +123,8 @@ let package = Package(
       dependencies: [
         "CallModel", "LandlineDigest", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore",
         "LedgerCore",
-        "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "CallStory", "LandlineResolver",
-        "LandlineGateway", "LandlineConfiguration", "CLandlinePages",
+        "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "CallStory", "NodeCore",
+        "LandlineResolver", "LandlineGateway", "LandlineConfiguration", "CLandlinePages",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -148,7 +155,7 @@ let package = Package(
       name: "LandlineConsole",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
-        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient",
+        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient", "NodeCore",
         "AppProtocol", "CallEngine", "CallStory",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -163,6 +170,7 @@ let package = Package(
       name: "SimulationKit",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "LedgerSQLite", "AppProtocol", "CallEngine",
+        "NodeCore",
       ],
       swiftSettings: ours),
     .target(
@@ -192,8 +200,8 @@ let package = Package(
       name: "ForeignPeerTests",
       dependencies: [
         "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
-        "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "CallStory", "LedgerSQLite",
-        "LedgerCore", "RoutingCore",
+        "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "CallStory", "NodeCore",
+        "LedgerSQLite", "LedgerCore", "RoutingCore",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -277,6 +285,12 @@ let package = Package(
       ],
       swiftSettings: ours),
     .testTarget(
+      name: "NodeCoreTests",
+      dependencies: [
+        "NodeCore", "AppProtocol", "CallEngine", "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "CallModel",
+      ],
+      swiftSettings: ours),
+    .testTarget(
       name: "CallStoryTests",
       dependencies: [
         "CallStory", "CallEngine", "SIPCore", "SDPCore", "AppProtocol", "CallModel", "PeerKit", "TestVectors",
@@ -286,8 +300,8 @@ let package = Package(
     .testTarget(
       name: "LandlineServerTests",
       dependencies: [
-        "LandlineServer", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration", "LandlineGateway",
-        "LedgerSQLite", "LedgerSpool",
+        "LandlineServer", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration",
+        "LandlineGateway", "LedgerSQLite", "LedgerSpool",
         "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "LandlineDigest",
         "CallModel",
         "PeerKit", "TestVectors",
@@ -355,7 +369,7 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
       [
         "Log/LogLine.swift", "Log/LogMask.swift", "REST/InstantReader.swift",
         "REST/JSONReader.swift", "REST/JSONTree.swift", "REST/PercentText.swift", "REST/Problem.swift",
-        "REST/ProblemCode.swift", "REST/RESTBody.swift", "REST/RESTCursor.swift", "Trace/SIPCallIDScan.swift",
+        "REST/ProblemCode.swift", "REST/RESTBody.swift", "REST/RESTCursor.swift",
       ], ["CallModel", "LedgerCore", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
     ),
   ]

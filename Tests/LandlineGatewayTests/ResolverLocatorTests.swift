@@ -24,7 +24,7 @@ import Testing
     func paths(_ text: String) async throws -> [SIPPath] {
       let uri = try SIPURI(parsing: text)
       return await withCheckedContinuation { continuation in
-        ResolverLocator(resolver).locate(uri, for: node) { continuation.resume(returning: $0) }
+        ResolverLocator(resolver).locate(uri, over: node.advertisedAddresses) { continuation.resume(returning: $0) }
       }
     }
     let host = SIPHost.ipv4(0xC000_0201)

@@ -5,6 +5,7 @@ import LandlineServer
 import Logging
 import Metrics
 import NIOPosix
+import NodeCore
 import ServiceLifecycle
 import UnixSignals
 

@@ -27,5 +27,5 @@ package struct MemoryReturn {
     return true
   }
 
-  static func giveBack() { landline_return_memory() }
+  package static func giveBack() { landline_return_memory() }
 }

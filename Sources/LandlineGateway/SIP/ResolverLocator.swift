@@ -8,8 +8,9 @@ public struct ResolverLocator: SIPLocator {
   /// - Parameter resolver: May serve any number of nodes; who made it shuts it down.
   public init(_ resolver: Resolver) { self.resolver = resolver }
 
-  public func locate(_ uri: SIPURI, for node: SIPNode, completion: @escaping @Sendable ([SIPPath]) -> Void) {
-    let listeners = node.advertisedAddresses
+  public func locate(
+    _ uri: SIPURI, over listeners: [AdvertisedAddress], completion: @escaping @Sendable ([SIPPath]) -> Void
+  ) {
     resolver.locate(uri, policy: LocationPolicy(listeners: listeners)) { completion($0.paths(from: listeners)) }
   }
 }

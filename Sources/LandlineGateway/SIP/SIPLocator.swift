@@ -4,17 +4,19 @@ public import SIPCore
 /// Finds where a URI lives (RFC 3263).
 public protocol SIPLocator: Sendable {
   /// - Parameters:
-  ///   - node: Whose listeners the paths must name.
+  ///   - listeners: What the paths must name, one for each.
   ///   - completion: Called once, on any thread, with the paths in the order to try; empty where there is none.
-  func locate(_ uri: SIPURI, for node: SIPNode, completion: @escaping @Sendable ([SIPPath]) -> Void)
+  func locate(
+    _ uri: SIPURI, over listeners: [AdvertisedAddress], completion: @escaping @Sendable ([SIPPath]) -> Void)
 }
 
 /// Knows numeric addresses only: for peers that are configured by address, and where there is no DNS.
 public struct LiteralLocator: SIPLocator {
   public init() {}
 
-  public func locate(_ uri: SIPURI, for node: SIPNode, completion: @escaping @Sendable ([SIPPath]) -> Void) {
-    let listeners = node.advertisedAddresses
+  public func locate(
+    _ uri: SIPURI, over listeners: [AdvertisedAddress], completion: @escaping @Sendable ([SIPPath]) -> Void
+  ) {
     var machine = LocationMachine(uri, policy: LocationPolicy(listeners: listeners), identifiers: .system)
     var effects: [LocationEffect] = []
     machine.start(into: &effects)

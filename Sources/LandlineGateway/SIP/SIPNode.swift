@@ -30,23 +30,20 @@ public final class SIPNode: Sendable {
   }
 
   public let configuration: Configuration
-  public let eventLoop: any EventLoop
-  /// What each listener is bound to, with the port that the system chose where 0 was asked for.
-  public let addresses: [ListenerID: TransportAddress]
-  /// What peers are told in Via and Contact, one for each listener.
-  public let advertisedAddresses: [AdvertisedAddress]
+  private let wire: SIPWire
   private let shard: NIOLoopBound<SIPShard>
 
-  private init(
-    _ configuration: Configuration, _ eventLoop: any EventLoop, _ addresses: [ListenerID: TransportAddress],
-    _ advertised: [AdvertisedAddress], _ shard: NIOLoopBound<SIPShard>
-  ) {
+  private init(_ configuration: Configuration, _ wire: SIPWire, _ shard: NIOLoopBound<SIPShard>) {
     self.configuration = configuration
-    self.eventLoop = eventLoop
-    self.addresses = addresses
-    advertisedAddresses = advertised
+    self.wire = wire
     self.shard = shard
   }
+
+  public var eventLoop: any EventLoop { wire.eventLoop }
+  /// What each listener is bound to, with the port that the system chose where 0 was asked for.
+  public var addresses: [ListenerID: TransportAddress] { wire.addresses }
+  /// What peers are told in Via and Contact, one for each listener.
+  public var advertisedAddresses: [AdvertisedAddress] { wire.advertisedAddresses }
 
   /// Reads certificates and opens all listeners. Blocks for files: call it before calls are running.
   /// - Parameter makeDelegate: Called once, on the loop, before the first event.
@@ -56,25 +53,14 @@ public final class SIPNode: Sendable {
     locator: any SIPLocator = LiteralLocator(),
     makeDelegate: @escaping @Sendable (SIPNode) -> any SIPNodeDelegate
   ) async throws -> SIPNode {
-    try SIPListener.validate(configuration.listeners)
-    let contexts = try TLSContexts(listeners: configuration.listeners, policies: configuration.tlsClients)
-    return try await eventLoop.flatSubmit {
-      let transports = SIPTransports(
-        configuration.listeners, contexts: contexts, limits: configuration.limits, identifiers: identifiers,
-        shard: configuration.shard, on: eventLoop)
-      let bound = NIOLoopBound(transports, eventLoop: eventLoop)
-      return transports.open().map {
-        let transports = bound.value
-        var agent = configuration.agent
-        agent.addresses = configuration.listeners.map { $0.advertised(bound: transports.addresses[$0.id]) }
-        let shard = SIPShard(agent, transports, identifiers: identifiers, locator: locator)
-        let node = SIPNode(
-          configuration, eventLoop, transports.addresses, agent.addresses, NIOLoopBound(shard, eventLoop: eventLoop))
-        shard.start(node, makeDelegate(node))
-        return node
-      }.flatMapError { error in
-        bound.value.shutdown().flatMapThrowing { throw error }
-      }
+    let wire = try await SIPWire.open(configuration, identifiers: identifiers, on: eventLoop)
+    return try await eventLoop.submit {
+      var agent = configuration.agent
+      agent.addresses = wire.advertisedAddresses
+      let shard = SIPShard(agent, wire.transports.value, identifiers: identifiers, locator: locator)
+      let node = SIPNode(configuration, wire, NIOLoopBound(shard, eventLoop: eventLoop))
+      shard.start(node, makeDelegate(node))
+      return node
     }.get()
   }
 
@@ -93,13 +79,11 @@ public final class SIPNode: Sendable {
   /// - Parameter tlsClients: Takes the place of the policies where given.
   /// - Throws: ``InvalidValue`` with rules `tls.…`.
   public func reloadCertificates(tlsClients: TLSClientPolicies? = nil) async throws {
-    let policies = try await eventLoop.submit { self.shard.value.transports.policies }.get()
-    let contexts = try TLSContexts(listeners: configuration.listeners, policies: tlsClients ?? policies)
-    try await eventLoop.submit { self.shard.value.transports.install(contexts) }.get()
+    try await wire.reloadCertificates(tlsClients: tlsClients)
   }
 
   public func statistics() async throws -> TransportStatistics {
-    try await eventLoop.submit { self.shard.value.transports.statistics }.get()
+    try await wire.statistics()
   }
 
   public func counters() async throws -> UserAgentCounters {

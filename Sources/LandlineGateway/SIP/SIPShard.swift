@@ -11,7 +11,7 @@ final class SIPShard: SIPTransportsDelegate {
     case deadline
   }
 
-  let transports: SIPTransports
+  private let transports: SIPTransports
   private let agent: UserAgent
   private let locator: any SIPLocator
   private let eventLoop: any EventLoop
@@ -24,10 +24,6 @@ final class SIPShard: SIPTransportsDelegate {
   private var isRunning = false
   /// Milliseconds that fit the loop's nanoseconds.
   private static let farthest = Int64.max / 1_000_000
-  /// Between two reports of requests that are not answered.
-  private static let strangerReportMilliseconds: Int64 = 10_000
-  private var strangerReportedAt: MonotonicInstant?
-  private var memory = MemoryReturn()
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
 
   init(
@@ -90,41 +86,26 @@ final class SIPShard: SIPTransportsDelegate {
     isRunning = false
     transports.flush()
     schedule()
-    if memory.isDue(live: agent.transactionCount, at: transports.now) { MemoryReturn.giveBack() }
   }
 
   private func handle(_ input: Input) {
     let now = transports.now
     switch input {
     case .message(let bytes, let path):
-      let ignored = agent.strangersIgnored
-      agent.receive(bytes, from: path, at: now, into: &effects)
-      if agent.strangersIgnored != ignored {
-        if let connection = path.connection { transports.close(connection) }
-        reportStranger(path, at: now)
-      }
+      let message = agent.receive(bytes, from: path, at: now, into: &effects)
+      if message.isOfStranger { transports.ignoreStranger(on: path) }
     case .command(let command): agent.handle(command, at: now, into: &effects)
     case .failed(let transaction): agent.transportFailed(transaction, at: now, into: &effects)
     case .deadline: agent.advance(to: now, into: &effects)
     }
   }
 
-  /// Who scans sends many: one of them is enough to see why a trunk that was forgotten gets no answer.
-  private func reportStranger(_ path: SIPPath, at now: MonotonicInstant) {
-    guard strangerReportedAt.map({ now.milliseconds(since: $0) >= SIPShard.strangerReportMilliseconds }) ?? true else {
-      return
-    }
-    strangerReportedAt = now
-    transports.report(
-      .stranger, path.listener, "a request is not answered: this host is no trunk's", remote: path.remote)
-  }
-
   private func perform() {
     for effect in effects {
       switch effect {
-      case .send(let bytes, let path, let transaction):
+      case .send(let bytes, let path, let message):
         if let node { delegate?.node(node, sends: bytes, on: path) }
-        transports.send(bytes, on: path, for: transaction)
+        transports.send(bytes, on: path, for: message.transaction)
       case .locate(let location, let uri): locate(location, uri)
       case .event(let event):
         if let node { delegate?.node(node, happened: event) }
@@ -135,7 +116,8 @@ final class SIPShard: SIPTransportsDelegate {
 
   private func locate(_ location: LocationID, _ uri: SIPURI) {
     guard let node else { return }
-    locator.locate(uri, for: node) { [weak node] paths in node?.execute(.located(location, paths)) }
+    locator.locate(uri, over: node.advertisedAddresses) { [weak node] paths in node?.execute(.located(location, paths))
+    }
   }
 
   /// Keeps exactly one wake-up, never later than the agent's next deadline. One that is earlier is left alone: it finds

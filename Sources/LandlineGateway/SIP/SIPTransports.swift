@@ -80,6 +80,9 @@ package final class SIPTransports {
   private var sweep: Scheduled<Void>?
   private var isShutDown = false
   private var problems: RateLimit
+  private var strangerReportedAt: MonotonicInstant?
+  /// Between two reports of requests that are not answered.
+  private static let strangerReportMilliseconds: Int64 = 10_000
   private var refusals: RateLimit
   /// Whether a stream is in the middle of its messages, and flushes at their end.
   var isReading = false
@@ -490,6 +493,17 @@ package final class SIPTransports {
   }
 
   /// Ends a stream whose peer has nothing to look for here.
+  /// A request of a host that is nobody's peer gets no answer, and its stream an end. Who scans sends many: one of them is
+  /// enough to see why a trunk that was forgotten gets no answer.
+  package func ignoreStranger(on path: SIPPath) {
+    if let connection = path.connection { close(connection) }
+    let now = now
+    if let strangerReportedAt, now.milliseconds(since: strangerReportedAt) < Self.strangerReportMilliseconds { return }
+    strangerReportedAt = now
+    report(
+      .stranger, path.listener, "a request is not answered: this host is no trunk's", remote: path.remote)
+  }
+
   func close(_ connection: ConnectionID) { connections[connection]?.end(nil, "") }
 
   private func fail(_ transaction: TransactionID?) {

@@ -5,6 +5,7 @@ public import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+public import NodeCore
 public import ServiceLifecycle
 
 /// The gateway's one HTTP port: REST, health, metrics, and the apps' WebSocket.

@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import NodeCore
 import NumberPlan
 
 /// What is known of a number before it is called.

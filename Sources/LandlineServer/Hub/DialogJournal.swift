@@ -1,7 +1,7 @@
 package import CallModel
 import Foundation
 package import Logging
-package import SIPCore
+package import NodeCore
 
 /// The legs to trunks that are up or being set up, on disk: a process that dies says BYE to nobody, so the next one does.
 /// Written as it happens and not flushed, as the death of a process loses nothing that was written; after a power cut the
@@ -9,7 +9,7 @@ package import SIPCore
 ///
 /// Used on one event loop only.
 package final class DialogJournal {
-  /// Legs that are kept; more are not, and the log says so once.
+  /// Legs that are kept; more are not.
   package static let maximumLegs = 20_000
   /// Bytes at which the file is written anew with what is live; it grows to twice of that at most.
   package static let compactionBytes = 4 * 1024 * 1024
@@ -22,9 +22,7 @@ package final class DialogJournal {
   private var size: Int
   private var compactsAt = DialogJournal.compactionBytes
   private var legs: [String: JournaledLeg] = [:]
-  private var callIDs: [CallHandle: String] = [:]
   private var hasFailed = false
-  private var isFull = false
   /// What an earlier life left, by SIP's Call-ID; until each is told to have ended they stay in the file.
   package private(set) var leftOver: [JournaledLeg]
 
@@ -51,68 +49,26 @@ package final class DialogJournal {
 
   deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
 
-  /// A leg is about to be called.
-  package func begin(_ handle: CallHandle, callID: String, trunk: String, at now: Instant) {
-    guard legs.count < Self.maximumLegs else {
-      if !isFull { log.warning("the journal of dialogs is full", metadata: ["legs": "\(legs.count)"]) }
-      isFull = true
-      return
+  /// Keeps what happened to a leg. Everything is tried: a leg that is not in the file is not ended by a later life.
+  package func write(_ entry: JournalEntry) {
+    switch entry {
+    case .invite(let leg):
+      guard legs[leg.callID] != nil || legs.count < Self.maximumLegs else { return }
+      legs[leg.callID] = leg
+      append(leg.inviteRecord)
+    case .answer(let callID, let head):
+      legs[callID]?.answer = head
+      if let leg = legs[callID] { append(leg.answerRecord) }
+    case .end(let callID):
+      guard let leg = legs.removeValue(forKey: callID) else { return }
+      if legs.isEmpty { truncate() } else { append(leg.endRecord) }
     }
-    isFull = false
-    callIDs[handle] = callID
-    legs[callID] = JournaledLeg(callID: callID, trunk: trunk, startedAt: now)
-  }
-
-  /// A leg of an earlier life is about to be ended.
-  package func adopt(_ handle: CallHandle, callID: String) { callIDs[handle] = callID }
-
-  /// A message of some dialog went out.
-  package func sent(_ message: [UInt8], callID: String, on path: SIPPath) {
-    guard let leg = legs[callID], leg.answer.isEmpty, message.starts(with: Self.invite),
-      let head = AbandonedLeg.head(of: message)
-    else { return }
-    legs[callID]?.path = path
-    legs[callID]?.invite = head
-    if let leg = legs[callID] { append(leg.inviteRecord) }
-  }
-
-  /// A message of some dialog came.
-  package func received(_ message: [UInt8], callID: String) {
-    guard let leg = legs[callID], !leg.invite.isEmpty, leg.answer.isEmpty, message.starts(with: Self.success),
-      let head = AbandonedLeg.head(of: message), Self.answersInvite(head)
-    else { return }
-    legs[callID]?.answer = head
-    if let leg = legs[callID] { append(leg.answerRecord) }
-  }
-
-  /// The leg has its end: its peer was told.
-  /// - Returns: SIP's Call-ID, where the leg was kept.
-  @discardableResult
-  package func ended(_ handle: CallHandle) -> String? {
-    guard let callID = callIDs.removeValue(forKey: handle) else { return nil }
-    let leg = legs.removeValue(forKey: callID)
-    if legs.isEmpty {
-      truncate()
-    } else if let leg, !leg.invite.isEmpty {
-      append(leg.endRecord)
-    }
-    return callID
   }
 
   package func close() {
     guard descriptor >= 0 else { return }
     Foundation.close(descriptor)
     descriptor = -1
-  }
-
-  private static let invite = Array("INVITE ".utf8)
-  private static let success = Array("SIP/2.0 2".utf8)
-
-  private static func answersInvite(_ head: [UInt8]) -> Bool {
-    let text = String(decoding: head, as: UTF8.self).lowercased()
-    guard let start = text.range(of: "\r\ncseq") else { return false }
-    let line = text[start.upperBound...].prefix { $0 != "\r\n" }
-    return line.hasSuffix("invite") || line.hasSuffix("invite ")
   }
 
   // MARK: The file

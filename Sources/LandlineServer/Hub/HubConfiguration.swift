@@ -1,18 +1,20 @@
 public import AppProtocol
-public import CallEngine
+public import CallModel
 public import LandlineConfiguration
 public import LandlineGateway
 public import MediaCore
+package import NodeCore
 public import SIPCore
 public import SecureTransport
 
 /// What a running node is made of, once every file and secret has been read.
 public struct HubConfiguration: Sendable {
   /// Of this node, in the ledger and in lists.
-  public var node: String
+  public var node: NodeID
   public var version: String
   public var environments: [HubEnvironment]
-  public var engine: EngineConfiguration
+  /// What may change while calls are up.
+  package var settings: NodeSettings
   public var sip: SIPNode.Configuration
   /// One for each media thread.
   public var media: [MediaLoopConfiguration]
@@ -22,8 +24,6 @@ public struct HubConfiguration: Sendable {
   public var door: AppDoor.Configuration
   /// Trunks that the node registers with.
   public var registrations: [OutgoingRegistration] = []
-  /// Whether what apps measured is kept.
-  public var keepsClientStatistics = true
   /// Whether what was seen of each call is kept for its story.
   public var keepsTraces = true
   /// Where copies of messages go; `nil` for nowhere.
@@ -33,15 +33,15 @@ public struct HubConfiguration: Sendable {
   /// A trunk inside this process, which dies with it.
   public var innerTrunk: String?
 
-  public init(
-    node: String, version: String, environments: [HubEnvironment], engine: EngineConfiguration,
+  package init(
+    node: NodeID, version: String, environments: [HubEnvironment], settings: NodeSettings,
     sip: SIPNode.Configuration, media: [MediaLoopConfiguration], certificate: DTLSCertificate, prompts: PromptLibrary,
     door: AppDoor.Configuration
   ) {
     self.node = node
     self.version = version
     self.environments = environments
-    self.engine = engine
+    self.settings = settings
     self.sip = sip
     self.media = media
     self.certificate = certificate

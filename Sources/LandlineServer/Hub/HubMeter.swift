@@ -4,6 +4,7 @@ import CallModel
 import CoreMetrics
 import LandlineGateway
 import LedgerCore
+import NodeCore
 package import SIPCore
 import Synchronization
 

@@ -1,5 +1,6 @@
 import CallModel
 import Foundation
+import NodeCore
 
 /// The one place of a running gateway where time is read.
 enum NodeClock {
@@ -15,6 +16,8 @@ enum NodeClock {
   static func wallClock() -> Instant {
     Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
   }
+
+  static func time() -> NodeTime { NodeTime(now: now(), unixMicroseconds: unixMicroseconds()) }
 
   static func unixMicroseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 }

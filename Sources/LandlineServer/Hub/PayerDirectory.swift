@@ -6,22 +6,10 @@ import LedgerSQLite
 import RoutingCore
 import Synchronization
 
-/// Accounts and their prices as calls need them, from one ledger file. What is known is used for a second without asking
-/// again; a change made by any process on the file is seen after that. Whether an account may pay is the ledger's to say,
-/// at the hold, and never this directory's.
+/// Reads accounts and their prices as calls need them, from one ledger file. Whether an account may pay is the ledger's to
+/// say, at the hold, and never this directory's.
 public final class PayerDirectory: Sendable {
-  /// How long an answer is used.
-  static let freshMilliseconds: Int64 = 1000
-  /// Most accounts that are remembered.
-  static let maximumAccounts = 100_000
-
-  private struct Known {
-    var payer: Payer
-    var until: Instant
-  }
-
   private struct State {
-    var accounts: [AccountName: Known] = [:]
     var plans: [String: (fingerprint: String, plan: RatePlan)] = [:]
     var denyRanges: (rows: [StoredDenyRange], ranges: DenyRanges) = ([], .none)
     /// What is being read; whoever asks meanwhile waits for the same answer.
@@ -45,22 +33,10 @@ public final class PayerDirectory: Sendable {
     self.ledger = ledger
   }
 
-  /// What is known and fresh.
-  func known(_ account: AccountName, at now: Instant) -> Payer? {
-    state.withLock { state in
-      guard let known = state.accounts[account], now < known.until else { return nil }
-      return known.payer
-    }
-  }
-
-  /// What was last known, however old: for requests about calls that exist already, which ask for no price.
-  func lastKnown(_ account: AccountName) -> Payer? { state.withLock { $0.accounts[account]?.payer } }
-
   /// - Returns: `nil` when the ledger has no such customer.
   /// - Throws: ``LedgerUnavailable``, or what the rates threw.
-  package func payer(_ account: AccountName, at now: Instant) async throws -> Payer? {
+  package func payer(_ account: AccountName) async throws -> Payer? {
     let read = state.withLock { state -> Task<Payer?, any Error> in
-      if let known = state.accounts[account], now < known.until { return Task { known.payer } }
       if let read = state.reads[account] { return read }
       let read = Task {
         defer { self.state.withLock { $0.reads[account] = nil } }
@@ -81,10 +57,6 @@ public final class PayerDirectory: Sendable {
       environment: environment, account: account, currency: row.currency, plan: prices.plan,
       denyRanges: prices.denyRanges)
     payer.countries = row.caps.countries
-    state.withLock { state in
-      if state.accounts.count >= Self.maximumAccounts { state.accounts.removeAll() }
-      state.accounts[account] = Known(payer: payer, until: now.advanced(byMilliseconds: Self.freshMilliseconds))
-    }
     return payer
   }
 

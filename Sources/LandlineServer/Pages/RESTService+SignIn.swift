@@ -1,6 +1,7 @@
 import CallModel
 import LedgerCore
 import Logging
+import NodeCore
 
 extension RESTService {
   /// A good proof: who asks, and the session where a cookie stands for it.

@@ -1,5 +1,6 @@
 import CallEngine
 import CallModel
+import NodeCore
 
 /// Live calls as a stream of lines: those that are up, then each change, then empty lines while nothing happens.
 enum LiveCallStream {

@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import NodeCore
 
 /// Values out of paths, queries and bodies; every refusal names where it stood.
 extension RESTCall {

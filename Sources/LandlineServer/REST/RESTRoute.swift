@@ -1,4 +1,5 @@
 import CallModel
+import NodeCore
 
 /// One row of the route table: what makes the router, and the description of the interface, from one source.
 struct RESTRoute: Sendable {

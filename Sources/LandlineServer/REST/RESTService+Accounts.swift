@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import NodeCore
 
 extension RESTService {
   static let pageParameters: [RESTRoute.Parameter] = [

@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import NodeCore
 
 extension RESTService {
   /// Entries of an account that one answer looks at, the newest of the period.

@@ -2,6 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import LedgerCore
+import NodeCore
 
 extension RESTService {
   private static let textSchema = JSONTree.members([("type", .text("string"))])

@@ -1,6 +1,7 @@
 import CallModel
 import LedgerCore
 import Logging
+import NodeCore
 
 extension RESTService {
   static let defaultSpendDays = 30

@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import NodeCore
 import RoutingCore
 
 extension RESTService {

@@ -1,4 +1,5 @@
 import CallModel
+import NodeCore
 
 extension RESTService {
   var nodeRoutes: [RESTRoute] {

@@ -1,6 +1,7 @@
 import CallEngine
 import CallModel
 import CallStory
+import NodeCore
 
 extension RESTService {
   private static let masked = RESTRoute.Parameter(

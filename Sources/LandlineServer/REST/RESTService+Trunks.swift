@@ -1,5 +1,6 @@
 import CallModel
 import Logging
+import NodeCore
 
 extension RESTService {
   /// Tells the steps of a test of one trunk of an environment; `nil` for a trunk that cannot be tested.

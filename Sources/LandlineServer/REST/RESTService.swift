@@ -7,6 +7,7 @@ import LedgerCore
 package import Logging
 import NIOCore
 import NIOHTTPTypes
+package import NodeCore
 import Synchronization
 
 /// The gateway's HTTP interface: the route table with everything that all routes share.

@@ -9,6 +9,7 @@ import LedgerSQLite
 import LedgerSpool
 import Logging
 import MediaCore
+import NodeCore
 import RoutingCore
 import SDPCore
 import SIPCore
@@ -61,23 +62,35 @@ struct NodeAssembly: Sendable {
     gatewayStores[name] = store
     var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store)
     stores.largestAmountMicros = environment.largestAmountMicros
-    var assembled =
+    let assembled =
       HubEnvironment(
-        name: name, node: configuration.node, stores: stores,
+        name: name, stores: stores,
         payers: PayerDirectory(environment: name, ledgerPath: environment.ledger, ledger: ledger),
         spool: try LedgerSpool(path: base + "-\(configuration.node).spool"),
-        applications: Self.applications(environment),
-        recordMilliseconds: configuration.retention.recordMilliseconds,
-        statisticsMilliseconds: configuration.retention.statisticsMilliseconds)
-    assembled.traceMilliseconds = configuration.retention.traceMilliseconds
+        retention: Retention(
+          recordMilliseconds: configuration.retention.recordMilliseconds,
+          statisticsMilliseconds: configuration.retention.statisticsMilliseconds,
+          traceMilliseconds: configuration.retention.traceMilliseconds))
     environments.append(assembled)
   }
 
-  static func applications(_ environment: EnvironmentConfiguration) -> [String: HubEnvironment.Application] {
-    Dictionary(
+  /// What may change while calls are up.
+  /// - Parameter farEnd: where the built-in far end listens, for environments that have its numbers.
+  static func settings(_ configuration: GatewayConfiguration, farEnd: CallTrunk?) -> NodeSettings {
+    let applications = configuration.environments.flatMap { environment in
       environment.applications.map {
-        ($0.key, HubEnvironment.Application(account: $0.account, callerNumbers: $0.callerNumbers))
-      }, uniquingKeysWith: { first, _ in first })
+        (
+          $0.key,
+          NodeApplication(
+            environment: environment.name, account: $0.account, callerNumbers: $0.callerNumbers)
+        )
+      }
+    }
+    var settings = NodeSettings(
+      engine: engine(configuration, farEnd: farEnd),
+      applications: Dictionary(applications, uniquingKeysWith: { first, _ in first }))
+    settings.keepsClientStatistics = configuration.retention.keepsClientStatistics
+    return settings
   }
 
   static func credentials(_ configuration: GatewayConfiguration) -> [AppCredentials] {
@@ -92,8 +105,7 @@ struct NodeAssembly: Sendable {
     }
   }
 
-  /// - Parameter farEnd: where the built-in far end listens, for environments that have its numbers.
-  static func engine(_ configuration: GatewayConfiguration, farEnd: CallTrunk?) -> EngineConfiguration {
+  private static func engine(_ configuration: GatewayConfiguration, farEnd: CallTrunk?) -> EngineConfiguration {
     let origin = CallOperation.Origin(node: configuration.node, epoch: 0)
     let environments = configuration.environments.map { environment in
       // The far end takes ordinary numbers only where nothing else could; its own numbers reach it in any case.
@@ -162,14 +174,13 @@ struct NodeAssembly: Sendable {
       media = [MediaLoopConfiguration(app: configuration.media.app, trunk: configuration.media.trunk)]
     }
     var hub = HubConfiguration(
-      node: configuration.node.text, version: LandlineVersion.text, environments: environments,
-      engine: Self.engine(configuration, farEnd: farEnd),
+      node: configuration.node, version: LandlineVersion.text, environments: environments,
+      settings: Self.settings(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,
         agent: agent,
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
-    hub.keepsClientStatistics = configuration.retention.keepsClientStatistics
     hub.keepsTraces = configuration.retention.traceMilliseconds != nil
     hub.hep = configuration.hep
     hub.dialogJournal = "\(configuration.state)/\(configuration.node).dialogs"

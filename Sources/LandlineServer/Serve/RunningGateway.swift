@@ -6,6 +6,7 @@ import LandlineGateway
 import LandlineResolver
 public import Logging
 public import NIOCore
+public import NodeCore
 import RoutingCore
 import SIPCore
 public import ServiceLifecycle
@@ -176,11 +177,7 @@ public final class RunningGateway: Service {
     }
     verifier.replace(Self.verifier(configuration, assembly))
     authenticator.replace(configuration)
-    let applications = Dictionary(
-      uniqueKeysWithValues: configuration.environments.map { ($0.name, NodeAssembly.applications($0)) })
-    await hub.configure(
-      NodeAssembly.engine(configuration, farEnd: farEndTrunk), applications: applications,
-      keepsClientStatistics: configuration.retention.keepsClientStatistics)
+    await hub.configure(NodeAssembly.settings(configuration, farEnd: farEndTrunk))
     try await hub.reloadCertificates(tlsClients: configuration.tlsClients)
     Self.warnOfAccounts(configuration, log)
     return changes

@@ -3,6 +3,7 @@ public import CallEngine
 public import CallModel
 public import CallStory
 public import LedgerCore
+public import NodeCore
 
 /// Brings together what is known of a call: its record, its trace and what the ledger has of it.
 public struct StoryReader: Sendable {

@@ -5,6 +5,7 @@ import CallStory
 import LandlineGateway
 import LedgerCore
 import MediaCore
+import NodeCore
 import RoutingCore
 import SDPCore
 import SIPCore
@@ -19,10 +20,6 @@ final class HubTraces {
   static let maximumRequests = 20_000
   /// Calls that are told of one problem of their way.
   static let toldCalls = 256
-  /// From the record of a call to the moment its trace is kept: the last messages of its dialogs come after the record.
-  static let lingerMilliseconds: Int64 = 1_000
-  /// After that, until it is forgotten: what still comes is kept as well.
-  static let lateMilliseconds: Int64 = 5_000
 
   private struct Entry {
     var recorder: CallTraceRecorder
@@ -58,17 +55,32 @@ final class HubTraces {
   /// Calls that have a trace here.
   var calls: [CallID] { Array(entries.keys) }
 
+  /// Adds what a node's core tells.
+  /// - Parameter listeners: what each is bound to.
+  func add(_ entry: TraceEntry, of listeners: [ListenerID: TransportAddress], at: Int64) {
+    switch entry {
+    case .began(let call): begin(call)
+    case .request(let session, let number, let request): self.request(session, number, request, at: at)
+    case .told(let session, let event): self.event(session, event, at: at)
+    case .sessionEnded(let session): sessionEnded(session)
+    case .dialog(let sipCallID, let call, let side, let trunk, let name):
+      dialog(sipCallID, (call, side, name), trunk)
+    case .message(let bytes, let sipCallID, let isSent, let path):
+      message(bytes, sipCallID: sipCallID, isSent: isSent, path, local: listeners[path.listener], at: at)
+    case .plan(let call, let side, let plan): self.plan(call, side, plan, at: at)
+    }
+  }
+
   // MARK: Life
 
   /// A call began.
-  func begin(_ call: CallSnapshot) {
+  private func begin(_ call: CallSnapshot) {
     guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
     entries[call.id] = Entry(
       recorder: CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
       environment: call.environment, currency: call.currency)
   }
 
-  func has(_ call: CallID) -> Bool { entries[call] != nil }
   func trace(of call: CallID) -> CallTrace? { entries[call]?.recorder.trace }
 
   /// What is to be kept of a call now, unless nothing has come since the last time.
@@ -90,7 +102,9 @@ final class HubTraces {
 
   // MARK: SIP
 
-  func dialog(_ sipCallID: String, _ attempt: (call: CallID, side: CallSide, trunk: String), _ facts: CallTrunk?) {
+  private func dialog(
+    _ sipCallID: String, _ attempt: (call: CallID, side: CallSide, trunk: String), _ facts: CallTrunk?
+  ) {
     guard entries[attempt.call] != nil else { return }
     dialogs[sipCallID] = attempt.call
     entries[attempt.call]?.recorder.dialog(
@@ -98,7 +112,7 @@ final class HubTraces {
       facts: facts.map { CallStorySources.TrunkFacts($0) })
   }
 
-  func message(
+  private func message(
     _ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64
   ) {
     guard let call = dialogs[sipCallID], let startedAt = entries[call]?.recorder.startedAt else { return }
@@ -134,7 +148,7 @@ final class HubTraces {
 
   // MARK: The app
 
-  func request(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at: Int64) {
+  private func request(_ session: SessionID, _ number: RequestNumber, _ request: AppRequest, at: Int64) {
     switch request {
     case .call(let call):
       guard requests.count < Self.maximumRequests else { return }
@@ -149,7 +163,7 @@ final class HubTraces {
     }
   }
 
-  func event(_ session: SessionID, _ event: AppEvent, at: Int64) {
+  private func event(_ session: SessionID, _ event: AppEvent, at: Int64) {
     switch event {
     case .placed(let number, let call, let answer):
       asked(number, session, call)
@@ -192,7 +206,7 @@ final class HubTraces {
   }
 
   /// The session is over: nobody waits for its replies.
-  func sessionEnded(_ session: SessionID) {
+  private func sessionEnded(_ session: SessionID) {
     for request in requests.keys where request.session == session { requests[request] = nil }
   }
 
@@ -204,7 +218,7 @@ final class HubTraces {
 
   // MARK: Media and ledger
 
-  func plan(_ call: CallID, _ side: CallSide, _ plan: MediaPlan, at: Int64) {
+  private func plan(_ call: CallID, _ side: CallSide, _ plan: MediaPlan, at: Int64) {
     guard let offset = entries[call]?.recorder.offset(at) else { return }
     let security =
       switch plan.protection {
@@ -254,7 +268,8 @@ final class HubTraces {
 
   /// A step at the ledger is over.
   func ledger(
-    _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64
+    _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64,
+    at: Int64
   ) {
     guard let currency = entries[call]?.currency else { return }
     let outcome =
@@ -271,7 +286,7 @@ final class HubTraces {
       }
     entries[call]?.recorder.note(
       .ledger, "\(name): \(outcome), in \(DecimalText.format(microseconds, scale: 3)) ms",
-      at: NodeClock.unixMicroseconds())
+      at: at)
   }
 
   /// For people, every number with its unit.

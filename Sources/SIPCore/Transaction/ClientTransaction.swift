@@ -14,6 +14,7 @@ final class ClientTransaction {
   let machine: TransactionMachine
   let path: SIPPath
   let via: Via
+  let callID: String
   /// Not so for a CANCEL that the layer sends itself.
   let isReported: Bool
   /// Until the final response.
@@ -36,6 +37,7 @@ final class ClientTransaction {
     self.path = path
     self.via = via
     self.request = request
+    callID = request.callID
     self.bytes = bytes
     self.isReported = isReported
   }

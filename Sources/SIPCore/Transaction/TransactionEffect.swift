@@ -15,10 +15,26 @@ public enum TransactionFailure: Hashable, Sendable {
   case missingAcknowledgement
 }
 
+/// What is known of bytes that are sent, so that nobody has to read them again.
+public struct SentMessage: Hashable, Sendable {
+  /// SIP's Call-ID; empty where a request that is refused has none.
+  public var callID: String
+  /// Hears of it when the bytes cannot be sent; `nil` for an ACK and for a response that nothing is kept for.
+  public var transaction: TransactionID?
+  /// The request of an INVITE, its repetitions included.
+  public var isInvite: Bool
+
+  public init(_ callID: String, transaction: TransactionID? = nil, isInvite: Bool = false) {
+    self.callID = callID
+    self.transaction = transaction
+    self.isInvite = isInvite
+  }
+}
+
 /// What the transaction layer wants done or known, in order.
 public enum TransactionEffect: Sendable {
   /// Bytes for the shell. What cannot be sent is reported with the transaction, where there is one.
-  case send([UInt8], SIPPath, TransactionID?)
+  case send([UInt8], SIPPath, SentMessage)
   /// A new request, which wants exactly one final response.
   case request(TransactionID, SIPMessage, from: SIPPath)
   /// An ACK that belongs to no transaction: the one to a 2xx (RFC 3261 section 13.3.1.4).

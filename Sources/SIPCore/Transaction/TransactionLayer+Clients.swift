@@ -199,10 +199,13 @@ extension TransactionLayer {
     for event in events {
       switch event {
       case .sendRequest:
-        effects.append(.send(client.bytes, client.path, client.id))
+        effects.append(
+          .send(
+            client.bytes, client.path,
+            SentMessage(client.callID, transaction: client.id, isInvite: client.isInvite)))
       case .sendAcknowledgement:
         if !client.acknowledgement.isEmpty {
-          effects.append(.send(client.acknowledgement, client.path, client.id))
+          effects.append(.send(client.acknowledgement, client.path, SentMessage(client.callID, transaction: client.id)))
         }
       case .passResponse:
         if client.isReported, let (message, path) = response {

@@ -122,7 +122,8 @@ extension TransactionLayer {
     }
     let bytes = try response.encoded(to: request, receivedFrom: server.path)
     let sent = RepeatableResponse(
-      bytes: bytes, path: ResponseRoute.path(for: request, receivedFrom: server.path) ?? server.path)
+      bytes: bytes, path: ResponseRoute.path(for: request, receivedFrom: server.path) ?? server.path,
+      callID: request.callID)
     server.answer(response.status, tag: response.toTag, with: sent)
     perform(machine.respond(response.status), for: server, into: &effects)
     settle(server, into: &effects)
@@ -167,7 +168,9 @@ extension TransactionLayer {
           effects.append(.request(server.id, request, from: server.path))
         }
       case .sendResponse:
-        if let response = server.response { effects.append(.send(response.bytes, response.path, server.id)) }
+        if let response = server.response {
+          effects.append(.send(response.bytes, response.path, SentMessage(response.callID, transaction: server.id)))
+        }
       case .acknowledged:
         server.isAcknowledged = true
       case .transportFailed:
@@ -230,6 +233,6 @@ extension TransactionLayer {
       let bytes = ErrorResponse.bytes(
         to: message, status: status, reason: reason, tag: statelessTag(message), source: source, fields: fields)
     else { return }
-    effects.append(.send(bytes, path, nil))
+    effects.append(.send(bytes, path, SentMessage(message.callID ?? "")))
   }
 }

@@ -40,10 +40,12 @@ package protocol AgentContext: AnyObject {
 public struct RepeatableResponse: Sendable {
   public let bytes: [UInt8]
   public let path: SIPPath
+  public let callID: String
 
-  package init(bytes: [UInt8], path: SIPPath) {
+  package init(bytes: [UInt8], path: SIPPath, callID: String) {
     self.bytes = bytes
     self.path = path
+    self.callID = callID
   }
 }
 

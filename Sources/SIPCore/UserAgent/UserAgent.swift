@@ -94,9 +94,6 @@ public final class UserAgent {
     return counters
   }
 
-  /// ``UserAgentCounters/strangersIgnored`` alone.
-  public var strangersIgnored: UInt64 { context.counters.strangersIgnored }
-
   /// Whether requests outside of dialogs are taken from there: ``Configuration/acquaintance``.
   public func knows(_ host: SIPHost) -> Bool { context.knows(host) }
 
@@ -116,17 +113,23 @@ public final class UserAgent {
   // MARK: - Inputs
 
   /// One datagram, or one message that ``StreamFramer`` cut out of a stream.
+  /// - Returns: what stands in it, whatever became of it.
+  @discardableResult
   public func receive(
     _ bytes: [UInt8], from path: SIPPath, at now: MonotonicInstant, into effects: inout [UserAgentEffect]
-  ) {
+  ) -> ReceivedMessage {
+    var received = ReceivedMessage(nil)
+    let ignored = context.counters.strangersIgnored
     handle(at: now, into: &effects) {
       context.counters.received += 1
       let isStranger = !context.knows(path.remote.host)
       switch SIPGate.admit(bytes, transport: path.remote.transport) {
       case .failure(let refusal):
+        received = ReceivedMessage(refusal.message)
         reportUnreadable(refusal)
         isStranger ? ignore() : refuse(refusal, from: path)
       case .success(let message):
+        received = ReceivedMessage(message)
         // A request in a dialog is judged by the dialog; a response says itself what it answers.
         if isStranger, message.method != nil, context.dialogs[DialogID(receivedIn: message)] == nil {
           return ignore()
@@ -136,6 +139,8 @@ public final class UserAgent {
         context.enqueue(told)
       }
     }
+    received.isOfStranger = context.counters.strangersIgnored != ignored
+    return received
   }
 
   public func handle(_ command: UserAgentCommand, at now: MonotonicInstant, into effects: inout [UserAgentEffect]) {
@@ -185,7 +190,7 @@ public final class UserAgent {
   private func drain() {
     while let told = context.nextTold() {
       switch told {
-      case .send(let bytes, let path, let transaction): context.send(bytes, path, transaction)
+      case .send(let bytes, let path, let sent): context.send(bytes, path, sent)
       case .request(let transaction, let request, let path): dispatch(request, transaction, from: path)
       case .acknowledgement(let message, let path):
         if let call = context.dialogs[DialogID(receivedIn: message)] {
@@ -293,7 +298,7 @@ public final class UserAgent {
         source: PacketSource(host: path.remote.host, port: path.remote.port))
     else { return }
     context.counters.refusalsAnswered += 1
-    context.send(bytes, path, nil)
+    context.send(bytes, path, SentMessage(message.callID ?? ""))
   }
 
   private func dispatch(_ request: SIPMessage, _ transaction: TransactionID, from path: SIPPath) {

@@ -110,7 +110,7 @@ final class UserAgentContext: AgentContext {
       counters.unbuildable += 1
       return
     }
-    send(bytes, path, nil)
+    send(bytes, path, SentMessage(request.callID))
   }
 
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField]) {
@@ -142,7 +142,9 @@ final class UserAgentContext: AgentContext {
     }
   }
 
-  func repeatResponse(_ response: RepeatableResponse) { send(response.bytes, response.path, nil) }
+  func repeatResponse(_ response: RepeatableResponse) {
+    send(response.bytes, response.path, SentMessage(response.callID))
+  }
 
   private func product(_ name: String, unlessIn fields: [OutgoingField]) -> [OutgoingField] {
     guard !configuration.productName.isEmpty, !fields.contains(where: { $0.name == name }) else { return [] }
@@ -152,17 +154,17 @@ final class UserAgentContext: AgentContext {
   /// What is to be sent goes out at once, in the order of actions; what was heard waits its turn.
   private func absorb(_ told: [TransactionEffect]) {
     for effect in told {
-      if case .send(let bytes, let path, let transaction) = effect {
-        send(bytes, path, transaction)
+      if case .send(let bytes, let path, let message) = effect {
+        send(bytes, path, message)
       } else {
         pending.append(effect)
       }
     }
   }
 
-  func send(_ bytes: [UInt8], _ path: SIPPath, _ transaction: TransactionID?) {
+  func send(_ bytes: [UInt8], _ path: SIPPath, _ message: SentMessage) {
     counters.sent += 1
-    effects.append(.send(bytes, path, transaction))
+    effects.append(.send(bytes, path, message))
   }
 
   /// What an input brought from the layer itself, in its order.

@@ -2,11 +2,28 @@ public import CallModel
 
 /// What the agent wants done or known, in order.
 public enum UserAgentEffect: Sendable {
-  /// Bytes for the shell. What cannot be sent is reported with the transaction, where there is one.
-  case send([UInt8], SIPPath, TransactionID?)
+  /// Bytes for the shell. What cannot be sent is reported with the message's transaction, where there is one.
+  case send([UInt8], SIPPath, SentMessage)
   /// A question for RFC 3263: answered with ``UserAgentCommand/located(_:_:)``.
   case locate(LocationID, SIPURI)
   case event(UserAgentEvent)
+}
+
+/// What was read of a message that came, for those who keep it.
+public struct ReceivedMessage: Hashable, Sendable {
+  /// SIP's Call-ID; `nil` where none can be read.
+  public let callID: String?
+  /// Whether it is a 2xx to an INVITE.
+  public let acceptsInvite: Bool
+  /// Whether it was ignored: see ``UserAgent/Configuration/acquaintance``.
+  public internal(set) var isOfStranger = false
+
+  init(_ message: ScannedMessage?) {
+    callID = message?.callID
+    acceptsInvite =
+      message?.status.map { (200..<300).contains($0) } ?? false
+      && message?.cseq?.method == SIPMethod.invite.rawValue
+  }
 }
 
 /// What happened to a call, a query or a registration.

@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
+import NodeCore
 import PeerKit
 
 /// Calls with landline.js, from the first to the last message.

@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
+import NodeCore
 import PeerKit
 
 /// Sessions of landline.js: proofs, losses, ends, and what is written about it.

@@ -4,6 +4,7 @@ import CallModel
 import Foundation
 import LandlineServer
 import LedgerCore
+import NodeCore
 import PeerKit
 
 /// What becomes of a call when its page goes, or its connection.

@@ -4,6 +4,7 @@ import CallModel
 import Foundation
 import LandlineServer
 import LedgerCore
+import NodeCore
 import PeerKit
 
 /// Who sees what on the pages, and what a page of somebody else can do.

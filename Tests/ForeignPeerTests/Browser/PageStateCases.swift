@@ -2,6 +2,7 @@ import CallModel
 import Foundation
 import LandlineServer
 import LedgerCore
+import NodeCore
 import PeerKit
 
 /// What the pages do where something is missing: the gateway, a call's end, a microphone.

@@ -1,5 +1,6 @@
 import CallModel
 import LandlineServer
+import NodeCore
 import PeerKit
 
 extension ExplainRow {

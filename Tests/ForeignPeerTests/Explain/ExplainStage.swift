@@ -3,6 +3,7 @@ import CallStory
 import Foundation
 import LandlineServer
 import LedgerCore
+import NodeCore
 import PeerKit
 
 /// One gateway, one trunk for each row, and the peers behind them.

@@ -3,6 +3,7 @@ import Foundation
 import LandlineServer
 import LedgerCore
 import LedgerSQLite
+import NodeCore
 import PeerKit
 import RoutingCore
 

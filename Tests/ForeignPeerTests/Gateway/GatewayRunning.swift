@@ -5,6 +5,7 @@ import LandlineConfiguration
 import LandlineServer
 import LedgerCore
 import NIOPosix
+import NodeCore
 import PeerKit
 import ServiceLifecycle
 

@@ -3,6 +3,7 @@ import CallModel
 import Foundation
 import LandlineServer
 import LedgerCore
+import NodeCore
 import PeerKit
 
 /// The numbers of the sandbox, answered by the gateway's own far end over SIP and RTP.

@@ -2,6 +2,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
+import NodeCore
 import PeerKit
 
 /// Calls from outside, for which there is nobody.

@@ -9,7 +9,7 @@ enum LogDoors {
   static let all = [
     FuzzDoor("log-line", "message and values, a 0x1E between", dictionary: "log", maximumBytes: 8192, line),
     FuzzDoor("log-mask", "a text with numbers", dictionary: "log", maximumBytes: 2048, mask),
-    FuzzDoor("sip-call-id", "a message whose Call-ID is looked for", dictionary: "sip", maximumBytes: 16_384, callID),
+    FuzzDoor("sip-call-id", "a message whose Call-ID is told to traces", dictionary: "sip", maximumBytes: 16_384, callID),
     FuzzDoor("configuration", "a YAML file", dictionary: "yaml", maximumBytes: 8192, configuration),
   ]
 
@@ -71,7 +71,9 @@ enum LogDoors {
   }
 
   private static func callID(_ input: [UInt8]) throws(BrokenPromise) {
-    let found = SIPCallIDScan.callID(in: input)
+    let agent = UserAgent(UserAgent.Configuration(addresses: []), identifiers: IdentifierSource { 1 })
+    var effects: [UserAgentEffect] = []
+    let found = agent.receive(input, from: SIPDoors.path(.udp), at: .zero, into: &effects).callID
     if let found { try promise(!found.isEmpty && !found.utf8.contains(0x0A), "a Call-ID of two lines") }
     guard let message = SIPDoors.parsed(input) else { return }
     try promise(found == message.callID, "\(found ?? "none") is found, \(message.callID) is read")

@@ -177,9 +177,9 @@ private final class CallBench {
     var sends = 0
     for effect in effects {
       switch effect {
-      case .send(let bytes, let target, let transaction):
+      case .send(let bytes, let target, let message):
         sends += 1
-        lastSent = transaction ?? lastSent
+        lastSent = message.transaction ?? lastSent
         try sent(bytes, target)
       case .locate(let location, _): commands.append(.located(location, [SIPDoors.path(.udp)]))
       case .event(let event): try told(event, &commands)

@@ -1,6 +1,7 @@
 import CallModel
 import LandlineServer
 import Logging
+import NodeCore
 import PeerKit
 import ServiceLifecycle
 

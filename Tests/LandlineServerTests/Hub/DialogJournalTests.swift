@@ -2,6 +2,7 @@ import CallModel
 import Foundation
 import LandlineServer
 import Logging
+import NodeCore
 import PeerKit
 import SIPCore
 import Testing
@@ -58,23 +59,53 @@ struct DialogJournalTests {
     try DialogJournal(path: path, at: now, log: log)
   }
 
+  /// The book and the file that it is written to.
+  private final class Kept {
+    var book = DialogBook()
+    let journal: DialogJournal
+    private var transactions: UInt64 = 0
+
+    init(_ journal: DialogJournal) { self.journal = journal }
+
+    func begin(_ number: Int, _ callID: String, trunk: String = "t") {
+      book.begin(CallHandle(UInt64(number)), sipCallID: callID, trunk: trunk, at: now)
+    }
+
+    /// - Parameter isAgain: the same transaction as before.
+    func sent(_ bytes: [UInt8], _ callID: String, isAgain: Bool = false) {
+      if !isAgain { transactions += 1 }
+      let message = SentMessage(callID, transaction: TransactionID(transactions), isInvite: true)
+      write(book.sent(bytes, message, on: path))
+    }
+
+    func received(_ bytes: [UInt8]) {
+      let agent = UserAgent(UserAgent.Configuration(addresses: listeners), identifiers: .system)
+      var effects: [UserAgentEffect] = []
+      write(book.received(bytes, agent.receive(bytes, from: path, at: .zero, into: &effects)))
+    }
+
+    func ended(_ number: Int) { write(book.ended(CallHandle(UInt64(number)))) }
+
+    private func write(_ entry: JournalEntry?) { if let entry { journal.write(entry) } }
+  }
+
   @Test("what was up and what rang is there in the next life, what ended is not")
   func nextLife() throws {
     let temporary = try TemporaryFolder("journal")
     let folder = temporary.url
     defer { withExtendedLifetime(temporary) {} }
     let file = folder.path + "/gateway.dialogs"
-    var journal: DialogJournal? = try Self.journal(file)
+    var kept: Kept? = Kept(try Self.journal(file))
     for (number, callID) in ["up", "ringing", "over", "never"].enumerated() {
-      journal?.begin(CallHandle(UInt64(number)), callID: callID, trunk: "carrier-a", at: Self.now)
-      if callID != "never" { journal?.sent(Self.invite(callID), callID: callID, on: Self.path) }
+      kept?.begin(number, callID, trunk: "carrier-a")
+      if callID != "never" { kept?.sent(Self.invite(callID), callID) }
     }
-    journal?.received(Self.answer("up", 180), callID: "up")
-    journal?.received(Self.answer("up", 200, method: "PRACK"), callID: "up")
-    journal?.received(Self.answer("up"), callID: "up")
-    journal?.received(Self.answer("over"), callID: "over")
-    journal?.ended(CallHandle(2))
-    journal = nil
+    kept?.received(Self.answer("up", 180))
+    kept?.received(Self.answer("up", 200, method: "PRACK"))
+    kept?.received(Self.answer("up"))
+    kept?.received(Self.answer("over"))
+    kept?.ended(2)
+    kept = nil
     let bytes = try #require(FileManager.default.contents(atPath: file))
     #expect(!String(decoding: bytes, as: UTF8.self).contains("0123456789abcdef"))
     let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
@@ -89,10 +120,10 @@ struct DialogJournalTests {
       #expect((leg.answer != nil) == (left.callID == "up"))
     }
     #expect(next.leftOver[0].leg(over: Array(Self.listeners.prefix(2)), account: nil) == nil)
-    next.adopt(CallHandle(90), callID: "up")
-    next.adopt(CallHandle(91), callID: "ringing")
-    #expect(next.ended(CallHandle(90)) == "up")
-    #expect(next.ended(CallHandle(91)) == "ringing")
+    let last = Kept(next)
+    for (number, left) in next.leftOver.enumerated() { last.book.adopt(CallHandle(UInt64(number)), left) }
+    last.ended(0)
+    last.ended(1)
     #expect(FileManager.default.contents(atPath: file)?.isEmpty == true)
   }
 
@@ -101,10 +132,14 @@ struct DialogJournalTests {
     let temporary = try TemporaryFolder("journal")
     let folder = temporary.url
     defer { withExtendedLifetime(temporary) {} }
-    let journal = try Self.journal(folder.path + "/a.dialogs")
-    journal.begin(CallHandle(1), callID: "x", trunk: "t", at: Self.now)
-    journal.sent(Self.invite("x"), callID: "x", on: Self.path)
-    journal.sent(Self.invite("x", sequence: 2), callID: "x", on: Self.path)
+    let kept = Kept(try Self.journal(folder.path + "/a.dialogs"))
+    kept.begin(1, "x")
+    kept.sent(Self.invite("x"), "x")
+    let size = FileManager.default.contents(atPath: folder.path + "/a.dialogs")?.count
+    // A repetition tells nothing new.
+    kept.sent(Self.invite("x"), "x", isAgain: true)
+    #expect(FileManager.default.contents(atPath: folder.path + "/a.dialogs")?.count == size)
+    kept.sent(Self.invite("x", sequence: 2), "x")
     let left = try #require(try Self.journal(folder.path + "/a.dialogs").leftOver.first)
     let leg = try #require(left.leg(over: Self.listeners, account: nil))
     #expect(leg.invite.cseq.number == 2)
@@ -137,14 +172,14 @@ struct DialogJournalTests {
     let folder = temporary.url
     defer { withExtendedLifetime(temporary) {} }
     let file = folder.path + "/a.dialogs"
-    let journal = try Self.journal(file)
-    journal.begin(CallHandle(0), callID: "stays", trunk: "t", at: Self.now)
-    journal.sent(Self.invite("stays"), callID: "stays", on: Self.path)
+    let kept = Kept(try Self.journal(file))
+    kept.begin(0, "stays")
+    kept.sent(Self.invite("stays"), "stays")
     var largest = 0
     for number in 1...12_000 {
-      journal.begin(CallHandle(UInt64(number)), callID: "c\(number)", trunk: "t", at: Self.now)
-      journal.sent(Self.invite("c\(number)"), callID: "c\(number)", on: Self.path)
-      journal.ended(CallHandle(UInt64(number)))
+      kept.begin(number, "c\(number)")
+      kept.sent(Self.invite("c\(number)"), "c\(number)")
+      kept.ended(number)
       if number % 100 == 0 {
         let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
         largest = max(largest, size ?? 0)

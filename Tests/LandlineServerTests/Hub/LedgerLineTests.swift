@@ -1,10 +1,11 @@
+import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
 import LedgerCore
 import LedgerSQLite
 import LedgerSpool
-import Logging
+import NodeCore
 import Synchronization
 import Testing
 
@@ -65,23 +66,21 @@ struct LedgerLineTests {
     }
   }
 
-  @Test("what waits is carried out before the line closes, and nothing is taken afterwards")
-  func closing() async throws {
+  @Test("what waits is carried out before the line is idle")
+  func finishing() async throws {
     try await withLine { line, _, _ in
       let answers = Answers()
       for number in 1...50 { line.submit(authorise("c\(number)")) { answers.append($0) } }
-      await line.close()
+      await line.finish()
       let carriedOut = try await answers.first(50)
       #expect(carriedOut.count == 50)
-      line.submit(call("c1", .answer)) { answers.append($0) }
-      await #expect(throws: LedgerUnavailable.self) { try await answers.first(51)[50].get() }
     }
   }
 
   // MARK: Stage
 
   private func withLine(
-    _ body: (LedgerLine, LedgerThatGoesAway, LedgerSpool) async throws -> Void
+    _ body: (BilledLine, LedgerThatGoesAway, LedgerSpool) async throws -> Void
   ) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("line-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -105,10 +104,13 @@ struct LedgerLineTests {
             amount: try Credits(parsing: "1", .eur))), at: now, actor: "test"))
     let ledger = LedgerThatGoesAway(store)
     let spool = try LedgerSpool(path: folder.appendingPathComponent("spool").path)
-    let line = LedgerLine(ledger, spool: spool, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    line.start()
+    let gateway = try SQLiteGatewayStore.open(
+      path: folder.appendingPathComponent("gateway.db").path, createIfMissing: true)
+    let stores = EnvironmentStores(ledger: ledger, records: gateway, idempotency: gateway)
+    let line = BilledLine(LedgerErrands(stores, spool: spool))
     try await body(line, ledger, spool)
-    await line.close()
+    await line.finish()
+    await gateway.close()
     await store.close()
   }
 
@@ -135,6 +137,66 @@ struct LedgerLineTests {
       rating = .refused(.noRate)
     }
     return call(id, .authorise(.init(destination: "+4670", country: 46, rating: rating, seconds: 10)))
+  }
+}
+
+/// The line of a node's core, with a ledger and a spool that carry out its errands.
+private final class BilledLine: Sendable {
+  typealias Completion = @Sendable (Result<LedgerReceipt, LedgerUnavailable>) -> Void
+
+  private struct State {
+    var line = BillingLine()
+    var completions: [Completion] = []
+  }
+
+  private let errands: LedgerErrands
+  private let state = Mutex(State())
+
+  init(_ errands: LedgerErrands) {
+    self.errands = errands
+    step()
+  }
+
+  var spooled: Int { state.withLock { $0.line.spooled } }
+
+  func submit(_ operation: LedgerOperation, _ completion: @escaping Completion) {
+    state.withLock { state in
+      guard case .call(let call) = operation.request else { return }
+      state.completions.append(completion)
+      _ = state.line.submit(operation, .call(call.call, .authorise, askedAt: .zero))
+    }
+    step()
+  }
+
+  func poke() {
+    state.withLock { $0.line.retrySpool() }
+    step()
+  }
+
+  func finish() async {
+    while !state.withLock({ $0.line.isIdle }) { await errands.finish() }
+    await errands.finish()
+  }
+
+  private func step() {
+    while true {
+      switch state.withLock({ $0.line.step() }) {
+      case .nothing: return
+      case .answers(let answers):
+        for answer in answers { state.withLock { $0.completions.removeFirst() }(answer.result) }
+      case .errand(let errand):
+        errands.carryOut(errand) { answer in
+          self.state.withLock { state in
+            switch answer {
+            case .performed(let results): state.line.performed(results)
+            case .spooled(let waiting, _): state.line.spooled(waiting: waiting)
+            case .replayed(let replay): state.line.replayed(waiting: replay.waiting)
+            }
+          }
+          self.step()
+        }
+      }
+    }
   }
 }
 

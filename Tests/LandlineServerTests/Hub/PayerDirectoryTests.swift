@@ -17,7 +17,7 @@ struct PayerDirectoryTests {
     try await withDirectory { directory, ledger, _ in
       ledger.holdsReadings = true
       let payers = try await withThrowingTaskGroup(of: Payer?.self) { group in
-        for _ in 0..<50 { group.addTask { try await directory.payer(account, at: now) } }
+        for _ in 0..<50 { group.addTask { try await directory.payer(account) } }
         while ledger.readingCount == 0 { await Task.yield() }
         ledger.holdsReadings = false
         return try await group.reduce(into: []) { $0.append($1) }
@@ -31,12 +31,12 @@ struct PayerDirectoryTests {
   @Test("an account that is not there, and a ledger that is away, are asked again")
   func nothing() async throws {
     try await withDirectory { directory, ledger, _ in
-      let nobody = try await directory.payer(AccountName(unchecked: "nobody"), at: now)
+      let nobody = try await directory.payer(AccountName(unchecked: "nobody"))
       #expect(nobody == nil)
       ledger.isAway = true
-      await #expect(throws: LedgerUnavailable.self) { try await directory.payer(account, at: now) }
+      await #expect(throws: LedgerUnavailable.self) { try await directory.payer(account) }
       ledger.isAway = false
-      let payer = try await directory.payer(account, at: now)
+      let payer = try await directory.payer(account)
       #expect(payer != nil)
       #expect(ledger.readingCount == 3)
     }
@@ -45,11 +45,9 @@ struct PayerDirectoryTests {
   @Test("what another process changes is seen, in the same file or in one that took its place")
   func changes() async throws {
     try await withDirectory { directory, _, path in
-      // Later than all that can be known, whatever the machine's clock says.
-      let later = Instant(seconds: 1 << 40)
       let satellite = try NumberDigits("88213")
       func isBlocked() async throws -> Bool {
-        try #require(try await directory.payer(account, at: later)).denyRanges.match(satellite) != nil
+        try #require(try await directory.payer(account)).denyRanges.match(satellite) != nil
       }
       var blocked = try await isBlocked()
       #expect(!blocked)
@@ -96,9 +94,8 @@ struct PayerDirectoryTests {
     let directory = PayerDirectory(environment: "production", ledgerPath: path, ledger: ledger)
     try await body(directory, ledger, path)
     await directory.close()
-    // Later than all that is known.
     await #expect(throws: LedgerUnavailable.self) {
-      try await directory.payer(account, at: Instant(seconds: 1 << 40))
+      try await directory.payer(account)
     }
     await store.close()
   }

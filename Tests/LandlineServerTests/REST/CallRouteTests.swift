@@ -1,6 +1,7 @@
 import CallEngine
 import CallModel
 import LandlineServer
+import NodeCore
 import Testing
 
 /// Calls, trunks and the node over HTTP.

@@ -4,6 +4,7 @@ import CallModel
 import CallStory
 import LandlineServer
 import LedgerCore
+import NodeCore
 import Synchronization
 
 /// A gateway of the test's own making.

@@ -1,6 +1,7 @@
 import CallModel
 import LandlineServer
 import LedgerCore
+import NodeCore
 import Testing
 
 /// What is said of a number while it is typed.

@@ -6,6 +6,7 @@ import LandlineServer
 import LedgerCore
 import LedgerSQLite
 import Logging
+import NodeCore
 import Synchronization
 import Testing
 

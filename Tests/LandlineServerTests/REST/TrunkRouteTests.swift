@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineServer
+import NodeCore
 import SIPCore
 import Synchronization
 import Testing

@@ -57,7 +57,7 @@ final class RecordingContext: AgentContext {
     lines.append(
       "respond \(transaction.number) \(response.status)" + tail(response.fields, response.body)
         + (contacts > 1 ? " contacts=\(contacts)" : ""))
-    return RepeatableResponse(bytes: Array("\(response.status)".utf8), path: TestPeer.path)
+    return RepeatableResponse(bytes: Array("\(response.status)".utf8), path: TestPeer.path, callID: "c")
   }
 
   func repeatResponse(_ response: RepeatableResponse) {

@@ -270,14 +270,15 @@ final class Ladder {
 
   private func note(_ effect: UserAgentEffect) {
     switch effect {
-    case .send(let bytes, let path, let transaction):
+    case .send(let bytes, let path, let known):
       guard case .success(let scanned) = SIPGate.admit(bytes, transport: path.remote.transport),
         case .success(let message) = MessageParser.values(of: scanned)
       else {
         done.append(("unreadable", bytes))
         return
       }
-      sent.append((message, bytes, path, transaction))
+      #expect(known.callID == message.callID)
+      sent.append((message, bytes, path, known.transaction))
       switch message.startLine {
       case .request(let method, _): done.append(("-> \(method) \(message.cseq.number) \(name(path))", bytes))
       case .response(let status, _): done.append(("-> \(status) \(message.cseq.method) \(name(path))", bytes))

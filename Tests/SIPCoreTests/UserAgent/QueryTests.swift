@@ -101,7 +101,7 @@ import Testing
       from: NameAddress(Ladder.uri("sip:gateway@example.net")))
     var effects: [UserAgentEffect] = []
     ladder.agent.handle(.ping(QueryID(1), plan), at: ladder.now, into: &effects)
-    guard case .send(_, let path, let transaction?)? = effects.first else {
+    guard case .send(_, let path, let message)? = effects.first, let transaction = message.transaction else {
       Issue.record("nothing was sent")
       return
     }

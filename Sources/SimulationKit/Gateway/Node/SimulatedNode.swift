@@ -1,68 +1,46 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import NodeCore
 import SIPCore
 
-/// One life of the gateway: the real door, engine and agent, joined as the hub joins them.
+/// One life of the gateway: the core of the product, with media and connections that are simulated.
 final class SimulatedNode {
-  enum Input {
-    case door(AppDoorInput)
-    case engine(EngineInput)
-    case deadline
-  }
-
   let life: Int
-  let epoch: Int64
   private let startedAt: MonotonicInstant
-  let door: AppDoor
-  let engine: CallEngine
-  let agent: UserAgent
+  let core: NodeCore
   let media: SimulatedMedia
   var links: [AppProtocol.ConnectionID: SimulatedLink] = [:]
-  var identities: [SessionID: AppIdentity] = [:]
-  var inputs: [Input] = []
-  var isRunning = false
+  /// Whether apps are let in.
+  var isServing = false
   /// Does nothing until then.
   var stalledUntil: MonotonicInstant = .zero
   var wasFenced = false
-  /// What an account with live calls was like at the last beat.
-  var accountChanges: Int?
-  var accounts: [String: (posted: Int64, revision: Int64, isLocked: Bool)] = [:]
 
-  init(
-    life: Int, epoch: Int64, _ configuration: EngineConfiguration, ports: Int, pingMilliseconds: Int64,
-    draw: @escaping () -> UInt64,
-    identifiers: IdentifierSource, at now: MonotonicInstant
-  ) {
+  init(_ scene: GatewayScene, life: Int) {
     self.life = life
-    self.epoch = epoch
-    startedAt = now
-    var settings = AppDoor.Configuration(version: "simulated")
-    settings.registrationsPerSecond = 1000
+    startedAt = scene.now
+    media = SimulatedMedia(ports: scene.plan.ports)
+    var door = AppDoor.Configuration(version: "simulated")
+    door.registrationsPerSecond = 1000
     // All apps of a scene are one host.
-    settings.requestsPerSecond = 100_000
-    settings.requestBurst = 100_000
-    settings.pingMilliseconds = pingMilliseconds
-    door = AppDoor(settings, draw: draw)
-    engine = CallEngine(configuration, draw: draw, at: now)
-    agent = UserAgent(
-      UserAgent.Configuration(
-        addresses: [
-          AdvertisedAddress(
-            listener: SimulatedTrunk.listener, transport: .udp, host: SimulatedTrunk.gatewayAddress.host,
-            port: SimulatedTrunk.gatewayAddress.port)
-        ]), identifiers: identifiers)
-    media = SimulatedMedia(ports: ports)
+    door.requestsPerSecond = 100_000
+    door.requestBurst = 100_000
+    door.pingMilliseconds = scene.plan.pingMilliseconds
+    let address = AdvertisedAddress(
+      listener: SimulatedTrunk.listener, transport: .udp, host: SimulatedTrunk.gatewayAddress.host,
+      port: SimulatedTrunk.gatewayAddress.port)
+    var own = scene.random.fork()
+    core = NodeCore(
+      NodeConfiguration(
+        node: GatewayScene.nodeID,
+        environments: [NodeEnvironment(name: GatewayScene.environment, ledger: "simulated")],
+        settings: scene.settings, agent: UserAgent.Configuration(addresses: [address]), door: door),
+      draw: { own.next() }, identifiers: scene.newIdentifiers(), at: scene.time)
   }
 
-  /// What its own monotonic clock shows.
-  func uptime(at now: MonotonicInstant) -> Int64 { now.milliseconds(since: startedAt) }
+  /// What its own monotonic clock shows when that of the scene shows `milliseconds`.
+  func uptime(_ milliseconds: Int64) -> Int64 { milliseconds - startedAt.milliseconds }
 
-  var nextDeadline: MonotonicInstant? {
-    var next = MonotonicInstant(microseconds: .max)
-    if let door = door.nextDeadline { next = min(next, door) }
-    if let engine = engine.nextDeadline { next = min(next, engine) }
-    if let agent = agent.nextDeadline { next = min(next, agent) }
-    return next == MonotonicInstant(microseconds: .max) ? nil : max(next, stalledUntil)
-  }
+  var nextDeadline: MonotonicInstant? { core.nextDeadline.map { max($0, stalledUntil) } }
 }

@@ -2,6 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import LedgerCore
+import NodeCore
 import RoutingCore
 import SIPCore
 
@@ -26,27 +27,28 @@ extension GatewayOracles {
 
   private func checkNode(_ node: SimulatedNode, _ scene: GatewayScene) {
     checked("rest")
-    if !node.engine.isIdle {
-      scene.fail("rest", "calls are left: \(node.engine.liveCalls.map { "\($0.id) \($0.state)" })")
+    if !node.core.isIdle {
+      scene.fail("rest", "calls are left: \(node.core.liveCalls.map { "\($0.id) \($0.state)" })")
     }
-    let holdings = node.agent.holdings.filter { $0.value != 0 && $0.key != "queries" && $0.key != "deadlines" }
+    let holdings = node.core.holdings.filter { $0.value != 0 && $0.key != "queries" && $0.key != "deadlines" }
     // OPTIONS go on for ever.
-    if node.engine.configuration.trunks.allSatisfy({ $0.trunk.healthPolicy.intervalMilliseconds == 0 }),
+    if scene.configuration.trunks.allSatisfy({ $0.trunk.healthPolicy.intervalMilliseconds == 0 }),
       !holdings.isEmpty
     {
       scene.fail("rest", "the agent still holds \(holdings.sorted { $0.key < $1.key })")
     }
     for key in ["calls", "live", "invitations", "dialogs"] {
-      if let left = node.agent.holdings[key], left > 0 { scene.fail("rest", "the agent still holds \(left) \(key)") }
+      if let left = node.core.holdings[key], left > 0 { scene.fail("rest", "the agent still holds \(left) \(key)") }
     }
     if !node.media.isIdle {
       scene.fail("rest", "bridges \(node.media.calls) and ports \(node.media.takenPorts.keys.sorted()) are left")
     }
-    for report in node.engine.trunkReports where report.liveCalls > 0 {
+    for report in node.core.trunkReports where report.liveCalls > 0 {
       scene.fail("rest", "\(report.liveCalls) places are taken at \(report.name)")
     }
-    if node.door.sessionCount > 0 { scene.fail("rest", "\(node.door.sessionCount) sessions are left") }
-    if !scene.line.spool.isEmpty { scene.fail("rest", "\(scene.line.spool.count) operations wait in the spool") }
+    if node.core.sessionCount > 0 { scene.fail("rest", "\(node.core.sessionCount) sessions are left") }
+    if !node.core.isBilled { scene.fail("rest", "the ledger has not answered everything") }
+    if !scene.spool.isEmpty { scene.fail("rest", "\(scene.spool.count) operations wait in the spool") }
   }
 
   private func checkTrunks(_ scene: GatewayScene) {

@@ -57,7 +57,6 @@ final class GatewayOracles {
   private var owedByes: [(name: String, call: CallID, due: MonotonicInstant)] = []
   /// 64 × T1, and a second for what is on its way.
   private static let byeMilliseconds: Int64 = 33_000
-  private var handles: [CallHandle: String] = [:]
   /// The life that sent the INVITE, by SIP's Call-ID: a later one knows nothing of the answer.
   private var diallers: [String: Int] = [:]
 
@@ -76,7 +75,6 @@ final class GatewayOracles {
     if now.milliseconds(since: invite.sentAt) < Self.inviteMilliseconds { invites[callID]?.isHeard = true }
     return invites[callID]?.isHeard ?? false
   }
-  private var handleLife = 0
   private(set) var checks: [String: Int] = [:]
   /// The newest life sign of each life that the ledger took.
   private(set) var lastBeats: [Int: MonotonicInstant] = [:]
@@ -123,26 +121,16 @@ final class GatewayOracles {
     }
   }
 
-  func dials(_ handle: CallHandle, _ outgoing: OutgoingCall, _ node: SimulatedNode, in scene: GatewayScene) {
-    if handleLife != node.life {
-      handles = [:]
-      handleLife = node.life
-    }
-    guard let attempt = node.engine.attempt(handle), let callID = outgoing.callID else {
-      return scene.fail("attempts", "an INVITE of no call")
-    }
-    handles[handle] = callID
-    diallers[callID] = node.life
-    change(attempt.call) { $0.sipCallIDs.insert(callID) }
+  /// An INVITE with this Call-ID is about to be sent.
+  func dials(_ sipCallID: String, _ call: CallID, life: Int, in scene: GatewayScene) {
+    diallers[sipCallID] = life
+    change(call) { $0.sipCallIDs.insert(sipCallID) }
     // Fail closed: nobody is dialled without credit that is held.
     checked("fail closed")
-    let hold = scene.ledger.hold(account: calls[attempt.call]?.account ?? "", call: attempt.call)
+    let hold = scene.ledger.hold(account: calls[call]?.account ?? "", call: call)
     // The lease may have ended in between: then the hold is over, and the node about to hear of it.
-    if hold == nil { scene.fail("fail closed", "call \(attempt.call) is dialled and has no hold") }
+    if hold == nil { scene.fail("fail closed", "call \(call) is dialled and has no hold") }
   }
-
-  /// Whether a trunk's leg has been answered.
-  func isAnswered(_ handle: CallHandle) -> Bool { handles[handle].map { answeredSIP.contains($0) } ?? false }
 
   func told(_ event: AppEvent, in scene: GatewayScene) {
     switch event {
@@ -173,13 +161,16 @@ final class GatewayOracles {
 
   // MARK: Money
 
-  func asked(_ step: LedgerStep, _ operation: CallOperation, in scene: GatewayScene) {
+  /// The node asks the ledger for an operation.
+  /// - Parameter uptime: when the operation was made.
+  func asked(_ operation: CallOperation, uptime: Int64?, in scene: GatewayScene) {
     change(operation.call) { life in
-      switch step {
+      switch operation.phase {
       case .authorise: life.authorised += 1
-      case .end: life.ends += 1
-      case .answer: if life.answeredAt == nil { life.answeredAt = scene.now }
-      case .extend: break
+      case .settle, .void: life.ends += 1
+      case .answer:
+        if life.answeredAt == nil { life.answeredAt = uptime.map { MonotonicInstant(milliseconds: $0) } ?? scene.now }
+      case .extend, .recover: break
       }
     }
     checked("steps")

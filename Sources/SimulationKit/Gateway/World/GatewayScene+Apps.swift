@@ -1,5 +1,6 @@
 import AppProtocol
 import CallModel
+import NodeCore
 
 // MARK: - Apps and the way to them
 
@@ -54,12 +55,12 @@ extension GatewayScene {
 
   func linkOpens(_ link: SimulatedLink) {
     let app = apps[link.app]
-    guard let node, node.life == link.life, app.isOnline(at: now) else {
+    guard let node, node.life == link.life, node.isServing, app.isOnline(at: now) else {
       return tell(app, .closed(link.clientID, code: nil))
     }
     link.isOpen = true
     node.links[link.nodeID] = link
-    door(.opened(link.nodeID, host: .ipv4(0xCB00_7101)), life: node.life)
+    handle(.door(.opened(link.nodeID, host: .ipv4(0xCB00_7101))), life: node.life)
     tell(app, .opened(link.clientID))
   }
 
@@ -69,11 +70,11 @@ extension GatewayScene {
     if toNode {
       guard let node, node.life == link.life else { return }
       switch frame {
-      case .text(let bytes): door(.text(link.nodeID, bytes), life: node.life)
-      case .pong: door(.pong(link.nodeID), life: node.life)
+      case .text(let bytes): handle(.door(.text(link.nodeID, bytes)), life: node.life)
+      case .pong: handle(.door(.pong(link.nodeID)), life: node.life)
       case .close:
         node.links[link.nodeID] = nil
-        door(.closed(link.nodeID), life: node.life)
+        handle(.door(.closed(link.nodeID)), life: node.life)
       case .ping: break
       }
     } else {
@@ -102,9 +103,44 @@ extension GatewayScene {
   func linkLost(_ link: SimulatedLink, atNode: Bool) {
     if atNode {
       guard let node, node.life == link.life, node.links.removeValue(forKey: link.nodeID) != nil else { return }
-      door(.closed(link.nodeID), life: node.life)
+      handle(.door(.closed(link.nodeID)), life: node.life)
     } else {
       tell(apps[link.app], .closed(link.clientID, code: nil))
+    }
+  }
+
+  // MARK: Proofs
+
+  func verify(_ registration: Registration) -> RegistrationVerdict {
+    guard let app = apps.first(where: { $0.user == registration.user }),
+      registration.application == GatewayScene.applicationKey(app.account), let user = try? UserID(registration.user)
+    else {
+      return .refused
+    }
+    let identity = AppIdentity(
+      application: registration.application, user: user, device: registration.device,
+      capabilities: registration.capabilities)
+    switch registration.proof {
+    case .signature(let signature, let sequence):
+      guard
+        RegistrationSignature.isValid(
+          signature, user: registration.user, application: registration.application, sequence: sequence,
+          secret: GatewayScene.applicationSecret)
+      else { return .refused }
+      let last = sequences[registration.user] ?? 0
+      guard sequence > last else { return last == .max ? .refused : .sequenceTooLow(least: last + 1) }
+      sequences[registration.user] = sequence
+      let id = StoredCredential.id(
+        application: registration.application, user: registration.user, device: registration.device, isBounded: false)
+      let credential = DeviceCredential.make(id: id, expiresAt: nil) { random.next() }
+      credentials[id] = credential.stored(
+        application: registration.application, user: user, device: registration.device)
+      oracles.plant(credential.secret.exposed, isTold: true)
+      return .accepted(identity, credential)
+    case .credential(let id, let secret):
+      guard let stored = credentials[id], stored.matches(secret: secret) else { return .refused }
+      return .accepted(identity, nil)
+    case .token: return .refused
     }
   }
 
@@ -116,13 +152,13 @@ extension GatewayScene {
       app,
       .start(
         Registration(
-          application: GatewayScene.applicationKey, user: app.user, device: "phone",
+          application: GatewayScene.applicationKey(app.account), user: app.user, device: "phone",
           proof: proof, capabilities: [.calling])))
   }
 
   private func signature(_ app: SimulatedApp, sequence: UInt64) -> Registration.Proof? {
     let text = RegistrationSignature.compute(
-      user: app.user, application: GatewayScene.applicationKey, sequence: sequence,
+      user: app.user, application: GatewayScene.applicationKey(app.account), sequence: sequence,
       secret: GatewayScene.applicationSecret)
     if text == nil { fail("set-up", "no SHA-1 here") }
     return text.map { .signature($0, sequence: sequence) }

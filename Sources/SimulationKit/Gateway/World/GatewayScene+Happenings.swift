@@ -2,6 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import LedgerCore
+import NodeCore
 import RoutingCore
 import SDPCore
 import SIPCore
@@ -24,12 +25,10 @@ extension GatewayScene {
     case .frame(let link, let frame, let toNode): arrive(frame, link, toNode: toNode)
     case .linkOpens(let link): linkOpens(link)
     case .linkLost(let link, let atNode): linkLost(link, atNode: atNode)
-    case .verified(let life, let id, let verdict): door(.verified(id, verdict), life: life)
-    case .engine(let life, let input): engine(input, life: life)
+    case .node(let life, let input): handle(input, life: life)
     case .secure(_, let call): if let node { secure(call, node) }
     case .silence(_, let call, let side, let since): if let node { silence(call, side, since: since, node) }
-    case .ledgerTurn: ledgerTurn()
-    case .beat: if let node { beat(node) }
+    case .ledgerTurn: if let node { ledgerTurn(node) }
     case .restart: kill(returnsAfter: 500)
     case .boot: boot()
     case .peer: peer()
@@ -51,8 +50,8 @@ extension GatewayScene {
 
   private static func life(of happening: Happening) -> Int? {
     switch happening {
-    case .verified(let life, _, _), .engine(let life, _), .secure(let life, _), .silence(let life, _, _, _),
-      .ledgerTurn(let life), .beat(let life), .restart(let life):
+    case .node(let life, _), .secure(let life, _), .silence(let life, _, _, _), .ledgerTurn(let life),
+      .restart(let life):
       life
     default: nil
     }
@@ -122,8 +121,8 @@ extension GatewayScene {
     case .lock(let account): administer(account, .lock)
     case .unlock(let account): administer(account, .unlock)
     case .operatorHangUp:
-      guard let node, node.stalledUntil <= now, let call = node.engine.liveCalls.first else { return }
-      engine(.hangUp(call.id, by: "operator"), life: node.life)
+      guard let node, node.stalledUntil <= now, let call = node.core.liveCalls.first else { return }
+      handle(.hangUp(call.id, by: "operator"), life: node.life)
     }
   }
 

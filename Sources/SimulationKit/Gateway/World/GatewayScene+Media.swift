@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import NodeCore
 import SDPCore
 
 // MARK: - Sound
@@ -15,8 +16,7 @@ extension GatewayScene {
     let result: Result<PreparedMedia, MediaShortage> = media.map { .success($0) } ?? .failure(.ports)
     if media == nil { count("ports used up") }
     if media == nil { oracles.change(call) { $0.prepared -= 1 } }
-    schedule.add(
-      .engine(life: node.life, .prepared(call, result)), at: now.advanced(byMicroseconds: random.number(100...5000)))
+    later(.prepared(call, result), node, microseconds: 100...5000)
   }
 
   func perform(_ order: MediaOrder, _ call: CallID, _ node: SimulatedNode) {
@@ -36,13 +36,13 @@ extension GatewayScene {
     case .mute(_, false): break
     case .say(let side, _):
       schedule.add(
-        .engine(life: node.life, .media(call, .playEnded(side, finished: true))),
+        .node(life: node.life, .media(call, .playEnded(side, finished: true))),
         at: now.advanced(byMilliseconds: 4000))
     case .close:
       oracles.closed(call, in: self)
       if plants(.forgottenClose) { return }
       node.media.close(call, at: now)
-      schedule.add(.engine(life: node.life, .media(call, .closed)), at: now.advanced(byMicroseconds: 500))
+      schedule.add(.node(life: node.life, .media(call, .closed)), at: now.advanced(byMicroseconds: 500))
     case .restartICE, .sendDigits, .ring, .stopPlaying: break
     }
   }
@@ -54,7 +54,7 @@ extension GatewayScene {
       return schedule.add(.secure(life: node.life, call), at: now.advanced(byMilliseconds: 1000))
     }
     bridge.near.isSecured = true
-    engine(.media(call, .secured(.near)), life: node.life)
+    handle(.media(call, .secured(.near)), life: node.life)
     updateMedia(bridge, node)
   }
 
@@ -99,11 +99,11 @@ extension GatewayScene {
       if flows {
         if !bridge[side].isToldOfMedia {
           bridge[side].isToldOfMedia = true
-          engineSoon(.media(call, .firstMedia(side)), node.life)
+          later(.media(call, .firstMedia(side)), node, microseconds: 200...200)
         }
         if bridge[side].isSilenceTold {
           bridge[side].isSilenceTold = false
-          engineSoon(.media(call, .soundAgain(side)), node.life)
+          later(.media(call, .soundAgain(side)), node, microseconds: 200...200)
         }
       } else {
         schedule.add(
@@ -113,16 +113,12 @@ extension GatewayScene {
     }
   }
 
-  private func engineSoon(_ input: EngineInput, _ life: Int) {
-    schedule.add(.engine(life: life, input), at: now.advanced(byMicroseconds: 200))
-  }
-
   func silence(_ call: CallID, _ side: CallSide, since: MonotonicInstant, _ node: SimulatedNode) {
     guard let bridge = node.media.bridges[call], !bridge[side].isFlowing, bridge[side].since == since,
       !bridge[side].isSilenceTold
     else { return }
     bridge[side].isSilenceTold = true
     oracles.change(call) { $0.lastSound[side] = since }
-    engine(.media(call, .silence(side)), life: node.life)
+    handle(.media(call, .silence(side)), life: node.life)
   }
 }

@@ -1,4 +1,5 @@
 import CallModel
+import NodeCore
 import SDPCore
 import SIPCore
 
@@ -51,10 +52,7 @@ extension GatewayScene {
       }
     } else if let node {
       oracles.gatewayHeard(bytes, in: self, life: node.life)
-      sip { agent, effects in
-        agent.receive(
-          bytes, from: SimulatedTrunk.path(to: SimulatedTrunk.address(index)), at: now, into: &effects)
-      }
+      handle(.sip(bytes, SimulatedTrunk.path(to: SimulatedTrunk.address(index))), life: node.life)
     }
   }
 

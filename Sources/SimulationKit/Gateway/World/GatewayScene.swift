@@ -2,6 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import LedgerCore
+import NodeCore
 import RoutingCore
 import SIPCore
 import Synchronization
@@ -15,12 +16,10 @@ final class GatewayScene {
     case frame(SimulatedLink, SimulatedFrame, toNode: Bool)
     case linkOpens(SimulatedLink)
     case linkLost(SimulatedLink, atNode: Bool)
-    case verified(life: Int, VerificationID, RegistrationVerdict)
-    case engine(life: Int, EngineInput)
+    case node(life: Int, NodeInput)
     case secure(life: Int, CallID)
     case silence(life: Int, CallID, CallSide, since: MonotonicInstant)
     case ledgerTurn(life: Int)
-    case beat(life: Int)
     case restart(life: Int)
     case boot
     case peer
@@ -36,7 +35,8 @@ final class GatewayScene {
 
   static let environment = "production"
   static let nodeID = NodeID(unchecked: "gw-1")
-  static let applicationKey = "196087a1-e815-4bc4-8984-60d8d8a43f1d"
+  /// Each account has an application of its own.
+  static func applicationKey(_ account: Int) -> String { "196087a1-e815-4bc4-8984-60d8d8a43f\(10 + account)" }
   /// Planted: none of these may ever be seen where they do not belong.
   static let applicationSecret = "Zq7planted+application+secret=="
   static let trunkPassword = "Zq7planted-trunk-password"
@@ -63,12 +63,16 @@ final class GatewayScene {
   var report: GatewayReport
   let oracles = GatewayOracles()
   let ledger = SimulatedLedger()
-  var line = SimulatedLine()
+  /// On disk: it outlives the node.
+  var spool: [LedgerOperation] = []
+  /// Operations that the ledger was asked for and has not answered.
+  var underWay: [LedgerOperation] = []
+  /// Whether a planted bug keeps the BYEs of a leg, by SIP's Call-ID.
+  var suppressedLegs: [String: Bool] = [:]
   var ledgerAwayUntil = MonotonicInstant.zero
   var ledgerSlowUntil = MonotonicInstant.zero
   var node: SimulatedNode?
   var lives = 0
-  var beats = 0
   var configuration: EngineConfiguration
   var trunks: [SimulatedTrunk] = []
   /// Legs of trunks that are not over.
@@ -142,6 +146,21 @@ final class GatewayScene {
   var trueClock: Instant { Instant(milliseconds: trueOffset &+ now.milliseconds) }
   func stepClock(milliseconds: Int64) { wallOffset += milliseconds }
 
+  /// What the node decides by.
+  var settings: NodeSettings {
+    NodeSettings(
+      engine: configuration,
+      applications: Dictionary(
+        uniqueKeysWithValues: (0..<GatewayPlan.accountCount).map { account in
+          (
+            GatewayScene.applicationKey(account),
+            NodeApplication(
+              environment: GatewayScene.environment,
+              account: AccountName(unchecked: GatewayScene.accountName(account)), callerNumbers: callerNumbers)
+          )
+        }))
+  }
+
   // MARK: Running
 
   func run() {
@@ -207,10 +226,7 @@ final class GatewayScene {
     case 0: if let happening = schedule.popDue(at: now) { take(happening) }
     case 1:
       guard let node else { return touchNode() }
-      if let next = node.agent.nextDeadline, next <= now {
-        sip { agent, effects in agent.advance(to: now, into: &effects) }
-      }
-      take(.deadline, life: node.life)
+      handle(.due, life: node.life)
     case 2..<(2 + trunks.count):
       trunkInput(chosen - 2) { agent, effects in agent.advance(to: now, into: &effects) }
     default:

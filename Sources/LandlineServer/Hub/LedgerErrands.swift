@@ -1,0 +1,116 @@
+import CallEngine
+import CallModel
+import LedgerCore
+package import LedgerSpool
+package import NodeCore
+import Synchronization
+
+/// Carries out what a node's core wants of one ledger, away from its loop. The core asks for one thing of each kind at a
+/// time.
+package final class LedgerErrands: Sendable {
+  private struct State {
+    var tasks: [UInt64: Task<Void, Never>] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let stores: EnvironmentStores
+  private let spool: LedgerSpool
+  private let state = Mutex(State())
+
+  package init(_ stores: EnvironmentStores, spool: LedgerSpool) {
+    self.stores = stores
+    self.spool = spool
+  }
+
+  /// - Parameter answer: called once, on any thread.
+  package func carryOut(_ errand: BillingErrand, answer: @escaping @Sendable (BillingAnswer) -> Void) {
+    begin { answer(await self.result(of: errand)) }
+  }
+
+  /// - Parameter answer: called once, on any thread.
+  package func carryOut(_ errand: KeepingErrand, answer: @escaping @Sendable (KeepingAnswer) -> Void) {
+    begin { answer(await self.result(of: errand)) }
+  }
+
+  /// Waits for what is under way.
+  package func finish() async {
+    while let task = state.withLock({ $0.tasks.first?.value }) { await task.value }
+  }
+
+  private func begin(_ body: @escaping @Sendable () async -> Void) {
+    state.withLock { state in
+      state.last += 1
+      let number = state.last
+      state.tasks[number] = Task {
+        await body()
+        _ = self.state.withLock { $0.tasks.removeValue(forKey: number) }
+      }
+    }
+  }
+
+  // MARK: Calls
+
+  private func result(of errand: BillingErrand) async -> BillingAnswer {
+    switch errand {
+    case .perform(let operations): return .performed(await stores.ledger.perform(operations))
+    case .spool(let operations):
+      var problem: String?
+      for operation in operations {
+        do { try await spool.append(operation) } catch { problem = "\(operation.key): \(error)" }
+      }
+      return .spooled(waiting: await spool.count, problem: problem)
+    case .replaySpool:
+      do {
+        let replay = try await spool.replay(into: stores.ledger)
+        return .replayed(
+          SpoolReplay(
+            answered: replay.answered, refused: replay.refused.map { .init(call: $0.call, refusal: $0.refusal) },
+            waiting: await spool.count))
+      } catch {
+        return .replayed(SpoolReplay(waiting: await spool.count, problem: "\(error)"))
+      }
+    }
+  }
+
+  // MARK: The node
+
+  private func result(of errand: KeepingErrand) async -> KeepingAnswer {
+    let ledger = stores.ledger
+    switch errand {
+    case .register(let node, let at):
+      do { return .registered(.success(try await ledger.registerNode(node, at: at).epoch)) } catch {
+        return .registered(.failure(error))
+      }
+    case .beat(let node, let epoch, let at, let uptime):
+      do { return .beaten(.success(try await ledger.beat(node, epoch: epoch, at: at, uptime: uptime))) } catch {
+        return .beaten(.failure(error))
+      }
+    case .recover(let at):
+      do { return .recovered(.success(try await ledger.recover(nil, at: at))) } catch {
+        return .recovered(.failure(error))
+      }
+    case .readAccounts(let names):
+      do {
+        return .accounts(
+          .success(
+            try await ledger.read { reading in try names.compactMap { try reading.customer(named: $0.text) } }))
+      } catch {
+        return .accounts(
+          .failure(error as? LedgerUnavailable ?? LedgerUnavailable(.inputOutput, "\(error)")))
+      }
+    case .prune(let due): return .pruned(problem: await prune(due))
+    }
+  }
+
+  private func prune(_ due: Retention.Due) async -> String? {
+    do {
+      _ = try await stores.ledger.prune(before: due.callOperations)
+      _ = try await stores.records.prune(before: due.records)
+      if let statistics = due.statistics { _ = try await stores.records.dropStatistics(before: statistics) }
+      _ = try await stores.traces?.dropTraces(before: due.traces)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+}

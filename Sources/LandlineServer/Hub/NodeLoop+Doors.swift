@@ -1,0 +1,81 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LandlineGateway
+import Logging
+import MediaCore
+import NodeCore
+import SIPCore
+
+// MARK: - What comes in: from apps, media threads, SIP and operators
+
+extension NodeLoop {
+  /// The bell: apps have their turn.
+  func rang() {
+    rungAt = nil
+    let entries = inbox.take()
+    let now = NodeClock.now()
+    let waited = entries.reduce(Int64(0)) { longest, entry in
+      guard case .text(_, _, let arrival) = entry else { return longest }
+      return max(longest, now.microseconds(since: arrival))
+    }
+    // That none of them waited tells nothing.
+    if waited > AdmissionGate.lateMicroseconds { take(.waited(microseconds: waited)) }
+    for entry in entries { take(entry) }
+  }
+
+  func take(_ entry: HubInbox.Entry) {
+    switch entry {
+    case .opened(let id, let connection, let host):
+      guard !isStopped else { return connection.close(code: 1001, reason: "the gateway stops") }
+      connections[id] = connection
+      take(.door(.opened(id, host: host)))
+    case .text(let text, let connection, _):
+      meter.appMessage(isIncoming: true)
+      take(.door(.text(connection, text)))
+    case .violated(let connection, let closeCode, let problem):
+      take(.door(.violation(connection, closeCode: closeCode, problem)))
+    case .ponged(let connection): take(.door(.pong(connection)))
+    case .clogged(let connection): take(.door(.clogged(connection)))
+    case .closed(let connection):
+      guard connections.removeValue(forKey: connection) != nil else { return }
+      take(.door(.closed(connection)))
+    }
+  }
+
+  func media(_ events: [MediaLoopEvent]) {
+    let now = NodeClock.unixMicroseconds()
+    for event in events {
+      let call = media.call(of: event.bridge)
+      if let call { traces?.media(call, event.event, at: now) }
+      guard let notice = HubMedia.notice(event.event) else { continue }
+      if let call { take(.media(call, notice)) }
+      if case .closed = event.event { media.forget(event.bridge) }
+    }
+    tellWaiters()
+  }
+
+  func originate(_ order: OriginateOrder, answer: @escaping @Sendable (Result<CallID, CallFailure>) -> Void) {
+    let id = OriginationID(nextOrigination)
+    nextOrigination += 1
+    originations[id] = answer
+    take(.originate(id, order))
+  }
+}
+
+extension NodeLoop: SIPTransportsDelegate {
+  func received(_ bytes: [UInt8], from path: SIPPath) {
+    meter.sip(bytes)
+    take(.sip(bytes, path))
+  }
+
+  func failed(_ transaction: TransactionID) { take(.unsent(transaction)) }
+
+  func report(_ problem: TransportProblem) {
+    log.log(
+      level: problem.kind == .stranger ? .notice : .debug, "sip transport", metadata: ["problem": "\(problem)"])
+    traces?.problem(problem, at: NodeClock.unixMicroseconds())
+  }
+
+  func knows(_ host: SIPHost) -> Bool { core.knows(host) }
+}

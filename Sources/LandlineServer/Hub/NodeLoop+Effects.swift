@@ -1,0 +1,127 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LandlineGateway
+import Logging
+import NIOCore
+import NodeCore
+
+// MARK: - Everything that a node's core wants done
+
+extension NodeLoop {
+  func perform(_ effect: NodeEffect, at time: NodeTime) {
+    switch effect {
+    case .started: tellStarted { $0.succeed(()) }
+    case .startFailed(_, let problem): tellStarted { $0.fail(problem) }
+
+    case .sendText(let connection, let text):
+      meter.appMessage(isIncoming: false)
+      connections[connection]?.send(text)
+    case .ping(let connection): connections[connection]?.ping()
+    case .close(let connection, let code, let reason):
+      connections.removeValue(forKey: connection)?.close(code: code, reason: reason)
+    case .verify(let verification, let registration, let host):
+      let bound = bound
+      Task { [verifier, weak hub = self.hub] in
+        let verdict = await verifier.verify(registration, clock: time.clock)
+        if verdict == .refused { hub?.countRefusedProof(of: host) }
+        bound.eventLoop.execute { bound.value.take(.door(.verified(verification, verdict))) }
+      }
+
+    case .send(let bytes, let path, let transaction): transports.send(bytes, on: path, for: transaction)
+    case .locate(let location, let uri):
+      let bound = bound
+      locator.locate(uri, over: wire.advertisedAddresses) { paths in
+        bound.eventLoop.execute { bound.value.take(.located(location, paths)) }
+      }
+    case .ignoreStranger(let path): transports.ignoreStranger(on: path)
+
+    case .prepare(let call, let needs):
+      let bound = bound
+      media.prepare(call, needs) { result in
+        bound.eventLoop.execute { bound.value.take(.prepared(call, result)) }
+      }
+    case .media(let call, let order): media.perform(order, for: call)
+
+    case .bill(let environment, let errand):
+      let bound = bound
+      errands[environment]?.carryOut(errand) { answer in
+        bound.eventLoop.execute { bound.value.take(.billed(environment: environment, answer)) }
+      }
+    case .keep(let environment, let errand):
+      let bound = bound
+      errands[environment]?.carryOut(errand) { answer in
+        bound.eventLoop.execute { bound.value.take(.kept(environment: environment, answer)) }
+      }
+    case .readPayer(let environment, let account): readPayer(account, environment)
+
+    case .originated(let id, let result): originations.removeValue(forKey: id)?(result)
+    case .changed(let snapshot):
+      // The engine tells each call once as it begins.
+      if snapshot.state == .initiating { meter.started(snapshot) }
+      for watcher in watchers.values { watcher.yield(snapshot) }
+    case .record(let record):
+      meter.ended(record)
+      if let store = environments[record.call.environment]?.stores.records { hub?.keep(.record(record), in: store) }
+    case .statistics(let call, let environment, let figures):
+      if let store = environments[environment]?.stores.records { hub?.keep(.statistics(figures, call), in: store) }
+    case .keepTrace(let call, let isLast):
+      keepTrace(call)
+      if isLast { traces?.forget(call) }
+    case .trace(let entry): traces?.add(entry, of: wire.addresses, at: time.unixMicroseconds)
+    case .journal(let entry): journal?.write(entry)
+    case .velocity(let rule, let environment): meter.reached(rule, environment: environment)
+    case .billed(let call, let step, let result, let microseconds):
+      meter.ledger(step, microseconds: microseconds, result)
+      traces?.ledger(call, step, result, microseconds: microseconds, at: time.unixMicroseconds)
+    case .log(let entry): log(entry)
+    }
+  }
+
+  private var bound: NIOLoopBound<NodeLoop> { NIOLoopBound(self, eventLoop: eventLoop) }
+
+  private func tellStarted(_ tell: (EventLoopPromise<Void>) -> Void) {
+    guard let started else { return }
+    self.started = nil
+    tell(started)
+  }
+
+  private func readPayer(_ account: AccountName, _ environment: String) {
+    guard let payers = environments[environment]?.payers else { return }
+    let bound = bound
+    Task {
+      let result: Result<Payer?, PayerUnavailable>
+      do { result = .success(try await payers.payer(account)) } catch {
+        result = .failure(PayerUnavailable("\(error)"))
+      }
+      bound.eventLoop.execute {
+        bound.value.take(.payer(environment: environment, account, result))
+      }
+    }
+  }
+
+  /// At the end: all that is not kept yet.
+  func keepTraces() { for call in traces?.calls ?? [] { keepTrace(call) } }
+
+  private func keepTrace(_ call: CallID) {
+    guard configuration.keepsTraces, let (environment, trace) = traces?.toKeep(call),
+      let store = environments[environment]?.stores.traces
+    else { return }
+    hub?.keep(trace, of: call, in: store)
+  }
+
+  private func log(_ entry: NodeLogEntry) {
+    let level: Logger.Level =
+      switch entry.level {
+      case .debug: .debug
+      case .info: .info
+      case .notice: .notice
+      case .warning: .warning
+      case .error: .error
+      case .critical: .critical
+      }
+    let metadata = Logger.Metadata(
+      entry.facts.map { ($0.name, .string($0.value)) }, uniquingKeysWith: { first, _ in first })
+    log.log(level: level, "\(entry.message)", metadata: metadata)
+  }
+}

@@ -1,0 +1,163 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import LandlineGateway
+import Logging
+import MediaCore
+import NIOCore
+import NodeCore
+import SIPCore
+
+/// The loop around a node's core: it reads the clocks, hands in one input after the other, and performs the effects of
+/// each in their order before the next. It decides nothing.
+final class NodeLoop {
+  let eventLoop: any EventLoop
+  let log: Logger
+  let configuration: HubConfiguration
+  let core: NodeCore
+  let wire: SIPWire
+  let transports: SIPTransports
+  let environments: [String: HubEnvironment]
+  let errands: [String: LedgerErrands]
+  let verifier: any RegistrationVerifier
+  let locator: any SIPLocator
+  let media: HubMedia
+  let meter: HubMeter
+  /// `nil` where traces are not kept.
+  let traces: HubTraces?
+  /// `nil` where no file is kept.
+  let journal: DialogJournal?
+  weak var hub: CallHub?
+
+  var connections: [AppProtocol.ConnectionID: any AppConnection] = [:]
+  var originations: [OriginationID: @Sendable (Result<CallID, CallFailure>) -> Void] = [:]
+  var nextOrigination: UInt64 = 1
+  var watchers: [UInt64: AsyncStream<CallSnapshot>.Continuation] = [:]
+  var nextWatcher: UInt64 = 1
+  var waiters: [Waiter] = []
+  /// Told once whether the node's life has begun.
+  var started: EventLoopPromise<Void>?
+
+  private var inputs = CircularBuffer<NodeInput>()
+  private var effects: [NodeEffect] = []
+  private var isRunning = false
+  private(set) var isStopped = false
+  private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private var memory = MemoryReturn()
+  let inbox: HubInbox
+  /// When the unanswered ring was sent; nil when none is pending.
+  var rungAt: MonotonicInstant?
+  /// Whether a tick is due, and whether anything came in since the last one.
+  private var isTicking = false
+  private var hasNews = false
+  /// How often it is looked whether the loop is behind, while anything comes in.
+  private static let tickMilliseconds: Int64 = 20
+
+  init(
+    _ configuration: HubConfiguration, core: NodeCore, wire: SIPWire, errands: [String: LedgerErrands],
+    verifier: any RegistrationVerifier, locator: any SIPLocator, media: HubMedia, meter: HubMeter,
+    exporter: HEPExporter?, journal: DialogJournal?, inbox: HubInbox, log: Logger
+  ) {
+    self.configuration = configuration
+    self.core = core
+    self.wire = wire
+    transports = wire.transports.value
+    environments = Dictionary(uniqueKeysWithValues: configuration.environments.map { ($0.name, $0) })
+    self.errands = errands
+    self.verifier = verifier
+    self.locator = locator
+    self.media = media
+    self.meter = meter
+    traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil
+    self.journal = journal
+    self.inbox = inbox
+    eventLoop = wire.eventLoop
+    self.log = log
+  }
+
+  /// Lets the node's life begin.
+  /// - Returns: done when every ledger has given it one.
+  func start(_ hub: CallHub) -> EventLoopFuture<Void> {
+    self.hub = hub
+    transports.delegate = self
+    let promise = eventLoop.makePromise(of: Void.self)
+    started = promise
+    take(.start)
+    return promise.futureResult
+  }
+
+  func stop() {
+    isStopped = true
+    for entry in inbox.close() { take(entry) }
+    transports.delegate = nil
+    traces?.close()
+    journal?.close()
+    wakeUp?.task.cancel()
+    wakeUp = nil
+    endWatchers()
+    for connection in connections.values { connection.close(code: 1001, reason: "the gateway stops") }
+    connections = [:]
+  }
+
+  // MARK: One input after the other
+
+  func take(_ input: NodeInput, isNews: Bool = true) {
+    inputs.append(input)
+    if isNews { hasNews = true }
+    guard !isRunning else { return }
+    isRunning = true
+    while let input = inputs.popFirst(), !isStopped {
+      let time = NodeClock.time()
+      core.handle(input, at: time, into: &effects)
+      for effect in effects { perform(effect, at: time) }
+      effects.removeAll(keepingCapacity: true)
+    }
+    inputs.removeAll(keepingCapacity: true)
+    isRunning = false
+    transports.flush()
+    schedule()
+    startTicking()
+    tellWaiters()
+    if memory.isDue(live: core.transactionCount, at: NodeClock.now()) { MemoryReturn.giveBack() }
+  }
+
+  // MARK: Time
+
+  /// Looks every 20 ms how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or
+  /// calls are refused. A loop that nothing comes to sleeps.
+  private func startTicking() {
+    guard !isTicking, !isStopped, hasNews || !core.admission.isOpen else { return }
+    isTicking = true
+    hasNews = false
+    let due = NodeClock.now().advanced(byMilliseconds: NodeLoop.tickMilliseconds)
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(NodeLoop.tickMilliseconds)) { [weak self] in
+      guard let self else { return }
+      isTicking = false
+      let now = NodeClock.now()
+      let late = max(0, now.microseconds(since: due), rungAt.map { now.microseconds(since: $0) } ?? 0)
+      rungAt = rungAt ?? now
+      inbox.bell.ring()
+      meter.late(microseconds: late)
+      take(.waited(microseconds: late), isNews: false)
+    }
+  }
+
+  /// Keeps one wake-up, never later than the core's next deadline. Times are of the boot clock; the loop's own clock
+  /// stands still while the machine is suspended, so a wake-up is never more than a second away.
+  private func schedule() {
+    guard !isStopped else { return }
+    let now = NodeClock.now()
+    let latest = now.advanced(byMilliseconds: 1000)
+    let deadline = min(latest, core.nextDeadline ?? latest)
+    if let wakeUp, wakeUp.at <= deadline { return }
+    wakeUp?.task.cancel()
+    // Never in the past, so that a deadline that stays due cannot starve the loop.
+    let delay = max(1000, deadline.microseconds(since: now))
+    let task = eventLoop.assumeIsolated().scheduleTask(in: .microseconds(delay)) { [weak self] in
+      self?.meter.late(microseconds: NodeClock.now().microseconds(since: now.advanced(byMicroseconds: delay)))
+      self?.wakeUp = nil
+      self?.take(.due, isNews: false)
+    }
+    wakeUp = (deadline, task)
+  }
+}

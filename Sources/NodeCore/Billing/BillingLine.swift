@@ -1,0 +1,147 @@
+package import CallEngine
+package import CallModel
+package import LedgerCore
+
+/// The way of calls' operations to one ledger: in order, what has gathered in one commit, and into the spool while the
+/// ledger is away. Answers come back in the order of the operations.
+///
+/// ```
+///            submit                      performed, all answered
+///   idle ───────────────▶ performing ─────────────────────────────▶ idle
+///    │  ▲                     │ the ledger is away
+///    │  └──── spooled ◀── spooling (answers and ends of calls)
+///    │                        ▲
+///    └─ replaying ────────────┘ what an outage left goes first; it is still away
+/// ```
+package struct BillingLine {
+  /// Who waits for an operation.
+  package enum Purpose {
+    case call(CallID, LedgerStep, askedAt: MonotonicInstant)
+    case lock(AccountName)
+  }
+
+  package struct Answer {
+    package let purpose: Purpose
+    package let result: Result<LedgerReceipt, LedgerUnavailable>
+  }
+
+  package enum Step {
+    case nothing
+    case errand(BillingErrand)
+    case answers([Answer])
+  }
+
+  /// Most operations that wait; above, calls hear that billing is unavailable. Answers and ends of calls are always taken.
+  package static let maximumWaiting = 65_536
+  /// Most operations of one commit.
+  package static let batch = 512
+
+  private struct Job {
+    let operation: LedgerOperation
+    let purpose: Purpose
+  }
+
+  private enum Stage {
+    case idle
+    case replaying
+    case performing([Job])
+    /// The ledger has refused to answer some: what may wait for it goes to disk, then all are told.
+    case unanswered([LedgerOperation], [Answer])
+    case spooling([Answer])
+    case answered([Answer])
+  }
+
+  private var waiting: [Job] = []
+  private var stage = Stage.idle
+  /// Operations on disk, as last told.
+  package private(set) var spooled = 0
+  /// Whether the spool is to be tried though nothing waits behind it.
+  private var wantsReplay = true
+  /// Whether the spool was tried since the last commit was asked for.
+  private var hasTriedSpool = false
+
+  package init() {}
+
+  /// Whether nothing waits and nothing is under way.
+  package var isIdle: Bool {
+    guard waiting.isEmpty, case .idle = stage else { return false }
+    return true
+  }
+
+  /// - Returns: `false` where too many wait.
+  package mutating func submit(_ operation: LedgerOperation, _ purpose: Purpose) -> Bool {
+    guard waiting.count < BillingLine.maximumWaiting || BillingLine.isSpoolable(operation) else { return false }
+    waiting.append(Job(operation: operation, purpose: purpose))
+    return true
+  }
+
+  /// Tries the spool again, where something waits in it.
+  package mutating func retrySpool() { if spooled > 0 { wantsReplay = true } }
+
+  /// What is to be done next, until there is nothing.
+  package mutating func step() -> Step {
+    switch stage {
+    case .replaying, .performing, .spooling: return .nothing
+    case .answered(let answers):
+      stage = .idle
+      return .answers(answers)
+    case .unanswered(let operations, let answers):
+      stage = .spooling(answers)
+      return .errand(.spool(operations))
+    case .idle: break
+    }
+    // What an earlier outage left goes first: an answer before the end of the same call.
+    if wantsReplay || spooled > 0 && !waiting.isEmpty && !hasTriedSpool {
+      stage = .replaying
+      return .errand(.replaySpool)
+    }
+    guard !waiting.isEmpty else { return .nothing }
+    let jobs = Array(waiting.prefix(BillingLine.batch))
+    waiting.removeFirst(jobs.count)
+    hasTriedSpool = false
+    guard spooled == 0 else {
+      let away = LedgerUnavailable(.busy, "the ledger is away")
+      setAside(jobs, jobs.map { _ in .failure(away) })
+      return step()
+    }
+    stage = .performing(jobs)
+    return .errand(.perform(jobs.map(\.operation)))
+  }
+
+  package mutating func performed(_ results: [Result<LedgerReceipt, LedgerUnavailable>]) {
+    guard case .performing(let jobs) = stage else { return }
+    setAside(jobs, results)
+  }
+
+  package mutating func spooled(waiting count: Int) {
+    spooled = count
+    guard case .spooling(let answers) = stage else { return }
+    stage = .answered(answers)
+  }
+
+  package mutating func replayed(waiting count: Int) {
+    spooled = count
+    wantsReplay = false
+    hasTriedSpool = true
+    if case .replaying = stage { stage = .idle }
+  }
+
+  private mutating func setAside(_ jobs: [Job], _ results: [Result<LedgerReceipt, LedgerUnavailable>]) {
+    var operations: [LedgerOperation] = []
+    var answers: [Answer] = []
+    for (job, result) in zip(jobs, results) {
+      if case .failure = result, BillingLine.isSpoolable(job.operation) { operations.append(job.operation) }
+      answers.append(Answer(purpose: job.purpose, result: result))
+    }
+    stage = operations.isEmpty ? .answered(answers) : .unanswered(operations, answers)
+  }
+
+  /// Whether an operation may wait for the ledger: answers and ends of calls promise no credit.
+  package static func isSpoolable(_ operation: LedgerOperation) -> Bool {
+    guard case .call(let call) = operation.request else { return false }
+    switch call.phase {
+    case .answer, .settle, .void: return true
+    case .authorise, .extend, .recover: return false
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package import AppProtocol
+package import CallEngine
+package import CallModel
+package import SIPCore
+
+/// What a node decides by.
+package struct NodeConfiguration: Sendable {
+  /// Of this node, in ledgers and lists.
+  package var node: NodeID
+  package var environments: [NodeEnvironment]
+  /// What may change while calls are up.
+  package var settings: NodeSettings
+  package var agent: UserAgent.Configuration
+  package var door: AppDoor.Configuration
+  /// Trunks that the node registers with.
+  package var registrations: [OutgoingRegistration]
+  /// Whether what was seen of each call is told with ``NodeEffect/trace(_:)``.
+  package var tracesCalls = true
+  /// Whether legs are told with ``NodeEffect/journal(_:)``.
+  package var keepsJournal = true
+  /// What an earlier life left at the trunks.
+  package var leftOver: [JournaledLeg] = []
+  /// A trunk inside this process, which dies with it.
+  package var innerTrunk: String?
+
+  package init(
+    node: NodeID, environments: [NodeEnvironment], settings: NodeSettings, agent: UserAgent.Configuration,
+    door: AppDoor.Configuration, registrations: [OutgoingRegistration] = []
+  ) {
+    self.node = node
+    self.environments = environments
+    self.settings = settings
+    self.agent = agent
+    self.door = door
+    self.registrations = registrations
+  }
+}
+
+/// What may change while calls are up.
+package struct NodeSettings: Sendable {
+  /// Who signs the ledger's operations is decided at the start of a life: an origin in here counts for nothing.
+  package var engine: EngineConfiguration
+  /// By application key.
+  package var applications: [String: NodeApplication]
+  /// Whether what apps measured is kept.
+  package var keepsClientStatistics = true
+
+  package init(engine: EngineConfiguration, applications: [String: NodeApplication]) {
+    self.engine = engine
+    self.applications = applications
+  }
+}
+
+/// Who pays for the calls of an application, and what it may show.
+package struct NodeApplication: Sendable {
+  package var environment: String
+  package var account: AccountName
+  package var callerNumbers: [E164Number]
+
+  package init(environment: String, account: AccountName, callerNumbers: [E164Number]) {
+    self.environment = environment
+    self.account = account
+    self.callerNumbers = callerNumbers
+  }
+}
+
+/// One environment: a ledger and what is kept beside it.
+package struct NodeEnvironment: Sendable {
+  package var name: String
+  /// Where the ledger is, for people.
+  package var ledger: String
+  package var retention: Retention
+
+  package init(name: String, ledger: String, retention: Retention = Retention()) {
+    self.name = name
+    self.ledger = ledger
+    self.retention = retention
+  }
+}
+
+/// How long things are kept, in milliseconds.
+package struct Retention: Hashable, Sendable {
+  /// Records of calls; `nil` for ever.
+  package var recordMilliseconds: Int64?
+  /// What apps measured, where that is shorter.
+  package var statisticsMilliseconds: Int64?
+  /// Traces of calls; `nil` where none are kept any longer.
+  package var traceMilliseconds: Int64?
+
+  package init(
+    recordMilliseconds: Int64? = nil, statisticsMilliseconds: Int64? = nil, traceMilliseconds: Int64? = nil
+  ) {
+    self.recordMilliseconds = recordMilliseconds
+    self.statisticsMilliseconds = statisticsMilliseconds
+    self.traceMilliseconds = traceMilliseconds
+  }
+
+  /// What may be forgotten now: everything from before these moments.
+  package struct Due: Hashable, Sendable {
+    /// What repeats of calls' operations no longer need.
+    package var callOperations: Instant
+    /// Whatever is kept for ever: what has ended beside the records goes with this as well.
+    package var records: Instant
+    package var statistics: Instant?
+    package var traces: Instant
+  }
+
+  func due(at clock: Instant, callOperationMilliseconds: Int64) -> Due {
+    Due(
+      callOperations: clock.advanced(byMilliseconds: -callOperationMilliseconds),
+      records: recordMilliseconds.map { clock.advanced(byMilliseconds: -$0) } ?? .distantPast,
+      statistics: statisticsMilliseconds.map { clock.advanced(byMilliseconds: -$0) },
+      traces: clock.advanced(byMilliseconds: -(traceMilliseconds ?? 0)))
+  }
+}

@@ -1,0 +1,124 @@
+package import AppProtocol
+package import CallEngine
+package import CallModel
+package import LedgerCore
+package import SDPCore
+package import SIPCore
+
+/// What a node wants done, in order. Each is performed once; those that name an answer are answered once.
+package enum NodeEffect: Sendable {
+  /// Every environment has a life at its ledger: apps may be let in.
+  case started
+  /// A ledger took no new life: nothing can be billed, so nothing is served.
+  case startFailed(environment: String, LedgerUnavailable)
+
+  // MARK: Apps
+
+  case sendText(AppProtocol.ConnectionID, [UInt8])
+  case ping(AppProtocol.ConnectionID)
+  /// A close frame with this code (RFC 6455 section 7.4), after all that was sent.
+  case close(AppProtocol.ConnectionID, code: UInt16, reason: String)
+  /// Judge a proof; answered with ``AppDoorInput/verified(_:_:)``.
+  case verify(VerificationID, Registration, host: SIPHost)
+
+  // MARK: SIP
+
+  /// What cannot be sent is told with ``NodeInput/unsent(_:)``, where there is a transaction.
+  case send([UInt8], SIPPath, TransactionID?)
+  /// Where a URI lives (RFC 3263).
+  case locate(LocationID, SIPURI)
+  /// A request of a host that is no trunk's gets no answer: end its stream.
+  case ignoreStranger(SIPPath)
+
+  // MARK: Media
+
+  /// Reserve ports and open a bridge. Undone by ``MediaOrder/close``.
+  case prepare(CallID, MediaNeeds)
+  case media(CallID, MediaOrder)
+
+  // MARK: Ledger
+
+  case bill(environment: String, BillingErrand)
+  case keep(environment: String, KeepingErrand)
+  /// Whose credit a call would use and at which prices.
+  case readPayer(environment: String, AccountName)
+
+  // MARK: What others are told
+
+  case originated(OriginationID, Result<CallID, CallFailure>)
+  /// A call as it stands now. The last one has the state `ended`.
+  case changed(CallSnapshot)
+  /// The call is over: keep its record.
+  case record(CallRecord)
+  /// What an app measured of a call whose record is kept already.
+  case statistics(CallID, environment: String, [String: Double])
+  /// Keep the trace of a call that is over; after the last time nothing more is noted of it.
+  case keepTrace(CallID, isLast: Bool)
+  case trace(TraceEntry)
+  /// Written before anything that follows is done.
+  case journal(JournalEntry)
+  /// A rule of what may be done within an hour was reached for the first time within its hour.
+  case velocity(VelocityRule, environment: String)
+  /// A step of a call at the ledger is over, so many microseconds after it was asked for.
+  case billed(CallID, LedgerStep, Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64)
+  case log(NodeLogEntry)
+}
+
+/// What is wanted of the one who speaks with a ledger for calls: one at a time in each environment.
+package enum BillingErrand: Sendable {
+  /// Apply operations in order, with one commit where that can be.
+  case perform([LedgerOperation])
+  /// Keep operations on disk until the ledger is back.
+  case spool([LedgerOperation])
+  /// Hand what is on disk to the ledger.
+  case replaySpool
+}
+
+/// What is wanted of the one who speaks with a ledger for the node: one at a time in each environment.
+package enum KeepingErrand: Sendable {
+  case register(NodeID, at: Instant)
+  /// - Parameter uptime: milliseconds of the node's monotonic clock.
+  case beat(NodeID, epoch: Int64, at: Instant, uptime: Int64)
+  /// Settle the calls of lives that are over.
+  case recover(at: Instant)
+  case readAccounts([AccountName])
+  case prune(Retention.Due)
+}
+
+/// A line of the story of a call, as it happens.
+package enum TraceEntry: Sendable {
+  case began(CallSnapshot)
+  /// An app asked; a call that comes of it is told of by the reply.
+  case request(SessionID, RequestNumber, AppRequest)
+  /// An app was told.
+  case told(SessionID, AppEvent)
+  case sessionEnded(SessionID)
+  /// An attempt at a trunk, by the Call-ID of its INVITE.
+  case dialog(sipCallID: String, call: CallID, side: CallSide, trunk: CallTrunk?, name: String)
+  case message([UInt8], sipCallID: String, isSent: Bool, SIPPath)
+  case plan(CallID, CallSide, MediaPlan)
+}
+
+/// A line for the log.
+package struct NodeLogEntry: Hashable, Sendable {
+  package enum Level: Hashable, Sendable { case debug, info, notice, warning, error, critical }
+  package var level: Level
+  package var message: String
+  /// Names and values, in order.
+  package var facts: [Fact]
+
+  package struct Fact: Hashable, Sendable {
+    package var name: String
+    package var value: String
+    package init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package init(_ level: Level, _ message: String, _ facts: [Fact] = []) {
+    self.level = level
+    self.message = message
+    self.facts = facts
+  }
+}
