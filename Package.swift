@@ -136,7 +136,7 @@ let package = Package(
     .target(
       name: "LandlineClient",
       dependencies: [
-        "CallModel", "LandlineDigest", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol",
+        "CallModel", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -168,8 +168,8 @@ let package = Package(
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "LandlineDigest", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore",
-        "SDPCore", "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
+        "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
