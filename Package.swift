@@ -354,8 +354,8 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     "LandlineServer": (
       [
         "Log/LogLine.swift", "Log/LogMask.swift", "REST/InstantReader.swift",
-        "REST/JSONReader.swift", "REST/JSONTree.swift", "REST/PercentText.swift", "REST/Problem.swift",
-        "REST/ProblemCode.swift", "REST/RESTBody.swift", "REST/RESTCursor.swift", "Trace/SIPCallIDScan.swift",
+        "REST/PercentText.swift", "REST/Problem.swift", "REST/ProblemCode.swift", "REST/RESTBody.swift",
+        "REST/RESTCursor.swift", "Trace/SIPCallIDScan.swift",
       ], ["CallModel", "LedgerCore", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
     ),
   ]
