@@ -43,7 +43,7 @@ enum RESTTrees {
         .array(
           record.story.map { .members([("milliseconds", .integer($0.milliseconds)), ("text", .string($0.text))]) })
       ),
-      ("flags", .array(record.flags.map { .string($0) })),
+      ("flags", .array(record.flags.map { .string($0.rawValue) })),
     ]
     var all = members(record.call)
     if let failure = summary.failure, let index = all.firstIndex(where: { $0.0 == "failure" }) {
