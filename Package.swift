@@ -143,7 +143,7 @@ let package = Package(
     .target(
       name: "LandlineClient",
       dependencies: [
-        "CallModel", "LandlineDigest", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol",
+        "CallModel", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -176,8 +176,8 @@ let package = Package(
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "LandlineDigest", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore",
-        "SDPCore", "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
+        "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -368,8 +368,8 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
     "LandlineServer": (
       [
         "Log/LogLine.swift", "Log/LogMask.swift", "REST/InstantReader.swift",
-        "REST/JSONReader.swift", "REST/JSONTree.swift", "REST/PercentText.swift", "REST/Problem.swift",
-        "REST/ProblemCode.swift", "REST/RESTBody.swift", "REST/RESTCursor.swift",
+        "REST/PercentText.swift", "REST/Problem.swift", "REST/ProblemCode.swift", "REST/RESTBody.swift",
+        "REST/RESTCursor.swift",
       ], ["CallModel", "LedgerCore", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
     ),
   ]

@@ -24,6 +24,7 @@
   DOCUMENT(landline_gateway, "Sources/LandlineGateway/LandlineGateway.docc/LandlineGateway.md") \
   DOCUMENT(landline_resolver, "Sources/LandlineResolver/LandlineResolver.docc/LandlineResolver.md") \
   DOCUMENT(landline_server, "Sources/LandlineServer/LandlineServer.docc/LandlineServer.md") \
+  DOCUMENT(node_core, "Sources/NodeCore/NodeCore.docc/NodeCore.md") \
   DOCUMENT(ledger_core, "Sources/LedgerCore/LedgerCore.docc/LedgerCore.md") \
   DOCUMENT(ledger_sqlite, "Sources/LedgerSQLite/LedgerSQLite.docc/LedgerSQLite.md") \
   DOCUMENT(ledger_spool, "Sources/LedgerSpool/LedgerSpool.docc/LedgerSpool.md") \
@@ -86,6 +87,9 @@ static const unsigned char landline_resolver[] = {
 };
 static const unsigned char landline_server[] = {
 #embed "../LandlineServer/LandlineServer.docc/LandlineServer.md"
+};
+static const unsigned char node_core[] = {
+#embed "../NodeCore/NodeCore.docc/NodeCore.md"
 };
 static const unsigned char ledger_core[] = {
 #embed "../LedgerCore/LedgerCore.docc/LedgerCore.md"

@@ -192,7 +192,7 @@ struct JoinedTests {
       return false
     }
     #expect(ends == 1, "the trunk's leg is over too")
-    #expect(joined.bench.records.first?.flags == ["cancelRace"])
+    #expect(joined.bench.records.first?.flags == [.cancelRace])
     #expect(joined.bench.engine.isIdle)
   }
 

@@ -35,7 +35,7 @@ struct MoneyTests {
       try await paid.hangUp(call)
       #expect(paid.bench.summary(of: call)?.cause == .canceled)
       paid.bench.hungUp(crossing: true)
-      #expect(paid.bench.records.first?.flags == ["cancelRace"])
+      #expect(paid.bench.records.first?.flags == [.cancelRace])
       #expect(paid.bench.count("ledger void") == 1)
       #expect(paid.bench.count("ledger answer") == 0)
       #expect(try await paid.charges().isEmpty)

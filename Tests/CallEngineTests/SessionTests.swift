@@ -63,7 +63,7 @@ struct SessionTests {
     let call = try bench.talk()
     bench.feed(.hangUp(call, by: "operator:anna"))
     #expect(bench.summary(of: call)?.cause == .hungUp)
-    #expect(bench.records.first?.flags == ["endedByOperator"])
+    #expect(bench.records.first?.flags == [.endedByOperator])
     #expect(bench.records.first?.story.contains { $0.text == "ended by operator:anna" } == true)
   }
 

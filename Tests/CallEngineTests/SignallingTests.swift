@@ -344,7 +344,7 @@ struct SignallingTests {
     #expect(bench.summary(of: call)?.durationMilliseconds == 30_000)
     #expect(bench.summary(of: call)?.costMicro ?? 0 > 0)
     #expect(
-      bench.records.last { $0.call.id == call }?.flags == [CallRecord.noSoundFromCaller, CallRecord.noSoundFromCalled])
+      bench.records.last { $0.call.id == call }?.flags == [.noSoundFromCaller, .noSoundFromCalled])
   }
 
   @Test(
@@ -371,7 +371,7 @@ struct SignallingTests {
     }
     #expect(summary.durationMilliseconds == seconds * 1000)
     #expect(summary.costMicro ?? 0 > 0)
-    #expect(bench.records.last { $0.call.id == call }?.flags == [CallRecord.noSoundFromCaller])
+    #expect(bench.records.last { $0.call.id == call }?.flags == [.noSoundFromCaller])
   }
 
   @Test("an offer of the trunk before its answer: the 200 that stands on it is no answer to ours")

@@ -20,7 +20,7 @@ extension RulesRow {
       }, not: talked { $0.story("the app's connection is lost") }),
     RulesRow("appGone", talked { $0.story("the app's session is over") }, not: talked { _ in }),
     RulesRow(
-      "hungUpByOperator", talked { $0.sources.record?.flags = ["endedByOperator"] }, not: talked { _ in }),
+      "hungUpByOperator", talked { $0.sources.record?.flags = [.endedByOperator] }, not: talked { _ in }),
     RulesRow(
       "badHeader", .refused(CallFailure(.header, leg: .app, invalidValue: prefix)),
       not: .refused(CallFailure(.number, leg: .app, invalidValue: digit))),
@@ -79,7 +79,7 @@ extension RulesRow {
         $0.response(200, "OK", media: RulesScene.plainMedia)
         $0.end(.canceled)
         $0.story("the caller gives up")
-        $0.sources.record?.flags = ["cancelRace"]
+        $0.sources.record?.flags = [.cancelRace]
       },
       not: ringing { $0.end(.canceled) }),
     RulesRow(

@@ -106,7 +106,7 @@ extension RulesRow {
       .call { scene in
         heard(near: 0, far: 50)(&scene)
         scene.fail(CallFailure(.mediaLost, leg: .app))
-        scene.sources.record?.flags = [CallRecord.noSoundFromCaller]
+        scene.sources.record?.flags = [.noSoundFromCaller]
       },
       not: .call { scene in
         heard(near: 50, far: 50)(&scene)

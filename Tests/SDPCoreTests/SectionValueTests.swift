@@ -66,6 +66,22 @@ struct SectionValueTests {
     #expect((ICECredentials(userFragment: userFragment, password: password) != nil) == isValid)
   }
 
+  @Test func freshICECredentials() {
+    var generator = SeededGenerator(seed: 8839)
+    var seen: Set<ICECredentials> = []
+    var letters: Set<Character> = []
+    for _ in 0..<200 {
+      let fresh = ICECredentials(draw: { generator.next() })
+      let password = fresh.password.exposed
+      #expect(fresh.userFragment.count == 8 && password.count == 24)
+      #expect(ICECredentials(userFragment: fresh.userFragment, password: password) == fresh)
+      seen.insert(fresh)
+      letters.formUnion(fresh.userFragment + password)
+    }
+    #expect(seen.count == 200)
+    #expect(letters.count == 64)
+  }
+
   @Test(arguments: [
     ("sha-256 \(SDPFixtures.fingerprint)", true), ("SHA-256 \(SDPFixtures.fingerprint.lowercased())", true),
     ("sha-256 AB:CD", false), ("sha-256 \(SDPFixtures.fingerprint):AB", false), ("sha-257 AB", false),

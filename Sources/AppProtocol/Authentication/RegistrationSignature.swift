@@ -1,3 +1,4 @@
+import CallModel
 import LandlineDigest
 
 /// The signature of a registration: Base64 of SHA-1 over user, application key, decimal sequence number and secret in

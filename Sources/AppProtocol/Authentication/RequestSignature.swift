@@ -1,3 +1,4 @@
+import CallModel
 import LandlineDigest
 
 /// The signature of a REST request: `Authorization: Application KEY:SIGNATURE`.

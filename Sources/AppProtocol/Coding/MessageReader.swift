@@ -132,7 +132,7 @@ struct MessageReader {
       guard let absent else { throw missing(name, "true or false") }
       return absent
     }
-    guard case .bool(let bool) = value else { throw type(name, "true or false", value) }
+    guard case .boolean(let bool) = value else { throw type(name, "true or false", value) }
     return bool
   }
 

@@ -97,9 +97,8 @@ extension AppDoor {
       return
     }
     let verification = newVerificationID()
-    let due = now.advanced(byMilliseconds: configuration.verificationMilliseconds)
-    verifications[verification] = Verification(connection: id, due: due)
-    schedule(.verification(verification), at: due)
+    verifications[verification] = id
+    deadlines.set(.verification(verification), now.advanced(byMilliseconds: configuration.verificationMilliseconds))
     connections[id]?.phase = .verifying(verification, number)
     effects.append(.verify(verification, registration, host: connection.host))
   }
@@ -109,10 +108,10 @@ extension AppDoor {
     _ effects: inout [AppDoorEffect]
   ) {
     // Late after its deadline, or the connection went meanwhile: nobody waits any more.
-    guard let verification = verifications.removeValue(forKey: id),
-      case .verifying(id, let number)? = connections[verification.connection]?.phase
+    deadlines.set(.verification(id), nil)
+    guard let connection = verifications.removeValue(forKey: id),
+      case .verifying(id, let number)? = connections[connection]?.phase
     else { return }
-    let connection = verification.connection
     switch verdict {
     case .refused:
       if let host = connections[connection]?.hostKey { hosts.refused(host, at: now) }
@@ -152,11 +151,9 @@ extension AppDoor {
       refuse(id, number, failure, .unauthenticated, "refused", now, &effects)
       return
     }
-    let due = now.advanced(byMilliseconds: configuration.authenticationMilliseconds)
     connections[id]?.signatures = count
     connections[id]?.phase = .new
-    connections[id]?.due = due
-    schedule(.connection(id), at: due)
+    deadlines.set(.connection(id), now.advanced(byMilliseconds: configuration.authenticationMilliseconds))
     effects.append(.send(id, AppMessageCoder.encode(.error(number, failure))))
   }
 
@@ -183,11 +180,9 @@ extension AppDoor {
   private var resumeSeconds: Int { Int(configuration.resumeMilliseconds / 1000) }
 
   private func attach(_ connection: ConnectionID, _ session: SessionID, _ now: MonotonicInstant) {
-    let due = now.advanced(byMilliseconds: configuration.pingMilliseconds)
     connections[connection]?.phase = .session(session)
     connections[connection]?.pingedAfter = nil
-    connections[connection]?.due = due
-    schedule(.connection(connection), at: due)
+    deadlines.set(.connection(connection), now.advanced(byMilliseconds: configuration.pingMilliseconds))
   }
 
   /// Compared with where no such session is, so that its time tells nothing.
@@ -218,7 +213,7 @@ extension AppDoor {
     session.formerToken = given
     session.token = Array(token.utf8)
     session.connection = connection
-    session.due = nil
+    deadlines.set(.session(session.id), nil)
     session.acknowledge(resumption.lastEvent)
     sessions[session.id] = session
     if let former { close(former, .takenOver, "resumed on another connection", now, &effects) }

@@ -63,18 +63,12 @@ public final class AppDoor {
     var phase = Phase.new
     /// Right signatures whose sequence was too low.
     var signatures = 0
-    var due: MonotonicInstant
     /// Whether a ping waits for its pong, and the last event sent before it.
     var pingedAfter: UInt64?
     var pingedAt: MonotonicInstant
   }
 
-  struct Verification {
-    let connection: ConnectionID
-    let due: MonotonicInstant
-  }
-
-  enum Subject: Hashable {
+  enum Subject: Hashable, Sendable {
     case connection(ConnectionID)
     case session(SessionID)
     case verification(VerificationID)
@@ -91,9 +85,10 @@ public final class AppDoor {
   var sessions: [SessionID: AppSession] = [:]
   var sessionNames: [String: SessionID] = [:]
   var sessionsOfUser: [UserKey: Int] = [:]
-  var verifications: [VerificationID: Verification] = [:]
+  /// The connections whose proofs are under examination.
+  var verifications: [VerificationID: ConnectionID] = [:]
   var hosts: HostTable
-  var deadlines = DeadlineHeap<Subject>()
+  var deadlines = DeadlineQueue<Subject>()
   var isDraining = false
   private var lastSession: UInt64 = 0
   private var lastVerification: UInt64 = 0
@@ -112,10 +107,7 @@ public final class AppDoor {
   public var verificationCount: Int { verifications.count }
 
   /// When ``advance(to:clock:into:)`` has something to do; `nil` for never.
-  public var nextDeadline: MonotonicInstant? {
-    while deadlines.dropFirst(if: { !holds($0) }) {}
-    return deadlines.next
-  }
+  public var nextDeadline: MonotonicInstant? { deadlines.next }
 
   /// What happened, and what is to be done about it.
   public func handle(
@@ -138,9 +130,8 @@ public final class AppDoor {
 
   /// Lets deadlines pass that have come.
   public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]) {
-    while let entry = deadlines.take(at: now) {
-      guard holds(entry) else { continue }
-      switch entry.subject {
+    while let subject = deadlines.popDue(at: now) {
+      switch subject {
       case .connection(let id): connectionDue(id, now, &effects)
       case .session(let id): end(id, &effects)
       case .verification(let id): verified(id, .unavailable, now, &effects)
@@ -149,23 +140,6 @@ public final class AppDoor {
   }
 
   // MARK: - Deadlines
-
-  private func holds(_ entry: DeadlineHeap<Subject>.Entry) -> Bool {
-    switch entry.subject {
-    case .connection(let id): connections[id]?.due == entry.at
-    case .session(let id): sessions[id]?.due == entry.at
-    case .verification(let id): verifications[id]?.due == entry.at
-    }
-  }
-
-  /// Entries that no longer hold are cleared when they are more than those that do, and at least this many.
-  private static let voidDeadlines = 1024
-
-  func schedule(_ subject: Subject, at instant: MonotonicInstant) {
-    deadlines.insert(subject, at: instant)
-    let live = connections.count + sessions.count + verifications.count
-    if deadlines.count > 2 * live + AppDoor.voidDeadlines { deadlines.compact(holds) }
-  }
 
   private func connectionDue(_ id: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
     guard var connection = connections[id] else { return }
@@ -180,9 +154,8 @@ public final class AppDoor {
     }
     connection.pingedAfter = sessions[session]?.sequence ?? 0
     connection.pingedAt = now
-    connection.due = now.advanced(byMilliseconds: configuration.pongMilliseconds)
     connections[id] = connection
-    schedule(.connection(id), at: connection.due)
+    deadlines.set(.connection(id), now.advanced(byMilliseconds: configuration.pongMilliseconds))
     effects.append(.ping(id))
   }
 
@@ -194,10 +167,9 @@ public final class AppDoor {
     sessions[session]?.acknowledge(sequence)
     sessions[session]?.formerToken = nil
     connection.pingedAfter = nil
-    connection.due = connection.pingedAt.advanced(byMilliseconds: configuration.pingMilliseconds)
-    if connection.due <= now { connection.due = now.advanced(byMilliseconds: 1) }
     connections[id] = connection
-    schedule(.connection(id), at: connection.due)
+    let due = connection.pingedAt.advanced(byMilliseconds: configuration.pingMilliseconds)
+    deadlines.set(.connection(id), max(due, now.advanced(byMilliseconds: 1)))
   }
 
   // MARK: - Connections
@@ -211,9 +183,8 @@ public final class AppDoor {
         .close(id, code: CloseCode.tryAgainLater.rawValue, reason: "too many connections"))
       return
     }
-    let due = now.advanced(byMilliseconds: configuration.authenticationMilliseconds)
-    connections[id] = Connection(hostKey: key, host: host, due: due, pingedAt: now)
-    schedule(.connection(id), at: due)
+    connections[id] = Connection(hostKey: key, host: host, pingedAt: now)
+    deadlines.set(.connection(id), now.advanced(byMilliseconds: configuration.authenticationMilliseconds))
   }
 
   /// Closes a connection; its session, if it has one, becomes absent.
@@ -228,12 +199,11 @@ public final class AppDoor {
 
   private func forget(_ id: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
     guard let connection = connections.removeValue(forKey: id) else { return }
+    deadlines.set(.connection(id), nil)
     hosts.closed(connection.hostKey)
     guard case .session(let sessionID) = connection.phase, sessions[sessionID]?.connection == id else { return }
-    let due = now.advanced(byMilliseconds: configuration.resumeMilliseconds)
     sessions[sessionID]?.connection = nil
-    sessions[sessionID]?.due = due
-    schedule(.session(sessionID), at: due)
+    deadlines.set(.session(sessionID), now.advanced(byMilliseconds: configuration.resumeMilliseconds))
     effects.append(.absent(sessionID))
     if isDraining, sessions[sessionID]?.isIdle == true { end(sessionID, &effects) }
   }
@@ -243,11 +213,13 @@ public final class AppDoor {
   /// A session is over; nothing is sent.
   func end(_ id: SessionID, _ effects: inout [AppDoorEffect]) {
     guard let session = sessions.removeValue(forKey: id) else { return }
+    deadlines.set(.session(id), nil)
     sessionNames[session.name] = nil
     let user = UserKey(application: session.identity.application, user: session.identity.user)
     let count = (sessionsOfUser[user] ?? 1) - 1
     sessionsOfUser[user] = count > 0 ? count : nil
     if let connection = session.connection, let removed = connections.removeValue(forKey: connection) {
+      deadlines.set(.connection(connection), nil)
       hosts.closed(removed.hostKey)
     }
     effects.append(.ended(id))
@@ -290,6 +262,7 @@ public final class AppDoor {
     }
     connections = [:]
     verifications = [:]
+    deadlines.removeAll()
     hosts = HostTable(configuration)
   }
 

@@ -14,8 +14,6 @@ struct AppSession {
   let identity: AppIdentity
   /// `nil` while it is absent.
   var connection: ConnectionID?
-  /// When an absent session ends.
-  var due: MonotonicInstant?
   var token: [UInt8]
   /// Still good until the app shows that it has the new one: the message that told it may have been lost.
   var formerToken: [UInt8]?

@@ -20,17 +20,10 @@ struct HostTable {
 
   var count: Int { entries.count }
 
-  /// What counts as one host: an IPv6 subscriber has a /64 to himself, and an IPv4 address is the same in either form.
-  private static func key(_ host: SIPHost) -> SIPHost {
-    guard case .ipv6(let high, let low) = host else { return host }
-    if high == 0, low >> 32 == 0xFFFF { return .ipv4(UInt32(truncatingIfNeeded: low)) }
-    return .ipv6(high: high, low: 0)
-  }
-
   /// Counts a connection.
   /// - Returns: the entry to give back with ``closed(_:)``; `nil` when the host has too many.
   mutating func open(_ host: SIPHost, at now: MonotonicInstant) -> SIPHost? {
-    let key = place(HostTable.key(host), at: now)
+    let key = place(host.subscriber, at: now)
     let limit = configuration.maximumConnectionsPerHost
     guard let entry = entries[key], entry.connections < limit || key == HostTable.others else { return nil }
     entries[key]?.connections += 1
@@ -47,7 +40,7 @@ struct HostTable {
     guard var entry = entries[key] else { return 1 }
     let isTaken = entry.registrations.take(at: now)
     entries[key] = entry
-    return isTaken ? nil : entry.registrations.waitSeconds
+    return isTaken ? nil : Int(clamping: entry.registrations.secondsToNext(at: now))
   }
 
   /// Counts a message.
@@ -56,13 +49,13 @@ struct HostTable {
     // In place: this is asked for every message.
     guard let index = entries.index(forKey: key) else { return 1 }
     let isTaken = entries.values[index].messages.take(at: now)
-    return isTaken ? nil : entries.values[index].messages.waitSeconds
+    return isTaken ? nil : Int(clamping: entries.values[index].messages.secondsToNext(at: now))
   }
 
   /// Counts what a refused proof costs besides its registration.
   mutating func refused(_ key: SIPHost, at now: MonotonicInstant) {
     guard let index = entries.index(forKey: key) else { return }
-    entries.values[index].messages.owe(AppDoor.costOfRefusedProof - 1, at: now)
+    entries.values[index].messages.owe(Int(AppDoor.costOfRefusedProof) - 1, at: now)
   }
 
   private mutating func place(_ key: SIPHost, at now: MonotonicInstant) -> SIPHost {
@@ -71,21 +64,22 @@ struct HostTable {
     let chosen = entries.count < configuration.maximumHosts ? key : HostTable.others
     if entries[chosen] == nil {
       entries[chosen] = Entry(
-        registrations: TokenBucket(
-          perSecond: configuration.registrationsPerSecond, burst: configuration.registrationBurst, at: now),
-        messages: TokenBucket(
-          perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst, at: now))
+        registrations: HostTable.bucket(configuration.registrationsPerSecond, configuration.registrationBurst),
+        messages: HostTable.bucket(configuration.requestsPerSecond, configuration.requestBurst))
     }
     return chosen
+  }
+
+  /// At least one a second: a limit of nothing would leave nobody in.
+  private static func bucket(_ perSecond: Int64, _ burst: Int64) -> TokenBucket {
+    TokenBucket(perSecond: max(Int(clamping: perSecond), 1), burst: Int(clamping: burst))
   }
 
   private mutating func prune(at now: MonotonicInstant) {
     if let prunedAt, now.milliseconds(since: prunedAt) < HostTable.pruneMilliseconds { return }
     prunedAt = now
     entries = entries.filter { _, entry in
-      var registrations = entry.registrations
-      var messages = entry.messages
-      return entry.connections > 0 || !registrations.isFull(at: now) || !messages.isFull(at: now)
+      entry.connections > 0 || !entry.registrations.isFull(at: now) || !entry.messages.isFull(at: now)
     }
   }
 }

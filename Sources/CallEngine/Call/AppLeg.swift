@@ -22,8 +22,9 @@ struct AppLeg {
     guard var media else { throw .localMedia("address") }
     var restart: ICECredentials?
     if negotiation.restartsICE(offer) {
-      restart = context.newICECredentials()
-      if let restart { media.iceCredentials = restart }
+      let fresh = ICECredentials(draw: context.draw)
+      media.iceCredentials = fresh
+      restart = fresh
     }
     let (answer, plan) = try negotiation.answer(offer, from: media)
     self.media = media

@@ -34,7 +34,7 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(CallFailure(.cancelled, leg: .app))
     case .reaching:
-      note("the caller gives up")
+      note(.callerGaveUp)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
       note("the caller hangs up")
@@ -144,7 +144,7 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up:
       app?.isAbsent = true
-      note("the app's connection is lost")
+      note(.appLost)
     case .ending, .over: break
     }
   }
@@ -153,7 +153,7 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up:
       app?.isAbsent = false
-      note("the app is back")
+      note(.appBack)
     case .ending, .over: break
     }
   }
@@ -164,10 +164,10 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(failure ?? CallFailure(.cancelled, leg: .app))
     case .reaching:
-      note("the app's session is over")
+      note(.appGone)
       end(isLost ? .error : .canceled, failure, reasons: [CallMachine.normalClearing])
     case .up:
-      note("the app's session is over")
+      note(.appGone)
       end(isLost ? .error : .hungUp, failure, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
     }
@@ -179,12 +179,12 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(CallFailure(.policy, phrase: "ended by an operator", leg: .app))
     case .reaching:
-      note("ended by \(actor)")
-      flags.append("endedByOperator")
+      note(.endedByOperator("\(actor)"))
+      flags.append(.endedByOperator)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
-      note("ended by \(actor)")
-      flags.append("endedByOperator")
+      note(.endedByOperator("\(actor)"))
+      flags.append(.endedByOperator)
       end(.hungUp, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
     }
@@ -220,7 +220,7 @@ extension CallMachine {
     case .preparing: refuse(CallFailure(.internal, phrase: "the node has lost its calls"))
     case .reaching, .up:
       note("the node has lost its calls")
-      flags.append("fenced")
+      flags.append(.fenced)
       end(.error, CallFailure(.internal, phrase: "the node has lost its calls"))
     case .ending, .over: break
     }

@@ -97,9 +97,9 @@ extension CallMachine {
 
   /// A CANCEL of ours crossed the answer, whoever gave up: the trunk may have a call to bill that nobody here pays for.
   private func noteCrossing(_ ending: CallEnd) {
-    guard ending.crossedAnswer, !flags.contains("cancelRace") else { return }
+    guard ending.crossedAnswer, !flags.contains(.cancelRace) else { return }
     note("the answer crossed our CANCEL")
-    flags.append("cancelRace")
+    flags.append(.cancelRace)
   }
 
   private func isCancelled(_ handle: CallHandle) -> Bool {
@@ -150,7 +150,7 @@ extension CallMachine {
       let failure = ending.failure ?? CallFailure(.protocolBroken, leg: .trunk)
       end(.error, failure, headers: ending.headers)
     case .remote, .local:
-      note("BYE\(ending.reasons.first.map { " (\($0.protocolName) \($0.cause.map(String.init) ?? "-"))" } ?? "")")
+      note(.hungUp(reason: ending.reasons.first.map { "\($0.protocolName) \($0.cause.map(String.init) ?? "-")" }))
       end(.hungUp, headers: ending.headers)
     }
   }
@@ -192,7 +192,7 @@ extension CallMachine {
     let holds = direction.sends && !plan.direction.sends
     guard holds != isHeld else { return }
     isHeld = holds
-    note(holds ? "held by the other side" : "taken back by the other side")
+    note(holds ? .held : .takenBack)
     tell(.held(id, holds))
   }
 

@@ -53,9 +53,11 @@ extension CallMachine {
         warnOfCredit()
       case .notExtended:
         let bill = bill(of: call)
-        note(
-          bill.reachedRule.map { "no more time: \($0.text)" }
-            ?? "no more credit: \(bill.refusal?.rawValue ?? "refused")")
+        if let rule = bill.reachedRule {
+          note("no more time: \(rule.text)")
+        } else {
+          note(.noMoreCredit(bill.refusal?.rawValue ?? "refused"))
+        }
         warnOfCredit()
       case .granted, .refused, .nothing, .closed: break
       }
@@ -207,7 +209,7 @@ extension CallMachine {
   func rang(_ headers: CustomHeaders) {
     if summary.rungAt == nil {
       summary.rungAt = context.clock
-      note("rings")
+      note(.rings)
     }
     tell(.ringing(id, headers: headers))
     enter(.ringing)

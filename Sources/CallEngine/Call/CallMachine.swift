@@ -104,7 +104,7 @@ final class CallMachine {
   var isHeardOf = false
   var snapshot: CallSnapshot
   var summary: CallSummary
-  var flags: [String] = []
+  var flags: [CallRecord.Flag] = []
   var story: [CallRecord.StoryLine] = []
   var statistics: [String: Double] = [:]
   var monitor = QualityMonitor()
@@ -176,6 +176,8 @@ final class CallMachine {
   }
 
   // MARK: Words
+
+  func note(_ event: CallRecord.StoryLine.Event) { note(event.text) }
 
   /// A line of the call's story.
   func note(_ text: String) {
@@ -258,7 +260,7 @@ final class CallMachine {
 
   /// Notes of which side no packet of sound ever came, though it was allowed to send.
   func flagMissingSound() {
-    for (side, flag) in [(CallSide.near, CallRecord.noSoundFromCaller), (.far, CallRecord.noSoundFromCalled)] {
+    for (side, flag) in [(CallSide.near, CallRecord.Flag.noSoundFromCaller), (.far, .noSoundFromCalled)] {
       // The gateway's own voice comes over no network.
       if side == .far, local != nil { continue }
       guard !sound(side).hasCome, plan(side)?.direction.receives ?? true else { continue }

@@ -111,23 +111,6 @@ final class EngineContext {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Letters of ICE credentials (RFC 8445 section 5.3), six bits each.
-  func newICECredentials() -> ICECredentials? {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    func letters(_ count: Int) -> String {
-      var text: [UInt8] = []
-      while text.count < count {
-        var word = draw()
-        for _ in 0..<10 where text.count < count {
-          text.append(alphabet[Int(word & 63)])
-          word >>= 6
-        }
-      }
-      return String(decoding: text, as: UTF8.self)
-    }
-    return ICECredentials(userFragment: letters(8), password: letters(24))
-  }
-
   func newKeyMaterial() -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(LocalMedia.keyMaterialLength + 8)

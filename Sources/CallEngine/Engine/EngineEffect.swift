@@ -136,13 +136,25 @@ public struct CallRecord: Hashable, Sendable {
   /// Mean of the seconds.
   public var meanScoreNear: Double?
   public var meanScoreFar: Double?
-  /// Words for what was odd: ``noSoundFromCaller``, ``noSoundFromCalled``, `cancelRace`, `endedByOperator`, `fenced`.
-  public var flags: [String]
+  /// What was odd.
+  public var flags: [Flag]
 
-  /// The call was answered, and not one packet of sound came from the calling side, though it was allowed to send.
-  public static let noSoundFromCaller = "noSoundFromCaller"
-  /// The same of the called side.
-  public static let noSoundFromCalled = "noSoundFromCalled"
+  /// Something odd about a call, kept and shown as its word. A word of another version stays what it is.
+  public struct Flag: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public var description: String { rawValue }
+
+    /// The call was answered, and not one packet of sound came from the calling side, though it was allowed to send.
+    public static let noSoundFromCaller = Flag(rawValue: "noSoundFromCaller")
+    /// The same of the called side.
+    public static let noSoundFromCalled = Flag(rawValue: "noSoundFromCalled")
+    /// An answer and our CANCEL crossed on the way.
+    public static let cancelRace = Flag(rawValue: "cancelRace")
+    public static let endedByOperator = Flag(rawValue: "endedByOperator")
+    /// Another node had taken the calls over.
+    public static let fenced = Flag(rawValue: "fenced")
+  }
 
   public struct StoryLine: Hashable, Sendable, Codable {
     public var milliseconds: Int64

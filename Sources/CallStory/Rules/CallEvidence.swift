@@ -18,6 +18,10 @@ public struct CallEvidence: Sendable {
   /// Everything that responses and reasons say in words, in lower case.
   let words: String
   let warningCodes: [Int]
+  /// The lines of the call's own story that say something to decide by.
+  let story: [(line: CallRecord.StoryLine, event: CallRecord.StoryLine.Event)]
+  /// What went wrong on the way to a peer.
+  let pathProblems: [(note: CallTrace.Note, problem: CallTrace.PathProblem)]
 
   public init(_ sources: CallStorySources) {
     self.init(sources, failure: sources.record?.summary.failure ?? sources.live?.failure)
@@ -47,6 +51,8 @@ public struct CallEvidence: Sendable {
     var codes = warnings.values.map(\.code)
     if codes.isEmpty, let code = failure?.warning.flatMap({ Int($0.prefix(3)) }) { codes = [code] }
     warningCodes = codes
+    story = (sources.record?.story ?? []).compactMap { line in line.event.map { (line, $0) } }
+    pathProblems = (trace?.notes ?? []).compactMap { note in note.pathProblem.map { (note, $0) } }
   }
 
   // MARK: What it was
@@ -60,7 +66,7 @@ public struct CallEvidence: Sendable {
   var isEstablished: Bool { sources.record?.summary.establishedAt != nil }
   var hasRung: Bool { sources.record?.summary.rungAt != nil || last?.hasRung == true }
   var durationMilliseconds: Int64 { sources.record?.summary.durationMilliseconds ?? 0 }
-  var flags: [String] { sources.record?.flags ?? [] }
+  var flags: [CallRecord.Flag] { sources.record?.flags ?? [] }
 
   /// The status that a peer ended the call with; `nil` where the gateway itself found the failure.
   var status: Int? {
@@ -104,11 +110,24 @@ public struct CallEvidence: Sendable {
 
   // MARK: What the gateway noted
 
-  /// The first note or line of the call's own story that holds a text.
-  func noted(_ text: String) -> String? {
-    let text = text.lowercased()
-    if let note = sources.trace?.notes.first(where: { $0.text.lowercased().contains(text) }) { return note.text }
-    return sources.record?.story.first { $0.text.lowercased().contains(text) }?.text
+  /// The lines of the call's own story that say so.
+  func lines(where isMeant: (CallRecord.StoryLine.Event) -> Bool) -> [CallRecord.StoryLine] {
+    story.filter { isMeant($0.event) }.map(\.line)
+  }
+
+  /// The words of the first of them, as evidence.
+  func told(where isMeant: (CallRecord.StoryLine.Event) -> Bool) -> [String] {
+    lines(where: isMeant).first.map { [$0.text] } ?? []
+  }
+
+  func told(_ event: CallRecord.StoryLine.Event) -> [String] { told { $0 == event } }
+
+  func happened(_ event: CallRecord.StoryLine.Event) -> Bool { story.contains { $0.event == event } }
+
+  /// Whether the called side said goodbye.
+  var isHungUpByFar: Bool {
+    attempts.contains { $0.received("BYE") != nil }
+      || story.contains { if case .hungUp = $0.event { true } else { false } }
   }
 
   func notes(_ kind: CallTrace.Note.Kind, _ side: CallTrace.Side? = nil) -> [CallTrace.Note] {

@@ -18,14 +18,14 @@ extension CallRule {
         ])
     },
     CallRule("appBack", "The app lost its connection and took the call up again") { call in
-      guard call.noted("the app is back") != nil || !call.notes(.appBack).isEmpty, call.failure?.code != .networkLost
+      guard call.happened(.appBack) || !call.notes(.appBack).isEmpty, call.failure?.code != .networkLost
       else { return nil }
       return Verdict(
         36, .nobody, "The app's connection broke in mid-call and came back in time; the call went on meanwhile.",
         evidence: told(call))
     },
     CallRule("appGone", "The app ended its session with the call up") { call in
-      guard call.failure == nil, call.noted("the app's session is over") != nil || !call.notes(.appGone).isEmpty else {
+      guard call.failure == nil, call.happened(.appGone) || !call.notes(.appGone).isEmpty else {
         return nil
       }
       return Verdict(
@@ -35,10 +35,11 @@ extension CallRule {
         evidence: told(call), fixes: ["hang up before leaving the page, or ask the user first"])
     },
     CallRule("hungUpByOperator", "An operator ended the call") { call in
-      guard call.flags.contains("endedByOperator") || call.says("ended by an operator") else { return nil }
+      guard call.flags.contains(.endedByOperator) || call.says("ended by an operator") else { return nil }
+      let told = call.told { if case .endedByOperator = $0 { true } else { false } }
       return Verdict(
         97, .gateway, "Somebody with the operator's key ended the call; neither side did.",
-        evidence: [call.noted("ended by ") ?? "flag: endedByOperator"], fixes: ["ask the operator named"])
+        evidence: told.isEmpty ? ["flag: \(CallRecord.Flag.endedByOperator)"] : told, fixes: ["ask the operator named"])
     },
     CallRule("badHeader", "A custom header breaks the rules") { call in
       guard call.failure?.code == .header, let invalid = call.failure?.invalidValue else { return nil }
@@ -75,7 +76,6 @@ extension CallRule {
   ]
 
   private static func told(_ call: CallEvidence) -> [String] {
-    (call.sources.record?.story ?? []).filter { $0.text.hasPrefix("the app") }
-      .map { "\($0.milliseconds) ms: \($0.text)" }
+    call.lines { [.appLost, .appBack, .appGone].contains($0) }.map { "\($0.milliseconds) ms: \($0.text)" }
   }
 }

@@ -16,11 +16,11 @@ extension CallRule {
         call.hasRung
           ? "The phone rang\(ringing(call)), nobody answered, and the gateway gave up at the trunk's ring timeout."
           : "The trunk took the call and never said that the phone rings; the gateway gave up at the trunk's ring timeout.",
-        evidence: ["CANCEL sent by the gateway"] + (call.noted("rings").map { [$0] } ?? []),
+        evidence: ["CANCEL sent by the gateway"] + call.told(.rings),
         fixes: ["call again later", call.setting("ring-timeout: 3m   # how long it may ring")])
     },
     CallRule("cancelledByCaller", "The caller gave up") { call in
-      guard call.cause == .canceled, !call.isAnswered, call.noted("the caller gives up") != nil else { return nil }
+      guard call.cause == .canceled, !call.isAnswered, call.happened(.callerGaveUp) else { return nil }
       let silent = call.last.map { $0.invite != nil && $0.responses.isEmpty } ?? false
       return Verdict(
         silent ? 60 : 88, .nobody,
@@ -35,7 +35,7 @@ extension CallRule {
         guard let cancel = attempt.sent("CANCEL"), let success = attempt.success else { return false }
         return success.at >= cancel.at
       }
-      guard !call.isAnswered, call.failure == nil, crossed != nil || call.flags.contains("cancelRace") else {
+      guard !call.isAnswered, call.failure == nil, crossed != nil || call.flags.contains(.cancelRace) else {
         return nil
       }
       return Verdict(
@@ -43,11 +43,11 @@ extension CallRule {
         "The CANCEL and the answer crossed on the way: the gateway acknowledged the answer and hung up at once, and nobody "
           + "is charged.",
         evidence: [crossed?.sent("CANCEL")?.startLine, crossed?.success?.startLine].compactMap { $0 }
-          + (call.flags.contains("cancelRace") ? ["flag: cancelRace"] : []))
+          + (call.flags.contains(.cancelRace) ? ["flag: \(CallRecord.Flag.cancelRace)"] : []))
     },
     CallRule("droppedAtOnce", "The called side hung up right after answering") { call in
       guard call.isAnswered, call.failure == nil, call.cause == .hungUp, call.durationMilliseconds < briefMilliseconds,
-        call.attempts.contains(where: { $0.received("BYE") != nil }) || call.noted("BYE") != nil
+        call.isHungUpByFar
       else { return nil }
       let bye = call.attempts.compactMap { $0.received("BYE") }.last
       let reasons = bye?.values("reason") ?? []
@@ -75,10 +75,9 @@ extension CallRule {
     CallRule("fine", "The call was fine") { call in
       guard call.hasCall, !call.isLive, call.failure == nil, call.isAnswered else { return nil }
       let seconds = call.durationMilliseconds / 1_000
-      let byFar = call.attempts.contains { $0.received("BYE") != nil } || call.noted("BYE") != nil
       return Verdict(
         50, .nobody,
-        "The call was answered, lasted \(seconds) s and was ended by \(byFar ? "the called side" : "the caller"), as calls "
+        "The call was answered, lasted \(seconds) s and was ended by \(call.isHungUpByFar ? "the called side" : "the caller"), as calls "
           + "are.",
         evidence: ["answered for \(call.durationMilliseconds) ms"])
     },

@@ -12,7 +12,7 @@ extension CallRule {
         98, .account,
         "The account could not pay for the next stretch of the call, so the gateway warned the app and cut the call to the "
           + "second\(spent.map { "; it cost \($0)" } ?? "").",
-        evidence: (call.noted("no more credit").map { [$0] } ?? []) + balance(call), fixes: topUp(call))
+        evidence: call.told { if case .noMoreCredit = $0 { true } else { false } } + balance(call), fixes: topUp(call))
     },
     CallRule("noCredit", "The account has no credit for the call") { call in
       guard call.failure?.refusal == .insufficientCredit, !call.isAnswered else { return nil }

@@ -53,14 +53,14 @@ extension CallRule {
     CallRule("soundDied", "The sound stopped in mid-call") { call in
       guard call.failure?.code == .mediaLost, call.isEstablished else { return nil }
       let side = call.failure?.leg == .app ? "calling" : "called"
-      let flag = call.failure?.leg == .app ? CallRecord.noSoundFromCaller : CallRecord.noSoundFromCalled
+      let flag = call.failure?.leg == .app ? CallRecord.Flag.noSoundFromCaller : .noSoundFromCalled
       guard !call.flags.contains(flag) else { return nil }
       return Verdict(
         93, call.failure?.leg == .app ? .app : .trunk,
         "Sound came from the \(side) side and then no more; the gateway waited and ended the call, which is charged up to "
           + "the last packet.",
-        evidence: packets(call) + (call.noted("no sound from").map { [$0] } ?? [])
-          + (call.noted("side is dead").map { [$0] } ?? []),
+        evidence: packets(call) + call.told { if case .noSound = $0 { true } else { false } }
+          + call.told { if case .dead = $0 { true } else { false } },
         fixes: [
           "a side that lost its network looks like this: call again",
           "landline.yaml: calls.dead-media: 30s   # how long silence is borne",
@@ -69,12 +69,12 @@ extension CallRule {
     CallRule("soundNeverCame", "One side never sent sound, and the call was ended for it") { call in
       guard call.failure?.code == .mediaLost, call.isEstablished else { return nil }
       let isApp = call.failure?.leg == .app
-      guard call.flags.contains(isApp ? CallRecord.noSoundFromCaller : CallRecord.noSoundFromCalled) else { return nil }
+      guard call.flags.contains(isApp ? .noSoundFromCaller : .noSoundFromCalled) else { return nil }
       return Verdict(
         93, isApp ? .app : .trunk,
         "Not one packet of sound came from the \(isApp ? "calling" : "called") side; the gateway waited and ended the "
           + "call, which is charged from its answer to its end, like any other.",
-        evidence: packets(call) + (call.noted("side is dead").map { [$0] } ?? []),
+        evidence: packets(call) + call.told { if case .dead = $0 { true } else { false } },
         fixes: [
           isApp
             ? "ask for the microphone before calling, and check that its track is live"
@@ -182,13 +182,13 @@ extension CallRule {
         fixes: ["ask the carrier to accept telephone-event for \(list(answer.codecs))"])
     },
     CallRule("heldByOther", "The called side put the call on hold") { call in
-      guard call.noted("held by the other side") != nil else { return nil }
+      guard call.happened(.held) else { return nil }
       return Verdict(
         30, .callee,
         "The called side held the call"
-          + (call.noted("taken back by the other side") != nil ? " and took it back" : " to its end")
+          + (call.happened(.takenBack) ? " and took it back" : " to its end")
           + ": silence in that time is meant.",
-        evidence: (call.sources.record?.story ?? []).filter { $0.text.contains("by the other side") }
+        evidence: call.lines { $0 == .held || $0 == .takenBack }
           .map { "\($0.milliseconds) ms: \($0.text)" })
     },
   ]
@@ -244,7 +244,7 @@ extension CallRule {
 
   private static func mediaNotes(_ call: CallEvidence) -> [String] {
     call.notes(.mediaFailed).map { "media of the \($0.side.map(name) ?? "call") failed: \($0.text)" }
-      + (call.failure?.phrase.map { [$0] } ?? []) + (call.noted("no media in time").map { [$0] } ?? [])
+      + (call.failure?.phrase.map { [$0] } ?? []) + call.told(.noMediaInTime)
   }
 
   /// Whether the media's failure is named so.

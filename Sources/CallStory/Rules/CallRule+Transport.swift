@@ -44,10 +44,10 @@ extension CallRule {
       }
       let isDatagram = call.last?.transport == "udp"
       let told =
-        problem(call, "transport.connect") + (isDatagram ? problem(call, "transport.unreachable") : [])
+        problem(call, .connect, .connectRefused, .connectTimeout) + (isDatagram ? problem(call, .unreachable) : [])
       let isStream = ["transport=tcp", "transport=tls", "sips:"].contains { call.facts?.uri.contains($0) ?? false }
       guard !told.isEmpty || isStream && call.last?.repeatedInvites ?? 0 == 0 else { return nil }
-      let isRefused = call.noted("transport.connectRefused") != nil
+      let isRefused = call.pathProblems.contains { $0.problem == .connectRefused }
       return Verdict(
         told.isEmpty ? 70 : 96, .trunk,
         explanation(isDatagram: isDatagram, isRefused: isRefused),
@@ -56,19 +56,19 @@ extension CallRule {
     },
     CallRule("certificateUntrusted", "The trunk's certificate is signed by a stranger") { call in
       tls(
-        call, "tls.certificateUntrusted", 97,
+        call, .certificateUntrusted, 97,
         "The trunk showed a certificate that no trusted authority vouches for, so the gateway sent nothing.",
         ["tls.authorities: [FILE]   # the authority of the carrier", "tls.fingerprints: [\"SHA-256\"]"])
     },
     CallRule("certificateName", "The trunk's certificate names another host") { call in
       tls(
-        call, "tls.certificateName", 97,
+        call, .certificateName, 97,
         "The trunk's certificate is of another name than the one that was called, so the gateway sent nothing.",
         ["uri: sips:NAME   # a name that the certificate holds", "tls.wildcard-names: true"])
     },
     CallRule("certificateExpired", "The trunk's certificate has expired") { call in
       tls(
-        call, "tls.certificateExpired", 97,
+        call, .certificateExpired, 97,
         "The trunk's certificate has run out, so the gateway sent nothing. The carrier has to renew it; a wrong clock "
           + "here would look the same.",
         ["tls.fingerprints: [\"SHA-256\"]   # until it is renewed, if you know the certificate"])
@@ -115,18 +115,19 @@ extension CallRule {
   /// Post-dial delay that a caller takes for a fault.
   static let slowMilliseconds: Int64 = 4_000
 
-  private static func isTLSTrouble(_ call: CallEvidence) -> Bool { call.noted("tls.") != nil }
+  private static func isTLSTrouble(_ call: CallEvidence) -> Bool { call.pathProblems.contains { $0.problem.isTLS } }
 
-  private static func problem(_ call: CallEvidence, _ name: String) -> [String] {
-    call.noted(name).map { [EvidenceMessage.cut($0)] } ?? []
+  private static func problem(_ call: CallEvidence, _ meant: CallTrace.PathProblem...) -> [String] {
+    call.pathProblems.first { meant.contains($0.problem) }.map { [EvidenceMessage.cut($0.note.text)] } ?? []
   }
 
   private static func tls(
-    _ call: CallEvidence, _ name: String, _ confidence: Int, _ explanation: String, _ settings: [String]
+    _ call: CallEvidence, _ meant: CallTrace.PathProblem, _ confidence: Int, _ explanation: String, _ settings: [String]
   ) -> Verdict? {
-    guard let told = call.noted(name) else { return nil }
+    let told = problem(call, meant)
+    guard !told.isEmpty else { return nil }
     return Verdict(
-      confidence, .trunk, explanation, evidence: [EvidenceMessage.cut(told)],
+      confidence, .trunk, explanation, evidence: told,
       fixes: settings.map { call.setting($0) } + ["landline trunk test \(call.trunkName)"])
   }
 }

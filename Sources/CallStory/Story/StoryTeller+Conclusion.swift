@@ -52,7 +52,7 @@ extension StoryTeller {
   /// Which side was not heard: the answer is what is paid for, not the sound.
   private func missingSound(_ record: CallRecord) -> String? {
     let silent = [
-      (CallRecord.noSoundFromCaller, "the calling side"), (CallRecord.noSoundFromCalled, "the called side"),
+      (CallRecord.Flag.noSoundFromCaller, "the calling side"), (.noSoundFromCalled, "the called side"),
     ]
     .filter { record.flags.contains($0.0) }.map(\.1)
     guard !silent.isEmpty else { return nil }

@@ -1,7 +1,6 @@
 import AppProtocol
 import CallModel
 import Foundation
-import LandlineDigest
 import NIOCore
 
 /// One app: a WebSocket with a registered session. Belongs to its event loop.
@@ -43,11 +42,13 @@ final class BenchApp {
 
   /// Scheme A: Base64 of SHA-1 over user, key, sequence and secret.
   static func registration(_ number: Int) -> Registration? {
-    guard let digest = MessageDigest(.sha1) else { return nil }
     let user = "bench-\(number)"
     let sequence = UInt64(max(0, Date().timeIntervalSince1970 * 1_000_000))
-    let text = Array("\(user)\(BenchGateway.applicationKey)\(sequence)\(BenchGateway.applicationSecret)".utf8)
-    let signature = Data(text.withUnsafeBytes { digest.digest(of: $0) }).base64EncodedString()
+    guard
+      let signature = RegistrationSignature.compute(
+        user: user, application: BenchGateway.applicationKey, sequence: sequence,
+        secret: BenchGateway.applicationSecret)
+    else { return nil }
     return Registration(
       application: BenchGateway.applicationKey, user: user, device: "bench",
       proof: .signature(signature, sequence: sequence), capabilities: [.calling])

@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 
 /// A whole gateway as a process of its own: `serve` with a configuration made for one run, its ledger on disk.
@@ -21,7 +22,7 @@ final class BenchGateway {
 
   /// What the application of the benchmark proves itself with.
   static let applicationKey = "5b1f7f0c-6d0e-4d4c-9c39-0a2f6b7e1d55"
-  static let applicationSecret = Data((0..<16).map { UInt8($0 * 11 & 0xFF) }).base64EncodedString()
+  static let applicationSecret = Base64.encode((0..<16).map { UInt8($0 * 11 & 0xFF) })
   static let callerNumber = "+46701234567"
   static let account = "bench"
   /// Below the system's own range, above what gateways take by themselves.

@@ -53,7 +53,8 @@ extension HandshakeLeg {
 
   /// An offer that starts ICE anew, as after a change of network.
   func restart() -> String? {
-    guard !negotiation.isOfferPending, let credentials = side.credentials() else { return nil }
+    guard !negotiation.isOfferPending else { return nil }
+    let credentials = side.credentials()
     media?.iceCredentials = credentials
     transport?.restart(credentials)
     return reoffer()

@@ -34,9 +34,7 @@ final class HandshakeSide {
   ///   - tell: What becomes of the leg.
   ///   - ready: The leg with its offer; without a port `tell` hears of it in its place.
   func open(_ tell: @escaping (HandshakeLeg.Event) -> Void, ready: @escaping (HandshakeLeg) -> Void) {
-    guard let credentials = credentials() else {
-      return tell(.failed("credentials that ICE does not take"))
-    }
+    let credentials = self.credentials()
     let leg = HandshakeLeg(self, credentials: credentials, sessionID: random.next() >> 2, tell)
     let bound = NIOLoopBound((leg: leg, ready: ready, tell: tell), eventLoop: loop)
     DatagramBootstrap(group: loop)
@@ -59,15 +57,7 @@ final class HandshakeSide {
       }
   }
 
-  func credentials() -> ICECredentials? {
-    let (fragment, password) = (letters(8), letters(24))
-    return ICECredentials(userFragment: fragment, password: password)
-  }
-
-  private func letters(_ count: Int) -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    return String((0..<count).map { _ in letters[Int(truncatingIfNeeded: random.next() & 63)] })
-  }
+  func credentials() -> ICECredentials { ICECredentials(draw: { random.next() }) }
 }
 
 /// One call's port, checks and keys.

@@ -215,11 +215,7 @@ final class MediaSession {
   }
 
   private static func freshCredentials() -> ICECredentials {
-    // Lengths and letters are those that RFC 8839 allows, for every draw.
-    guard let credentials = ICECredentials(userFragment: randomText(8), password: randomText(24)) else {
-      // Letters of our own drawing, of a length that RFC 8839 section 5.4 allows: no peer has a part in them.
-      preconditionFailure("random ICE credentials are well formed")
-    }
-    return credentials
+    var random = SystemRandomNumberGenerator()
+    return ICECredentials(draw: { random.next() })
   }
 }

@@ -1,7 +1,5 @@
 import AppProtocol
 import CallModel
-import Foundation
-import LandlineDigest
 
 /// Brings the proof for a registration, and keeps what the gateway gives for the next one. Used off the loop.
 struct Registrar: Sendable {
@@ -72,11 +70,11 @@ struct Registrar: Sendable {
 
   /// Base64 of SHA-1 over user, application key, sequence in decimal and the secret as its text.
   static func signature(user: String, application: String, sequence: UInt64, secret: String) throws -> String {
-    guard let digest = MessageDigest(.sha1) else {
-      throw CallFailure(.networkSecurity, phrase: "the libcrypto of this machine has no SHA-1")
-    }
-    let text = Array("\(user)\(application)\(sequence)\(secret)".utf8)
-    return Data(text.withUnsafeBytes { digest.digest(of: $0) }).base64EncodedString()
+    guard
+      let signature = RegistrationSignature.compute(
+        user: user, application: application, sequence: sequence, secret: secret)
+    else { throw CallFailure(.networkSecurity, phrase: "the libcrypto of this machine has no SHA-1") }
+    return signature
   }
 
   /// Keeps the gateway's own credential for the next start.

@@ -200,7 +200,7 @@ extension ApplicationConfiguration {
       section.warn("secret", "stands in the file itself; a 'secret-file' can be kept from others and rotated alone")
     }
     guard let text = inline ?? file.flatMap({ section.secret("secret-file", $0, folder: folder) }) else { return nil }
-    guard Data(base64Encoded: text)?.count == secretBytes else {
+    guard Base64.decode(text.utf8)?.count == secretBytes else {
       section.addProblem(
         name, "is not the Base64 of \(secretBytes) bytes; accepted: 24 characters, as openssl rand -base64 16 prints")
       return nil

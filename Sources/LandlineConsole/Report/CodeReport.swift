@@ -45,16 +45,16 @@ struct CodeReport {
 }
 
 extension JSONValue {
-  init(_ tree: JSONTree) {
+  init(_ tree: CallModel.JSONValue) {
     self =
       switch tree {
       case .null: .null
       case .boolean(let value): .boolean(value)
       case .integer(let value): .integer(value)
       case .number(let value): .text("\(value)")
-      case .text(let text): .text(text)
+      case .string(let text): .text(text)
       case .array(let values): .array(values.map { JSONValue($0) })
-      case .object(let members): .object(members.map { ($0.name, JSONValue($0.value)) })
+      case .object(let object): .object(object.members.map { ($0.name, JSONValue($0.value)) })
       }
   }
 }

@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 
 /// Files that only their owner may read.
@@ -20,6 +21,6 @@ enum SecretFile {
   /// Base64 of so many random bytes.
   static func random(_ count: Int) -> String {
     var generator = SystemRandomNumberGenerator()
-    return Data((0..<count).map { _ in UInt8.random(in: .min...(.max), using: &generator) }).base64EncodedString()
+    return Base64.encode((0..<count).map { _ in UInt8.random(in: .min...(.max), using: &generator) })
   }
 }

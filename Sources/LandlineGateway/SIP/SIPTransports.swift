@@ -79,11 +79,11 @@ package final class SIPTransports {
   private var portProbes: [SIPPath: PortProbe] = [:]
   private var sweep: Scheduled<Void>?
   private var isShutDown = false
-  private var problems: RateLimit
+  private var problems: TokenBucket
+  private var refusals: TokenBucket
   private var strangerReportedAt: MonotonicInstant?
   /// Between two reports of requests that are not answered.
   private static let strangerReportMilliseconds: Int64 = 10_000
-  private var refusals: RateLimit
   /// Whether a stream is in the middle of its messages, and flushes at their end.
   var isReading = false
   package internal(set) var statistics = TransportStatistics()
@@ -101,8 +101,8 @@ package final class SIPTransports {
     self.identifiers = identifiers
     self.eventLoop = eventLoop
     nextConnection = UInt64(shard) << 48
-    problems = RateLimit(perSecond: limits.problemsPerSecond)
-    refusals = RateLimit(perSecond: limits.refusalsPerSecond)
+    problems = TokenBucket(perSecond: limits.problemsPerSecond)
+    refusals = TokenBucket(perSecond: limits.refusalsPerSecond)
   }
 
   package var now: MonotonicInstant {
@@ -553,7 +553,7 @@ package final class SIPTransports {
   func refused(_ refusal: GateRefusal, on connection: StreamConnection) {
     statistics.framingRefusals += 1
     guard case .answer(let status, let reason) = refusal.action, let message = refusal.message,
-      delegate?.knows(connection.remote.host) ?? true, refusals.takes(at: now),
+      delegate?.knows(connection.remote.host) ?? true, refusals.take(at: now),
       let bytes = ErrorResponse.bytes(
         to: message, status: status, reason: reason, tag: identifiers.token(),
         source: PacketSource(host: connection.remote.host, port: connection.remote.port))
@@ -604,7 +604,7 @@ package final class SIPTransports {
     connection: ConnectionID? = nil, handshake: TLSHandshake? = nil
   ) {
     statistics.problems += 1
-    guard problems.takes(at: now) else {
+    guard problems.take(at: now) else {
       statistics.problemsUnreported += 1
       return
     }

@@ -44,7 +44,7 @@ final class StreamConnection: ChannelInboundHandler {
   private var messageSince: MonotonicInstant?
   private var lastPing: MonotonicInstant
   private var pongDeadline: MonotonicInstant?
-  private var pongs: RateLimit
+  private var pongs: TokenBucket
 
   init(
     id: ConnectionID, listener: SIPListener, remote: TransportAddress, serverName: String?, role: StreamFramer.Role,
@@ -63,7 +63,7 @@ final class StreamConnection: ChannelInboundHandler {
     phaseSince = now
     lastActivity = now
     lastPing = now
-    pongs = RateLimit(perSecond: limits.pongsPerSecond)
+    pongs = TokenBucket(perSecond: limits.pongsPerSecond)
   }
 
   var path: SIPPath { SIPPath(listener: listener.id, remote: remote, connection: id, serverName: serverName) }
@@ -205,7 +205,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
     transports.isReading = false
     if framer.bufferedBytes == 0 { messageSince = nil } else if hasMessage || messageSince == nil { messageSince = now }
-    if isPinged, phase == .open, pongs.takes(at: now) {
+    if isPinged, phase == .open, pongs.take(at: now) {
       transports.statistics.pongsSent += 1
       write([0x0D, 0x0A], request: nil)
     }

@@ -2,8 +2,8 @@ import CallModel
 
 /// The description of the HTTP interface (OpenAPI 3.1), made from the route table that also makes the router.
 enum OpenAPIDocument {
-  static func tree(_ routes: [RESTRoute]) -> JSONTree {
-    var paths: [(String, [(String, JSONTree)])] = []
+  static func tree(_ routes: [RESTRoute]) -> JSONValue {
+    var paths: [(String, [(String, JSONValue)])] = []
     for route in routes {
       let entry = (route.method.lowercased(), operation(route))
       if let index = paths.firstIndex(where: { $0.0 == route.path }) {
@@ -13,20 +13,20 @@ enum OpenAPIDocument {
       }
     }
     return .members([
-      ("openapi", .text("3.1.0")),
+      ("openapi", .string("3.1.0")),
       (
         "info",
         .members([
-          ("title", .text("Landline")), ("version", .text("1")),
+          ("title", .string("Landline")), ("version", .string("1")),
           (
             "description",
-            .text(
+            .string(
               "Accounts, calls and state of a Landline gateway. Errors are RFC 9457 problems; amounts are decimal texts "
                 + "beside whole micro-units.")
           ),
         ])
       ),
-      ("servers", .array([.members([("url", .text("/"))])])),
+      ("servers", .array([.members([("url", .string("/"))])])),
       ("paths", .members(paths.map { ($0.0, .members($0.1)) })),
       (
         "components",
@@ -38,24 +38,24 @@ enum OpenAPIDocument {
               (
                 "operatorKey",
                 .members([
-                  ("type", .text("http")), ("scheme", .text("bearer")),
-                  ("description", .text("A key of an operator of one environment.")),
+                  ("type", .string("http")), ("scheme", .string("bearer")),
+                  ("description", .string("A key of an operator of one environment.")),
                 ])
               ),
               (
                 "ownerKey",
                 .members([
-                  ("type", .text("http")), ("scheme", .text("bearer")),
-                  ("description", .text("A key of the owner of one account, which is all that it sees.")),
+                  ("type", .string("http")), ("scheme", .string("bearer")),
+                  ("description", .string("A key of the owner of one account, which is all that it sees.")),
                 ])
               ),
               (
                 "session",
                 .members([
-                  ("type", .text("apiKey")), ("in", .text("cookie")), ("name", .text(PageSessions.cookieName)),
+                  ("type", .string("apiKey")), ("in", .string("cookie")), ("name", .string(PageSessions.cookieName)),
                   (
                     "description",
-                    .text(
+                    .string(
                       "What POST /v1/sign-in gave a page: stands for the key. Anything but GET and HEAD must come from the "
                         + "gateway's own origin.")
                   ),
@@ -64,10 +64,10 @@ enum OpenAPIDocument {
               (
                 "applicationSignature",
                 .members([
-                  ("type", .text("apiKey")), ("in", .text("header")), ("name", .text("Authorization")),
+                  ("type", .string("apiKey")), ("in", .string("header")), ("name", .string("Authorization")),
                   (
                     "description",
-                    .text(
+                    .string(
                       "Application KEY:SIGNATURE, HMAC-SHA256 over method, body digest, type, x-timestamp and path.")
                   ),
                 ])
@@ -79,9 +79,9 @@ enum OpenAPIDocument {
     ])
   }
 
-  private static func operation(_ route: RESTRoute) -> JSONTree {
-    var members: [(String, JSONTree)] = [("operationId", .text(route.id)), ("summary", .text(route.summary))]
-    let scheme = { (name: String) in JSONTree.members([(name, .array([]))]) }
+  private static func operation(_ route: RESTRoute) -> JSONValue {
+    var members: [(String, JSONValue)] = [("operationId", .string(route.id)), ("summary", .string(route.summary))]
+    let scheme = { (name: String) in JSONValue.members([(name, .array([]))]) }
     switch route.access {
     case .anyone: members.append(("security", .array([])))
     case .principal:
@@ -105,15 +105,17 @@ enum OpenAPIDocument {
     return .members(members)
   }
 
-  private static func parameters(_ route: RESTRoute) -> [JSONTree] {
-    func parameter(_ name: String, _ place: String, _ isRequired: Bool, _ text: String, _ schema: JSONTree) -> JSONTree
+  private static func parameters(_ route: RESTRoute) -> [JSONValue] {
+    func parameter(_ name: String, _ place: String, _ isRequired: Bool, _ text: String, _ schema: JSONValue)
+      -> JSONValue
     {
       .members([
-        ("name", .text(name)), ("in", .text(place)), ("required", .boolean(isRequired)), ("description", .text(text)),
+        ("name", .string(name)), ("in", .string(place)), ("required", .boolean(isRequired)),
+        ("description", .string(text)),
         ("schema", schema),
       ])
     }
-    let text = JSONTree.members([("type", .text("string"))])
+    let text = JSONValue.members([("type", .string("string"))])
     var all = route.pathParameters.map { parameter($0, "path", true, "Names what the request is about.", text) }
     all += route.query.map { parameter($0.name, "query", false, $0.description, $0.schema) }
     switch route.repeating {
@@ -126,14 +128,14 @@ enum OpenAPIDocument {
           "Idempotency-Key", "header", isRequired,
           "The same key with the same request gives the first answer for 24 hours.",
           .members([
-            ("type", .text("string")), ("minLength", .integer(1)),
+            ("type", .string("string")), ("minLength", .integer(1)),
             ("maxLength", .integer(Int64(RESTService.maximumKeyBytes))),
           ])))
     }
     return all
   }
 
-  private static func content(_ type: String, _ schema: JSONTree) -> JSONTree {
+  private static func content(_ type: String, _ schema: JSONValue) -> JSONValue {
     .members([(type, .members([("schema", schema)]))])
   }
 
@@ -160,15 +162,15 @@ enum OpenAPIDocument {
     return codes
   }
 
-  private static func responses(_ route: RESTRoute) -> [(String, JSONTree)] {
-    var responses: [(String, JSONTree)] = []
+  private static func responses(_ route: RESTRoute) -> [(String, JSONValue)] {
+    var responses: [(String, JSONValue)] = []
     // What a file or a text is, by its media type.
-    func typed(_ type: String) -> (String, JSONTree) {
-      let schema = JSONTree.members([("type", .text(type == "application/json" ? "object" : "string"))])
+    func typed(_ type: String) -> (String, JSONValue) {
+      let schema = JSONValue.members([("type", .string(type == "application/json" ? "object" : "string"))])
       return (type, .members([("schema", schema)]))
     }
-    func described(_ text: String, _ content: JSONTree?) -> JSONTree {
-      .members([("description", .text(text))] + (content.map { [("content", $0)] } ?? []))
+    func described(_ text: String, _ content: JSONValue?) -> JSONValue {
+      .members([("description", .string(text))] + (content.map { [("content", $0)] } ?? []))
     }
     switch route.success {
     case .json(let status, let schema):
@@ -179,7 +181,7 @@ enum OpenAPIDocument {
             "Done.",
             .members(
               [("application/json", .members([("schema", OpenAPISchemas.reference(schema))]))]
-                + route.otherTypes.map { ($0, .members([("schema", .members([("type", .text("string"))]))])) }))
+                + route.otherTypes.map { ($0, .members([("schema", .members([("type", .string("string"))]))])) }))
         ))
     case .text(let status, let type):
       responses.append((String(status), described("Done.", .members(([type] + route.otherTypes).map(typed)))))
@@ -199,10 +201,10 @@ enum OpenAPIDocument {
     }
     for (status, names) in byStatus.sorted(by: { $0.key < $1.key })
     where !responses.contains(where: { $0.0 == String(status) }) {
-      var types = [(Problem.mediaType, JSONTree.members([("schema", OpenAPISchemas.reference("Problem"))]))]
+      var types = [(Problem.mediaType, JSONValue.members([("schema", OpenAPISchemas.reference("Problem"))]))]
       // A browser that looks for a page gets one.
       if status == 404, route.method == "GET" {
-        types.append(("text/html", .members([("schema", .members([("type", .text("string"))]))])))
+        types.append(("text/html", .members([("schema", .members([("type", .string("string"))]))])))
       }
       responses.append((String(status), described(names.joined(separator: ", "), .members(types))))
     }

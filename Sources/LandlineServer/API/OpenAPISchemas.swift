@@ -3,46 +3,46 @@ import LedgerCore
 
 /// Schemas of bodies (JSON Schema 2020-12).
 enum OpenAPISchemas {
-  static func reference(_ name: String) -> JSONTree { .members([("$ref", .text("#/components/schemas/\(name)"))]) }
+  static func reference(_ name: String) -> JSONValue { .members([("$ref", .string("#/components/schemas/\(name)"))]) }
 
-  private static let text = JSONTree.members([("type", .text("string"))])
-  private static let integer = JSONTree.members([("type", .text("integer"))])
-  private static let number = JSONTree.members([("type", .text("number"))])
+  private static let text = JSONValue.members([("type", .string("string"))])
+  private static let integer = JSONValue.members([("type", .string("integer"))])
+  private static let number = JSONValue.members([("type", .string("number"))])
   /// A value whose parts the page of a call knows.
-  private static let anything = JSONTree.members([("type", .text("object"))])
-  private static let flag = JSONTree.members([("type", .text("boolean"))])
-  private static let time = JSONTree.members([("type", .text("string")), ("format", .text("date-time"))])
-  private static let decimal = JSONTree.members([
-    ("type", .text("string")), ("pattern", .text("^-?[0-9]+(\\.[0-9]+)?$")),
+  private static let anything = JSONValue.members([("type", .string("object"))])
+  private static let flag = JSONValue.members([("type", .string("boolean"))])
+  private static let time = JSONValue.members([("type", .string("string")), ("format", .string("date-time"))])
+  private static let decimal = JSONValue.members([
+    ("type", .string("string")), ("pattern", .string("^-?[0-9]+(\\.[0-9]+)?$")),
   ])
 
-  private static func maybe(_ schema: JSONTree) -> JSONTree {
-    .members([("anyOf", .array([schema, .members([("type", .text("null"))])]))])
+  private static func maybe(_ schema: JSONValue) -> JSONValue {
+    .members([("anyOf", .array([schema, .members([("type", .string("null"))])]))])
   }
-  private static func list(_ schema: JSONTree) -> JSONTree {
-    .members([("type", .text("array")), ("items", schema)])
+  private static func list(_ schema: JSONValue) -> JSONValue {
+    .members([("type", .string("array")), ("items", schema)])
   }
-  private static func choice(_ values: [String]) -> JSONTree {
-    .members([("type", .text("string")), ("enum", .array(values.map { .text($0) }))])
+  private static func choice(_ values: [String]) -> JSONValue {
+    .members([("type", .string("string")), ("enum", .array(values.map { .string($0) }))])
   }
 
   /// An object with all of these members and, unless it is open, no others.
   private static func object(
-    _ members: [(String, JSONTree)], optional: [(String, JSONTree)] = [], isOpen: Bool = false
-  ) -> JSONTree {
+    _ members: [(String, JSONValue)], optional: [(String, JSONValue)] = [], isOpen: Bool = false
+  ) -> JSONValue {
     .members([
-      ("type", .text("object")), ("properties", .members(members + optional)),
-      ("required", .array(members.map { .text($0.0) })), ("additionalProperties", .boolean(isOpen)),
+      ("type", .string("object")), ("properties", .members(members + optional)),
+      ("required", .array(members.map { .string($0.0) })), ("additionalProperties", .boolean(isOpen)),
     ])
   }
 
-  private static func money(_ name: String) -> [(String, JSONTree)] { [(name, decimal), (name + "_micro", integer)] }
-  private static func maybeMoney(_ name: String) -> [(String, JSONTree)] {
+  private static func money(_ name: String) -> [(String, JSONValue)] { [(name, decimal), (name + "_micro", integer)] }
+  private static func maybeMoney(_ name: String) -> [(String, JSONValue)] {
     [(name, maybe(decimal)), (name + "_micro", maybe(integer))]
   }
 
-  static func body(_ members: [RESTRoute.Member]) -> JSONTree {
-    func schema(_ member: RESTRoute.Member) -> (String, JSONTree) {
+  static func body(_ members: [RESTRoute.Member]) -> JSONValue {
+    func schema(_ member: RESTRoute.Member) -> (String, JSONValue) {
       let schema =
         switch member.kind {
         case .text: text
@@ -50,15 +50,16 @@ enum OpenAPISchemas {
         case .integer: integer
         case .flag: flag
         case .destination: reference("Destination")
-        case .texts: JSONTree.members([("type", .text("object")), ("additionalProperties", text)])
+        case .texts: JSONValue.members([("type", .string("object")), ("additionalProperties", text)])
         }
-      guard case .object(let parts) = schema, parts.first?.name != "$ref" else { return (member.name, schema) }
-      return (member.name, .object(parts + [JSONTree.Member("description", .text(member.description))]))
+      guard case .object(var object) = schema, schema.names.first != "$ref" else { return (member.name, schema) }
+      object.append("description", .string(member.description))
+      return (member.name, .object(object))
     }
     return object(members.filter { $0.isRequired }.map(schema), optional: members.filter { !$0.isRequired }.map(schema))
   }
 
-  private static let callMembers: [(String, JSONTree)] =
+  private static let callMembers: [(String, JSONValue)] =
     [
       ("id", text), ("environment", text), ("account", text), ("application", maybe(text)), ("user", maybe(text)),
       ("kind", choice(Destination.Kind.allCases.map { $0.rawValue })), ("destination", text),
@@ -68,7 +69,7 @@ enum OpenAPISchemas {
       ("currency", text), ("quality", maybe(reference("Quality"))), ("failure", maybe(reference("Failure"))),
     ]
 
-  private static let recordMembers: [(String, JSONTree)] =
+  private static let recordMembers: [(String, JSONValue)] =
     callMembers + [
       ("progressed_at", maybe(time)), ("rung_at", maybe(time)), ("established_at", maybe(time)), ("ended_at", time),
       ("cause", choice(CallEndCause.allCases.map { $0.rawValue })), ("duration_ms", integer),
@@ -76,11 +77,11 @@ enum OpenAPISchemas {
     ] + maybeMoney("cost") + [
       ("caller_number", maybe(text)), ("attempts", list(reference("Attempt"))), ("sip_call_id", maybe(text)),
       ("mean_score_near", maybe(number)), ("mean_score_far", maybe(number)),
-      ("client_statistics", .members([("type", .text("object")), ("additionalProperties", number)])),
+      ("client_statistics", .members([("type", .string("object")), ("additionalProperties", number)])),
       ("story", list(object([("milliseconds", integer), ("text", text)]))), ("flags", list(text)),
     ]
 
-  static let all: [(String, JSONTree)] = [
+  static let all: [(String, JSONValue)] = [
     (
       "Problem",
       object(

@@ -18,8 +18,7 @@ package final class HostRequests: Sendable {
   }
 
   private struct Entry {
-    /// When everything that was taken is given back.
-    var fullAt: MonotonicInstant
+    var bucket: TokenBucket
     var isKnownAsOver = false
   }
 
@@ -32,18 +31,12 @@ package final class HostRequests: Sendable {
   static let pruneMilliseconds: Int64 = 1_000
 
   private let entries = Mutex(Table())
-  /// Microseconds that one request takes.
-  private let interval: Int64
-  /// Microseconds of as many requests as may come at once.
-  private let burst: Int64
+  private let full: TokenBucket
 
   /// - Parameters:
-  ///   - perSecond: 1 to 1,000,000; what lies outside is brought there.
+  ///   - perSecond: 1 to ``TokenBucket/maximum``; what lies outside is brought there.
   ///   - burst: as many.
-  package init(perSecond: Int, burst: Int) {
-    interval = 1_000_000 / Int64(min(max(perSecond, 1), 1_000_000))
-    self.burst = interval * Int64(min(max(burst, 1), 1_000_000))
-  }
+  package init(perSecond: Int, burst: Int) { full = TokenBucket(perSecond: max(perSecond, 1), burst: burst) }
 
   package var hostCount: Int { entries.withLock { $0.entries.count } }
 
@@ -51,18 +44,12 @@ package final class HostRequests: Sendable {
   package func count(_ host: SIPHost, at now: MonotonicInstant) -> Verdict {
     entries.withLock { table in
       let key = place(host, at: now, &table)
-      var entry = table.entries[key] ?? Entry(fullAt: now)
-      if entry.fullAt <= now { entry = Entry(fullAt: now) }
-      let taken = microseconds(from: now, to: entry.fullAt) + interval
-      guard taken <= burst else {
-        let isFirst = !entry.isKnownAsOver
-        entry.isKnownAsOver = true
-        table.entries[key] = entry
-        return .over(seconds: max((taken - burst + 999_999) / 1_000_000, 1), isFirst: isFirst)
-      }
-      entry.fullAt = MonotonicInstant(microseconds: now.microseconds + taken)
+      var entry = entry(of: key, at: now, table)
+      let isTaken = entry.bucket.take(at: now)
+      let isFirst = !isTaken && !entry.isKnownAsOver
+      if isFirst { entry.isKnownAsOver = true }
       table.entries[key] = entry
-      return .within
+      return isTaken ? .within : .over(seconds: entry.bucket.secondsToNext(at: now), isFirst: isFirst)
     }
   }
 
@@ -71,35 +58,27 @@ package final class HostRequests: Sendable {
   package func countRefusedProof(_ host: SIPHost, at now: MonotonicInstant) {
     entries.withLock { table in
       let key = place(host, at: now, &table)
-      var entry = table.entries[key] ?? Entry(fullAt: now)
-      if entry.fullAt <= now { entry = Entry(fullAt: now) }
-      let taken = microseconds(from: now, to: entry.fullAt) + interval * (HostRequests.costOfRefusedProof - 1)
-      let most = 2 * max(burst, interval * HostRequests.costOfRefusedProof)
-      entry.fullAt = MonotonicInstant(microseconds: now.microseconds + min(taken, most))
+      var entry = entry(of: key, at: now, table)
+      entry.bucket.owe(Int(HostRequests.costOfRefusedProof) - 1, at: now)
       table.entries[key] = entry
     }
   }
 
-  private func microseconds(from now: MonotonicInstant, to then: MonotonicInstant) -> Int64 {
-    max(then.microseconds - now.microseconds, 0)
+  /// A host that has got everything back is as good as new.
+  private func entry(of key: SIPHost, at now: MonotonicInstant, _ table: Table) -> Entry {
+    guard let entry = table.entries[key], !entry.bucket.isFull(at: now) else { return Entry(bucket: full) }
+    return entry
   }
 
   private func place(_ host: SIPHost, at now: MonotonicInstant, _ table: inout Table) -> SIPHost {
-    let key = HostRequests.key(host)
+    let key = host.subscriber
     if table.entries[key] != nil { return key }
     if table.entries.count >= HostRequests.maximumHosts,
       table.prunedAt.advanced(byMilliseconds: HostRequests.pruneMilliseconds) <= now
     {
-      table.entries = table.entries.filter { now < $0.value.fullAt }
+      table.entries = table.entries.filter { !$0.value.bucket.isFull(at: now) }
       table.prunedAt = now
     }
     return table.entries.count < HostRequests.maximumHosts ? key : .name("")
-  }
-
-  /// What counts as one host: an IPv6 subscriber has a /64 to himself, and an IPv4 address is the same in either form.
-  private static func key(_ host: SIPHost) -> SIPHost {
-    guard case .ipv6(let high, let low) = host else { return host }
-    if high == 0, low >> 32 == 0xFFFF { return .ipv4(UInt32(truncatingIfNeeded: low)) }
-    return .ipv6(high: high, low: 0)
   }
 }

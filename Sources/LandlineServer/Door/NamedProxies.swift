@@ -5,9 +5,9 @@ package import CallModel
 package struct NamedProxies: Sendable {
   private let hosts: Set<SIPHost>
 
-  package init(_ hosts: [SIPHost]) { self.hosts = Set(hosts.map(NamedProxies.plain)) }
+  package init(_ hosts: [SIPHost]) { self.hosts = Set(hosts.map(\.unmapped)) }
 
-  package func contains(_ host: SIPHost) -> Bool { !hosts.isEmpty && hosts.contains(NamedProxies.plain(host)) }
+  package func contains(_ host: SIPHost) -> Bool { !hosts.isEmpty && hosts.contains(host.unmapped) }
 
   /// Who sent a request.
   /// - Parameters:
@@ -35,14 +35,8 @@ package struct NamedProxies: Sendable {
     }
     switch try? SIPHost(unbracketed: String(text)) {
     case .ipv4(let address): return .ipv4(address)
-    case .ipv6(let high, let low): return plain(.ipv6(high: high, low: low))
+    case .ipv6(let high, let low): return SIPHost.ipv6(high: high, low: low).unmapped
     case .name, nil: return nil
     }
-  }
-
-  /// An IPv4 address is the same in either form.
-  private static func plain(_ host: SIPHost) -> SIPHost {
-    guard case .ipv6(let high, let low) = host, high == 0, low >> 32 == 0xFFFF else { return host }
-    return .ipv4(UInt32(truncatingIfNeeded: low))
   }
 }

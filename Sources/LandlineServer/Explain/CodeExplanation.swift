@@ -38,23 +38,23 @@ package struct CodeExplanation: Sendable {
   }
 
   /// The same for programs.
-  package var members: [(String, JSONTree)] {
-    let failureMembers: [(String, JSONTree)] = [
-      ("code", .text(failure.code.rawValue)), ("name", .text(failure.name)),
-      ("domain", .text(failure.domain.rawValue)), ("meaning", .text(failure.meaning)),
-      ("end_cause", .text(failure.endCause.rawValue)),
+  package var members: [(String, JSONValue)] {
+    let failureMembers: [(String, JSONValue)] = [
+      ("code", .string(failure.code.rawValue)), ("name", .string(failure.name)),
+      ("domain", .string(failure.domain.rawValue)), ("meaning", .string(failure.meaning)),
+      ("end_cause", .string(failure.endCause.rawValue)),
     ]
     return [
-      ("kind", .text(kind)), ("code", .text(identifier)), ("name", .text(optional: name)),
-      ("meaning", .text(meaning)), ("class", .members(failureMembers)),
-      ("other_classes", .array(otherClasses.map { .text($0.code.rawValue) })),
-      ("likely_causes", .array(likelyCauses.map { .text($0) })),
-      ("remedies", .array(failure.remedies.map { .text($0) })),
-      ("retry", .members([("advice", .text(failure.retry.rawValue)), ("text", .text(failure.retry.text))])),
+      ("kind", .string(kind)), ("code", .string(identifier)), ("name", .string(optional: name)),
+      ("meaning", .string(meaning)), ("class", .members(failureMembers)),
+      ("other_classes", .array(otherClasses.map { .string($0.code.rawValue) })),
+      ("likely_causes", .array(likelyCauses.map { .string($0) })),
+      ("remedies", .array(failure.remedies.map { .string($0) })),
+      ("retry", .members([("advice", .string(failure.retry.rawValue)), ("text", .string(failure.retry.text))])),
       ("statuses", .array(statuses.map { .integer(Int64($0)) })),
       ("causes", .array(causes.map { .integer(Int64($0)) })),
       ("sent_status", .integer(optional: sent.map { Int64($0) })),
-      ("reason", .text(optional: reasonText)), ("becomes", mapped?.json ?? .null),
+      ("reason", .string(optional: reasonText)), ("becomes", mapped?.json ?? .null),
       ("from", .array(mappedFrom.map(\.json))),
     ]
   }
@@ -223,7 +223,7 @@ extension CodeExplanation {
     /// `cause 88 Incompatible destination (own choice: …)`.
     var text: String
     var number: String
-    var json: JSONTree
+    var json: JSONValue
   }
 
   /// How the command takes what it becomes.
@@ -247,7 +247,7 @@ extension CodeExplanation {
           text: "SIP \(text)\(user) (\(basis))", number: "\(status)",
           json: .members([
             ("status", .integer(Int64(status))), ("status_from_user", .integer(optional: fromUser.map { Int64($0) })),
-            ("name", .text(CauseCatalogue.status(status)?.phrase ?? "")), ("basis", .text(basis)),
+            ("name", .string(CauseCatalogue.status(status)?.phrase ?? "")), ("basis", .string(basis)),
           ]))
       }
     case .code(let code): CallFailure(code).causeOrMapped.map { mapped(sentAs: $0) }
@@ -266,13 +266,13 @@ extension CodeExplanation {
     return Mapped(
       text: "Q.850 cause \(CodeExplanation.named(cause: cause)) (\(basis))", number: "q850:\(cause)",
       json: .members([
-        ("cause", .integer(Int64(cause))), ("name", .text(CauseCatalogue.cause(cause)?.name ?? "")),
-        ("basis", .text(basis)),
+        ("cause", .integer(Int64(cause))), ("name", .string(CauseCatalogue.cause(cause)?.name ?? "")),
+        ("basis", .string(basis)),
       ]))
   }
 
   /// What becomes this number when it comes from the other side.
-  private var mappedFrom: [(text: String, json: JSONTree)] {
+  private var mappedFrom: [(text: String, json: JSONValue)] {
     switch subject {
     case .status(let status):
       CallFailureCauseMapping.causes.filter { $0.status == status || $0.statusFromUser == status }.map {

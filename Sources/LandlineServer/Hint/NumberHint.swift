@@ -13,10 +13,10 @@ struct NumberHint: Sendable {
   /// Country calling codes that an account without a list of its own may call; `nil` for every one.
   var defaultCountries: [Int]?
 
-  func tree(at now: Instant) -> JSONTree {
+  func tree(at now: Instant) -> JSONValue {
     var canonical: String?
     var (isValid, description, region): (Bool, String?, String?) = (false, nil, nil)
-    var problem = JSONTree.null
+    var problem = JSONValue.null
     switch number {
     case .number(let number):
       let advice = NumberPlan.advice(for: number)
@@ -30,15 +30,15 @@ struct NumberHint: Sendable {
       description = "Emergency services"
     case .problem(let message, let accepted, let position):
       problem = .members([
-        ("message", .text(message)), ("accepted", .text(accepted)),
+        ("message", .string(message)), ("accepted", .string(accepted)),
         ("position", .integer(optional: position.map { Int64($0) })),
       ])
     }
     return .members(
       [
-        ("target", .text(target)), ("canonical", .text(optional: canonical)), ("is_valid", .boolean(isValid)),
-        ("description", .text(optional: description)), ("region", .text(optional: region)),
-        ("is_test", .boolean(test != nil)), ("test", .text(optional: test)), ("price", price(now)),
+        ("target", .string(target)), ("canonical", .string(optional: canonical)), ("is_valid", .boolean(isValid)),
+        ("description", .string(optional: description)), ("region", .string(optional: region)),
+        ("is_test", .boolean(test != nil)), ("test", .string(optional: test)), ("price", price(now)),
       ] + RESTService.money("available", account?.available) + [
         ("seconds_available", .integer(optional: seconds(now))),
         ("refusal", refusal(now).map(NumberHint.tree) ?? .null), ("problem", problem),
@@ -56,7 +56,7 @@ struct NumberHint: Sendable {
     }
   }
 
-  private func price(_ now: Instant) -> JSONTree {
+  private func price(_ now: Instant) -> JSONValue {
     guard let account else { return .null }
     switch (number, quote) {
     case (.emergency, _), (_, .test), (_, .sandbox):
@@ -75,16 +75,17 @@ struct NumberHint: Sendable {
   ///   - fee: nano-units.
   private static func price(
     _ destination: String, _ rate: Int64, _ fee: Int64, _ initial: Int64, _ increment: Int64, _ currency: Currency
-  ) -> JSONTree {
+  ) -> JSONValue {
     // Nano-units become micro-units, rounded up as a bill's would be.
     let feeMicro = fee / 1000 + (fee % 1000 > 0 ? 1 : 0)
     return .members(
       [
-        ("destination", .text(destination)), ("per_minute", .text(DecimalText.format(rate, scale: Tariff.rateScale))),
+        ("destination", .string(destination)),
+        ("per_minute", .string(DecimalText.format(rate, scale: Tariff.rateScale))),
         ("per_minute_nano", .integer(rate)),
       ] + RESTService.money("fee", feeMicro) + [
         ("initial_seconds", .integer(initial)), ("increment_seconds", .integer(increment)),
-        ("currency", .text("\(currency)")),
+        ("currency", .string("\(currency)")),
       ])
   }
 
@@ -116,8 +117,8 @@ struct NumberHint: Sendable {
     return seconds(now) == 0 ? .insufficientCredit : nil
   }
 
-  private static func tree(_ refusal: LedgerRefusal) -> JSONTree {
+  private static func tree(_ refusal: LedgerRefusal) -> JSONValue {
     let code = ProblemCode(refusal)
-    return .members([("code", .text(code.name)), ("message", .text(code.title))])
+    return .members([("code", .string(code.name)), ("message", .string(code.title))])
   }
 }

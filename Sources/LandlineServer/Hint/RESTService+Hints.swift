@@ -5,7 +5,7 @@ import NumberPlan
 
 extension RESTService {
   var hintRoutes: [RESTRoute] {
-    let text = JSONTree.members([("type", .text("string"))])
+    let text = JSONValue.members([("type", .string("string"))])
     return [
       RESTRoute(
         method: "GET", path: "/v1/number-hints", id: "getNumberHint",

@@ -71,7 +71,7 @@ final class HubMedia {
     var sides: [BridgeSide] = []
     if needs.near == .trunk { sides.append(.left) }
     if needs.far { sides.append(.right) }
-    let credentials = needs.near == .app ? freshCredentials() : nil
+    let credentials = needs.near == .app ? ICECredentials(draw: { random.next() }) : nil
     entries[call]?.credentials = credentials
     let material = Material(
       bridge: bridge, needs: needs, certificate: certificate, apps: loop.appPorts, credentials: credentials,
@@ -256,15 +256,6 @@ final class HubMedia {
     // Eight bytes a draw: each draw asks the system.
     let words = (0..<(LocalMedia.keyMaterialLength + 7) / 8).map { _ in random.next() }
     return words.withUnsafeBytes { Array($0.prefix(LocalMedia.keyMaterialLength)) }
-  }
-
-  /// - Returns: `nil` never: the letters are of the alphabet and number that RFC 8839 section 5.4 asks for.
-  private func freshCredentials() -> ICECredentials? {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    func text(_ count: Int) -> String {
-      String((0..<count).map { _ in letters[Int.random(in: letters.indices, using: &random)] })
-    }
-    return ICECredentials(userFragment: text(8), password: text(24))
   }
 }
 

@@ -18,7 +18,7 @@ struct PagePhones: Sendable {
   }
 
   /// - Parameter label: tells the browser apart from others of the same person.
-  func register(_ application: AppCredentials, _ principal: RESTPrincipal, label: String, at now: Instant) -> JSONTree?
+  func register(_ application: AppCredentials, _ principal: RESTPrincipal, label: String, at now: Instant) -> JSONValue?
   {
     let user = PagePhones.user(principal, most: application.userRules.maximumLength)
     var nonce: [UInt8] = []
@@ -32,10 +32,10 @@ struct PagePhones: Sendable {
         instanceExpiresAt: issuedAt.advanced(byMilliseconds: ApplicationToken.minimumInstanceSeconds * 1000))
     else { return nil }
     return .members([
-      ("application_key", .text(application.key)), ("user", .text(user)), ("device", .text("web-\(label)")),
-      ("token", .text(token)),
-      ("expires_at", .text("\(issuedAt.advanced(byMilliseconds: PagePhones.tokenSeconds * 1000))")),
-      ("account", .text(application.account.text)),
+      ("application_key", .string(application.key)), ("user", .string(user)), ("device", .string("web-\(label)")),
+      ("token", .string(token)),
+      ("expires_at", .string("\(issuedAt.advanced(byMilliseconds: PagePhones.tokenSeconds * 1000))")),
+      ("account", .string(application.account.text)),
     ])
   }
 

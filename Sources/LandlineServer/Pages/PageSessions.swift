@@ -58,7 +58,7 @@ package final class PageSessions: Sendable {
   package func begin(_ ground: Ground, at now: Instant) -> String {
     var bytes: [UInt8] = []
     while bytes.count < Self.identifierBytes { withUnsafeBytes(of: draw()) { bytes += $0 } }
-    let text = RESTCursor.encode(bytes)
+    let text = Base64.encode(bytes, .url)
     sessions.withLock { sessions in
       if sessions.count >= Self.maximumSessions { sessions = sessions.filter { !$0.value.isOver(now) } }
       if sessions.count >= Self.maximumSessions,

@@ -122,7 +122,7 @@ extension RESTService {
     { call in
       let principal = try await proof(call.request, at: call.now)?.principal
       let isLocal = signsInLocally && PageOrigin.isLocal(call.request)
-      var me = JSONTree.null
+      var me = JSONValue.null
       if let principal { me = try await person(principal) }
       return .json(200, .members([("me", me), ("development", .boolean(isLocal))]))
     }
@@ -132,7 +132,7 @@ extension RESTService {
     { call in .json(200, try await person(try call.environment().principal)) }
   }
 
-  private func person(_ principal: RESTPrincipal) async throws -> JSONTree {
+  private func person(_ principal: RESTPrincipal) async throws -> JSONValue {
     guard let stores = operations.environment(principal.environment) else {
       throw Problem(.environmentUnknown, "the key's environment is not served here")
     }
@@ -148,11 +148,11 @@ extension RESTService {
       case .application: "application"
       }
     return .members([
-      ("role", .text(role)), ("environment", .text(principal.environment)),
-      ("account", .text(optional: principal.account?.text)), ("actor", .text(principal.actor)),
+      ("role", .string(role)), ("environment", .string(principal.environment)),
+      ("account", .string(optional: principal.account?.text)), ("actor", .string(principal.actor)),
       ("development", .boolean(signsInLocally)),
-      ("phone", .boolean(application != nil)), ("payer", .text(optional: application?.account.text)),
-      ("currency", .text(optional: currency.map { "\($0)" })),
+      ("phone", .boolean(application != nil)), ("payer", .string(optional: application?.account.text)),
+      ("currency", .string(optional: currency.map { "\($0)" })),
     ])
   }
 

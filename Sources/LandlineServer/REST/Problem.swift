@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 import LedgerCore
 
 /// One problem detail (RFC 9457): the kind, and what is known of this case.
@@ -11,11 +11,11 @@ package struct Problem: Error, Sendable {
   package var callID: String?
   package var sipStatus: Int?
   /// Members of this kind only: `position`, `member`.
-  package var members: [(String, JSONTree)]
+  package var members: [(String, JSONValue)]
 
   init(
     _ code: ProblemCode, _ detail: String, fix: String? = nil, headers: [(String, String)] = [],
-    members: [(String, JSONTree)] = []
+    members: [(String, JSONValue)] = []
   ) {
     self.code = code
     self.detail = detail
@@ -29,10 +29,10 @@ package struct Problem: Error, Sendable {
     self.init(ProblemCode(row), failure.invalidValue.map { "\($0.kind): \($0.problem)" } ?? row.meaning)
     if let invalid = failure.invalidValue {
       fix = invalid.accepted
-      members.append(("rule", .text(invalid.rule)))
+      members.append(("rule", .string(invalid.rule)))
       if let offset = invalid.offset { members.append(("position", .integer(Int64(offset)))) }
     }
-    if let refusal = failure.refusal { members.append(("refusal", .text(refusal.rawValue))) }
+    if let refusal = failure.refusal { members.append(("refusal", .string(refusal.rawValue))) }
     if let seconds = failure.retryAfterSeconds { headers.append(("Retry-After", String(seconds))) }
     callID = failure.correlationID
     sipStatus = failure.sipStatus
@@ -53,16 +53,17 @@ package struct Problem: Error, Sendable {
 
   /// - Parameter instance: path of the request.
   package func body(instance: String?) -> [UInt8] {
-    var all: [(String, JSONTree)] = [
-      ("type", .text("/errors/\(code.name)")), ("title", .text(code.title)), ("status", .integer(Int64(code.status))),
-      ("detail", .text(detail)),
+    var all: [(String, JSONValue)] = [
+      ("type", .string("/errors/\(code.name)")), ("title", .string(code.title)),
+      ("status", .integer(Int64(code.status))),
+      ("detail", .string(detail)),
     ]
-    if let instance { all.append(("instance", .text(instance))) }
-    all.append(("code", .text(code.name)))
-    if let fix { all.append(("fix", .text(fix))) }
+    if let instance { all.append(("instance", .string(instance))) }
+    all.append(("code", .string(code.name)))
+    if let fix { all.append(("fix", .string(fix))) }
     all.append(("retryable", .boolean(code.isRetryable)))
-    if let callID { all.append(("call_id", .text(callID))) }
+    if let callID { all.append(("call_id", .string(callID))) }
     if let sipStatus { all.append(("sip_status", .integer(Int64(sipStatus)))) }
-    return JSONTree.members(all + members).bytes
+    return JSONValue.members(all + members).bytes
   }
 }

@@ -27,7 +27,10 @@ package struct RESTBody: Sendable {
     }
   }
 
-  private let members: [String: JSONTree]
+  /// Most that a body may hold. Its bytes were counted when it arrived.
+  package static let limits = JSONReader.Limits(bytes: .max, depth: 32)
+
+  private let members: [String: JSONValue]
 
   /// The body of a request that has none.
   init() { members = [:] }
@@ -42,33 +45,53 @@ package struct RESTBody: Sendable {
 
   private static func members(
     of bytes: [UInt8], type: String?, _ known: [Member]
-  ) throws -> [String: JSONTree] {
+  ) throws -> [String: JSONValue] {
     if bytes.isEmpty, !known.contains(where: { $0.isRequired }) { return [:] }
     let type = (type ?? "").prefix { $0 != ";" }.lowercased()
     guard type.trimmedSpaces == "application/json" else {
       throw Problem(.mediaType, type.isEmpty ? "the body's type is not given" : "\(type.prefix(64)) is not read here")
     }
-    let tree: JSONTree
+    let tree: JSONValue
     do {
-      tree = try JSONReader.read(bytes)
+      tree = try JSONReader.read(bytes, limits)
     } catch {
-      throw Problem(
-        .jsonMalformed, "byte \(error.offset): \(error.problem)", members: [("position", .integer(Int64(error.offset)))]
-      )
+      throw RESTBody.malformed(error)
     }
     guard case .object(let found) = tree else {
-      throw Problem(.bodyShape, "the body is \(tree.kind)", fix: "an object: {…}")
+      throw Problem(.bodyShape, "the body is \(RESTBody.word(tree))", fix: "an object: {…}")
     }
     let names = known.map { $0.name }
-    for member in found where !names.contains(member.name) {
+    for member in found.members where !names.contains(member.name) {
       throw RESTBody.unknown(
         member.name, Spelling.nearest(to: member.name, among: names), known: names.joined(separator: ", "))
     }
     for member in known where member.isRequired && (tree[member.name] ?? .null) == .null {
       throw Problem(
-        .memberMissing, "\(member.name) is missing", fix: member.description, members: [("member", .text(member.name))])
+        .memberMissing, "\(member.name) is missing", fix: member.description,
+        members: [("member", .string(member.name))])
     }
-    return Dictionary(found.map { ($0.name, $0.value) }) { first, _ in first }
+    return Dictionary(found.members.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+
+  private static func malformed(_ problem: JSONProblem) -> Problem {
+    let words =
+      if case .duplicate(let name) = problem.kind {
+        "the member \(name) stands here a second time"
+      } else {
+        problem.problem
+      }
+    return Problem(
+      .jsonMalformed, "byte \(problem.offset): \(words)", members: [("position", .integer(Int64(problem.offset)))])
+  }
+
+  /// What a person calls this kind of value.
+  private static func word(_ value: JSONValue) -> String {
+    switch value {
+    case .boolean: "true or false"
+    case .string: "a text"
+    case .array: "a list"
+    case .null, .integer, .number, .object: value.kind
+    }
   }
 
   // MARK: - Values
@@ -76,7 +99,7 @@ package struct RESTBody: Sendable {
   package func text(_ name: String) throws -> String? {
     switch members[name] {
     case nil, .null: return nil
-    case .text(let text): return text
+    case .string(let text): return text
     default: throw RESTBody.invalid(name, "a text is wanted here", fix: "\"\(name)\": \"…\"")
     }
   }
@@ -132,22 +155,22 @@ package struct RESTBody: Sendable {
   }
 
   package func destination(_ name: String) throws -> (kind: Destination.Kind, target: String) {
-    guard case .object(let members)? = members[name] else {
+    guard case .object(let object)? = members[name] else {
       throw RESTBody.invalid(name, "an object with kind and target is wanted here", fix: nil)
     }
-    for member in members where member.name != "kind" && member.name != "target" {
+    for member in object.members where member.name != "kind" && member.name != "target" {
       throw RESTBody.unknown(
         "\(name).\(member.name)", Spelling.nearest(to: member.name, among: ["kind", "target"]).map { "\(name).\($0)" },
         known: "kind and target")
     }
-    guard case .text(let kindText)? = members.first(where: { $0.name == "kind" })?.value,
+    guard case .string(let kindText)? = object["kind"],
       let kind = Destination.Kind(rawValue: kindText)
     else {
       throw RESTBody.invalid(
         "\(name).kind", "not a kind of destination",
         fix: Destination.Kind.allCases.map { $0.rawValue }.joined(separator: ", "))
     }
-    guard case .text(let target)? = members.first(where: { $0.name == "target" })?.value else {
+    guard case .string(let target)? = object["target"] else {
       throw RESTBody.invalid("\(name).target", "a text is wanted here", fix: "+46701234567, sip:alice@example.com")
     }
     return (kind, target)
@@ -155,12 +178,12 @@ package struct RESTBody: Sendable {
 
   package func texts(_ name: String) throws -> [String: String] {
     guard let value = members[name], value != .null else { return [:] }
-    guard case .object(let members) = value else {
+    guard case .object(let object) = value else {
       throw RESTBody.invalid(name, "an object of texts is wanted here", fix: nil)
     }
     var texts: [String: String] = [:]
-    for member in members {
-      guard case .text(let text) = member.value else {
+    for member in object.members {
+      guard case .string(let text) = member.value else {
         throw RESTBody.invalid("\(name).\(member.name)", "a text is wanted here", fix: nil)
       }
       texts[member.name] = text
@@ -173,20 +196,20 @@ package struct RESTBody: Sendable {
       return try parse()
     } catch {
       var problem = invalid(member, "\(error.kind): \(error.problem)", fix: error.accepted)
-      problem.members.append(("rule", .text(error.rule)))
+      problem.members.append(("rule", .string(error.rule)))
       if let offset = error.offset { problem.members.append(("position", .integer(Int64(offset)))) }
       throw problem
     }
   }
 
   static func invalid(_ member: String, _ problem: String, fix: String?) -> Problem {
-    Problem(.memberInvalid, "\(member): \(problem)", fix: fix, members: [("member", .text(member))])
+    Problem(.memberInvalid, "\(member): \(problem)", fix: fix, members: [("member", .string(member))])
   }
 
   static func unknown(_ member: String, _ nearest: String?, known: String) -> Problem {
     Problem(
       .memberUnknown, "\(member) is not known here", fix: nearest.map { "did you mean \($0)?" } ?? known,
-      members: [("member", .text(member))])
+      members: [("member", .string(member))])
   }
 }
 

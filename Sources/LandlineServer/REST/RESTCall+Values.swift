@@ -73,6 +73,6 @@ extension RESTCall {
   }
 
   static func invalidParameter(_ name: String, _ problem: String, fix: String?) -> Problem {
-    Problem(.parameterInvalid, "\(name): \(problem)", fix: fix, members: [("parameter", .text(name))])
+    Problem(.parameterInvalid, "\(name): \(problem)", fix: fix, members: [("parameter", .string(name))])
   }
 }

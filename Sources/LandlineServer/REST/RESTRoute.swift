@@ -28,7 +28,7 @@ struct RESTRoute: Sendable {
   struct Parameter: Sendable {
     var name: String
     var description: String
-    var schema: JSONTree
+    var schema: JSONValue
   }
 
   typealias Member = RESTBody.Member
@@ -106,7 +106,7 @@ struct RESTAnswer: Sendable {
   /// A body without a known end, in place of ``body``.
   var lines: AsyncStream<[UInt8]>?
 
-  static func json(_ status: Int = 200, _ value: JSONTree, headers: [(String, String)] = []) -> RESTAnswer {
+  static func json(_ status: Int = 200, _ value: JSONValue, headers: [(String, String)] = []) -> RESTAnswer {
     RESTAnswer(status: status, headers: headers, mediaType: "application/json", body: value.bytes)
   }
 

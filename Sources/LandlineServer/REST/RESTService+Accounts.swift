@@ -7,19 +7,20 @@ extension RESTService {
     .init(
       name: "limit", description: "Rows of a page, \(RESTCall.defaultLimit) by default.",
       schema: .members([
-        ("type", .text("integer")), ("minimum", .integer(1)), ("maximum", .integer(Int64(RESTCall.maximumLimit))),
+        ("type", .string("integer")), ("minimum", .integer(1)), ("maximum", .integer(Int64(RESTCall.maximumLimit))),
       ])),
     .init(
-      name: "cursor", description: "The member next of the page before.", schema: .members([("type", .text("string"))])),
+      name: "cursor", description: "The member next of the page before.",
+      schema: .members([("type", .string("string"))])),
   ]
 
   static let periodParameters: [RESTRoute.Parameter] = [
     .init(
       name: "from", description: "Only from this instant on.",
-      schema: .members([("type", .text("string")), ("format", .text("date-time"))])),
+      schema: .members([("type", .string("string")), ("format", .string("date-time"))])),
     .init(
       name: "to", description: "Only before this instant.",
-      schema: .members([("type", .text("string")), ("format", .text("date-time"))])),
+      schema: .members([("type", .string("string")), ("format", .string("date-time"))])),
   ]
 
   var accountRoutes: [RESTRoute] {
@@ -105,7 +106,8 @@ extension RESTService {
     return .json(
       200,
       .members([
-        ("accounts", .array(try page.map { try accountTree($0.0, lockReason: $0.1) })), ("next", .text(optional: next)),
+        ("accounts", .array(try page.map { try accountTree($0.0, lockReason: $0.1) })),
+        ("next", .string(optional: next)),
       ]),
       headers: link(call, next))
   }
@@ -127,23 +129,23 @@ extension RESTService {
     return [("Link", "<\(call.request.path)?\((kept + ["cursor=\(next)"]).joined(separator: "&"))>; rel=\"next\"")]
   }
 
-  static func accountTree(_ account: LedgerAccount, lockReason: String?) throws -> JSONTree {
+  static func accountTree(_ account: LedgerAccount, lockReason: String?) throws -> JSONValue {
     .members(
       [
-        ("account", .text(account.name)), ("kind", .text(account.kind.rawValue)),
-        ("currency", .text("\(account.currency)")), ("status", .text(account.status.rawValue)),
-        ("lock_reason", .text(optional: lockReason)),
+        ("account", .string(account.name)), ("kind", .string(account.kind.rawValue)),
+        ("currency", .string("\(account.currency)")), ("status", .string(account.status.rawValue)),
+        ("lock_reason", .string(optional: lockReason)),
       ] + money("posted", account.posted) + money("held", account.held) + money("available", account.available)
         + money("credit_limit", account.floor == .min ? .max : -account.floor) + [
-          ("open_calls", .integer(account.openHolds)), ("plan", account.plan.isEmpty ? .null : .text(account.plan)),
-          ("zone", .text(account.zone)), ("created_at", .text("\(account.createdAt)")),
+          ("open_calls", .integer(account.openHolds)), ("plan", account.plan.isEmpty ? .null : .string(account.plan)),
+          ("zone", .string(account.zone)), ("created_at", .string("\(account.createdAt)")),
         ])
   }
 
   /// A decimal text and whole micro-units.
-  static func money(_ name: String, _ micros: Int64?) -> [(String, JSONTree)] {
+  static func money(_ name: String, _ micros: Int64?) -> [(String, JSONValue)] {
     [
-      (name, .text(optional: micros.map { DecimalText.format($0, scale: Credits.scale) })),
+      (name, .string(optional: micros.map { DecimalText.format($0, scale: Credits.scale) })),
       (name + "_micro", .integer(optional: micros)),
     ]
   }
@@ -185,8 +187,8 @@ extension RESTService {
     return .json(
       status,
       .members([
-        ("seq", .integer(receipt.seq)), ("account", .text(account.text)), ("change", .text(word)),
-        ("key", .text(call.key.text)),
+        ("seq", .integer(receipt.seq)), ("account", .string(account.text)), ("change", .string(word)),
+        ("key", .string(call.key.text)),
       ]), headers: headers)
   }
 }

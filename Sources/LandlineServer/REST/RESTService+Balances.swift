@@ -27,14 +27,15 @@ extension RESTService {
     }
     guard let (account, course) = found else { throw Problem(.unknownAccount) }
     let points = course.points.map { point in
-      JSONTree.members(
-        [("at", .text("\(point.at)"))] + money("posted", point.posted) + money("held", point.held))
+      JSONValue.members(
+        [("at", .string("\(point.at)"))] + money("posted", point.posted) + money("held", point.held))
     }
     return .json(
       200,
       .members([
-        ("account", .text(account.name)), ("currency", .text("\(account.currency)")), ("from", .text("\(course.from)")),
-        ("to", .text("\(course.to)")), ("complete", .boolean(course.isComplete)), ("points", .array(points)),
+        ("account", .string(account.name)), ("currency", .string("\(account.currency)")),
+        ("from", .string("\(course.from)")),
+        ("to", .string("\(course.to)")), ("complete", .boolean(course.isComplete)), ("points", .array(points)),
       ]))
   }
 }

@@ -5,7 +5,7 @@ import LedgerCore
 import NodeCore
 
 extension RESTService {
-  private static let textSchema = JSONTree.members([("type", .text("string"))])
+  private static let textSchema = JSONValue.members([("type", .string("string"))])
 
   var callRoutes: [RESTRoute] {
     let operations = operations
@@ -19,7 +19,7 @@ extension RESTService {
           .init(
             name: "cause", description: "Only calls that ended so.",
             schema: .members([
-              ("type", .text("string")), ("enum", .array(CallEndCause.allCases.map { .text($0.rawValue) })),
+              ("type", .string("string")), ("enum", .array(CallEndCause.allCases.map { .string($0.rawValue) })),
             ])),
         ], success: .json(200, "CallPage"), problems: [.cursorInvalid, .storeUnavailable], handle: RESTService.listCalls
       ),
@@ -45,7 +45,7 @@ extension RESTService {
         guard let account = try call.name("account", as: AccountName.self) ?? call.ownAccount else {
           throw Problem(
             .memberMissing, "account is missing", fix: "name of the account that pays",
-            members: [("member", .text("account"))])
+            members: [("member", .string("account"))])
         }
         guard call.mayUse(account) else { throw Problem(.unknownAccount) }
         let order = OriginateOrder(
@@ -54,7 +54,7 @@ extension RESTService {
           headers: try call.texts("headers"))
         switch await operations.originate(order) {
         case .success(let id):
-          return .json(201, .members([("id", .text(id.text))]), headers: [("Location", "/v1/calls/\(id)")])
+          return .json(201, .members([("id", .string(id.text))]), headers: [("Location", "/v1/calls/\(id)")])
         case .failure(let failure): throw Problem(failure)
         }
       },
@@ -84,7 +84,7 @@ extension RESTService {
           .init(
             name: "watch",
             description: "true for a stream without end, one call a line: first those that are up, then every change.",
-            schema: .members([("type", .text("boolean"))]))
+            schema: .members([("type", .string("boolean"))]))
         ], success: .json(200, "LiveCalls"), otherTypes: [LiveCallStream.mediaType], problems: [.parameterInvalid]
       ) { call in
         let (principal, _) = try call.environment()
@@ -150,7 +150,7 @@ extension RESTService {
     return .json(
       200,
       .members([
-        ("calls", .array(records.map { RESTTrees.record($0) })), ("next", .text(optional: page.next)),
+        ("calls", .array(records.map { RESTTrees.record($0) })), ("next", .string(optional: page.next)),
       ]), headers: link(call, page.next))
   }
 }

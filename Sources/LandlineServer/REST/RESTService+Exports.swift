@@ -31,7 +31,7 @@ extension RESTService {
           .init(
             name: "format", description: "csv, json, or hledger for a journal of double entries.",
             schema: .members([
-              ("type", .text("string")), ("enum", .array(ExportFormat.allCases.map { .text($0.rawValue) })),
+              ("type", .string("string")), ("enum", .array(ExportFormat.allCases.map { .string($0.rawValue) })),
             ]))
         ] + RESTService.periodParameters, success: .text(200, "text/csv"),
         otherTypes: ["application/json", "text/plain"], problems: [.accountUnknown, .exportRunning],
@@ -43,7 +43,7 @@ extension RESTService {
           .init(
             name: "days", description: "How many, today included; \(RESTService.defaultSpendDays) by default.",
             schema: .members([
-              ("type", .text("integer")), ("minimum", .integer(1)),
+              ("type", .string("integer")), ("minimum", .integer(1)),
               ("maximum", .integer(Int64(RESTService.maximumSpendDays))),
             ]))
         ], success: .json(200, "Spend"), problems: [.accountUnknown], handle: showSpend),
@@ -99,7 +99,7 @@ extension RESTService {
   /// Visits the entries of an account, oldest first, as the history shows them.
   private static func forEachEntry(
     _ account: LedgerAccount, _ reading: any LedgerReading, _ from: Instant?, _ to: Instant?, _ showsOthers: Bool,
-    _ body: (JSONTree) throws -> Void
+    _ body: (JSONValue) throws -> Void
   ) throws {
     let pageSize = 1024
     var after: Int64 = 0
@@ -127,7 +127,7 @@ extension RESTService {
     try forEachEntry(account, reading, from, to, showsOthers) { entry in
       let cells = csvColumns.map { column -> String in
         switch entry[column] {
-        case .text(let text): csvCell(text)
+        case .string(let text): csvCell(text)
         case .integer(let value): String(value)
         default: ""
         }
@@ -149,9 +149,9 @@ extension RESTService {
     _ account: LedgerAccount, _ reading: any LedgerReading, _ from: Instant?, _ to: Instant?, _ showsOthers: Bool,
     _ file: ExportFile
   ) throws {
-    func text(_ tree: JSONTree) -> String { String(decoding: tree.bytes, as: UTF8.self) }
+    func text(_ tree: JSONValue) -> String { String(decoding: tree.bytes, as: UTF8.self) }
     try file.write(
-      "{\"account\":\(text(.text(account.name))),\"currency\":\(text(.text("\(account.currency)"))),\"entries\":[")
+      "{\"account\":\(text(.string(account.name))),\"currency\":\(text(.string("\(account.currency)"))),\"entries\":[")
     var isFirst = true
     try forEachEntry(account, reading, from, to, showsOthers) { entry in
       try file.write((isFirst ? "\n" : ",\n") + text(entry))
@@ -175,7 +175,7 @@ extension RESTService {
         days = number
       }
       let (count, now) = (Int64(days), call.now)
-      let found = try await stores.ledger.read { reading -> (LedgerAccount, [JSONTree])? in
+      let found = try await stores.ledger.read { reading -> (LedgerAccount, [JSONValue])? in
         guard let account = try reading.customer(named: name.text) else { return nil }
         let zone = (try? CivilZone(account.zone)) ?? .utc
         let today = zone.date(at: now)
@@ -183,9 +183,9 @@ extension RESTService {
         var spent: [Int64: Int64] = [:]
         for counter in try reading.counters(of: account.id) { spent[counter.day] = counter.spent }
         let calls = try RESTService.callsByDay(account, reading, zone, from: zone.startOfDay(first))
-        let rows = (first.dayNumber...today.dayNumber).map { day -> JSONTree in
+        let rows = (first.dayNumber...today.dayNumber).map { day -> JSONValue in
           .members(
-            [("date", .text("\(CivilDate(dayNumber: day))"))] + RESTService.money("spent", spent[day] ?? 0) + [
+            [("date", .string("\(CivilDate(dayNumber: day))"))] + RESTService.money("spent", spent[day] ?? 0) + [
               ("calls", .integer(optional: calls.map { $0[day] ?? 0 }))
             ])
         }
@@ -195,7 +195,7 @@ extension RESTService {
       return .json(
         200,
         .members([
-          ("account", .text(account.name)), ("currency", .text("\(account.currency)")), ("days", .array(rows)),
+          ("account", .string(account.name)), ("currency", .string("\(account.currency)")), ("days", .array(rows)),
         ]))
     }
   }

@@ -104,10 +104,10 @@ extension RESTService {
         201,
         .members(
           [
-            ("seq", .integer(seq)), ("account", .text(name.text)), ("kind", .text(id == "topUp" ? "topup" : id)),
-            ("currency", .text("\(account.currency)")),
+            ("seq", .integer(seq)), ("account", .string(name.text)), ("kind", .string(id == "topUp" ? "topup" : id)),
+            ("currency", .string("\(account.currency)")),
           ] + RESTService.money("amount", moved) + RESTService.money("balance", balance)
-            + [("key", .text(call.key.text))]))
+            + [("key", .string(call.key.text))]))
     }
   }
 
@@ -128,7 +128,7 @@ extension RESTService {
     }
     let before = place
     let showsOthers = call.ownAccount == nil
-    let found = try await stores.ledger.read { reading -> (LedgerAccount, [JSONTree], HistoryLine?)? in
+    let found = try await stores.ledger.read { reading -> (LedgerAccount, [JSONValue], HistoryLine?)? in
       guard let account = try reading.customer(named: name.text) else { return nil }
       let lines = try page(reading, account, limit: limit + 1, from: from, to: to, before: before)
       var others: [Int64: LedgerAccount] = [:]
@@ -140,8 +140,8 @@ extension RESTService {
     return .json(
       200,
       .members([
-        ("account", .text(account.name)), ("currency", .text("\(account.currency)")), ("entries", .array(entries)),
-        ("next", .text(optional: next)),
+        ("account", .string(account.name)), ("currency", .string("\(account.currency)")), ("entries", .array(entries)),
+        ("next", .string(optional: next)),
       ]), headers: link(call, next))
   }
 
@@ -166,7 +166,7 @@ extension RESTService {
   static func line(
     _ line: HistoryLine, _ account: LedgerAccount, _ reading: any LedgerReading,
     _ others: inout [Int64: LedgerAccount], showsOthers: Bool
-  ) throws -> JSONTree {
+  ) throws -> JSONValue {
     let (transfer, entry) = (line.transfer, line.entry)
     let booked = try reading.transfer(seq: transfer.seq)
     let otherID = transfer.debit == account.id ? transfer.credit : transfer.debit
@@ -174,31 +174,31 @@ extension RESTService {
     let other = others[otherID]
     let hold = try transfer.call.flatMap { try reading.hold(account: account.id, call: $0) }
     let charge = transfer.kind == .call ? hold : nil
-    let postings = [booked?.debit, booked?.credit].compactMap { $0 }.map { posting -> JSONTree in
+    let postings = [booked?.debit, booked?.credit].compactMap { $0 }.map { posting -> JSONValue in
       let isOwn = posting.account == account.id
       let owner = isOwn ? account : other
       return .members(
-        [("account", .text(owner.map { $0.kind.isCustomer ? $0.name : $0.journalName } ?? ""))]
+        [("account", .string(owner.map { $0.kind.isCustomer ? $0.name : $0.journalName } ?? ""))]
           + money("amount", posting.amount)
           + money("balance", isOwn || showsOthers ? posting.balanceAfter : nil))
     }
     let rate = charge?.snapshot.segment(at: charge?.answeredAt ?? .distantPast).tariff.tiers.first?.ratePerMinute
     return .members(
       [
-        ("seq", .integer(transfer.seq)), ("time", .text("\(transfer.at)")), ("kind", .text(transfer.kind.rawValue)),
+        ("seq", .integer(transfer.seq)), ("time", .string("\(transfer.at)")), ("kind", .string(transfer.kind.rawValue)),
       ] + money("amount", entry.amount) + money("balance", entry.balanceAfter) + [
-        ("currency", .text("\(account.currency)")),
-        ("counterpart", .text(optional: other.map { $0.kind.isCustomer ? $0.name : $0.journalName })),
-        ("call", .text(optional: transfer.call?.text)), ("destination", .text(optional: hold?.destination)),
+        ("currency", .string("\(account.currency)")),
+        ("counterpart", .string(optional: other.map { $0.kind.isCustomer ? $0.name : $0.journalName })),
+        ("call", .string(optional: transfer.call?.text)), ("destination", .string(optional: hold?.destination)),
         ("duration_ms", .integer(optional: charge?.duration)),
         (
           "billed_seconds",
           .integer(optional: charge.map { $0.settlement(milliseconds: $0.duration ?? 0).billedSeconds })
         ),
-        ("rate", .text(optional: rate.map { DecimalText.format($0, scale: Tariff.rateScale) })),
-        ("rate_nano", .integer(optional: rate)), ("reason", .text(optional: charge?.reason)),
-        ("reverses", .integer(optional: transfer.reverses)), ("key", .text(transfer.key)),
-        ("actor", .text(transfer.actor)), ("detail", .text(transfer.detail)),
+        ("rate", .string(optional: rate.map { DecimalText.format($0, scale: Tariff.rateScale) })),
+        ("rate_nano", .integer(optional: rate)), ("reason", .string(optional: charge?.reason)),
+        ("reverses", .integer(optional: transfer.reverses)), ("key", .string(transfer.key)),
+        ("actor", .string(transfer.actor)), ("detail", .string(transfer.detail)),
         ("postings", .array(postings)),
       ])
   }

@@ -13,11 +13,11 @@ extension RESTService {
         return .json(
           200,
           .members([
-            ("version", .text(status.version)), ("node", .text(status.node)),
-            ("started_at", .text("\(status.startedAt)")), ("ready", .boolean(status.isReady)),
+            ("version", .string(status.version)), ("node", .string(status.node)),
+            ("started_at", .string("\(status.startedAt)")), ("ready", .boolean(status.isReady)),
             ("draining", .boolean(status.isDraining)), ("live_calls", .integer(Int64(status.liveCalls))),
             ("sessions", .integer(Int64(status.sessions))),
-            ("problems", .array(status.problems.map { .text($0) })),
+            ("problems", .array(status.problems.map { .string($0) })),
           ]))
       }
     ]
@@ -90,6 +90,6 @@ extension RESTService {
   }
 
   private static func health(_ status: Int, _ word: String, _ problems: [String]) -> RESTAnswer {
-    .json(status, .members([("status", .text(word)), ("problems", .array(problems.map { .text($0) }))]))
+    .json(status, .members([("status", .string(word)), ("problems", .array(problems.map { .string($0) }))]))
   }
 }

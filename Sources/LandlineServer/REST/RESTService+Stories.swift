@@ -6,7 +6,7 @@ import NodeCore
 extension RESTService {
   private static let masked = RESTRoute.Parameter(
     name: "masked", description: "true hides all of each phone number but its ends.",
-    schema: .members([("type", .text("boolean"))]))
+    schema: .members([("type", .string("boolean"))]))
 
   /// What happened in a call: for its page, for people, and for readers of captures.
   var storyRoutes: [RESTRoute] {

@@ -39,18 +39,18 @@ extension RESTService {
     }
   }
 
-  private static func trunkTree(_ trunk: TrunkReport) -> JSONTree {
+  private static func trunkTree(_ trunk: TrunkReport) -> JSONValue {
     let figures = trunk.figures
-    let failures = figures.failures.map { failure -> JSONTree in
+    let failures = figures.failures.map { failure -> JSONValue in
       .members([
-        ("code", .text(failure.code.rawValue)),
+        ("code", .string(failure.code.rawValue)),
         ("sip_status", .integer(optional: failure.sipStatus.map { Int64($0) })),
-        ("count", .integer(Int64(failure.count))), ("last_at", .text("\(failure.lastAt)")),
+        ("count", .integer(Int64(failure.count))), ("last_at", .string("\(failure.lastAt)")),
       ])
     }
     return .members([
-      ("name", .text(trunk.name)), ("uri", .text(trunk.uri)), ("standing", .text(trunk.standing)),
-      ("explanation", .text(trunk.explanation)), ("live_calls", .integer(Int64(trunk.liveCalls))),
+      ("name", .string(trunk.name)), ("uri", .string(trunk.uri)), ("standing", .string(trunk.standing)),
+      ("explanation", .string(trunk.explanation)), ("live_calls", .integer(Int64(trunk.liveCalls))),
       ("maximum_calls", .integer(optional: trunk.maximumCalls.map { Int64($0) })),
       ("attempts", .integer(Int64(figures.attempts))), ("answered", .integer(Int64(figures.answered))),
       ("answer_ratio", figures.answerRatio.map { .number($0) } ?? .null),
@@ -61,9 +61,9 @@ extension RESTService {
     ])
   }
 
-  private static func hourTree(_ hour: TrunkFigures.Hour) -> JSONTree {
+  private static func hourTree(_ hour: TrunkFigures.Hour) -> JSONValue {
     .members([
-      ("starts_at", .text("\(hour.startsAt)")), ("attempts", .integer(Int64(hour.attempts))),
+      ("starts_at", .string("\(hour.startsAt)")), ("attempts", .integer(Int64(hour.attempts))),
       ("answered", .integer(Int64(hour.answered))), ("answer_ratio", hour.answerRatio.map { .number($0) } ?? .null),
       ("options_sent", .integer(Int64(hour.pings))), ("options_answered", .integer(Int64(hour.pingAnswers))),
       ("options_mean_ms", hour.meanOptionsMilliseconds.map { .number($0) } ?? .null),
@@ -98,7 +98,7 @@ extension RESTService {
         do {
           let worst = try await testTrunk(name, order) { continuation.yield(RESTService.line($0)) }
           let outcome = worst ?? .skipped
-          continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .text(outcome.rawValue))]))
+          continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .string(outcome.rawValue))]))
         } catch {
           logger.error(
             "a trunk could not be tested", metadata: ["trunk": "\(name)", "error": "\(ErrorText.text(error))"])
@@ -106,7 +106,7 @@ extension RESTService {
             step: "test", outcome: .failed, text: "The test itself failed.", fix: "the gateway's log says why",
             milliseconds: 0)
           continuation.yield(RESTService.line(step))
-          continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .text("failed"))]))
+          continuation.yield(RESTService.line([("done", .boolean(true)), ("outcome", .string("failed"))]))
         }
         continuation.finish()
       }
@@ -118,10 +118,10 @@ extension RESTService {
 
   private static func line(_ step: TrunkTestStep) -> [UInt8] {
     line([
-      ("step", .text(step.step)), ("outcome", .text(step.outcome.rawValue)), ("text", .text(step.text)),
-      ("fix", .text(optional: step.fix)), ("milliseconds", .integer(step.milliseconds)),
+      ("step", .string(step.step)), ("outcome", .string(step.outcome.rawValue)), ("text", .string(step.text)),
+      ("fix", .string(optional: step.fix)), ("milliseconds", .integer(step.milliseconds)),
     ])
   }
 
-  private static func line(_ members: [(String, JSONTree)]) -> [UInt8] { JSONTree.members(members).bytes + [0x0A] }
+  private static func line(_ members: [(String, JSONValue)]) -> [UInt8] { JSONValue.members(members).bytes + [0x0A] }
 }

@@ -175,7 +175,7 @@ package struct RESTService: Sendable {
       throw Problem(
         .parameterUnknown, "\(name) is not known here",
         fix: nearest ?? (known.isEmpty ? "no query string" : known.joined(separator: ", ")),
-        members: [("parameter", .text(name))])
+        members: [("parameter", .string(name))])
     }
     return Dictionary(parameters.map { ($0.name, $0.value) }) { first, _ in first }
   }

@@ -4,33 +4,34 @@ import CallModel
 
 /// The gateway's values as JSON. Money is a decimal text and whole micro-units, times are RFC 3339 in UTC.
 enum RESTTrees {
-  static func call(_ call: CallSnapshot) -> JSONTree { .members(members(call)) }
+  static func call(_ call: CallSnapshot) -> JSONValue { .members(members(call)) }
 
-  private static func members(_ call: CallSnapshot) -> [(String, JSONTree)] {
+  private static func members(_ call: CallSnapshot) -> [(String, JSONValue)] {
     [
-      ("id", .text(call.id.text)), ("environment", .text(call.environment)), ("account", .text(call.account.text)),
-      ("application", .text(optional: call.application)), ("user", .text(optional: call.user?.text)),
-      ("kind", .text(call.kind.rawValue)), ("destination", .text(call.destination)),
-      ("state", .text(call.state.rawValue)), ("started_at", instant(call.startedAt)),
-      ("answered_at", instant(call.answeredAt)), ("trunk", .text(optional: call.trunk)),
-      ("near_codec", .text(optional: call.nearCodec)), ("far_codec", .text(optional: call.farCodec)),
+      ("id", .string(call.id.text)), ("environment", .string(call.environment)),
+      ("account", .string(call.account.text)),
+      ("application", .string(optional: call.application)), ("user", .string(optional: call.user?.text)),
+      ("kind", .string(call.kind.rawValue)), ("destination", .string(call.destination)),
+      ("state", .string(call.state.rawValue)), ("started_at", instant(call.startedAt)),
+      ("answered_at", instant(call.answeredAt)), ("trunk", .string(optional: call.trunk)),
+      ("near_codec", .string(optional: call.nearCodec)), ("far_codec", .string(optional: call.farCodec)),
     ] + RESTService.money("held", call.heldMicro) + [
-      ("currency", .text("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
+      ("currency", .string("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
       ("failure", call.failure.map(failure) ?? .null),
     ]
   }
 
-  static func record(_ record: CallRecord) -> JSONTree {
+  static func record(_ record: CallRecord) -> JSONValue {
     let summary = record.summary
-    let extra: [(String, JSONTree)] = [
+    let extra: [(String, JSONValue)] = [
       ("progressed_at", instant(summary.progressedAt)), ("rung_at", instant(summary.rungAt)),
       ("established_at", instant(summary.establishedAt)), ("ended_at", instant(summary.endedAt)),
-      ("cause", .text(summary.cause.rawValue)), ("duration_ms", .integer(summary.durationMilliseconds)),
+      ("cause", .string(summary.cause.rawValue)), ("duration_ms", .integer(summary.durationMilliseconds)),
       ("billed_seconds", .integer(summary.billedSeconds)),
     ]
-    let rest: [(String, JSONTree)] = [
-      ("caller_number", .text(optional: record.callerNumber)), ("attempts", .array(record.attempts.map(attempt))),
-      ("sip_call_id", .text(optional: record.sipCallID)),
+    let rest: [(String, JSONValue)] = [
+      ("caller_number", .string(optional: record.callerNumber)), ("attempts", .array(record.attempts.map(attempt))),
+      ("sip_call_id", .string(optional: record.sipCallID)),
       ("mean_score_near", record.meanScoreNear.map { .number($0) } ?? .null),
       ("mean_score_far", record.meanScoreFar.map { .number($0) } ?? .null),
       (
@@ -40,9 +41,9 @@ enum RESTTrees {
       (
         "story",
         .array(
-          record.story.map { .members([("milliseconds", .integer($0.milliseconds)), ("text", .text($0.text))]) })
+          record.story.map { .members([("milliseconds", .integer($0.milliseconds)), ("text", .string($0.text))]) })
       ),
-      ("flags", .array(record.flags.map { .text($0) })),
+      ("flags", .array(record.flags.map { .string($0.rawValue) })),
     ]
     var all = members(record.call)
     if let failure = summary.failure, let index = all.firstIndex(where: { $0.0 == "failure" }) {
@@ -51,10 +52,10 @@ enum RESTTrees {
     return .members(all + extra + RESTService.money("cost", summary.costMicro) + rest)
   }
 
-  private static func instant(_ instant: Instant?) -> JSONTree { .text(optional: instant.map { "\($0)" }) }
+  private static func instant(_ instant: Instant?) -> JSONValue { .string(optional: instant.map { "\($0)" }) }
 
-  private static func quality(_ quality: CallQuality) -> JSONTree {
-    func direction(_ direction: CallQuality.Direction) -> JSONTree {
+  private static func quality(_ quality: CallQuality) -> JSONValue {
+    func direction(_ direction: CallQuality.Direction) -> JSONValue {
       .members([
         ("mos", direction.meanOpinionScore.map { .number($0) } ?? .null),
         ("jitter_ms", direction.jitter.map { .number($0) } ?? .null),
@@ -68,23 +69,24 @@ enum RESTTrees {
     ])
   }
 
-  private static func attempt(_ attempt: CallAttempt) -> JSONTree {
+  private static func attempt(_ attempt: CallAttempt) -> JSONValue {
     .members([
-      ("trunk", .text(attempt.trunk)), ("started_at", instant(attempt.startedAt)),
+      ("trunk", .string(attempt.trunk)), ("started_at", instant(attempt.startedAt)),
       ("ended_at", instant(attempt.endedAt)), ("sip_status", .integer(optional: attempt.sipStatus.map { Int64($0) })),
-      ("code", .text(optional: attempt.code?.rawValue)),
+      ("code", .string(optional: attempt.code?.rawValue)),
     ])
   }
 
-  static func failure(_ failure: CallFailure) -> JSONTree {
+  static func failure(_ failure: CallFailure) -> JSONValue {
     .members([
-      ("code", .text(failure.code.rawValue)), ("domain", .text(failure.domain.rawValue)),
-      ("message", .text(failure.code.details.meaning)), ("refusal", .text(optional: failure.refusal?.rawValue)),
+      ("code", .string(failure.code.rawValue)), ("domain", .string(failure.domain.rawValue)),
+      ("message", .string(failure.code.details.meaning)), ("refusal", .string(optional: failure.refusal?.rawValue)),
       ("sip_status", .integer(optional: failure.sipStatus.map { Int64($0) })),
-      ("phrase", .text(optional: failure.phrase)),
-      ("cause", .integer(optional: failure.causeOrMapped.map { Int64($0) })), ("retry", .text(failure.retry.rawValue)),
+      ("phrase", .string(optional: failure.phrase)),
+      ("cause", .integer(optional: failure.causeOrMapped.map { Int64($0) })),
+      ("retry", .string(failure.retry.rawValue)),
       ("retry_after", .integer(optional: failure.retryAfterSeconds.map { Int64($0) })),
-      ("trunk", .text(optional: failure.trunk)), ("warning", .text(optional: failure.warning)),
+      ("trunk", .string(optional: failure.trunk)), ("warning", .string(optional: failure.warning)),
     ])
   }
 }

@@ -41,7 +41,7 @@ extension CallRecordDocument {
     record.clientStatistics = statistics ?? [:]
     record.meanScoreNear = meanScoreNear
     record.meanScoreFar = meanScoreFar
-    record.flags = flags ?? []
+    record.flags = (flags ?? []).map(CallRecord.Flag.init)
     return record
   }
 }

@@ -129,7 +129,7 @@ extension CallRecordDocument {
     statistics = CallStatistics.bounded(record.clientStatistics)
     meanScoreNear = record.meanScoreNear.flatMap { $0.isFinite ? $0 : nil }
     meanScoreFar = record.meanScoreFar.flatMap { $0.isFinite ? $0 : nil }
-    flags = record.flags.prefix(CallRecordDocument.maximumFlags).map(CallFailure.shortened)
+    flags = record.flags.prefix(CallRecordDocument.maximumFlags).map { CallFailure.shortened($0.rawValue) }
   }
 }
 

@@ -1,7 +1,6 @@
 public import CallModel
 
-/// How many calls a trunk takes: at a time, and new ones a second. Counts in whole numbers, so that no call is lost or won
-/// to rounding.
+/// How many calls a trunk takes: at a time, and new ones a second.
 public struct TrunkCapacity: Sendable {
   public struct Limits: Hashable, Sendable {
     /// Calls at a time; `nil` for any number.
@@ -18,7 +17,7 @@ public struct TrunkCapacity: Sendable {
     }
 
     /// Largest rate and burst.
-    public static let maximumPerSecond = 1_000_000
+    public static let maximumPerSecond = TokenBucket.maximum
   }
 
   /// A place that one call holds, unique in the life of a capacity.
@@ -36,21 +35,28 @@ public struct TrunkCapacity: Sendable {
   }
 
   /// A change takes effect at the next reservation; calls above a lowered cap go on.
-  public var limits: Limits
+  public var limits: Limits { didSet { takeRate() } }
   public var isDraining: Bool
   private var live: Set<UInt64> = []
   private var nextNumber: UInt64 = 0
-  /// Thousandths of a call that may start now: a millisecond adds as many as calls may start a second.
-  private var allowance: Int64
-  private var filledAt: MonotonicInstant?
-
-  /// Thousandths that a call costs.
-  private static let cost: Int64 = 1000
+  /// Calls that may start now; `nil` for any number.
+  private var starts: TokenBucket?
 
   public init(_ limits: Limits = Limits(), isDraining: Bool = false) {
     self.limits = limits
     self.isDraining = isDraining
-    allowance = TrunkCapacity.fullAllowance(limits)
+    takeRate()
+  }
+
+  /// A rate that is new begins with all it allows; of a changed one what was used stays used.
+  private mutating func takeRate() {
+    guard let rate = limits.callsPerSecond else {
+      starts = nil
+      return
+    }
+    let burst = limits.burst ?? rate
+    if starts == nil { starts = TokenBucket(perSecond: rate, burst: burst) }
+    starts?.change(perSecond: rate, burst: burst)
   }
 
   /// Calls that hold a place.
@@ -60,21 +66,16 @@ public struct TrunkCapacity: Sendable {
   public func refusal(at now: MonotonicInstant) -> Refusal? {
     if isDraining { return .draining }
     if let limit = limits.concurrentCalls, live.count >= limit { return .concurrentCalls(limit: limit) }
-    guard let rate = limits.callsPerSecond else { return nil }
-    let allowance = filledAllowance(at: now)
-    guard allowance < TrunkCapacity.cost else { return nil }
-    let rest = Int64(rate)
-    return .callsPerSecond(
-      limit: rate, retryAfterMilliseconds: rate > 0 ? (TrunkCapacity.cost - allowance + rest - 1) / rest : nil)
+    guard let rate = limits.callsPerSecond, let starts else { return nil }
+    let wait = starts.microsecondsToNext(at: now)
+    guard wait != 0 else { return nil }
+    return .callsPerSecond(limit: rate, retryAfterMilliseconds: wait.map { ($0 + 999) / 1000 })
   }
 
   /// Takes a place. What is refused takes nothing, so that waiting callers do not use up the rate.
   public mutating func reserve(at now: MonotonicInstant) -> Result<Reservation, Refusal> {
     if let refusal = refusal(at: now) { return .failure(refusal) }
-    if limits.callsPerSecond != nil {
-      allowance = filledAllowance(at: now) - TrunkCapacity.cost
-      filledAt = max(filledAt ?? now, now)
-    }
+    _ = starts?.take(at: now)
     let number = nextNumber
     nextNumber += 1
     live.insert(number)
@@ -86,21 +87,6 @@ public struct TrunkCapacity: Sendable {
   @discardableResult
   public mutating func release(_ reservation: Reservation) -> Bool {
     live.remove(reservation.number) != nil
-  }
-
-  private func filledAllowance(at now: MonotonicInstant) -> Int64 {
-    let full = TrunkCapacity.fullAllowance(limits)
-    guard let filledAt, let rate = limits.callsPerSecond else { return min(allowance, full) }
-    let elapsed = max(0, now.milliseconds(since: filledAt))
-    // A rate and an allowance are at most 10^9 and 10^6: the product can overflow for absurd times only, and then it is full.
-    let (gain, overflow) = elapsed.multipliedReportingOverflow(by: Int64(rate))
-    let (sum, isOver) = allowance.addingReportingOverflow(gain)
-    return overflow || isOver ? full : min(sum, full)
-  }
-
-  private static func fullAllowance(_ limits: Limits) -> Int64 {
-    guard let rate = limits.callsPerSecond, rate > 0 else { return 0 }
-    return Int64(limits.burst ?? rate) * cost
   }
 }
 

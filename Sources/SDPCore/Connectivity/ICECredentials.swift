@@ -20,6 +20,28 @@ public struct ICECredentials: Hashable, Sendable {
     self.password = Redacted(password)
   }
 
+  /// Fresh ones of 48 and 144 random bits, six a letter; RFC 8445 section 5.3 asks for 24 and 128.
+  /// - Parameter draw: 64 bits from the system's generator.
+  public init(draw: () -> UInt64) {
+    userFragment = ICECredentials.letters(8, draw)
+    password = Redacted(ICECredentials.letters(24, draw))
+  }
+
+  private static func letters(_ count: Int, _ draw: () -> UInt64) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity(count)
+    while text.count < count {
+      var word = draw()
+      for _ in 0..<10 where text.count < count {
+        text.append(alphabet[Int(word & 63)])
+        word >>= 6
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
   private static func isICECharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "/"): true

@@ -1,3 +1,5 @@
+import CallModel
+
 /// One `crypto` attribute (RFC 4568 section 9.1) and whether it can be used.
 public struct CryptoAttribute: Hashable, Sendable {
   /// Why a line is passed over. Another line of the same section may still be used.
@@ -88,7 +90,9 @@ public struct CryptoAttribute: Hashable, Sendable {
   /// `key[|lifetime][|MKI:length]`.
   private static func key(_ text: Substring, suite: CryptoSuite) -> Result<SRTPMasterKey, KeyFailure> {
     let parts = text.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
-    guard let bytes = Base64.decode(parts[0].utf8) else { return .failure(KeyFailure(reason: .keyEncoding)) }
+    guard let bytes = Base64.decode(parts[0].utf8, padding: .optional, ignoresRest: true) else {
+      return .failure(KeyFailure(reason: .keyEncoding))
+    }
     guard bytes.count == suite.keyLength + suite.saltLength else { return .failure(KeyFailure(reason: .keyLength)) }
     var lifetime: UInt64?
     var identifier: SRTPMasterKey.Identifier?

@@ -65,13 +65,13 @@ public final class UserAgent {
   var queries: [QueryID: Query] = [:]
   var registrations: [QueryID: Registration] = [:]
   var deadlines = DeadlineQueue<Timed>()
-  private var incomingRate: RateCap
+  private var incomingRate: TokenBucket
   /// Handles of calls that come in count down, so that they meet none of those that others choose.
   private var lastIncoming: UInt64 = .max
 
   public init(_ configuration: Configuration, identifiers: IdentifierSource) {
     context = UserAgentContext(configuration, identifiers: identifiers)
-    incomingRate = RateCap(perSecond: configuration.limits.incomingCallsPerSecond)
+    incomingRate = TokenBucket(perSecond: configuration.limits.incomingCallsPerSecond)
   }
 
   /// When ``advance(to:into:)`` is due next; `nil` while nothing waits.

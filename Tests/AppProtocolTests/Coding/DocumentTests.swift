@@ -144,7 +144,7 @@ struct DocumentTests {
           collect(member.value)
         }
       case .array(let values): values.forEach(collect)
-      case .null, .bool, .integer, .number, .string: break
+      case .null, .boolean, .integer, .number, .string: break
       }
     }
     collect(checker.document)

@@ -1,4 +1,5 @@
 import AppProtocol
+import CallModel
 
 /// Checks JSON values against the part of JSON Schema that the protocol's document uses.
 struct SchemaChecker {
@@ -55,7 +56,7 @@ struct SchemaChecker {
       let known: [String] =
         if case .object(let properties)? = rules["properties"] { properties.members.map(\.name) } else { [] }
       return try object.members.filter { !known.contains($0.name) }.flatMap { member in
-        rule == .bool(false)
+        rule == .boolean(false)
           ? ["\(path): has \(member.name)"] : try problems(member.value, rule, "\(path).\(member.name)")
       }
     case ("items", _, .array(let values)):
@@ -79,7 +80,7 @@ struct SchemaChecker {
 
   private func isType(_ value: JSONValue, _ type: String) -> Bool {
     switch (value, type) {
-    case (.object, "object"), (.array, "array"), (.string, "string"), (.bool, "boolean"), (.integer, "integer"),
+    case (.object, "object"), (.array, "array"), (.string, "string"), (.boolean, "boolean"), (.integer, "integer"),
       (.integer, "number"), (.number, "number"):
       true
     default: false

@@ -35,8 +35,7 @@ struct SessionTests {
       ])
     #expect(
       try scene.send(1, text: "{") == [
-        "1 < error gw.message message a member's name in quotes is missing", "1 close 1002 not understood",
-        "absent s1",
+        "1 < error gw.message message the text ends too early", "1 close 1002 not understood", "absent s1",
       ])
   }
 

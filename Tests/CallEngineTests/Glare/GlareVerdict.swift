@@ -49,9 +49,9 @@ struct GlareVerdict {
     check(wasAnswered || cost == 0, "charged without an answer")
     let isCrossing = !wasAnswered && oracle.successAt.map { $0 <= run.recordedAt ?? .max } ?? false
     // No sound is played here.
-    let silent = [CallRecord.noSoundFromCaller, CallRecord.noSoundFromCalled]
+    let silent = [CallRecord.Flag.noSoundFromCaller, .noSoundFromCalled]
     let flags = (run.bench.records.first?.flags ?? []).filter { !silent.contains($0) }
-    check(flags == (isCrossing ? ["cancelRace"] : []), "flags \(flags)")
+    check(flags == (isCrossing ? [.cancelRace] : []), "flags \(flags)")
     checkInterval(run, summary, endedAt)
   }
 

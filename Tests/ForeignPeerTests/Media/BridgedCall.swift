@@ -40,10 +40,7 @@ final class BridgedCall: Sendable {
     gateway.log.note(ports)
     var random = SystemRandomNumberGenerator()
     let app = loop.appPorts[0]
-    guard
-      let credentials = ICECredentials(
-        userFragment: Self.letters(8, using: &random), password: Self.letters(24, using: &random))
-    else { throw PeerFailure("letters are no ICE credentials") }
+    let credentials = ICECredentials(draw: { random.next() })
     let unixMicroseconds = Int64(Date().timeIntervalSince1970 * 1_000_000)
     func stream() -> MediaLegConfiguration.Stream {
       .init(canonicalName: "landline", unixMicroseconds: unixMicroseconds, draw: { random.next() })
@@ -200,10 +197,5 @@ final class BridgedCall: Sendable {
         continuation.resume(throwing: PeerFailure("the media loop takes no command"))
       }
     }
-  }
-
-  private static func letters(_ count: Int, using random: inout some RandomNumberGenerator) -> String {
-    let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-    return String((0..<count).map { _ in letters[Int.random(in: letters.indices, using: &random)] })
   }
 }

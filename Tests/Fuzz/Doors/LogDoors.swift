@@ -41,9 +41,11 @@ enum LogDoors {
         guard format == .json else { continue }
         // Keys of a mapping may repeat where they were cut, which a strict reader refuses.
         do {
-          _ = try JSONReader.read(line)
+          _ = try JSONReader.read(line, .own)
         } catch {
-          try promise(error.problem.contains("second time"), "\(error) in \(SIPDoors.text(line))")
+          guard case .duplicate = error.kind else {
+            throw BrokenPromise(description: "\(error) in \(SIPDoors.text(line))")
+          }
         }
       }
     }

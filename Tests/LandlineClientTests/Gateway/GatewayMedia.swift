@@ -36,7 +36,7 @@ final class GatewayMedia {
     eventLoop = channel.eventLoop
     self.channel = channel
     certificate = try DTLSCertificate()
-    credentials = try #require(GatewayMedia.freshCredentials())
+    credentials = GatewayMedia.freshCredentials()
     port = UInt16(channel.localAddress?.port ?? 0)
     exchange = OfferAnswer(sessionID: 7, host: .ipv4(0x7F00_0001), policy: .app)
     var generator = SystemRandomNumberGenerator()
@@ -55,10 +55,9 @@ final class GatewayMedia {
     }
   }
 
-  private static func freshCredentials() -> ICECredentials? {
-    ICECredentials(
-      userFragment: "g\(UInt32.random(in: 10_000...99_999))",
-      password: "gatewaygatewaygateway\(UInt32.random(in: 10_000...99_999))")
+  private static func freshCredentials() -> ICECredentials {
+    var random = SystemRandomNumberGenerator()
+    return ICECredentials(draw: { random.next() })
   }
 
   private static var now: MonotonicInstant {
@@ -69,7 +68,7 @@ final class GatewayMedia {
     let description = try SessionDescription(parsing: offer)
     if exchange.restartsICE(description) {
       restarts += 1
-      credentials = try #require(GatewayMedia.freshCredentials())
+      credentials = GatewayMedia.freshCredentials()
       endpoint.handle(.restart(credentials, locals: nil), at: GatewayMedia.now, outbox: outbox, events: &events)
     }
     let candidate = ICECandidate(

@@ -84,7 +84,7 @@ import Testing
       owner.text
         == #"{"role":"owner","environment":"production","account":"acme","actor":"owner:ann","development":false,"phone":true,"payer":"acme","currency":"EUR"}"#
     )
-    #expect(try await kit.send("GET", "/v1/accounts", as: "owner").tree["accounts"]?.list.count == 1)
+    #expect(try await kit.send("GET", "/v1/accounts", as: "owner").tree["accounts"]?.elements.count == 1)
     await kit.close()
   }
 
@@ -257,11 +257,11 @@ import Testing
     let cookie = try await Self.cookie(kit, "owner")
     let answer = try await kit.send("POST", "/v1/phone-registrations", "{}", as: nil, fields: [cookie, Self.own])
     #expect(answer.status == 201)
-    #expect(answer.tree["account"] == .text("acme"))
-    #expect(answer.tree["application_key"] == .text(Self.applications[1].key))
-    let user = try #require(answer.tree["user"]?.textValue)
+    #expect(answer.tree["account"] == .string("acme"))
+    #expect(answer.tree["application_key"] == .string(Self.applications[1].key))
+    let user = try #require(answer.tree["user"]?.stringValue)
     #expect(user == "web-ann")
-    let token = try #require(answer.tree["token"]?.textValue)
+    let token = try #require(answer.tree["token"]?.stringValue)
     let secret = Self.applications[1].secret.exposed
     let read = try #require(
       ApplicationToken(

@@ -1,3 +1,4 @@
+import CallModel
 import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
@@ -7,7 +8,7 @@ import Testing
 
 /// The served description, and whether an answer fits it.
 struct APIDescription: Sendable {
-  let tree: JSONTree
+  let tree: JSONValue
 
   init(_ application: Application<RouterResponder<RESTContext>>) async throws {
     tree = try await APIDescription.raw(application, "GET", "/openapi.json", nil, key: nil, as: nil, type: nil).tree
@@ -34,7 +35,7 @@ struct APIDescription: Sendable {
         for field in response.headers { headers[field.name.canonicalName] = field.value }
         return RESTKit.Answer(
           status: Int(response.status.code), headers: headers, body: bytes,
-          tree: (try? JSONReader.read(bytes)) ?? .null)
+          tree: (try? JSONReader.read(bytes, .own)) ?? .null)
       }
     }
   }
@@ -67,15 +68,15 @@ struct APIDescription: Sendable {
     return type.hasSuffix("json") ? validate(answer.tree, schema) : []
   }
 
-  private func reference(_ name: String) -> JSONTree { .members([("$ref", .text("#/components/schemas/\(name)"))]) }
+  private func reference(_ name: String) -> JSONValue { .members([("$ref", .string("#/components/schemas/\(name)"))]) }
 
   /// The part of JSON Schema that the description uses; an unknown word is a failure.
-  func validate(_ value: JSONTree, _ schema: JSONTree, at place: String = "$") -> [String] {
-    if let name = schema["$ref"]?.textValue?.split(separator: "/").last {
+  func validate(_ value: JSONValue, _ schema: JSONValue, at place: String = "$") -> [String] {
+    if let name = schema["$ref"]?.stringValue?.split(separator: "/").last {
       guard let schema = tree["components"]?["schemas"]?[String(name)] else { return ["\(place): no schema \(name)"] }
       return validate(value, schema, at: place)
     }
-    if let choices = schema["anyOf"]?.list ?? schema["oneOf"]?.list {
+    if let choices = schema["anyOf"]?.elements ?? schema["oneOf"]?.elements {
       let fitting = choices.filter { validate(value, $0, at: place).isEmpty }.count
       return fitting == 0 || (fitting > 1 && schema["oneOf"] != nil)
         ? ["\(place): \(fitting) choices fit \(value)"] : []
@@ -85,26 +86,26 @@ struct APIDescription: Sendable {
       "minimum", "maximum", "minLength", "maxLength",
     ]
     var faults = schema.names.filter { !known.contains($0) }.map { "\(place): unknown word \($0)" }
-    switch (schema["type"]?.textValue, value) {
+    switch (schema["type"]?.stringValue, value) {
     case ("null", .null), ("boolean", .boolean), ("integer", .integer), ("number", .integer), ("number", .number): break
-    case ("string", .text(let text)):
-      if let choices = schema["enum"]?.list, !choices.contains(.text(text)) { faults.append("\(place): \(text)") }
+    case ("string", .string(let text)):
+      if let choices = schema["enum"]?.elements, !choices.contains(.string(text)) { faults.append("\(place): \(text)") }
       if schema["pattern"] != nil, !text.allSatisfy({ $0.isNumber || $0 == "." || $0 == "-" }) {
         faults.append("\(place): \(text) is no decimal")
       }
-      if schema["format"]?.textValue == "date-time", text.count != 24 || !text.hasSuffix("Z") {
+      if schema["format"]?.stringValue == "date-time", text.count != 24 || !text.hasSuffix("Z") {
         faults.append("\(place): \(text) is no time")
       }
     case ("array", .array(let values)):
       for (index, value) in values.enumerated() {
         faults += validate(value, schema["items"] ?? .null, at: "\(place)[\(index)]")
       }
-    case ("object", .object(let members)):
-      let names = members.map { $0.name }
-      for name in schema["required"]?.list ?? [] where !names.contains(name.textValue ?? "") {
+    case ("object", .object(let object)):
+      let names = value.names
+      for name in schema["required"]?.elements ?? [] where !names.contains(name.stringValue ?? "") {
         faults.append("\(place): \(name) is missing")
       }
-      for member in members {
+      for member in object.members {
         if let schema = schema["properties"]?[member.name] {
           faults += validate(member.value, schema, at: "\(place).\(member.name)")
         } else if case .object? = schema["additionalProperties"] {

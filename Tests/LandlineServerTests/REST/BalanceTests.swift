@@ -12,7 +12,7 @@ import Testing
   }
 
   private static func points(_ answer: RESTKit.Answer) -> [Point] {
-    (answer.tree["points"]?.list ?? []).map {
+    (answer.tree["points"]?.elements ?? []).map {
       Point($0["posted_micro"]?.integerValue ?? -1, $0["held_micro"]?.integerValue ?? -1)
     }
   }
@@ -28,11 +28,11 @@ import Testing
     let whole = try await kit.send("GET", "/v1/accounts/acme/balances")
     #expect(whole.status == 200)
     #expect(whole.tree["complete"] == .boolean(true))
-    #expect(whole.tree["currency"] == .text("EUR"))
+    #expect(whole.tree["currency"] == .string("EUR"))
     let cost = 90 * 1000 + Int64(2)
     #expect(Self.points(whole).last == Point(5_000_000 - cost, 0))
     #expect(Self.points(whole).contains(Point(5_000_000, 0)))
-    let times = (whole.tree["points"]?.list ?? []).compactMap { $0["at"]?.textValue }
+    let times = (whole.tree["points"]?.elements ?? []).compactMap { $0["at"]?.stringValue }
     #expect(times == times.sorted() && times.count >= 3)
     // A period that begins behind the top-up begins with what was there.
     let later = start.advanced(byMilliseconds: 30_000)

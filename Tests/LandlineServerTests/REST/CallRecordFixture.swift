@@ -36,6 +36,6 @@ struct CallRecordFixture: Sendable {
     record.story = [.init(milliseconds: 0, text: "asked")]
     record.clientStatistics = ["jitter": 0.5, "packetsLost": 3]
     record.meanScoreNear = 4
-    record.flags = ["transferred"]
+    record.flags = [CallRecord.Flag(rawValue: "transferred")]
   }
 }

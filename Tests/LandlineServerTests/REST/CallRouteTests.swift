@@ -15,13 +15,13 @@ import Testing
     ])
     let all = try await kit.send("GET", "/v1/calls?limit=1&from=2026-11-01T00:00:00Z&destination=%2B46&cause=hungUp")
     #expect(all.status == 200)
-    #expect(all.tree["next"] == .text("next"))
+    #expect(all.tree["next"] == .string("next"))
     let own = try await kit.send("GET", "/v1/calls", as: "app")
-    #expect(own.tree["calls"]?.list.compactMap { $0["id"]?.textValue } == ["one"])
-    #expect(own.tree["calls"]?.list.first?["destination"] == .text("+46701234567"))
-    #expect(own.tree["calls"]?.list.first?["cost"] == .text("0.012345"))
+    #expect(own.tree["calls"]?.elements.compactMap { $0["id"]?.stringValue } == ["one"])
+    #expect(own.tree["calls"]?.elements.first?["destination"] == .string("+46701234567"))
+    #expect(own.tree["calls"]?.elements.first?["cost"] == .string("0.012345"))
     let failed = try await kit.send("GET", "/v1/calls/two")
-    #expect(failed.tree["failure"]?["code"] == .text("sip.busy"))
+    #expect(failed.tree["failure"]?["code"] == .string("sip.busy"))
     #expect(failed.tree["cost_micro"] == .null)
     #expect(try await kit.send("GET", "/v1/calls/two", as: "app").status == 404)
     #expect(try await kit.send("GET", "/v1/calls?account=other", as: "app").status == 404)
@@ -36,9 +36,9 @@ import Testing
         CallRecordFixture.snapshot("three", "acme", environment: "sandbox"),
       ]
     }
-    #expect(try await kit.send("GET", "/v1/live-calls").tree["calls"]?.list.count == 2)
-    #expect(try await kit.send("GET", "/v1/live-calls", as: "app").tree["calls"]?.list.count == 1)
-    #expect(try await kit.send("GET", "/v1/calls/one").tree["state"] == .text("established"))
+    #expect(try await kit.send("GET", "/v1/live-calls").tree["calls"]?.elements.count == 2)
+    #expect(try await kit.send("GET", "/v1/live-calls", as: "app").tree["calls"]?.elements.count == 1)
+    #expect(try await kit.send("GET", "/v1/calls/one").tree["state"] == .string("established"))
     #expect(try await kit.send("GET", "/v1/calls/three").status == 404)
     #expect(try await kit.send("DELETE", "/v1/live-calls/two", as: "app").status == 404)
     #expect(try await kit.send("DELETE", "/v1/live-calls/three").status == 404)
@@ -104,7 +104,7 @@ import Testing
     #expect(answer.status == status)
     #expect(answer.code == code)
     #expect(answer.tree["sip_status"]?.integerValue == failure.sipStatus.map { Int64($0) })
-    #expect(answer.tree["call_id"]?.textValue == failure.correlationID)
+    #expect(answer.tree["call_id"]?.stringValue == failure.correlationID)
     #expect(answer.headers["retry-after"] == failure.retryAfterSeconds.map { String($0) })
     kit.operations.with { $0.outcome = .success(CallID(unchecked: "later")) }
     // A verdict stands; what may pass is tried again.
@@ -128,13 +128,13 @@ import Testing
       $0.status.isReady = false
       $0.status.problems = ["no trunk is up"]
     }
-    #expect(try await kit.send("GET", "/v1/trunks").tree["trunks"]?.list.count == 1)
+    #expect(try await kit.send("GET", "/v1/trunks").tree["trunks"]?.elements.count == 1)
     #expect(try await kit.send("GET", "/v1/status").tree["ready"] == .boolean(false))
     #expect(try await kit.send("GET", "/livez", as: nil).status == 200)
     #expect(try await kit.send("GET", "/startupz", as: nil).status == 503)
     let waiting = try await kit.send("GET", "/readyz", as: nil)
     #expect(waiting.status == 503)
-    #expect(waiting.tree["problems"] == .array([.text("no trunk is up")]))
+    #expect(waiting.tree["problems"] == .array([.string("no trunk is up")]))
     kit.operations.with { $0.status.isReady = true }
     #expect(try await kit.send("GET", "/readyz", as: nil).status == 200)
     #expect(try await kit.send("GET", "/startupz", as: nil).status == 200)
@@ -144,7 +144,7 @@ import Testing
     }
     let draining = try await kit.send("GET", "/readyz", as: nil)
     #expect(draining.status == 503)
-    #expect(draining.tree["status"] == .text("draining"))
+    #expect(draining.tree["status"] == .string("draining"))
     #expect(try await kit.send("GET", "/startupz", as: nil).status == 200)
     let metrics = try await kit.send("GET", "/metrics", as: nil)
     #expect(metrics.text.contains("landline_ready 0\n"))

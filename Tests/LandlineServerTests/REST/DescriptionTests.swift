@@ -1,3 +1,4 @@
+import CallModel
 import LandlineServer
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
       let answer = try await kit.send(method, uri, method == "POST" ? "{}" : nil, key: "k-\(path.count)")
       // Whatever it is, the router knew it.
       #expect(answer.status != 405, "\(method) \(path)")
-      #expect(answer.tree["detail"] != .text("no route has this path"), "\(method) \(path)")
+      #expect(answer.tree["detail"] != .string("no route has this path"), "\(method) \(path)")
       // Any other method is refused with those that are described.
       let refused = try await kit.send("PATCH", uri)
       #expect(refused.status == 405)
@@ -28,14 +29,14 @@ import Testing
     let schemas = Set(kit.description.tree["components"]?["schemas"]?.names ?? [])
     var ids: [String] = []
     var references: Set<String> = []
-    func visit(_ tree: JSONTree) {
+    func visit(_ tree: JSONValue) {
       switch tree {
-      case .object(let members):
-        for member in members {
-          if member.name == "$ref", let name = member.value.textValue?.split(separator: "/").last {
+      case .object(let object):
+        for member in object.members {
+          if member.name == "$ref", let name = member.value.stringValue?.split(separator: "/").last {
             references.insert(String(name))
           }
-          if member.name == "operationId", let id = member.value.textValue { ids.append(id) }
+          if member.name == "operationId", let id = member.value.stringValue { ids.append(id) }
           visit(member.value)
         }
       case .array(let values): values.forEach(visit)

@@ -19,23 +19,23 @@ import Testing
   @Test func everyEntryHasBothSidesAndTheyAddUpToZero() async throws {
     let kit = try await kit()
     let operators = try await kit.send("GET", "/v1/accounts/acme/history")
-    let entries = operators.tree["entries"]?.list ?? []
-    #expect(entries.map { $0["kind"]?.textValue } == ["call", "transfer", "topup"])
+    let entries = operators.tree["entries"]?.elements ?? []
+    #expect(entries.map { $0["kind"]?.stringValue } == ["call", "transfer", "topup"])
     for entry in entries {
-      let postings = entry["postings"]?.list ?? []
+      let postings = entry["postings"]?.elements ?? []
       #expect(postings.count == 2)
       #expect(postings.compactMap { $0["amount_micro"]?.integerValue }.reduce(0, +) == 0)
       #expect(postings.allSatisfy { $0["balance"] != .null })
-      let own = postings.first { $0["account"] == .text("acme") }
+      let own = postings.first { $0["account"] == .string("acme") }
       #expect(own?["amount"] == entry["amount"])
       #expect(own?["balance"] == entry["balance"])
     }
     // Whose account it is has no business with the balances of others.
     let owners = try await kit.send("GET", "/v1/accounts/acme/history", as: "owner")
-    for entry in owners.tree["entries"]?.list ?? [] {
-      for posting in entry["postings"]?.list ?? [] {
-        #expect((posting["balance"] == .null) == (posting["account"] != .text("acme")))
-        #expect((posting["balance_micro"] == .null) == (posting["account"] != .text("acme")))
+    for entry in owners.tree["entries"]?.elements ?? [] {
+      for posting in entry["postings"]?.elements ?? [] {
+        #expect((posting["balance"] == .null) == (posting["account"] != .string("acme")))
+        #expect((posting["balance_micro"] == .null) == (posting["account"] != .string("acme")))
       }
     }
     await kit.close()
@@ -61,11 +61,11 @@ import Testing
     let json = try await kit.send("GET", "/v1/accounts/acme/export?format=json", as: "owner")
     #expect(json.headers["content-disposition"] == "attachment; filename=\"acme.json\"")
     let history = try await kit.send("GET", "/v1/accounts/acme/history", as: "owner")
-    #expect(json.tree["entries"]?.list.reversed() == history.tree["entries"]?.list)
+    #expect(json.tree["entries"]?.elements.reversed() == history.tree["entries"]?.elements)
     // Only a part.
     let later = "\(kit.clock.now.advanced(byMilliseconds: 3_600_000))"
     let none = try await kit.send("GET", "/v1/accounts/acme/export?format=json&from=\(later)", as: "owner")
-    #expect(none.tree["entries"]?.list.isEmpty == true)
+    #expect(none.tree["entries"]?.elements.isEmpty == true)
     let empty = try await kit.send("GET", "/v1/accounts/acme/export?to=2020-01-01T00:00:00Z", as: "owner")
     #expect(empty.text.components(separatedBy: "\r\n").count == 2)
     await kit.close()
@@ -150,15 +150,15 @@ import Testing
     try await kit.bookCall("a", "far", seconds: 60, at: now)
     try await kit.bookCall("b", "far", seconds: 120, at: now)
     let spend = try await kit.send("GET", "/v1/accounts/far/spend?days=7")
-    #expect(spend.tree["currency"] == .text("EUR"))
-    let days = spend.tree["days"]?.list ?? []
+    #expect(spend.tree["currency"] == .string("EUR"))
+    let days = spend.tree["days"]?.elements ?? []
     #expect(days.count == 7)
     let zone = try CivilZone("Pacific/Auckland")
-    #expect(days.last?["date"] == .text("\(zone.date(at: now))"))
+    #expect(days.last?["date"] == .string("\(zone.date(at: now))"))
     #expect(days.last?["calls"] == .integer(2))
-    #expect(days.last?["spent"] == .text("0.180004"))
+    #expect(days.last?["spent"] == .string("0.180004"))
     #expect(days.dropLast().allSatisfy { $0["spent_micro"] == .integer(0) && $0["calls"] == .integer(0) })
-    #expect(try await kit.send("GET", "/v1/accounts/far/spend").tree["days"]?.list.count == 30)
+    #expect(try await kit.send("GET", "/v1/accounts/far/spend").tree["days"]?.elements.count == 30)
     await kit.close()
   }
 }

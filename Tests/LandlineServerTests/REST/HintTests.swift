@@ -28,15 +28,15 @@ import Testing
     )
     // A plus sign stands for itself.
     #expect(
-      try await kit.send("GET", "/v1/number-hints?target=+46701234567", as: "owner").tree["region"] == .text("SE"))
+      try await kit.send("GET", "/v1/number-hints?target=+46701234567", as: "owner").tree["region"] == .string("SE"))
     let busy = try await kit.send("GET", "/v1/number-hints?target=+46000000486", as: "owner")
     #expect(busy.tree["is_test"] == .boolean(true))
-    #expect(busy.tree["test"] == .text("always busy"))
-    #expect(busy.tree["price"]?["per_minute"] == .text("0.000000000"))
+    #expect(busy.tree["test"] == .string("always busy"))
+    #expect(busy.tree["price"]?["per_minute"] == .string("0.000000000"))
     #expect(busy.tree["seconds_available"] == .null)
     let emergency = try await kit.send("GET", "/v1/number-hints?target=112", as: "owner")
-    #expect(emergency.tree["canonical"] == .text("112"))
-    #expect(emergency.tree["description"] == .text("Emergency services"))
+    #expect(emergency.tree["canonical"] == .string("112"))
+    #expect(emergency.tree["description"] == .string("Emergency services"))
     #expect(emergency.tree["refusal"] == .null)
     let wrong = try await kit.send("GET", "/v1/number-hints?target=070", as: "owner")
     #expect(wrong.status == 200)
@@ -44,23 +44,23 @@ import Testing
     #expect(wrong.tree["problem"]?["position"] == .integer(0))
     let short = try await kit.send("GET", "/v1/number-hints?target=+4670123", as: "owner")
     #expect(short.tree["is_valid"] == .boolean(false))
-    #expect(short.tree["description"] == .text("Sweden, too short"))
+    #expect(short.tree["description"] == .string("Sweden, too short"))
     await kit.close()
   }
 
   @Test func aHintTellsWhyACallWouldBeRefused() async throws {
     let kit = try await kit()
-    func refusal(_ query: String, as who: String) async throws -> JSONTree? {
+    func refusal(_ query: String, as who: String) async throws -> JSONValue? {
       try await kit.send("GET", "/v1/number-hints?\(query)", as: who).tree["refusal"]
     }
-    #expect(try await refusal("target=+4780000000", as: "owner")?["code"] == .text("ledger.noRate"))
+    #expect(try await refusal("target=+4780000000", as: "owner")?["code"] == .string("ledger.noRate"))
     let poor = try await refusal("target=+46701234567&account=other", as: "operator")
-    #expect(poor?["code"] == .text("ledger.insufficientCredit"))
+    #expect(poor?["code"] == .string("ledger.insufficientCredit"))
     // What is said can be read about.
-    let code = try #require(poor?["code"]?.textValue)
+    let code = try #require(poor?["code"]?.stringValue)
     #expect(try await kit.send("GET", "/errors/\(code)", as: nil).status == 200)
     #expect(try await kit.send("POST", "/v1/accounts/acme/lock").status == 200)
-    #expect(try await refusal("target=+46701234567", as: "owner")?["code"] == .text("ledger.accountLocked"))
+    #expect(try await refusal("target=+46701234567", as: "owner")?["code"] == .string("ledger.accountLocked"))
     await kit.close()
   }
 

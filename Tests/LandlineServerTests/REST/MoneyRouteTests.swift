@@ -14,10 +14,10 @@ import Testing
     #expect(made.headers["location"] == "/v1/accounts/post@paid+1")
     let shown = try await kit.send("GET", "/v1/accounts/post%40paid%2B1")
     #expect(shown.status == 200)
-    #expect(shown.tree["available"] == .text("25.000000"))
+    #expect(shown.tree["available"] == .string("25.000000"))
     #expect(shown.tree["credit_limit_micro"] == .integer(25_000_000))
     #expect(try await kit.send("POST", "/v1/accounts/post@paid+1/lock").status == 200)
-    #expect(try await kit.send("GET", "/v1/accounts/post@paid+1").tree["status"] == .text("locked"))
+    #expect(try await kit.send("GET", "/v1/accounts/post@paid+1").tree["status"] == .string("locked"))
     #expect(try await kit.send("POST", "/v1/accounts/post@paid+1/unlock").status == 200)
     #expect(try await kit.send("POST", "/v1/accounts/post@paid+1/close").status == 200)
     let late = try await kit.send(
@@ -39,14 +39,14 @@ import Testing
     #expect(moved.tree["balance_micro"] == .integer(8_250_000))
     let taken = try await kit.send(
       "POST", "/v1/accounts/acme/adjustments", #"{"amount":"-1","reason":"slip"}"#, key: "a1")
-    #expect(taken.tree["amount"] == .text("-1.000000"))
+    #expect(taken.tree["amount"] == .string("-1.000000"))
     let history = try await kit.send("GET", "/v1/accounts/acme/history")
-    #expect(history.tree["entries"]?.list.map { $0["kind"]?.textValue } == ["adjust", "transfer", "topup"])
-    let topup = try #require(history.tree["entries"]?.list.last?["seq"]?.integerValue)
+    #expect(history.tree["entries"]?.elements.map { $0["kind"]?.stringValue } == ["adjust", "transfer", "topup"])
+    let topup = try #require(history.tree["entries"]?.elements.last?["seq"]?.integerValue)
     let back = try await kit.send(
       "POST", "/v1/accounts/acme/refunds", #"{"transfer":\#(topup),"amount":"3"}"#, key: "r1")
     #expect(back.status == 201)
-    #expect(back.tree["balance"] == .text("4.250000"))
+    #expect(back.tree["balance"] == .string("4.250000"))
     let much = try await kit.send(
       "POST", "/v1/accounts/acme/transfers", #"{"to":"other","amount":"100"}"#, key: "t2")
     #expect(much.status == 402)
@@ -83,11 +83,11 @@ import Testing
     var uri = "/v1/accounts/acme/history?limit=7"
     while true {
       let page = try await kit.send("GET", uri)
-      seen += page.tree["entries"]?.list.compactMap { $0["seq"]?.integerValue } ?? []
+      seen += page.tree["entries"]?.elements.compactMap { $0["seq"]?.integerValue } ?? []
       // An entry that comes meanwhile is newer than the page's place.
       _ = try await kit.send(
         "POST", "/v1/accounts/acme/topups", #"{"amount":"1","method":"card"}"#, key: "meanwhile-\(seen.count)")
-      guard let next = page.tree["next"]?.textValue else {
+      guard let next = page.tree["next"]?.stringValue else {
         #expect(page.headers["link"] == nil)
         break
       }
@@ -106,14 +106,14 @@ import Testing
     var uri = "/v1/accounts?limit=2"
     while true {
       let page = try await kit.send("GET", uri)
-      names += page.tree["accounts"]?.list.compactMap { $0["account"]?.textValue } ?? []
-      guard let next = page.tree["next"]?.textValue else { break }
+      names += page.tree["accounts"]?.elements.compactMap { $0["account"]?.stringValue } ?? []
+      guard let next = page.tree["next"]?.stringValue else { break }
       uri = "/v1/accounts?limit=2&cursor=\(next)"
     }
     #expect(names == ["acme", "b", "c", "d", "e"])
     let own = try await kit.send("GET", "/v1/accounts", as: "app")
-    #expect(own.tree["accounts"]?.list.count == 1)
-    #expect(own.tree["accounts"]?.list.first?["posted_micro"] == .integer(5_000_000))
+    #expect(own.tree["accounts"]?.elements.count == 1)
+    #expect(own.tree["accounts"]?.elements.first?["posted_micro"] == .integer(5_000_000))
     #expect(try await kit.send("GET", "/v1/accounts/acme/history", as: "app").status == 200)
     #expect(try await kit.send("GET", "/v1/accounts/b", as: "app").status == 404)
     #expect(try await kit.send("GET", "/v1/accounts/b/history", as: "app").status == 404)
@@ -138,7 +138,7 @@ import Testing
     let stranger = try await kit.send("POST", "/v1/accounts/acme/topups", body, key: "once", as: "second")
     #expect(stranger.status == 201)
     #expect(stranger.headers["idempotent-replayed"] == nil)
-    #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .text("2.000000"))
+    #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .string("2.000000"))
     await kit.close()
   }
 
@@ -155,7 +155,7 @@ import Testing
     }
     #expect(statuses.contains(201))
     #expect(statuses.allSatisfy { $0 == 201 || $0 == 409 })
-    #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .text("1.000000"))
+    #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .string("1.000000"))
     await kit.close()
   }
 
@@ -170,7 +170,7 @@ import Testing
     let first = try await kit.send("POST", "/v1/accounts/acme/topups", body, key: "crash")
     #expect(first.status == 201)
     #expect(try await kit.send("POST", "/v1/accounts/acme/topups", body, key: "crash").body == first.body)
-    #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .text("1.000000"))
+    #expect(try await kit.send("GET", "/v1/accounts/acme").tree["posted"] == .string("1.000000"))
     await kit.close()
   }
 

@@ -163,7 +163,7 @@ import Testing
     if one.status == 405 { #expect(answer.headers["allow"] == "GET, POST, HEAD") }
     if one.status == 401 { #expect(answer.headers["www-authenticate"] == "Bearer, Application") }
     // Its type can be read about.
-    let type = try #require(answer.tree["type"]?.textValue)
+    let type = try #require(answer.tree["type"]?.stringValue)
     let page = try await kit.send("GET", type, as: nil)
     #expect(page.status == 200)
     #expect(page.text.contains("HTTP status \(one.status)"))

@@ -16,9 +16,9 @@ final class RESTKit: Sendable {
     var status: Int
     var headers: [String: String]
     var body: [UInt8]
-    var tree: JSONTree
+    var tree: JSONValue
     var text: String { String(decoding: body, as: UTF8.self) }
-    var code: String? { tree["code"]?.textValue }
+    var code: String? { tree["code"]?.stringValue }
   }
 
   let folder: URL

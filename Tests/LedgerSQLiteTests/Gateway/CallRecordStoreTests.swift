@@ -46,7 +46,7 @@ struct CallRecordStoreTests {
     record.clientStatistics = ["rtt": 0.25, "loss": 0]
     record.meanScoreNear = 4.4
     record.meanScoreFar = 1.1
-    record.flags = ["early-media"]
+    record.flags = [.cancelRace, CallRecord.Flag(rawValue: "early-media")]
     return record
   }
 

@@ -91,4 +91,17 @@ struct TrunkCapacityTests {
       "\(TrunkCapacity.Refusal.callsPerSecond(limit: 3, retryAfterMilliseconds: 334))"
         == "cap of 3 new calls a second reached, free in 334 ms")
   }
+
+  @Test("A rate that a reload brings takes calls, and one that it changes forgets none")
+  func reload() throws {
+    var capacity = TrunkCapacity()
+    _ = try capacity.reserve(at: .zero).get()
+    capacity.limits = TrunkCapacity.Limits(callsPerSecond: 2)
+    for _ in 0..<2 { _ = try capacity.reserve(at: .zero).get() }
+    expectRefusal(&capacity, .callsPerSecond(limit: 2, retryAfterMilliseconds: 500))
+    capacity.limits = TrunkCapacity.Limits(callsPerSecond: 4)
+    expectRefusal(&capacity, .callsPerSecond(limit: 4, retryAfterMilliseconds: 250))
+    capacity.limits = TrunkCapacity.Limits()
+    _ = try capacity.reserve(at: .zero).get()
+  }
 }

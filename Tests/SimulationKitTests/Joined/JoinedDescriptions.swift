@@ -36,7 +36,7 @@ struct JoinedDescriptions {
       "a=rtpmap:\(phone.eventType) telephone-event/\(phone.eventClock)", "a=fmtp:\(phone.eventType) 0-15",
     ]
     if scene.isTrunkSecured {
-      lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(JoinedDescriptions.base64(key))")
+      lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(Base64.encode(key))")
     }
     var trunkEnd = OfferAnswer(
       sessionID: 2, host: JoinedCall.gateway.host,
@@ -56,15 +56,5 @@ struct JoinedDescriptions {
     let text =
       ["v=0", "o=- 7 1 IN IP4 \(host)", "s=-", "c=IN IP4 \(host)", "t=0 0"] + lines
     return try SessionDescription(parsing: Array(text.map { $0 + "\r\n" }.joined().utf8))
-  }
-
-  private static func base64(_ bytes: [UInt8]) -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-    var text = ""
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)].reduce(0) { $0 << 8 | Int($1) }
-      for shift in [18, 12, 6, 0] { text.append(letters[group >> shift & 63]) }
-    }
-    return text
   }
 }

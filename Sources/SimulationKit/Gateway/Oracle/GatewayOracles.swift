@@ -305,7 +305,7 @@ final class GatewayOracles {
     guard records.count % Self.thoroughRecords != 0 else { return "\(record)" }
     var text = record.call.destination + "\n" + (record.callerNumber ?? "") + "\n" + (record.sipCallID ?? "")
     for line in record.story { text += "\n" + line.text }
-    for flag in record.flags { text += "\n" + flag }
+    for flag in record.flags { text += "\n" + flag.rawValue }
     return text
   }
 

@@ -1,5 +1,4 @@
 import CallModel
-import SIPCore
 import Testing
 
 @Suite struct DeadlineQueueTests {
@@ -53,5 +52,14 @@ import Testing
     let now = MonotonicInstant(milliseconds: 5)
     #expect(
       [queue.popDue(at: now), queue.popDue(at: now), queue.popDue(at: now), queue.popDue(at: now)] == [3, 1, 2, nil])
+  }
+
+  @Test func nothingIsDueOnceAllAreRemoved() {
+    var queue = DeadlineQueue<Int>()
+    for key in 0..<10 { queue.set(key, MonotonicInstant(milliseconds: Int64(key))) }
+    queue.removeAll()
+    #expect(queue.next == nil && queue.count == 0 && queue.popDue(at: MonotonicInstant(milliseconds: 100)) == nil)
+    queue.set(3, MonotonicInstant(milliseconds: 3))
+    #expect(queue.popDue(at: MonotonicInstant(milliseconds: 3)) == 3)
   }
 }

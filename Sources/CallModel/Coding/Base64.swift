@@ -1,8 +1,18 @@
-/// Base64 of RFC 4648, strict: one text for each value, so nothing passes under two spellings.
-enum Base64 {
-  /// Section 4 with padding, or section 5 without.
-  enum Alphabet {
-    case standard, url
+/// Base64 of RFC 4648, strict: unless a caller asks for less, one text for each value, so nothing passes under two
+/// spellings.
+package enum Base64 {
+  package enum Alphabet: Sendable {
+    /// Section 4, written with padding.
+    case standard
+    /// Section 5, written without.
+    case url
+  }
+
+  package enum Padding: Sendable {
+    case required
+    /// All of it or none.
+    case optional
+    case refused
   }
 
   private static let standard = letters("+/")
@@ -22,16 +32,26 @@ enum Base64 {
 
   /// `nil` for letters of another alphabet, padding that is missing or too much, a length that no bytes encode to, and
   /// bits behind the last byte that are not zero.
-  static func decode(_ text: some Collection<UInt8>, _ alphabet: Alphabet = .standard) -> [UInt8]? {
+  /// - Parameters:
+  ///   - padding: what the alphabet is written with where nothing is said.
+  ///   - ignoresRest: bits behind the last byte do not count, for texts of others that may be careless with them.
+  package static func decode(
+    _ text: some Collection<UInt8>, _ alphabet: Alphabet = .standard, padding: Padding? = nil, ignoresRest: Bool = false
+  ) -> [UInt8]? {
     let letters = text.prefix { $0 != UInt8(ascii: "=") }
-    let padding = text.dropFirst(letters.count)
-    let rest = letters.count % 4
-    guard rest != 1, padding.allSatisfy({ $0 == UInt8(ascii: "=") }),
-      padding.count == (alphabet == .url || rest == 0 ? 0 : 4 - rest)
-    else { return nil }
+    let count = letters.count
+    let signs = text.dropFirst(count)
+    let rest = count % 4
+    guard rest != 1, signs.allSatisfy({ $0 == UInt8(ascii: "=") }) else { return nil }
+    let full = rest == 0 ? 0 : 4 - rest
+    switch padding ?? (alphabet == .url ? .refused : .required) {
+    case .required: guard signs.count == full else { return nil }
+    case .optional: guard signs.isEmpty || signs.count == full else { return nil }
+    case .refused: guard signs.isEmpty else { return nil }
+    }
     let values = alphabet == .url ? urlValues : standardValues
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(letters.count / 4 * 3 + 2)
+    bytes.reserveCapacity(count / 4 * 3 + 2)
     var buffer: UInt32 = 0
     var bits: UInt32 = 0
     for letter in letters {
@@ -45,10 +65,10 @@ enum Base64 {
         buffer &= (1 << bits) - 1
       }
     }
-    return buffer == 0 ? bytes : nil
+    return buffer == 0 || ignoresRest ? bytes : nil
   }
 
-  static func encode(_ bytes: [UInt8], _ alphabet: Alphabet = .standard) -> String {
+  package static func encode(_ bytes: [UInt8], _ alphabet: Alphabet = .standard) -> String {
     let letters = alphabet == .url ? url : standard
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count / 3 * 4 + 4)

@@ -1,8 +1,10 @@
-/// Reads one JSON text in one pass, with limits on all that a sender could make large.
+/// Reads one JSON text (RFC 8259) in one pass, with limits on all that a sender could make large. No name stands twice in an
+/// object, and the first byte that is wrong is named.
 package struct JSONReader {
   /// What is bounded.
   package struct Limits: Hashable, Sendable {
     package var bytes: Int
+    /// Objects and arrays in each other.
     package var depth: Int
     /// Members of one object.
     package var members = 1024
@@ -14,10 +16,19 @@ package struct JSONReader {
       self.bytes = bytes
       self.depth = depth
     }
+
+    /// For texts of our own, which nobody made large: only the stack is kept from them.
+    package static let own = {
+      var limits = Limits(bytes: .max, depth: 64)
+      limits.members = .max
+      limits.elements = .max
+      limits.values = .max
+      return limits
+    }()
   }
 
   /// Longest text of a number.
-  static let maximumNumberBytes = 64
+  package static let maximumNumberBytes = 64
 
   /// Members among which a name is looked for one by one; more are kept in a set.
   private static let fewMembers = 16
@@ -32,7 +43,9 @@ package struct JSONReader {
     guard bytes.count <= limits.bytes else {
       throw JSONProblem(kind: .tooLong, offset: limits.bytes, problem: "more than \(limits.bytes) bytes")
     }
-    guard isUTF8(bytes) else { throw JSONProblem(kind: .notUTF8, offset: 0, problem: "not UTF-8") }
+    guard isUTF8(bytes) else {
+      throw JSONProblem(kind: .notUTF8, offset: firstInvalid(bytes), problem: "not UTF-8")
+    }
     let result: Result<JSONValue, JSONProblem> = bytes.withUnsafeBufferPointer { buffer in
       Result { () throws(JSONProblem) in
         var reader = JSONReader(bytes: buffer, limits: limits)
@@ -49,6 +62,15 @@ package struct JSONReader {
 
   private static func isUTF8(_ bytes: [UInt8]) -> Bool {
     bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+  }
+
+  /// The offset of the first byte that spoils the text's UTF-8.
+  private static func firstInvalid(_ bytes: [UInt8]) -> Int {
+    var decoder = UTF8()
+    var iterator = bytes.makeIterator()
+    var good = 0
+    while case .scalarValue(let scalar) = decoder.decode(&iterator) { good += UTF8.width(scalar) }
+    return min(good, bytes.count)
   }
 
   private func problem(_ problem: String, _ kind: JSONProblem.Kind = .syntax) -> JSONProblem {
@@ -84,8 +106,8 @@ package struct JSONReader {
     case UInt8(ascii: "{"): return try .object(object(depth: depth + 1))
     case UInt8(ascii: "["): return try .array(array(depth: depth + 1))
     case UInt8(ascii: "\""): return try .string(string())
-    case UInt8(ascii: "t"): return try literal("true", .bool(true))
-    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "t"): return try literal("true", .boolean(true))
+    case UInt8(ascii: "f"): return try literal("false", .boolean(false))
     case UInt8(ascii: "n"): return try literal("null", .null)
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
     default: throw problem(index < bytes.count ? "no JSON value begins here" : "the text ends too early")
@@ -93,12 +115,11 @@ package struct JSONReader {
   }
 
   private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONProblem) -> JSONValue {
-    let count = text.utf8CodeUnitCount
-    guard bytes.count - index >= count else { throw problem("the text ends too early") }
-    for offset in 0..<count where bytes[index + offset] != text.utf8Start[offset] {
-      throw problem("no JSON value begins here")
+    for offset in 0..<text.utf8CodeUnitCount {
+      guard index < bytes.count else { throw problem("the text ends too early") }
+      guard bytes[index] == text.utf8Start[offset] else { throw problem("no JSON value begins here") }
+      index += 1
     }
-    index += count
     return value
   }
 
@@ -116,7 +137,9 @@ package struct JSONReader {
       return object
     }
     while true {
-      guard next() == UInt8(ascii: "\"") else { throw problem("a member's name in quotes is missing") }
+      guard next() == UInt8(ascii: "\"") else {
+        throw problem(index < bytes.count ? "a member's name in quotes is missing" : "the text ends too early")
+      }
       guard object.members.count < limits.members else {
         throw problem("more than \(limits.members) members", .tooMany)
       }
@@ -134,7 +157,7 @@ package struct JSONReader {
       }
       guard !isTaken else {
         index = start
-        throw problem("a member stands twice", .duplicate)
+        throw problem("a member stands twice", .duplicate(name))
       }
       object.append(name, try value(depth: depth))
       switch next() {
@@ -205,7 +228,10 @@ package struct JSONReader {
   }
 
   private mutating func escape(_ text: inout [UInt8]) throws(JSONProblem) {
-    guard index + 1 < bytes.count else { throw problem("a string is not closed") }
+    guard index + 1 < bytes.count else {
+      index = bytes.count
+      throw problem("a string is not closed")
+    }
     let letter = bytes[index + 1]
     let plain: UInt8
     switch letter {
@@ -219,7 +245,9 @@ package struct JSONReader {
       let scalar = try escapedScalar()
       text.append(contentsOf: String(Character(scalar)).utf8)
       return
-    default: throw problem("no such escape")
+    default:
+      index += 1
+      throw problem("no such escape")
     }
     text.append(plain)
     index += 2
@@ -227,32 +255,38 @@ package struct JSONReader {
 
   /// `\uXXXX`, or two of them for a character beyond the first 65,536.
   private mutating func escapedScalar() throws(JSONProblem) -> Unicode.Scalar {
+    let start = index + 2
     let first = try escapedUnit()
     if let scalar = Unicode.Scalar(first) { return scalar }
-    guard first < 0xDC00, index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"),
+    if first < 0xDC00, index + 1 < bytes.count, bytes[index] == UInt8(ascii: "\\"),
       bytes[index + 1] == UInt8(ascii: "u")
-    else { throw problem("half of a surrogate pair") }
-    let second = try escapedUnit()
-    guard second >= 0xDC00, second < 0xE000,
-      let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
-    else { throw problem("half of a surrogate pair") }
-    return scalar
+    {
+      let second = try escapedUnit()
+      if (0xDC00..<0xE000).contains(second),
+        let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+      {
+        return scalar
+      }
+    }
+    index = start
+    throw problem("half of a surrogate pair")
   }
 
   private mutating func escapedUnit() throws(JSONProblem) -> UInt16 {
-    guard bytes.count - index >= 6 else { throw problem("the text ends too early") }
+    index += 2
     var unit: UInt16 = 0
-    for offset in 2..<6 {
+    for _ in 0..<4 {
+      guard index < bytes.count else { throw problem("the text ends too early") }
       let digit: UInt8
-      switch bytes[index + offset] {
+      switch bytes[index] {
       case let byte where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
       case let byte where byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "f"):
         digit = (byte | 0x20) - UInt8(ascii: "a") + 10
       default: throw problem("four hexadecimal digits are missing")
       }
       unit = unit << 4 | UInt16(digit)
+      index += 1
     }
-    index += 6
     return unit
   }
 
@@ -268,9 +302,8 @@ package struct JSONReader {
     if bytes[index] == UInt8(ascii: "-") { index += 1 }
     let first = index
     let count = digits()
-    guard count > 0, count == 1 || bytes[first] != UInt8(ascii: "0") else {
-      throw problem("a number is not written as JSON writes it")
-    }
+    if count > 1, bytes[first] == UInt8(ascii: "0") { index = first + 1 }
+    guard count > 0, index == first + count else { throw problem("a number is not written as JSON writes it") }
     if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
       isInteger = false
       index += 1
@@ -282,10 +315,16 @@ package struct JSONReader {
       if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index += 1 }
       guard digits() > 0 else { throw problem("a number is not written as JSON writes it") }
     }
-    guard index - start <= JSONReader.maximumNumberBytes else { throw problem("a number is too long") }
+    guard index - start <= JSONReader.maximumNumberBytes else {
+      index = start
+      throw problem("a number is too long")
+    }
     let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<index]), as: UTF8.self)
     if isInteger, let integer = Int64(text) { return .integer(integer) }
-    guard let number = Double(text), number.isFinite else { throw problem("a number is out of range") }
+    guard let number = Double(text), number.isFinite else {
+      index = start
+      throw problem("a number is out of range")
+    }
     return .number(number)
   }
 }

@@ -66,6 +66,30 @@ package struct JSONWriter {
     if let value { member(name, value) }
   }
 
+  /// A value as an element. A number that JSON cannot write becomes null.
+  package mutating func write(_ value: JSONValue) {
+    switch value {
+    case .null: raw("null")
+    case .boolean(let value): raw(value ? "true" : "false")
+    case .integer(let value): raw(String(value))
+    case .number(let value): raw(value.isFinite ? String(value) : "null")
+    case .string(let text): string(text)
+    case .array(let values):
+      separate()
+      bytes.append(UInt8(ascii: "["))
+      for value in values { write(value) }
+      bytes.append(UInt8(ascii: "]"))
+      needsComma = true
+    case .object(let object):
+      self.object { writer in
+        for member in object.members {
+          writer.name(member.name)
+          writer.write(member.value)
+        }
+      }
+    }
+  }
+
   /// A string as an element.
   package mutating func string(_ value: String) {
     separate()
@@ -79,6 +103,7 @@ package struct JSONWriter {
           bytes.append(byte)
         case 0x0A: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
         case 0x0D: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+        case 0x09: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
         case 0..<0x20, 0x7F:
           bytes.append(contentsOf: "\\u00".utf8)
           bytes.append(JSONWriter.hexadecimal(byte >> 4))

@@ -1,17 +1,19 @@
 /// Elements of which the smallest is at hand: adding and taking one costs the logarithm of their number.
-struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
-  private var elements: [Element] = []
+///
+/// Inlinable, so that each user's loop compares its own elements directly.
+package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
+  @usableFromInline var elements: [Element] = []
 
-  init() {}
+  @inlinable package init() {}
 
   /// - Parameter sorted: Ascending, which is a heap already.
-  init(sorted: [Element]) { elements = sorted }
+  @inlinable package init(sorted: [Element]) { elements = sorted }
 
-  var count: Int { elements.count }
+  @inlinable package var count: Int { elements.count }
   /// The smallest.
-  var first: Element? { elements.first }
+  @inlinable package var first: Element? { elements.first }
 
-  mutating func insert(_ element: Element) {
+  @inlinable package mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -22,19 +24,19 @@ struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  mutating func removeFirst() {
+  @inlinable package mutating func removeFirst() {
     guard let last = elements.popLast(), !elements.isEmpty else { return }
     elements[0] = last
     sink(0)
   }
 
   /// Costs a pass over all.
-  mutating func removeAll(where isStale: (Element) -> Bool) {
+  @inlinable package mutating func removeAll(where isStale: (Element) -> Bool) {
     elements.removeAll(where: isStale)
     for parent in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(parent) }
   }
 
-  private mutating func sink(_ start: Int) {
+  @inlinable mutating func sink(_ start: Int) {
     var parent = start
     while true {
       var least = parent

@@ -1,0 +1,69 @@
+extension CallRecord.StoryLine {
+  /// What a line says, for those that somebody decides by. A line is kept as its words; they are written and read here, and
+  /// nowhere else.
+  public enum Event: Hashable, Sendable {
+    case rings
+    case callerGaveUp
+    /// The called side hung up, with the reason that it gave: `Q.850 16`.
+    case hungUp(reason: String?)
+    case appLost
+    case appBack
+    case appGone
+    /// Who: `operator:anna`.
+    case endedByOperator(String)
+    /// Why the ledger granted no more.
+    case noMoreCredit(String)
+    case noSound(CallSide)
+    /// No sound came for longer than is borne.
+    case dead(CallSide)
+    case held
+    case takenBack
+    case noMediaInTime
+
+    public var text: String {
+      switch self {
+      case .rings: "rings"
+      case .callerGaveUp: "the caller gives up"
+      case .hungUp(let reason): "BYE" + (reason.map { " (\($0))" } ?? "")
+      case .appLost: "the app's connection is lost"
+      case .appBack: "the app is back"
+      case .appGone: "the app's session is over"
+      case .endedByOperator(let actor): Event.endedBy + actor
+      case .noMoreCredit(let refusal): Event.noCredit + refusal
+      case .noSound(let side): "no sound from the \(side.rawValue) side"
+      case .dead(let side): "the \(side.rawValue) side is dead"
+      case .held: "held by the other side"
+      case .takenBack: "taken back by the other side"
+      case .noMediaInTime: "no media in time"
+      }
+    }
+
+    private static let endedBy = "ended by "
+    private static let noCredit = "no more credit: "
+    private static let plain: [String: Event] = {
+      let sides = CallSide.allCases.flatMap { [Event.noSound($0), .dead($0)] }
+      let events: [Event] = [
+        .rings, .callerGaveUp, .hungUp(reason: nil), .appLost, .appBack, .appGone, .held, .takenBack, .noMediaInTime,
+      ]
+      return Dictionary((events + sides).map { ($0.text, $0) }) { first, _ in first }
+    }()
+
+    /// `nil` for words that nobody decides by.
+    public init?(_ text: String) {
+      if let event = Event.plain[text] {
+        self = event
+      } else if text.hasPrefix(Event.endedBy) {
+        self = .endedByOperator(String(text.dropFirst(Event.endedBy.count)))
+      } else if text.hasPrefix(Event.noCredit) {
+        self = .noMoreCredit(String(text.dropFirst(Event.noCredit.count)))
+      } else if text.hasPrefix("BYE ("), text.hasSuffix(")") {
+        self = .hungUp(reason: String(text.dropFirst(5).dropLast()))
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// `nil` for a line that is for people alone.
+  public var event: Event? { Event(text) }
+}

@@ -1,0 +1,29 @@
+import CallEngine
+import Testing
+
+@Suite("Lines of a call's story") struct StoryEventTests {
+  typealias Event = CallRecord.StoryLine.Event
+
+  /// The words under which records of all versions keep them.
+  static let kept: [(String, Event)] = [
+    ("rings", .rings), ("the caller gives up", .callerGaveUp), ("BYE", .hungUp(reason: nil)),
+    ("BYE (Q.850 16)", .hungUp(reason: "Q.850 16")), ("BYE (SIP -)", .hungUp(reason: "SIP -")),
+    ("the app's connection is lost", .appLost), ("the app is back", .appBack), ("the app's session is over", .appGone),
+    ("ended by operator:anna", .endedByOperator("operator:anna")),
+    ("no more credit: insufficientCredit", .noMoreCredit("insufficientCredit")),
+    ("no sound from the near side", .noSound(.near)), ("no sound from the far side", .noSound(.far)),
+    ("the near side is dead", .dead(.near)), ("the far side is dead", .dead(.far)),
+    ("held by the other side", .held), ("taken back by the other side", .takenBack),
+    ("no media in time", .noMediaInTime),
+  ]
+
+  @Test("what was kept says the same", arguments: kept) func words(_ text: String, _ event: Event) {
+    #expect(CallRecord.StoryLine(milliseconds: 0, text: text).event == event)
+    #expect(event.text == text)
+  }
+
+  @Test(
+    "other lines are for people alone",
+    arguments: ["", "rings twice", "the app is muted", "BYEBYE", "BYE (", "200 from carrier", "The far side is dead"])
+  func others(_ text: String) { #expect(Event(text) == nil) }
+}
