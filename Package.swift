@@ -19,6 +19,7 @@ let package = Package(
   name: "landline",
   products: [
     .executable(name: "landline", targets: ["landline"]),
+    .executable(name: "landline-lab", targets: ["landline-lab"]),
     .library(name: "LandlineClient", targets: ["LandlineClient"]),
   ],
   dependencies: [
@@ -154,8 +155,8 @@ let package = Package(
     .target(
       name: "LandlineConsole",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "SimulationKit",
-        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient", "NodeCore",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "NodeCore",
+        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient",
         "AppProtocol", "CallEngine", "CallStory",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -184,10 +185,25 @@ let package = Package(
         .product(name: "NIOWebSocket", package: "swift-nio"),
       ],
       swiftSettings: ours),
+    .target(
+      name: "LandlineArguments",
+      dependencies: [
+        "CallModel", "LandlineConsole", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: ours),
     .executableTarget(
       name: "landline",
       dependencies: [
-        "CallModel", "LandlineConsole", "LandlineBench", "SimulationKit",
+        "CallModel", "LandlineArguments", "LandlineConsole",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: ours),
+    // For those who work on the gateway; not installed with it.
+    .executableTarget(
+      name: "landline-lab",
+      dependencies: [
+        "CallEngine", "CallModel", "LandlineArguments", "LandlineBench", "LandlineConfiguration", "LandlineConsole",
+        "LedgerCore", "LedgerSQLite", "SimulationKit",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: ours),

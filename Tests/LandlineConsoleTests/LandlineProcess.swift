@@ -2,7 +2,7 @@ import Foundation
 import PeerKit
 import Testing
 
-/// The built `landline`, run in a folder of its own that holds a copy of the scenario's ledger.
+/// The built `landline`, or `landline-lab`, run in a folder of its own that holds a copy of the scenario's ledger.
 struct LandlineProcess {
   struct Result: Sendable {
     var output: String
@@ -30,13 +30,18 @@ struct LandlineProcess {
   func remove() { try? FileManager.default.removeItem(at: folder) }
 
   /// Beside the test bundle.
-  static let executable: URL = {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
-    return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("landline")
-  }()
+  static let executable = built("landline")
+  static let lab = built("landline-lab")
 
-  func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
-    try await Self.run(Self.executable, arguments, in: folder, environment: environment)
+  private static func built(_ name: String) -> URL {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(name)
+  }
+
+  func run(
+    _ arguments: [String], of program: URL = LandlineProcess.executable, environment: [String: String] = [:]
+  ) async throws -> Result {
+    try await Self.run(program, arguments, in: folder, environment: environment)
   }
 
   static func run(

@@ -10,9 +10,9 @@ struct MonthTests {
   /// The ledger of a month: a top-up and overlapping calls on each day.
   private func month() async throws -> LandlineProcess {
     let process = try await LandlineProcess(hasLedger: false)
-    func run(_ arguments: [String], day: Int = 1) async throws {
+    func run(_ arguments: [String], of program: URL = LandlineProcess.executable, day: Int = 1) async throws {
       let now = "2026-11-\(day < 10 ? "0" : "")\(day)T09:00:00Z"
-      let result = try await process.run(arguments, environment: ["LANDLINE_NOW": now])
+      let result = try await process.run(arguments, of: program, environment: ["LANDLINE_NOW": now])
       #expect(result.status == 0, "\(arguments): \(result.diagnostics)")
     }
     var deck = "prefix,name,rate,fee,initial,increment\n"
@@ -30,7 +30,7 @@ struct MonthTests {
           "simulate", "calls", "--account", "acme", "--calls", "\(Self.callsADay)", "--seed", "\(day)", "--unanswered",
           "10",
         ],
-        day: day)
+        of: LandlineProcess.lab, day: day)
     }
     return process
   }

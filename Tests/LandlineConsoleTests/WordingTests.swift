@@ -119,14 +119,41 @@ struct WordingTests {
       bad.diagnostics.contains("'x' is no part of a telephone number (NUMBER, character 7)"), "\(bad.diagnostics)")
   }
 
-  @Test("every command has an example that the parser takes")
-  func examples() async throws {
+  @Test(
+    "every command has an example that the parser takes",
+    // As many commands as have help, at the least.
+    arguments: [(LandlineProcess.executable, 60), (LandlineProcess.lab, 12)])
+  func examples(_ program: URL, _ least: Int) async throws {
     let process = try await LandlineProcess(hasLedger: false)
     defer { process.remove() }
-    let result = try await process.run(["manual", "--examples", "--csv"])
+    let result = try await process.run(["manual", "--examples", "--csv"], of: program)
     #expect(result.status == 0, "\(result.diagnostics)")
-    // As many commands as have help, at the least.
-    #expect(result.output.split(whereSeparator: \.isNewline).count > 60, "\(result.output)")
+    #expect(result.output.split(whereSeparator: \.isNewline).count > least, "\(result.output)")
+  }
+
+  @Test(
+    "what is the laboratory's is told to whoever asks landline for it, and each program speaks under its own name",
+    arguments: [
+      (
+        LandlineProcess.executable, ["simulate", "calls"],
+        "landline: there is no such command (simulate)\nfix: landline-lab simulate\n"
+      ),
+      (LandlineProcess.executable, ["bench"], "landline: there is no such command (bench)\nfix: landline-lab bench\n"),
+      (
+        LandlineProcess.lab, ["bench", "call"],
+        "landline-lab: there is no such command (bench call)\nfix: did you mean landline-lab bench calls?\n"
+      ),
+      (
+        LandlineProcess.lab, ["simulate", "relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:9", "--delay", "-5"],
+        "landline-lab: value: -5.0 is out of range (--delay)\nfix: 0 to 60000\n"
+      ),
+    ])
+  func laboratory(_ program: URL, _ arguments: [String], _ diagnostics: String) async throws {
+    let process = try await LandlineProcess(hasLedger: false)
+    defer { process.remove() }
+    let result = try await process.run(arguments, of: program)
+    #expect(result.status == 2)
+    #expect(result.diagnostics == diagnostics)
   }
 
   @Test(

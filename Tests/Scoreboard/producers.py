@@ -34,8 +34,8 @@ def producers(size, filters):
     found += [
         Producer(
             "simulate",
-            [os.environ.get("LANDLINE_BINARY", ".build/release/landline"), "simulate", "calls", "--seed", "1", "--seeds",
-             "10000" if full else "20", "--hours", "8"], 180, 36_000),
+            [str(Path(os.environ.get("LANDLINE_BINARY", ".build/release/landline")).with_name("landline-lab")), "simulate",
+             "calls", "--seed", "1", "--seeds", "10000" if full else "20", "--hours", "8"], 180, 36_000),
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
         Producer("memory", ["Deploy/soak", "--memory"], 2400),

@@ -12,7 +12,7 @@ struct KillTrialTests {
       folder = URL(fileURLWithPath: argument).resolvingSymlinksInPath().deletingLastPathComponent()
     }
     for _ in 0..<4 {
-      let candidate = folder.appendingPathComponent("landline").path
+      let candidate = folder.appendingPathComponent("landline-lab").path
       var isFolder: ObjCBool = false
       if FileManager.default.fileExists(atPath: candidate, isDirectory: &isFolder), !isFolder.boolValue {
         return candidate
@@ -25,7 +25,7 @@ struct KillTrialTests {
   @Test("everything acknowledged outlives kills in mid-work")
   func manyKills() async throws {
     let kills = ScoreboardRow.isFull ? 200 : 20
-    let executable = try #require(KillTrialTests.executable, "landline was not built beside the tests")
+    let executable = try #require(KillTrialTests.executable, "landline-lab was not built beside the tests")
     let report = try await KillTrial.parent(executable: executable, seed: 42, kills: kills)
     #expect(report.kills == kills)
     #expect(report.acknowledged >= kills)

@@ -42,7 +42,8 @@ struct SimulationCommandTests {
   @Test("the command that repeats a run")
   func repeating() {
     #expect(
-      SimulationCommand.replayCommand(seed: 12, operations: 500) == "landline simulate --ops 500 --seed 12 --chunk 500")
+      SimulationCommand.replayCommand(seed: 12, operations: 500)
+        == "landline-lab simulate --ops 500 --seed 12 --chunk 500")
   }
 
   @Test("a folder that is not there is an error, not a broken ledger")

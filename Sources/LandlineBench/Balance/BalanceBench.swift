@@ -11,7 +11,7 @@ public enum BalanceBench {
     /// Folder that keeps the ledger from run to run; `nil` for a temporary one.
     public var folder: String?
     public var rounds = 30
-    /// The command to time, path first; `nil` for `balance ACCOUNT --database FILE` of this executable.
+    /// The command to time, path first; `nil` for `balance ACCOUNT --database FILE` of the `landline` beside this program.
     public var command: [String]?
     public var progress: BenchProgress = { _ in }
 
@@ -50,7 +50,7 @@ public enum BalanceBench {
     }
     let bytes = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64 ?? 0
     let command =
-      try options.command ?? [executable(), "balance", account, "--database", path]
+      try options.command ?? [ProcessFigures.gatewayExecutable(), "balance", account, "--database", path]
     options.progress("timing \(command.joined(separator: " "))")
     // One run first, so that the file and the executable are in memory as they are on a second look.
     _ = try spawn(command)
@@ -58,14 +58,6 @@ public enum BalanceBench {
     return BalanceBenchReport(
       postings: options.postings, fileBytes: bytes, buildSeconds: seconds, command: command, rounds: options.rounds,
       milliseconds: Spread(samples))
-  }
-
-  private static func executable() throws -> String {
-    do {
-      return try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    } catch {
-      throw BenchProblem("this executable cannot be found; name the command to time")
-    }
   }
 
   /// Customers with a balance, then top-ups until there are enough postings.

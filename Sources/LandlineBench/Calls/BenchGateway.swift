@@ -37,7 +37,7 @@ final class BenchGateway {
 
   /// Starts a gateway and waits until it takes calls.
   /// - Parameters:
-  ///   - executable: This program, or another build of it.
+  ///   - executable: `landline`.
   ///   - folder: For the configuration and what the gateway keeps; the ledger is made there if there is none.
   ///   - ledger: The ledger's file; `nil` for ``GatewayBooks/ledger(in:)``.
   ///   - ledgerCache: Mebibytes of the ledger in memory; `nil` for as many as usual.

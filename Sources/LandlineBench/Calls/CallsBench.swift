@@ -43,7 +43,7 @@ public enum CallsBench {
     public var perfTools = "../shared/perf-tools"
     /// Folder on the disk that ledgers are made on; `nil` for one of the system's.
     public var folder: String?
-    /// The gateway's program; `nil` for this one.
+    /// The gateway's program; `nil` for `landline` beside this one.
     public var gateway: String?
     public var sipp = "sipp"
     public var kamailio = "kamailio"

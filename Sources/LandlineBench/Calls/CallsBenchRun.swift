@@ -16,7 +16,11 @@ final class CallsBenchRun {
   init(_ options: CallsBench.Options, folder: String) throws(BenchProblem) {
     self.options = options
     self.folder = folder
-    if let gateway = options.gateway { executable = gateway } else { executable = try ProcessFigures.ownExecutable() }
+    if let gateway = options.gateway {
+      executable = gateway
+    } else {
+      executable = try ProcessFigures.gatewayExecutable()
+    }
     guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
   }
 

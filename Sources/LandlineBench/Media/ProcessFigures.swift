@@ -43,6 +43,11 @@ enum ProcessFigures {
     return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
   }
 
+  /// The path of `landline`, which is built into the same folder as this program.
+  static func gatewayExecutable() throws(BenchProblem) -> String {
+    URL(fileURLWithPath: try ownExecutable()).deletingLastPathComponent().appendingPathComponent("landline").path
+  }
+
   /// The path of this program.
   static func ownExecutable() throws(BenchProblem) -> String {
     do {

@@ -19,7 +19,7 @@ public enum MemorySlope {
     public var apps = 16
     /// Folder on the disk that the ledger is made on; `nil` for one of the system's.
     public var folder: String?
-    /// The gateway's program; `nil` for this one.
+    /// The gateway's program; `nil` for `landline` beside this one.
     public var gateway: String?
     public var progress: BenchProgress = { _ in }
 
@@ -41,7 +41,7 @@ public enum MemorySlope {
     guard options.calls >= 100, options.warmUpCalls >= 0, (1...10_000).contains(options.rate), options.apps > 0,
       options.limit > 0
     else { throw BenchProblem("a slope needs 100 calls or more, and a rate of 1 to 10000 a second") }
-    let executable = try options.gateway ?? ProcessFigures.ownExecutable()
+    let executable = try options.gateway ?? ProcessFigures.gatewayExecutable()
     guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
     let folder = try BenchFolder(in: options.folder ?? BenchPlaces.diskFolder)
     try GatewayBooks.prepare(executable: executable, folder: folder.path)

@@ -9,7 +9,7 @@ public enum SoakBench {
     /// Bridged calls at a time: each has a leg to an app, with ICE, DTLS and SRTP, and one to a trunk.
     public var calls = 500
     public var seconds = 600.0
-    /// The gateway's program; `nil` for this one.
+    /// The gateway's program; `nil` for `landline` beside this one.
     public var gateway: String?
     /// Seconds between two packets of one leg.
     public var soundInterval = 1.0
@@ -43,9 +43,11 @@ public enum SoakBench {
     guard (1...10_000).contains(options.calls), options.seconds >= 1, options.rate > 0, options.soundInterval > 0,
       options.operationInterval > 0, options.life > 0
     else { throw BenchProblem("calls, seconds, rate, life and intervals are above 0") }
-    let own = try ProcessFigures.ownExecutable()
-    let executable = options.gateway ?? own
-    guard PeerProgram.exists(executable) else { throw BenchProblem("\(executable) is no program") }
+    let ours = try ProcessFigures.gatewayExecutable()
+    let executable = options.gateway ?? ours
+    for program in [ours, executable] where !PeerProgram.exists(program) {
+      throw BenchProblem("\(program) is no program")
+    }
     let folder = try BenchFolder(in: options.folder ?? BenchPlaces.diskFolder)
     defer {
       if let log = options.log {
@@ -53,7 +55,7 @@ public enum SoakBench {
         try? FileManager.default.copyItem(atPath: folder.file("gateway.log"), toPath: log)
       }
     }
-    try GatewayBooks.prepare(executable: own, folder: folder.path)
+    try GatewayBooks.prepare(executable: ours, folder: folder.path)
     let gateway = try BenchGateway(
       executable: executable, folder: folder.path, ports: BenchGateway.Ports(), startSeconds: startSeconds)
     defer { gateway.stop() }
@@ -70,7 +72,7 @@ public enum SoakBench {
     options.progress("the end, and the books")
     gateway.stop(within: stopSeconds)
     report.gatewayExit = gateway.program.wait()
-    report.books = try SoakBooks.judge(executable: own, ledger: GatewayBooks.ledger(in: folder.path))
+    report.books = try SoakBooks.judge(executable: ours, ledger: GatewayBooks.ledger(in: folder.path))
     return report
   }
 

@@ -67,7 +67,7 @@ extension Console {
 
   /// The ledger's file.
   /// - Throws: ``ConsoleError`` where several could be meant.
-  func databasePath() throws -> String {
+  package func databasePath() throws -> String {
     if let known = found.state.withLock({ $0.ledger }) { return known }
     let finder = finder()
     let ledger = try finding { () throws(FinderProblem) in try finder.ledger() }

@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 import LedgerCore
 
 /// One run of one command: the way from a parsed command line to printed bytes and an exit status.
@@ -39,7 +39,7 @@ extension Console {
     }
   }
 
-  func now() throws -> Instant { try clock().now() }
+  package func now() throws -> Instant { try clock().now() }
 
   /// The zone of `--tz`.
   func zone() throws -> CivilZone { try zone(orElse: .utc) }
@@ -117,14 +117,17 @@ extension Console {
   package func report(_ failure: ConsoleError) {
     var failure = failure
     // What was just done does not help when it is done again.
-    if let fix = failure.fix, fix == "landline " + environment.commandLine.joined(separator: " ") { failure.fix = nil }
+    if let fix = failure.fix, fix == "\(environment.program) " + environment.commandLine.joined(separator: " ") {
+      failure.fix = nil
+    }
     let text =
-      settings.format == .json || settings.format == .ndjson ? failure.json.text : VisibleText.lines(failure.text)
+      settings.format == .json || settings.format == .ndjson
+      ? failure.json.text : VisibleText.lines(failure.text(from: environment.program))
     try? TextStream.standardError.write(text + "\n")
   }
 
   /// A remark that is no result.
-  func remark(_ name: String, _ value: String) throws {
+  package func remark(_ name: String, _ value: String) throws {
     let isJSON = settings.format == .json || settings.format == .ndjson
     try TextStream.standardError.write(
       (isJSON ? JSONValue.object([(name, .text(value))]).text : VisibleText.lines("\(name): \(value)")) + "\n")

@@ -2,6 +2,8 @@ import Foundation
 
 /// What the process finds around it, gathered once.
 package struct ConsoleEnvironment: Sendable {
+  /// The name of the program.
+  package var program: String
   package var variables: [String: String]
   package var standardOutputIsTerminal: Bool
   /// Both standard input and standard error: a question can be asked and answered.
@@ -15,8 +17,9 @@ package struct ConsoleEnvironment: Sendable {
 
   package init(
     variables: [String: String], standardOutputIsTerminal: Bool, canAsk: Bool, screenLines: Int, screenColumns: Int = 0,
-    commandLine: [String] = []
+    commandLine: [String] = [], program: String = ConsoleEnvironment.usualProgram
   ) {
+    self.program = program
     self.commandLine = commandLine
     self.variables = variables
     self.standardOutputIsTerminal = standardOutputIsTerminal
@@ -32,6 +35,7 @@ package struct ConsoleEnvironment: Sendable {
   }
 
   private static let usualColumns = 100
+  package static let usualProgram = "landline"
 
   package static func process() -> ConsoleEnvironment {
     var size = winsize()
@@ -40,7 +44,8 @@ package struct ConsoleEnvironment: Sendable {
     return ConsoleEnvironment(
       variables: ProcessInfo.processInfo.environment, standardOutputIsTerminal: isTerminal,
       canAsk: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, screenLines: Int(size.ws_row),
-      screenColumns: Int(size.ws_col), commandLine: Array(CommandLine.arguments.dropFirst()))
+      screenColumns: Int(size.ws_col), commandLine: Array(CommandLine.arguments.dropFirst()),
+      program: CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? usualProgram)
   }
 
   /// A variable that is set and not empty.

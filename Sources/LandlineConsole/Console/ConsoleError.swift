@@ -2,7 +2,7 @@ package import CallModel
 package import LedgerCore
 import LedgerSQLite
 
-/// A failure as the command line shows it: `landline: WHAT (WHERE)`, then `fix: …` where a fix is known.
+/// A failure as the command line shows it: `PROGRAM: WHAT (WHERE)`, then `fix: …` where a fix is known.
 package struct ConsoleError: Error, Hashable, Sendable {
   package var status: ExitStatus
   /// Stable name: `unknownAccount`, `amount.scale`, `missing`.
@@ -156,11 +156,12 @@ extension ConsoleError {
     return .object([("error", .object(members))])
   }
 
-  var text: String {
+  /// - Parameter program: who says so.
+  func text(from program: String) -> String {
     let place = self.place.map { " (\($0))" } ?? ""
     let replay = isReplay == true ? "\nreplayed: this key was answered so before" : ""
     let faults = details.map { "\n\($0)" }.joined()
     let fixes = ([fix].compactMap { $0 } + furtherFixes).map { "\nfix: \($0)" }.joined()
-    return "landline: \(what)\(place)\(faults)\(replay)\(fixes)"
+    return "\(program): \(what)\(place)\(faults)\(replay)\(fixes)"
   }
 }

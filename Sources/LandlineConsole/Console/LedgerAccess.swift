@@ -1,6 +1,6 @@
 import CallModel
 import Foundation
-import LedgerCore
+package import LedgerCore
 import LedgerSQLite
 
 /// Opening the ledger: the only place that knows where and how it is stored.
@@ -14,7 +14,9 @@ extension Console {
 
   /// Opens the ledger for writing, and closes it in the end.
   /// - Parameter create: whether a ledger that does not exist is made.
-  func writing<Value>(create: Bool = false, _ body: (any LedgerStore) async throws -> Value) async throws -> Value {
+  package func writing<Value>(create: Bool = false, _ body: (any LedgerStore) async throws -> Value) async throws
+    -> Value
+  {
     let path = try databasePath()
     if create, !exists(path) {
       try makeDirectory(for: path)

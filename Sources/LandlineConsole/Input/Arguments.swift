@@ -1,9 +1,10 @@
-import CallModel
+package import CallModel
 import LedgerCore
 
 /// Values out of the texts of a command line; every refusal names the argument.
-enum Arguments {
-  static func name<Name: LedgerName>(_ text: String, _ argument: String, as type: Name.Type = Name.self) throws -> Name
+package enum Arguments {
+  package static func name<Name: LedgerName>(_ text: String, _ argument: String, as type: Name.Type = Name.self) throws
+    -> Name
   {
     try value(argument) { () throws(InvalidValue) in try Name(validating: text) }
   }

@@ -59,8 +59,9 @@ package struct CommandOutline: Decodable, Sendable {
   package var leaves: [(words: [String], command: CommandOutline)] { all().filter { $0.command.children.isEmpty } }
 
   /// Lines of the discussion that can be pasted.
-  package var examples: [String] {
+  /// - Parameter program: the name that they begin with.
+  func examples(of program: String) -> [String] {
     (discussion ?? "").split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-      .filter { $0.hasPrefix("landline ") }
+      .filter { $0.hasPrefix(program + " ") }
   }
 }

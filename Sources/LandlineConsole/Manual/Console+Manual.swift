@@ -8,9 +8,10 @@ extension Console {
     guard named == words else {
       throw ConsoleError(
         .notFound, code: "manual.command", "there is no such command", at: words.joined(separator: " "),
-        fix: "landline --help")
+        fix: "\(outline.commandName) --help")
     }
-    try TextStream.standardOutput.write(ManualPage(command, words: words, date: try today()).text)
+    try TextStream.standardOutput.write(
+      ManualPage(command, words: words, of: outline.commandName, date: try today()).text)
     return .streamed(notes: [])
   }
 
@@ -19,7 +20,7 @@ extension Console {
   package func manuals(_ outline: CommandOutline, in folder: String, configuration: String?) throws -> Answer {
     let date = try today()
     var pages = outline.all().map { words, command in
-      let page = ManualPage(command, words: words, date: date)
+      let page = ManualPage(command, words: words, of: outline.commandName, date: date)
       return (name: "\(page.name).1", text: page.text)
     }
     if let configuration {
@@ -39,16 +40,17 @@ extension Console {
   }
 
   /// Whether each command has an example, and the parser takes all of them.
-  /// - Parameter parse: throws where the words behind `landline` are no command line.
+  /// - Parameter parse: throws where the words behind the program's name are no command line.
   package func manualExamples(_ outline: CommandOutline, parse: ([String]) throws -> Void) throws -> Answer {
     var rows: [[Cell]] = []
     var faults: [String] = []
     for (words, command) in outline.leaves {
-      let name = (["landline"] + words).joined(separator: " ")
-      if !command.examples.contains(where: { $0 == name || $0.hasPrefix(name + " ") }) {
+      let examples = command.examples(of: outline.commandName)
+      let name = ([outline.commandName] + words).joined(separator: " ")
+      if !examples.contains(where: { $0 == name || $0.hasPrefix(name + " ") }) {
         faults.append("\(name) has no example")
       }
-      for example in command.examples {
+      for example in examples {
         rows.append([.text(name), .text(example)])
         do { try parse(Console.words(example)) } catch { faults.append("\(example): \(error)") }
       }
@@ -61,7 +63,7 @@ extension Console {
     return Answer("examples", Listing([Column("command"), Column("example")], rows: rows))
   }
 
-  /// The words behind `landline` as a shell hands them over; single and double quotes group.
+  /// The words behind the program's name as a shell hands them over; single and double quotes group.
   private static func words(_ line: String) -> [String] {
     var words: [String] = []
     var word: String?

@@ -7,9 +7,11 @@ struct ManualPage {
   let name: String
   let text: String
 
-  /// - Parameter words: the words that name the command, `calls show`.
-  init(_ command: CommandOutline, words: [String], date: String) {
-    let name = (["landline"] + words).joined(separator: "-")
+  /// - Parameters:
+  ///   - words: The words that name the command, `calls show`.
+  ///   - program: The program's name.
+  init(_ command: CommandOutline, words: [String], of program: String, date: String) {
+    let name = ([program] + words).joined(separator: "-")
     self.name = name
     var page = ManualText(name: name, section: 1, abstract: command.abstract ?? name, date: date)
     let shown = (command.arguments ?? []).filter { argument in
@@ -17,7 +19,7 @@ struct ManualPage {
         && !(argument.kind == "flag" && (argument.names ?? []).contains { ["help", "version"].contains($0.name) })
     }
     page.heading("SYNOPSIS")
-    page.macro("Nm \((["landline"] + words).joined(separator: " "))")
+    page.macro("Nm \(([program] + words).joined(separator: " "))")
     if command.children.isEmpty {
       for argument in shown where argument.kind != "positional" { page.macro(ManualPage.synopsis(argument)) }
       for argument in shown where argument.kind == "positional" { page.macro(ManualPage.synopsis(argument)) }
@@ -26,21 +28,23 @@ struct ManualPage {
     }
     page.heading("DESCRIPTION")
     page.sentences(command.abstract ?? "")
-    ManualPage.paragraphs(command, &page)
+    ManualPage.paragraphs(command, of: program, &page)
     ManualPage.commands(command, &page)
     ManualPage.arguments(shown, &page)
     if words.isEmpty { ManualPage.environment(&page) }
     page.heading("EXIT STATUS")
     page.sentences(ManualPage.exits)
-    if !command.examples.isEmpty {
+    let examples = command.examples(of: program)
+    if !examples.isEmpty {
       page.heading("EXAMPLES")
-      for example in command.examples { page.literal(example) }
+      for example in examples { page.literal(example) }
     }
     page.heading("SEE ALSO")
     let related =
       words.isEmpty
-      ? command.children.map { "landline-\($0.commandName)" }
-      : ["landline"] + (words.count > 1 ? [(["landline"] + words.dropLast()).joined(separator: "-")] : [])
+      ? command.children.map { "\(program)-\($0.commandName)" }
+        + [ConsoleEnvironment.usualProgram].filter { $0 != program }
+      : [program] + (words.count > 1 ? [([program] + words.dropLast()).joined(separator: "-")] : [])
         + command.children.map { "\(name)-\($0.commandName)" }
     let pages = Set(related).sorted().map { "Xr \($0) 1" } + (words.isEmpty ? ["Xr landline.yaml 5"] : [])
     for (index, reference) in pages.enumerated() {
@@ -62,11 +66,11 @@ struct ManualPage {
   }
 
   /// The discussion without the lines that are examples.
-  private static func paragraphs(_ command: CommandOutline, _ page: inout ManualText) {
+  private static func paragraphs(_ command: CommandOutline, of program: String, _ page: inout ManualText) {
     let lines = (command.discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) }
     for paragraph in lines.split(whereSeparator: \.isEmpty) {
-      let text = paragraph.filter { !$0.hasPrefix("landline ") }
+      let text = paragraph.filter { !$0.hasPrefix(program + " ") }
       // The root's own lists of examples, statuses and variables have sections of their own here.
       guard !text.isEmpty, !text[0].allSatisfy({ $0.isUppercase || $0 == " " }) else { continue }
       page.macro("Pp")

@@ -1,23 +1,23 @@
-import LedgerCore
+package import LedgerCore
 
 /// What a command has to say, in a shape that every output format can be made from.
 package struct Answer: Sendable {
-  enum Block: Sendable {
+  package enum Block: Sendable {
     case listing(Listing)
     case record(Listing)
     case line(String)
   }
 
   /// The table format, from top to bottom.
-  var blocks: [Block]
+  package var blocks: [Block]
   /// Members of the one JSON object.
-  var members: [(String, JSONValue)]
+  package var members: [(String, JSONValue)]
   /// CSV and NDJSON: one record a line.
   var records: Listing
   /// The state of the ledger that the answer tells of.
   var asOf: LedgerHead?
   /// For standard error.
-  var notes: [String] = []
+  package var notes: [String] = []
   package var status = ExitStatus.ok
 
   init(blocks: [Block], members: [(String, JSONValue)], records: Listing, asOf: LedgerHead? = nil) {
@@ -28,7 +28,7 @@ package struct Answer: Sendable {
   }
 
   /// A list, under a plural name in JSON.
-  init(_ name: String, _ listing: Listing, asOf: LedgerHead? = nil) {
+  package init(_ name: String, _ listing: Listing, asOf: LedgerHead? = nil) {
     self.init(blocks: [.listing(listing)], members: [(name, .array(listing.json))], records: listing, asOf: asOf)
   }
 
@@ -39,7 +39,7 @@ package struct Answer: Sendable {
   }
 
   /// One object, shown as a line for each of its fields.
-  init(record listing: Listing, asOf: LedgerHead? = nil) {
+  package init(record listing: Listing, asOf: LedgerHead? = nil) {
     self.init(
       blocks: [.record(listing)], members: listing.rows.first.map(listing.members) ?? [], records: listing, asOf: asOf)
   }

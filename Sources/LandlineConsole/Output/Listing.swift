@@ -17,9 +17,9 @@ package enum Cell: Hashable, Sendable {
   case rate(Int64)
   case list([String])
 
-  static func text(optional value: String?) -> Cell { value.map { .text($0) } ?? .absent }
+  package static func text(optional value: String?) -> Cell { value.map { .text($0) } ?? .absent }
   static func instant(optional value: Instant?) -> Cell { value.map { .instant($0) } ?? .absent }
-  static func integer(optional value: Int64?) -> Cell { value.map { .integer($0) } ?? .absent }
+  package static func integer(optional value: Int64?) -> Cell { value.map { .integer($0) } ?? .absent }
   static func rate(optional value: Int64?) -> Cell { value.map { .rate($0) } ?? .absent }
 }
 

@@ -177,7 +177,9 @@ extension Console {
           }
           if changes.isEmpty { log.notice("reloaded: nothing has changed") }
         } catch let error as ConsoleError {
-          log.error("the configuration was not taken over", metadata: ["problem": "\(error.text)"])
+          log.error(
+            "the configuration was not taken over",
+            metadata: ["problem": "\(error.text(from: ConsoleEnvironment.usualProgram))"])
         } catch {
           log.error("the configuration was not taken over", metadata: ["problem": "\(error)"])
         }

@@ -1,12 +1,12 @@
 import CallModel
 import Foundation
-import LandlineConfiguration
+package import LandlineConfiguration
 import RoutingCore
 
 /// Reading the configuration: the only place that knows what it is read with.
 extension Console {
   /// - Throws: ``ConsoleError`` with all problems of the file.
-  func readConfiguration(
+  package func readConfiguration(
     _ path: String, _ overrides: ConfigurationOverrides = ConfigurationOverrides()
   ) throws -> GatewayConfiguration {
     do throws(ConfigurationProblems) {

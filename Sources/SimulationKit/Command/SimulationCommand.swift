@@ -1,7 +1,7 @@
 import Foundation
 import LedgerCore
 
-/// What `landline simulate` does, without its argument parsing.
+/// What `landline-lab simulate` does, without its argument parsing.
 public enum SimulationCommand {
   /// Operations on one ledger before the next starts with the next seed.
   public static let defaultChunk = 10_000
@@ -96,7 +96,7 @@ public enum SimulationCommand {
       }
       return Status.success
     } catch let violation as SimulationViolation {
-      errors("\n\(violation)\nrepeat: landline simulate --kill \(kills) --seed \(seed)\n")
+      errors("\n\(violation)\nrepeat: landline-lab simulate --kill \(kills) --seed \(seed)\n")
       return Status.booksBroken
     } catch let error as LedgerUnavailable {
       errors("\n\(error)\n")
@@ -124,7 +124,7 @@ public enum SimulationCommand {
 
   /// The command that does one run once more.
   public static func replayCommand(seed: UInt64, operations: Int) -> String {
-    "landline simulate --ops \(operations) --seed \(seed) --chunk \(operations)"
+    "landline-lab simulate --ops \(operations) --seed \(seed) --chunk \(operations)"
   }
 
   // MARK: Text

@@ -86,7 +86,7 @@ public enum KillTrial {
     return report
   }
 
-  /// The arguments of `landline simulate` that make it a worker.
+  /// The arguments of `landline-lab simulate` that make it a worker.
   public static func workerArguments(path: String, seed: UInt64) -> [String] {
     ["simulate", "--worker", path, "--seed", "\(seed)"]
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `landline simulate sip` does, without its argument parsing.
+/// What `landline-lab simulate sip` does, without its argument parsing.
 public enum SignallingCommand {
   /// The status of a run in which a rule was broken.
   public static let violated: Int32 = 6
@@ -39,7 +39,8 @@ public enum SignallingCommand {
 
   /// The command that does one run once more.
   public static func replayCommand(_ violation: SignallingViolation, _ options: SignallingOptions) -> String {
-    var command = "landline simulate sip --calls \(violation.calls) --chunk \(violation.calls) --seed \(violation.seed)"
+    var command =
+      "landline-lab simulate sip --calls \(violation.calls) --chunk \(violation.calls) --seed \(violation.seed)"
     func add(_ name: String, _ perThousand: UInt64) {
       if perThousand > 0 { command += " --\(name) \(decimal(Double(perThousand) / 10, places: 1))" }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import LandlineArguments
 import LandlineConsole
 
 struct CallCommand: AsyncParsableCommand {

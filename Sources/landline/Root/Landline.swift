@@ -1,6 +1,6 @@
 import ArgumentParser
 import CallModel
-import LandlineConsole
+import LandlineArguments
 
 /// The command and everything below it.
 struct Landline: AsyncParsableCommand {
@@ -58,8 +58,6 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self]),
       CommandGroup(
         name: "Tools",
-        subcommands: [
-          ExplainCommand.self, SimulateCommand.self, BenchCommand.self, CompletionCommand.self, ManualCommand.self,
-        ]),
+        subcommands: [ExplainCommand.self, CompletionCommand.self, ManualCommand<Landline>.self]),
     ])
 }

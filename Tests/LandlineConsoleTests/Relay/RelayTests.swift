@@ -48,14 +48,14 @@ struct RelayTests {
   private func refused(_ arguments: [String]) async throws -> LandlineProcess.Result {
     let process = try await LandlineProcess(hasLedger: false)
     defer { process.remove() }
-    return try await process.run(["simulate", "relay"] + arguments)
+    return try await process.run(["simulate", "relay"] + arguments, of: LandlineProcess.lab)
   }
 
   @Test("each client gets a port of its own, and everything comes twice where that was asked for")
   func doubles() throws {
     let target = try Port()
     let process = Process()
-    process.executableURL = LandlineProcess.executable
+    process.executableURL = LandlineProcess.lab
     process.arguments = [
       "simulate", "relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(target.number)", "--delay", "2",
       "--duplicate", "100", "--duration", "60", "--json",

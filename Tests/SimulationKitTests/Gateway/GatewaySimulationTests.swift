@@ -41,7 +41,7 @@ struct GatewaySimulationTests {
         _ = try GatewaySimulation.run(seed: seed, hours: 1, canary: canary)
       } catch {
         #expect(!error.trace.isEmpty)
-        #expect(error.replay == "landline simulate calls --seed \(seed) --hours 1 --canary \(canary.rawValue)")
+        #expect(error.replay == "landline-lab simulate calls --seed \(seed) --hours 1 --canary \(canary.rawValue)")
         do throws(GatewayViolation) {
           _ = try GatewaySimulation.run(seed: seed, hours: 1, canary: canary)
           Issue.record("it was not found again")
@@ -69,7 +69,7 @@ struct GatewaySimulationTests {
     #expect(run(nil, json: true) == 0)
     #expect(output.withLock { $0 }.contains("\"violations\":0"))
     #expect(run(.secretInLog, json: true) == GatewayCommand.violated)
-    #expect(errors.withLock { $0 }.contains("repeat: landline simulate calls --seed"))
+    #expect(errors.withLock { $0 }.contains("repeat: landline-lab simulate calls --seed"))
     #expect(output.withLock { $0 }.contains("\"rule\":\"secrets\""))
   }
 }

@@ -141,7 +141,7 @@ struct SignallingCommandTests {
     let seed = try #require(object["seed"] as? UInt64)
     #expect(
       errors.contains(
-        "repeat: landline simulate sip --calls 10 --chunk 10 --seed \(seed) --loss 10.0 --duplicate 5.0 --reorder 10.0 "
+        "repeat: landline-lab simulate sip --calls 10 --chunk 10 --seed \(seed) --loss 10.0 --duplicate 5.0 --reorder 10.0 "
           + "--damage 1.0 --cuts 1\n"))
   }
 }

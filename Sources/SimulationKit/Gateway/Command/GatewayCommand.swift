@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `landline simulate calls --seed S` does, without its argument parsing.
+/// What `landline-lab simulate calls --seed S` does, without its argument parsing.
 public enum GatewayCommand {
   /// The status of a run in which a rule was broken.
   public static let violated: Int32 = 1

@@ -96,7 +96,7 @@ public struct GatewayViolation: Error, Sendable, CustomStringConvertible {
 
   /// The command that does the run once more.
   public var replay: String {
-    "landline simulate calls --seed \(seed)" + (hours == GatewaySimulation.defaultHours ? "" : " --hours \(hours)")
+    "landline-lab simulate calls --seed \(seed)" + (hours == GatewaySimulation.defaultHours ? "" : " --hours \(hours)")
       + (canary.map { " --canary \($0.rawValue)" } ?? "")
   }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SimulationKit
 
-/// `landline simulate books --ops N --seed S`: what `simulate` does without a further word.
+/// `landline-lab simulate books --ops N --seed S`: what `simulate` does without a further word.
 struct SimulateBooksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "books",
@@ -11,8 +11,8 @@ struct SimulateBooksCommand: AsyncParsableCommand {
       Every answer and every balance is checked; a broken rule ends the run with status 6, the operations that led
       there, and the command that repeats it.
 
-      landline simulate books --ops 1000000 --seed 1
-      landline simulate books --kill 50 --seed 1
+      landline-lab simulate books --ops 1000000 --seed 1
+      landline-lab simulate books --kill 50 --seed 1
       """)
 
   @Option(name: .customLong("ops"), help: "Operations in all.")

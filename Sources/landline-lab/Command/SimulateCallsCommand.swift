@@ -1,9 +1,10 @@
 import ArgumentParser
 import Foundation
+import LandlineArguments
 import LandlineConsole
 import SimulationKit
 
-/// `landline simulate calls --seed S`: the whole gateway; with `--account`, calls of one account in a ledger of one's own.
+/// `landline-lab simulate calls --seed S`: the whole gateway; with `--account`, calls of one account in a ledger of one's own.
 struct SimulateCallsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "calls",
@@ -16,9 +17,9 @@ struct SimulateCallsCommand: AsyncParsableCommand {
       With --account, nothing but calls of this account: held, answered, extended, settled, priced by its plan and booked
       in the ledger, from the present on; use a ledger that is made for it.
 
-      landline simulate calls --seed 1 --seeds 100
-      landline simulate calls --seed 1 --canary doubleSettle
-      landline simulate calls --account acme --calls 200 --seed 7
+      landline-lab simulate calls --seed 1 --seeds 100
+      landline-lab simulate calls --seed 1 --canary doubleSettle
+      landline-lab simulate calls --account acme --calls 200 --seed 7
       """)
 
   @Option(help: "The same seed gives the same run.")

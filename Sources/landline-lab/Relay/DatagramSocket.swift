@@ -1,4 +1,5 @@
 import Glibc
+import LandlineConsole
 
 /// A numeric address and port as the system writes them.
 struct SocketPlace: Hashable {

@@ -1,11 +1,12 @@
 import CallModel
+import LandlineConsole
 import LedgerCore
 import LedgerSQLite
 import SimulationKit
 
 extension Console {
   /// Runs overlapping calls through the ledger and the account's plan in virtual time, starting now.
-  package func rehearse(account: String, calls: Int, seed: UInt64, window: Int64, unanswered: Int)
+  func rehearse(account: String, calls: Int, seed: UInt64, window: Int64, unanswered: Int)
     async throws -> Answer
   {
     let account = try Arguments.name(account, "--account", as: AccountName.self)

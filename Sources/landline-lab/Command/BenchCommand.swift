@@ -15,7 +15,7 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "ledger",
       abstract: "Holds and settlements a second, beside a bare SQLite loop in the same run; delays at fixed rates.",
-      discussion: "landline bench ledger --dir /var/tmp")
+      discussion: "landline-lab bench ledger --dir /var/tmp")
 
     @Option(name: .customLong("dir"), help: "Folder on the disk to measure.", completion: .directory)
     var folder: String?
@@ -43,7 +43,7 @@ struct BenchCommand: AsyncParsableCommand {
   struct RatingPart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rating", abstract: "Import, memory and lookups of a large deck.",
-      discussion: "landline bench rating")
+      discussion: "landline-lab bench rating")
 
     @Option(help: "Prefixes in the deck.")
     var prefixes = 1_000_000
@@ -67,7 +67,7 @@ struct BenchCommand: AsyncParsableCommand {
   struct BalancePart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "balance", abstract: "landline balance as a whole process, on a large ledger.",
-      discussion: "landline bench balance --postings 100000")
+      discussion: "landline-lab bench balance --postings 100000")
 
     @Option(help: "Postings in the ledger.")
     var postings = 1_000_000
@@ -96,7 +96,7 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "sip",
       abstract: "Signalling of outgoing calls towards SIPp, beside Kamailio relaying the same calls in the same run.",
-      discussion: "landline bench sip --rate 500")
+      discussion: "landline-lab bench sip --rate 500")
 
     @Option(help: "Seconds of load at each rate.")
     var seconds = 10.0
@@ -126,7 +126,7 @@ struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "media",
       abstract: "Media of calls: processor time, delay, memory and sound beside rtpengine and a bare C gateway.",
-      discussion: "landline bench media --rounds 1")
+      discussion: "landline-lab bench media --rounds 1")
 
     @Option(help: "Folder with the programs floor.c and rtpgen.c that are measured with.", completion: .directory)
     var perfTools = "../shared/perf-tools"
@@ -182,8 +182,8 @@ struct BenchCommand: AsyncParsableCommand {
       abstract:
         "Whole calls through a whole gateway: processor time, delay, memory and start, beside Kamailio and Janus.",
       discussion: """
-        landline bench calls
-        landline bench calls --only B3,B4 --rounds 1 --seconds 5
+        landline-lab bench calls
+        landline-lab bench calls --only B3,B4 --rounds 1 --seconds 5
 
         The gateway is a process of its own; apps and callees are not counted. Every call must be placed, answered, ended
         and settled, or its row says so.
@@ -253,8 +253,8 @@ struct BenchCommand: AsyncParsableCommand {
       abstract:
         "Calls held for a long time with all that happens to calls, or what a hundred thousand calls leave behind.",
       discussion: """
-        landline bench soak --calls 500 --minutes 10 --gateway .build-asan/debug/landline
-        landline bench soak --total 100000 --rate 150
+        landline-lab bench soak --calls 500 --minutes 10 --gateway .build-asan/debug/landline
+        landline-lab bench soak --total 100000 --rate 150
 
         The gateway is a process of its own. Each held call has a leg to an app, with ICE, DTLS and SRTP, and one to a
         trunk; both sides hold, resume, dial, restart ICE, cancel and hang up, also at the same time, and connections of
@@ -286,7 +286,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Calls before them, which fill pools and caches.")
     var warmUp: Int?
 
-    @Option(help: "The gateway's program; this one without it.", completion: .file())
+    @Option(help: "The gateway's program; landline beside this one without it.", completion: .file())
     var gateway: String?
 
     @Option(name: .customLong("dir"), help: "Folder on the disk that the ledger is made on.", completion: .directory)

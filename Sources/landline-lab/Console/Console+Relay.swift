@@ -1,8 +1,9 @@
+import LandlineConsole
 import SimulationKit
 
 extension Console {
   /// Relays datagrams over a bad network until the time is over or the process is asked to end, then tells the counts.
-  package func relay(_ options: RelayOptions) throws -> Answer {
+  func relay(_ options: RelayOptions) throws -> Answer {
     let impairment = try options.impairment()
     let relay = try DatagramRelay(
       listen: try SocketPlace(options.listen, option: "--listen"),

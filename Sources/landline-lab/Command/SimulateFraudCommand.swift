@@ -1,7 +1,8 @@
 import ArgumentParser
+import LandlineArguments
 import LandlineConsole
 
-/// `landline simulate fraud`.
+/// `landline-lab simulate fraud`.
 struct SimulateFraudCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fraud",
@@ -14,9 +15,9 @@ struct SimulateFraudCommand: AsyncParsableCommand {
       The rules are those that hold without configuration, for an account with a Swedish number; with --config, those of an
       environment of that file.
 
-      landline simulate fraud
-      landline simulate fraud --any-country
-      landline simulate fraud --config /etc/landline/landline.yaml --environment production
+      landline-lab simulate fraud
+      landline-lab simulate fraud --any-country
+      landline-lab simulate fraud --config /etc/landline/landline.yaml --environment production
       """)
 
   @Option(help: "The same seed gives the same run.")

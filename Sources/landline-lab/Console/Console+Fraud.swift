@@ -1,25 +1,26 @@
 import CallEngine
 import CallModel
 import LandlineConfiguration
+import LandlineConsole
 import SimulationKit
 
-/// What `landline simulate fraud` was asked.
-package struct FraudOptions: Sendable {
-  package var seed: UInt64 = 1
-  package var calls = FraudDrill.defaultCalls
+/// What `landline-lab simulate fraud` was asked.
+struct FraudOptions: Sendable {
+  var seed: UInt64 = 1
+  var calls = FraudDrill.defaultCalls
   /// As if the account might call every country.
-  package var anyCountry = false
+  var anyCountry = false
   /// A configuration whose rules are tried; `nil` for those that hold without one.
-  package var configuration: String?
+  var configuration: String?
   /// One of its environments; `nil` for the first.
-  package var environment: String?
+  var environment: String?
 
-  package init() {}
+  init() {}
 }
 
 extension Console {
   /// Lets a stolen key dial for an hour of virtual time, and holds the loss against what the rules state.
-  package func fraudDrill(_ options: FraudOptions) throws -> Answer {
+  func fraudDrill(_ options: FraudOptions) throws -> Answer {
     guard FraudDrill.callsAccepted.contains(options.calls) else {
       throw ConsoleError.usage(
         "calls.range", "calls: \(options.calls) is out of range", at: "--calls",

@@ -1,27 +1,28 @@
+import LandlineConsole
 import SimulationKit
 
-/// What `landline simulate relay` is asked for.
-package struct RelayOptions: Sendable {
+/// What `landline-lab simulate relay` is asked for.
+struct RelayOptions: Sendable {
   /// `HOST:PORT` to listen on, and of the far end.
-  package var listen: String
-  package var target: String
+  var listen: String
+  var target: String
   /// Milliseconds.
-  package var delay = 0.0
-  package var jitter = 0.0
+  var delay = 0.0
+  var jitter = 0.0
   /// Percent.
-  package var loss = 0.0
-  package var reorder = 0.0
-  package var duplicate = 0.0
-  package var corrupt = 0.0
+  var loss = 0.0
+  var reorder = 0.0
+  var duplicate = 0.0
+  var corrupt = 0.0
   /// Mean datagrams of a run of losses.
-  package var burst = 1.0
+  var burst = 1.0
   /// Kilobits a second in each direction.
-  package var rate: Double?
-  package var seed: UInt64 = 1
+  var rate: Double?
+  var seed: UInt64 = 1
   /// Seconds; `nil`: until it is interrupted.
-  package var duration: Double?
+  var duration: Double?
 
-  package init(listen: String, target: String) {
+  init(listen: String, target: String) {
     self.listen = listen
     self.target = target
   }

@@ -1,8 +1,8 @@
-import ArgumentParser
-import LandlineConsole
+package import ArgumentParser
+package import LandlineConsole
 
 /// How a command shows what it answers.
-struct OutputOptions: ParsableArguments {
+package struct OutputOptions: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: "table, json, csv or ndjson.",
@@ -29,7 +29,9 @@ struct OutputOptions: ParsableArguments {
   @Option(name: .customLong("tz"), help: "Time zone of times and dates, such as Europe/Stockholm (default: UTC).")
   var timeZone: String?
 
-  func settings(_ places: Finder.Flags = Finder.Flags()) throws -> ConsoleSettings {
+  package init() {}
+
+  package func settings(_ places: Finder.Flags = Finder.Flags()) throws -> ConsoleSettings {
     var formats: Set<ConsoleSettings.Format> = []
     if json { formats.insert(.json) }
     if ndjson { formats.insert(.ndjson) }
@@ -53,7 +55,7 @@ struct OutputOptions: ParsableArguments {
   }
 
   /// Runs one command of the console and ends with its status.
-  func console(_ body: (Console) async throws -> Answer) async throws {
+  package func console(_ body: (Console) async throws -> Answer) async throws {
     try await run(try settings(), body)
   }
 
@@ -65,9 +67,9 @@ struct OutputOptions: ParsableArguments {
 
 /// Which gateway, where several run or none is found. Without these: a variable of the environment, the gateway that this
 /// user runs, the configuration.
-struct GatewayOptions: ParsableArguments {
+package struct GatewayOptions: ParsableArguments {
   @Option(help: "The gateway's control socket (LANDLINE_CONTROL).", completion: .file())
-  var control: String?
+  package var control: String?
 
   @Option(help: "The gateway's state folder (LANDLINE_STATE).", completion: .directory)
   var state: String?
@@ -78,9 +80,11 @@ struct GatewayOptions: ParsableArguments {
   var configuration: String?
 
   @Option(help: "The environment, where there are several.")
-  var environment: String?
+  package var environment: String?
 
-  var places: Finder.Flags {
+  package init() {}
+
+  package var places: Finder.Flags {
     var places = Finder.Flags()
     places.control = control
     places.state = state
@@ -91,7 +95,7 @@ struct GatewayOptions: ParsableArguments {
 }
 
 /// Options that every command has which asks a gateway or a ledger.
-struct CommonOptions: ParsableArguments {
+package struct CommonOptions: ParsableArguments {
   @Option(
     name: .customLong("database"),
     help: "The ledger's file (default: LANDLINE_DATABASE, that of the gateway, or the state directory).",
@@ -99,69 +103,35 @@ struct CommonOptions: ParsableArguments {
   var database: String?
 
   @OptionGroup(title: "Gateway")
-  var gateway: GatewayOptions
+  package var gateway: GatewayOptions
 
   @OptionGroup(title: "Output")
   var output: OutputOptions
 
-  func settings() throws -> ConsoleSettings {
+  package init() {}
+
+  package func settings() throws -> ConsoleSettings {
     var places = gateway.places
     places.database = database
     return try output.settings(places)
   }
 
   /// Runs one command of the console and ends with its status.
-  func console(_ body: (Console) async throws -> Answer) async throws {
+  package func console(_ body: (Console) async throws -> Answer) async throws {
     try await output.run(try settings(), body)
   }
 }
 
-/// Options of every command that writes.
-struct WritingOptions: ParsableArguments {
-  @Option(
-    name: .customLong("key"), help: "Makes the command repeatable: the same key and content take effect once.")
-  var key: String?
-
-  @Flag(name: .customLong("dry-run"), help: "Say what would happen; write nothing.")
-  var dryRun = false
-
-  func options(confirmed: Bool = false) -> WriteOptions {
-    WriteOptions(key: key, isDryRun: dryRun, isConfirmed: confirmed)
-  }
-}
-
-/// `--from` and `--to`.
-struct RangeOptions: ParsableArguments {
-  @Option(
-    name: .customLong("from"), parsing: .unconditional,
-    help: "Start: RFC 3339, 2026-11, 2026-11-21, today, yesterday, or -7d for seven days before today.")
-  var from: String?
-
-  @Option(name: .customLong("to"), parsing: .unconditional, help: "End, itself not included: as --from, or now.")
-  var to: String?
-}
-
-/// `--limit` and `--after`.
-struct CursorOptions: ParsableArguments {
-  @Option(name: .customLong("limit"), help: "Lines at most.")
-  var limit = PageOptions.defaultLimit
-
-  @Option(name: .customLong("after"), help: "Only what follows this sequence number.")
-  var after: Int64?
-
-  var page: PageOptions { PageOptions(limit: limit, after: after) }
-}
-
 /// Completion of account names from the ledger itself.
-enum AccountCompletion {
-  static let names = CompletionKind.custom { arguments, _, _ in
+package enum AccountCompletion {
+  package static let names = CompletionKind.custom { arguments, _, _ in
     Console(settings: .completing(arguments), environment: .process()).accountNames()
   }
 }
 
 extension ConsoleSettings {
   /// Those of a command line that is not finished: what it says of places, and no word on standard error.
-  static func completing(_ arguments: [String]) -> ConsoleSettings {
+  package static func completing(_ arguments: [String]) -> ConsoleSettings {
     var settings = ConsoleSettings()
     settings.saysWhatIsFound = false
     for (option, value) in zip(arguments, arguments.dropFirst()) {

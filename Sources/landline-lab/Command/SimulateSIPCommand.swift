@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import SimulationKit
 
-/// `landline simulate sip --calls N --seed S`.
+/// `landline-lab simulate sip --calls N --seed S`.
 struct SimulateSIPCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sip",
@@ -11,8 +11,8 @@ struct SimulateSIPCommand: ParsableCommand {
       Both sides must tell the same story of every call and be left with nothing; a broken rule ends the run with status
       6, what the call sent and heard, and the command that repeats it.
 
-      landline simulate sip --calls 1000 --seed 1
-      landline simulate sip --calls 1000 --seed 1 --loss 10 --duplicate 5 --reorder 10 --cuts 1
+      landline-lab simulate sip --calls 1000 --seed 1
+      landline-lab simulate sip --calls 1000 --seed 1 --loss 10 --duplicate 5 --reorder 10 --cuts 1
       """)
 
   @Option(help: "Calls in all.")

@@ -1,7 +1,8 @@
 import ArgumentParser
+import LandlineArguments
 import LandlineConsole
 
-/// `landline simulate relay --listen HOST:PORT --to HOST:PORT`.
+/// `landline-lab simulate relay --listen HOST:PORT --to HOST:PORT`.
 struct SimulateRelayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "relay",
@@ -11,7 +12,7 @@ struct SimulateRelayCommand: AsyncParsableCommand {
       ways over a network that the options describe. Ends after --duration, or when interrupted, and tells what became
       of the datagrams.
 
-      landline simulate relay --listen 127.0.0.1:4000 --to 127.0.0.1:5004 --delay 40 --jitter 20 --loss 5 --burst 3
+      landline-lab simulate relay --listen 127.0.0.1:4000 --to 127.0.0.1:5004 --delay 40 --jitter 20 --loss 5 --burst 3
       """)
 
   @Option(help: "Where to listen; port 0 takes a free one.")
