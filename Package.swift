@@ -369,6 +369,24 @@ let package = Package(
   cxxLanguageStandard: .cxx17
 )
 
+// The cores up to the hall and its tests alone, for whoever builds them again and again (Tests/Mutations/run).
+if Context.environment["LANDLINE_CORES"] != nil {
+  func names(_ dependencies: [Target.Dependency]) -> [String] {
+    dependencies.compactMap { dependency in
+      if case .byNameItem(let name, _) = dependency { name } else { nil }
+    }
+  }
+  var kept: Set = ["NodeCoreTests"]
+  var found = kept
+  while !found.isEmpty {
+    found = Set(package.targets.filter { found.contains($0.name) }.flatMap { names($0.dependencies) }).subtracting(kept)
+    kept.formUnion(found)
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+  package.dependencies = []
+}
+
 // Fuzzing needs a runtime of its own as main program, so this executable exists only where it is asked for (Deploy/fuzz):
 // an ordinary build could not link it. Of the shells only the readers are built then: no input of a stranger gets past
 // them to the network libraries, whose instrumented build would take longer than all the rest.

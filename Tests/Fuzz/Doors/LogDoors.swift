@@ -9,7 +9,8 @@ enum LogDoors {
   static let all = [
     FuzzDoor("log-line", "message and values, a 0x1E between", dictionary: "log", maximumBytes: 8192, line),
     FuzzDoor("log-mask", "a text with numbers", dictionary: "log", maximumBytes: 2048, mask),
-    FuzzDoor("sip-call-id", "a message whose Call-ID is told to traces", dictionary: "sip", maximumBytes: 16_384, callID),
+    FuzzDoor(
+      "sip-call-id", "a message whose Call-ID is told to traces", dictionary: "sip", maximumBytes: 16_384, callID),
     FuzzDoor("configuration", "a YAML file", dictionary: "yaml", maximumBytes: 8192, configuration),
   ]
 

@@ -110,8 +110,9 @@ import Testing
       }
       let wrong = "Authorization: Bearer wrong\r\n"
       for _ in 0..<4 { #expect(try await status(wrong + "X-Forwarded-For: 203.0.113.9\r\n").0 == 401) }
-      // Forty were counted: nine are owed, a second each.
-      let refused = try await status(wrong + "X-Forwarded-For: 203.0.113.9\r\n")
+      // Forty were counted: nine are owed, a second each. Where this test is late, some more.
+      var refused = try await status(wrong + "X-Forwarded-For: 203.0.113.9\r\n")
+      while refused.0 == 401 { refused = try await status(wrong + "X-Forwarded-For: 203.0.113.9\r\n") }
       #expect(refused.0 == 429 && refused.1.contains("retry-after: "), "\(refused)")
       /// The status of something that is asked while the host is over its limit, however late this test is.
       func statusWhileOver(_ ask: () async throws -> Int?) async throws -> Int? {
