@@ -191,13 +191,35 @@ struct NodeCoreTests {
     #expect(stage.core.liveCalls.isEmpty)
   }
 
-  @Test("a session that comes back finds its call, one that does not ends it")
-  func resumes() throws {
+  @Test("a session that comes back finds its call, and the record tells of it")
+  func comesBack() throws {
     let stage = try NodeStage()
     stage.start()
     try stage.register()
     try stage.dial()
-    stage.feed(.door(.closed(NodeStage.connection)))
+    stage.loseConnection()
+    stage.wait(milliseconds: 1_000)
+    stage.comeBack()
+    stage.wait(milliseconds: 1_000)
+    #expect(stage.core.sessionCount == 1)
+    let call = try #require(stage.core.liveCalls.first)
+    stage.feed(.hangUp(call.id, by: "operator"))
+    stage.billed(.performed([.success(LedgerReceipt(seq: 2, isReplay: false, outcome: .voided))]))
+    stage.feed(.media(call.id, .closed))
+    // The record waits a while for what the app has measured.
+    stage.wait(milliseconds: 40_000)
+    let records = stage.effects.compactMap { if case .record(let record) = $0 { record } else { nil } }
+    let record = try #require(records.first)
+    #expect(record.story.map(\.text).contains("the app is back"))
+  }
+
+  @Test("a session that does not come back ends its call")
+  func staysAway() throws {
+    let stage = try NodeStage()
+    stage.start()
+    try stage.register()
+    try stage.dial()
+    stage.loseConnection()
     stage.wait(milliseconds: 20_000)
     #expect(stage.core.liveCalls.count == 1)
     stage.wait(milliseconds: 20_000)

@@ -20,7 +20,6 @@ final class NodeStage {
     listener: ListenerID(1), remote: TransportAddress(.udp, .ipv4(0xC633_6401), port: 5060))
   static let listener = AdvertisedAddress(
     listener: ListenerID(1), transport: .udp, host: .ipv4(0xC000_0201), port: 5060)
-  static let connection = AppProtocol.ConnectionID(1)
 
   let core: NodeCore
   private(set) var now = MonotonicInstant(milliseconds: 1_000_000)
@@ -30,6 +29,8 @@ final class NodeStage {
   private(set) var last: [NodeEffect] = []
   private let client: AppSessionClient
   private var clientConnection: AppProtocol.ConnectionID?
+  /// The app's connection, as the node numbers it.
+  private(set) var connection = AppProtocol.ConnectionID(0)
   private(set) var events: [AppEvent] = []
 
   init(leftOver: [JournaledLeg] = [], _ change: (inout EngineConfiguration) -> Void = { _ in }) throws {
@@ -111,9 +112,10 @@ final class NodeStage {
       switch effect {
       case .connect(let id):
         clientConnection = id
-        feed(.door(.opened(NodeStage.connection, host: .ipv4(0x7F00_0001))))
+        connection = AppProtocol.ConnectionID(connection.number + 1)
+        feed(.door(.opened(connection, host: .ipv4(0x7F00_0001))))
         tellClient(.opened(id))
-      case .send(_, let bytes): feed(.door(.text(NodeStage.connection, bytes)))
+      case .send(_, let bytes): feed(.door(.text(connection, bytes)))
       case .event(let event): events.append(event)
       case .close, .state, .lost, .signAgain, .keep, .draining: break
       }
@@ -135,6 +137,12 @@ final class NodeStage {
       application: NodeStage.application, user: try UserID("alice"), device: "phone", capabilities: [.calling])
     feed(.door(.verified(id, .accepted(identity, nil))))
   }
+
+  /// The app's connection breaks, and the node learns of it.
+  func loseConnection() { feed(.door(.closed(connection))) }
+
+  /// The app takes its session up again over a new connection.
+  func comeBack() { tellClient(.networkChanged) }
 
   func request(_ request: AppRequest) {
     var effects: [AppSessionClientEffect] = []
