@@ -95,6 +95,15 @@ struct PlacingTests {
     }
   }
 
+  @Test("of a cluster's node have ids that tell which one it is")
+  func idsOfNodes() throws {
+    let origin = try #require(CallIDMaker.Origin(node: 7, life: 42))
+    var configuration = try Scene.configuration()
+    configuration.callOrigin = origin
+    let bench = try Bench(configuration)
+    #expect(try #require(bench.place()).origin == origin)
+  }
+
   @Test("may show the application's numbers only")
   func callerNumbers() throws {
     let bench = try Bench()

@@ -99,6 +99,8 @@ public struct EngineConfiguration: Sendable {
   /// Host of our session descriptions' origin lines.
   public var host: SIPHost
   public var limits: Limits
+  /// Which life of which node of a cluster this is, for the ids of its calls; read at the start alone.
+  package var callOrigin: CallIDMaker.Origin?
 
   /// Every limit of a call; milliseconds and seconds as named.
   public struct Limits: Hashable, Sendable {

@@ -31,8 +31,7 @@ final class EngineContext {
   let draw: () -> UInt64
 
   private var lastHandle: UInt64 = 0
-  /// What orders the latest call's id.
-  private var lastID: (milliseconds: UInt64, count: UInt64) = (0, 0)
+  private var ids: CallIDMaker
   /// The agent counts its own exchanges from 1, and never comes this far.
   static let lastForeignExchange: UInt64 = 1 << 63
   private var lastExchange = lastForeignExchange
@@ -41,6 +40,7 @@ final class EngineContext {
     self.configuration = configuration
     self.draw = draw
     self.now = now
+    ids = CallIDMaker(origin: configuration.callOrigin)
     takeTrunks()
   }
 
@@ -70,31 +70,7 @@ final class EngineContext {
     return ExchangeID(lastExchange)
   }
 
-  /// A UUID of version 7 (RFC 9562 section 5.7), in lower case: milliseconds since 1970, 12 bits that count within one
-  /// millisecond (section 6.2, method 1), 62 random bits. Texts sort in the order in which the calls were made.
-  func newCallID() -> CallID {
-    let milliseconds = UInt64(clamping: clock.milliseconds) & 0xFFFF_FFFF_FFFF
-    if milliseconds > lastID.milliseconds {
-      // Half of the range is left to count in.
-      lastID = (milliseconds, draw() & 0x7FF)
-    } else if lastID.count < 0xFFF {
-      lastID.count += 1
-    } else {
-      lastID = (lastID.milliseconds + 1, 0)
-    }
-    let high = lastID.milliseconds << 16 | 0x7000 | lastID.count
-    let low = draw() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-    var text: [UInt8] = []
-    text.reserveCapacity(36)
-    let digits = Array("0123456789abcdef".utf8)
-    for (word, gaps) in [(high, [8, 12]), (low, [0, 4])] {
-      for place in 0..<16 {
-        if gaps.contains(place) { text.append(UInt8(ascii: "-")) }
-        text.append(digits[Int(word >> UInt64(60 - 4 * place) & 15)])
-      }
-    }
-    return CallID(unchecked: String(decoding: text, as: UTF8.self))
-  }
+  func newCallID() -> CallID { ids.next(at: clock, draw: draw) }
 
   /// 128 random bits as 26 letters and digits (Crockford's base 32): unique, and tells nothing of the host (RFC 3261
   /// section 8.1.1.4).

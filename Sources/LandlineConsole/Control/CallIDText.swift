@@ -9,8 +9,9 @@ enum CallIDText: Hashable, Sendable {
 
   /// Fewer characters than this are no beginning of an id.
   static let shortestBeginning = 4
-  /// Characters of an id: of the older ones without hyphens, and of a UUID (RFC 9562).
-  private static let lengths = [26, 36]
+  /// Characters of a UUID (RFC 9562), and of the older ids: capitals and digits.
+  private static let length = 36
+  private static let olderLength = 26
 
   /// - Returns: `nil` for what can be no id.
   init?(_ text: String) {
@@ -22,9 +23,10 @@ enum CallIDText: Hashable, Sendable {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
         || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
-    guard isID, text.utf8.count >= Self.shortestBeginning, let longest = Self.lengths.max(), text.utf8.count <= longest
-    else { return nil }
-    if Self.lengths.contains(text.utf8.count), let call = CallID(text) {
+    guard isID, (Self.shortestBeginning...Self.length).contains(text.utf8.count) else { return nil }
+    if text.utf8.count == Self.length, let call = CallID(text.lowercased()) {
+      self = .whole(call)
+    } else if text.utf8.count == Self.olderLength, !text.contains("-"), let call = CallID(text.uppercased()) {
       self = .whole(call)
     } else {
       self = .beginning(text.lowercased())

@@ -93,6 +93,24 @@ struct StoryCommandTests {
     #expect(!FileManager.default.fileExists(atPath: process.folder.appendingPathComponent("x.pcapng").path))
   }
 
+  @Test(
+    "A call is found by its id of any age, by the beginning of one, and in letters of either size",
+    arguments: [
+      (StoryStore.answered, StoryStore.answered), (StoryStore.answered.lowercased(), StoryStore.answered),
+      (String(StoryStore.recorded.lowercased().prefix(25)), nil), ("01jd4y8pm2q9v5r7t3w6x0z1ac", StoryStore.recorded),
+      (StoryStore.today, StoryStore.today), (StoryStore.today.uppercased(), StoryStore.today),
+      ("019a", StoryStore.today), ("019AA505-83F0", StoryStore.today),
+      (String(StoryStore.today.prefix(26)), StoryStore.today), (String(StoryStore.today.prefix(35)), StoryStore.today),
+      ("019b", nil), (StoryStore.today + "0", nil),
+    ] as [(String, String?)])
+  func found(_ text: String, _ id: String?) async throws {
+    let process = try await process()
+    defer { process.remove() }
+    let result = try await run(process, ["explain", text])
+    #expect((result.status == 0) == (id != nil), "\(result.diagnostics)")
+    if let id { #expect(result.output.contains("Call \(id)"), "\(result.output)") }
+  }
+
   @Test("An unknown call, a missing store and a missing ledger are told apart, with advice")
   func refused() async throws {
     let process = try await process()

@@ -12,6 +12,8 @@ enum StoryStore {
   static let answered = "01JD4Y8PM2Q9V5R7T3W6X0Z1AB"
   /// Without a trace.
   static let recorded = "01JD4Y8PM2Q9V5R7T3W6X0Z1AC"
+  /// Without a trace, with an id as it is made today.
+  static let today = "019aa505-83f0-7c01-9b3e-2f60a1c4d5e7"
   static let unknown = "01JD4Y8PM2Q9V5R7T3W6X0Z1AD"
 
   /// 2026-11-21T05:30:30.000Z, after all that the scenario tells.
@@ -28,6 +30,7 @@ enum StoryStore {
       path: folder.appendingPathComponent("ledger-gateway.db").path, createIfMissing: true)
     try await store.keep(record(answered))
     try await store.keep(record(recorded))
+    try await store.keep(record(today))
     try await store.keep(trace: trace.encoded(), of: CallID(unchecked: answered), at: start)
     await store.close()
   }
