@@ -64,27 +64,6 @@ package enum NodeEffect: Sendable {
   case log(NodeLogEntry)
 }
 
-/// What is wanted of the one who speaks with a ledger for calls: one at a time in each environment.
-package enum BillingErrand: Sendable {
-  /// Apply operations in order, with one commit where that can be.
-  case perform([LedgerOperation])
-  /// Keep operations on disk until the ledger is back.
-  case spool([LedgerOperation])
-  /// Hand what is on disk to the ledger.
-  case replaySpool
-}
-
-/// What is wanted of the one who speaks with a ledger for the node: one at a time in each environment.
-package enum KeepingErrand: Sendable {
-  case register(NodeID, at: Instant)
-  /// - Parameter uptime: milliseconds of the node's monotonic clock.
-  case beat(NodeID, epoch: Int64, at: Instant, uptime: Int64)
-  /// Settle the calls of lives that are over.
-  case recover(at: Instant)
-  case readAccounts([AccountName])
-  case prune(Retention.Due)
-}
-
 /// A line of the story of a call, as it happens.
 package enum TraceEntry: Sendable {
   case began(CallSnapshot)

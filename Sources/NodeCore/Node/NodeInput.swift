@@ -1,7 +1,7 @@
 package import AppProtocol
 package import CallEngine
 package import CallModel
-package import LedgerCore
+import LedgerCore
 package import SIPCore
 
 /// What a node is told.
@@ -46,57 +46,4 @@ package enum NodeInput: Sendable {
 package struct PayerUnavailable: Error, Hashable, Sendable {
   package var problem: String
   package init(_ problem: String) { self.problem = problem }
-}
-
-/// What became of a ``BillingErrand``.
-package enum BillingAnswer: Sendable {
-  /// One result for each operation, in order.
-  case performed([Result<LedgerReceipt, LedgerUnavailable>])
-  /// - Parameters:
-  ///   - waiting: operations that are in the spool now.
-  ///   - problem: why some are in memory alone.
-  case spooled(waiting: Int, problem: String?)
-  case replayed(SpoolReplay)
-}
-
-/// What a replay of the spool came to.
-package struct SpoolReplay: Hashable, Sendable {
-  /// Operations that the ledger has answered.
-  package var answered: Int
-  /// Those among them that it refused: an operator should look at each.
-  package var refused: [Refused]
-  /// Operations that still wait.
-  package var waiting: Int
-  /// Why they do.
-  package var problem: String?
-
-  package struct Refused: Hashable, Sendable {
-    package var call: CallID
-    package var refusal: LedgerRefusal
-
-    package init(call: CallID, refusal: LedgerRefusal) {
-      self.call = call
-      self.refusal = refusal
-    }
-  }
-
-  package init(answered: Int = 0, refused: [Refused] = [], waiting: Int, problem: String? = nil) {
-    self.answered = answered
-    self.refused = refused
-    self.waiting = waiting
-    self.problem = problem
-  }
-}
-
-/// What became of a ``KeepingErrand``.
-package enum KeepingAnswer: Sendable {
-  /// The epoch of the life that began.
-  case registered(Result<Int64, LedgerUnavailable>)
-  /// Whether the life goes on: `false` where the node was declared dead or replaced.
-  case beaten(Result<Bool, LedgerUnavailable>)
-  case recovered(Result<[LedgerRecovery], LedgerUnavailable>)
-  /// The accounts that were asked for and exist.
-  case accounts(Result<[LedgerAccount], LedgerUnavailable>)
-  /// Why something is still there; `nil` where all is gone.
-  case pruned(problem: String?)
 }
