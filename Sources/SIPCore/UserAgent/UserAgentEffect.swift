@@ -19,7 +19,10 @@ public struct ReceivedMessage: Hashable, Sendable {
   public internal(set) var isOfStranger = false
 
   init(_ message: ScannedMessage?) {
-    callID = message?.callID
+    let value = message?.callID
+    // A message that is refused may have one that goes over lines (RFC 3261 section 7.3.1): that names no dialog of ours.
+    let isName = value.map { !$0.isEmpty && !$0.utf8.contains { $0 == 0x0A || $0 == 0x0D } } ?? false
+    callID = isName ? value : nil
     acceptsInvite =
       message?.status.map { (200..<300).contains($0) } ?? false
       && message?.cseq?.method == SIPMethod.invite.rawValue
