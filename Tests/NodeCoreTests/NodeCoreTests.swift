@@ -152,6 +152,58 @@ struct NodeCoreTests {
     #expect(stage.effects.count { if case .readPayer = $0 { true } else { false } } == 2)
   }
 
+  @Test("an application of another account when its payer is known asks for that one; one that is gone is refused")
+  func applicationsChange() throws {
+    let stage = try NodeStage()
+    stage.start()
+    try stage.register()
+    stage.call()
+    let other = AccountName(unchecked: "other")
+    stage.configure { $0[NodeStage.application]?.account = other }
+    try stage.answerPayer()
+    #expect(stage.last.contains { if case .readPayer(_, other) = $0 { true } else { false } })
+    #expect(!stage.effects.contains { if case .prepare = $0 { true } else { false } })
+    stage.configure { $0 = [:] }
+    stage.feed(.payer(environment: NodeStage.environment, other, .success(try stage.payer())))
+    guard case .refused(_, let failure)? = stage.events.last else {
+      Issue.record("\(stage.events)")
+      return
+    }
+    #expect(failure.refusal == .accountClosed)
+  }
+
+  @Test("a journal without room keeps no more legs until one has ended")
+  func fullBook() {
+    var book = DialogBook()
+    let clock = Instant(seconds: 1)
+    for number in 0..<DialogBook.maximumLegs {
+      let isBegun = book.begin(CallHandle(UInt64(number)), sipCallID: "c\(number)", trunk: "t", at: clock)
+      #expect(isBegun)
+    }
+    let last = CallHandle(UInt64(DialogBook.maximumLegs))
+    let hasRoom = book.begin(last, sipCallID: "last", trunk: "t", at: clock)
+    #expect(!hasRoom)
+    // Never sent: nothing stands in the file.
+    guard case nil = book.ended(CallHandle(0)) else {
+      Issue.record("an end of what never began")
+      return
+    }
+    let isBegun = book.begin(last, sipCallID: "last", trunk: "t", at: clock)
+    #expect(isBegun)
+  }
+
+  @Test("what a commit does not take is told once, wherever it stands in it")
+  func failuresInCommits() throws {
+    let stage = try NodeStage()
+    stage.start()
+    try stage.register()
+    stage.call()
+    stage.call()
+    try stage.answerPayer()
+    stage.billed(.performed([NodeStage.granted(), .failure(LedgerUnavailable(.busy, "away"))]))
+    #expect(stage.logged.count { $0 == "the ledger is away" } == 1)
+  }
+
   @Test("a node that is behind refuses calls before anything is done for them")
   func overload() throws {
     let stage = try NodeStage { $0.limits.callsPerSession = 100 }

@@ -22,6 +22,7 @@ final class NodeStage {
     listener: ListenerID(1), transport: .udp, host: .ipv4(0xC000_0201), port: 5060)
 
   let core: NodeCore
+  private var settings: NodeSettings
   private(set) var now = MonotonicInstant(milliseconds: 1_000_000)
   /// Everything so far, in order.
   private(set) var effects: [NodeEffect] = []
@@ -53,7 +54,7 @@ final class NodeStage {
           trunks: ["carrier"])
       ], trunks: [trunk], host: NodeStage.listener.host)
     change(&engine)
-    let settings = NodeSettings(
+    settings = NodeSettings(
       engine: engine,
       applications: [
         NodeStage.application: NodeApplication(
@@ -79,7 +80,7 @@ final class NodeStage {
     effects += last
     for effect in last {
       guard case .sendText(_, let text) = effect, let clientConnection else { continue }
-      tellClient(.text(clientConnection, text))
+      feedClient(.text(clientConnection, text))
     }
   }
 
@@ -99,9 +100,15 @@ final class NodeStage {
     kept(.recovered(.success([])))
   }
 
+  /// What a reload of the configuration changes of the applications.
+  func configure(_ change: (inout [String: NodeApplication]) -> Void) {
+    change(&settings.applications)
+    feed(.configure(settings))
+  }
+
   // MARK: The app
 
-  private func tellClient(_ input: AppSessionClientInput) {
+  private func feedClient(_ input: AppSessionClientInput) {
     var effects: [AppSessionClientEffect] = []
     client.handle(input, at: now, into: &effects)
     perform(effects)
@@ -114,7 +121,7 @@ final class NodeStage {
         clientConnection = id
         connection = AppProtocol.ConnectionID(connection.number + 1)
         feed(.door(.opened(connection, host: .ipv4(0x7F00_0001))))
-        tellClient(.opened(id))
+        feedClient(.opened(id))
       case .send(_, let bytes): feed(.door(.text(connection, bytes)))
       case .event(let event): events.append(event)
       case .close, .state, .lost, .signAgain, .keep, .draining: break
@@ -124,7 +131,7 @@ final class NodeStage {
 
   /// The app registers; its proof is taken for good.
   func register() throws {
-    tellClient(
+    feedClient(
       .start(
         Registration(
           application: NodeStage.application, user: "alice", device: "phone",
@@ -142,7 +149,7 @@ final class NodeStage {
   func loseConnection() { feed(.door(.closed(connection))) }
 
   /// The app takes its session up again over a new connection.
-  func comeBack() { tellClient(.networkChanged) }
+  func comeBack() { feedClient(.networkChanged) }
 
   func request(_ request: AppRequest) {
     var effects: [AppSessionClientEffect] = []

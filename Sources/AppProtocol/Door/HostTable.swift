@@ -38,7 +38,7 @@ struct HostTable {
   /// - Returns: seconds to wait when there were too many.
   mutating func register(_ key: SIPHost, at now: MonotonicInstant) -> Int? {
     guard var entry = entries[key] else { return 1 }
-    let isTaken = entry.registrations.take(at: now)
+    let isTaken = entry.registrations.consume(at: now)
     entries[key] = entry
     return isTaken ? nil : Int(clamping: entry.registrations.secondsToNext(at: now))
   }
@@ -48,7 +48,7 @@ struct HostTable {
   mutating func message(_ key: SIPHost, at now: MonotonicInstant) -> Int? {
     // In place: this is asked for every message.
     guard let index = entries.index(forKey: key) else { return 1 }
-    let isTaken = entries.values[index].messages.take(at: now)
+    let isTaken = entries.values[index].messages.consume(at: now)
     return isTaken ? nil : Int(clamping: entries.values[index].messages.secondsToNext(at: now))
   }
 

@@ -137,7 +137,7 @@ extension CallMachine {
     case .up(let up):
       if advanceMoney() || advanceDeadMedia() { return }
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
-        note(.noMediaInTime)
+        addToStory(.noMediaInTime)
         let side = nearSound.isReady ? CallSide.far : .near
         // Charged like a call that was hung up now: who waits must not pay less than who does not.
         return end(.error, CallMachine.neverReady(side, nil), reasons: [CallMachine.normalClearing])
@@ -187,7 +187,7 @@ extension CallMachine {
     var hasSent = sound(dead.side).hasCome && dead.since > dead.start
     if case .up(let up) = state, !up.isEstablished { hasSent = false }
     let billedUntil = hasSent ? dead.since : nil
-    note(.dead(dead.side))
+    addToStory(.dead(dead.side))
     // While the app has no way to the gateway nothing goes to the other side either, which may wait for it.
     let failure =
       nearSound.isReady

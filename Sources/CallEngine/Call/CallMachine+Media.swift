@@ -69,7 +69,7 @@ extension CallMachine {
       guard sound(side).lastSound == nil else { return }
       changeSound(side) { $0.lastSound = since }
       guard case .up = state, mustSend(side) else { return }
-      note(.noSound(side))
+      addToStory(.noSound(side))
       if side == .near { warn(.noSound, true) }
     case .preparing, .ending, .over: break
     }

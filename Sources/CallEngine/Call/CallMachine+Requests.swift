@@ -34,7 +34,7 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(CallFailure(.cancelled, leg: .app))
     case .reaching:
-      note(.callerGaveUp)
+      addToStory(.callerGaveUp)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
       note("the caller hangs up")
@@ -144,7 +144,7 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up:
       app?.isAbsent = true
-      note(.appLost)
+      addToStory(.appLost)
     case .ending, .over: break
     }
   }
@@ -153,7 +153,7 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up:
       app?.isAbsent = false
-      note(.appBack)
+      addToStory(.appBack)
     case .ending, .over: break
     }
   }
@@ -164,10 +164,10 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(failure ?? CallFailure(.cancelled, leg: .app))
     case .reaching:
-      note(.appGone)
+      addToStory(.appGone)
       end(isLost ? .error : .canceled, failure, reasons: [CallMachine.normalClearing])
     case .up:
-      note(.appGone)
+      addToStory(.appGone)
       end(isLost ? .error : .hungUp, failure, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
     }
@@ -179,11 +179,11 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(CallFailure(.policy, phrase: "ended by an operator", leg: .app))
     case .reaching:
-      note(.endedByOperator("\(actor)"))
+      addToStory(.endedByOperator("\(actor)"))
       flags.append(.endedByOperator)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
-      note(.endedByOperator("\(actor)"))
+      addToStory(.endedByOperator("\(actor)"))
       flags.append(.endedByOperator)
       end(.hungUp, reasons: [CallMachine.normalClearing])
     case .ending, .over: break

@@ -150,7 +150,7 @@ extension CallMachine {
       let failure = ending.failure ?? CallFailure(.protocolBroken, leg: .trunk)
       end(.error, failure, headers: ending.headers)
     case .remote, .local:
-      note(.hungUp(reason: ending.reasons.first.map { "\($0.protocolName) \($0.cause.map(String.init) ?? "-")" }))
+      addToStory(.hungUp(reason: ending.reasons.first.map { "\($0.protocolName) \($0.cause.map(String.init) ?? "-")" }))
       end(.hungUp, headers: ending.headers)
     }
   }
@@ -192,7 +192,7 @@ extension CallMachine {
     let holds = direction.sends && !plan.direction.sends
     guard holds != isHeld else { return }
     isHeld = holds
-    note(holds ? .held : .takenBack)
+    addToStory(holds ? .held : .takenBack)
     tell(.held(id, holds))
   }
 

@@ -56,7 +56,7 @@ extension CallMachine {
         if let rule = bill.reachedRule {
           note("no more time: \(rule.text)")
         } else {
-          note(.noMoreCredit(bill.refusal?.rawValue ?? "refused"))
+          addToStory(.noMoreCredit(bill.refusal?.rawValue ?? "refused"))
         }
         warnOfCredit()
       case .granted, .refused, .nothing, .closed: break
@@ -209,7 +209,7 @@ extension CallMachine {
   func rang(_ headers: CustomHeaders) {
     if summary.rungAt == nil {
       summary.rungAt = context.clock
-      note(.rings)
+      addToStory(.rings)
     }
     tell(.ringing(id, headers: headers))
     enter(.ringing)

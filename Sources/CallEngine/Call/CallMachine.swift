@@ -177,7 +177,7 @@ final class CallMachine {
 
   // MARK: Words
 
-  func note(_ event: CallRecord.StoryLine.Event) { note(event.text) }
+  func addToStory(_ event: CallRecord.StoryLine.Event) { note(event.text) }
 
   /// A line of the call's story.
   func note(_ text: String) {

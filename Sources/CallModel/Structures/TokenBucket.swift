@@ -51,7 +51,7 @@ package struct TokenBucket: Hashable, Sendable {
   }
 
   /// - Returns: `false` when there is none; then nothing is taken.
-  package mutating func take(at now: MonotonicInstant) -> Bool {
+  package mutating func consume(at now: MonotonicInstant) -> Bool {
     fill(at: now)
     guard level >= TokenBucket.cost else { return false }
     level -= TokenBucket.cost

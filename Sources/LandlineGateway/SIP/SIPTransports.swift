@@ -553,7 +553,7 @@ package final class SIPTransports {
   func refused(_ refusal: GateRefusal, on connection: StreamConnection) {
     statistics.framingRefusals += 1
     guard case .answer(let status, let reason) = refusal.action, let message = refusal.message,
-      delegate?.knows(connection.remote.host) ?? true, refusals.take(at: now),
+      delegate?.knows(connection.remote.host) ?? true, refusals.consume(at: now),
       let bytes = ErrorResponse.bytes(
         to: message, status: status, reason: reason, tag: identifiers.token(),
         source: PacketSource(host: connection.remote.host, port: connection.remote.port))
@@ -604,7 +604,7 @@ package final class SIPTransports {
     connection: ConnectionID? = nil, handshake: TLSHandshake? = nil
   ) {
     statistics.problems += 1
-    guard problems.take(at: now) else {
+    guard problems.consume(at: now) else {
       statistics.problemsUnreported += 1
       return
     }

@@ -205,7 +205,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
     transports.isReading = false
     if framer.bufferedBytes == 0 { messageSince = nil } else if hasMessage || messageSince == nil { messageSince = now }
-    if isPinged, phase == .open, pongs.take(at: now) {
+    if isPinged, phase == .open, pongs.consume(at: now) {
       transports.statistics.pongsSent += 1
       write([0x0D, 0x0A], request: nil)
     }

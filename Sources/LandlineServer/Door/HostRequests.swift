@@ -45,7 +45,7 @@ package final class HostRequests: Sendable {
     entries.withLock { table in
       let key = place(host, at: now, &table)
       var entry = entry(of: key, at: now, table)
-      let isTaken = entry.bucket.take(at: now)
+      let isTaken = entry.bucket.consume(at: now)
       let isFirst = !isTaken && !entry.isKnownAsOver
       if isFirst { entry.isKnownAsOver = true }
       table.entries[key] = entry

@@ -149,7 +149,7 @@ public final class CallHub: Sendable {
     let hub = CallHub(
       configuration, loop: bound, wire: wire, media: media, resolver: resolver, errands: opened.errands,
       records: records, meter: meter, inbox: inbox, log: log)
-    // The ledgers first: a call that cannot be billed must not start, and what an earlier life left is settled before.
+    // Nobody is let in before: a call that cannot be billed must not start, and what an earlier life left is settled first.
     try await eventLoop.flatSubmit {
       receiver.loop = bound.value
       return bound.value.start(hub)
@@ -197,7 +197,7 @@ public final class CallHub: Sendable {
   /// No new calls and sessions from now on; apps are told.
   public func drain() async {
     isClosed.store(true, ordering: .releasing)
-    await perform { $0.take(.drain) }
+    await perform { $0.handle(.drain) }
   }
 
   /// When no call is left, or after so many milliseconds.
@@ -222,7 +222,7 @@ public final class CallHub: Sendable {
   /// Says goodbye to every app, and ends what watches calls.
   func endSessions() async {
     await perform { loop in
-      loop.take(.endSessions)
+      loop.handle(.endSessions)
       loop.endWatchers()
     }
   }
@@ -232,9 +232,11 @@ public final class CallHub: Sendable {
     await endCalls()
     measuring.withLock { $0 }?.cancel()
     await measuring.withLock { $0 }?.value
-    // An operation that is neither in the ledger nor in the spool is settled by the next life's recovery.
-    await wait(milliseconds: Self.stopMilliseconds) { $0.core.isBilled }
-    await perform { $0.keepTraces() }
+    // Every errand comes to an end, and what its ledger does not take goes into the spool.
+    while await perform({ $0.core.isBilled }) == false {
+      await wait(milliseconds: Self.stopMilliseconds) { $0.core.isBilled }
+    }
+    await perform { $0.storeTraces() }
     await records.close()
     await perform { $0.stop() }
     for errands in errands { await errands.finish() }
@@ -246,7 +248,7 @@ public final class CallHub: Sendable {
   }
 
   /// Applies what may change while calls are up.
-  func configure(_ settings: NodeSettings) async { await perform { $0.take(.configure(settings)) } }
+  func configure(_ settings: NodeSettings) async { await perform { $0.handle(.configure(settings)) } }
 
   /// Reads certificates again, and judges the TLS servers of trunks by these policies from now on.
   func reloadCertificates(tlsClients: TLSClientPolicies) async throws {
@@ -365,7 +367,7 @@ extension CallHub: GatewayOperations {
   public func hangUp(_ id: CallID, by actor: String) async -> Bool {
     await perform { loop in
       guard loop.core.liveCall(id) != nil else { return false }
-      loop.take(.hangUp(id, by: actor))
+      loop.handle(.hangUp(id, by: actor))
       return true
     } ?? false
   }

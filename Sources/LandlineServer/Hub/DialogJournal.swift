@@ -9,8 +9,6 @@ package import NodeCore
 ///
 /// Used on one event loop only.
 package final class DialogJournal {
-  /// Legs that are kept; more are not.
-  package static let maximumLegs = 20_000
   /// Bytes at which the file is written anew with what is live; it grows to twice of that at most.
   package static let compactionBytes = 4 * 1024 * 1024
   /// Legs that are older have ended by themselves.
@@ -49,11 +47,10 @@ package final class DialogJournal {
 
   deinit { if descriptor >= 0 { Foundation.close(descriptor) } }
 
-  /// Keeps what happened to a leg. Everything is tried: a leg that is not in the file is not ended by a later life.
+  /// Keeps what happened to a leg; ``DialogBook`` bounds how many there are.
   package func write(_ entry: JournalEntry) {
     switch entry {
     case .invite(let leg):
-      guard legs[leg.callID] != nil || legs.count < Self.maximumLegs else { return }
       legs[leg.callID] = leg
       append(leg.inviteRecord)
     case .answer(let callID, let head):

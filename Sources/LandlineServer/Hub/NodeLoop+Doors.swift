@@ -20,26 +20,26 @@ extension NodeLoop {
       return max(longest, now.microseconds(since: arrival))
     }
     // That none of them waited tells nothing.
-    if waited > AdmissionGate.lateMicroseconds { take(.waited(microseconds: waited)) }
-    for entry in entries { take(entry) }
+    if waited > AdmissionGate.lateMicroseconds { handle(.waited(microseconds: waited)) }
+    for entry in entries { handle(entry) }
   }
 
-  func take(_ entry: HubInbox.Entry) {
+  func handle(_ entry: HubInbox.Entry) {
     switch entry {
     case .opened(let id, let connection, let host):
       guard !isStopped else { return connection.close(code: 1001, reason: "the gateway stops") }
       connections[id] = connection
-      take(.door(.opened(id, host: host)))
+      handle(.door(.opened(id, host: host)))
     case .text(let text, let connection, _):
       meter.appMessage(isIncoming: true)
-      take(.door(.text(connection, text)))
+      handle(.door(.text(connection, text)))
     case .violated(let connection, let closeCode, let problem):
-      take(.door(.violation(connection, closeCode: closeCode, problem)))
-    case .ponged(let connection): take(.door(.pong(connection)))
-    case .clogged(let connection): take(.door(.clogged(connection)))
+      handle(.door(.violation(connection, closeCode: closeCode, problem)))
+    case .ponged(let connection): handle(.door(.pong(connection)))
+    case .clogged(let connection): handle(.door(.clogged(connection)))
     case .closed(let connection):
       guard connections.removeValue(forKey: connection) != nil else { return }
-      take(.door(.closed(connection)))
+      handle(.door(.closed(connection)))
     }
   }
 
@@ -49,27 +49,27 @@ extension NodeLoop {
       let call = media.call(of: event.bridge)
       if let call { traces?.media(call, event.event, at: now) }
       guard let notice = HubMedia.notice(event.event) else { continue }
-      if let call { take(.media(call, notice)) }
+      if let call { handle(.media(call, notice)) }
       if case .closed = event.event { media.forget(event.bridge) }
     }
-    tellWaiters()
+    completeWaiters()
   }
 
   func originate(_ order: OriginateOrder, answer: @escaping @Sendable (Result<CallID, CallFailure>) -> Void) {
     let id = OriginationID(nextOrigination)
     nextOrigination += 1
     originations[id] = answer
-    take(.originate(id, order))
+    handle(.originate(id, order))
   }
 }
 
 extension NodeLoop: SIPTransportsDelegate {
   func received(_ bytes: [UInt8], from path: SIPPath) {
     meter.sip(bytes)
-    take(.sip(bytes, path))
+    handle(.sip(bytes, path))
   }
 
-  func failed(_ transaction: TransactionID) { take(.unsent(transaction)) }
+  func failed(_ transaction: TransactionID) { handle(.unsent(transaction)) }
 
   func report(_ problem: TransportProblem) {
     log.log(

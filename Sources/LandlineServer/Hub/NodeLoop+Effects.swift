@@ -11,8 +11,8 @@ import NodeCore
 extension NodeLoop {
   func perform(_ effect: NodeEffect, at time: NodeTime) {
     switch effect {
-    case .started: tellStarted { $0.succeed(()) }
-    case .startFailed(_, let problem): tellStarted { $0.fail(problem) }
+    case .started: completeStart { $0.succeed(()) }
+    case .startFailed(_, let problem): completeStart { $0.fail(problem) }
 
     case .sendText(let connection, let text):
       meter.appMessage(isIncoming: false)
@@ -25,33 +25,33 @@ extension NodeLoop {
       Task { [verifier, weak hub = self.hub] in
         let verdict = await verifier.verify(registration, clock: time.clock)
         if verdict == .refused { hub?.countRefusedProof(of: host) }
-        bound.eventLoop.execute { bound.value.take(.door(.verified(verification, verdict))) }
+        bound.eventLoop.execute { bound.value.handle(.door(.verified(verification, verdict))) }
       }
 
     case .send(let bytes, let path, let transaction): transports.send(bytes, on: path, for: transaction)
     case .locate(let location, let uri):
       let bound = bound
       locator.locate(uri, over: wire.advertisedAddresses) { paths in
-        bound.eventLoop.execute { bound.value.take(.located(location, paths)) }
+        bound.eventLoop.execute { bound.value.handle(.located(location, paths)) }
       }
     case .ignoreStranger(let path): transports.ignoreStranger(on: path)
 
     case .prepare(let call, let needs):
       let bound = bound
       media.prepare(call, needs) { result in
-        bound.eventLoop.execute { bound.value.take(.prepared(call, result)) }
+        bound.eventLoop.execute { bound.value.handle(.prepared(call, result)) }
       }
     case .media(let call, let order): media.perform(order, for: call)
 
     case .bill(let environment, let errand):
       let bound = bound
       errands[environment]?.carryOut(errand) { answer in
-        bound.eventLoop.execute { bound.value.take(.billed(environment: environment, answer)) }
+        bound.eventLoop.execute { bound.value.handle(.billed(environment: environment, answer)) }
       }
     case .keep(let environment, let errand):
       let bound = bound
       errands[environment]?.carryOut(errand) { answer in
-        bound.eventLoop.execute { bound.value.take(.kept(environment: environment, answer)) }
+        bound.eventLoop.execute { bound.value.handle(.kept(environment: environment, answer)) }
       }
     case .readPayer(let environment, let account): readPayer(account, environment)
 
@@ -66,7 +66,7 @@ extension NodeLoop {
     case .statistics(let call, let environment, let figures):
       if let store = environments[environment]?.stores.records { hub?.keep(.statistics(figures, call), in: store) }
     case .keepTrace(let call, let isLast):
-      keepTrace(call)
+      storeTrace(call)
       if isLast { traces?.forget(call) }
     case .trace(let entry): traces?.add(entry, of: wire.addresses, at: time.unixMicroseconds)
     case .journal(let entry): journal?.write(entry)
@@ -80,7 +80,7 @@ extension NodeLoop {
 
   private var bound: NIOLoopBound<NodeLoop> { NIOLoopBound(self, eventLoop: eventLoop) }
 
-  private func tellStarted(_ tell: (EventLoopPromise<Void>) -> Void) {
+  private func completeStart(_ tell: (EventLoopPromise<Void>) -> Void) {
     guard let started else { return }
     self.started = nil
     tell(started)
@@ -95,15 +95,15 @@ extension NodeLoop {
         result = .failure(PayerUnavailable("\(error)"))
       }
       bound.eventLoop.execute {
-        bound.value.take(.payer(environment: environment, account, result))
+        bound.value.handle(.payer(environment: environment, account, result))
       }
     }
   }
 
   /// At the end: all that is not kept yet.
-  func keepTraces() { for call in traces?.calls ?? [] { keepTrace(call) } }
+  func storeTraces() { for call in traces?.calls ?? [] { storeTrace(call) } }
 
-  private func keepTrace(_ call: CallID) {
+  private func storeTrace(_ call: CallID) {
     guard configuration.keepsTraces, let (environment, trace) = traces?.toKeep(call),
       let store = environments[environment]?.stores.traces
     else { return }

@@ -24,7 +24,7 @@ extension NodeLoop {
     return promise.futureResult.always { _ in end.cancel() }
   }
 
-  func tellWaiters() {
+  func completeWaiters() {
     guard !waiters.isEmpty else { return }
     for waiter in waiters where waiter.isDone(self) { waiter.promise.succeed(()) }
     waiters.removeAll { $0.isDone(self) }

@@ -82,13 +82,13 @@ final class NodeLoop {
     transports.delegate = self
     let promise = eventLoop.makePromise(of: Void.self)
     started = promise
-    take(.start)
+    handle(.start)
     return promise.futureResult
   }
 
   func stop() {
     isStopped = true
-    for entry in inbox.close() { take(entry) }
+    for entry in inbox.close() { handle(entry) }
     transports.delegate = nil
     traces?.close()
     journal?.close()
@@ -101,7 +101,7 @@ final class NodeLoop {
 
   // MARK: One input after the other
 
-  func take(_ input: NodeInput, isNews: Bool = true) {
+  func handle(_ input: NodeInput, isNews: Bool = true) {
     inputs.append(input)
     if isNews { hasNews = true }
     guard !isRunning else { return }
@@ -117,7 +117,7 @@ final class NodeLoop {
     transports.flush()
     schedule()
     startTicking()
-    tellWaiters()
+    completeWaiters()
     if memory.isDue(live: core.transactionCount, at: NodeClock.now()) { MemoryReturn.giveBack() }
   }
 
@@ -138,7 +138,7 @@ final class NodeLoop {
       rungAt = rungAt ?? now
       inbox.bell.ring()
       meter.late(microseconds: late)
-      take(.waited(microseconds: late), isNews: false)
+      handle(.waited(microseconds: late), isNews: false)
     }
   }
 
@@ -156,7 +156,7 @@ final class NodeLoop {
     let task = eventLoop.assumeIsolated().scheduleTask(in: .microseconds(delay)) { [weak self] in
       self?.meter.late(microseconds: NodeClock.now().microseconds(since: now.advanced(byMicroseconds: delay)))
       self?.wakeUp = nil
-      self?.take(.due, isNews: false)
+      self?.handle(.due, isNews: false)
     }
     wakeUp = (deadline, task)
   }

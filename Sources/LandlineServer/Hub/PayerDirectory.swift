@@ -10,7 +10,7 @@ import Synchronization
 /// say, at the hold, and never this directory's.
 public final class PayerDirectory: Sendable {
   private struct State {
-    var plans: [String: (fingerprint: String, plan: RatePlan)] = [:]
+    var plans: [String: (fingerprint: String, plan: RatePlan, loadedAt: Instant)] = [:]
     var denyRanges: (rows: [StoredDenyRange], ranges: DenyRanges) = ([], .none)
     /// What is being read; whoever asks meanwhile waits for the same answer.
     var reads: [AccountName: Task<Payer?, any Error>] = [:]
@@ -111,11 +111,16 @@ public final class PayerDirectory: Sendable {
       "\((try? rates.deck(entry.deck, version: nil, at: now).label) ?? "-")*\(entry.multiplier)"
     }
     let fingerprint = labels.joined(separator: " ")
-    if let known = state.withLock({ $0.plans[name] }), known.fingerprint == fingerprint {
+    let known = state.withLock { $0.plans[name] }
+    if let known, known.fingerprint == fingerprint { return (known.plan, denyRanges) }
+    do {
+      guard let plan = try rates.ratePlan(name, at: now) else { return (nil, denyRanges) }
+      state.withLock { $0.plans[name] = (fingerprint, plan, now) }
+      return (plan, denyRanges)
+    } catch RateStoreRefusal.noActiveVersion(let deck) {
+      // The clock was set back to before the first version: the prices that were in force go on.
+      guard let known, now < known.loadedAt else { throw RateStoreRefusal.noActiveVersion(deck: deck) }
       return (known.plan, denyRanges)
     }
-    guard let plan = try rates.ratePlan(name, at: now) else { return (nil, denyRanges) }
-    state.withLock { $0.plans[name] = (fingerprint, plan) }
-    return (plan, denyRanges)
   }
 }

@@ -26,7 +26,7 @@ struct Keeper {
     case registering
     case recovering
     case resting
-    case working(Duty, then: [Duty])
+    case working(then: [Duty])
   }
 
   private var stage = Stage.replaying
@@ -73,7 +73,7 @@ struct Keeper {
     }
     duties.append(.look)
     let first = duties.removeFirst()
-    stage = .working(first, then: duties)
+    stage = .working(then: duties)
     return first
   }
 
@@ -82,9 +82,9 @@ struct Keeper {
   /// - Returns: the next one of the round.
   mutating func done(at now: MonotonicInstant, isIdle: Bool) -> Duty? {
     switch stage {
-    case .working(_, var duties) where !duties.isEmpty:
+    case .working(var duties) where !duties.isEmpty:
       let next = duties.removeFirst()
-      stage = .working(next, then: duties)
+      stage = .working(then: duties)
       return next
     case .recovering:
       nextBeat = now.advanced(byMilliseconds: NodeLease.beatInterval)
@@ -109,6 +109,6 @@ struct Keeper {
   /// The ledger is away: what else was to be done in this round would not be either, but for a look.
   mutating func failed(_ problem: String) {
     self.problem = problem
-    if case .working(let duty, let duties) = stage { stage = .working(duty, then: duties.filter { $0 == .look }) }
+    if case .working(let duties) = stage { stage = .working(then: duties.filter { $0 == .look }) }
   }
 }

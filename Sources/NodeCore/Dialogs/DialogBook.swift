@@ -30,13 +30,13 @@ package struct DialogBook {
   private var callIDs: [CallHandle: String] = [:]
   package init() {}
 
-  package var isFull: Bool { legs.count >= DialogBook.maximumLegs }
-
   /// A leg is about to be called.
-  package mutating func begin(_ handle: CallHandle, sipCallID: String, trunk: String, at clock: Instant) {
-    guard !isFull else { return }
+  /// - Returns: `false` where there is no room for it.
+  package mutating func begin(_ handle: CallHandle, sipCallID: String, trunk: String, at clock: Instant) -> Bool {
+    guard legs.count < DialogBook.maximumLegs else { return false }
     callIDs[handle] = sipCallID
     legs[sipCallID] = Leg(trunk: trunk, startedAt: clock)
+    return true
   }
 
   /// A leg of an earlier life is about to be ended.

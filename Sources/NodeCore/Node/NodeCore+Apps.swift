@@ -115,8 +115,16 @@ extension NodeCore {
       }
       switch asker {
       case .app(let session, let number, let request):
-        guard let identity = identities[session], let application = settings.applications[identity.application]
-        else { continue }
+        // The session may have ended meanwhile, and the application may have been given to another account.
+        guard let identity = identities[session] else { continue }
+        guard let application = settings.applications[identity.application] else {
+          refuse(session, number, CallFailure(.policy, refusal: .accountClosed, leg: .app))
+          continue
+        }
+        guard application.account == account, application.environment == environment else {
+          wait(asker, for: application.account, application.environment)
+          continue
+        }
         place(session, number, request, identity, application, payer)
       case .origination(let id, let order): originate(id, order, payer)
       }

@@ -21,9 +21,7 @@ extension NodeCore {
 
   /// Locks an account by a rule of what may be done within an hour.
   func lock(_ account: AccountName, _ environment: String, _ reason: String) {
-    locks += 1
-    let epoch = ledgers[environment]?.keeper.epoch ?? 0
-    let key = RequestKey(unchecked: "velocity-\(configuration.node)-\(epoch)-\(locks)")
+    let key = RequestKey(unchecked: "velocity-" + String(draw(), radix: 16) + String(draw(), radix: 16))
     let request = LedgerOperation(
       .administer(AccountAdministration(account: account, key: key, .lock, reason: reason)), at: time.clock,
       actor: configuration.node.text)
@@ -76,8 +74,10 @@ extension NodeCore {
     switch answer {
     case .performed(let results):
       ledgers[environment]?.line.performed(results)
-      for case .failure(let problem) in results.prefix(1) {
+      // One line for a commit: its operations fail together.
+      for case .failure(let problem) in results {
         log(.warning, "the ledger is away", ["environment": environment, "problem": "\(problem)"])
+        break
       }
     case .spooled(let waiting, let problem):
       ledgers[environment]?.line.spooled(waiting: waiting)

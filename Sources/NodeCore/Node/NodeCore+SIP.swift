@@ -49,8 +49,11 @@ extension NodeCore {
         sipCallID: sipCallID, call: attempt.call, side: attempt.side,
         trunk: settings.engine.trunks.first { $0.trunk.name == attempt.trunk }, name: attempt.trunk))
     guard configuration.keepsJournal, attempt.trunk != configuration.innerTrunk else { return }
-    if dialogs.isFull { log(.warning, "the journal of dialogs is full", ["trunk": attempt.trunk]) }
-    dialogs.begin(handle, sipCallID: sipCallID, trunk: attempt.trunk, at: time.clock)
+    let isKept = dialogs.begin(handle, sipCallID: sipCallID, trunk: attempt.trunk, at: time.clock)
+    if !isKept, !isJournalFull {
+      log(.warning, "the journal of dialogs is full", ["legs": "\(DialogBook.maximumLegs)"])
+    }
+    isJournalFull = !isKept
   }
 
   func perform(_ command: UserAgentCommand) {

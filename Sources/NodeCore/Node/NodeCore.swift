@@ -45,6 +45,8 @@ package final class NodeCore {
   let agent: UserAgent
   var ledgers: [String: NodeLedger]
   var dialogs = DialogBook()
+  /// Whether the last leg had no room in the journal, which the log says once.
+  var isJournalFull = false
   var identities: [SessionID: AppIdentity] = [:]
   var trunkStatistics = TrunkStatistics()
   var timers = DeadlineQueue<Timer>()
@@ -53,8 +55,6 @@ package final class NodeCore {
   /// Whether the life was asked for, and whether every ledger has given it.
   var hasStarted = false
   var hasBegun = false
-  /// How many locks by rules were asked for: makes their keys, with the life's epoch.
-  var locks: UInt64 = 0
   let draw: () -> UInt64
 
   var time: NodeTime

@@ -35,7 +35,7 @@ public struct TrunkCapacity: Sendable {
   }
 
   /// A change takes effect at the next reservation; calls above a lowered cap go on.
-  public var limits: Limits { didSet { takeRate() } }
+  public var limits: Limits { didSet { applyRate() } }
   public var isDraining: Bool
   private var live: Set<UInt64> = []
   private var nextNumber: UInt64 = 0
@@ -45,11 +45,11 @@ public struct TrunkCapacity: Sendable {
   public init(_ limits: Limits = Limits(), isDraining: Bool = false) {
     self.limits = limits
     self.isDraining = isDraining
-    takeRate()
+    applyRate()
   }
 
   /// A rate that is new begins with all it allows; of a changed one what was used stays used.
-  private mutating func takeRate() {
+  private mutating func applyRate() {
     guard let rate = limits.callsPerSecond else {
       starts = nil
       return
@@ -75,7 +75,7 @@ public struct TrunkCapacity: Sendable {
   /// Takes a place. What is refused takes nothing, so that waiting callers do not use up the rate.
   public mutating func reserve(at now: MonotonicInstant) -> Result<Reservation, Refusal> {
     if let refusal = refusal(at: now) { return .failure(refusal) }
-    _ = starts?.take(at: now)
+    _ = starts?.consume(at: now)
     let number = nextNumber
     nextNumber += 1
     live.insert(number)

@@ -119,7 +119,6 @@ public final class UserAgent {
     _ bytes: [UInt8], from path: SIPPath, at now: MonotonicInstant, into effects: inout [UserAgentEffect]
   ) -> ReceivedMessage {
     var received = ReceivedMessage(nil)
-    let ignored = context.counters.strangersIgnored
     handle(at: now, into: &effects) {
       context.counters.received += 1
       let isStranger = !context.knows(path.remote.host)
@@ -127,11 +126,13 @@ public final class UserAgent {
       case .failure(let refusal):
         received = ReceivedMessage(refusal.message)
         reportUnreadable(refusal)
+        received.isOfStranger = isStranger
         isStranger ? ignore() : refuse(refusal, from: path)
       case .success(let message):
         received = ReceivedMessage(message)
         // A request in a dialog is judged by the dialog; a response says itself what it answers.
         if isStranger, message.method != nil, context.dialogs[DialogID(receivedIn: message)] == nil {
+          received.isOfStranger = true
           return ignore()
         }
         var told: [TransactionEffect] = []
@@ -139,7 +140,6 @@ public final class UserAgent {
         context.enqueue(told)
       }
     }
-    received.isOfStranger = context.counters.strangersIgnored != ignored
     return received
   }
 
@@ -346,7 +346,7 @@ public final class UserAgent {
     }
     guard configuration.acceptsCalls else { return answer(OutgoingResponse(404)) }
     if let refusal = request.bodyRefusal ?? request.acceptRefusal { return answer(refusal) }
-    guard live.count < configuration.limits.calls, incomingRate.take(at: context.now) else {
+    guard live.count < configuration.limits.calls, incomingRate.consume(at: context.now) else {
       context.counters.overloads += 1
       return answer(
         OutgoingResponse(503, fields: DialogFields.retryAfter(configuration.limits.retryAfterSeconds)))

@@ -21,7 +21,7 @@ import Testing
   func exact(rate: Int, every step: Int64) {
     var bucket = TokenBucket(perSecond: rate, burst: 200)
     var taken = 0
-    for time in stride(from: Int64(0), to: 2_000_000, by: Int64.Stride(step)) where bucket.take(at: at(time)) {
+    for time in stride(from: Int64(0), to: 2_000_000, by: Int64.Stride(step)) where bucket.consume(at: at(time)) {
       taken += 1
     }
     let asked = Int((2_000_000 + step - 1) / step)
@@ -72,7 +72,7 @@ import Testing
     _ bucket: inout TokenBucket, _ microseconds: Int64, _ expected: Bool,
     location: SourceLocation = #_sourceLocation
   ) {
-    let isTaken = bucket.take(at: at(microseconds))
+    let isTaken = bucket.consume(at: at(microseconds))
     #expect(isTaken == expected, sourceLocation: location)
   }
 }

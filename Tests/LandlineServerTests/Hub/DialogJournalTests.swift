@@ -68,7 +68,8 @@ struct DialogJournalTests {
     init(_ journal: DialogJournal) { self.journal = journal }
 
     func begin(_ number: Int, _ callID: String, trunk: String = "t") {
-      book.begin(CallHandle(UInt64(number)), sipCallID: callID, trunk: trunk, at: now)
+      let isBegun = book.begin(CallHandle(UInt64(number)), sipCallID: callID, trunk: trunk, at: now)
+      #expect(isBegun)
     }
 
     /// - Parameter isAgain: the same transaction as before.

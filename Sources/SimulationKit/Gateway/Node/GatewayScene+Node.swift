@@ -54,7 +54,7 @@ extension GatewayScene {
         environment: environment, account: account, currency: .eur, plan: ratePlan, denyRanges: denyRanges)
       later(.payer(environment: environment, account, .success(payer)), node, microseconds: 100...3000)
     case .changed(let snapshot): oracles.changed(snapshot, in: self)
-    case .record(let record): keep(record, node)
+    case .record(let record): observe(record, node)
     case .trace(let entry): observe(entry, node)
     case .velocity: count("rule of an hour reached")
     case .log(let entry): observe(entry)

@@ -57,14 +57,14 @@ extension GatewayScene {
     var results: [Result<LedgerReceipt, LedgerUnavailable>] = []
     for operation in operations where violation == nil {
       let receipt = isLedgerAway || isCommitLost ? nil : perform(operation)
-      if let receipt { noteLock(operation, receipt) }
+      if let receipt { recordLock(operation, receipt) }
       results.append(isAnswerLost ? .failure(Self.away) : receipt.map { .success($0) } ?? .failure(Self.away))
     }
     answer(.performed(results), node)
   }
 
   /// The first time that an account is locked by a rule.
-  private func noteLock(_ operation: LedgerOperation, _ receipt: LedgerReceipt) {
+  private func recordLock(_ operation: LedgerOperation, _ receipt: LedgerReceipt) {
     guard case .administer(let administration) = operation.request, case .lock = administration.change,
       receipt.refusal == nil, lock == nil
     else { return }

@@ -54,7 +54,7 @@ extension GatewayScene {
     return isSuppressed
   }
 
-  func keep(_ record: CallRecord, _ node: SimulatedNode) {
+  func observe(_ record: CallRecord, _ node: SimulatedNode) {
     guard !plants(.lostRecord) else { return }
     var record = record
     if plants(.wrongRecord), record.summary.costMicro != nil { record.summary.costMicro? += 1 }
