@@ -146,10 +146,10 @@ struct Happening: Sendable, CustomTestStringConvertible {
     Happening("the session ends") { bench, _ in bench.feed(.sessionEnded(bench.session)) },
     Happening("an operator hangs up") { $0.feed(.hangUp($1, by: "operator")) },
     Happening("media are prepared") {
-      $0.feed(.prepared($1, .success(PreparedMedia(near: Scene.appMedia(), far: Scene.trunkMedia()))))
+      $0.feed(.prepared($1, .success(PreparedMedia([.near: Scene.appMedia(), .far: Scene.trunkMedia()]))))
     },
-    Happening("media are prepared for one side") {
-      $0.feed(.prepared($1, .success(PreparedMedia(near: Scene.appMedia(), far: nil))))
+    Happening("media are prepared for one leg") {
+      $0.feed(.prepared($1, .success(PreparedMedia([.near: Scene.appMedia()]))))
     },
     Happening("near is secured") { $0.feed(.media($1, .secured(.near))) },
     Happening("far is secured") { $0.feed(.media($1, .secured(.far))) },

@@ -1,4 +1,5 @@
 import CallEngine
+import CallModel
 import Testing
 
 @Suite("Lines of a call's story") struct StoryEventTests {

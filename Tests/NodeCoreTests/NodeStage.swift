@@ -194,7 +194,7 @@ final class NodeStage {
     let far = LocalMedia(
       host: .ipv4(0xC000_0201), port: 30_000, rtcpPort: 30_001,
       keyMaterial: Array(repeating: 7, count: LocalMedia.keyMaterialLength))
-    feed(.prepared(call, .success(PreparedMedia(near: near, far: far))))
+    feed(.prepared(call, .success(PreparedMedia([.near: near, .far: far]))))
   }
 
   static func granted() -> Result<LedgerReceipt, LedgerUnavailable> {

@@ -17,12 +17,9 @@ extension CallMachine {
     guard case .preparing = state else { return }
     let failure = described(failure)
     if hasMedia { order(.close) }
-    nearBill?.end(failure.code.rawValue, at: context.now, context)
-    farBill.end(failure.code.rawValue, at: context.now, context)
-    switch owner {
-    case .app: if let app { tell(.refused(app.request, failure)) }
-    case .origination(let order): context.emit(.originated(order, .failure(failure)))
-    }
+    changeBills { $0.end(failure.code.rawValue, at: context.now, context) }
+    if let origination { context.emit(.originated(origination, .failure(failure))) }
+    if let caller { tell(.refused(caller.request, failure)) }
     context.log(.info, id, "refused: \(failure)")
     summary.cause = failure.endCause
     state = .ending(
@@ -45,13 +42,11 @@ extension CallMachine {
     }
     let failure = failure.map(described)
     if case .up = state { flagMissingSound() }
-    nearLeg?.hangUp(reasons, context)
-    farLeg?.hangUp(reasons, context)
+    for trunk in trunks { trunk.hangUp(reasons, context) }
     order(.close)
     let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
     let end = min(billedUntil ?? context.now, context.now)
-    nearBill?.end(word, at: end, context)
-    farBill.end(word, at: end, context)
+    changeBills { $0.end(word, at: end, context) }
     note("over: \(word)")
     summary.endedAt = context.clock
     summary.cause = cause
@@ -67,28 +62,28 @@ extension CallMachine {
 
   /// Stops the sound both ways at this instant.
   func silence() {
-    order(.mute(.near, true))
-    order(.mute(.far, true))
+    for leg in legs { order(.mute(leg.id, true)) }
   }
 
   /// Tells the cost when it is known, and keeps the record when nothing more can come.
   func concludeWhenSettled() {
     guard case .ending(var ending) = state else { return }
-    let isSettled = farBill.isClosed && nearBill?.isClosed ?? true
+    let isSettled = legs.allSatisfy { $0.bill?.isClosed ?? true }
     if isSettled, !ending.isTold { tellEnd(&ending) }
     state = .ending(ending)
-    let isHungUp = nearLeg?.cancelled.isEmpty ?? true && farLeg?.cancelled.isEmpty ?? true
+    let isHungUp = trunks.allSatisfy(\.cancelled.isEmpty)
     if isSettled, isHungUp { conclude() }
   }
 
   private func tellEnd(_ ending: inout Ending) {
     ending.isTold = true
-    ending.summary.durationMilliseconds = farBill.durationMilliseconds
-    ending.summary.billedSeconds = farBill.billedSeconds
-    ending.summary.costMicro = farBill.costMicro
-    if let nearBill {
-      ending.summary.costMicro = ending.summary.costMicro.flatMap { far in nearBill.costMicro.map { $0 + far } }
+    if let bill = self[.far].bill {
+      ending.summary.durationMilliseconds = bill.durationMilliseconds
+      ending.summary.billedSeconds = bill.billedSeconds
     }
+    // Unknown where one of the costs is.
+    let costs = legs.compactMap(\.bill).map(\.costMicro)
+    ending.summary.costMicro = costs.contains(nil) ? nil : costs.reduce(0) { $0 + ($1 ?? 0) }
     tell(.ended(id, ending.summary))
     snapshot.state = .ended
     snapshot.heldMicro = 0
@@ -98,13 +93,12 @@ extension CallMachine {
   private func conclude() {
     guard case .ending(let ending) = state else { return }
     state = .over
-    nearLeg?.forgetCancelled(context)
-    farLeg?.forgetCancelled(context)
+    for trunk in trunks { trunk.forgetCancelled(context) }
     guard !ending.hasRecord else { return }
     var record = CallRecord(call: snapshot, summary: ending.summary)
     record.callerNumber = callerNumber?.description
     record.attempts = allAttempts
-    record.sipCallID = farLeg?.sipCallID ?? nearLeg?.sipCallID
+    record.sipCallID = trunks.compactMap(\.sipCallID).last
     record.story = story
     record.clientStatistics = statistics
     record.meanScoreNear = monitor.meanScoreNear
@@ -133,23 +127,22 @@ extension CallMachine {
           .noAnswer, CallFailure(.noAnswer, leg: .trunk),
           reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
       }
-      if let until = reaching.localUntil, until <= context.now { localOutcome() }
+      if let until = reaching.promptUntil, until <= context.now { promptOutcome() }
     case .up(let up):
       if advanceMoney() || advanceDeadMedia() { return }
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
         addToStory(.noMediaInTime)
-        let side = nearSound.isReady ? CallSide.far : .near
+        let leg = self[.near].sound.isReady ? LegID.far : .near
         // Charged like a call that was hung up now: who waits must not pay less than who does not.
-        return end(.error, CallMachine.neverReady(side, nil), reasons: [CallMachine.normalClearing])
+        return end(.error, CallMachine.neverReady(leg, nil), reasons: [CallMachine.normalClearing])
       }
-      if let until = local?.playUntil, until <= context.now {
+      if let until = self[.far].prompt?.playUntil, until <= context.now {
         order(.stopPlaying(.near))
         end(.hungUp)
       }
     case .ending(var ending):
       guard ending.until <= context.now else { return }
-      nearBill?.giveUp(context)
-      farBill.giveUp(context)
+      changeBills { $0.giveUp(context) }
       if !ending.isTold { tellEnd(&ending) }
       state = .ending(ending)
       conclude()
@@ -160,9 +153,8 @@ extension CallMachine {
   /// Asks for more, or cuts the call off when what was granted is used up.
   /// - Returns: Whether the call is over.
   private func advanceMoney() -> Bool {
-    if cut(nearBill) || cut(farBill) { return true }
-    if let askAt = nearBill?.askAt, askAt <= context.now { nearBill?.advance(context) }
-    if let askAt = farBill.askAt, askAt <= context.now { farBill.advance(context) }
+    for leg in legs where cut(leg.bill) { return true }
+    changeBills { if let askAt = $0.askAt, askAt <= context.now { $0.advance(context) } }
     return false
   }
 
@@ -170,7 +162,7 @@ extension CallMachine {
     guard let bill, let cutAt = bill.cutAt, cutAt <= context.now else { return false }
     silence()
     let reason = bill.cutReason
-    if local != nil, reason == .durationCap {
+    if self[.far].prompt != nil, reason == .durationCap {
       end(.hungUp)
     } else {
       note("cut off: \(reason.rawValue)")
@@ -180,18 +172,18 @@ extension CallMachine {
     return true
   }
 
-  /// Ends a call whose sound has been away for too long. A side that has sent has vanished with its last packet, and the
+  /// Ends a call whose sound has been away for too long. A leg that has sent has vanished with its last packet, and the
   /// call is charged up to that; without any sound it is charged from the answer to the end, like one that was hung up.
   private func advanceDeadMedia() -> Bool {
-    guard let dead = deadSide, dead.at <= context.now else { return false }
-    var hasSent = sound(dead.side).hasCome && dead.since > dead.start
+    guard let dead = deadLeg, dead.at <= context.now else { return false }
+    var hasSent = self[dead.id].sound.hasCome && dead.since > dead.start
     if case .up(let up) = state, !up.isEstablished { hasSent = false }
     let billedUntil = hasSent ? dead.since : nil
-    addToStory(.dead(dead.side))
+    addToStory(.dead(dead.id))
     // While the app has no way to the gateway nothing goes to the other side either, which may wait for it.
     let failure =
-      nearSound.isReady
-      ? CallFailure(.mediaLost, leg: dead.side == .near ? .app : .trunk) : CallMachine.neverReady(.near, nil)
+      self[.near].sound.isReady
+      ? CallFailure(.mediaLost, leg: dead.id == .near ? .app : .trunk) : CallMachine.neverReady(.near, nil)
     end(
       .error, failure, reasons: [CallMachine.normalClearing], billedUntil: billedUntil)
     return true

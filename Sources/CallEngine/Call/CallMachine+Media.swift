@@ -6,43 +6,44 @@ import SDPCore
 
 extension CallMachine {
   func noticed(_ notice: MediaNotice) {
+    if let leg = notice.leg, !has(leg) { return note("media of a leg that the call has not: \(leg)") }
     switch notice {
-    case .secured(let side): ready(side)
-    case .firstMedia(let side):
-      changeSound(side) { $0.hasCome = true }
-      ready(side)
-    case .failed(let side, let reason): failed(side, reason)
-    case .digit(let side, let digit, let milliseconds): pressed(side, digit, milliseconds)
-    case .silence(let side):
-      silent(side, since: context.now.advanced(byMilliseconds: -context.limits.silenceMilliseconds))
-    case .soundAgain(let side):
-      changeSound(side) { $0.hasCome = true }
-      soundAgain(side)
-    case .quality(let side, let direction, let roundTrip): measured(side, direction, roundTrip)
-    case .playEnded(let side, _): playEnded(side)
+    case .secured(let leg): ready(leg)
+    case .firstMedia(let leg):
+      self[leg].sound.hasCome = true
+      ready(leg)
+    case .failed(let leg, let reason): failed(leg, reason)
+    case .digit(let leg, let digit, let milliseconds): pressed(leg, digit, milliseconds)
+    case .silence(let leg):
+      silent(leg, since: context.now.advanced(byMilliseconds: -context.limits.silenceMilliseconds))
+    case .soundAgain(let leg):
+      self[leg].sound.hasCome = true
+      soundAgain(leg)
+    case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
+    case .playEnded(let leg, _): playEnded(leg)
     case .closed: break
     }
   }
 
-  private func ready(_ side: CallSide) {
+  private func ready(_ leg: LegID) {
     switch state {
     case .preparing: break
     case .reaching, .up:
-      if !sound(side).isReady { note("\(side.rawValue) side has its keys") }
-      changeSound(side) { $0.isReady = true }
-      soundAgain(side)
+      if !self[leg].sound.isReady { note("\(leg) side has its keys") }
+      self[leg].sound.isReady = true
+      soundAgain(leg)
       establishWhenReady()
     case .ending, .over: break
     }
   }
 
-  private func failed(_ side: CallSide, _ reason: String) {
+  private func failed(_ leg: LegID, _ reason: String) {
     switch state {
     case .reaching, .up:
-      note("media of the \(side.rawValue) side failed: \(reason)")
-      guard sound(side).isReady else { return end(.error, CallMachine.neverReady(side, reason)) }
-      // The side may come back, by another path or an ICE restart.
-      silent(side, since: context.now)
+      note("media of the \(leg) side failed: \(reason)")
+      guard self[leg].sound.isReady else { return end(.error, CallMachine.neverReady(leg, reason)) }
+      // The leg may come back, by another path or an ICE restart.
+      silent(leg, since: context.now)
     case .preparing, .ending, .over: break
     }
   }
@@ -50,8 +51,8 @@ extension CallMachine {
   /// Media that was never set up. Between app and gateway that is the app's own way, and nothing that the other side
   /// has a part in.
   /// - Parameter reason: the packet side's word for it; `nil`: nothing came until the time was over.
-  static func neverReady(_ side: CallSide, _ reason: String?) -> CallFailure {
-    guard side == .near else { return CallFailure(.mediaLost, phrase: reason, leg: .trunk) }
+  static func neverReady(_ leg: LegID, _ reason: String?) -> CallFailure {
+    guard leg == .near else { return CallFailure(.mediaLost, phrase: reason, leg: .trunk) }
     let phrase =
       switch reason {
       case nil, "noConnectivity": "no ICE check of the app reached the gateway's media port"
@@ -63,24 +64,24 @@ extension CallMachine {
   }
 
   /// - Parameter since: When the last packet came.
-  private func silent(_ side: CallSide, since: MonotonicInstant) {
+  private func silent(_ leg: LegID, since: MonotonicInstant) {
     switch state {
     case .reaching, .up:
-      guard sound(side).lastSound == nil else { return }
-      changeSound(side) { $0.lastSound = since }
-      guard case .up = state, mustSend(side) else { return }
-      addToStory(.noSound(side))
-      if side == .near { warn(.noSound, true) }
+      guard self[leg].sound.lastSound == nil else { return }
+      self[leg].sound.lastSound = since
+      guard case .up = state, self[leg].mustSend else { return }
+      addToStory(.noSound(leg))
+      if leg == .near { warn(.noSound, true) }
     case .preparing, .ending, .over: break
     }
   }
 
-  private func soundAgain(_ side: CallSide) {
+  private func soundAgain(_ leg: LegID) {
     switch state {
     case .reaching, .up:
-      guard sound(side).lastSound != nil else { return }
-      changeSound(side) { $0.lastSound = nil }
-      if side == .near { warn(.noSound, false) }
+      guard self[leg].sound.lastSound != nil else { return }
+      self[leg].sound.lastSound = nil
+      if leg == .near { warn(.noSound, false) }
     case .preparing, .ending, .over: break
     }
   }
@@ -90,30 +91,31 @@ extension CallMachine {
     tell(.warning(id, warning, isRaised: change))
   }
 
-  private func pressed(_ side: CallSide, _ digit: Character, _ milliseconds: Int) {
+  private func pressed(_ leg: LegID, _ digit: Character, _ milliseconds: Int) {
     switch state {
     case .reaching, .up:
-      note("key from the \(side.rawValue) side")
-      switch side {
-      case .near: pressedLocally(digit)
-      case .far: tell(.digit(id, digit, milliseconds: milliseconds))
+      note("key from the \(leg) side")
+      if leg == .near {
+        pressedAtPrompt(digit)
+      } else {
+        tell(.digit(id, digit, milliseconds: milliseconds))
       }
     case .preparing, .ending, .over: break
     }
   }
 
   /// A key that a test number may wait for.
-  func pressedLocally(_ digit: Character) {
-    guard case .up(let up) = state, up.isEstablished, local?.endsCall(digit) ?? false else { return }
+  func pressedAtPrompt(_ digit: Character) {
+    guard case .up(let up) = state, up.isEstablished, self[.far].prompt?.endsCall(digit) ?? false else { return }
     order(.stopPlaying(.near))
     end(.hungUp)
   }
 
-  private func playEnded(_ side: CallSide) {
+  private func playEnded(_ leg: LegID) {
     switch state {
     case .up(let up):
-      guard side == .near, up.isEstablished, local != nil else { return }
-      guard let words = local?.next(at: context.now) else { return end(.hungUp) }
+      guard leg == .near, up.isEstablished, self[.far].prompt != nil else { return }
+      guard let words = self[.far].prompt?.next(at: context.now) else { return end(.hungUp) }
       order(.say(.near, words))
     // The ringing tone was stopped, or the announcement crossed the end.
     case .preparing, .reaching, .ending, .over: break
@@ -122,25 +124,22 @@ extension CallMachine {
 
   /// Nothing in a whole second of a call that stands is told at once, not only when it lasts.
   private func noticeNothing(from app: CallQuality.Direction) {
-    guard case .up(let up) = state, up.isEstablished, mustSend(.near) else { return }
+    guard case .up(let up) = state, up.isEstablished, self[.near].mustSend else { return }
     let isWhole = summary.establishedAt.map { context.clock.milliseconds - $0.milliseconds >= 1000 } ?? false
     if app.isHeard || isWhole { warn(.noSound, !app.isHeard) }
   }
 
-  private func measured(_ side: CallSide, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
+  private func measured(_ leg: LegID, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
     switch state {
     case .reaching, .up:
-      if direction.packets > 0 { changeSound(side) { $0.hasCome = true } }
-      guard side == .near else {
-        farQuality = direction
-        return
-      }
-      nearQuality = direction
+      if direction.packets > 0 { self[leg].sound.hasCome = true }
+      self[leg].quality = direction
+      guard leg == .near else { return }
       noticeNothing(from: direction)
       // The gateway's own voice comes to it over no network: nothing is measured.
       let own = CallQuality.Direction.nothing(packets: 0)
       // Both sides are told each second; before the other one's first, nothing is known of it.
-      guard let received = local == nil ? farQuality : own else { return }
+      guard let received = self[.far].needs == nil ? own : self[.far].quality else { return }
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       snapshot.quality = quality
       tell(.quality(id, quality))

@@ -53,9 +53,9 @@ extension CallMachine {
       }
       reply(.done(number), to: session)
       let keys = digits.uppercased()
-      if local != nil {
-        for key in keys { pressedLocally(key) }
-      } else if plan(.far) != nil {
+      if self[.far].prompt != nil {
+        for key in keys { pressedAtPrompt(key) }
+      } else if self[.far].plan != nil {
         order(.sendDigits(.far, keys))
       } else {
         note("keys before there is anybody to hear them")
@@ -82,9 +82,9 @@ extension CallMachine {
   private func mute(_ number: RequestNumber, _ isMuted: Bool, _ session: SessionID) {
     switch state {
     case .preparing, .reaching, .up:
-      app?.isMuted = isMuted
+      self[.near].app?.isMuted = isMuted
       // From here on it has to send again.
-      if !isMuted { changeSound(.near) { $0.lastSound = $0.lastSound.map { _ in context.now } } }
+      if !isMuted { self[.near].sound.lastSound = self[.near].sound.lastSound.map { _ in context.now } }
       note(isMuted ? "the app is muted" : "the app is no longer muted")
       reply(.done(number), to: session)
     case .ending, .over: refuseLate(number, session)
@@ -108,7 +108,7 @@ extension CallMachine {
     switch state {
     case .preparing: refuse(number, session, .media, "the first offer has no answer yet")
     case .reaching, .up:
-      guard var leg = app else { return refuse(number, session, .media, "the call has no app") }
+      guard var app = caller else { return refuse(number, session, .media, "the call has no app") }
       let description: SessionDescription
       do throws(InvalidSessionDescription) {
         description = try SessionDescription(parsing: text)
@@ -116,8 +116,8 @@ extension CallMachine {
         return refuse(number, session, .media, "\(error)")
       }
       do throws(NegotiationRefusal) {
-        let (answer, plan, restart) = try leg.answer(description, context)
-        app = leg
+        let (answer, plan, restart) = try app.answer(description, context)
+        self[.near].app = app
         if let restart {
           note("ICE restart")
           order(.restartICE(.near, restart))
@@ -135,7 +135,7 @@ extension CallMachine {
   /// Hold of the app reaches the trunk: what the app does not send or take, the trunk need not take or send.
   private func passOn(_ direction: MediaDirection) {
     guard case .up = state else { return }
-    farLeg?.offer(direction.mirrored, context)
+    self[.far].trunk?.offer(direction.mirrored, context)
   }
 
   // MARK: Sessions
@@ -143,7 +143,7 @@ extension CallMachine {
   func sessionAbsent() {
     switch state {
     case .preparing, .reaching, .up:
-      app?.isAbsent = true
+      self[.near].app?.isAbsent = true
       addToStory(.appLost)
     case .ending, .over: break
     }
@@ -152,14 +152,14 @@ extension CallMachine {
   func sessionResumed() {
     switch state {
     case .preparing, .reaching, .up:
-      app?.isAbsent = false
+      self[.near].app?.isAbsent = false
       addToStory(.appBack)
     case .ending, .over: break
     }
   }
 
   func sessionEnded() {
-    let isLost = app?.isAbsent ?? false
+    let isLost = caller?.isAbsent ?? false
     let failure = isLost ? CallFailure(.networkLost, leg: .app) : nil
     switch state {
     case .preparing: refuse(failure ?? CallFailure(.cancelled, leg: .app))
@@ -193,16 +193,15 @@ extension CallMachine {
   func accountChanged() {
     switch state {
     case .reaching, .up:
-      nearBill?.accountChanged(context)
-      farBill.accountChanged(context)
+      changeBills { $0.accountChanged(context) }
     // The ledger judges by what is there when it is asked.
     case .preparing, .ending, .over: break
     }
   }
 
-  /// Fraud: nothing more is carried. Nobody is kept from help, though.
+  /// Fraud: nothing more is carried, but for calls for help.
   func accountLocked() {
-    guard !farTerms.isEmergency else { return }
+    guard !isEmergency else { return }
     let failure = CallFailure(.accountLocked)
     switch state {
     case .preparing: refuse(failure)

@@ -28,13 +28,13 @@ extension CallMachine {
   private func progressed(_ handle: CallHandle, _ progress: Progress) {
     switch state {
     case .reaching(var reaching):
-      guard let side = side(of: handle), let leg = leg(side), !leg.isAnswered else { return }
+      guard let leg = leg(of: handle), let trunk = self[leg].trunk, !trunk.isAnswered else { return }
       note("\(progress.status) \(progress.phrase)")
-      leg.progressed(progress.status == 180 ? .rang : .none, status: progress.status, context)
-      guard side == .far else { return }
+      trunk.progressed(progress.status == 180 ? .rang : .none, status: progress.status, context)
+      guard leg == .far else { return }
       var hasSound = false
       if let body = progress.body {
-        switch leg.accept(body) {
+        switch trunk.accept(body) {
         case .success(let plan):
           apply(plan, to: .far)
           hasSound = plan.direction.receives
@@ -42,7 +42,7 @@ extension CallMachine {
         }
       }
       if hasSound {
-        leg.progressed(.earlyMedia, status: progress.status, context)
+        trunk.progressed(.earlyMedia, status: progress.status, context)
         if reaching.isRinging { order(.stopPlaying(.near)) }
         reaching.isRinging = false
         if reaching.earlyMediaUntil == nil {
@@ -66,18 +66,20 @@ extension CallMachine {
   private func established(_ handle: CallHandle, _ answer: Answer) {
     switch state {
     case .reaching(let reaching):
-      guard let side = side(of: handle), side == reaching.side, let leg = leg(side), !leg.isAnswered else { return }
-      leg.answered(context)
-      note("200 from \(leg.current?.name ?? "")")
+      guard let leg = leg(of: handle), leg == reaching.leg, let trunk = self[leg].trunk, !trunk.isAnswered else {
+        return
+      }
+      trunk.answered(context)
+      note("200 from \(trunk.current?.name ?? "")")
       if let body = answer.body {
-        switch leg.acceptFinal(body) {
-        case .success(let plan): apply(plan, to: side)
-        case .failure(let refusal): return failMedia(leg, "\(refusal)")
+        switch trunk.acceptFinal(body) {
+        case .success(let plan): apply(plan, to: leg)
+        case .failure(let refusal): return failMedia(trunk, "\(refusal)")
         }
       }
-      guard leg.plan != nil else { return failMedia(leg, "the answer holds no session description") }
-      if side == .near {
-        nearBill?.answer(context)
+      guard trunk.plan != nil else { return failMedia(trunk, "the answer holds no session description") }
+      if leg == .near {
+        self[leg].bill?.answer(context)
         reachFar()
         ringLocally()
       } else {
@@ -88,10 +90,10 @@ extension CallMachine {
     }
   }
 
-  private func failMedia(_ leg: TrunkLeg, _ problem: String) {
+  private func failMedia(_ trunk: TrunkLeg, _ problem: String) {
     note("answer not usable: \(problem)")
     end(
-      .error, CallFailure(.media, warning: problem, trunk: leg.current?.name, leg: .trunk),
+      .error, CallFailure(.media, warning: problem, trunk: trunk.current?.name, leg: .trunk),
       reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 88, text: problem)])
   }
 
@@ -103,45 +105,44 @@ extension CallMachine {
   }
 
   private func isCancelled(_ handle: CallHandle) -> Bool {
-    nearLeg?.cancelled.contains(handle) ?? false || farLeg?.cancelled.contains(handle) ?? false
+    trunks.contains { $0.cancelled.contains(handle) }
   }
 
   private func ended(_ handle: CallHandle, _ ending: CallEnd) {
     switch state {
     case .reaching(let reaching):
-      guard let side = side(of: handle), let leg = leg(side) else { return }
-      if leg.isAnswered {
+      guard let leg = leg(of: handle), let trunk = self[leg].trunk else { return }
+      if trunk.isAnswered {
         // The first of two destinations does not wait for the second.
-        leg.ended(context)
+        trunk.ended(context)
         return endedByPeer(ending)
       }
-      guard side == reaching.side else { return }
+      guard leg == reaching.leg else { return }
       noteCrossing(ending)
-      note("\(leg.current?.name ?? ""): \(ending.failure.map { "\($0)" } ?? "ended")")
-      switch leg.failed(ending, context) {
-      case .nextAttempt: tryNext(side)
+      note("\(trunk.current?.name ?? ""): \(ending.failure.map { "\($0)" } ?? "ended")")
+      switch trunk.failed(ending, context) {
+      case .nextAttempt: tryNext(leg)
       case .failure(let failure): end(failure.endCause, failure, headers: ending.headers)
       }
     case .up:
-      guard let side = side(of: handle), let leg = leg(side) else { return }
-      leg.ended(context)
+      guard let leg = leg(of: handle) else { return }
+      self[leg].trunk?.ended(context)
       endedByPeer(ending)
     case .ending:
       if isCancelled(handle) { noteCrossing(ending) }
-      nearLeg?.cancelledEnded(handle, context)
-      farLeg?.cancelledEnded(handle, context)
+      for trunk in trunks { trunk.cancelledEnded(handle, context) }
       concludeWhenSettled()
     case .preparing, .over: break
     }
   }
 
   /// The attempt that failed leaves nothing behind that the next one could be taken for.
-  private func tryNext(_ side: CallSide) {
+  private func tryNext(_ leg: LegID) {
     guard case .reaching(var reaching) = state else { return }
     reaching.earlyMediaUntil = nil
     state = .reaching(reaching)
-    if side == .far { farSound = Sound() } else { nearSound = Sound() }
-    dial(side)
+    self[leg].sound = Leg.Sound()
+    dial(leg)
   }
 
   private func endedByPeer(_ ending: CallEnd) {
@@ -160,20 +161,20 @@ extension CallMachine {
   private func offered(_ handle: CallHandle, _ exchange: ExchangeID, _ body: MessageBody?) {
     switch state {
     case .reaching, .up:
-      guard let side = side(of: handle), let leg = leg(side) else { return refuse(exchange, 481) }
+      guard let leg = leg(of: handle), let trunk = self[leg].trunk else { return refuse(exchange, 481) }
       guard let body else {
         // The peer wants our offer; what it agrees to comes as an answer.
-        switch leg.offerForPeer() {
+        switch trunk.offerForPeer() {
         case .success(let offer): context.emit(.sip(.answer(exchange, offer)))
         case .failure(let refusal): refuse(exchange, refusal.sipStatus)
         }
         return
       }
-      switch leg.answer(body) {
+      switch trunk.answer(body) {
       case .success(let (answer, plan)):
         context.emit(.sip(.answer(exchange, answer)))
-        apply(plan, to: side)
-        noteHold(by: side, plan, wants: leg.negotiation.direction)
+        apply(plan, to: leg)
+        noteHold(by: leg, plan, wants: trunk.negotiation.direction)
       case .failure(let refusal):
         note("offer of the trunk refused: \(refusal)")
         refuse(exchange, refusal.sipStatus, refusal.warning?.text)
@@ -187,8 +188,8 @@ extension CallMachine {
   }
 
   /// The peer holds us where it takes no sound that we would send.
-  private func noteHold(by side: CallSide, _ plan: MediaPlan, wants direction: MediaDirection) {
-    guard side == .far, case .up = state else { return }
+  private func noteHold(by leg: LegID, _ plan: MediaPlan, wants direction: MediaDirection) {
+    guard leg == .far, case .up = state else { return }
     let holds = direction.sends && !plan.direction.sends
     guard holds != isHeld else { return }
     isHeld = holds
@@ -199,15 +200,15 @@ extension CallMachine {
   private func answered(_ handle: CallHandle, _ body: MessageBody) {
     switch state {
     case .reaching, .up:
-      guard let side = side(of: handle), let leg = leg(side) else { return }
-      switch leg.accept(body) {
+      guard let leg = leg(of: handle), let trunk = self[leg].trunk else { return }
+      switch trunk.accept(body) {
       case .success(let plan):
-        apply(plan, to: side)
-        noteHold(by: side, plan, wants: leg.negotiation.direction)
-        leg.exchangeEnded(accepted: true, context)
+        apply(plan, to: leg)
+        noteHold(by: leg, plan, wants: trunk.negotiation.direction)
+        trunk.exchangeEnded(accepted: true, context)
       case .failure(let refusal):
         note("answer of the trunk not usable: \(refusal)")
-        leg.exchangeEnded(accepted: false, context)
+        trunk.exchangeEnded(accepted: false, context)
       }
       establishWhenReady()
     case .preparing, .ending, .over: break
@@ -217,9 +218,9 @@ extension CallMachine {
   private func offerRefused(_ handle: CallHandle, _ exchange: ExchangeID, _ status: Int) {
     switch state {
     case .reaching, .up:
-      guard let side = side(of: handle), let leg = leg(side) else { return }
+      guard let leg = leg(of: handle) else { return }
       note("offer refused by the trunk: \(status)")
-      leg.offerRefused(exchange, context)
+      self[leg].trunk?.offerRefused(exchange, context)
     case .preparing, .ending, .over: break
     }
   }
@@ -229,7 +230,7 @@ extension CallMachine {
   private func informed(_ handle: CallHandle, _ body: MessageBody) {
     switch state {
     case .reaching, .up:
-      guard side(of: handle) == .far, case .key(let key) = DTMFInfo.read(body) else { return }
+      guard leg(of: handle) == .far, case .key(let key) = DTMFInfo.read(body) else { return }
       tell(.digit(id, key.key, milliseconds: key.durationMilliseconds))
     case .preparing, .ending, .over: break
     }

@@ -11,9 +11,10 @@ extension CallMachine {
   /// Asks for media and for the holds.
   func start() {
     note("asked for \(snapshot.kind.rawValue) \(snapshot.destination)")
-    context.emit(.prepare(id, MediaNeeds(near: app == nil ? .trunk : .app, far: local == nil)))
-    nearBill?.authorise(context)
-    farBill.authorise(context)
+    var needs: [LegID: MediaNeeds.Port] = [:]
+    for leg in legs { needs[leg.id] = leg.needs }
+    context.emit(.prepare(id, MediaNeeds(needs)))
+    for leg in legs { leg.bill?.authorise(context) }
   }
 
   func prepared(_ result: Result<PreparedMedia, MediaShortage>) {
@@ -21,7 +22,9 @@ extension CallMachine {
     case .preparing(var preparing):
       switch result {
       case .success(let media):
-        guard local != nil || media.far != nil else { return refuse(CallFailure(.internal)) }
+        guard legs.allSatisfy({ $0.needs == nil || media.legs[$0.id] != nil }) else {
+          return refuse(CallFailure(.internal))
+        }
         preparing.media = media
         state = .preparing(preparing)
         proceedWhenPrepared()
@@ -48,15 +51,15 @@ extension CallMachine {
     case .reaching, .up:
       switch received(call, step, result) {
       case .extended:
-        note("paid up to \(bill(of: call).grantedSeconds) s")
+        note("paid up to \(leg(billedAs: call)?.bill?.grantedSeconds ?? 0) s")
         changed()
         warnOfCredit()
       case .notExtended:
-        let bill = bill(of: call)
-        if let rule = bill.reachedRule {
+        let bill = leg(billedAs: call)?.bill
+        if let rule = bill?.reachedRule {
           note("no more time: \(rule.text)")
         } else {
-          addToStory(.noMoreCredit(bill.refusal?.rawValue ?? "refused"))
+          addToStory(.noMoreCredit(bill?.refusal?.rawValue ?? "refused"))
         }
         warnOfCredit()
       case .granted, .refused, .nothing, .closed: break
@@ -72,14 +75,17 @@ extension CallMachine {
     _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>
   ) -> CallBill.Verdict {
     if case .failure(let failure) = result { note("the ledger is away: \(failure.cause.rawValue)") }
-    if call == farBill.call { return farBill.received(step, result, context) }
-    return nearBill?.received(step, result, context) ?? .nothing
+    guard let leg = leg(billedAs: call)?.id else { return .nothing }
+    return self[leg].bill?.received(step, result, context) ?? .nothing
   }
+
+  private func leg(billedAs call: CallID) -> Leg? { legs.first { $0.bill?.call == call } }
 
   /// Why a hold was refused, with what whoever asks can do about it.
   private func failure(of refusal: CallRefusal, _ call: CallID) -> CallFailure {
-    if let rule = bill(of: call).reachedRule { return EngineContext.failure(rule) }
-    let terms = call == farBill.call ? farTerms : nearTerms
+    let leg = leg(billedAs: call)
+    if let rule = leg?.bill?.reachedRule { return EngineContext.failure(rule) }
+    let terms = leg?.terms
     if refusal == .destinationBlocked { return CallFailure(refusal, phrase: terms.flatMap(blockedNumbers)) }
     guard refusal == .countryNotAllowed, let code = terms?.country else { return CallFailure(refusal) }
     let allowed = payer.countries ?? context.environment(of: payer)?.defaultCountries(of: payer.account) ?? []
@@ -105,43 +111,33 @@ extension CallMachine {
     ).blockedNumbers
   }
 
-  private func bill(of call: CallID) -> CallBill {
-    if let nearBill, nearBill.call == call { return nearBill }
-    return farBill
-  }
-
   /// Both questions have their answers: the app gets its own, so that ICE and DTLS finish while it rings.
   private func proceedWhenPrepared() {
     guard case .preparing(let preparing) = state, let media = preparing.media, !isAuthorising else { return }
-    switch owner {
-    case .app: guard answerApp(media.near) else { return }
-    case .origination(let order): context.emit(.originated(order, .success(id)))
-    }
-    state = .reaching(Reaching(side: nearTerms == nil ? .far : .near))
-    changed()
-    if let far = media.far {
-      farLeg = TrunkLeg(
-        call: id, side: .far, payer: payer, terms: farTerms, headers: headers, callerNumber: callerNumber,
-        isAnonymous: isAnonymous,
-        media: far, context)
-    }
-    if let nearTerms {
-      nearLeg = TrunkLeg(
-        call: id, side: .near, payer: payer, terms: nearTerms, headers: headers, callerNumber: callerNumber,
-        isAnonymous: isAnonymous, media: media.near, context)
-      dial(.near)
+    if let origination {
+      context.emit(.originated(origination, .success(id)))
     } else {
-      reachFar()
+      guard let near = media.legs[.near], answerApp(near) else { return }
     }
+    state = .reaching(Reaching(leg: origination == nil ? .far : .near))
+    changed()
+    for leg in legs {
+      guard case .planned = leg.port, let terms = leg.terms, let way = media.legs[leg.id] else { continue }
+      self[leg.id].port = .trunk(
+        TrunkLeg(
+          call: id, leg: leg.id, payer: payer, terms: terms, headers: headers, callerNumber: callerNumber,
+          isAnonymous: isAnonymous, media: way, context))
+    }
+    if origination == nil { reachFar() } else { dial(.near) }
   }
 
   private func answerApp(_ media: LocalMedia) -> Bool {
-    guard var leg = app else { return false }
-    leg.media = media
+    guard var app = caller else { return false }
+    app.media = media
     do throws(NegotiationRefusal) {
-      let (text, plan, _) = try leg.answer(leg.offer, context)
-      app = leg
-      tell(.placed(leg.request, id, answer: text))
+      let (text, plan, _) = try app.answer(app.offer, context)
+      self[.near].app = app
+      tell(.placed(app.request, id, answer: text))
       apply(plan, to: .near)
     } catch {
       refuse(CallFailure(.media, sipStatus: error.sipStatus, warning: "\(error)", leg: .app))
@@ -152,48 +148,48 @@ extension CallMachine {
   }
 
   private func price() -> CallPrice? {
-    guard let snapshot = farTerms.snapshot else { return nil }
+    guard let snapshot = self[.far].terms?.snapshot else { return nil }
     let tariff = snapshot.segment(at: context.clock).tariff
     let first = tariff.tiers.first
     return CallPrice(
       currency: snapshot.currency.description, ratePerMinuteNano: first?.ratePerMinute ?? 0,
       connectionFeeMicro: (tariff.fee + 999) / 1000, initialSeconds: tariff.initial,
-      incrementSeconds: first?.increment ?? 1, secondsAvailable: farBill.grantedSeconds)
+      incrementSeconds: first?.increment ?? 1, secondsAvailable: self[.far].bill?.grantedSeconds ?? 0)
   }
 
   // MARK: Dialling
 
-  func dial(_ side: CallSide) {
-    guard let leg = leg(side) else { return }
-    if let failure = leg.dial(context) {
+  func dial(_ leg: LegID) {
+    guard let trunk = self[leg].trunk else { return }
+    if let failure = trunk.dial(context) {
       note("no trunk: \(failure)")
-      return end(failure.endCause, failure, headers: leg.lastHeaders)
+      return end(failure.endCause, failure, headers: trunk.lastHeaders)
     }
-    note("INVITE to \(leg.current?.name ?? "nobody")")
-    snapshot.trunk = leg.current?.name
+    note("INVITE to \(trunk.current?.name ?? "nobody")")
+    snapshot.trunk = trunk.current?.name
     changed()
   }
 
   /// The far side's turn.
   func reachFar() {
     guard case .reaching(var reaching) = state else { return }
-    reaching.side = .far
-    guard let local else {
+    reaching.leg = .far
+    guard let prompt = self[.far].prompt else {
       state = .reaching(reaching)
       return dial(.far)
     }
     reaching.hasProgressed = true
-    reaching.localUntil = context.now.advanced(byMilliseconds: local.progressMilliseconds)
+    reaching.promptUntil = context.now.advanced(byMilliseconds: prompt.progressMilliseconds)
     state = .reaching(reaching)
     // A number that refuses at once has nothing that alerts.
-    if local.progressMilliseconds > 0 { progressed(CustomHeaders()) }
-    if local.rings { rang(CustomHeaders()) }
+    if prompt.progressMilliseconds > 0 { progressed(CustomHeaders()) }
+    if prompt.rings { rang(CustomHeaders()) }
   }
 
-  /// The local progress phase is over.
-  func localOutcome() {
-    guard let local else { return }
-    if case .failure(let code, let status) = local.number.outcome {
+  /// The progress phase of a number of the gateway's own is over.
+  func promptOutcome() {
+    guard let prompt = self[.far].prompt else { return }
+    if case .failure(let code, let status) = prompt.number.outcome {
       let failure = CallFailure(code, sipStatus: status, leg: .trunk)
       return end(failure.endCause, failure)
     }
@@ -227,7 +223,7 @@ extension CallMachine {
   /// The side that was called is there: the bill starts.
   func farAnswered(_ headers: CustomHeaders) {
     guard case .reaching(let reaching) = state else { return }
-    farBill.answer(context)
+    self[.far].bill?.answer(context)
     summary.answeredAt = context.clock
     snapshot.answeredAt = context.clock
     note("answered")
@@ -236,10 +232,10 @@ extension CallMachine {
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))
     enter(.answered)
-    if nearSound.lastSound != nil, mustSend(.near) { warn(.noSound, true) }
+    if self[.near].sound.lastSound != nil, self[.near].mustSend { warn(.noSound, true) }
     // The app went on hold while it rang.
-    if let plan = app?.negotiation.plan, plan.direction != .sendAndReceive {
-      farLeg?.offer(plan.direction.mirrored, context)
+    if let plan = caller?.negotiation.plan, plan.direction != .sendAndReceive {
+      self[.far].trunk?.offer(plan.direction.mirrored, context)
     }
     establishWhenReady()
     warnOfCredit()
@@ -247,9 +243,7 @@ extension CallMachine {
 
   /// Sound can flow both ways.
   func establishWhenReady() {
-    guard case .up(var up) = state, !up.isEstablished, nearSound.isReady, local != nil || farSound.isReady else {
-      return
-    }
+    guard case .up(var up) = state, !up.isEstablished, legs.allSatisfy(\.isReady) else { return }
     up.isEstablished = true
     up.mediaUntil = nil
     state = .up(up)
@@ -257,19 +251,19 @@ extension CallMachine {
     note("established")
     tell(.established(id))
     enter(.established)
-    if let words = local?.begin(at: context.now) { order(.say(.near, words)) }
+    if let words = self[.far].prompt?.begin(at: context.now) { order(.say(.near, words)) }
   }
 
   /// Tells the app when its credit ends, and when it no longer does.
   func warnOfCredit() {
-    guard let cutAt = farBill.cutAt, !farBill.isFree else { return }
-    let ends = farBill.isFinal || farBill.refusal != nil || farBill.reachedRule != nil
+    guard let bill = self[.far].bill, let cutAt = bill.cutAt, !bill.isFree else { return }
+    let ends = bill.isFinal || bill.refusal != nil || bill.reachedRule != nil
     if ends {
-      farBill.hasWarned = true
+      self[.far].bill?.hasWarned = true
       let left = max(0, cutAt.microseconds(since: context.now))
       tell(.creditEnds(id, inSeconds: Int((left + 999_999) / 1_000_000)))
-    } else if farBill.hasWarned {
-      farBill.hasWarned = false
+    } else if bill.hasWarned {
+      self[.far].bill?.hasWarned = false
       tell(.creditEnds(id, inSeconds: nil))
     }
   }

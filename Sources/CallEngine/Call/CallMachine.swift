@@ -36,12 +36,12 @@ final class CallMachine {
   /// A leg is dialled, or a number of the gateway's own is in its progress phase.
   struct Reaching {
     /// Which leg: first the near one, where that is no app.
-    var side: CallSide
+    var leg: LegID
     var hasProgressed = false
     var isRinging = false
     var earlyMediaUntil: MonotonicInstant?
-    /// The end of a local progress phase.
-    var localUntil: MonotonicInstant?
+    /// The end of the progress phase of a number of the gateway's own.
+    var promptUntil: MonotonicInstant?
   }
 
   /// Both sides are there.
@@ -60,43 +60,25 @@ final class CallMachine {
     var until: MonotonicInstant
   }
 
-  /// What is known of the sound of one side.
-  struct Sound {
-    /// Keys are there, or packets came.
-    var isReady = false
-    /// Whether a packet of sound has come.
-    var hasCome = false
-    /// Whether the last plan has sound flow both ways: nobody is on hold.
-    var isTalking = false
-    /// Set while a side is silent: when its last packet came, or when it was last allowed not to send any.
-    var lastSound: MonotonicInstant?
-  }
-
-  /// Who asked for the call.
-  enum Owner {
-    case app
-    case origination(OriginationID)
+  /// Who asks for a call, and is its first leg.
+  enum Caller {
+    case app(AppLeg)
+    /// Over REST: this destination is called first.
+    case origination(OriginationID, CallTerms)
   }
 
   let id: CallID
-  let owner: Owner
+  /// The order of a call that was asked for over REST.
+  let origination: OriginationID?
   let context: EngineContext
   let payer: Payer
   let headers: CustomHeaders
   let callerNumber: E164Number?
   let isAnonymous: Bool
-  let nearTerms: CallTerms?
-  let farTerms: CallTerms
 
   var state: State
-  var app: AppLeg?
-  var nearLeg: TrunkLeg?
-  var farLeg: TrunkLeg?
-  var local: LocalAnswer?
-  var nearBill: CallBill?
-  var farBill: CallBill
-  var nearSound = Sound()
-  var farSound = Sound()
+  /// In the order of their ids: first whoever calls.
+  private(set) var legs: [Leg]
   /// The other side put the call on hold.
   var isHeld = false
 
@@ -108,43 +90,46 @@ final class CallMachine {
   var story: [CallRecord.StoryLine] = []
   var statistics: [String: Double] = [:]
   var monitor = QualityMonitor()
-  var nearQuality: CallQuality.Direction?
-  var farQuality: CallQuality.Direction?
   private let startedAt: MonotonicInstant
 
   init(
-    id: CallID, owner: Owner, app: AppLeg?, payer: Payer, headers: CustomHeaders, callerNumber: E164Number?,
-    isAnonymous: Bool, near: CallTerms?, far: CallTerms, origin: CallOperation.Origin, _ context: EngineContext
+    id: CallID, from caller: Caller, to far: CallTerms, payer: Payer, headers: CustomHeaders,
+    callerNumber: E164Number?, isAnonymous: Bool, origin: CallOperation.Origin, _ context: EngineContext
   ) {
     self.id = id
-    self.owner = owner
-    self.app = app
     self.context = context
     self.payer = payer
     self.headers = headers
     self.callerNumber = callerNumber
     self.isAnonymous = isAnonymous
-    nearTerms = near
-    farTerms = far
-    local = far.test.map { LocalAnswer($0) }
-    func bill(_ call: CallID, _ terms: CallTerms, linked: CallID?) -> CallBill {
-      CallBill(
-        call: call, payer: payer, origin: origin,
+    var billedLegs = 0
+    func billed(_ leg: LegID, _ terms: CallTerms) -> Leg {
+      billedLegs += 1
+      let isFirst = billedLegs == 1
+      let bill = CallBill(
+        call: isFirst ? id : CallID(unchecked: "\(id.text)-\(billedLegs)"), payer: payer, origin: origin,
         CallOperation.Authorisation(
           destination: terms.destination.text, country: terms.country, rating: terms.rating,
           seconds: context.limits.firstGrantSeconds, maximumSeconds: terms.maximumSeconds,
-          isEmergency: terms.isEmergency, linkedCall: linked,
+          isEmergency: terms.isEmergency, linkedCall: isFirst ? nil : id,
           defaultCountries: terms.isGivenAway
             ? nil : context.environment(of: payer)?.defaultCountries(of: payer.account)),
         isGivenAway: terms.isGivenAway, velocity: terms.velocity, limits: context.limits)
+      return Leg(id: leg, terms: terms, port: terms.test.map { .prompt(LocalAnswer($0)) } ?? .planned, bill: bill)
     }
-    nearBill = near.map { bill(id, $0, linked: nil) }
-    farBill =
-      near == nil
-      ? bill(id, far, linked: nil) : bill(CallID(unchecked: id.text + CallMachine.secondSuffix), far, linked: id)
+    var identity: AppIdentity?
+    switch caller {
+    case .app(let app):
+      origination = nil
+      identity = app.identity
+      legs = [Leg(id: .near, terms: nil, port: .app(app)), billed(.far, far)]
+    case .origination(let order, let near):
+      origination = order
+      legs = [billed(.near, near), billed(.far, far)]
+    }
     snapshot = CallSnapshot(
-      id: id, environment: payer.environment, account: payer.account, application: app?.identity.application,
-      user: app?.identity.user, kind: far.destination.kind, destination: far.destination.text, state: .initiating,
+      id: id, environment: payer.environment, account: payer.account, application: identity?.application,
+      user: identity?.user, kind: far.destination.kind, destination: far.destination.text, state: .initiating,
       startedAt: context.clock, currency: payer.currency)
     summary = CallSummary(
       startedAt: context.clock, endedAt: context.clock, cause: .none, currency: payer.currency.description)
@@ -155,17 +140,14 @@ final class CallMachine {
         ledgerUntil: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds)))
   }
 
-  /// Ends the ledger's name of the second leg of a call between two destinations.
-  static let secondSuffix = "-2"
-
-  /// Ledger names of the call's legs.
-  var billedCalls: [CallID] { [nearBill?.call, farBill.call].compactMap { $0 } }
+  /// Ledger names of the call's legs: the call's own, then `-2` behind it for a second leg that is billed.
+  var billedCalls: [CallID] { legs.compactMap { $0.bill?.call } }
 
   /// Whether it waits for media and holds, or for the first word of anybody who was called.
   var isPreparing: Bool {
     switch state {
     case .preparing: true
-    case .reaching: local == nil && !isHeardOf
+    case .reaching: self[.far].prompt == nil && !isHeardOf
     case .up, .ending, .over: false
     }
   }
@@ -188,8 +170,8 @@ final class CallMachine {
   }
 
   func tell(_ event: AppEvent) {
-    guard let app else { return }
-    context.emit(.app(app.session, event))
+    guard let session = caller?.session else { return }
+    context.emit(.app(session, event))
   }
 
   func reply(_ event: AppEvent, to session: SessionID) { context.emit(.app(session, event)) }
@@ -197,7 +179,7 @@ final class CallMachine {
   func order(_ order: MediaOrder) { context.emit(.media(id, order)) }
 
   func changed() {
-    snapshot.heldMicro = (nearBill?.heldMicro ?? 0) + farBill.heldMicro
+    snapshot.heldMicro = legs.reduce(0) { $0 + ($1.bill?.heldMicro ?? 0) }
     context.emit(.changed(snapshot))
   }
 
@@ -215,62 +197,61 @@ final class CallMachine {
       correlationID: id.text, invalidValue: failure.invalidValue)
   }
 
-  var allAttempts: [CallAttempt] { (nearLeg?.attempts.attempts ?? []) + (farLeg?.attempts.attempts ?? []) }
+  var allAttempts: [CallAttempt] { trunks.flatMap(\.attempts.attempts) }
 
-  // MARK: Parts by side
+  // MARK: Legs
 
-  func leg(_ side: CallSide) -> TrunkLeg? { side == .near ? nearLeg : farLeg }
-
-  func side(of handle: CallHandle) -> CallSide? {
-    if nearLeg?.current?.handle == handle { return .near }
-    if farLeg?.current?.handle == handle { return .far }
-    return nil
+  /// Both legs are there from the call's beginning to its end.
+  subscript(_ leg: LegID) -> Leg {
+    get { legs[Int(leg.number)] }
+    set { legs[Int(leg.number)] = newValue }
   }
 
-  func sound(_ side: CallSide) -> Sound { side == .near ? nearSound : farSound }
+  func has(_ leg: LegID) -> Bool { legs.indices.contains(Int(leg.number)) }
 
-  func changeSound(_ side: CallSide, _ change: (inout Sound) -> Void) {
-    if side == .near { change(&nearSound) } else { change(&farSound) }
-  }
+  /// The app that calls; `nil` in a call between two destinations.
+  var caller: AppLeg? { self[.near].app }
 
-  func plan(_ side: CallSide) -> MediaPlan? {
-    switch side {
-    case .near: app?.negotiation.plan ?? nearLeg?.plan
-    case .far: farLeg?.plan
+  /// Nobody is kept from help, whatever stands against a call.
+  var isEmergency: Bool { self[.far].terms?.isEmergency ?? false }
+
+  /// Legs that go over trunks, once they are called.
+  var trunks: [TrunkLeg] { legs.compactMap(\.trunk) }
+
+  func leg(of handle: CallHandle) -> LegID? { legs.first { $0.trunk?.current?.handle == handle }?.id }
+
+  /// The same change to the bill of each leg that is charged.
+  func changeBills(_ change: (inout CallBill) -> Void) {
+    for index in legs.indices {
+      guard var bill = legs[index].bill else { continue }
+      change(&bill)
+      legs[index].bill = bill
     }
   }
 
   /// Sends a plan to the media, and notes what it says.
-  func apply(_ plan: MediaPlan, to side: CallSide) {
-    order(.plan(side, plan))
+  func apply(_ plan: MediaPlan, to leg: LegID) {
+    order(.plan(leg, plan))
     // From hold back to talk: the time of silence starts now.
     let isTalking = plan.direction == .sendAndReceive
-    if isTalking, !sound(side).isTalking {
-      changeSound(side) { $0.lastSound = $0.lastSound.map { _ in context.now } }
+    if isTalking, !self[leg].sound.isTalking {
+      self[leg].sound.lastSound = self[leg].sound.lastSound.map { _ in context.now }
     }
-    changeSound(side) { $0.isTalking = isTalking }
-    if side == .near {
-      snapshot.nearCodec = plan.send.codec.rawValue
-    } else {
-      snapshot.farCodec = plan.send.codec.rawValue
-    }
+    self[leg].sound.isTalking = isTalking
+    if leg == .near { snapshot.nearCodec = plan.send.codec.rawValue }
+    if leg == .far { snapshot.farCodec = plan.send.codec.rawValue }
     // Keys that came with the description, or none, need no handshake.
-    if case .dtls = plan.protection {} else { changeSound(side) { $0.isReady = true } }
+    if case .dtls = plan.protection {} else { self[leg].sound.isReady = true }
   }
 
-  /// Notes of which side no packet of sound ever came, though it was allowed to send.
+  /// Notes of which leg no packet of sound ever came, though it was allowed to send.
   func flagMissingSound() {
-    for (side, flag) in [(CallSide.near, CallRecord.Flag.noSoundFromCaller), (.far, .noSoundFromCalled)] {
-      // The gateway's own voice comes over no network.
-      if side == .far, local != nil { continue }
-      guard !sound(side).hasCome, plan(side)?.direction.receives ?? true else { continue }
+    for (leg, flag) in [(LegID.near, CallRecord.Flag.noSoundFromCaller), (.far, .noSoundFromCalled)] {
+      guard self[leg].needs != nil, !self[leg].sound.hasCome, self[leg].plan?.direction.receives ?? true else {
+        continue
+      }
       flags.append(flag)
     }
-  }
-
-  /// Whether a side is supposed to send. On hold nobody has to, whichever end holds: music is a courtesy.
-  func mustSend(_ side: CallSide) -> Bool {
-    sound(side).isTalking && (side == .far || !(app?.isMuted ?? false))
   }
 
   // MARK: Times
@@ -283,10 +264,10 @@ final class CallMachine {
       next = next.map { min($0, deadline) } ?? deadline
     }
     func considerBills() {
-      consider(nearBill?.cutAt)
-      consider(nearBill?.askAt)
-      consider(farBill.cutAt)
-      consider(farBill.askAt)
+      for leg in legs {
+        consider(leg.bill?.cutAt)
+        consider(leg.bill?.askAt)
+      }
     }
     switch state {
     case .preparing(let preparing):
@@ -294,13 +275,13 @@ final class CallMachine {
       if isAuthorising { consider(preparing.ledgerUntil) }
     case .reaching(let reaching):
       consider(reaching.earlyMediaUntil)
-      consider(reaching.localUntil)
-      if nearLeg != nil { consider(deadSide?.at) }
+      consider(reaching.promptUntil)
+      if origination != nil { consider(deadLeg?.at) }
       considerBills()
     case .up(let up):
       if !up.isEstablished { consider(up.mediaUntil) }
-      consider(local?.playUntil)
-      consider(deadSide?.at)
+      consider(self[.far].prompt?.playUntil)
+      consider(deadLeg?.at)
       considerBills()
     case .ending(let ending): consider(ending.until)
     case .over: break
@@ -309,24 +290,23 @@ final class CallMachine {
   }
 
   var isAuthorising: Bool {
-    func waits(_ bill: CallBill) -> Bool {
-      if case .authorising = bill.phase { return true }
+    legs.contains {
+      if case .authorising = $0.bill?.phase { return true }
       return false
     }
-    return waits(farBill) || nearBill.map(waits) ?? false
   }
 
-  /// The side that has been silent longest, and when that is too long.
+  /// The leg that has been silent longest, and when that is too long.
   ///
   /// `start` is the answer: before it nobody has to speak.
-  var deadSide: (side: CallSide, start: MonotonicInstant, since: MonotonicInstant, at: MonotonicInstant)? {
-    var first: (CallSide, MonotonicInstant)?
+  var deadLeg: (id: LegID, start: MonotonicInstant, since: MonotonicInstant, at: MonotonicInstant)? {
+    var first: (LegID, MonotonicInstant)?
     // Nobody has to speak before there is somebody to hear it.
-    guard let start = farBill.answeredAt ?? nearBill?.answeredAt else { return nil }
-    for side in CallSide.allCases where mustSend(side) {
-      guard let lastSound = sound(side).lastSound else { continue }
+    guard let start = legs.lazy.compactMap({ $0.bill?.answeredAt }).last else { return nil }
+    for leg in legs where leg.mustSend {
+      guard let lastSound = leg.sound.lastSound else { continue }
       let since = max(lastSound, start)
-      if first.map({ since < $0.1 }) ?? true { first = (side, since) }
+      if first.map({ since < $0.1 }) ?? true { first = (leg.id, since) }
     }
     return first.map {
       ($0.0, start, $0.1, $0.1.advanced(byMilliseconds: context.limits.deadMediaMilliseconds))

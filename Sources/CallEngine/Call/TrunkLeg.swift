@@ -3,7 +3,7 @@ import RoutingCore
 import SDPCore
 import SIPCore
 
-/// One side of a call that is reached through trunks: attempts one after the other, then one dialog.
+/// The port of a leg that is reached through trunks: attempts one after the other, then one dialog.
 ///
 /// ```
 /// idle ──dial──▶ calling ──200──▶ answered ──▶ over
@@ -31,7 +31,7 @@ final class TrunkLeg {
   }
 
   let call: CallID
-  let side: CallSide
+  let leg: LegID
   let payer: Payer
   let terms: CallTerms
   let headers: CustomHeaders
@@ -53,11 +53,11 @@ final class TrunkLeg {
   private(set) var cancelled: Set<CallHandle> = []
 
   init(
-    call: CallID, side: CallSide, payer: Payer, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
+    call: CallID, leg: LegID, payer: Payer, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
     isAnonymous: Bool, media: LocalMedia, _ context: EngineContext
   ) {
     self.call = call
-    self.side = side
+    self.leg = leg
     self.payer = payer
     self.terms = terms
     self.headers = headers

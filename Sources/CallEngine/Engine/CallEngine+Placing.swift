@@ -40,9 +40,9 @@ extension CallEngine {
           sessionID: context.draw(), host: configuration.host, policy: appPolicy(for: terms)))
       add(
         CallMachine(
-          id: context.newCallID(), owner: .app, app: leg, payer: caller.payer, headers: headers,
-          callerNumber: callerNumber, isAnonymous: request.isAnonymous, near: nil, far: terms,
-          origin: environment.origin, context), of: session)
+          id: context.newCallID(), from: .app(leg), to: terms, payer: caller.payer, headers: headers,
+          callerNumber: callerNumber, isAnonymous: request.isAnonymous, origin: environment.origin, context),
+        of: session)
     } catch {
       context.emit(.app(session, .refused(number, error)))
     }
@@ -72,9 +72,9 @@ extension CallEngine {
       }
       add(
         CallMachine(
-          id: context.newCallID(), owner: .origination(order), app: nil, payer: origination.payer,
-          headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false, near: near,
-          far: far, origin: environment.origin, context), of: nil)
+          id: context.newCallID(), from: .origination(order, near), to: far, payer: origination.payer,
+          headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false,
+          origin: environment.origin, context), of: nil)
     } catch {
       context.emit(.originated(order, .failure(error)))
     }
@@ -114,7 +114,7 @@ extension CallEngine {
     isEmergency: Bool, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) {
     if isEmergency {
-      let others = calls.values.count { $0.farTerms.isEmergency && $0.payer.account == payer.account }
+      let others = calls.values.count { $0.isEmergency && $0.payer.account == payer.account }
       guard others < environment.emergencyCalls else {
         throw CallFailure(
           .limit, refusal: .concurrencyCap, phrase: "emergency calls of one account", leg: .app)

@@ -60,13 +60,11 @@ public final class CallEngine {
   /// A call in any state, from its first effect to its record.
   public func anyCall(_ id: CallID) -> CallSnapshot? { calls[id]?.snapshot }
 
-  /// Which call an attempt at a trunk belongs to, on which side, and the trunk's name; `nil` once the attempt is over.
-  public func attempt(_ handle: CallHandle) -> (call: CallID, side: CallSide, trunk: String)? {
+  /// Which call an attempt at a trunk belongs to, to which of its legs, and the trunk's name; `nil` once the attempt is over.
+  public func attempt(_ handle: CallHandle) -> (call: CallID, leg: LegID, trunk: String)? {
     guard let id = context.handles[handle], let call = calls[id] else { return nil }
-    for leg in [call.nearLeg, call.farLeg] {
-      if let leg, let attempt = leg.current, attempt.handle == handle { return (id, leg.side, attempt.name) }
-    }
-    return nil
+    guard let leg = call.leg(of: handle), let attempt = call[leg].trunk?.current else { return nil }
+    return (id, leg, attempt.name)
   }
 
   /// How each trunk stands, in the order of the configuration.
@@ -240,7 +238,7 @@ public final class CallEngine {
     calls[call.id] = nil
     for billed in call.billedCalls { billedCalls[billed] = nil }
     context.deadlines.set(.call(call.id), nil)
-    guard let session = call.app?.session else { return }
+    guard let session = call.caller?.session else { return }
     recent[call.id] = (session, call.payer.environment)
     recentOrder.append(call.id)
     if recentOrder.count > context.limits.recentCalls { recent[recentOrder.removeFirst()] = nil }

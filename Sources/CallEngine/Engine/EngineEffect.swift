@@ -29,38 +29,34 @@ public enum EngineEffect: Sendable {
   case log(CallLogEntry)
 }
 
-/// The sides of a call that the gateway needs media for.
+/// The legs of a call that the gateway needs media for.
 public struct MediaNeeds: Hashable, Sendable {
-  public enum Near: Hashable, Sendable {
+  public enum Port: Hashable, Sendable {
     /// ICE, DTLS-SRTP on the shared port.
     case app
     /// RTP or SRTP on ports of its own.
     case trunk
   }
-  public var near: Near
-  /// Whether there is a far side on ports of its own.
-  public var far: Bool
+  /// A leg that is not named needs no way: the gateway itself speaks there.
+  public var legs: [LegID: Port]
 
-  public init(near: Near, far: Bool) {
-    self.near = near
-    self.far = far
-  }
+  public init(_ legs: [LegID: Port]) { self.legs = legs }
 }
 
 /// What the engine asks of a call's media.
 public enum MediaOrder: Sendable {
-  case plan(CallSide, MediaPlan)
+  case plan(LegID, MediaPlan)
   /// Our credentials of an ICE restart, before the plan that it leads to.
-  case restartICE(CallSide, ICECredentials)
-  /// Press keys towards a side.
-  case sendDigits(CallSide, String)
-  /// Whether what comes from a side is passed on. On hold, and at the second when the credit ends.
-  case mute(CallSide, Bool)
-  /// Say something to a side in place of the other side's sound.
-  case say(CallSide, [Announcement])
-  /// Ringing tone to a side, until something else is asked.
-  case ring(CallSide)
-  case stopPlaying(CallSide)
+  case restartICE(LegID, ICECredentials)
+  /// Press keys towards a leg.
+  case sendDigits(LegID, String)
+  /// Whether what comes from a leg is passed on. On hold, and at the second when the credit ends.
+  case mute(LegID, Bool)
+  /// Say something to a leg in place of the other leg's sound.
+  case say(LegID, [Announcement])
+  /// Ringing tone to a leg, until something else is asked.
+  case ring(LegID)
+  case stopPlaying(LegID)
   /// Ends all and gives ports back.
   case close
 }

@@ -109,23 +109,12 @@ public struct Origination: Sendable {
   }
 }
 
-/// The ends of a call: the app or the first destination is near, the one called is far.
-public enum CallSide: String, Hashable, Sendable, CaseIterable {
-  case near, far
-  public var other: CallSide { self == .near ? .far : .near }
-}
-
 /// What a call's media has to talk with, as the shell reserved it.
 public struct PreparedMedia: Sendable {
-  /// Addresses, ports, certificate and ICE credentials of each side. Key material is fresh.
-  public var near: LocalMedia
-  /// `nil` for a call that the gateway answers itself.
-  public var far: LocalMedia?
+  /// Addresses, ports, certificate and ICE credentials of each leg that ``MediaNeeds`` names. Key material is fresh.
+  public var legs: [LegID: LocalMedia]
 
-  public init(near: LocalMedia, far: LocalMedia?) {
-    self.near = near
-    self.far = far
-  }
+  public init(_ legs: [LegID: LocalMedia]) { self.legs = legs }
 }
 
 /// Why no media could be prepared.
@@ -138,20 +127,30 @@ public enum MediaShortage: String, Error, Hashable, Sendable {
 
 /// What is told of a call's media; never one a packet.
 public enum MediaNotice: Hashable, Sendable {
-  /// Keys of a side are agreed; plain RTP counts as soon as it is planned.
-  case secured(CallSide)
-  /// The side cannot be reached any more, or its handshake failed: the reason in a word.
-  case failed(CallSide, String)
-  case firstMedia(CallSide)
-  case digit(CallSide, Character, milliseconds: Int)
-  case silence(CallSide)
-  case soundAgain(CallSide)
-  /// Sound that came in from a side, once a second; `roundTrip` in milliseconds.
-  case quality(CallSide, CallQuality.Direction, roundTrip: Double?)
-  /// What was to be said or played to a side is over.
-  case playEnded(CallSide, finished: Bool)
+  /// Keys of a leg are agreed; plain RTP counts as soon as it is planned.
+  case secured(LegID)
+  /// The leg cannot be reached any more, or its handshake failed: the reason in a word.
+  case failed(LegID, String)
+  case firstMedia(LegID)
+  case digit(LegID, Character, milliseconds: Int)
+  case silence(LegID)
+  case soundAgain(LegID)
+  /// Sound that came in from a leg, once a second; `roundTrip` in milliseconds.
+  case quality(LegID, CallQuality.Direction, roundTrip: Double?)
+  /// What was to be said or played to a leg is over.
+  case playEnded(LegID, finished: Bool)
   /// All is released.
   case closed
+
+  /// Which leg it is about; `nil` for the end of all.
+  var leg: LegID? {
+    switch self {
+    case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
+      .soundAgain(let leg), .quality(let leg, _, _), .playEnded(let leg, _):
+      leg
+    case .closed: nil
+    }
+  }
 }
 
 /// The operations of a call on the ledger, each once, but extensions.

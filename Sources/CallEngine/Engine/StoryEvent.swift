@@ -1,3 +1,5 @@
+public import CallModel
+
 extension CallRecord.StoryLine {
   /// What a line says, for those that somebody decides by. A line is kept as its words; they are written and read here, and
   /// nowhere else.
@@ -13,9 +15,9 @@ extension CallRecord.StoryLine {
     case endedByOperator(String)
     /// Why the ledger granted no more.
     case noMoreCredit(String)
-    case noSound(CallSide)
+    case noSound(LegID)
     /// No sound came for longer than is borne.
-    case dead(CallSide)
+    case dead(LegID)
     case held
     case takenBack
     case noMediaInTime
@@ -30,8 +32,8 @@ extension CallRecord.StoryLine {
       case .appGone: "the app's session is over"
       case .endedByOperator(let actor): Event.endedBy + actor
       case .noMoreCredit(let refusal): Event.noCredit + refusal
-      case .noSound(let side): "no sound from the \(side.rawValue) side"
-      case .dead(let side): "the \(side.rawValue) side is dead"
+      case .noSound(let leg): "no sound from the \(leg) side"
+      case .dead(let leg): "the \(leg) side is dead"
       case .held: "held by the other side"
       case .takenBack: "taken back by the other side"
       case .noMediaInTime: "no media in time"
@@ -41,7 +43,7 @@ extension CallRecord.StoryLine {
     private static let endedBy = "ended by "
     private static let noCredit = "no more credit: "
     private static let plain: [String: Event] = {
-      let sides = CallSide.allCases.flatMap { [Event.noSound($0), .dead($0)] }
+      let sides = [LegID.near, .far].flatMap { [Event.noSound($0), .dead($0)] }
       let events: [Event] = [
         .rings, .callerGaveUp, .hungUp(reason: nil), .appLost, .appBack, .appGone, .held, .takenBack, .noMediaInTime,
       ]

@@ -68,15 +68,13 @@ final class HubMedia {
         answer(result)
       }
     }
-    var sides: [BridgeSide] = []
-    if needs.near == .trunk { sides.append(.left) }
-    if needs.far { sides.append(.right) }
-    let credentials = needs.near == .app ? ICECredentials(draw: { random.next() }) : nil
+    let trunks = needs.legs.filter { $0.value == .trunk }.keys.sorted()
+    let credentials = needs.legs.values.contains(.app) ? ICECredentials(draw: { random.next() }) : nil
     entries[call]?.credentials = credentials
     let material = Material(
-      bridge: bridge, needs: needs, certificate: certificate, apps: loop.appPorts, credentials: credentials,
-      streams: [stream(), stream()], keys: [keyMaterial(), keyMaterial()])
-    Self.reserve(sides, [:], material, on: loop, reply: reply)
+      bridge: bridge, legs: needs.legs.mapValues { Way(port: $0, stream: stream(), keys: keyMaterial()) },
+      certificate: certificate, apps: loop.appPorts, credentials: credentials)
+    Self.reserve(trunks, [:], material, on: loop, reply: reply)
   }
 
   /// A call may be refused while its ports are being taken: what was opened after its end has to be closed as well.
@@ -85,72 +83,77 @@ final class HubMedia {
     loop.close(bridge)
   }
 
+  /// What a leg's way is made of but its ports.
+  private struct Way: Sendable {
+    var port: MediaNeeds.Port
+    var stream: MediaLegConfiguration.Stream
+    var keys: [UInt8]
+  }
+
   /// Everything a bridge is made of but its ports; drawn on the hub's loop.
   private struct Material: Sendable {
     var bridge: MediaBridge.Identifier
-    var needs: MediaNeeds
+    var legs: [LegID: Way]
     var certificate: DTLSCertificate
     /// In order of preference.
     var apps: [AppPort]
     var credentials: ICECredentials?
-    var streams: [MediaLegConfiguration.Stream]
-    var keys: [[UInt8]]
   }
 
-  /// Takes ports for one side after the other, then opens. Goes on where the media thread replies.
+  /// Takes ports for one leg after the other, then opens. Goes on where the media thread replies.
   private static func reserve(
-    _ sides: [BridgeSide], _ reserved: [BridgeSide: TrunkPorts], _ material: Material, on loop: MediaLoop,
+    _ legs: [LegID], _ reserved: [LegID: TrunkPorts], _ material: Material, on loop: MediaLoop,
     reply: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
-    guard let side = sides.first else { return open(reserved, material, on: loop, reply: reply) }
-    let isTaken = loop.reserveTrunkPorts(for: material.bridge, side) { result in
+    guard let leg = legs.first else { return open(reserved, material, on: loop, reply: reply) }
+    let isTaken = loop.reserveTrunkPorts(for: material.bridge, leg.side) { result in
       switch result {
       case .success(let ports):
         var reserved = reserved
-        reserved[side] = ports
-        reserve(Array(sides.dropFirst()), reserved, material, on: loop, reply: reply)
+        reserved[leg] = ports
+        reserve(Array(legs.dropFirst()), reserved, material, on: loop, reply: reply)
       case .failure(let failure):
         loop.close(material.bridge)
         reply(.failure(failure.isShortage ? .ports : .overload))
       }
     }
     if !isTaken {
-      // The other side may have its ports already.
+      // Another leg may have its ports already.
       loop.close(material.bridge)
       reply(.failure(.overload))
     }
   }
 
   private static func open(
-    _ reserved: [BridgeSide: TrunkPorts], _ material: Material, on loop: MediaLoop,
+    _ reserved: [LegID: TrunkPorts], _ material: Material, on loop: MediaLoop,
     reply: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
-    var legs: [BridgeSide: MediaLegConfiguration] = [:]
-    var near: LocalMedia?
-    var far: LocalMedia?
-    for (index, side) in [BridgeSide.left, .right].enumerated() {
-      let stream = material.streams[index]
-      if let ports = reserved[side] {
-        legs[side] = MediaLegConfiguration(
-          .trunk(.init(port: ports.port, controlPort: ports.control)), stream: stream)
-        let local = LocalMedia(
+    var configurations: [BridgeSide: MediaLegConfiguration] = [:]
+    var legs: [LegID: LocalMedia] = [:]
+    for (leg, way) in material.legs {
+      switch way.port {
+      case .trunk:
+        guard let ports = reserved[leg] else { continue }
+        configurations[leg.side] = MediaLegConfiguration(
+          .trunk(.init(port: ports.port, controlPort: ports.control)), stream: way.stream)
+        legs[leg] = LocalMedia(
           host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
-          keyMaterial: material.keys[index], source: stream.source)
-        if side == .left { near = local } else { far = local }
-      } else if side == .left, let credentials = material.credentials, let app = material.apps.first {
-        legs[side] = MediaLegConfiguration(
-          .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: stream)
-        near = LocalMedia(
+          keyMaterial: way.keys, source: way.stream.source)
+      case .app:
+        guard let credentials = material.credentials, let app = material.apps.first else { continue }
+        configurations[leg.side] = MediaLegConfiguration(
+          .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: way.stream)
+        legs[leg] = LocalMedia(
           host: app.address.host, port: Int(app.address.port), fingerprint: material.certificate.fingerprint,
-          iceCredentials: credentials, candidates: candidates(material.apps), source: stream.source)
+          iceCredentials: credentials, candidates: candidates(material.apps), source: way.stream.source)
       }
     }
-    guard let near else {
+    guard legs.count == material.legs.count else {
       loop.close(material.bridge)
       return reply(.failure(.ports))
     }
-    let prepared = PreparedMedia(near: near, far: far)
-    let isTaken = loop.open(material.bridge, legs) { result in
+    let prepared = PreparedMedia(legs)
+    let isTaken = loop.open(material.bridge, configurations) { result in
       switch result {
       case .success: reply(.success(prepared))
       case .failure(let failure):
@@ -162,8 +165,8 @@ final class HubMedia {
       loop.close(material.bridge)
       return reply(.failure(.overload))
     }
-    if let credentials = material.credentials {
-      _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, .left)
+    if let credentials = material.credentials, let app = material.legs.first(where: { $0.value.port == .app })?.key {
+      _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, app.side)
     }
   }
 
@@ -184,24 +187,24 @@ final class HubMedia {
     case .close:
       entries[call]?.isClosing = true
       loop.close(entry.bridge)
-    case .restartICE(let side, let credentials):
-      take(loop.route(userFragment: credentials.userFragment, to: entry.bridge, side.bridgeSide), call)
-      take(loop.apply(.restartICE(side.bridgeSide, credentials), to: entry.bridge), call)
-    case .plan(let side, let plan):
-      take(loop.apply(.plan(side.bridgeSide, plan), to: entry.bridge), call)
-    case .sendDigits(let side, let digits):
+    case .restartICE(let leg, let credentials):
+      take(loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg.side), call)
+      take(loop.apply(.restartICE(leg.side, credentials), to: entry.bridge), call)
+    case .plan(let leg, let plan):
+      take(loop.apply(.plan(leg.side, plan), to: entry.bridge), call)
+    case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
       take(
         loop.apply(
           .sendDigits(
-            side.bridgeSide, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
+            leg.side, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
           to: entry.bridge), call)
-    case .mute(let side, let isMuted): take(loop.apply(.mute(side.bridgeSide, isMuted), to: entry.bridge), call)
-    case .say(let side, let announcements):
+    case .mute(let leg, let isMuted): take(loop.apply(.mute(leg.side, isMuted), to: entry.bridge), call)
+    case .say(let leg, let announcements):
       take(
-        loop.apply(.play(side.bridgeSide, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
-    case .ring(let side): take(loop.apply(.playTones(side.bridgeSide, [.ringback(.europe)]), to: entry.bridge), call)
-    case .stopPlaying(let side): take(loop.apply(.stopPlaying(side.bridgeSide), to: entry.bridge), call)
+        loop.apply(.play(leg.side, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
+    case .ring(let leg): take(loop.apply(.playTones(leg.side, [.ringback(.europe)]), to: entry.bridge), call)
+    case .stopPlaying(let leg): take(loop.apply(.stopPlaying(leg.side), to: entry.bridge), call)
     }
   }
 
@@ -214,17 +217,17 @@ final class HubMedia {
   /// What the engine is told of an event; `nil` for what concerns the media thread alone.
   static func notice(_ event: MediaEvent) -> MediaNotice? {
     switch event {
-    case .transport(let side, .secured): .secured(side.callSide)
-    case .transport(let side, .failed(let failure)): .failed(side.callSide, failure.rawValue)
-    case .transport(let side, .closedByPeer): .failed(side.callSide, "closedByPeer")
+    case .transport(let side, .secured): .secured(side.leg)
+    case .transport(let side, .failed(let failure)): .failed(side.leg, failure.rawValue)
+    case .transport(let side, .closedByPeer): .failed(side.leg, "closedByPeer")
     case .transport(_, .addressProved), .transport(_, .addressDropped), .transport(_, .moved): nil
-    case .firstMedia(let side): .firstMedia(side.callSide)
-    case .digit(let side, let digit): .digit(side.callSide, digit.character, milliseconds: digit.milliseconds)
-    case .silence(let side): .silence(side.callSide)
-    case .soundAgain(let side): .soundAgain(side.callSide)
+    case .firstMedia(let side): .firstMedia(side.leg)
+    case .digit(let side, let digit): .digit(side.leg, digit.character, milliseconds: digit.milliseconds)
+    case .silence(let side): .silence(side.leg)
+    case .soundAgain(let side): .soundAgain(side.leg)
     case .statistics(let side, let statistics):
-      .quality(side.callSide, direction(statistics.received), roundTrip: statistics.roundTrip)
-    case .promptEnded(let side, let finished): .playEnded(side.callSide, finished: finished)
+      .quality(side.leg, direction(statistics.received), roundTrip: statistics.roundTrip)
+    case .promptEnded(let side, let finished): .playEnded(side.leg, finished: finished)
     case .closed: .closed
     case .recorded, .recordingEnded, .bye: nil
     }
@@ -259,12 +262,13 @@ final class HubMedia {
   }
 }
 
-extension CallSide {
-  var bridgeSide: BridgeSide { self == .near ? .left : .right }
+extension LegID {
+  /// Where the leg stands at its bridge, which joins two.
+  var side: BridgeSide { self == .near ? .left : .right }
 }
 
 extension BridgeSide {
-  var callSide: CallSide { self == .left ? .near : .far }
+  var leg: LegID { self == .left ? .near : .far }
 }
 
 extension Announcement {

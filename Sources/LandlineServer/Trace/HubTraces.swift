@@ -63,11 +63,11 @@ final class HubTraces {
     case .request(let session, let number, let request): self.request(session, number, request, at: at)
     case .told(let session, let event): self.event(session, event, at: at)
     case .sessionEnded(let session): sessionEnded(session)
-    case .dialog(let sipCallID, let call, let side, let trunk, let name):
-      dialog(sipCallID, (call, side, name), trunk)
+    case .dialog(let sipCallID, let call, let leg, let trunk, let name):
+      dialog(sipCallID, (call, leg, name), trunk)
     case .message(let bytes, let sipCallID, let isSent, let path):
       message(bytes, sipCallID: sipCallID, isSent: isSent, path, local: listeners[path.listener], at: at)
-    case .plan(let call, let side, let plan): self.plan(call, side, plan, at: at)
+    case .plan(let call, let leg, let plan): self.plan(call, leg, plan, at: at)
     }
   }
 
@@ -103,12 +103,12 @@ final class HubTraces {
   // MARK: SIP
 
   private func dialog(
-    _ sipCallID: String, _ attempt: (call: CallID, side: CallSide, trunk: String), _ facts: CallTrunk?
+    _ sipCallID: String, _ attempt: (call: CallID, leg: LegID, trunk: String), _ facts: CallTrunk?
   ) {
     guard entries[attempt.call] != nil else { return }
     dialogs[sipCallID] = attempt.call
     entries[attempt.call]?.recorder.dialog(
-      CallTrace.Dialog(sipCallID: sipCallID, side: CallTrace.Side(attempt.side), trunk: attempt.trunk),
+      CallTrace.Dialog(sipCallID: sipCallID, side: CallTrace.Side(attempt.leg), trunk: attempt.trunk),
       facts: facts.map { CallStorySources.TrunkFacts($0) })
   }
 
@@ -218,7 +218,7 @@ final class HubTraces {
 
   // MARK: Media and ledger
 
-  private func plan(_ call: CallID, _ side: CallSide, _ plan: MediaPlan, at: Int64) {
+  private func plan(_ call: CallID, _ leg: LegID, _ plan: MediaPlan, at: Int64) {
     guard let offset = entries[call]?.recorder.offset(at) else { return }
     let security =
       switch plan.protection {
@@ -227,11 +227,11 @@ final class HubTraces {
       case .dtls: "DTLS-SRTP"
       }
     let remote = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""
-    entries[call]?.ways[CallTrace.Side(side)] = HEPExporter.MediaWay(
+    entries[call]?.ways[CallTrace.Side(leg)] = HEPExporter.MediaWay(
       clockRate: plan.send.codec.clockRate, remote: remote)
     entries[call]?.recorder.plan(
       CallTrace.Plan(
-        at: offset, side: CallTrace.Side(side), codec: plan.send.codec.rawValue,
+        at: offset, side: CallTrace.Side(leg), codec: plan.send.codec.rawValue,
         clockRate: plan.send.codec.clockRate, payloadType: Int(plan.send.payloadType.number),
         packetMilliseconds: plan.packetTime, security: security, direction: plan.direction.rawValue,
         remote: remote))
@@ -241,7 +241,7 @@ final class HubTraces {
     // Not the entry itself: a second holder would have its arrays copied with every change.
     guard let offset = entries[call]?.recorder.offset(at) else { return }
     func note(_ kind: CallTrace.Note.Kind, _ side: BridgeSide, _ text: String = "") {
-      entries[call]?.recorder.note(kind, side: CallTrace.Side(side.callSide), text, at: at)
+      entries[call]?.recorder.note(kind, side: CallTrace.Side(side.leg), text, at: at)
     }
     switch event {
     // Plain RTP tells the same, without a suite: there are no keys.
@@ -254,7 +254,7 @@ final class HubTraces {
     case .promptEnded(let side, let finished): note(.promptEnded, side, finished ? "finished" : "cut short")
     case .statistics(let side, let statistics):
       let second = CallTrace.Second(
-        at: offset, side: CallTrace.Side(side.callSide),
+        at: offset, side: CallTrace.Side(side.leg),
         received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
         roundTrip: statistics.roundTrip)
       entries[call]?.recorder.second(second)
@@ -306,7 +306,7 @@ final class HubTraces {
 }
 
 extension CallTrace.Side {
-  init(_ side: CallSide) { self = side == .near ? .near : .far }
+  init(_ leg: LegID) { self = leg == .near ? .near : .far }
 }
 
 extension CallTrace.Direction {

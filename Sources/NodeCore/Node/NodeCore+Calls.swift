@@ -19,7 +19,7 @@ extension NodeCore {
       if configuration.tracesCalls, let snapshot = engine.anyCall(call) { effects.append(.trace(.began(snapshot))) }
       effects.append(.prepare(call, needs))
     case .media(let call, let order):
-      if case .plan(let side, let plan) = order { trace(.plan(call, side, plan)) }
+      if case .plan(let leg, let plan) = order { trace(.plan(call, leg, plan)) }
       effects.append(.media(call, order))
     case .ledger(let environment, let step, let operation): bill(environment, step, operation)
     case .lock(let account, let environment, let reason): lock(account, environment, reason)

@@ -46,7 +46,7 @@ extension NodeCore {
     guard let sipCallID = plan.callID, let attempt = engine.attempt(handle) else { return }
     trace(
       .dialog(
-        sipCallID: sipCallID, call: attempt.call, side: attempt.side,
+        sipCallID: sipCallID, call: attempt.call, leg: attempt.leg,
         trunk: settings.engine.trunks.first { $0.trunk.name == attempt.trunk }, name: attempt.trunk))
     guard configuration.keepsJournal, attempt.trunk != configuration.innerTrunk else { return }
     let isKept = dialogs.begin(handle, sipCallID: sipCallID, trunk: attempt.trunk, at: time.clock)

@@ -72,10 +72,10 @@ package enum TraceEntry: Sendable {
   /// An app was told.
   case told(SessionID, AppEvent)
   case sessionEnded(SessionID)
-  /// An attempt at a trunk, by the Call-ID of its INVITE.
-  case dialog(sipCallID: String, call: CallID, side: CallSide, trunk: CallTrunk?, name: String)
+  /// An attempt of a leg at a trunk, by the Call-ID of its INVITE.
+  case dialog(sipCallID: String, call: CallID, leg: LegID, trunk: CallTrunk?, name: String)
   case message([UInt8], sipCallID: String, isSent: Bool, SIPPath)
-  case plan(CallID, CallSide, MediaPlan)
+  case plan(CallID, LegID, MediaPlan)
 }
 
 /// A line for the log.

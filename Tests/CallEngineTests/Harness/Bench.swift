@@ -86,8 +86,11 @@ final class Bench {
   private func respond() {
     while answersMedia, !pendingMedia.isEmpty {
       let (call, needs) = pendingMedia.removeFirst()
-      let near = needs.near == .app ? Scene.appMedia() : Scene.trunkMedia(port: 31_000)
-      feed(.prepared(call, .success(PreparedMedia(near: near, far: needs.far ? Scene.trunkMedia() : nil))))
+      var legs: [LegID: LocalMedia] = [:]
+      for (leg, port) in needs.legs {
+        legs[leg] = port == .app ? Scene.appMedia() : Scene.trunkMedia(port: leg == .near ? 31_000 : 30_000)
+      }
+      feed(.prepared(call, .success(PreparedMedia(legs))))
     }
     while ledger != .silent, !pendingSteps.isEmpty {
       let (step, operation) = pendingSteps.removeFirst()
@@ -226,9 +229,9 @@ final class Bench {
 
   // MARK: Media
 
-  func secured(_ call: CallID?, _ side: CallSide = .near) {
+  func secured(_ call: CallID?, _ leg: LegID = .near) {
     guard let call else { return }
-    feed(.media(call, .secured(side)))
+    feed(.media(call, .secured(leg)))
   }
 
   /// Places a call, has it answered and secured.
@@ -242,9 +245,9 @@ final class Bench {
     return call
   }
 
-  /// The first packet of sound of either side.
+  /// The first packet of sound of either leg.
   func speak(_ call: CallID) {
-    for side in CallSide.allCases { feed(.media(call, .firstMedia(side))) }
+    for leg in [LegID.near, .far] { feed(.media(call, .firstMedia(leg))) }
   }
 
   // MARK: Looking
@@ -294,13 +297,13 @@ final class Bench {
 
   static func word(_ order: MediaOrder) -> String {
     switch order {
-    case .plan(let side, let plan): "plan \(side.rawValue) \(plan.direction.rawValue)"
-    case .restartICE(let side, _): "restart \(side.rawValue)"
-    case .sendDigits(let side, let digits): "digits \(side.rawValue) \(digits)"
-    case .mute(let side, let isMuted): "\(isMuted ? "mute" : "unmute") \(side.rawValue)"
-    case .say(let side, let words): "say \(side.rawValue) \(words.map(\.rawValue).joined(separator: "+"))"
-    case .ring(let side): "ring \(side.rawValue)"
-    case .stopPlaying(let side): "stop \(side.rawValue)"
+    case .plan(let leg, let plan): "plan \(leg) \(plan.direction.rawValue)"
+    case .restartICE(let leg, _): "restart \(leg)"
+    case .sendDigits(let leg, let digits): "digits \(leg) \(digits)"
+    case .mute(let leg, let isMuted): "\(isMuted ? "mute" : "unmute") \(leg)"
+    case .say(let leg, let words): "say \(leg) \(words.map(\.rawValue).joined(separator: "+"))"
+    case .ring(let leg): "ring \(leg)"
+    case .stopPlaying(let leg): "stop \(leg)"
     case .close: "close"
     }
   }

@@ -26,7 +26,7 @@ final class GatewayOracles {
     var answeredAt: MonotonicInstant?
     var mutedAt: MonotonicInstant?
     var closedAt: MonotonicInstant?
-    var lastSound: [CallSide: MonotonicInstant] = [:]
+    var lastSound: [LegID: MonotonicInstant] = [:]
     var sipCallIDs: Set<String> = []
     /// The node was killed while the call was up, or so soon after it that something may still have been under way.
     var isOrphaned = false

@@ -22,21 +22,21 @@ extension GatewayScene {
   func perform(_ order: MediaOrder, _ call: CallID, _ node: SimulatedNode) {
     guard let bridge = node.media.bridges[call] else { return }
     switch order {
-    case .plan(let side, let media):
-      bridge[side].plan = media
-      if side == .far { node.media.remember(media.remote.port, call) }
-      if side == .near, !bridge.near.isSecured {
+    case .plan(let leg, let media):
+      bridge[leg].plan = media
+      if leg == .far { node.media.remember(media.remote.port, call) }
+      if leg == .near, !bridge[.near].isSecured {
         schedule.add(
           .secure(life: node.life, call), at: now.advanced(byMilliseconds: random.number(50...600)))
       }
       updateMedia(bridge, node)
-    case .mute(let side, true):
-      if side == .far { bridge.mutedAt = bridge.mutedAt ?? now }
+    case .mute(let leg, true):
+      if leg == .far { bridge.mutedAt = bridge.mutedAt ?? now }
       oracles.change(call) { $0.mutedAt = $0.mutedAt ?? now }
     case .mute(_, false): break
-    case .say(let side, _):
+    case .say(let leg, _):
       schedule.add(
-        .node(life: node.life, .media(call, .playEnded(side, finished: true))),
+        .node(life: node.life, .media(call, .playEnded(leg, finished: true))),
         at: now.advanced(byMilliseconds: 4000))
     case .close:
       oracles.closed(call, in: self)
@@ -49,27 +49,24 @@ extension GatewayScene {
 
   /// The app's handshake is done, where the app is there.
   func secure(_ call: CallID, _ node: SimulatedNode) {
-    guard let bridge = node.media.bridges[call], !bridge.near.isSecured else { return }
+    guard let bridge = node.media.bridges[call], !bridge[.near].isSecured else { return }
     guard isOnline(call) else {
       return schedule.add(.secure(life: node.life, call), at: now.advanced(byMilliseconds: 1000))
     }
-    bridge.near.isSecured = true
+    bridge[.near].isSecured = true
     handle(.media(call, .secured(.near)), life: node.life)
     updateMedia(bridge, node)
   }
 
   private func isOnline(_ call: CallID) -> Bool { appOfCall[call].map { apps[$0].isOnline(at: now) } ?? false }
 
-  private func sends(_ side: CallSide, _ bridge: SimulatedMedia.Bridge) -> Bool {
-    let state = bridge[side]
+  private func sends(_ leg: LegID, _ bridge: SimulatedMedia.Bridge) -> Bool {
+    let state = bridge[leg]
     guard bridge.isOpen, let plan = state.plan, plan.direction.receives else { return false }
-    switch side {
-    case .near: return state.isSecured && isOnline(bridge.call)
-    case .far:
-      guard let leg = legsByPort[plan.remote.port] else { return false }
-      return leg.isSending && !leg.isOver && !trunks[leg.trunk].isDead
-        && !network.isCut(leg.trunk, toTrunk: false, at: now)
-    }
+    if leg == .near { return state.isSecured && isOnline(bridge.call) }
+    guard let peer = legsByPort[plan.remote.port] else { return false }
+    return peer.isSending && !peer.isOver && !trunks[peer.trunk].isDead
+      && !network.isCut(peer.trunk, toTrunk: false, at: now)
   }
 
   /// Looks at every bridge: whose sound has begun, stopped or come back.
@@ -90,35 +87,35 @@ extension GatewayScene {
 
   private func updateMedia(_ bridge: SimulatedMedia.Bridge, _ node: SimulatedNode) {
     let call = bridge.call
-    for side in CallSide.allCases where bridge[side].plan != nil {
-      let flows = sends(side, bridge)
-      let isNew = bridge[side].since == .zero
-      guard flows != bridge[side].isFlowing || isNew else { continue }
-      bridge[side].isFlowing = flows
-      bridge[side].since = now
+    for leg in [LegID.near, .far] where bridge[leg].plan != nil {
+      let flows = sends(leg, bridge)
+      let isNew = bridge[leg].since == .zero
+      guard flows != bridge[leg].isFlowing || isNew else { continue }
+      bridge[leg].isFlowing = flows
+      bridge[leg].since = now
       if flows {
-        if !bridge[side].isToldOfMedia {
-          bridge[side].isToldOfMedia = true
-          later(.media(call, .firstMedia(side)), node, microseconds: 200...200)
+        if !bridge[leg].isToldOfMedia {
+          bridge[leg].isToldOfMedia = true
+          later(.media(call, .firstMedia(leg)), node, microseconds: 200...200)
         }
-        if bridge[side].isSilenceTold {
-          bridge[side].isSilenceTold = false
-          later(.media(call, .soundAgain(side)), node, microseconds: 200...200)
+        if bridge[leg].isSilenceTold {
+          bridge[leg].isSilenceTold = false
+          later(.media(call, .soundAgain(leg)), node, microseconds: 200...200)
         }
       } else {
         schedule.add(
-          .silence(life: node.life, call, side, since: now),
+          .silence(life: node.life, call, leg, since: now),
           at: now.advanced(byMilliseconds: SimulatedMedia.silenceMilliseconds))
       }
     }
   }
 
-  func silence(_ call: CallID, _ side: CallSide, since: MonotonicInstant, _ node: SimulatedNode) {
-    guard let bridge = node.media.bridges[call], !bridge[side].isFlowing, bridge[side].since == since,
-      !bridge[side].isSilenceTold
+  func silence(_ call: CallID, _ leg: LegID, since: MonotonicInstant, _ node: SimulatedNode) {
+    guard let bridge = node.media.bridges[call], !bridge[leg].isFlowing, bridge[leg].since == since,
+      !bridge[leg].isSilenceTold
     else { return }
-    bridge[side].isSilenceTold = true
-    oracles.change(call) { $0.lastSound[side] = since }
-    handle(.media(call, .silence(side)), life: node.life)
+    bridge[leg].isSilenceTold = true
+    oracles.change(call) { $0.lastSound[leg] = since }
+    handle(.media(call, .silence(leg)), life: node.life)
   }
 }

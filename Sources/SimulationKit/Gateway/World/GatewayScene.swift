@@ -18,7 +18,7 @@ final class GatewayScene {
     case linkLost(SimulatedLink, atNode: Bool)
     case node(life: Int, NodeInput)
     case secure(life: Int, CallID)
-    case silence(life: Int, CallID, CallSide, since: MonotonicInstant)
+    case silence(life: Int, CallID, LegID, since: MonotonicInstant)
     case ledgerTurn(life: Int)
     case restart(life: Int)
     case boot

@@ -6,7 +6,7 @@ import SDPCore
 /// The media thread's side of calls: ports, bridges, and what is told of sound that comes or stays away. No packet is made:
 /// sound flows while its sender sends and the way is open.
 final class SimulatedMedia {
-  struct Side {
+  struct Leg {
     var plan: MediaPlan?
     var isSecured = false
     var isFlowing = false
@@ -20,8 +20,7 @@ final class SimulatedMedia {
     let call: CallID
     let needs: MediaNeeds
     var ports: [Int] = []
-    var near = Side()
-    var far = Side()
+    private var legs: [LegID: Leg] = [:]
     var isOpen = false
     var mutedAt: MonotonicInstant?
     var closedAt: MonotonicInstant?
@@ -31,9 +30,9 @@ final class SimulatedMedia {
       self.needs = needs
     }
 
-    subscript(_ side: CallSide) -> Side {
-      get { side == .near ? near : far }
-      set { if side == .near { near = newValue } else { far = newValue } }
+    subscript(_ leg: LegID) -> Leg {
+      get { legs[leg] ?? Leg() }
+      set { legs[leg] = newValue }
     }
   }
 
@@ -45,7 +44,7 @@ final class SimulatedMedia {
   private var freePorts: [Int]
   private(set) var takenPorts: [Int: CallID] = [:]
   private let total: Int
-  /// Calls by the port of the trunk that their far side sends to.
+  /// Calls by the port of the trunk that their far leg sends to.
   private var callsByRemotePort: [Int: CallID] = [:]
 
   func remember(_ remotePort: Int, _ call: CallID) { callsByRemotePort[remotePort] = call }
@@ -63,7 +62,7 @@ final class SimulatedMedia {
   func prepare(_ call: CallID, _ needs: MediaNeeds, givesTwice: Bool) -> (media: PreparedMedia?, problem: String?) {
     let bridge = Bridge(call, needs)
     var problem: String?
-    if needs.far {
+    if needs.legs[.far] != nil {
       guard let port = givesTwice ? takenPorts.keys.min() ?? freePorts.first : freePorts.first else {
         return (nil, nil)
       }
@@ -83,14 +82,16 @@ final class SimulatedMedia {
         host: SimulatedMedia.host, port: port, rtcpPort: port + 1,
         keyMaterial: Array(repeating: 7, count: LocalMedia.keyMaterialLength))
     }
-    return (PreparedMedia(near: near, far: far), problem)
+    var legs = [LegID.near: near]
+    legs[.far] = far
+    return (PreparedMedia(legs), problem)
   }
 
   func close(_ call: CallID, at now: MonotonicInstant) {
     guard let bridge = bridges.removeValue(forKey: call) else { return }
     bridge.isOpen = false
     bridge.closedAt = now
-    if let port = bridge.far.plan?.remote.port, callsByRemotePort[port] == call { callsByRemotePort[port] = nil }
+    if let port = bridge[.far].plan?.remote.port, callsByRemotePort[port] == call { callsByRemotePort[port] = nil }
     for port in bridge.ports {
       takenPorts[port] = nil
       // The longest unused first, so that late packets of a former call meet nobody.
