@@ -14,6 +14,7 @@ sys.path.insert(0, str(HERE))
 
 import board
 import declared_imports
+import floors
 import producers
 import trap_constructs
 import version_floors
@@ -169,6 +170,34 @@ class FloorTests(unittest.TestCase):
         self.assertEqual(below, ["libssl3"])
         _, below = version_floors.judge(version_floors.PACKAGES, {"swift-nio": None, "swift-nio-http2": "1.44.0"}, lambda name: None)
         self.assertEqual(below, ["libssl3", "libosip2-15", "swift-nio", "swift-nio-http2"])
+
+
+class FloorTests(unittest.TestCase):
+    def test_nothing_is_imported_from_above(self):
+        self.assertEqual(floors.upward({"CallModel": set(), "CallEngine": {"CallModel", "Foundation"}}), [])
+        self.assertEqual(
+            floors.upward({"CallEngine": {"NodeCore"}, "NodeCore": {"CallEngine"}}),
+            ["CallEngine imports NodeCore, which stands above it"])
+        self.assertEqual(floors.upward({"Attic": set()}), ["Attic stands on no floor: name it in FLOORS"])
+        self.assertEqual(
+            floors.upward({"landline": {"SimulationKit"}, "SimulationKit": set()}),
+            ["landline imports SimulationKit: the product carries no simulation and no benchmark"])
+
+    def test_folders_and_files_that_need_each_other(self):
+        sources = {
+            "A/One.swift": "struct One { var two: Two }", "B/Two.swift": "struct Two {}\nstruct Three { var four: Four? }",
+            "A/Four.swift": "final class Four { var one: One? }", "Five.swift": "enum Five { static let one: One? = nil }",
+        }
+        targets = {"T": sources, "U": {"Six.swift": "struct Six {}"}, "V": {"Six.swift": "struct Six { var one: One }"}}
+        owner = floors.owners(targets)
+        self.assertEqual(owner["Two"], ("T", "B/Two.swift"))
+        self.assertNotIn("Six", owner, "which of two it is, nobody could say")
+        graph = floors.needs(sources, {name: path for name, (_, path) in owner.items()})
+        self.assertEqual(graph["Five.swift"], {"A/One.swift"})
+        self.assertEqual(floors.pairs(graph), [("A", "B")])
+        self.assertEqual(floors.circles(graph), [["A/Four.swift", "A/One.swift", "B/Two.swift"]])
+        graph["B/Two.swift"] = set()
+        self.assertEqual((floors.pairs(graph), floors.circles(graph)), ([], []))
 
 
 class DeclaredImportTests(unittest.TestCase):
