@@ -8,10 +8,12 @@ public struct CallFailure: Error, Hashable, Sendable {
     public let protocolName: String
     /// `nil` when absent, not a number or out of the protocol's range.
     public let cause: Int?
+    /// The header's `text` parameter, shortened to ``CallFailure/maximumTextBytes``.
     public let text: String?
     /// Who cleared the call, for a Q.850 cause.
     public let location: Location?
 
+    /// Texts are shortened; a cause out of range is dropped, and so is a location without Q.850.
     public init(protocolName: String, cause: Int?, text: String? = nil, location: Location? = nil) {
       self.protocolName = CallFailure.shortened(protocolName)
       let isQ850 = protocolName.lowercased() == "q.850"
@@ -33,6 +35,7 @@ public struct CallFailure: Error, Hashable, Sendable {
       case networkBeyondInterworkingPoint = "BI"
     }
 
+    /// Whether the cause is one of the telephone network's (ITU-T Q.850); the name's case does not count.
     public var isQ850: Bool { protocolName.lowercased() == "q.850" }
   }
 
@@ -43,12 +46,15 @@ public struct CallFailure: Error, Hashable, Sendable {
   /// Most attempts kept: the last ones.
   public static let maximumAttempts = 16
 
+  /// What the failure is known by: the key of its row in ``CallFailureCatalogue``.
   public let code: CallFailureCode
   /// The refusal behind a `gw.…` code, where one was.
   public let refusal: CallRefusal?
   /// The status received, unknown ones included, or the one the gateway answers with; `nil` where SIP had no part.
   public let sipStatus: Int?
+  /// The received reason phrase, shortened to ``maximumTextBytes``; `nil` where none is known.
   public let phrase: String?
+  /// In the order received, at most ``maximumReasons``.
   public let reasons: [Reason]
   /// The Warning header's text (RFC 3261 section 20.43).
   public let warning: String?
@@ -67,6 +73,8 @@ public struct CallFailure: Error, Hashable, Sendable {
   /// The least sequence that a signature needs, for ``CallFailureCode/sequence``.
   public let nextSequence: UInt64?
 
+  /// Without a `sipStatus`, the one that the catalogue gives the code. Texts are shortened, a list past its maximum is
+  /// cut, and negative seconds become 0.
   public init(
     _ code: CallFailureCode, refusal: CallRefusal? = nil, sipStatus: Int? = nil, phrase: String? = nil,
     reasons: [Reason] = [], warning: String? = nil, retryAfterSeconds: Int? = nil, trunk: String? = nil,
@@ -106,8 +114,11 @@ public struct CallFailure: Error, Hashable, Sendable {
       retryAfterSeconds: refusal.retryAfterSeconds, leg: .app, correlationID: correlationID)
   }
 
+  /// Who found the failure, by the code's row in the catalogue.
   public var domain: CallFailureDomain { code.details.domain }
+  /// What an app is told as the end of the call, by the code's row in the catalogue.
   public var endCause: CallEndCause { code.details.endCause }
+  /// Whether the same call is worth another try, by the code's row in the catalogue.
   public var retry: RetryAdvice { code.details.retry }
 
   /// The Q.850 cause of the first Reason header that has one.

@@ -1,5 +1,7 @@
 /// Every class of call failures, in one table. Codes are stable: rows are added, never renamed.
 public enum CallFailureCatalogue {
+  /// One row for each ``CallFailureCode``. Of two rows that list one status or cause, the first has it by itself, but
+  /// 487 always means ``CallFailureCode/cancelled``.
   public static let rows: [CallFailureClass] = [
     // MARK: SIP
     CallFailureClass(

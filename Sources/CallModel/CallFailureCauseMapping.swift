@@ -13,8 +13,11 @@ public enum CallFailureCauseMapping {
 
   /// The Q.850 cause that a SIP final response becomes.
   public struct StatusRow: Hashable, Sendable {
+    /// A final response, 300 to 699.
     public let status: Int
+    /// The Q.850 cause that it becomes, 1 to 127.
     public let cause: Int
+    /// Whether RFC 3398 says so or this project.
     public let basis: Basis
     /// Why, for an own choice.
     public let note: String?
@@ -29,10 +32,13 @@ public enum CallFailureCauseMapping {
 
   /// The SIP final response that a Q.850 cause becomes.
   public struct CauseRow: Hashable, Sendable {
+    /// A Q.850 cause, 1 to 127.
     public let cause: Int
+    /// The final response that it becomes, where ``statusFromUser`` has no say.
     public let status: Int
     /// The status where the cause's location is the called user; `nil` where that makes no difference.
     public let statusFromUser: Int?
+    /// Whether RFC 3398 says so or this project.
     public let basis: Basis
     /// Why, for an own choice.
     public let note: String?
@@ -46,6 +52,7 @@ public enum CallFailureCauseMapping {
     }
   }
 
+  /// Ascending by status, each at most once. A status that is missing falls by its hundreds, see ``cause(forStatus:)``.
   public static let statuses: [StatusRow] = [
     StatusRow(300, 23, .ownChoice, "the other side names another destination"),
     StatusRow(301, 23, .ownChoice, "the other side names another destination"),
@@ -121,6 +128,8 @@ public enum CallFailureCauseMapping {
     StatusRow(699, 21, .ownChoice, "unregistered: a refusal for every place of the called party"),
   ]
 
+  /// Ascending by cause, each at most once. A cause that is missing falls by its class, see
+  /// ``status(forCause:location:)``.
   public static let causes: [CauseRow] = [
     CauseRow(1, 404, .rfc3398),
     CauseRow(2, 404, .rfc3398),
@@ -236,8 +245,10 @@ extension CallFailureCauseMapping {
     return cause
   }
 
+  /// `nil` for a status that only its hundreds decide.
   public static func row(forStatus status: Int) -> StatusRow? { byStatus[status] }
 
+  /// `nil` for a cause that only its class decides.
   public static func row(forCause cause: Int) -> CauseRow? { byCause[cause] }
 
   private static let byStatus = Dictionary(statuses.map { ($0.status, $0) }) { first, _ in first }

@@ -1,6 +1,8 @@
 /// One class of call failures: a row of ``CallFailureCatalogue``.
 public struct CallFailureClass: Hashable, Sendable {
+  /// Different in every row.
   public let code: CallFailureCode
+  /// Who finds failures of this class.
   public let domain: CallFailureDomain
   /// The class as a person would say it.
   public let name: String
@@ -13,11 +15,15 @@ public struct CallFailureClass: Hashable, Sendable {
   public let refusals: [CallRefusal]
   /// The SIP status a peer or an app is told where the gateway found the failure itself; `nil` where none is sent.
   public let sipStatus: Int?
+  /// What an app is told as the end of the call.
   public let endCause: CallEndCause
+  /// Whether the same call is worth another try, and whose turn it is.
   public let retry: RetryAdvice
   /// One sentence.
   public let meaning: String
+  /// The most frequent reasons, in phrases that a list can join.
   public let likelyCauses: [String]
+  /// What to do about it, in phrases that a list can join.
   public let remedies: [String]
 
   init(

@@ -2,9 +2,11 @@
 public struct CallFailureEvidence: Hashable, Sendable {
   /// The status of the final response.
   public var status: Int
+  /// The reason phrase of the final response; empty where none is known.
   public var phrase: String
   /// Reason headers (RFC 3326), in order.
   public var reasons: [CallFailure.Reason]
+  /// Seconds of the Retry-After header; `nil` where there was none.
   public var retryAfterSeconds: Int?
   /// A 180 came before the final response.
   public var hasRung: Bool
@@ -13,6 +15,7 @@ public struct CallFailureEvidence: Hashable, Sendable {
   /// The gateway's own ring timer sent CANCEL.
   public var hasRingTimerFired: Bool
 
+  /// Without the optional arguments, the status alone decides the class.
   public init(
     status: Int, phrase: String = "", reasons: [CallFailure.Reason] = [], retryAfterSeconds: Int? = nil,
     hasRung: Bool = false, wasCancelledByCaller: Bool = false, hasRingTimerFired: Bool = false

@@ -20,6 +20,7 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
   case billingUnavailable
   case currencyMismatch
 
+  /// The class under which an app is told; several refusals share one, so the refusal itself goes with it.
   public var code: CallFailureCode {
     switch self {
     case .insufficientCredit: .funds

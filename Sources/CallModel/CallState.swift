@@ -21,5 +21,6 @@ public enum CallState: String, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
+  /// By how far the call has come: ``initiating`` first, ``ended`` last.
   public static func < (left: CallState, right: CallState) -> Bool { left.order < right.order }
 }

@@ -5,9 +5,11 @@ import Foundation
 /// Only the offset at an instant is asked of the system's zone data; an instant has exactly one, so a repeated or
 /// skipped local hour is never ambiguous in this direction.
 public struct CivilZone: Hashable, Sendable, CustomStringConvertible {
+  /// The name as it was given; `UTC`, `Etc/UTC` and `Z` all become `UTC`.
   public let identifier: String
   private let zone: TimeZone
 
+  /// Needs no zone data of the system: its offset is always 0.
   public static let utc = CivilZone(identifier: "UTC", zone: .gmt)
 
   /// - Throws: ``InvalidValue`` with rule `zone.name` when the system does not know the name.
@@ -76,5 +78,6 @@ public struct CivilZone: Hashable, Sendable, CustomStringConvertible {
     return remainder < 0 ? quotient - 1 : quotient
   }
 
+  /// The ``identifier``, which ``init(_:)`` reads back.
   public var description: String { identifier }
 }

@@ -3,6 +3,7 @@ public struct ConferenceID: Hashable, Sendable, CustomStringConvertible {
   /// Most characters.
   public static let maximumLength = 64
 
+  /// As given; upper and lower case differ.
   public let text: String
 
   /// - Throws: ``InvalidValue`` with rules `conference.empty`, `conference.character`, `conference.long`.
@@ -12,5 +13,6 @@ public struct ConferenceID: Hashable, Sendable, CustomStringConvertible {
     self.text = String(text)
   }
 
+  /// The ``text`` as it is, fit for a log: it holds no control character.
   public var description: String { text }
 }

@@ -26,15 +26,19 @@ public struct Currency: Hashable, Sendable, Comparable, CustomStringConvertible 
 
   private init(packed: UInt32) { self.packed = packed }
 
+  /// The euro, `EUR`.
   public static let eur = Currency(packed: 0x45_5552)
   /// ISO 4217: no currency is involved.
   public static let none = Currency(packed: 0x58_5858)
+  /// The United States dollar, `USD`.
   public static let usd = Currency(packed: 0x55_5344)
 
+  /// The three capital letters: `EUR`.
   public var description: String {
     String(decoding: [UInt8(packed >> 16 & 0xFF), UInt8(packed >> 8 & 0xFF), UInt8(packed & 0xFF)], as: UTF8.self)
   }
 
+  /// By the letters, `EUR` before `USD`.
   public static func < (left: Currency, right: Currency) -> Bool { left.packed < right.packed }
 }
 
@@ -48,7 +52,9 @@ public struct Credits: Hashable, Sendable, CustomStringConvertible {
   /// Largest magnitude of an amount or a balance, in micro-units: 2⁶² − 1, so that the sum of any two fits `Int64`.
   public static let maximumMicros: Int64 = (1 << 62) - 1
 
+  /// Millionths of one unit; may be negative. The magnitude never passes ``maximumMicros``.
   public let micros: Int64
+  /// Amounts of two currencies are never added.
   public let currency: Currency
 
   /// - Throws: ``CreditsError/outOfRange`` when the magnitude passes ``maximumMicros``.
@@ -58,6 +64,7 @@ public struct Credits: Hashable, Sendable, CustomStringConvertible {
     self.currency = currency
   }
 
+  /// Nothing, in `currency`: what a sum starts from.
   public static func zero(_ currency: Currency) -> Credits { Credits(unchecked: 0, currency) }
 
   private init(unchecked micros: Int64, _ currency: Currency) {
@@ -83,15 +90,20 @@ public struct Credits: Hashable, Sendable, CustomStringConvertible {
   /// `14.120000 EUR`.
   public var description: String { "\(decimal) \(currency)" }
 
+  /// - Throws: ``CreditsError/currencyMismatch(_:_:)`` where the currencies differ, ``CreditsError/outOfRange`` where
+  ///   the sum passes ``maximumMicros``.
   public func adding(_ other: Credits) throws(CreditsError) -> Credits {
     guard currency == other.currency else { throw .currencyMismatch(currency, other.currency) }
     return try Credits(micros: micros + other.micros, currency)
   }
 
+  /// May go below zero.
+  /// - Throws: As ``adding(_:)``.
   public func subtracting(_ other: Credits) throws(CreditsError) -> Credits {
     try adding(other.negated)
   }
 
+  /// The same amount with the other sign; always fits, as the range is symmetric.
   public var negated: Credits { Credits(unchecked: -micros, currency) }
 }
 
@@ -101,6 +113,7 @@ public enum CreditsError: Error, Hashable, Sendable, CustomStringConvertible {
   case outOfRange
   case currencyMismatch(Currency, Currency)
 
+  /// One clause for a message, without a capital letter or a full stop.
   public var description: String {
     switch self {
     case .outOfRange:

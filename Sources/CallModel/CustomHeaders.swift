@@ -6,8 +6,11 @@
 /// Order and spelling are kept; names are compared without regard to case (RFC 3261 section 7.3.1). The budget also
 /// bounds how many there can be.
 public struct CustomHeaders: Hashable, Sendable {
+  /// One header. Only ``CustomHeaders/append(name:value:names:)`` makes one, so it has been checked.
   public struct Field: Hashable, Sendable {
+    /// In the spelling in which it was given; 1 to ``CustomHeaders/maximumNameBytes`` bytes, all ASCII.
     public let name: String
+    /// UTF-8 without control characters and without a space at either end; may be empty.
     public let value: String
   }
 
@@ -28,6 +31,7 @@ public struct CustomHeaders: Hashable, Sendable {
   /// Bytes of UTF-8 in all names and values.
   public private(set) var byteCount = 0
 
+  /// No headers.
   public init() {}
 
   /// - Throws: ``InvalidValue``, see ``append(name:value:names:)``.
@@ -139,8 +143,11 @@ public struct CustomHeaders: Hashable, Sendable {
 }
 
 extension CustomHeaders: RandomAccessCollection {
+  /// Always 0.
   public var startIndex: Int { fields.startIndex }
+  /// As many as there are headers.
   public var endIndex: Int { fields.endIndex }
+  /// The header at this place, in the order in which they were added.
   public subscript(position: Int) -> Field { fields[position] }
 }
 

@@ -19,6 +19,7 @@ public enum Destination: Hashable, Sendable {
     }
   }
 
+  /// The kind under which an app asks for it: a code of an emergency service counts as a phone number.
   public var kind: Kind {
     switch self {
     case .phone, .emergency: .phone

@@ -23,6 +23,7 @@ public struct EmergencyNumber: Hashable, Sendable, CustomStringConvertible {
     everywhere.union(number.flatMap { byCountryCode[$0.countryCode] } ?? [])
   }
 
+  /// 1 to ``maximumDigits`` digits, such as `112`.
   public let code: String
 
   /// - Throws: ``InvalidValue`` with rules `emergency.digit` and `emergency.code`.
@@ -47,5 +48,6 @@ public struct EmergencyNumber: Hashable, Sendable, CustomStringConvertible {
     self.code = code
   }
 
+  /// The bare digits of ``code``.
   public var description: String { code }
 }

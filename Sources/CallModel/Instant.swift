@@ -1,8 +1,10 @@
 /// A wall-clock instant: milliseconds since 1970-01-01T00:00:00Z. A label on an event; durations that cost
 /// money are measured on a monotonic clock and travel as ``CallDuration``.
 public struct Instant: Hashable, Comparable, Sendable {
+  /// Since 1970-01-01T00:00:00Z, without leap seconds; negative before.
   public let milliseconds: Int64
 
+  /// Any value is accepted.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
   /// Saturates where the milliseconds would not fit.
   public init(seconds: Int64) {
@@ -10,7 +12,9 @@ public struct Instant: Hashable, Comparable, Sendable {
     self.milliseconds = overflow ? (seconds > 0 ? .max : .min) : product
   }
 
+  /// Before every other instant: stands for "since ever", such as the start of a price that always held.
   public static let distantPast = Instant(milliseconds: .min)
+  /// After every other instant: stands for "without an end".
   public static let distantFuture = Instant(milliseconds: .max)
 
   /// Saturates instead of wrapping, so that a hostile or broken clock cannot trap.
@@ -25,6 +29,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     return overflow ? (milliseconds > earlier.milliseconds ? .max : .min) : difference
   }
 
+  /// The earlier one first.
   public static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
 }
 
@@ -52,8 +57,11 @@ public struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertible
   /// Largest magnitude of a day number: the days that an ``Instant`` can name.
   public static let maximumDayNumber: Int64 = 106_751_991_168
 
+  /// Astronomical: year 0 comes before year 1, and may be negative.
   public let year: Int64
+  /// 1 to 12.
   public let month: Int
+  /// 1 to 31.
   public let day: Int
 
   /// The date that lies `dayNumber` days after 1970-01-01.
@@ -101,6 +109,7 @@ public struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertible
         year: month == 12 ? year + 1 : year, month: month == 12 ? 1 : month + 1, day: 1))
   }
 
+  /// `2026-11-21`; a year below 1000 is filled up with zeros.
   public var description: String {
     func padded(_ value: Int64, _ width: Int) -> String {
       let text = String(value)
@@ -109,5 +118,6 @@ public struct CivilDate: Hashable, Comparable, Sendable, CustomStringConvertible
     return "\(padded(year, 4))-\(padded(Int64(month), 2))-\(padded(Int64(day), 2))"
   }
 
+  /// The earlier one first.
   public static func < (left: CivilDate, right: CivilDate) -> Bool { left.dayNumber < right.dayNumber }
 }

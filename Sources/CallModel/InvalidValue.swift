@@ -14,6 +14,7 @@ public struct InvalidValue: Error, Hashable, Sendable {
   /// What would be accepted, with an example.
   public let accepted: String
 
+  /// Nothing is checked: `problem` must not quote the value whole, as a description of this error may be logged.
   public init(kind: String, rule: String, offset: Int?, problem: String, accepted: String) {
     self.kind = kind
     self.rule = rule

@@ -1,7 +1,9 @@
 /// Which leg of a call: its small number, in the order in which the legs joined the call.
 public struct LegID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// 0 for ``near``, 1 for ``far``, 2 and up for those that joined later.
   public let number: UInt8
 
+  /// Any number is accepted; 0 is ``near``, 1 is ``far``.
   public init(_ number: UInt8) { self.number = number }
 
   /// Of whoever calls: an app, or the first of two destinations.
@@ -18,5 +20,6 @@ public struct LegID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// By the order in which the legs joined.
   public static func < (first: LegID, second: LegID) -> Bool { first.number < second.number }
 }

@@ -3,8 +3,10 @@
 ///
 /// Signalling counts in milliseconds; media needs microseconds, for jitter.
 public struct MonotonicInstant: Hashable, Comparable, Sendable {
+  /// Since the process's own origin; means nothing in another process.
   public let microseconds: Int64
 
+  /// Any value is accepted.
   public init(microseconds: Int64) { self.microseconds = microseconds }
 
   /// Saturates.
@@ -13,6 +15,7 @@ public struct MonotonicInstant: Hashable, Comparable, Sendable {
     microseconds = overflow ? (milliseconds > 0 ? .max : .min) : product
   }
 
+  /// The clock's origin.
   public static let zero = MonotonicInstant(microseconds: 0)
 
   /// Whole milliseconds, rounded down.
@@ -40,6 +43,7 @@ public struct MonotonicInstant: Hashable, Comparable, Sendable {
     MonotonicInstant(microseconds: microseconds(since: earlier)).milliseconds
   }
 
+  /// The earlier one first.
   public static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
     left.microseconds < right.microseconds
   }

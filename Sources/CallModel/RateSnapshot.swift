@@ -5,11 +5,14 @@
 public struct RateSnapshot: Hashable, Sendable {
   /// A stretch of wall-clock time under one tariff, until the next segment begins.
   public struct Segment: Hashable, Sendable {
+    /// The first instant under ``tariff``; ``Instant/distantPast`` where it always held.
     public let from: Instant
     /// Name of the time class, such as `peak`; `standard` where the deck knows none.
     public let timeClass: String
+    /// What a call costs from ``from`` until the next segment begins.
     public let tariff: Tariff
 
+    /// Not checked here: the order of segments is, when the snapshot is made.
     public init(from: Instant, timeClass: String, tariff: Tariff) {
       self.from = from
       self.timeClass = timeClass
@@ -27,6 +30,7 @@ public struct RateSnapshot: Hashable, Sendable {
 
   /// Segments a snapshot can hold: a day's worth of half-hour classes would be refused by name.
   public static let maximumSegments = 16
+  /// Most bytes of UTF-8 of ``RateSnapshot/text``.
   public static let maximumTextBytes = 4096
 
   /// Deck and version: `retail-eu@2026-11-01`.
@@ -35,9 +39,11 @@ public struct RateSnapshot: Hashable, Sendable {
   public let prefix: String
   /// The deck's name of the destination.
   public let destination: String
+  /// The deck's: what every amount of the snapshot is in.
   public let currency: Currency
   /// Ascending by ``Segment/from``; never empty. The first also prices everything before it.
   public let segments: [Segment]
+  /// Under ``BoundaryPolicy/split`` the tariffs of all segments have one tier and differ in its rate only.
   public let boundaryPolicy: BoundaryPolicy
   /// Canonical text, one line: what the ledger stores and hashes. ``init(parsing:)`` reads it back.
   public let text: String
@@ -152,7 +158,7 @@ extension RateSnapshot {
     segments.reduce(0) { max($0, $1.tariff.highestRatePerMinute) }
   }
 
-  /// The longest call that any class allows.
+  /// The longest call that every class allows, in seconds.
   public var secondsLimit: Int64 { segments.reduce(Tariff.maximumSeconds) { min($0, $1.tariff.secondsLimit) } }
 }
 

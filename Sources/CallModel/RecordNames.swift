@@ -8,6 +8,7 @@ public protocol LedgerName: Hashable, Sendable, Comparable, CustomStringConverti
 }
 
 extension LedgerName {
+  /// All of a name is ASCII, so bytes and characters are the same.
   public static var maximumBytes: Int { 64 }
 
   /// - Throws: ``InvalidValue`` with rules `name.empty`, `name.long`, `name.character`.
@@ -36,46 +37,64 @@ extension LedgerName {
     self.init(unchecked: String(text))
   }
 
+  /// As ``init(validating:)``, but `nil` in place of an error.
   public init?(_ description: String) {
     guard let value = try? Self(validating: description) else { return nil }
     self = value
   }
 
+  /// The ``text`` as it is, fit for a log or a journal.
   public var description: String { text }
+  /// By the characters' codes, so all capital letters come before all small ones.
   public static func < (left: Self, right: Self) -> Bool { left.text < right.text }
 }
 
 /// The name of a customer's account. Unique in the ledger, never reused.
 public struct AccountName: LedgerName {
+  /// How a refusal calls the value, see ``InvalidValue/kind``.
   public static let kind = "account name"
+  /// 1 to 64 ASCII characters.
   public let text: String
+  /// For a name known to be valid, such as one that the ledger hands back; see ``init(validating:)``.
   public init(unchecked text: String) { self.text = text }
 }
 
 /// The identity of one call, chosen by the gateway; the same call keeps it through every retry.
 public struct CallID: LedgerName {
+  /// How a refusal calls the value, see ``InvalidValue/kind``.
   public static let kind = "call id"
+  /// 1 to 64 ASCII characters.
   public let text: String
+  /// For an id known to be valid, such as one that the gateway made; see ``init(validating:)``.
   public init(unchecked text: String) { self.text = text }
 }
 
 /// The identity of one running gateway.
 public struct NodeID: LedgerName {
+  /// How a refusal calls the value, see ``InvalidValue/kind``.
   public static let kind = "node name"
+  /// 1 to 64 ASCII characters.
   public let text: String
+  /// For a name known to be valid, such as one that the ledger hands back; see ``init(validating:)``.
   public init(unchecked text: String) { self.text = text }
 }
 
 /// The key that makes a request repeatable: the same key with the same content gives the first answer again.
 public struct RequestKey: LedgerName {
+  /// How a refusal calls the value, see ``InvalidValue/kind``.
   public static let kind = "key"
+  /// 1 to 64 ASCII characters.
   public let text: String
+  /// For a key known to be valid, such as one that the gateway made; see ``init(validating:)``.
   public init(unchecked text: String) { self.text = text }
 }
 
 /// The name of a trunk as the carrier accounts know it.
 public struct TrunkName: LedgerName {
+  /// How a refusal calls the value, see ``InvalidValue/kind``.
   public static let kind = "trunk name"
+  /// 1 to 64 ASCII characters.
   public let text: String
+  /// For a name known to be valid, such as one that the ledger hands back; see ``init(validating:)``.
   public init(unchecked text: String) { self.text = text }
 }

@@ -3,6 +3,7 @@ public struct Redacted<Value> {
   /// The hidden value. The name marks each place that takes it out.
   public let exposed: Value
 
+  /// From here on only ``exposed`` shows the value.
   public init(_ value: Value) { exposed = value }
 }
 
@@ -13,6 +14,7 @@ extension Redacted: Hashable where Value: Hashable {}
 extension Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Always the same text, so that not even the length shows.
   public var description: String { "<redacted>" }
+  /// `<redacted>` as well.
   public var debugDescription: String { description }
   /// Without children: `dump` and the debugger's reflection see nothing.
   public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }

@@ -37,6 +37,7 @@ public struct SIPAddress: Sendable {
   public let isSecure: Bool
   /// The user part with its escapes as written.
   public let user: String
+  /// What follows the `@`, without the port; in canonical spelling.
   public let host: SIPHost
   /// 1 to 65535; `nil` where none was written.
   public let port: UInt16?
@@ -159,11 +160,13 @@ public struct SIPAddress: Sendable {
 }
 
 extension SIPAddress: Hashable {
+  /// By the rules of RFC 3261 section 19.1.4, see ``SIPAddress``.
   public static func == (left: SIPAddress, right: SIPAddress) -> Bool {
     left.isSecure == right.isSecure && left.comparableUser == right.comparableUser && left.host == right.host
       && left.port == right.port
   }
 
+  /// Equal addresses hash alike, however their users are escaped.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(isSecure)
     hasher.combine(comparableUser)

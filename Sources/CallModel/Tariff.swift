@@ -13,6 +13,7 @@ public struct Tariff: Hashable, Sendable {
     /// Billing step inside the tier, in seconds.
     public let increment: Int64
 
+    /// Checked by the tariff that takes it, not here.
     public init(fromSecond: Int64, ratePerMinute: Int64, increment: Int64) {
       self.fromSecond = fromSecond
       self.ratePerMinute = ratePerMinute
@@ -38,11 +39,13 @@ public struct Tariff: Hashable, Sendable {
   public static let rateScale = 9
   /// Nano-units: 100,000 units, for a rate a minute, a fee, a minimum and a maximum alike.
   public static let maximumPrice: Int64 = 100_000_000_000_000
+  /// Most tiers of one tariff.
   public static let maximumTiers = 4
   /// Longest call that can be priced, in seconds.
   public static let maximumSeconds: Int64 = 86_400
   /// Longest billing step, in seconds.
   public static let maximumIncrement: Int64 = 3600
+  /// Most milliseconds of ``tolerance``: less than a whole second.
   public static let maximumTolerance: Int64 = 999
 
   // Plain bytes side by side, no list: copying a tariff counts no references. What prices an ordinary call comes first,
@@ -61,7 +64,9 @@ public struct Tariff: Hashable, Sendable {
   public let freeSeconds: Int64
   /// Nano-units: the most that a call costs; `nil` for no limit.
   public let maximumCost: Int64?
+  /// Applied once, to the cost of the whole call.
   public let rounding: Rounding
+  /// Matters only where there is a ``maximumCost``.
   public let maximumCostStrategy: MaximumCostStrategy
   /// Longest call under this tariff, in seconds.
   public let secondsLimit: Int64

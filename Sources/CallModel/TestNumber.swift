@@ -43,6 +43,7 @@ public enum TestNumber: UInt64, Hashable, Sendable, CaseIterable {
   /// How long ``noAnswer`` rings, in milliseconds.
   public static let ringMilliseconds: Int64 = 45_000
 
+  /// What happens once ``progressBeforeOutcome`` has passed.
   public var outcome: Outcome {
     switch self {
     case .promptOnce: .prompt(times: 1)
@@ -62,7 +63,7 @@ public enum TestNumber: UInt64, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Milliseconds of progress before the outcome; 0 for the numbers that answer at once.
+  /// Milliseconds of progress before the outcome; 0 for the numbers that fail at once.
   public var progressBeforeOutcome: Int64 {
     switch self {
     case .deniedAtOnce, .congestionAtOnce: 0

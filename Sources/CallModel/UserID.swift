@@ -24,6 +24,7 @@ public struct UserID: Hashable, Sendable, Comparable, CustomStringConvertible {
     private init(unchecked maximumLength: Int) { self.maximumLength = maximumLength }
   }
 
+  /// As given; upper and lower case differ.
   public let text: String
 
   /// - Throws: ``InvalidValue`` with rules `user.empty`, `user.character`, `user.long`.
@@ -32,8 +33,10 @@ public struct UserID: Hashable, Sendable, Comparable, CustomStringConvertible {
     self.text = String(text)
   }
 
+  /// The ``text`` as it is, fit for a log: it holds no control character.
   public var description: String { text }
 
+  /// By bytes, so all capital letters come before all small ones.
   public static func < (left: UserID, right: UserID) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }

@@ -77,6 +77,7 @@ public final class Resolver: Sendable {
     finished.signal()
   }
 
+  /// As they stood when the last location ended.
   public var counts: Counts { inbox.counts }
 
   /// As the library names itself.

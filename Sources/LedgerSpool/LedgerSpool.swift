@@ -13,6 +13,7 @@ public actor LedgerSpool {
   /// Milliseconds of age at which the oldest record is worth an alarm.
   public static let alarmAge: Int64 = 60_000
 
+  /// Why the spool cannot be opened, added to or replayed.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The operation would promise credit that nobody has reserved.
     case notSpoolable
@@ -21,6 +22,7 @@ public actor LedgerSpool {
     /// A whole line cannot be read; nothing was replayed.
     case unreadable(line: Int, String)
 
+    /// What is wrong and, for a full spool, what to do.
     public var description: String {
       switch self {
       case .notSpoolable: "only answers and ends of calls may wait in a spool"
@@ -38,8 +40,10 @@ public actor LedgerSpool {
     /// Those among them that it refused, with the reason: an operator should look at each.
     public var refused: [Refused] = []
 
+    /// A call whose answer or end the ledger did not take.
     public struct Refused: Hashable, Sendable {
       public var call: CallID
+      /// The ledger's own reason.
       public var refusal: LedgerRefusal
 
       public init(call: CallID, refusal: LedgerRefusal) {
@@ -84,6 +88,7 @@ public actor LedgerSpool {
     descriptor = -1
   }
 
+  /// Records that the ledger has not answered, those included that the disk did not take.
   public var count: Int { records.count }
 
   /// When the oldest record was made; alarm when it is older than ``alarmAge``.

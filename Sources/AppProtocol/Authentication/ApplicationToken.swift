@@ -5,9 +5,11 @@ import LandlineDigest
 public struct ApplicationToken: Hashable, Sendable {
   /// Most bytes of a token.
   public static let maximumBytes = 2048
+  /// A nonce has 1 byte to so many of UTF-8.
   public static let maximumNonceBytes = 128
   /// Shortest and longest life, `iat` to `exp`.
   public static let minimumLifeSeconds: Int64 = 60
+  /// Longest life, `iat` to `exp`: an hour.
   public static let maximumLifeSeconds: Int64 = 3600
   /// Most seconds by which the maker's clock may differ.
   public static let maximumSkewSeconds: Int64 = 60

@@ -3,11 +3,14 @@ import LandlineDigest
 
 /// Credentials for later connections of one user on one device.
 public struct DeviceCredential: Hashable, Sendable {
+  /// Made by ``StoredCredential/id(application:user:device:isBounded:)``; no secret.
   public var id: String
+  /// 256 random bits as Base64 for URLs; the gateway keeps only their digest.
   public var secret: Redacted<String>
   /// `nil` for no end.
   public var expiresAt: Instant?
 
+  /// For a credential that exists already; ``make(id:expiresAt:draw:)`` draws the secret of a new one.
   public init(id: String, secret: Redacted<String>, expiresAt: Instant?) {
     self.id = id
     self.secret = secret
@@ -35,14 +38,20 @@ public struct DeviceCredential: Hashable, Sendable {
 
 /// A credential as it is kept: never its secret.
 public struct StoredCredential: Hashable, Sendable {
+  /// As ``DeviceCredential/id``.
   public var id: String
   /// SHA-256 of the secret's text.
   public var digest: [UInt8]
+  /// The application key.
   public var application: String
+  /// The user that it stands for; another user's registration is refused.
   public var user: UserID
+  /// The app's name for the device that it was given to.
   public var device: String
+  /// `nil` for no end.
   public var expiresAt: Instant?
 
+  /// Takes the digest as it is; ``DeviceCredential/stored(application:user:device:)`` computes it.
   public init(id: String, digest: [UInt8], application: String, user: UserID, device: String, expiresAt: Instant?) {
     self.id = id
     self.digest = digest

@@ -2,6 +2,7 @@ public import CallModel
 
 /// How an app proves who it is, as it came; nothing is checked yet.
 public struct Registration: Hashable, Sendable {
+  /// What shows that the app may speak for the user.
   public enum Proof: Sendable, Hashable {
     /// Schemes A and B: Base64(SHA-1(user + key + sequence + secret)).
     case signature(String, sequence: UInt64)
@@ -13,10 +14,13 @@ public struct Registration: Hashable, Sendable {
 
   /// The application key.
   public var application: String
+  /// The user's id as the app wrote it.
   public var user: String
   /// The app's name for the device: 1 to 64 printable characters.
   public var device: String
+  /// What the app has to show for it.
   public var proof: Proof
+  /// What the app asks for: calling or messaging among it. Words that the gateway does not know are left out.
   public var capabilities: Set<AppCapability>
 
   public init(application: String, user: String, device: String, proof: Proof, capabilities: Set<AppCapability>) {
@@ -28,6 +32,7 @@ public struct Registration: Hashable, Sendable {
   }
 }
 
+/// What an app may ask for when it registers. Calls can be placed with `calling` alone.
 public enum AppCapability: String, Hashable, Sendable, CaseIterable {
   case calling, messaging, push, managedPush, backgroundConnection
 }
@@ -36,8 +41,11 @@ public enum AppCapability: String, Hashable, Sendable, CaseIterable {
 public struct AppIdentity: Hashable, Sendable {
   /// The application key.
   public var application: String
+  /// The user that the app speaks for.
   public var user: UserID
+  /// The app's name for the device.
   public var device: String
+  /// What the registration asked for; without `calling` every call is refused.
   public var capabilities: Set<AppCapability>
 
   public init(application: String, user: UserID, device: String, capabilities: Set<AppCapability>) {

@@ -9,14 +9,18 @@ public struct RequestSignature: Hashable, Sendable {
   /// Most seconds between `x-timestamp` and the clock.
   public static let maximumSkewSeconds: Int64 = 300
 
+  /// The request's method as sent: `POST`.
   public var verb: String
+  /// As sent; empty without one.
   public var body: [UInt8]
+  /// Value of Content-Type as sent; empty without one.
   public var contentType: String
   /// The value of `x-timestamp`, RFC 3339.
   public var timestamp: String
   /// With the query, as sent.
   public var path: String
 
+  /// Takes all five as sent; neither `timestamp` nor `path` is checked here.
   public init(verb: String, body: [UInt8], contentType: String, timestamp: String, path: String) {
     self.verb = verb
     self.body = body

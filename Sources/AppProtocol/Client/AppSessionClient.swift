@@ -2,6 +2,7 @@ public import CallModel
 
 /// The client's end of a session: registers, numbers requests, matches replies, takes the session up again after a loss.
 public final class AppSessionClient {
+  /// Times and limits; all have defaults but the software's name.
   public struct Configuration: Hashable, Sendable {
     /// Name and version of the app's software, for records.
     public var client: String
@@ -12,9 +13,11 @@ public final class AppSessionClient {
     /// Nothing from the gateway for this long: a ping is sent; nothing for the second while either: the connection
     /// counts as lost.
     public var pingMilliseconds: Int64 = 20_000
+    /// How long the gateway may be silent after a ping; see ``pingMilliseconds``.
     public var pongMilliseconds: Int64 = 10_000
     /// The wait before the second attempt; doubles with each, up to the longest.
     public var firstBackoffMilliseconds: Int64 = 250
+    /// The longest wait between two attempts; each is drawn from its half to all of it.
     public var longestBackoffMilliseconds: Int64 = 30_000
     /// How long a new signature may take.
     public var signingMilliseconds: Int64 = 30_000
@@ -23,9 +26,11 @@ public final class AppSessionClient {
     public var maximumSignatures = 16
     /// Most requests without reply at a time.
     public var maximumPending = 64
+    /// All times and limits stand at their defaults until they are set.
     public init(client: String) { self.client = client }
   }
 
+  /// How far the session is.
   public enum State: Hashable, Sendable {
     case idle
     case connecting
@@ -68,6 +73,7 @@ public final class AppSessionClient {
     var resumeMilliseconds: Int64
   }
 
+  /// Each change is told as ``AppSessionClientEffect/state(_:)``.
   public internal(set) var state = State.idle
   /// The latest answer to a registration.
   public internal(set) var registered: Registered?

@@ -12,12 +12,17 @@ public final class AppDoor {
     public var version: String
     /// From the opening of a connection to its first message.
     public var authenticationMilliseconds: Int64 = 5000
+    /// From one ping of a connection to the next; a pong tells that the events sent before it have arrived.
     public var pingMilliseconds: Int64 = 20_000
+    /// A connection without pong this long after a ping is closed with ``CloseCode/silent``.
     public var pongMilliseconds: Int64 = 10_000
     /// How long a session without connection waits.
     public var resumeMilliseconds: Int64 = 30_000
+    /// Connections of the node; more are closed with ``CloseCode/tryAgainLater``.
     public var maximumConnections = 10_000
+    /// Connections of one host, an IPv6 /64 counting as one; hosts beyond ``maximumHosts`` are not limited by it.
     public var maximumConnectionsPerHost = 256
+    /// Sessions of the node, those without connection and proofs under examination included.
     public var maximumSessions = 10_000
     /// Sessions of one user of an application.
     public var maximumSessionsPerUser = 32
@@ -27,15 +32,18 @@ public final class AppDoor {
     public var maximumPendingRequests = 64
     /// Events of one session kept until they are known to have arrived, by number and by bytes.
     public var maximumBufferedEvents = 256
+    /// The second limit of ``maximumBufferedEvents``: bytes of these events together.
     public var maximumBufferedBytes = 1_048_576
     /// Messages of one host a second, and at once, over all of its sessions. An IPv6 host is its /64. A proof that is
     /// refused counts as ``costOfRefusedProof`` of them.
     public var requestsPerSecond: Int64 = 200
+    /// Messages that one host may send at once after a rest.
     public var requestBurst: Int64 = 600
     /// Messages of a session over that limit, one after the other, before the connection is closed.
     public var maximumMessagesOverLimit = 256
     /// Registrations and resumptions of one host a second, and at once. An IPv6 host is its /64.
     public var registrationsPerSecond: Int64 = 20
+    /// Registrations and resumptions that one host may send at once after a rest.
     public var registrationBurst: Int64 = 100
     /// Hosts that are counted one by one.
     public var maximumHosts = 4096
@@ -46,6 +54,7 @@ public final class AppDoor {
     /// Signatures with a sequence that was passed that one connection may bring: enough for as many devices of a user that
     /// register at once.
     public var maximumSignatures = 16
+    /// All limits stand at their defaults until they are set.
     public init(version: String) { self.version = version }
   }
 
@@ -100,6 +109,7 @@ public final class AppDoor {
     hosts = HostTable(configuration)
   }
 
+  /// Those that have not registered yet included.
   public var connectionCount: Int { connections.count }
   /// Absent ones included.
   public var sessionCount: Int { sessions.count }

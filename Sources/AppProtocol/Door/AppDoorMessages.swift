@@ -2,12 +2,14 @@ public import CallModel
 
 /// One WebSocket connection.
 public struct ConnectionID: Hashable, Sendable {
+  /// Counted up by whoever opens connections.
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }
 
 /// One proof under examination.
 public struct VerificationID: Hashable, Sendable {
+  /// Counted up by the door, from 1.
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }

@@ -52,10 +52,12 @@ public struct CallPrice: Hashable, Sendable {
   public var connectionFeeMicro: Int64
   /// Seconds billed at least, and in which steps afterwards.
   public var initialSeconds: Int64
+  /// Steps in which seconds after ``initialSeconds`` are billed.
   public var incrementSeconds: Int64
   /// Seconds that the credit buys as things stand.
   public var secondsAvailable: Int64
 
+  /// The rate is in nano-units a minute, the fee in micro-units.
   public init(
     currency: String, ratePerMinuteNano: Int64, connectionFeeMicro: Int64, initialSeconds: Int64,
     incrementSeconds: Int64, secondsAvailable: Int64
@@ -90,6 +92,7 @@ public struct CallQuality: Hashable, Sendable {
       Direction(meanOpinionScore: nil, jitter: nil, loss: nil, packets: packets)
     }
 
+    /// Jitter in milliseconds, loss from 0 to 1; all three measures are `nil` for a second in which nothing came.
     public init(meanOpinionScore: Double?, jitter: Double?, loss: Double?, packets: UInt64) {
       self.meanOpinionScore = meanOpinionScore
       self.jitter = jitter
@@ -104,6 +107,7 @@ public struct CallQuality: Hashable, Sendable {
   /// Milliseconds between the gateway and the app; `nil` until a report came.
   public var roundTrip: Double?
 
+  /// The round trip is in milliseconds, and `nil` until a report came.
   public init(sent: Direction, received: Direction, roundTrip: Double?) {
     self.sent = sent
     self.received = received
@@ -127,23 +131,34 @@ public enum QualityWarning: String, Hashable, Sendable, CaseIterable {
 
 /// How a call went: times, end and cost.
 public struct CallSummary: Hashable, Sendable {
+  /// When the gateway took the request; all times are by its clock.
   public var startedAt: Instant
+  /// When the other side's device was first there; `nil` if it never was.
   public var progressedAt: Instant?
+  /// When the other side first rang; `nil` if it never did.
   public var rungAt: Instant?
+  /// When the other side answered; `nil` if it never did.
   public var answeredAt: Instant?
+  /// When sound could flow both ways; `nil` if it never could.
   public var establishedAt: Instant?
+  /// When the call was over, before its cost was known.
   public var endedAt: Instant
+  /// How it ended; ``failure`` has the details where something went wrong.
   public var cause: CallEndCause
+  /// `nil` where nothing went wrong.
   public var failure: CallFailure?
   /// Of the other side's failure response or BYE.
   public var headers: CustomHeaders
   /// Answer to end; 0 when it was never answered.
   public var durationMilliseconds: Int64
+  /// Of the other side's leg alone, where ``costMicro`` is that of all legs; 0 when it was never answered.
   public var billedSeconds: Int64
   /// Micro-units; `nil` while the ledger is away.
   public var costMicro: Int64?
+  /// ISO 4217 code of ``costMicro``.
   public var currency: String
 
+  /// By default a call that was never answered and cost nothing.
   public init(
     startedAt: Instant, progressedAt: Instant? = nil, rungAt: Instant? = nil, answeredAt: Instant? = nil,
     establishedAt: Instant? = nil, endedAt: Instant, cause: CallEndCause, failure: CallFailure? = nil,

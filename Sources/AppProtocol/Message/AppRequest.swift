@@ -19,8 +19,11 @@ public enum AppRequest: Hashable, Sendable {
 
 /// The request for a call. Texts are as the app wrote them: the engine checks them and names what is wrong.
 public struct PlaceCall: Hashable, Sendable {
+  /// One header for the other side, as the app wrote it.
   public struct Header: Hashable, Sendable {
+    /// Must begin with `x-` for calls to phones and SIP addresses; any SIP token for others.
     public var name: String
+    /// Must be UTF-8 without control characters, and without a space at either end.
     public var value: String
     public init(name: String, value: String) {
       self.name = name
@@ -28,8 +31,11 @@ public struct PlaceCall: Hashable, Sendable {
     }
   }
 
+  /// Which rules ``target`` is read by.
   public var kind: Destination.Kind
+  /// A phone number in E.164, an emergency code, a SIP address, a user's or a conference's id.
   public var target: String
+  /// Sent to the other side; names that are the same in upper and lower case are refused.
   public var headers: [Header]
   /// The app's session description.
   public var offer: String
@@ -37,8 +43,10 @@ public struct PlaceCall: Hashable, Sendable {
   public var callerNumber: String?
   /// Whether the number is withheld from the callee (RFC 3323).
   public var isAnonymous: Bool
+  /// The gateway carries no video yet: refused with `capability.remote`.
   public var wantsVideo: Bool
 
+  /// Without `callerNumber` the application's first number is shown.
   public init(
     kind: Destination.Kind, target: String, headers: [Header] = [], offer: String, callerNumber: String? = nil,
     isAnonymous: Bool = false, wantsVideo: Bool = false
@@ -59,17 +67,20 @@ public struct ClientStatistics: Hashable, Sendable {
   public static let maximumFigures = 64
   /// Names as in the W3C's Identifiers for WebRTC's Statistics API, with their values.
   public var figures: [String: Double]
+  /// A report with more than ``maximumFigures`` is refused where the gateway reads it.
   public init(figures: [String: Double]) { self.figures = figures }
 }
 
 /// The number an app gave a request of its session; the reply carries it.
 public struct RequestNumber: Hashable, Sendable {
+  /// Higher than all before it in the session; the gateway takes each number once.
   public let value: UInt64
   public init(_ value: UInt64) { self.value = value }
 }
 
 /// A session: what stays when a connection is lost and taken up again.
 public struct SessionID: Hashable, Sendable {
+  /// Counted up by the door, from 1. Apps know the session by its public name instead.
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }

@@ -29,6 +29,7 @@ public struct Resumption: Hashable, Sendable {
   /// The highest sequence number of the events that arrived; 0 for none.
   public var lastEvent: UInt64
 
+  /// Takes up events after `lastEvent`; 0 for all that are kept.
   public init(session: String, token: String, lastEvent: UInt64) {
     self.session = session
     self.token = token

@@ -9,6 +9,7 @@ public struct ProtocolViolation: Error, Hashable, Sendable {
   /// The code to close the connection with; `nil` where the next message can be understood all the same.
   public var closeCode: CloseCode?
 
+  /// Without a close code the connection stays.
   public init(number: RequestNumber? = nil, failure: CallFailure, closeCode: CloseCode? = nil) {
     self.number = number
     self.failure = failure
@@ -18,6 +19,7 @@ public struct ProtocolViolation: Error, Hashable, Sendable {
 
 /// Why a WebSocket is closed (RFC 6455 section 7.4; 4000 and up are this protocol's own).
 public struct CloseCode: RawRepresentable, Hashable, Sendable {
+  /// The number in the close frame; one that is not named here stays what it is.
   public let rawValue: UInt16
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 

@@ -24,12 +24,14 @@ public struct Registered: Hashable, Sendable {
   public var token: Redacted<String>
   /// How long a lost session waits to be taken up again.
   public var resumeSeconds: Int
+  /// The user as the gateway knows it.
   public var user: UserID
   /// Credentials for later registrations of this user on this device.
   public var credential: DeviceCredential?
   /// The gateway's version.
   public var version: String
 
+  /// `credential` is `nil` where the app registered with one, which stays good.
   public init(
     session: String, token: Redacted<String>, resumeSeconds: Int, user: UserID, credential: DeviceCredential?,
     version: String
@@ -47,12 +49,14 @@ public struct Registered: Hashable, Sendable {
 public struct Resumed: Hashable, Sendable {
   /// The token for the next time.
   public var token: Redacted<String>
+  /// How long the session waits to be taken up after its next loss.
   public var resumeSeconds: Int
   /// The highest request number that arrived in this session; later requests were lost and can be sent again.
   public var lastRequest: UInt64
   /// Live calls of the session.
   public var calls: [CallID]
 
+  /// The token is for the next loss; the one that was used is spent.
   public init(token: Redacted<String>, resumeSeconds: Int, lastRequest: UInt64, calls: [CallID]) {
     self.token = token
     self.resumeSeconds = resumeSeconds

@@ -45,8 +45,10 @@ public struct AdmissionGate: Sendable {
   /// When something was late, or somebody refused, for the last time.
   private var troubleAt = MonotonicInstant.zero
 
+  /// Begins open: any number of calls may be prepared.
   public init() {}
 
+  /// Nothing was late for a while: no limit is in force.
   public var isOpen: Bool { window == nil }
 
   /// Takes note of how long something waited that is looked at now.

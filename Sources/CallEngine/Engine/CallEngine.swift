@@ -27,6 +27,7 @@ public final class CallEngine {
   /// Microseconds from the last OPTIONS of each trunk to its answer; none where none came.
   var roundTrips: [String: Int64] = [:]
   var lastQuery: UInt64 = 1 << 62
+  /// New calls, emergency calls too, are refused with 503; set by ``EngineInput/drain`` for good.
   public internal(set) var isDraining = false
   /// How many calls may be prepared at a time, by how far the node is behind.
   public internal(set) var admission = AdmissionGate()
@@ -38,6 +39,7 @@ public final class CallEngine {
     context = EngineContext(configuration, draw: draw, at: now)
   }
 
+  /// As ``EngineInput/configure(_:)`` gave it last.
   public var configuration: EngineConfiguration { context.configuration }
 
   /// When ``advance(to:clock:into:)`` is due next; `nil` while nothing waits.
@@ -53,6 +55,7 @@ public final class CallEngine {
     }
   }
 
+  /// A call as lists of live calls show it; `nil` while it is being prepared and once it ends.
   public func call(_ id: CallID) -> CallSnapshot? {
     calls[id].flatMap { $0.isLive ? $0.snapshot : nil }
   }
@@ -260,11 +263,13 @@ public final class CallEngine {
 
 /// How a trunk stands with an engine.
 public struct TrunkStanding: Hashable, Sendable {
+  /// As the configuration names it; ``CallEngine/farEnd`` for the built-in one.
   public let name: String
   /// `up`, `probing`, `down`, `resting` or `draining`.
   public let standing: String
   /// Why no call may go there now; empty when one may.
   public let explanation: String
+  /// Calls that hold a place under the trunk's cap.
   public let liveCalls: Int
   /// From the last OPTIONS to its answer; `nil` where none was sent or answered.
   public let roundTripMicroseconds: Int64?

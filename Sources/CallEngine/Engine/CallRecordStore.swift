@@ -19,18 +19,24 @@ public protocol CallRecordStore: Sendable {
 
 /// Which records, and from where on.
 public struct CallRecordQuery: Hashable, Sendable {
+  /// Most records of one page.
   public static let maximumLimit = 1000
+  /// Records of this account alone; `nil` for all accounts.
   public var account: AccountName?
   /// `[from, to)` of the calls' start.
   public var from: Instant?
+  /// First moment that is no longer included; `nil` for no end.
   public var to: Instant?
   /// Text of a destination, or the beginning of one.
   public var destination: String?
+  /// `nil` for calls that ended in any way.
   public var cause: CallEndCause?
+  /// Most records of the page, 1 to ``maximumLimit``.
   public var limit: Int
   /// Of the page before.
   public var cursor: String?
 
+  /// Brings `limit` into 1 to ``maximumLimit``; the other conditions are open until they are set.
   public init(account: AccountName? = nil, limit: Int = 50, cursor: String? = nil) {
     self.account = account
     self.limit = min(max(limit, 1), CallRecordQuery.maximumLimit)
@@ -38,7 +44,9 @@ public struct CallRecordQuery: Hashable, Sendable {
   }
 }
 
+/// One page of an answer to ``CallRecordQuery``.
 public struct CallRecordPage: Hashable, Sendable {
+  /// Newest first.
   public var records: [CallRecord]
   /// `nil` at the end.
   public var next: String?

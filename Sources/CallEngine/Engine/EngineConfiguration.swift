@@ -8,6 +8,7 @@ public import SIPCore
 public struct EngineConfiguration: Sendable {
   /// One environment: production, sandbox.
   public struct Environment: Sendable {
+    /// As ``Payer/environment`` names it: `production`, `sandbox`.
     public var name: String
     /// Who signs the ledger's operations.
     public var origin: CallOperation.Origin
@@ -29,11 +30,14 @@ public struct EngineConfiguration: Sendable {
     public var emergencyNumbers: Set<String>?
     /// Emergency calls of one account at a time.
     public var emergencyCalls = standardEmergencyCalls
+    /// Where the configuration names no other number.
     public static let standardEmergencyCalls = 8
     /// Names of the trunks that carry emergency calls, in their order; empty for those of other calls.
     public var emergencyTrunks: [String] = []
+    /// Most characters of a user's id in calls to users, 1 to 255.
     public var usersMaximumLength: Int
 
+    /// By default users' ids have at most 40 characters, and no SIP address can be called.
     public init(
       name: String, origin: CallOperation.Origin, trunks: [String], hasSandboxNumbers: Bool = false,
       sipHosts: SIPHosts = SIPHosts(), usersMaximumLength: Int = 40
@@ -79,6 +83,7 @@ public struct EngineConfiguration: Sendable {
     /// Every host that is not private as well.
     public var reachesAny: Bool
 
+    /// Without arguments no host can be reached.
     public init(listed: [String] = [], reachesAny: Bool = false) {
       self.listed = listed
       self.reachesAny = reachesAny
@@ -92,26 +97,34 @@ public struct EngineConfiguration: Sendable {
     func allows(_ host: SIPHost) -> Bool { lists(host) || reachesAny && !host.isInternal }
   }
 
+  /// A call whose payer belongs to none of them is refused.
   public var environments: [Environment]
+  /// Of all environments; each environment names those that carry its calls.
   public var trunks: [CallTrunk]
   /// Session descriptions towards apps.
   public var appPolicy: MediaPolicy
   /// Host of our session descriptions' origin lines.
   public var host: SIPHost
+  /// Times of a call that run already, and the length of its grants, stay as they were when these change.
   public var limits: Limits
   /// Which life of which node of a cluster this is, for the ids of its calls; read at the start alone.
   package var callOrigin: CallIDMaker.Origin?
 
   /// Every limit of a call; milliseconds and seconds as named.
   public struct Limits: Hashable, Sendable {
+    /// Calls of the whole engine, those that are ending included; emergency calls are let in beyond it.
     public var calls = 10_000
+    /// Calls of one app's session, those that are ending included; emergency calls are let in beyond it.
     public var callsPerSession = 16
+    /// Seconds of talk that credit is held for before anything is dialled.
     public var firstGrantSeconds: Int64 = 60
+    /// Seconds of talk that each later extension of the hold buys.
     public var grantSeconds: Int64 = 60
     /// Ask for the next grant when this is left of the last.
     public var guardMilliseconds: Int64 = 5_000
     /// How long an answer of the ledger is waited for.
     public var ledgerMilliseconds: Int64 = 2_000
+    /// Longest call in seconds, 4 hours; the built-in test numbers have limits of their own.
     public var maximumCallSeconds: Int64 = 14_400
     /// Sound before the answer.
     public var earlyMediaMilliseconds: Int64 = 90_000
@@ -119,6 +132,7 @@ public struct EngineConfiguration: Sendable {
     public var deadMediaMilliseconds: Int64 = 30_000
     /// How long keys may take after both sides agreed.
     public var mediaSetUpMilliseconds: Int64 = 15_000
+    /// How long ports and keys for the media may take; the call is refused with 503 after that.
     public var preparationMilliseconds: Int64 = 2_000
     /// How long a trunk may say nothing at all to an INVITE, which UDP has repeated twice by then, where another trunk can
     /// take the call.
@@ -135,6 +149,7 @@ public struct EngineConfiguration: Sendable {
     public init() {}
   }
 
+  /// Takes the standard ``Limits``.
   public init(environments: [Environment], trunks: [CallTrunk], host: SIPHost, appPolicy: MediaPolicy = .app) {
     self.environments = environments
     self.trunks = trunks
@@ -146,19 +161,30 @@ public struct EngineConfiguration: Sendable {
 
 /// A trunk as calls use it.
 public struct CallTrunk: Sendable {
+  /// Name, order, caps, health and failover.
   public var trunk: Trunk
+  /// Where calls go: host, port and transport of every Request-URI.
   public var uri: SIPURI
+  /// Routes before it, such as outbound proxies, top first.
   public var proxies: [SIPURI]
+  /// Credentials for its challenges; `nil` leaves challenges unanswered.
   public var account: DigestAccount?
+  /// Which caller the INVITE names, and how numbers are written.
   public var identity: CallerIdentityPolicy
+  /// Codecs in the order of offers, packet time, SRTP.
   public var media: MediaPolicy
+  /// How it is noticed that the other end of a call is gone (RFC 4028).
   public var sessionTimer: SessionTimerPolicy
+  /// Whether provisional responses are acknowledged (RFC 3262).
   public var reliability: OutgoingCall.Reliability
+  /// Redirections (3xx) that are followed in one call; 0 takes each one as a failure.
   public var maximumRedirections: Int
+  /// How long a call may ring: from the first 180, or without one from the first provisional response.
   public var ringTimeoutMilliseconds: Int64
   /// Where it is known already, for the built-in far end.
   public var paths: [SIPPath]
 
+  /// Without `paths`, DNS says where the trunk is (RFC 3263); a call may ring for three minutes.
   public init(
     trunk: Trunk, uri: SIPURI, proxies: [SIPURI] = [], account: DigestAccount? = nil, identity: CallerIdentityPolicy,
     media: MediaPolicy, sessionTimer: SessionTimerPolicy = .standard,

@@ -31,6 +31,7 @@ public enum EngineEffect: Sendable {
 
 /// The legs of a call that the gateway needs media for.
 public struct MediaNeeds: Hashable, Sendable {
+  /// Which of the gateway's ports the media of a leg uses.
   public enum Port: Hashable, Sendable {
     /// ICE, DTLS-SRTP on the shared port.
     case app
@@ -70,6 +71,7 @@ public enum Announcement: String, Hashable, Sendable, CaseIterable {
 public struct CallLogEntry: Hashable, Sendable {
   public enum Level: String, Hashable, Sendable { case debug, info, warning, error }
   public var level: Level
+  /// `nil` for what concerns no single call.
   public var call: CallID?
   public var message: String
   public init(_ level: Level, call: CallID?, _ message: String) {
@@ -81,25 +83,42 @@ public struct CallLogEntry: Hashable, Sendable {
 
 /// A live call as lists show it. Numbers are whole: masking is the reader's.
 public struct CallSnapshot: Hashable, Sendable {
+  /// The gateway's own id, not SIP's Call-ID (``CallRecord/sipCallID``).
   public var id: CallID
+  /// The payer's environment: `production`, `sandbox`.
   public var environment: String
+  /// The account that pays.
   public var account: AccountName
+  /// Application key of the app that calls; `nil` for a call that was asked for over REST.
   public var application: String?
+  /// User of the app that calls; `nil` for a call that was asked for over REST.
   public var user: UserID?
+  /// Of the called side: of the second destination where two are joined.
   public var kind: Destination.Kind
+  /// Canonical text of the called side: `+46701234567`, `112`, `alice@example.com`.
   public var destination: String
+  /// Only moves forward.
   public var state: CallState
+  /// When the call was asked for.
   public var startedAt: Instant
+  /// When the called side answered; `nil` until then.
   public var answeredAt: Instant?
+  /// Trunk of the latest INVITE; `nil` before the first, and where the gateway itself answers.
   public var trunk: String?
+  /// Codec that is sent to the calling side; `nil` until one is agreed.
   public var nearCodec: String?
+  /// Codec that is sent to the called side; `nil` until one is agreed, and where the gateway itself answers.
   public var farCodec: String?
   /// Micro-units that are held for the call.
   public var heldMicro: Int64
+  /// The account's, in which ``heldMicro`` counts.
   public var currency: Currency
+  /// The latest second; `nil` until sound was measured.
   public var quality: CallQuality?
+  /// Why the call ended; `nil` while it goes on, and where nothing went wrong.
   public var failure: CallFailure?
 
+  /// Of a call that has just been asked for: nothing is held, answered or measured yet.
   public init(
     id: CallID, environment: String, account: AccountName, application: String?, user: UserID?, kind: Destination.Kind,
     destination: String, state: CallState, startedAt: Instant, currency: Currency
@@ -120,25 +139,33 @@ public struct CallSnapshot: Hashable, Sendable {
 
 /// The record of a call that is over.
 public struct CallRecord: Hashable, Sendable {
+  /// As the call stood at its end.
   public var call: CallSnapshot
+  /// Times, end, and the cost as far as it was known when the record was made.
   public var summary: CallSummary
+  /// E.164 number of the caller, a withheld one too; `nil` where the application has none.
   public var callerNumber: String?
+  /// Every INVITE with its outcome, those of the calling side first; empty where the gateway itself answered.
   public var attempts: [CallAttempt]
   /// SIP's Call-ID of the leg that was answered, or of the last attempt; finds the call in the trunk's traces.
   public var sipCallID: String?
   /// A few lines of what happened when, milliseconds since the start, for people.
   public var story: [StoryLine]
+  /// What the app measured, by names of the W3C's WebRTC statistics; empty where it reported nothing.
   public var clientStatistics: [String: Double]
   /// Mean of the seconds.
   public var meanScoreNear: Double?
+  /// Mean of the seconds, of sound from the called side; `nil` where none came.
   public var meanScoreFar: Double?
   /// What was odd.
   public var flags: [Flag]
 
   /// Something odd about a call, kept and shown as its word. A word of another version stays what it is.
   public struct Flag: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The word as it is kept and shown.
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The word itself.
     public var description: String { rawValue }
 
     /// The call was answered, and not one packet of sound came from the calling side, though it was allowed to send.
@@ -147,13 +174,17 @@ public struct CallRecord: Hashable, Sendable {
     public static let noSoundFromCalled = Flag(rawValue: "noSoundFromCalled")
     /// An answer and our CANCEL crossed on the way.
     public static let cancelRace = Flag(rawValue: "cancelRace")
+    /// An operator hung up.
     public static let endedByOperator = Flag(rawValue: "endedByOperator")
     /// Another node had taken the calls over.
     public static let fenced = Flag(rawValue: "fenced")
   }
 
+  /// One line of ``CallRecord/story``.
   public struct StoryLine: Hashable, Sendable, Codable {
+    /// Since the call was asked for; never below 0.
     public var milliseconds: Int64
+    /// Plain words; ``event`` says what they mean where somebody decides by them.
     public var text: String
     public init(milliseconds: Int64, text: String) {
       self.milliseconds = milliseconds
@@ -164,6 +195,7 @@ public struct CallRecord: Hashable, Sendable {
   /// Most lines of a story.
   public static let maximumStoryLines = 200
 
+  /// Attempts, story, statistics and flags are empty until they are set.
   public init(call: CallSnapshot, summary: CallSummary) {
     self.call = call
     self.summary = summary

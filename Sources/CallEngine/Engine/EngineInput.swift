@@ -40,11 +40,14 @@ public enum EngineInput: Sendable {
 
 /// Who asks for a call, and who pays.
 public struct AppCaller: Sendable {
+  /// The app's user and device, whose registration was good.
   public var identity: AppIdentity
+  /// Whose credit the call uses.
   public var payer: Payer
   /// Numbers the application may show; the first is shown when the app names none.
   public var callerNumbers: [E164Number]
 
+  /// Without caller numbers its calls name no caller.
   public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = []) {
     self.identity = identity
     self.payer = payer
@@ -56,16 +59,20 @@ public struct AppCaller: Sendable {
 public struct Payer: Sendable {
   /// `production`, `sandbox` or another name of the configuration.
   public var environment: String
+  /// The ledger's name of it.
   public var account: AccountName
+  /// The account's; `.none` for an account that the ledger does not have.
   public var currency: Currency
   /// `nil` when the account has no plan: nothing that costs can be called.
   public var plan: RatePlan?
+  /// Prefixes that nobody may call, and exceptions from the number plan; looked at before any price.
   public var denyRanges: DenyRanges
   /// What the account's own list of countries has; `nil` without a list.
   public var countries: [Int]?
   /// Whether the ledger has the account. Without it only what the gateway gives away can be called, and no ledger is asked.
   public var isInLedger = true
 
+  /// Takes the account as one that the ledger has; see ``missing(_:environment:)`` for the others.
   public init(
     environment: String, account: AccountName, currency: Currency, plan: RatePlan?, denyRanges: DenyRanges = .none
   ) {
@@ -84,17 +91,24 @@ public struct Payer: Sendable {
   }
 }
 
+/// Names a call asked for over REST until ``EngineEffect/originated(_:_:)`` answers it.
 public struct OriginationID: Hashable, Sendable {
+  /// Counted up by the shell.
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }
 
 /// Two destinations to be joined: the first is called, then the second.
 public struct Origination: Sendable {
+  /// Called first; never an emergency service. It is the calling side of the record.
   public var first: Destination
+  /// Called once the first has answered.
   public var second: Destination
+  /// Sent with the INVITEs of both legs.
   public var headers: CustomHeaders
+  /// E.164 number to show; `nil` to name no caller.
   public var callerNumber: E164Number?
+  /// Pays for both legs.
   public var payer: Payer
 
   public init(

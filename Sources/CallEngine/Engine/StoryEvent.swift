@@ -22,6 +22,7 @@ extension CallRecord.StoryLine {
     case takenBack
     case noMediaInTime
 
+    /// The words of the line as they are kept; ``init(_:)`` reads them back.
     public var text: String {
       switch self {
       case .rings: "rings"

@@ -25,6 +25,7 @@ public struct VelocityRule: Hashable, Sendable {
     case sip
   }
 
+  /// What happens to a call, or to its account, once the limit is reached.
   public enum Consequence: String, Hashable, Sendable, CaseIterable {
     /// A line in the log and a count in the metrics, once an hour; the call goes on.
     case alarm
@@ -34,14 +35,18 @@ public struct VelocityRule: Hashable, Sendable {
     case lock
   }
 
+  /// Each account, or each user, has a count of its own.
   public var party: Party
+  /// Only these calls are counted, and only these are refused by ``Consequence/refuse``.
   public var destinations: Destinations
   /// Calls in an hour; `nil` for any number of them.
   public var calls: Int?
   /// Micro-units of the account's currency in an hour, holds of calls that are up included; `nil` for any amount.
   public var spendMicro: Int64?
+  /// What comes once a limit would be passed.
   public var consequence: Consequence
 
+  /// Without `calls` and `spendMicro` the rule limits nothing; the configuration refuses such a rule.
   public init(
     _ party: Party, to destinations: Destinations, calls: Int? = nil, spendMicro: Int64? = nil,
     then consequence: Consequence

@@ -13,11 +13,13 @@ public struct HEP3Packet: Hashable, Sendable {
   /// Bytes of each name; the rest is cut off.
   public static let maximumNameBytes = 255
 
+  /// Tells the collector how to read ``payload``.
   public var kind: Kind
   /// `udp`, `tcp`, `tls`, as ``CallTrace/Message/transport``.
   public var transport: String
   /// Numeric with a port, `192.0.2.1:5060`, as ``CallTrace/Message/local``.
   public var source: String
+  /// As ``source``. Where the two are not addresses of one family, both are sent as made-up ones (RFC 5737).
   public var destination: String
   /// Unix time in microseconds.
   public var at: Int64
@@ -29,8 +31,10 @@ public struct HEP3Packet: Hashable, Sendable {
   public var node: String?
   /// What all packets of a call have in common: the SIP Call-ID of its trunk leg, or the call's id.
   public var correlationID: String
+  /// Kept whole here; ``bytes`` cuts it at ``maximumPayloadBytes``.
   public var payload: [UInt8]
 
+  /// Nothing is checked or cut here; ``bytes`` cuts names and payload.
   public init(
     _ kind: Kind, transport: String, source: String, destination: String, at: Int64, agent: UInt32,
     password: String? = nil, node: String? = nil, correlationID: String, payload: [UInt8]

@@ -5,6 +5,7 @@ import SIPCore
 
 /// What rules look at: a call's sources, read once.
 public struct CallEvidence: Sendable {
+  /// As they were given.
   public let sources: CallStorySources
   /// Why the call failed, or was refused.
   let failure: CallFailure?
@@ -23,6 +24,7 @@ public struct CallEvidence: Sendable {
   /// What went wrong on the way to a peer.
   let pathProblems: [(note: CallTrace.Note, problem: CallTrace.PathProblem)]
 
+  /// The failure is the record's, else that of the live call.
   public init(_ sources: CallStorySources) {
     self.init(sources, failure: sources.record?.summary.failure ?? sources.live?.failure)
   }

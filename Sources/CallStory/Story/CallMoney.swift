@@ -1,17 +1,22 @@
 /// What a call had to do with the ledger, read once for its story. Amounts are micro-units.
 public struct CallMoney: Codable, Hashable, Sendable {
+  /// Name of the customer's account, without the journal's prefix.
   public var account: String
   /// ISO 4217.
   public var currency: String
   /// Of the account, now.
   public var balanceMicro: Int64
+  /// What a new hold may take now: the balance less what is held and less the floor.
   public var availableMicro: Int64
   /// The prefix and the name of the destination that the price is of; `nil` for a free call.
   public var destination: String?
   /// Price of a minute in billionths of a unit.
   public var ratePerMinuteNano: Int64?
+  /// Charged once a call, besides the rate; `nil` where no price is known.
   public var connectionFeeMicro: Int64?
+  /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
   public var initialSeconds: Int64?
+  /// Billing step after ``initialSeconds``, of the price's first tier.
   public var incrementSeconds: Int64?
   /// Deck and version, where known.
   public var deck: String?
@@ -19,17 +24,24 @@ public struct CallMoney: Codable, Hashable, Sendable {
   public var reservedMicro: Int64?
   /// `open`, `settled`, `voided`; `nil` where nothing was held.
   public var holdState: String?
+  /// `nil` before the hold is settled.
   public var chargedMicro: Int64?
+  /// From the call's record; `nil` while it is up.
   public var billedSeconds: Int64?
+  /// The charge first, then refunds and corrections of the call; empty where nothing was charged.
   public var transfers: [Transfer]
 
   /// One transfer with its two entries.
   public struct Transfer: Codable, Hashable, Sendable {
+    /// The transfer's number in the ledger.
     public var id: String
     /// Unix milliseconds.
     public var at: Int64
+    /// `call`, `refund`, `adjust` or another of the ledger's kinds.
     public var kind: String
+    /// On the account that the amount leaves.
     public var debit: Posting
+    /// On the account that the amount reaches.
     public var credit: Posting
 
     public init(id: String, at: Int64, kind: String, debit: Posting, credit: Posting) {
@@ -41,10 +53,13 @@ public struct CallMoney: Codable, Hashable, Sendable {
     }
   }
 
+  /// One entry of a transfer.
   public struct Posting: Codable, Hashable, Sendable {
     /// As the journal names it: `liabilities:prepaid:anna`.
     public var account: String
+    /// Negative on the debit side, positive on the credit side.
     public var amountMicro: Int64
+    /// Of the account after this entry.
     public var balanceMicro: Int64
 
     public init(account: String, amountMicro: Int64, balanceMicro: Int64) {
@@ -54,6 +69,7 @@ public struct CallMoney: Codable, Hashable, Sendable {
     }
   }
 
+  /// No price, hold or transfer yet; those are set one by one.
   public init(account: String, currency: String, balanceMicro: Int64, availableMicro: Int64) {
     self.account = account
     self.currency = currency

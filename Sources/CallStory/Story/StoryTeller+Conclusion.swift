@@ -96,7 +96,7 @@ extension StoryTeller {
 
   // MARK: Words
 
-  /// `0.412 s`, `12.3 s`, `2 min 5 s`, `1 h 2 min`.
+  /// `412 ms`, `12.3 s`, `2 min 5 s`, `1 h 2 min`.
   static func duration(_ milliseconds: Int64) -> String {
     let milliseconds = max(0, milliseconds)
     switch milliseconds {

@@ -9,26 +9,38 @@ public struct CallTrace: Codable, Hashable, Sendable {
   public static let maximumMessageBytes = 16 * 1024
   /// Bytes of all messages and lines together.
   public static let maximumBytes = 512 * 1024
+  /// What the app and the gateway said to each other; later lines are counted only.
   public static let maximumLines = 400
   /// Bytes of the words of a line or a note; the rest is cut off.
   public static let maximumTextBytes = 1024
   /// Seconds of sound that are kept one by one, of each side; of a longer call every second, fourth, … of them.
   public static let maximumSeconds = 900
+  /// SIP dialogs of a call; messages of later ones are not kept.
   public static let maximumDialogs = 64
+  /// Agreements on the sound; of more, the first ones and the last one stay.
   public static let maximumPlans = 64
+  /// Later notes are counted in ``omittedLines`` only.
   public static let maximumNotes = 400
 
+  /// Of the encoding; a trace with a later one is refused.
   public static let currentVersion = 1
+  /// Of the encoding that it was written in.
   public var version = CallTrace.currentVersion
   /// The call's id.
   public var call: String
   /// Unix time in microseconds.
   public var startedAt: Int64
+  /// In the order in which they began; at most ``maximumDialogs``.
   public var dialogs: [Dialog] = []
+  /// As they were told, at most ``maximumMessages``; each points into ``dialogs``.
   public var messages: [Message] = []
+  /// What the app asked and was told; at most ``maximumLines``.
   public var lines: [Line] = []
+  /// What was agreed for the sound; at most ``maximumPlans``.
   public var plans: [Plan] = []
+  /// Both sides by time; of a long call only every second, fourth, … one, and always the last.
   public var seconds: [Second] = []
+  /// At most ``maximumNotes``.
   public var notes: [Note] = []
   /// What the configuration said of the trunks that were tried, by name.
   public var trunks: [String: CallStorySources.TrunkFacts] = [:]
@@ -37,6 +49,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   /// Lines and notes.
   public var omittedLines = 0
 
+  /// Nothing seen yet. `startedAt` is Unix time in microseconds.
   public init(call: String, startedAt: Int64) {
     self.call = call
     self.startedAt = startedAt
@@ -49,7 +62,9 @@ public struct CallTrace: Codable, Hashable, Sendable {
 
   /// A SIP dialog of the call, one for each attempt at a trunk.
   public struct Dialog: Codable, Hashable, Sendable {
+    /// By this a message finds its dialog.
     public var sipCallID: String
+    /// The leg that it belongs to.
     public var side: Side
     /// `nil` for a SIP address that was called directly.
     public var trunk: String?
@@ -63,7 +78,9 @@ public struct CallTrace: Codable, Hashable, Sendable {
 
   /// A SIP message as it was sent or came, secrets blotted out with as many letters.
   public struct Message: Codable, Hashable, Sendable {
+    /// Microseconds since the call began.
     public var at: Int64
+    /// The gateway sent it; otherwise it came.
     public var isSent: Bool
     /// Place in ``CallTrace/dialogs``.
     public var dialog: Int
@@ -71,13 +88,16 @@ public struct CallTrace: Codable, Hashable, Sendable {
     public var transport: String
     /// Numeric, `192.0.2.1:5060` or `[2001:db8::1]:5060`.
     public var local: String
+    /// As ``local``.
     public var remote: String
+    /// At most ``CallTrace/maximumMessageBytes`` of it; what is no UTF-8 is replaced.
     public var text: String
     /// Bytes that it had.
     public var bytes: Int
     /// Whether the same bytes went the same way before.
     public var isRepeated: Bool
 
+    /// Takes the text as it is: ``CallTraceRecorder`` has blotted out its secrets.
     public init(
       at: Int64, isSent: Bool, dialog: Int, transport: String, local: String, remote: String, text: String, bytes: Int,
       isRepeated: Bool
@@ -96,7 +116,9 @@ public struct CallTrace: Codable, Hashable, Sendable {
 
   /// Something that the app asked or was told.
   public struct Line: Codable, Hashable, Sendable {
+    /// Microseconds since the call began.
     public var at: Int64
+    /// The app asked; otherwise it was told.
     public var isFromApp: Bool
     /// The message's type in `landline.v1`: `call`, `ringing`, `ended`.
     public var type: String
@@ -105,6 +127,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
     /// The session description it carried.
     public var description: String?
 
+    /// Takes texts as they are: ``CallTraceRecorder`` has blotted out their secrets.
     public init(at: Int64, isFromApp: Bool, type: String, text: String, description: String? = nil) {
       self.at = at
       self.isFromApp = isFromApp
@@ -116,12 +139,16 @@ public struct CallTrace: Codable, Hashable, Sendable {
 
   /// What both ends of a leg agreed on.
   public struct Plan: Codable, Hashable, Sendable {
+    /// Microseconds since the call began.
     public var at: Int64
     public var side: Side
     /// `opus`, `PCMA`.
     public var codec: String
+    /// Ticks a second of the RTP timestamp.
     public var clockRate: Int
+    /// Of the packets that the gateway sends, 0 to 127.
     public var payloadType: Int
+    /// Sound in each packet that the gateway sends.
     public var packetMilliseconds: Int
     /// `DTLS-SRTP`, `SDES`, `RTP`.
     public var security: String
@@ -148,9 +175,12 @@ public struct CallTrace: Codable, Hashable, Sendable {
 
   /// One second of one leg. Counts are since the leg's start.
   public struct Second: Codable, Hashable, Sendable {
+    /// Microseconds since the call began.
     public var at: Int64
     public var side: Side
+    /// What the gateway received of this leg.
     public var received: Direction
+    /// What the gateway sent to this leg; loss and jitter as the peer reports them.
     public var sent: Direction
     /// Milliseconds; `nil` before the first report.
     public var roundTrip: Double?
@@ -164,8 +194,11 @@ public struct CallTrace: Codable, Hashable, Sendable {
     }
   }
 
+  /// Counts and measures of one direction of a leg, as the gateway knows them.
   public struct Direction: Codable, Hashable, Sendable {
+    /// Since the leg's start.
     public var packets: Int64
+    /// Since the leg's start.
     public var bytes: Int64
     /// RFC 3550 A.3.
     public var lost: Int64
@@ -194,6 +227,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
 
   /// Anything else worth a line: keys agreed, first sound, silence, ICE and DTLS failures, ledger steps.
   public struct Note: Codable, Hashable, Sendable {
+    /// What happened; ``Note/text`` has the particulars.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
       /// Keys agreed.
       case secured
@@ -212,9 +246,12 @@ public struct CallTrace: Codable, Hashable, Sendable {
       /// A line of the call's own story.
       case story
     }
+    /// Microseconds since the call began.
     public var at: Int64
     public var kind: Kind
+    /// `nil` for what concerns no single leg.
     public var side: Side?
+    /// Empty where the kind says it all; at most ``CallTrace/maximumTextBytes``.
     public var text: String
 
     public init(at: Int64, kind: Kind, side: Side? = nil, text: String = "") {

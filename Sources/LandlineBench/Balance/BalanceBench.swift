@@ -5,16 +5,20 @@ import LedgerSQLite
 
 /// A command on a large ledger, as a person meets it: the whole process, from its start to its end.
 public enum BalanceBench {
+  /// How large a ledger, and which command.
   public struct Options: Sendable {
     /// Entries in the ledger; two a transfer.
     public var postings = 1_000_000
     /// Folder that keeps the ledger from run to run; `nil` for a temporary one.
     public var folder: String?
+    /// Runs that are timed, after one that is not.
     public var rounds = 30
     /// The command to time, path first; `nil` for `balance ACCOUNT --database FILE` of the `landline` beside this program.
     public var command: [String]?
+    /// Told how far the ledger is made, and what is timed.
     public var progress: BenchProgress = { _ in }
 
+    /// `balance` on a temporary ledger of a million postings, 30 times.
     public init() {}
   }
 
@@ -25,6 +29,8 @@ public enum BalanceBench {
   /// Postings between two lines of progress.
   static let progressPostings = 200_000
 
+  /// Makes the ledger first, unless the folder given has one of this size already.
+  /// - Throws: ``BenchProblem`` for options out of range, or when the command ends with a status other than 0.
   public static func run(_ options: Options) async throws -> BalanceBenchReport {
     guard options.postings > 0, options.rounds > 0 else {
       throw BenchProblem("postings and rounds are at least 1")

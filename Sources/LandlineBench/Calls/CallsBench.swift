@@ -20,7 +20,9 @@ public enum CallsBench {
     case b8 = "B8"
   }
 
+  /// Which rows, under which loads, and with which programs.
   public struct Options: Sendable {
+    /// Measured in this order.
     public var rows = Row.allCases
     /// Times that ours and the anchor take turns.
     public var rounds = 3
@@ -36,6 +38,7 @@ public enum CallsBench {
     public var apps = 16
     /// Sessions and calls at both ends of the memory's slope.
     public var memoryCounts = (few: 100, many: 500)
+    /// Calls of B6 whose remains in memory are measured, after a tenth as many to warm up; 0 leaves that out.
     public var finishedCalls = 10_000
     /// Entries of the large ledger that a gateway is started on.
     public var ledgerEntries = 1_000_000
@@ -45,10 +48,14 @@ public enum CallsBench {
     public var folder: String?
     /// The gateway's program; `nil` for `landline` beside this one.
     public var gateway: String?
+    /// The program that plays the callee of B3 and B3d: a path, or a name that is looked for in `PATH` and `/usr/sbin`.
     public var sipp = "sipp"
+    /// The relay that B3 compares with and cannot do without, found as ``sipp`` is.
     public var kamailio = "kamailio"
+    /// Told before each measurement.
     public var progress: BenchProgress = { _ in }
 
+    /// All rows, with the gateway beside this program.
     public init() {}
   }
 

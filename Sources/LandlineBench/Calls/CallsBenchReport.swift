@@ -82,6 +82,7 @@ public struct CallsBenchReport: BenchReport {
   var trials: [Trial] = []
   /// The disk's own write and flush of 4 KiB, beside the delays.
   var flush: FlushProbe?
+  /// What was left out, or does not count because calls failed, a line each.
   public var notes: [String] = []
 
   /// Calls of our gateway, and those of them that did not go from `placed` to a settled end.
@@ -95,6 +96,7 @@ public struct CallsBenchReport: BenchReport {
 
   static let ours = "landline"
 
+  /// Figures with their targets and verdicts, then the trials, then the notes.
   public var table: String {
     var parts: [String] = []
     var table = BenchTable(["", "landline", "anchor", "landline/anchor", "target", "verdict"])

@@ -5,6 +5,7 @@ import LedgerSQLite
 
 /// The store beside a bare SQLite loop: durable calls a second, CPU a call, and delays under a schedule of arrivals.
 public enum LedgerBench {
+  /// Where, how long and under which loads.
   public struct Options: Sendable {
     /// Folder on the disk to measure; `nil` for a temporary one.
     public var folder: String?
@@ -18,11 +19,14 @@ public enum LedgerBench {
     public var rounds = 3
     /// Operations a second in the schedules.
     public var rates = [500, 2000, 5000, 10_000]
+    /// Told before each measurement.
     public var progress: BenchProgress = { _ in }
 
+    /// A disk and a place in memory, four sizes of groups and four schedules, 2 s for each measurement.
     public init() {}
   }
 
+  /// - Throws: ``BenchProblem`` when a folder cannot be made or flushed, or the ledger refuses an operation.
   public static func run(_ options: Options) async throws -> LedgerBenchReport {
     var places = [("disk", options.folder ?? BenchPlaces.diskFolder)]
     if options.measuresMemory, BenchPlaces.hasMemoryFolder { places.append(("memory", BenchPlaces.memoryFolder)) }

@@ -4,20 +4,27 @@ public struct LedgerBenchReport: BenchReport, Hashable {
   public struct Place: Hashable, Sendable, Encodable {
     /// `disk` or `memory`.
     public let name: String
+    /// In which a folder for the ledgers was made, and removed afterwards.
     public let folder: String
+    /// In the order that was asked for.
     public let groups: [Group]
+    /// In the order that was asked for.
     public let schedules: [Schedule]
   }
 
   /// Authorise and settle in commits of one size, ours and the floor in turn.
   public struct Group: Hashable, Sendable, Encodable {
+    /// Callers in step, whose operations one commit can take; ``meanGroup`` is what it took.
     public let size: Int
     /// How fast the place flushed at the time.
     public let flush: FlushProbe
+    /// Calls authorised and settled in a second on the clock, each durable before the next step.
     public let pairsPerSecond: Spread
+    /// The same of the bare SQLite loop.
     public let floorPairsPerSecond: Spread
     /// CPU time of the whole process for one pair.
     public let cpuMicrosecondsPerPair: Spread
+    /// The same of the bare SQLite loop.
     public let floorCpuMicrosecondsPerPair: Spread
     /// Our pairs a second divided by the floor's, of neighbouring measurements.
     public let ratio: Spread
@@ -25,8 +32,11 @@ public struct LedgerBenchReport: BenchReport, Hashable {
     public let cpuRatio: Spread
     /// Operations in a commit that were really reached.
     public let meanGroup: Double
+    /// CPU time of the whole process for one authorisation.
     public let authoriseCpuMicroseconds: Spread
+    /// CPU time of the whole process to record that a call was answered, which no pair includes.
     public let answerCpuMicroseconds: Spread
+    /// CPU time of the whole process for one settlement.
     public let settleCpuMicroseconds: Spread
 
     init(size: Int, flush: FlushProbe, ours: [ClosedLoop.Result], floor: [PairSample]) {
@@ -53,16 +63,21 @@ public struct LedgerBenchReport: BenchReport, Hashable {
 
   /// Operations that arrived by a schedule.
   public struct Schedule: Hashable, Sendable, Encodable {
+    /// As scheduled, whatever was reached.
     public let operationsPerSecond: Int
+    /// How fast the place flushed just before.
     public let flush: FlushProbe
     /// Operations answered in a second of the run, its tail included: below the schedule when the store fell behind.
     public let answeredPerSecond: Double
     /// Answer minus due instant.
     public let medianMilliseconds: Double
+    /// The delay that 99 % of operations kept within.
     public let p99Milliseconds: Double
+    /// The longest delay of any operation.
     public let highestMilliseconds: Double
     /// CPU time of the whole process, the arrivals' own thread included.
     public let cpuMicrosecondsPerOperation: Double
+    /// Operations in a commit.
     public let meanGroup: Double
 
     init(rate: Int, flush: FlushProbe, _ result: OpenLoop.Result) {
@@ -78,9 +93,12 @@ public struct LedgerBenchReport: BenchReport, Hashable {
     }
   }
 
+  /// Counted seconds, as asked for; warming up not included.
   public let secondsPerMeasurement: Double
+  /// The disk first, then memory if it was measured.
   public let places: [Place]
 
+  /// For each place a table of groups and one of schedules.
   public var table: String {
     places.map { place in
       var pairs = BenchTable([

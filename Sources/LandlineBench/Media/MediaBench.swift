@@ -32,6 +32,7 @@ public enum MediaBench {
     }
   }
 
+  /// Which rows, and how much load.
   public struct Options: Sendable {
     /// Folder with the programs that are measured with.
     public var perfTools = "../shared/perf-tools"
@@ -39,10 +40,14 @@ public enum MediaBench {
     public var calls: Int?
     /// Seconds that are counted in each trial.
     public var seconds = 10.0
+    /// Turns of ours, the anchor and the floor, 1 to 100; memory is measured once.
     public var rounds = 3
+    /// Measured in this order.
     public var rows = Row.allCases
+    /// Told before each measurement.
     public var progress: BenchProgress = { _ in }
 
+    /// All rows, three rounds of 10 s each.
     public init() {}
 
     /// Calls that keep rtpengine, in user space, well under one core.

@@ -74,8 +74,10 @@ public struct MediaBenchReport: BenchReport {
   var delay: Delay?
   var memory: [Memory] = []
   var growth: Growth?
+  /// What was left out and why, a line each.
   public var notes: [String] = []
 
+  /// Processor time, delay and memory, each where it was measured, then the notes.
   public var table: String {
     var parts: [String] = []
     if !costs.isEmpty { parts.append(costTable) }

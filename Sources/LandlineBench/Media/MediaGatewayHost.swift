@@ -25,6 +25,7 @@ public final class MediaGatewayHost {
     let count = Mutex(0)
   }
 
+  /// Starts a media loop on 127.0.0.1, ports 20400 to 32699, where a port that was used can be used again at once.
   public init() throws {
     var configuration = MediaLoopConfiguration(
       app: [], trunk: [.init(bind: .ipv4(0x7F00_0001), ports: Self.ports)])

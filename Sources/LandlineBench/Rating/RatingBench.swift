@@ -4,14 +4,20 @@ import RoutingCore
 
 /// A large rate deck: reading it, making it ready, and looking numbers up beside a bare search in C.
 public enum RatingBench {
+  /// How large a deck, and how many numbers.
   public struct Options: Sendable {
+    /// 1 to 4 million, the most that a deck takes.
     public var prefixes = 1_000_000
     /// Random numbers looked up in each round.
     public var lookups = 1_000_000
+    /// Rounds that count, after one to warm up.
     public var rounds = 7
+    /// Decides the deck; the numbers looked up come from the seed after.
     public var seed: UInt64 = 20_261_121
+    /// Told before each part begins.
     public var progress: BenchProgress = { _ in }
 
+    /// A million prefixes, and a million numbers in each of seven rounds.
     public init() {}
   }
 
@@ -21,6 +27,7 @@ public enum RatingBench {
   static let callSeconds: Int64 = 95
   private static let instant = Instant(seconds: 1_795_000_000)
 
+  /// - Throws: ``BenchProblem`` for options out of range, or when index and bare search find different prefixes.
   public static func run(_ options: Options) throws -> RatingBenchReport {
     guard (1...RateDeck.maximumRows).contains(options.prefixes), options.lookups > 0, options.rounds > 0 else {
       throw BenchProblem("a deck has 1 to \(RateDeck.maximumRows) prefixes; lookups and rounds are at least 1")

@@ -47,6 +47,7 @@ extension BenchReport {
 
 /// Why a benchmark could not be run.
 public struct BenchProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// For people: what is missing or went wrong, and the package to install where that helps.
   public let description: String
 
   public init(_ description: String) { self.description = description }

@@ -8,6 +8,7 @@ public struct FlushProbe: Hashable, Sendable, Encodable {
 
   /// Write and fdatasync(2) of one block, in milliseconds.
   public let milliseconds: Spread
+  /// Blocks that were written and flushed.
   public let count: Int
 
   /// Writes and flushes blocks of a new file in `folder` for `seconds`.

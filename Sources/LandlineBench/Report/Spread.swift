@@ -1,7 +1,10 @@
 /// Several measurements of one thing: the middle one, and how far they lie apart.
 public struct Spread: Hashable, Sendable, Encodable {
+  /// The mean of the middle two where their number is even.
   public let median: Double
+  /// The smallest sample.
   public let lowest: Double
+  /// The largest sample.
   public let highest: Double
 
   /// - Parameter samples: measurements in any order; none at all give zeros.

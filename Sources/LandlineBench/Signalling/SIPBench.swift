@@ -5,6 +5,7 @@ import Foundation
 ///
 /// SIPp plays the callee: INVITE, 100, 180, 200 with a session description, ACK, BYE, 200 over UDP on loopback.
 public enum SIPBench {
+  /// How much load, and with which programs.
   public struct Options: Sendable {
     /// Seconds of load at each rate.
     public var seconds = 10.0
@@ -12,14 +13,20 @@ public enum SIPBench {
     public var rates = [400, 800, 1600, 2400]
     /// Calls a second through Kamailio: a quarter, half and three quarters of what it can on one core.
     public var kamailioRates = [400, 800, 1600]
+    /// Transactions without an answer yet, beside which an exchange is timed; one trial each.
     public var liveTransactions = [1_000, 10_000, 40_000]
+    /// Calls that are open at the same time while their memory is measured.
     public var dialogs = 10_000
     /// Runs of each hostile message; the fastest counts, since everything slower was the machine.
     public var hostileRounds = 5
+    /// The program that plays the callee: a path, or a name that is looked for in `PATH` and `/usr/sbin`.
     public var sipp = "sipp"
+    /// The program to compare with, found as ``sipp`` is.
     public var kamailio = "kamailio"
+    /// Told before each part begins.
     public var progress: BenchProgress = { _ in }
 
+    /// Ten seconds at each of four rates of calls, and at three through Kamailio.
     public init() {}
   }
 

@@ -11,15 +11,20 @@ public struct MemorySlopeReport: BenchReport {
   /// Micro-units of one call: less than a minute at 0.0145, by the minute.
   static let priceMicro: Int64 = 14_500
 
+  /// Calls that were to be counted, without those to warm up.
   public let calls: Int
+  /// Calls before the first sample.
   public let warmUpCalls: Int
+  /// Calls a second, as asked for.
   public let rate: Int
   let seconds: Double
+  /// Calls, those to warm up included, that did not go from `placed` to a settled end.
   public let failed: Int
   let failures: [String: Int]
   /// Bytes that a call leaves in memory of the gateway's own, and in all that is resident.
   let own: Slope
   let resident: Slope
+  /// Bytes that a call may leave, as asked for.
   public let limitBytes: Double
   let samples: [Sample]
   /// KiB of the gateway's own when nothing of a call lingered any more.
@@ -78,8 +83,10 @@ public struct MemorySlopeReport: BenchReport {
       && books.chargedMicro == expectedMicro
   }
 
+  /// Flat, with books that add up, nothing left over, and a gateway that ended with status 0.
   public var hasPassed: Bool { isFlat && isAccountedFor && leftOvers.isEmpty && gatewayExit == 0 }
 
+  /// Figures with their targets and verdicts, then why calls failed.
   public var table: String {
     var table = BenchTable(["", "", "target", "verdict"])
     func bytes(_ slope: Slope) -> String {

@@ -5,9 +5,11 @@ import NIOPosix
 /// Many calls held at once for a long time, with everything that people and networks do to calls, against a gateway of
 /// its own process: usually one that was built with a sanitizer.
 public enum SoakBench {
+  /// How many calls, for how long, and how much happens to them.
   public struct Options: Sendable {
     /// Bridged calls at a time: each has a leg to an app, with ICE, DTLS and SRTP, and one to a trunk.
     public var calls = 500
+    /// Counted from when all calls are bridged, or from when a slow gateway had time enough to bridge them.
     public var seconds = 600.0
     /// The gateway's program; `nil` for `landline` beside this one.
     public var gateway: String?
@@ -23,8 +25,10 @@ public enum SoakBench {
     public var folder: String?
     /// Kept after the run: what the gateway said.
     public var log: String?
+    /// Told how the run goes, while calls are held every 15 s.
     public var progress: BenchProgress = { _ in }
 
+    /// 500 calls for ten minutes, through the gateway beside this program.
     public init() {}
   }
 

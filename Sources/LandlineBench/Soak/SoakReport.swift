@@ -1,12 +1,16 @@
 /// What ``SoakBench`` found.
 public struct SoakReport: BenchReport {
+  /// Calls to be held at a time, as asked for.
   public let calls: Int
   /// That the calls were held for.
   public let seconds: Double
   /// At the same time, both sides of the gateway together.
   public let legs: Spread
+  /// What was done to calls and what became of them, by name, with how often.
   public let operations: [String: Int]
+  /// What should not have been, with how often; empty in a good run.
   public let failures: [String: Int]
+  /// Calls whose end an app was told.
   public let ended: Int
   let soundToApps: Int
   let soundToFarEnd: Int
@@ -15,6 +19,7 @@ public struct SoakReport: BenchReport {
   let peakKibibytes: Int
   let toldMicro: Int64
   var books = SoakBooks()
+  /// Its exit status after it was told to stop; 128 and the signal's number where a signal ended it.
   public internal(set) var gatewayExit: Int32 = 0
 
   init(
@@ -34,13 +39,16 @@ public struct SoakReport: BenchReport {
     self.peakKibibytes = peakKibibytes
   }
 
+  /// All failures together; one call may have several.
   public var failed: Int { failures.values.reduce(0, +) }
 
   /// The ledger charged what apps were told, and keeps its rules.
   public var isAccountedFor: Bool { books.isSound && books.openHolds == 0 && books.chargedMicro == toldMicro }
 
+  /// Without a failure, with books that add up, nothing left over, and a gateway that ended with status 0.
   public var hasPassed: Bool { failed == 0 && isAccountedFor && leftOvers.isEmpty && gatewayExit == 0 }
 
+  /// Figures with their targets and verdicts, then operations, failures and what was left over.
   public var table: String {
     var table = BenchTable(["", "", "target", "verdict"])
     func row(_ name: String, _ value: String, _ target: String = "", _ isMet: Bool? = nil) {

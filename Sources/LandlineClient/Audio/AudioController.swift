@@ -53,7 +53,9 @@ public final class AudioController: Sendable {
 
   /// Silence goes out in place of all that would be heard; the other side's sound still comes in.
   public var isMuted: Bool { state.withLock { $0.isMuted } }
+  /// From the next frame on; on ``Client/audio`` for all calls. The gateway is told.
   public func mute() { state.withLock { $0.isMuted = true } }
+  /// A call is heard again once neither its own controller nor the client's is muted.
   public func unmute() { state.withLock { $0.isMuted = false } }
 
   /// Where the sound comes from; asked from the answer on. `nil`: the client's for a call, silence for the client.
@@ -85,6 +87,7 @@ public final class AudioController: Sendable {
     startPlayingSoundFile(try SoundFile(path: path), loops: loops)
   }
 
+  /// From the next frame on; nothing happens when none plays.
   public func stopPlayingSoundFile() { playing.withLock { $0.player = nil } }
 
   /// The app's own user hears a file, or will as soon as the call has sound.
@@ -165,6 +168,7 @@ public final class AudioController: Sendable {
     startSendingSoundFile(try SoundFile(path: path), loops: loops, mode: mode)
   }
 
+  /// From the next frame on the source alone is heard again; nothing happens when none is being sent.
   public func stopSendingSoundFile() { state.withLock { $0.sending = nil } }
 
   /// A file waits to be sent or is being sent. One on the client's controller is sent until it is stopped or replaced,

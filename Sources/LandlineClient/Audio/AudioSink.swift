@@ -11,7 +11,9 @@ public protocol AudioSink: Sendable {
 }
 
 extension AudioSink {
+  /// Holds for a sink that does not say otherwise.
   public var hearsSoundFiles: Bool { true }
+  /// Does nothing: a sink may leave the method out.
   public func finish() {}
 }
 
@@ -22,5 +24,6 @@ public struct CallbackSink: AudioSink {
   /// - Parameter received: Takes a frame of what comes from the other side every 20 ms; must not wait.
   public init(_ received: @escaping @Sendable ([Int16]) -> Void) { self.received = received }
 
+  /// Passes on what was received; what was sent is not used.
   public func take(received: [Int16], sent: [Int16], at time: MonotonicInstant) { self.received(received) }
 }

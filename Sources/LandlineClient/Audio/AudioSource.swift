@@ -10,6 +10,7 @@ public protocol AudioSource: Sendable {
 /// Says nothing.
 public struct SilenceSource: AudioSource {
   public init() {}
+  /// Empty: samples that are missing are silence.
   public func next(_ count: Int) -> [Int16] { [] }
 }
 
@@ -32,6 +33,7 @@ public final class ToneSource: AudioSource {
     state = Mutex(State(generator: ToneGenerator(tone, samplingRate: AudioFormat.samplingRate)))
   }
 
+  /// The sine goes on where the last samples ended.
   public func next(_ count: Int) -> [Int16] {
     state.withLock { state in
       state.generator.fill(state.room, count: count)
@@ -47,6 +49,7 @@ public struct CallbackSource: AudioSource {
   /// - Parameter read: Gives so many samples at ``AudioFormat/samplingRate``; called every 20 ms, must not wait.
   public init(_ read: @escaping @Sendable (Int) -> [Int16]) { self.read = read }
 
+  /// What the closure gives for the same count.
   public func next(_ count: Int) -> [Int16] { read(count) }
 }
 
@@ -54,7 +57,9 @@ public struct CallbackSource: AudioSource {
 public final class FileSource: AudioSource {
   private let player: Mutex<SoundPlayer>
 
+  /// With `loops` the file begins again at its end; otherwise silence follows.
   public init(_ file: SoundFile, loops: Bool = false) { player = Mutex(SoundPlayer(file, loops: loops)) }
 
+  /// Fewer than `count` at the file's end, then none.
   public func next(_ count: Int) -> [Int16] { player.withLock { $0.next(count) } }
 }

@@ -21,6 +21,7 @@ public final class RecordingSink: AudioSink {
     var failure: String?
   }
 
+  /// Of the file, as it was given.
   public let path: String
   private let state: Mutex<State>
 
@@ -43,6 +44,7 @@ public final class RecordingSink: AudioSink {
   /// Why the recording ended early; `nil` while all is well.
   public var failure: String? { state.withLock { $0.failure } }
 
+  /// Does nothing after ``finish()`` or a failure.
   public func take(received: [Int16], sent: [Int16], at time: MonotonicInstant) {
     state.withLock { state in
       guard state.handle >= 0 else { return }

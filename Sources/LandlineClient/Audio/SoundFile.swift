@@ -5,8 +5,11 @@ import MediaCore
 public struct SoundFile: Sendable {
   /// Why a file cannot be used.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// `nil` where bytes were read instead of a file.
     public let path: String?
+    /// What is wrong, in words for people.
     public let problem: String
+    /// `greeting.wav: …`; the problem alone where there is no path.
     public var description: String { (path.map { "\($0): " } ?? "") + problem }
   }
 
@@ -14,6 +17,7 @@ public struct SoundFile: Sendable {
   public let samplingRate: Int
   let samples: [Int16]
 
+  /// How long the sound is, rounded down.
   public var milliseconds: Int { samples.count * 1_000 / samplingRate }
 
   /// Reads a file. Waits for the disk.

@@ -4,6 +4,7 @@ import Synchronization
 
 /// One call. Its values may be read and its methods called from anywhere.
 public final class Call: Sendable {
+  /// Who called whom; `incoming` does not occur yet, as the gateway cannot ring an app.
   public enum Direction: String, Hashable, Sendable, CaseIterable {
     case incoming, outgoing
   }
@@ -27,7 +28,9 @@ public final class Call: Sendable {
 
   /// Whom the call is with, canonical.
   public let remote: String
+  /// What ``remote`` is: a phone, a SIP address, a user or a conference.
   public let kind: Destination.Kind
+  /// An incoming call has to be taken with ``answer()``.
   public let direction: Direction
   /// Those that the caller sent.
   public let headers: CustomHeaders
@@ -56,7 +59,9 @@ public final class Call: Sendable {
 
   /// The gateway's name of the call; `nil` until the gateway has taken it.
   public var id: CallID? { facts.withLock { $0.id } }
+  /// Only moves forward.
   public var state: CallState { facts.withLock { $0.state } }
+  /// As known at this moment; complete once the call is over, see ``ended()``.
   public var details: CallDetails { facts.withLock { $0.details } }
   /// This side holds the call.
   public var isOnHold: Bool { facts.withLock { $0.isOnHold } }

@@ -10,10 +10,16 @@ public protocol CallDelegate: AnyObject, Sendable {
 }
 
 extension CallDelegate {
+  /// Does nothing: a delegate may leave the method out.
   public func callDidProgress(_ call: Call) {}
+  /// Does nothing: a delegate may leave the method out.
   public func callDidRing(_ call: Call) {}
+  /// Does nothing: a delegate may leave the method out.
   public func callDidAnswer(_ call: Call) {}
+  /// Does nothing: a delegate may leave the method out.
   public func callDidEstablish(_ call: Call) {}
+  /// Does nothing: a delegate may leave the method out.
   public func callDidEnd(_ call: Call) {}
+  /// Does nothing: a delegate may leave the method out.
   public func call(_ call: Call, didReceive event: CallEvent) {}
 }

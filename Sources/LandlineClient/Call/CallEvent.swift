@@ -3,6 +3,7 @@ public import CallModel
 
 /// Something that happened to a call, and when.
 public struct CallEvent: Sendable, Hashable {
+  /// What happened, with its values.
   public enum Kind: Sendable, Hashable {
     /// The other side is being reached.
     case progressing
@@ -39,6 +40,7 @@ public struct CallEvent: Sendable, Hashable {
   }
 
   public let kind: Kind
+  /// By this device's clock, which may be set back; ``milliseconds`` never is.
   public let at: Instant
   /// Since the call was asked for, on a clock that never steps.
   public let milliseconds: Int64

@@ -12,6 +12,7 @@ public struct ArgumentError: Error, Hashable, Sendable, CustomStringConvertible 
     self.value = value
   }
 
+  /// `phoneNumber: …`, with what is wrong and what would have been accepted.
   public var description: String { "\(argument): \(value)" }
 
   /// The value, or the argument's refusal.

@@ -29,12 +29,17 @@ public final class Client: Sendable {
   /// Most characters of a device's name.
   public static let maximumDeviceLength = 64
 
+  /// 1 to 128 characters of printable ASCII, as the key was handed out.
   public let applicationKey: String
+  /// Read from the `environmentHost` that the client was made with.
   public let gateway: GatewayAddress
+  /// The user for whom the client registers.
   public let userID: UserID
+  /// Tells the device from the user's others: 1 to ``maximumDeviceLength`` characters of printable ASCII.
   public let device: String
   /// What the client was made for; a call without ``AppCapability/calling`` is a ``UsageError/capabilityMissing``.
   public let capabilities: Set<AppCapability>
+  /// As given when the client was made; they cannot be changed afterwards.
   public let options: ClientOptions
   /// What all calls share: muting, files for all, the source and sink of calls without their own.
   public let audio = AudioController(playsAlone: true)
@@ -174,6 +179,7 @@ public final class Client: Sendable {
   /// The client stays started, and places calls; none comes in.
   public func stopListeningOnActiveConnection() { state.withLock { $0.isListening = false } }
 
+  /// `false` until ``startListeningOnActiveConnection()``; changes nothing yet, as no call comes in.
   public var isListeningOnActiveConnection: Bool { state.withLock { $0.isListening } }
 
   /// The device has another network: connect again at once rather than wait for a sign of loss. Calls go on.

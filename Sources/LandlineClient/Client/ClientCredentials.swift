@@ -2,7 +2,9 @@ public import CallModel
 
 /// What an app's own server is asked to vouch for.
 public struct CredentialRequest: Hashable, Sendable {
+  /// The user to vouch for, as the client was made with it.
   public let user: String
+  /// The device to vouch for, as the client was made with it.
   public let device: String
   /// The least sequence that a signature needs, as far as this device knows: 1 where it knows nothing. The counter belongs to
   /// whoever signs: a server that keeps one uses the greater of the two, and is asked again where that is still too low.

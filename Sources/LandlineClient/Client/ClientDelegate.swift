@@ -12,9 +12,14 @@ public protocol ClientDelegate: AnyObject, Sendable {
 }
 
 extension ClientDelegate {
+  /// Does nothing: a delegate may leave the method out.
   public func clientDidStart(_ client: Client) {}
+  /// Does nothing: a delegate may leave the method out.
   public func client(_ client: Client, didFail failure: CallFailure) {}
+  /// Does nothing: a delegate may leave the method out.
   public func clientDidStop(_ client: Client) {}
+  /// Does nothing: a delegate may leave the method out.
   public func client(_ client: Client, requiresCredentialsFor user: String, device: String) {}
+  /// Does nothing: a delegate may leave the method out.
   public func client(_ client: Client, didLog entry: LogEntry) {}
 }

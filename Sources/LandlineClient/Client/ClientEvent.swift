@@ -22,6 +22,7 @@ public enum ClientEvent: Sendable {
 
 /// One line for an app's log. Carries no secret, no number of a called party.
 public struct LogEntry: Hashable, Sendable, CustomStringConvertible {
+  /// How much it matters, from least to most.
   public enum Severity: String, Hashable, Sendable, CaseIterable {
     case trace, info, warning, critical
   }
@@ -29,9 +30,12 @@ public struct LogEntry: Hashable, Sendable, CustomStringConvertible {
   public let severity: Severity
   /// `session`, `media`, `credentials`.
   public let area: String
+  /// One line of plain words, control characters replaced.
   public let message: String
+  /// By this device's clock.
   public let at: Instant
 
+  /// Cuts a long message short and replaces its control characters.
   public init(_ severity: Severity, area: String, _ message: String, at: Instant) {
     self.severity = severity
     self.area = area
@@ -39,5 +43,6 @@ public struct LogEntry: Hashable, Sendable, CustomStringConvertible {
     self.at = at
   }
 
+  /// Time, severity, `area: message`, on one line.
   public var description: String { "\(at) \(severity.rawValue) \(area): \(message)" }
 }

@@ -11,7 +11,9 @@ public struct ClientOptions: Sendable {
     case authorities([String])
   }
 
+  /// Where the gateway's credentials for this device are kept; by default they end with the process.
   public var storage: any CredentialStorage = MemoryCredentialStorage()
+  /// Not looked at for `ws`.
   public var trust = Trust.system
   /// Milliseconds until a connection must stand.
   public var connectMilliseconds: Int64 = 10_000
@@ -28,5 +30,6 @@ public struct ClientOptions: Sendable {
   /// The name of the app's software, for the gateway's records: at most 64 printable characters.
   public var software = "LandlineClient/\(LandlineVersion.text)"
 
+  /// Everything stands at its default until it is set.
   public init() {}
 }

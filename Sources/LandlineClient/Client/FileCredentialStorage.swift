@@ -9,8 +9,11 @@ public final class FileCredentialStorage: CredentialStorage {
 
   /// Why the file cannot be used.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Of the file as it was given.
     public let path: String
+    /// What is wrong, in words that follow the path: `is no ordinary file`.
     public let problem: String
+    /// `/home/alice/credentials: is no ordinary file`.
     public var description: String { "\(path): \(problem)" }
   }
 
@@ -24,12 +27,16 @@ public final class FileCredentialStorage: CredentialStorage {
     var sequence: UInt64
   }
 
+  /// A second file, the same with `.new` behind it, exists for a moment while credentials are saved.
   public let path: String
   /// One reader or writer at a time, so that no change is lost.
   private let turn = Mutex<Void>(())
 
+  /// Reads and makes no file yet: that is done when credentials are loaded or saved.
   public init(path: String) { self.path = path }
 
+  /// `nil` where there is no file, or nothing of this owner in it.
+  /// - Throws: ``Failure`` for a file that cannot be used, such as one that others can read.
   public func load(_ owner: CredentialOwner) async throws -> KeptCredentials? {
     try turn.withLock { _ in try entries() }.first(where: FileCredentialStorage.isOf(owner)).map { entry in
       KeptCredentials(
@@ -38,6 +45,8 @@ public final class FileCredentialStorage: CredentialStorage {
     }
   }
 
+  /// Replaces the file as a whole; entries of other owners stay.
+  /// - Throws: ``Failure`` where the old file cannot be used or the new one cannot be written.
   public func save(_ credentials: KeptCredentials, for owner: CredentialOwner) async throws {
     try turn.withLock { _ in
       var entries = try entries()

@@ -9,7 +9,9 @@ public struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
   public let isSecure: Bool
   /// A name or a numeric address, without brackets.
   public let host: String
+  /// 1 to 65535; where none was given, 443 with TLS and 80 without.
   public let port: Int
+  /// Begins with `/`; ``standardPath`` where none was given, or `/` alone.
   public let path: String
 
   /// Reads `host`, `host:port`, `ws://…`, `wss://…`, `http://…` or `https://…`, with or without a path. Without a scheme,
@@ -73,5 +75,6 @@ public struct GatewayAddress: Hashable, Sendable, CustomStringConvertible {
   /// `host:port` as the Host header wants it.
   var authority: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
 
+  /// The URL with its port: `wss://gateway.example.com:443/v1/connect`, IPv6 in brackets.
   public var description: String { "\(isSecure ? "wss" : "ws")://\(authority)\(path)" }
 }

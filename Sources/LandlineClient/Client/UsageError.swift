@@ -11,6 +11,7 @@ public enum UsageError: String, Error, Hashable, Sendable, CaseIterable, CustomS
   /// The call goes out: only an incoming one can be answered.
   case notIncoming
 
+  /// One phrase in English, for the developer.
   public var description: String {
     switch self {
     case .notStarted: "the client is not started yet, or not any more"

@@ -15,6 +15,7 @@ public struct GatewayConfiguration: Sendable {
   public static let standardState = "/var/lib/landline"
   /// The node's name where nothing names another: alike at every start, so that a node finds its own calls again.
   public static let standardNode = NodeID(unchecked: "gateway")
+  /// Five minutes: ``drainMilliseconds`` where the file says nothing.
   public static let standardDrainMilliseconds: Int64 = 300_000
 
   /// Signs the ledgers' operations. Nodes that share a ledger need different names.
@@ -23,15 +24,19 @@ public struct GatewayConfiguration: Sendable {
   public var state: String
   /// Name or address that session descriptions and SIP URIs of the gateway itself have; `nil`: that of a listener.
   public var host: SIPHost?
+  /// Loopback, port 8080, where the file says nothing.
   public var http: HTTPConfiguration
+  /// Loopback where the file says nothing: apps and trunks on this machine only.
   public var media: MediaConfiguration
   /// In the order of the file.
   public var environments: [EnvironmentConfiguration]
+  /// JSON from level `info` on, with phone numbers masked, where the file says nothing.
   public var log: LogConfiguration
   /// Limits of every call.
   public var calls: EngineConfiguration.Limits
   /// How long live calls may go on once the gateway was asked to end.
   public var drainMilliseconds: Int64
+  /// Records for 90 days and traces for 14, where the file says nothing.
   public var retention: RetentionConfiguration
   /// `nil` where no copies go out.
   public var hep: HEPConfiguration?

@@ -5,7 +5,9 @@ public struct ConfigurationChanges: Hashable, Sendable {
   /// Holds only once the gateway is started anew.
   public var needsRestart: [String] = []
 
+  /// No difference.
   public init() {}
 
+  /// Whether both configurations say the same.
   public var isEmpty: Bool { live.isEmpty && needsRestart.isEmpty }
 }

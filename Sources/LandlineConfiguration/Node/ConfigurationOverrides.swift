@@ -64,6 +64,8 @@ public struct ConfigurationOverrides: Sendable {
 public struct ConfigurationSetting: Hashable, Sendable {
   /// `http.bind`.
   public let key: String
+  /// As text; `<redacted>` for what is too large or too secret to show.
   public let value: String
+  /// ``ConfigurationOrigin/standard`` where nobody named a value.
   public let origin: ConfigurationOrigin
 }

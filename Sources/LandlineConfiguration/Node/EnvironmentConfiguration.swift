@@ -3,20 +3,33 @@ public import CallModel
 
 /// One entry of `environments`: a ledger of its own, the trunks it may use, and who may use it.
 public struct EnvironmentConfiguration: Hashable, Sendable {
+  /// Most environments of one file.
   public static let maximumEnvironments = 16
+  /// Most entries of `applications` in one environment.
   public static let maximumApplications = 1024
+  /// Most entries of `operators` in one environment.
   public static let maximumOperators = 256
+  /// Most entries of `owners` in one environment.
   public static let maximumOwners = 10_000
+  /// Most entries of `sip-hosts` in one environment.
   public static let maximumSIPHosts = 256
+  /// Most trunks that one environment, or its emergency calls, may name.
   public static let maximumTrunks = 1024
+  /// Most codes that one environment may name as its emergency numbers.
   public static let maximumEmergencyNumbers = 64
+  /// What ``emergencyCalls`` may be.
   public static let emergencyCallsRange = 1...1024
+  /// Most numbers that one application may show.
   public static let maximumCallerNumbers = 10_000
+  /// Most entries of `countries` in one environment.
   public static let maximumCountries = 300
+  /// Most entries of `velocity` in one environment.
   public static let maximumVelocityRules = 64
   /// Calls in an hour.
   public static let velocityCallsRange = 1...1_000_000
+  /// ``ledgerCacheMebibytes`` where the file says nothing.
   public static let standardLedgerCacheMebibytes = 64
+  /// What ``ledgerCacheMebibytes`` may be: a mebibyte to 16 gibibytes.
   public static let ledgerCacheRange = 1...16_384
   /// A thousand million of whatever the currency counts.
   public static let standardLargestAmountMicros: Int64 = 1_000_000_000_000_000
@@ -58,6 +71,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   /// In the order of the file.
   public var owners: [OwnerConfiguration]
 
+  /// Everything else holds as where the file says nothing: no trunk, and nobody who may use it.
   public init(name: String, ledger: String) {
     self.name = name
     self.ledger = ledger
@@ -93,6 +107,7 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   /// Bytes of a secret.
   public static let secretBytes = 16
 
+  /// The entry's key in the file, for people; apps prove themselves with ``key``.
   public var name: String
   /// A GUID in lower-case.
   public var key: String
@@ -100,10 +115,12 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   public var secret: Redacted<String>
   /// Path of the file that the secret was read from; `nil` where it stands in the configuration.
   public var secretFile: String?
+  /// Pays for its calls; the ledger of the environment must have it.
   public var account: AccountName
   /// Numbers that its calls may show; the first one where a call names none.
   public var callerNumbers: [E164Number]
 
+  /// - Parameter secret: Base64 of ``secretBytes`` bytes; not checked here.
   public init(
     name: String, key: String, secret: Redacted<String>, account: AccountName, callerNumbers: [E164Number] = []
   ) {
@@ -120,10 +137,12 @@ public struct OperatorConfiguration: Hashable, Sendable {
   /// Characters of a key.
   public static let keyLength = 20...512
 
+  /// Stands in the ledger's record of what the operator did, as `rest:NAME`.
   public var name: String
   /// Printable ASCII, sent as a bearer token (RFC 6750).
   public var key: Redacted<String>
 
+  /// - Parameter key: Not checked here: ``keyLength`` printable ASCII characters.
   public init(name: String, key: Redacted<String>) {
     self.name = name
     self.key = key
@@ -132,11 +151,14 @@ public struct OperatorConfiguration: Hashable, Sendable {
 
 /// One entry of `owners`: somebody who sees one account, and may call with it.
 public struct OwnerConfiguration: Hashable, Sendable {
+  /// Stands in the ledger's record of what the owner did, as `owner:NAME`.
   public var name: String
   /// As an operator's: ``OperatorConfiguration/keyLength`` printable ASCII characters.
   public var key: Redacted<String>
+  /// The only one that the owner sees; the ledger of the environment must have it.
   public var account: AccountName
 
+  /// - Parameter key: Not checked here: ``OperatorConfiguration/keyLength`` printable ASCII characters.
   public init(name: String, key: Redacted<String>, account: AccountName) {
     self.name = name
     self.key = key

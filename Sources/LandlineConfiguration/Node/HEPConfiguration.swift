@@ -13,7 +13,9 @@ public struct HEPConfiguration: Hashable, Sendable {
   /// What the collector wants with each packet.
   public var password: Redacted<String>?
 
+  /// Taken where `collector` names no port.
   public static let standardPort: UInt16 = 9060
+  /// Taken where the file has no `capture-id`.
   public static let standardCaptureID: UInt32 = 2001
 
   init?(reading section: ConfigurationSection, folder: URL) {

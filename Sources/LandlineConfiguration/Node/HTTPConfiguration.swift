@@ -9,6 +9,7 @@ public struct HTTPConfiguration: Hashable, Sendable {
   public var port: UInt16 = 8080
   /// What stands in links to this gateway, where it is not the address above.
   public var advertisedHost: SIPHost?
+  /// Goes with ``advertisedHost``; `nil` where that names no port.
   public var advertisedPort: UInt16?
   /// `nil` for plain HTTP.
   public var tls: TLSServerSettings?
@@ -17,9 +18,11 @@ public struct HTTPConfiguration: Hashable, Sendable {
   public var origins: [String] = []
   /// Whether `/metrics` is there.
   public var hasMetrics = true
+  /// Those of this executable where the file says nothing.
   public var pages = Pages.builtIn
   /// Proxies whose `X-Forwarded-For` says who their clients are.
   public var proxies: [SIPHost] = []
+  /// `http.limits` in the file.
   public var limits = Limits()
 
   /// The web pages: those of this executable, none, or the files of a folder.
@@ -40,7 +43,9 @@ public struct HTTPConfiguration: Hashable, Sendable {
 
   /// Bounds of what peers may make grow.
   public struct Limits: Hashable, Sendable {
+    /// Open at a time, WebSockets included.
     public var connections = 10_000
+    /// Open at a time from one host; those of ``HTTPConfiguration/proxies`` are bound by ``connections`` only.
     public var connectionsPerHost = 128
     /// App sessions, absent ones included.
     public var sessions = 10_000
@@ -51,8 +56,10 @@ public struct HTTPConfiguration: Hashable, Sendable {
     public var requestBurst = 400
     /// Of one host: registrations that may be tried.
     public var registrationsPerSecond = 10
+    /// Bytes of one request's body.
     public var bodyBytes = 262_144
 
+    /// What holds where the file has no `http.limits`.
     public init() {}
   }
 
@@ -61,5 +68,6 @@ public struct HTTPConfiguration: Hashable, Sendable {
   /// Proxies at most.
   public static let maximumProxies = 64
 
+  /// What holds where the file has no `http`: plain HTTP on port 8080 of loopback, with built-in pages and metrics.
   public init() {}
 }

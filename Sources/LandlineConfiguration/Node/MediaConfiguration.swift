@@ -7,14 +7,17 @@ public struct MediaConfiguration: Hashable, Sendable {
   public static let standardAppPort: UInt16 = 10_000
   /// Interfaces of one kind.
   public static let maximumInterfaces = 16
+  /// How many ``threads`` a file may ask for.
   public static let threadRange = 1...64
 
   /// The app port of thread `n`, from 0, is ``MediaLoopConfiguration/AppInterface/port`` + `n`, unless it is 0.
   public var app = [MediaLoopConfiguration.AppInterface(bind: .ipv4(0x7F00_0001), port: standardAppPort)]
   /// The ports are shared among the threads.
   public var trunk = [MediaLoopConfiguration.TrunkInterface(bind: .ipv4(0x7F00_0001))]
+  /// Each has app ports of its own and its share of the trunk ports.
   public var threads = 1
 
+  /// What holds where the file has no `media`: one thread on loopback.
   public init() {}
 
   /// What the loops of all threads are started with.

@@ -1,8 +1,10 @@
 /// `log`: what is written about the gateway's work.
 public struct LogConfiguration: Hashable, Sendable {
+  /// From the most talkative to the least, as in swift-log.
   public enum Level: String, Hashable, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
   }
+  /// How one record is written.
   public enum Format: String, Hashable, Sendable, CaseIterable {
     /// One object a line.
     case json
@@ -10,11 +12,14 @@ public struct LogConfiguration: Hashable, Sendable {
     case text
   }
 
+  /// Records below it are not written.
   public var level = Level.info
+  /// JSON where the file says nothing.
   public var format = Format.json
   /// Whether only the ends of phone numbers are written.
   public var masksNumbers = true
 
+  /// What holds where the file has no `log`: JSON from level `info` on, with numbers masked.
   public init() {}
 }
 
@@ -29,5 +34,6 @@ public struct RetentionConfiguration: Hashable, Sendable {
   /// Whether what apps measure is kept at all.
   public var keepsClientStatistics = true
 
+  /// What holds where the file has no `retention`: records for 90 days, traces for 14.
   public init() {}
 }

@@ -11,6 +11,9 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
   /// What to write or to do instead; `nil` where only the operator can know.
   public let fix: String?
 
+  /// - Parameters:
+  ///   - line: From 1; `nil` for the whole file, and then `column` is not told either.
+  ///   - column: From 1, in Unicode scalars.
   public init(file: String, line: Int?, column: Int?, problem: String, fix: String? = nil) {
     self.file = file
     self.line = line
@@ -34,7 +37,9 @@ public struct ConfigurationProblems: Error, Sendable, CustomStringConvertible {
   /// At least one.
   public let all: [ConfigurationProblem]
 
+  /// - Parameter all: At least one, in the order of the file.
   public init(_ all: [ConfigurationProblem]) { self.all = all }
 
+  /// One line for each problem, without its ``ConfigurationProblem/fix``.
   public var description: String { all.map(\.description).joined(separator: "\n") }
 }

@@ -16,6 +16,7 @@ extension MediaBridge: LoopBridge {
 /// ended: the command is not carried out and its reply is not called. Replies are called on the media thread, which they
 /// must leave at once.
 public final class MediaLoop: Sendable {
+  /// Called on the media thread, unless the command was not taken.
   public typealias Reply<Success> = @Sendable (Result<Success, MediaLoopFailure>) -> Void
 
   private let thread: LoopThread<MediaBridge>

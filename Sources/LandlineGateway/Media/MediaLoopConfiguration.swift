@@ -14,6 +14,7 @@ public struct MediaLoopConfiguration: Sendable {
     /// Whether the kernel drops what other machines send to the port, although the address is one that they reach.
     public var admitsOnlyThisMachine: Bool
 
+    /// Nothing is checked before the loop starts; it refuses names in place of numeric addresses.
     public init(bind: SIPHost, port: UInt16, advertised: SIPHost? = nil, admitsOnlyThisMachine: Bool = false) {
       self.bind = bind
       self.port = port
@@ -34,6 +35,7 @@ public struct MediaLoopConfiguration: Sendable {
     /// Below the ports that Linux gives to programs that ask for any.
     public static let standardPorts: ClosedRange<UInt16> = 16_384...32_767
 
+    /// Nothing is checked before the loop starts: numeric addresses, ports from 1024 on, at least one pair.
     public init(bind: SIPHost, advertised: SIPHost? = nil, ports: ClosedRange<UInt16> = standardPorts) {
       self.bind = bind
       self.advertised = advertised
@@ -59,7 +61,9 @@ public struct MediaLoopConfiguration: Sendable {
     }
   }
 
+  /// At most 16; each is a port that the loop opens at its start.
   public var app: [AppInterface]
+  /// At most 16; ports are opened as calls reserve them.
   public var trunk: [TrunkInterface]
   /// The code point of RFC 2474 on every packet: expedited forwarding (RFC 3246, RFC 8837 for audio).
   public var differentiatedServices: UInt8 = 46
@@ -93,6 +97,7 @@ public struct MediaLoopConfiguration: Sendable {
   /// configuration file and no user of the library can set it.
   package var plantedLossPerThousand = 0
 
+  /// Nothing is checked before the loop starts.
   public init(app: [AppInterface], trunk: [TrunkInterface]) {
     self.app = app
     self.trunk = trunk

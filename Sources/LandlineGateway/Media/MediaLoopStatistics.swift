@@ -1,12 +1,16 @@
 /// What a media loop has done since its start. Counters only grow.
 public struct MediaLoopStatistics: Hashable, Sendable {
+  /// All that was read from app and trunk ports, dropped ones included.
   public var receivedDatagrams: UInt64 = 0
+  /// UDP payload of these.
   public var receivedBytes: UInt64 = 0
   /// System calls that read.
   public var receiveCalls: UInt64 = 0
   /// System calls that failed to read.
   public var receiveErrors: UInt64 = 0
+  /// Taken by the kernel.
   public var sentDatagrams: UInt64 = 0
+  /// UDP payload of these.
   public var sentBytes: UInt64 = 0
   /// System calls that sent.
   public var sendCalls: UInt64 = 0
@@ -61,6 +65,7 @@ public struct MediaLoopStatistics: Hashable, Sendable {
   /// What the kernel granted to the app port that got least; 0 without app ports.
   public var receiveBufferBytes = 0
 
+  /// All at zero, as a loop begins.
   public init() {}
 }
 
@@ -68,9 +73,13 @@ public struct MediaLoopStatistics: Hashable, Sendable {
 public struct MediaLoopHoldings: Hashable, Sendable {
   /// Calls that have ports, user fragments or a bridge.
   public var calls = 0
+  /// Bridges that are open.
   public var bridges = 0
+  /// Bridges that have something due at a certain time.
   public var deadlines = 0
+  /// App addresses that packets are assigned to a leg by.
   public var addresses = 0
+  /// User fragments that STUN is assigned to a leg by.
   public var userFragments = 0
   /// Pairs of trunk ports that belong to calls.
   public var trunkPairs = 0
@@ -83,6 +92,7 @@ public struct MediaLoopHoldings: Hashable, Sendable {
   /// Descriptors among them that are in quarantine.
   public var quarantinedDescriptors = 0
 
+  /// Nothing is held.
   public init() {}
 
   /// Whether nothing is held for any call. Ports in quarantine and the loop's own descriptors do not count.

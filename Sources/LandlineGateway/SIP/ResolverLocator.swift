@@ -8,6 +8,7 @@ public struct ResolverLocator: SIPLocator {
   /// - Parameter resolver: May serve any number of nodes; who made it shuts it down.
   public init(_ resolver: Resolver) { self.resolver = resolver }
 
+  /// Completes without a path where DNS knows none for the transports and address families of `listeners`.
   public func locate(
     _ uri: SIPURI, over listeners: [AdvertisedAddress], completion: @escaping @Sendable ([SIPPath]) -> Void
   ) {

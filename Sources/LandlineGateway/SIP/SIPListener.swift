@@ -5,6 +5,7 @@ public import SIPCore
 public struct SIPListener: Hashable, Sendable {
   /// Unique in a node.
   public var id: ListenerID
+  /// One of UDP, TCP and TLS: a port that serves several needs a listener for each.
   public var transport: SIPTransport
   /// A numeric address of this machine; `0.0.0.0` and `[::]` for all of one family.
   public var host: SIPHost
@@ -20,6 +21,7 @@ public struct SIPListener: Hashable, Sendable {
   /// a UDP listener always receives.
   public var accepts: Bool
 
+  /// Nothing is checked here: a node that is started with listeners refuses what does not go together.
   public init(
     id: ListenerID, transport: SIPTransport, host: SIPHost, port: UInt16, advertisedHost: SIPHost? = nil,
     advertisedPort: UInt16? = nil, tls: TLSServerSettings? = nil, accepts: Bool = true

@@ -12,8 +12,10 @@ public protocol SIPLocator: Sendable {
 
 /// Knows numeric addresses only: for peers that are configured by address, and where there is no DNS.
 public struct LiteralLocator: SIPLocator {
+  /// Holds nothing; one may serve any number of nodes.
   public init() {}
 
+  /// Completes before it returns, without a path for a URI that has a name.
   public func locate(
     _ uri: SIPURI, over listeners: [AdvertisedAddress], completion: @escaping @Sendable ([SIPPath]) -> Void
   ) {

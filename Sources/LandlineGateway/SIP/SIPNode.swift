@@ -7,15 +7,20 @@ public import SIPCore
 /// Everything happens on the loop: a datagram, a message of a stream, a command or a due timer goes into the agent, and
 /// the effects that come out are performed in order before the next input. The node may be used from any thread.
 public final class SIPNode: Sendable {
+  /// What a node is started with.
   public struct Configuration: Sendable {
+    /// At least one, each with an id of its own.
     public var listeners: [SIPListener]
     /// ``UserAgent/Configuration/addresses`` are filled in from the listeners.
     public var agent: UserAgent.Configuration
+    /// How servers are judged that streams of ours lead to.
     public var tlsClients: TLSClientPolicies
+    /// Bounds of what peers could make grow, for the whole node.
     public var limits: TransportLimits
     /// Unique among the nodes of a process.
     public var shard: UInt16
 
+    /// Nothing is checked before the start. Only listeners are needed; the agent's addresses come from them.
     public init(
       listeners: [SIPListener], agent: UserAgent.Configuration = UserAgent.Configuration(addresses: []),
       tlsClients: TLSClientPolicies = TLSClientPolicies(), limits: TransportLimits = .standard,
@@ -29,6 +34,7 @@ public final class SIPNode: Sendable {
     }
   }
 
+  /// As given at the start; policies that a reload brought do not show here.
   public let configuration: Configuration
   private let wire: SIPWire
   private let shard: NIOLoopBound<SIPShard>
@@ -39,6 +45,7 @@ public final class SIPNode: Sendable {
     self.shard = shard
   }
 
+  /// The delegate is called on it, and on no other.
   public var eventLoop: any EventLoop { wire.eventLoop }
   /// What each listener is bound to, with the port that the system chose where 0 was asked for.
   public var addresses: [ListenerID: TransportAddress] { wire.addresses }
@@ -82,10 +89,14 @@ public final class SIPNode: Sendable {
     try await wire.reloadCertificates(tlsClients: tlsClients)
   }
 
+  /// Counted since the start.
+  /// - Throws: When the event loop has ended.
   public func statistics() async throws -> TransportStatistics {
     try await wire.statistics()
   }
 
+  /// Counters of the node's ``UserAgent``.
+  /// - Throws: When the event loop has ended.
   public func counters() async throws -> UserAgentCounters {
     try await eventLoop.submit { self.shard.value.counters }.get()
   }

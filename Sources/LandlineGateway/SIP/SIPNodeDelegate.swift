@@ -15,7 +15,10 @@ public protocol SIPNodeDelegate: AnyObject {
 }
 
 extension SIPNodeDelegate {
+  /// Ignores it: only delegates that diagnose want to know.
   public func node(_ node: SIPNode, opened stream: StreamOpening) {}
+  /// Ignores it: only delegates that keep traces want messages.
   public func node(_ node: SIPNode, received message: [UInt8], from path: SIPPath) {}
+  /// Ignores it: only delegates that keep traces want messages.
   public func node(_ node: SIPNode, sends message: [UInt8], on path: SIPPath) {}
 }

@@ -11,6 +11,7 @@ public struct TLSIdentityFiles: Hashable, Sendable {
   /// PEM, without a passphrase.
   public var privateKey: String
 
+  /// Paths of both files; nothing is read here.
   public init(certificateChain: String, privateKey: String) {
     self.certificateChain = certificateChain
     self.privateKey = privateKey
@@ -19,12 +20,15 @@ public struct TLSIdentityFiles: Hashable, Sendable {
 
 /// How a TLS listener shows itself, and what it wants to see.
 public struct TLSServerSettings: Hashable, Sendable {
+  /// Shown to every client.
   public var identity: TLSIdentityFiles
+  /// A client that offers less is refused.
   public var minimumVersion: TLSVersionFloor
   /// PEM files of authorities. Empty: clients are not asked for a certificate; otherwise each must show one that one of
   /// these authorities vouches for.
   public var clientAuthorities: [String]
 
+  /// By default TLS 1.2 and 1.3, and clients need no certificate.
   public init(
     identity: TLSIdentityFiles, minimumVersion: TLSVersionFloor = .tls12, clientAuthorities: [String] = []
   ) {

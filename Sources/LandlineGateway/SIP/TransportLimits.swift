@@ -44,7 +44,9 @@ public struct TransportLimits: Hashable, Sendable {
   /// Until a listener that broke is opened again.
   public var reopenMilliseconds: Int64 = 1000
 
+  /// Suits one node of a gateway. No pings are sent until ``pingIntervalMilliseconds`` is set.
   public init() {}
 
+  /// What a node has where its configuration says nothing else.
   public static let standard = TransportLimits()
 }

@@ -37,10 +37,13 @@ public struct TransportProblem: Sendable {
     case handshake = "tls.handshake"
   }
 
+  /// What broke, or which limit was reached.
   public let kind: Kind
+  /// Where it happened, or where the message was to leave from.
   public let listener: ListenerID
   /// `nil` where no single peer is concerned.
   public let remote: TransportAddress?
+  /// The stream that ended; `nil` for datagrams, listeners and streams that never came to be.
   public let connection: ConnectionID?
   /// One sentence: what happened and, where it helps, what would make it work. No byte of a message.
   public let text: String

@@ -6,8 +6,10 @@ public struct ResolverConfiguration: Hashable, Sendable {
   public struct Server: Hashable, Sendable {
     /// Never a name.
     public var host: SIPHost
+    /// 53 unless told otherwise.
     public var port: UInt16
 
+    /// Expects a numeric host and does not check it.
     public init(_ host: SIPHost, port: UInt16 = 53) {
       self.host = host
       self.port = port
@@ -37,6 +39,7 @@ public struct ResolverConfiguration: Hashable, Sendable {
   public var cachedAnswers = 4096
   /// An answer is kept for its own time to live, but within these bounds.
   public var minimumSeconds: Int64 = 5
+  /// Longest that a found answer is kept, however long its own time to live.
   public var maximumSeconds: Int64 = 3600
   /// Longest that "no such record" is kept (RFC 2308); its time to live is the SOA record's.
   public var maximumNegativeSeconds: Int64 = 60
@@ -47,7 +50,9 @@ public struct ResolverConfiguration: Hashable, Sendable {
   /// How long servers are waited for where such an answer is there; what they say later counts for the next call.
   public var staleAfterMilliseconds: Int64 = 500
 
+  /// Each setting at the value written above.
   public init() {}
 
+  /// The name servers of `/etc/resolv.conf`, and the values written above.
   public static let standard = ResolverConfiguration()
 }

@@ -5,6 +5,7 @@ public enum ResolverError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The servers of the configuration are not accepted.
   case servers(String)
 
+  /// What is wrong and, for servers, what is accepted.
   public var description: String {
     switch self {
     case .library(let text): "the DNS library failed: \(text)"

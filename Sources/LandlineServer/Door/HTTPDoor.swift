@@ -76,6 +76,8 @@ public struct HTTPDoor: Service {
     .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
   ]
 
+  /// Listens until the task group shuts down gracefully; a socket's file is removed at the end.
+  /// - Throws: what cannot be bound.
   public func run() async throws {
     let limits = configuration.limits
     let socket = try configuration.socketPath.map { try OwnerSocket(path: $0) }

@@ -21,6 +21,7 @@ public final class FarEnd: Sendable {
     /// Longest call, from its answer.
     public var maximumCallMilliseconds: Int64 = 600_000
 
+    /// One second to the answer, five to 408, two until a drop, and at most ten minutes of call.
     public init() {}
   }
 

@@ -19,6 +19,7 @@ public final class CallHub: Sendable {
   static let watchedChanges = 1024
   private static let stopMilliseconds: Int64 = 5000
 
+  /// All signalling of the node happens here.
   public let eventLoop: any EventLoop
   private let loop: NIOLoopBound<NodeLoop>
   private let wire: SIPWire
@@ -327,43 +328,56 @@ private final class HubReceiver: @unchecked Sendable {
 // MARK: - Apps
 
 extension CallHub: AppConnectionAcceptor {
+  /// Takes a connection unless the hub has ended. May be called from any thread.
   public func opened(_ connection: any AppConnection, host: SIPHost) -> AppProtocol.ConnectionID? {
     guard !isClosed.load(ordering: .acquiring) else { return nil }
     let id = AppProtocol.ConnectionID(connections.wrappingAdd(1, ordering: .relaxed).oldValue)
     return inbox.put(.opened(id, connection, host: host)) ? id : nil
   }
 
+  /// Puts a message behind those that wait for the loop, of all apps together.
+  /// - Returns: `false` when too many wait or the hub has ended.
   public func received(_ text: [UInt8], on connection: AppProtocol.ConnectionID) -> Bool {
     inbox.put(.text(text, connection, since: NodeClock.now()))
   }
 
+  /// The peer broke the WebSocket protocol: the connection is closed with this code.
   public func violated(_ connection: AppProtocol.ConnectionID, closeCode: UInt16, _ problem: String) {
     _ = inbox.put(.violated(connection, closeCode: closeCode, problem))
   }
 
+  /// The peer answered a ping, so its connection lives.
   public func ponged(_ connection: AppProtocol.ConnectionID) { _ = inbox.put(.ponged(connection)) }
 
+  /// More bytes wait to be sent to the peer than may: it reads too slowly.
   public func clogged(_ connection: AppProtocol.ConnectionID) { _ = inbox.put(.clogged(connection)) }
 
+  /// The connection is gone; nothing is sent to it any more.
   public func closed(_ connection: AppProtocol.ConnectionID) { _ = inbox.put(.closed(connection)) }
 }
 
 // MARK: - Operators
 
 extension CallHub: GatewayOperations {
+  /// Oldest first; of all environments for `nil`. Empty once the loop has ended.
   public func liveCalls(environment: String?) async -> [CallSnapshot] {
     let calls = await perform { $0.core.liveCalls } ?? []
     return environment.map { name in calls.filter { $0.environment == name } } ?? calls
   }
 
+  /// `nil` when the call is over or never was.
   public func liveCall(_ id: CallID) async -> CallSnapshot? { await perform { $0.core.liveCall(id) } ?? nil }
 
+  /// What was seen of a call that is up or was a moment ago; `nil` for any other, and where traces are not kept.
   public func trace(of call: CallID) async -> CallTrace? { await perform { $0.traces?.trace(of: call) } ?? nil }
 
+  /// A snapshot for each change of any environment's calls. A reader that lets more than 1024 wait misses the oldest.
   public func callChanges() async -> AsyncStream<CallSnapshot> {
     await perform { $0.watch() } ?? AsyncStream { $0.finish() }
   }
 
+  /// - Parameter actor: who asked for it, for the call's story.
+  /// - Returns: `false` when there is no such live call.
   public func hangUp(_ id: CallID, by actor: String) async -> Bool {
     await perform { loop in
       guard loop.core.liveCall(id) != nil else { return false }
@@ -372,12 +386,15 @@ extension CallHub: GatewayOperations {
     } ?? false
   }
 
+  /// Answers once the call has begun, or with why it could not. What the order says is checked here.
   public func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure> {
     await withCheckedContinuation { continuation in
       eventLoop.execute { self.loop.value.originate(order) { continuation.resume(returning: $0) } }
     }
   }
 
+  /// What the call would cost now. An unknown environment or account, or a number without a price, is a refusal.
+  /// - Throws: what the ledger or the rates threw.
   public func quote(
     _ number: E164Number, account: AccountName, environment name: String
   ) async throws -> NumberQuote {
@@ -400,11 +417,13 @@ extension CallHub: GatewayOperations {
     }
   }
 
+  /// Short codes that are free: the environment's own, or where it names none those of the caller number's country.
   public func emergencyCodes(environment name: String, callerNumber: E164Number?) async -> Set<String> {
     await perform { $0.core.emergencyCodes(environment: name, callerNumber: callerNumber) }
       ?? EmergencyNumber.everywhere
   }
 
+  /// Country calling codes for accounts without a list of their own; `nil` for every one, or an unknown environment.
   public func defaultCountries(of account: AccountName, environment name: String) async -> [Int]? {
     await perform { $0.core.environment(name)?.defaultCountries(of: account) } ?? nil
   }
@@ -413,8 +432,10 @@ extension CallHub: GatewayOperations {
     await perform { $0.core.environment(name)?.hasSandboxNumbers ?? false } ?? false
   }
 
+  /// In the order of the configuration; the built-in far end comes last.
   public func trunks() async -> [TrunkReport] { await perform { $0.core.trunkReports } ?? [] }
 
+  /// Not ready and draining once the loop has ended.
   public func status() async -> NodeStatus {
     let state = await perform { loop in
       NodeStatus(
@@ -428,7 +449,9 @@ extension CallHub: GatewayOperations {
         sessions: 0, problems: ["the node has ended"])
   }
 
+  /// `nil` for a name that is not configured.
   public func environment(_ name: String) -> EnvironmentStores? { environments.first { $0.name == name }?.stores }
 
+  /// In the order of the configuration.
   public var environmentNames: [String] { environments.map(\.name) }
 }

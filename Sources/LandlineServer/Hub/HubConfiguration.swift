@@ -11,14 +11,19 @@ public import SecureTransport
 public struct HubConfiguration: Sendable {
   /// Of this node, in the ledger and in lists.
   public var node: NodeID
+  /// Of the gateway's program, as the node's status tells it.
   public var version: String
+  /// Every one has a ledger, accounts and applications of its own.
   public var environments: [HubEnvironment]
   /// What may change while calls are up.
   package var settings: NodeSettings
+  /// Listeners, user agent and TLS of the node's SIP.
   public var sip: SIPNode.Configuration
   /// One for each media thread.
   public var media: [MediaLoopConfiguration]
+  /// Shown in DTLS; its fingerprint stands in the session descriptions.
   public var certificate: DTLSCertificate
+  /// What the node says to callers, ready in every codec; all media threads share it.
   public var prompts: PromptLibrary
   /// Connections, sessions and what they may ask.
   public var door: AppDoor.Configuration

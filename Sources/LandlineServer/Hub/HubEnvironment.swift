@@ -3,9 +3,13 @@ public import NodeCore
 
 /// What the hub needs of one environment.
 public struct HubEnvironment: Sendable {
+  /// As configured: `production`, `sandbox` or a name of the operator's.
   public var name: String
+  /// The ledger, and the gateway's own store beside it.
   public var stores: EnvironmentStores
+  /// Reads accounts and prices from the same ledger.
   public var payers: PayerDirectory
+  /// Keeps what calls owe the ledger while it cannot be reached.
   public var spool: LedgerSpool
   package var retention: Retention
 

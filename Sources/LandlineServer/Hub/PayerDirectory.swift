@@ -27,6 +27,9 @@ public final class PayerDirectory: Sendable {
   /// Kept open: to open a file costs more than all that is read of it while nothing has changed.
   private let rates = Mutex<SQLiteRateStore?>(nil)
 
+  /// - Parameters:
+  ///   - ledgerPath: the file that `ledger` stands for; rates are read from it, and it is opened when first needed.
+  ///   - ledger: asked for accounts.
   public init(environment: String, ledgerPath: String, ledger: any LedgerStore) {
     self.environment = environment
     path = ledgerPath

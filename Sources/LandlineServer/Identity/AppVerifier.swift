@@ -6,9 +6,11 @@ public import CallModel
 /// Every proof costs one reading of a store and one comparison, whether or not there is such an application or device,
 /// so neither the answer nor its time tells which part was wrong. What a proof uses up is taken after it was found good.
 public struct AppVerifier: RegistrationVerifier {
+  /// Bounds of the credentials that devices are given.
   public struct Policy: Hashable, Sendable {
     /// How long a device's credential lives; `nil` for no end.
     public var credentialMilliseconds: Int64? = 90 * 86_400_000
+    /// Credentials that live 90 days.
     public init() {}
   }
 

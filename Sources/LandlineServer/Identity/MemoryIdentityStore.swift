@@ -30,8 +30,11 @@ public actor MemoryIdentityStore: IdentityStore {
   private var credentials: [String: StoredCredential] = [:]
   private var credentialOfDevice: [Device: String] = [:]
 
+  /// Empty: every sequence is above those before it, and no device is known.
   public init() {}
 
+  /// Takes a sequence that is above all before it of this user, which begin at 0.
+  /// - Throws: ``Full`` when the user would be one too many.
   public func useSequence(_ sequence: UInt64, application: String, user: UserID) throws -> SequenceVerdict {
     let key = User(application: application, user: user)
     let last = sequences[key] ?? 0
@@ -41,6 +44,9 @@ public actor MemoryIdentityStore: IdentityStore {
     return .used
   }
 
+  /// A nonce can be taken again once its `until` is over.
+  /// - Returns: `false` while it is taken.
+  /// - Throws: ``Full`` when there is no room, even without the nonces whose time is over.
   public func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) throws -> Bool {
     let key = Nonce(application: application, text: nonce)
     if let taken = nonces[key], now < taken { return false }
@@ -50,6 +56,8 @@ public actor MemoryIdentityStore: IdentityStore {
     return true
   }
 
+  /// Takes the place of the device's former credential.
+  /// - Throws: ``Full`` when it would be one too many.
   public func keep(_ credential: StoredCredential) throws {
     forget(application: credential.application, user: credential.user, device: credential.device)
     guard credentials.count < MemoryIdentityStore.maximumEntries else { throw Full() }
@@ -58,8 +66,10 @@ public actor MemoryIdentityStore: IdentityStore {
       Device(application: credential.application, user: credential.user, device: credential.device)] = credential.id
   }
 
+  /// The credential with this id, ended ones included; `nil` for none.
   public func credential(_ id: String) -> StoredCredential? { credentials[id] }
 
+  /// Drops the device's credential. Sequences and nonces that were used stay used.
   public func forget(application: String, user: UserID, device: String) {
     let device = Device(application: application, user: user, device: device)
     if let id = credentialOfDevice.removeValue(forKey: device) { credentials[id] = nil }

@@ -5,7 +5,9 @@ public struct GatewayLogHandler: LogHandler {
   private let label: String
   private let output: LogOutput
   private var ownLevel: Logger.Level?
+  /// Goes into every record of this logger. Of one key, the statement's own value wins, then the provider's.
   public var metadata: Logger.Metadata = [:]
+  /// Asked anew for each record.
   public var metadataProvider: Logger.MetadataProvider?
 
   /// - Parameter label: The part of the gateway that speaks, such as `landline.sip`.
@@ -21,11 +23,13 @@ public struct GatewayLogHandler: LogHandler {
     set { ownLevel = newValue }
   }
 
+  /// `nil` takes the key out of this logger's ``metadata``.
   public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
+  /// Called by swift-log for statements that ``logLevel`` lets through; the level is not looked at again here.
   public func log(event: LogEvent) {
     // The nearest to the statement wins.
     var all = metadata

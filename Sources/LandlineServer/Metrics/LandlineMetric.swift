@@ -29,8 +29,10 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
   case draining = "landline_draining"
   case seriesDropped = "landline_metrics_dropped_series"
 
+  /// A counter only grows, a gauge goes up and down, and a timer is written as a histogram of seconds.
   public enum Kind: Hashable, Sendable { case counter, gauge, timer }
 
+  /// Also decides the written name: counters end in `_total`, timers in `_seconds`.
   public var kind: Kind {
     switch self {
     case .callsStarted, .callsEnded, .velocityReached, .appMessages, .appRefusedProofs, .ledgerFailures, .sipMessages,
@@ -44,6 +46,7 @@ public enum LandlineMetric: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// The text after `# HELP` in what Prometheus reads.
   public var help: String {
     switch self {
     case .callsStarted: "Calls that were asked for, by environment and kind."

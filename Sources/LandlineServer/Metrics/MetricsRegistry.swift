@@ -6,8 +6,11 @@ import Synchronization
 /// A metric has at most ``maximumSeries`` combinations of labels and the process at most ``maximumFamilies`` metrics;
 /// what goes beyond is counted and dropped.
 public final class MetricsRegistry: MetricsFactory {
+  /// Most combinations of labels that one metric may have.
   public static let maximumSeries = 400
+  /// Most metrics that the process may have, the gateway's own included.
   public static let maximumFamilies = 500
+  /// The `Content-Type` of ``text()``.
   public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   private enum Kind: String { case counter, gauge, histogram }
@@ -28,6 +31,7 @@ public final class MetricsRegistry: MetricsFactory {
   private let families = Mutex<[String: Family]>([:])
   private let dropped = CounterSeries()
 
+  /// Knows every ``LandlineMetric``, so that none is refused later; each is written once it has a value.
   public init() {
     families.withLock { families in
       for metric in LandlineMetric.allCases {
@@ -46,33 +50,46 @@ public final class MetricsRegistry: MetricsFactory {
 
   // MARK: - The gateway's own metrics
 
+  /// Adds to a counter.
+  /// - Parameters:
+  ///   - amount: 0 and below change nothing.
+  ///   - labels: names and values, in any order.
   public func add(_ metric: LandlineMetric, _ amount: Int64 = 1, _ labels: [(String, String)] = []) {
     makeCounter(label: metric.rawValue, dimensions: labels).increment(by: amount)
   }
 
+  /// Gives a gauge its value.
+  /// - Parameter labels: names and values, in any order.
   public func set(_ metric: LandlineMetric, _ value: Double, _ labels: [(String, String)] = []) {
     gauge(metric.rawValue, labels).set(value)
   }
 
+  /// Adds one duration to a timer; it is written in seconds.
+  /// - Parameter labels: names and values, in any order.
   public func observe(_ metric: LandlineMetric, nanoseconds: Int64, _ labels: [(String, String)] = []) {
     makeTimer(label: metric.rawValue, dimensions: labels).recordNanoseconds(nanoseconds)
   }
 
   // MARK: - MetricsFactory
 
+  /// The counter with these labels, written as `label_total`. Beyond the limits, or where the name is another kind of
+  /// metric, one that counts and is never written.
   public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     let found = series(MetricsRegistry.name(label, .counter), dimensions, .counter) { .counter(CounterSeries()) }
     if case .counter(let series)? = found { return series }
     return CounterSeries()
   }
 
+  /// Passes on whole steps only; what is less waits for the next increment.
   public func makeFloatingPointCounter(label: String, dimensions: [(String, String)]) -> any FloatingPointCounterHandler
   {
     FractionCounter(makeCounter(label: label, dimensions: dimensions))
   }
 
+  /// A gauge, which shows its last value.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { gauge(label, dimensions) }
 
+  /// With `aggregate` a histogram, whose buckets reach from 0.0001 to 10; without, a gauge that shows the last value.
   public func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
@@ -80,14 +97,20 @@ public final class MetricsRegistry: MetricsFactory {
     return histogram(MetricsRegistry.plain(label), dimensions)
   }
 
+  /// A histogram in seconds, written as `label_seconds`, with buckets from 0.1 ms to 10 s.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     histogram(MetricsRegistry.name(label, .timer), dimensions)
   }
 
+  /// Does nothing: a series is written until the process ends.
   public func destroyCounter(_ handler: any CounterHandler) {}
+  /// Does nothing: a series is written until the process ends.
   public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+  /// Does nothing: a series is written until the process ends.
   public func destroyMeter(_ handler: any MeterHandler) {}
+  /// Does nothing: a series is written until the process ends.
   public func destroyRecorder(_ handler: any RecorderHandler) {}
+  /// Does nothing: a series is written until the process ends.
   public func destroyTimer(_ handler: any TimerHandler) {}
 
   private func gauge(_ label: String, _ labels: [(String, String)]) -> GaugeSeries {

@@ -3,7 +3,9 @@ import LandlineDigest
 
 /// Bearer keys (RFC 6750) of operators and of accounts' owners, kept as SHA-256 digests only.
 public struct OperatorKeys: RESTAuthenticator {
+  /// A key that is taken, and who asks with it.
   public struct Key: Sendable {
+    /// The environment whose REST interface the key opens.
     public var environment: String
     /// The holder's name, for the ledger's record.
     public var name: String
@@ -12,6 +14,9 @@ public struct OperatorKeys: RESTAuthenticator {
     /// SHA-256 of the key's text.
     public var digest: [UInt8]
 
+    /// - Parameters:
+    ///   - account: `nil` makes the holder an operator.
+    ///   - digest: SHA-256 of the key's text, 32 bytes.
     public init(environment: String, name: String, account: AccountName? = nil, digest: [UInt8]) {
       self.environment = environment
       self.name = name
@@ -19,6 +24,7 @@ public struct OperatorKeys: RESTAuthenticator {
       self.digest = digest
     }
 
+    /// Keeps the key's SHA-256 only. Without an account the holder is an operator.
     public init(environment: String, name: String, account: AccountName? = nil, key: Redacted<String>) {
       self.init(environment: environment, name: name, account: account, digest: OperatorKeys.digest(key.exposed))
     }
@@ -52,6 +58,7 @@ public struct OperatorKeys: RESTAuthenticator {
     return text.utf8.count <= OperatorKeys.maximumKeyBytes ? OperatorKeys.digest(String(text)) : nil
   }
 
+  /// A request without a bearer key is left to the next authenticator; one with a wrong key is refused here.
   public func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
     guard let header = request.header("authorization"), header.lowercased().hasPrefix("bearer ") else {
       return await next?.authenticate(request)
@@ -60,6 +67,7 @@ public struct OperatorKeys: RESTAuthenticator {
     return await principal(ofKey: digest)
   }
 
+  /// Every key is compared, each in constant time; of several keys with this digest the last counts.
   public func principal(ofKey digest: [UInt8]) async -> RESTPrincipal? {
     var found: Key?
     // Every key is compared, whichever fits.

@@ -10,6 +10,7 @@ public struct RESTRequest: Sendable {
   public var query: String?
   /// Names in lower case.
   public var headers: [(name: String, value: String)]
+  /// Whole, as sent; empty where there is none.
   public var body: [UInt8]
   /// Numeric address of the sender; `nil` on a socket of this machine's own.
   public var peer: String?
@@ -18,6 +19,7 @@ public struct RESTRequest: Sendable {
   /// Whether the connection is encrypted.
   public var isSecure: Bool
 
+  /// For a `GET` without fields over plain HTTP only the path is needed beside the method.
   public init(
     method: String, path: String, query: String? = nil, headers: [(name: String, value: String)] = [],
     body: [UInt8] = [], peer: String? = nil, host: String? = nil, isSecure: Bool = false
@@ -41,6 +43,7 @@ public struct RESTRequest: Sendable {
 
 /// Who asks, and what for.
 public struct RESTPrincipal: Hashable, Sendable {
+  /// What a principal may see and do.
   public enum Role: Hashable, Sendable {
     case `operator`
     /// Sees and uses this account only.
@@ -49,11 +52,14 @@ public struct RESTPrincipal: Hashable, Sendable {
     case owner(account: AccountName)
   }
 
+  /// The environment that is asked about. Another one is another ledger, with accounts of its own.
   public var environment: String
   /// For the ledger's record: `rest:alice`, `owner:bob`, `app:KEY`.
   public var actor: String
+  /// Routes for operators are closed to any other role.
   public var role: Role
 
+  /// - Parameter actor: as the ledger's record shall have it, with its prefix: `rest:alice`.
   public init(environment: String, actor: String, role: Role) {
     self.environment = environment
     self.actor = actor

@@ -35,5 +35,6 @@ public struct StartRefusal: Error, Sendable, CustomStringConvertible {
   /// At least one.
   public let findings: [StartFinding]
 
+  /// All findings in one line, with `; ` between them.
   public var description: String { findings.map(\.description).joined(separator: "; ") }
 }

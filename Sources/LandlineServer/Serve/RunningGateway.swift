@@ -131,6 +131,7 @@ public final class RunningGateway: Service {
   /// Where SIP peers reach the node.
   public var sipAddresses: [String] { hub.addresses.map { "\($0.host):\($0.port)/\($0.transport.rawValue)" } }
 
+  /// What the REST interface can ask and do, for whoever runs the gateway in the same process.
   public var operations: any GatewayOperations { hub }
 
   /// The SIP URI of the built-in far end; `nil` where none runs.

@@ -4,6 +4,7 @@ import CallModel
 public struct StartFinding: Hashable, Sendable, CustomStringConvertible {
   /// The configuration's key: `http.bind`, `listeners.public-tls`, `environments.production.applications.phone`.
   public var place: String
+  /// One clause without the key and without what to do: `account alice is locked`.
   public var problem: String
   /// What to do about it.
   public var fix: String?

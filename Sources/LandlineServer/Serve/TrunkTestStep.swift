@@ -3,6 +3,7 @@ public import LandlineGateway
 
 /// One thing that a test of a trunk looked at.
 public struct TrunkTestStep: Hashable, Sendable {
+  /// How one step went; that of a whole test is the worst of its steps.
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case ok
     /// Works, and somebody should look at it.
@@ -22,6 +23,7 @@ public struct TrunkTestStep: Hashable, Sendable {
   /// How long the step took.
   public var milliseconds: Int64
 
+  /// - Parameter fix: `nil` where there is nothing to do about it.
   public init(step: String, outcome: Outcome, text: String, fix: String? = nil, milliseconds: Int64) {
     self.step = step
     self.outcome = outcome

@@ -9,19 +9,21 @@ public import NodeCore
 public struct StoryReader: Sendable {
   /// Transfers of one call that are looked at: the charge, its corrections.
   static let maximumTransfers = 16
-  /// Entries of the account that are searched for them, newest first.
+  /// Entries of the account that are searched for them, from the time of the charge on.
   static let searchedEntries = 10_000
 
   private let ledger: any LedgerStore
   private let records: any CallRecordStore
   private let traces: (any CallTraceStore)?
 
+  /// - Parameter traces: `nil` where traces are not kept; a story then has messages only if a trace is handed in.
   public init(ledger: any LedgerStore, records: any CallRecordStore, traces: (any CallTraceStore)?) {
     self.ledger = ledger
     self.records = records
     self.traces = traces
   }
 
+  /// All three stores of one environment.
   public init(_ stores: EnvironmentStores) {
     self.init(ledger: stores.ledger, records: stores.records, traces: stores.traces)
   }

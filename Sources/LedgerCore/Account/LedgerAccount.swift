@@ -41,6 +41,7 @@ public struct AccountCaps: Hashable, Sendable {
   /// ``E164Number/country`` of the countries that may be called, ascending.
   public var countries: [Int]?
 
+  /// Longest list of countries; an account with more is refused.
   public static let maximumCountries = 300
   /// Country calling codes have one to three digits (ITU-T E.164 6.2.1), and countries that share +1 have four.
   public static let countryCodes = 1...1999
@@ -53,6 +54,8 @@ public struct AccountCaps: Hashable, Sendable {
       } ?? true)
   }
 
+  /// Amounts in micro-units, `highestRate` in nano-units a minute; countries are sorted and each is kept once. Ranges
+  /// are checked by the ledger.
   public init(
     concurrentCalls: Int64? = nil, callsPerSecond: Int64? = nil, perCall: Int64? = nil, perDay: Int64? = nil,
     highestRate: Int64? = nil, countries: [Int]? = nil
@@ -75,6 +78,7 @@ public struct AccountCaps: Hashable, Sendable {
       + "day=\(text(perDay));rate=\(text(highestRate));countries=\(countriesText ?? "-")"
   }
 
+  /// Reads ``countriesText`` back: `nil` for no list, parts that are no number are left out.
   public static func countries(parsing text: String?) -> [Int]? {
     text.map { $0.split(separator: ",").compactMap { Int($0) } }
   }
@@ -85,11 +89,15 @@ public struct AccountCaps: Hashable, Sendable {
 /// Amounts are micro-units. `posted` is what has been booked: positive when the operator owes the holder, so a
 /// customer's credit is positive and all accounts of a currency add up to zero.
 public struct LedgerAccount: Hashable, Sendable {
+  /// From 1, in the order of creation; the operator's own accounts are numbered among the customers'.
   public var id: Int64
   /// A customer's own name, or the place in the chart of accounts such as `revenues:calls`.
   public var name: String
+  /// What the account stands for; it never changes.
   public var kind: AccountKind
+  /// Every amount of the account is in it; it never changes.
   public var currency: Currency
+  /// Micro-units booked so far, holds not included.
   public var posted: Int64
   /// Sum of the open holds.
   public var held: Int64
@@ -99,18 +107,24 @@ public struct LedgerAccount: Hashable, Sendable {
   public var version: Int64
   /// Counts every change of the row: what a conditional update compares.
   public var revision: Int64
+  /// Decides which calls and movements of money are refused.
   public var status: AccountStatus
   /// Name of the rate plan; empty when none is assigned.
   public var plan: String
+  /// Limits of its calls; no limit for the operator's own accounts.
   public var caps: AccountCaps
   /// IANA zone whose midnight rolls the daily counter.
   public var zone: String
+  /// Calls authorised or answered that have not ended.
   public var openHolds: Int64
   /// The clock second of the newest call, and the calls authorised in it: the `callsPerSecond` cap's window.
   public var callSecond: Int64
+  /// Calls authorised in ``callSecond``; the next second starts at 1 again.
   public var callsInSecond: Int64
+  /// When it was created; the operator's own accounts are at their first posting.
   public var createdAt: Instant
 
+  /// Amounts in micro-units; what has a default is that of a new account without credit, plan or caps.
   public init(
     id: Int64, name: String, kind: AccountKind, currency: Currency, posted: Int64 = 0, held: Int64 = 0,
     floor: Int64 = 0,
@@ -158,14 +172,20 @@ public struct LedgerAccount: Hashable, Sendable {
 
 /// The operator's side of the chart of accounts. One account a name and currency, created when first posted to.
 public enum ChartOfAccounts {
+  /// What customers paid for calls.
   public static let revenue = "revenues:calls"
+  /// What carriers bill for calls, ``overrun`` left out.
   public static let termination = "expenses:termination"
+  /// What carriers bill for time past a customer's last grant, which the operator bears.
   public static let overrun = "expenses:overrun"
+  /// The other side of balances that were brought over from another system.
   public static let opening = "equity:opening"
+  /// The other side of corrections.
   public static let adjustments = "equity:adjustments"
 
   /// Money that came in by one way of paying: `assets:payments:card`.
   public static func payments(_ method: RequestKey) -> String { "assets:payments:\(method)" }
+  /// What the operator owes a carrier, by trunk: `liabilities:carriers:carrier-1`.
   public static func carrier(_ trunk: TrunkName) -> String { "liabilities:carriers:\(trunk)" }
 
   static func kind(of name: String) -> AccountKind {

@@ -8,6 +8,7 @@ import CallModel
 /// An operation checks everything before it changes anything, so a refusal leaves no trace but its own record. After a
 /// throw the store rolls back and the book must ``begin()`` anew.
 public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
+  /// The open transaction; a store may look at it between operations.
   public var rows: Rows
 
   var head = LedgerHead.empty
@@ -56,6 +57,7 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
 
   private let rowsLimit: Int
 
+  /// `rowsLimit` is how many rows of one kind are kept from group to group; above it the next group reads anew.
   public init(rows: Rows, rowsLimit: Int = defaultRowsLimit) {
     self.rows = rows
     self.rowsLimit = rowsLimit

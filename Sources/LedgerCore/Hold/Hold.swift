@@ -11,15 +11,19 @@ public import CallModel
 public enum HoldState: String, Hashable, Sendable, CaseIterable {
   case authorised, answered, settled, voided
 
+  /// Whether credit is still reserved: the call is authorised or answered, and has not ended.
   public var isOpen: Bool { self == .authorised || self == .answered }
 }
 
 /// Credit reserved for one call, and afterwards the record of how the call ended.
 public struct Hold: Hashable, Sendable {
+  /// ``LedgerAccount/id`` of the customer who pays.
   public var account: Int64
+  /// Unique inside the account: a call has one hold, however often it is extended.
   public var call: CallID
   /// Sequence number of the authorisation.
   public var seq: Int64
+  /// Changed by the phases of the call; settled and voided holds never change again.
   public var state: HoldState
   /// Micro-units reserved; after the end, what had been reserved last.
   public var amount: Int64
@@ -29,20 +33,27 @@ public struct Hold: Hashable, Sendable {
   public var extensions: Int64
   /// The longest that the call may be granted in all, in seconds.
   public var maximumSeconds: Int64
+  /// The gateway that authorised the call, the only one that may go on with it.
   public var node: NodeID
+  /// The life of that gateway, ``LedgerNode/epoch``; once it is over, recovery ends the call.
   public var epoch: Int64
   /// As dialled: `+46701234567` or a SIP address.
   public var destination: String
+  /// The hold was made whatever the credit, the caps or a lock said, and costs nothing.
   public var isEmergency: Bool
+  /// The price as frozen at the authorisation; later rates do not change it.
   public var snapshot: RateSnapshot
   /// The call that this one was transferred from.
   public var linkedCall: CallID?
   /// Local day whose counter carries this hold: the day of its last grant.
   public var day: Int64
+  /// Booking time of the authorisation; never earlier than the record before.
   public var authorisedAt: Instant
+  /// When the far end answered, but never before ``authorisedAt``; `nil` until then.
   public var answeredAt: Instant?
   /// ``LedgerOperation/uptime`` of the answer.
   public var answeredUptime: Int64?
+  /// Booking time of the end; `nil` while the hold is open.
   public var resolvedAt: Instant?
   /// Milliseconds from answer to end on the monotonic clock, at most what was granted.
   public var duration: Int64?
@@ -53,6 +64,8 @@ public struct Hold: Hashable, Sendable {
   /// Why the call ended, as the gateway says it: `hungUp`, `noCredit`, `recovered`.
   public var reason: String?
 
+  /// Amounts in micro-units, grants in seconds, `duration` in milliseconds; what has a default is unknown before the
+  /// answer or the end.
   public init(
     account: Int64, call: CallID, seq: Int64, state: HoldState, amount: Int64, grantedSeconds: Int64, extensions: Int64,
     maximumSeconds: Int64, node: NodeID, epoch: Int64, destination: String, isEmergency: Bool, snapshot: RateSnapshot,
@@ -111,10 +124,14 @@ public struct HoldGrant: Hashable, Sendable {
   public var hold: Int64
   /// 0 for the authorisation, then 1, 2, ….
   public var number: Int64
+  /// Booking time of the step.
   public var at: Instant
+  /// Seconds from the answer that the hold covers from this step on, in all.
   public var grantedSeconds: Int64
+  /// Micro-units that the hold reserves from this step on, in all.
   public var amount: Int64
 
+  /// `grantedSeconds` and `amount` (micro-units) are totals, not what the step added.
   public init(hold: Int64, number: Int64, at: Instant, grantedSeconds: Int64, amount: Int64) {
     self.hold = hold
     self.number = number
@@ -126,14 +143,17 @@ public struct HoldGrant: Hashable, Sendable {
 
 /// What a carrier will bill for one attempt of a call, in the call's currency.
 public struct CarrierCharge: Hashable, Sendable {
+  /// Charges that the end of one call may carry; with more it is refused as out of range.
   public static let maximumPerCall = 16
 
+  /// Whose liability account takes the charge: ``ChartOfAccounts/carrier(_:)``.
   public let trunk: TrunkName
   /// Micro-units owed to the carrier in all.
   public let amount: Int64
   /// The part of ``amount`` for time past the customer's last grant; booked as the operator's overrun.
   public let overrun: Int64
 
+  /// Micro-units; the ledger refuses negative ones, and an `overrun` above `amount`.
   public init(trunk: TrunkName, amount: Int64, overrun: Int64 = 0) {
     self.trunk = trunk
     self.amount = amount

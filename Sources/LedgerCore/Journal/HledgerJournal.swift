@@ -17,6 +17,7 @@ public struct HledgerJournal {
     /// Ends with a transaction that takes every balance back to zero.
     public var isFollowed: Bool
 
+    /// `isFollowed` counts only where `to` is given.
     public init(from: Instant?, to: Instant?, account: LedgerAccount?, isFollowed: Bool) {
       self.from = from
       self.to = to

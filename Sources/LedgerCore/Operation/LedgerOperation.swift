@@ -2,11 +2,14 @@ public import CallModel
 
 /// One keyed request to the ledger. Repeating it, with the same key and content, gives the first answer again.
 public struct LedgerOperation: Hashable, Sendable {
+  /// Most bytes of ``actor``, and of the reason with which a call ends; what is longer is cut.
   public static let maximumActorBytes = 64
+  /// Most bytes of a text for people: the reason of a change, the detail of a transfer; what is longer is cut.
   public static let maximumDetailBytes = 200
   /// Longest name of a rate plan; what is longer names no plan.
   public static let maximumPlanBytes = 128
 
+  /// What is asked for; together with its key it decides what a repeat must have equal.
   public var request: Request
   /// Now, by the clock of whoever asks.
   public var at: Instant
@@ -16,6 +19,7 @@ public struct LedgerOperation: Hashable, Sendable {
   /// Who asks, for the record: `cli:alice`, `node:gw-1`.
   public var actor: String
 
+  /// An `actor` of more than ``maximumActorBytes`` is cut; `uptime` is in milliseconds.
   public init(_ request: Request, at: Instant, uptime: Int64? = nil, actor: String) {
     self.request = request
     self.at = at
@@ -28,6 +32,7 @@ public struct LedgerOperation: Hashable, Sendable {
     text.utf8.count <= limit ? text : String(decoding: text.utf8.prefix(limit), as: UTF8.self)
   }
 
+  /// The three families of requests, each with an account and a key of its own.
   public enum Request: Hashable, Sendable {
     case administer(AccountAdministration)
     case move(MoneyMovement)
@@ -37,6 +42,7 @@ public struct LedgerOperation: Hashable, Sendable {
 
 /// A change of an account itself.
 public struct AccountAdministration: Hashable, Sendable {
+  /// What is done to the account; all but `create` need one that exists.
   public enum Change: Hashable, Sendable {
     /// - Parameter creditLimit: micro-units that a postpaid account may owe.
     case create(
@@ -50,13 +56,17 @@ public struct AccountAdministration: Hashable, Sendable {
     case setZone(String)
   }
 
+  /// The customer's account that is created or changed.
   public var account: AccountName
+  /// Chosen by whoever asks: the same key on the same account stands for the same change.
   public var key: RequestKey
+  /// What to do; it must be equal in a repeat.
   public var change: Change
   /// Why, for whoever reads it later; at most ``LedgerOperation/maximumDetailBytes``. It is no part of what a repeat must
   /// have equal.
   public var reason: String?
 
+  /// A `reason` of more than ``LedgerOperation/maximumDetailBytes`` is cut.
   public init(account: AccountName, key: RequestKey, _ change: Change, reason: String? = nil) {
     self.account = account
     self.key = key
@@ -67,6 +77,7 @@ public struct AccountAdministration: Hashable, Sendable {
 
 /// Money that moves outside a call.
 public struct MoneyMovement: Hashable, Sendable {
+  /// Why money moves; it decides the other account of the transfer and the sign of the amount.
   public enum Kind: Hashable, Sendable {
     /// A balance brought over from another system: from `equity:opening`.
     case opening
@@ -81,11 +92,15 @@ public struct MoneyMovement: Hashable, Sendable {
     case chargeback(of: Int64)
   }
 
+  /// The customer's account that the money reaches or leaves; for ``Kind/transfer(to:)`` the one that pays.
   public var account: AccountName
+  /// Chosen by whoever asks: the same key on the same account stands for the same movement.
   public var key: RequestKey
+  /// What is undone or paid, and by which way; it must be equal in a repeat.
   public var kind: Kind
   /// `nil` stands for all that is left of the transfer being undone.
   public var amount: Credits?
+  /// For people, in the account's history; cut to ``LedgerOperation/maximumDetailBytes`` when it is booked.
   public var detail: String
   /// Micro-units that may be brought in or corrected at once. It is no part of what a repeat must have equal: what was
   /// answered under another limit stays answered.
@@ -113,15 +128,19 @@ public struct MoneyMovement: Hashable, Sendable {
 public struct CallOperation: Hashable, Sendable {
   /// The gateway that runs the call, with its fencing token.
   public struct Origin: Hashable, Sendable {
+    /// The gateway that runs the call; it must have registered with the ledger.
     public var node: NodeID
+    /// Fencing token from the node's registration, ``LedgerNode/epoch``: an older one is refused as stale.
     public var epoch: Int64
 
+    /// Both come from the ``LedgerNode`` that ``LedgerStore/registerNode(_:at:)`` returned.
     public init(node: NodeID, epoch: Int64) {
       self.node = node
       self.epoch = epoch
     }
   }
 
+  /// What the first grant of a call is decided by.
   public struct Authorisation: Hashable, Sendable {
     /// Longest call by default, in seconds.
     public static let defaultMaximumSeconds: Int64 = 14_400
@@ -130,24 +149,32 @@ public struct CallOperation: Hashable, Sendable {
     /// First grant by default, in seconds.
     public static let defaultSeconds: Int64 = 60
 
+    /// What rating said of the destination before the ledger was asked.
     public enum Rating: Hashable, Sendable {
       case rated(RateSnapshot)
       /// No price: the refusal is recorded, so that a retry hears the same.
       case refused(LedgerRefusal)
     }
 
+    /// As dialled, such as `+46701234567` or a SIP address; cut to ``maximumDestinationBytes``.
     public var destination: String
     /// ``E164Number/country``; `nil` for anything but a phone number.
     public var country: Int?
+    /// The price that the hold freezes, or why there is none.
     public var rating: Rating
+    /// Seconds that the first grant shall cover, at least 1; less is granted where credit or a cap is short.
     public var seconds: Int64
+    /// Longest call in seconds, at least 1; the tariff's own limit may end it sooner.
     public var maximumSeconds: Int64
     /// Never refused for credit, caps, or a lock.
     public var isEmergency: Bool
+    /// The call that this one was transferred from; `nil` for a call of its own.
     public var linkedCall: CallID?
     /// Countries that an account without a list of its own may call; `nil` for every one.
     public var defaultCountries: [Int]?
 
+    /// Times in seconds; a destination of more than ``maximumDestinationBytes`` is cut, all else is checked by the
+    /// ledger.
     public init(
       destination: String, country: Int?, rating: Rating, seconds: Int64 = Authorisation.defaultSeconds,
       maximumSeconds: Int64 = Authorisation.defaultMaximumSeconds, isEmergency: Bool = false,
@@ -164,6 +191,7 @@ public struct CallOperation: Hashable, Sendable {
     }
   }
 
+  /// Where the call is in its billing life; each phase is recorded once, and all ways to end share one key.
   public enum Phase: Hashable, Sendable {
     /// Before any trunk is tried: reserves the first grant.
     case authorise(Authorisation)
@@ -178,11 +206,16 @@ public struct CallOperation: Hashable, Sendable {
     case recover
   }
 
+  /// The customer's account that pays for the call.
   public var account: AccountName
+  /// The key of the hold, and part of the key of each of the call's operations.
   public var call: CallID
+  /// Who asks: only the node, in the life, that authorised a call may go on with it; recovery alone is exempt.
   public var origin: Origin
+  /// The step to take, with what it needs.
   public var phase: Phase
 
+  /// Nothing is checked here; the ledger refuses what does not fit the call's hold.
   public init(account: AccountName, call: CallID, origin: Origin, _ phase: Phase) {
     self.account = account
     self.call = call

@@ -66,10 +66,12 @@ public struct LedgerReceipt: Hashable, Sendable {
   public let seq: Int64
   /// The answer was given before and is repeated here.
   public let isReplay: Bool
+  /// What came of the request, a refusal included; with a ``seq`` above 0 every repeat gets the same.
   public let outcome: LedgerOutcome
   /// For ``LedgerRefusal/alreadyResolved``: how the call ended the first time.
   public let resolved: LedgerOutcome?
 
+  /// `resolved` belongs to ``LedgerRefusal/alreadyResolved`` alone.
   public init(seq: Int64, isReplay: Bool, outcome: LedgerOutcome, resolved: LedgerOutcome? = nil) {
     self.seq = seq
     self.isReplay = isReplay
@@ -77,6 +79,7 @@ public struct LedgerReceipt: Hashable, Sendable {
     self.resolved = resolved
   }
 
+  /// Why nothing was done; `nil` for every outcome that is no refusal.
   public var refusal: LedgerRefusal? {
     if case .refused(let refusal) = outcome { return refusal }
     return nil
@@ -85,6 +88,7 @@ public struct LedgerReceipt: Hashable, Sendable {
 
 /// Why the store gave no answer. The request may or may not have been recorded: repeat it with the same key.
 public struct LedgerUnavailable: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What stood in the way; the raw value is the code that commands print.
   public enum Cause: String, Hashable, Sendable {
     /// The store is not there, or is not a ledger.
     case missing
@@ -105,14 +109,17 @@ public struct LedgerUnavailable: Error, Hashable, Sendable, CustomStringConverti
     case notPermitted
   }
 
+  /// For programs: the exit code of a command follows from it.
   public let cause: Cause
   /// What happened and what to do, for an operator.
   public let problem: String
 
+  /// `problem` is for an operator: what happened, where, and what to do.
   public init(_ cause: Cause, _ problem: String) {
     self.cause = cause
     self.problem = problem
   }
 
+  /// ``problem`` alone, without the cause.
   public var description: String { problem }
 }

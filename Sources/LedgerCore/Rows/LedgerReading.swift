@@ -48,10 +48,12 @@ public struct HistoryRange: Hashable, Sendable {
   public var from: Instant?
   /// Booked before.
   public var to: Instant?
+  /// Most records of the answer; fewer mean that there are no more.
   public var limit: Int
   /// Take the newest `limit` records instead of the oldest; the order of the answer stays ascending.
   public var newest: Bool
 
+  /// Without `from` and `to` all times; `limit` counts records.
   public init(after: Int64 = 0, from: Instant? = nil, to: Instant? = nil, limit: Int, newest: Bool = false) {
     self.after = after
     self.from = from
@@ -63,9 +65,12 @@ public struct HistoryRange: Hashable, Sendable {
 
 /// An entry as a person reads it: what it belongs to, and the balance it left.
 public struct HistoryLine: Hashable, Sendable {
+  /// What was booked, with its other side's account.
   public var transfer: Transfer
+  /// The side of the transfer on the account whose history this is.
   public var entry: Entry
 
+  /// `entry` is the side of `transfer` on the account whose history is read.
   public init(transfer: Transfer, entry: Entry) {
     self.transfer = transfer
     self.entry = entry
@@ -74,10 +79,14 @@ public struct HistoryLine: Hashable, Sendable {
 
 /// A transfer with the entries it made; an altered database may lack one.
 public struct BookedTransfer: Hashable, Sendable {
+  /// What was booked, as its row says.
   public var transfer: Transfer
+  /// The entry on the account that paid; `nil` only where the row is missing.
   public var debit: Entry?
+  /// The entry on the account that was paid; `nil` only where the row is missing.
   public var credit: Entry?
 
+  /// An entry that is not there is `nil`, for verification to report.
   public init(transfer: Transfer, debit: Entry?, credit: Entry?) {
     self.transfer = transfer
     self.debit = debit
@@ -85,14 +94,20 @@ public struct BookedTransfer: Hashable, Sendable {
   }
 }
 
+/// Which holds are wanted; what is `nil` does not narrow the answer.
 public struct HoldFilter: Hashable, Sendable {
+  /// Holds of this ``LedgerAccount/id`` only.
   public var account: Int64?
+  /// Holds that this gateway made, in any of its lives.
   public var node: NodeID?
+  /// Leaves out holds that were settled or voided.
   public var openOnly: Bool
   /// Only holds authorised after this sequence number.
   public var after: Int64
+  /// Most holds in one page; ``LedgerReading/forEachHold(_:_:)`` puts its own in place of it.
   public var limit: Int
 
+  /// Every hold, open or not, unless something narrows it; `limit` counts holds.
   public init(account: Int64? = nil, node: NodeID? = nil, openOnly: Bool = false, after: Int64 = 0, limit: Int) {
     self.account = account
     self.node = node
@@ -102,12 +117,18 @@ public struct HoldFilter: Hashable, Sendable {
   }
 }
 
+/// Numbers of rows, for reports.
 public struct LedgerCounts: Hashable, Sendable {
+  /// Customers and the operator's own accounts, closed ones included.
   public var accounts: Int64
+  /// Amounts moved since the ledger began; transfers are never deleted.
   public var transfers: Int64
+  /// Sides of transfers: two for each one in a sound ledger.
   public var entries: Int64
+  /// Calls authorised or answered that have not ended.
   public var openHolds: Int64
 
+  /// Rows as counted in one consistent state of the ledger.
   public init(accounts: Int64, transfers: Int64, entries: Int64, openHolds: Int64) {
     self.accounts = accounts
     self.transfers = transfers

@@ -7,7 +7,9 @@ public enum TransferKind: String, Hashable, Sendable, CaseIterable {
 
 /// An amount moved from one account to another. Immutable; a correction is another transfer.
 public struct Transfer: Hashable, Sendable {
+  /// Position in the ledger, from 1; shared with holds, events and all other records.
   public var seq: Int64
+  /// Why the amount moved; part of what the hash covers.
   public var kind: TransferKind
   /// The account that the amount leaves.
   public var debit: Int64
@@ -15,14 +17,19 @@ public struct Transfer: Hashable, Sendable {
   public var credit: Int64
   /// The numbers of the two entries on their accounts.
   public var debitVersion: Int64
+  /// The number of the credit side's entry on its account.
   public var creditVersion: Int64
   /// Micro-units, more than 0.
   public var amount: Int64
+  /// That of both accounts: nothing is ever converted.
   public var currency: Currency
+  /// The call that it was charged, given back or billed for; `nil` for money that moves outside calls.
   public var call: CallID?
   /// The transfer that this one undoes, wholly or in part.
   public var reverses: Int64?
+  /// Key of the request that booked it: the caller's own, or that of the end of a call such as `c/ID/end`.
   public var key: String
+  /// Who asked, as in ``LedgerOperation/actor``.
   public var actor: String
   /// When the ledger booked it; never earlier than the transfer before.
   public var at: Instant
@@ -30,8 +37,10 @@ public struct Transfer: Hashable, Sendable {
   public var eventAt: Instant
   /// For people: a number and a duration, a reason.
   public var detail: String
+  /// Link of the chain, 32 bytes: SHA-256 of the hash before and of this record with its entries.
   public var hash: [UInt8]
 
+  /// Amounts in micro-units; `hash` may be empty until the chain gives it.
   public init(
     seq: Int64, kind: TransferKind, debit: Int64, credit: Int64, debitVersion: Int64, creditVersion: Int64,
     amount: Int64, currency: Currency, call: CallID?, reverses: Int64?, key: String, actor: String, at: Instant,
@@ -58,14 +67,18 @@ public struct Transfer: Hashable, Sendable {
 
 /// One side of a transfer on one account.
 public struct Entry: Hashable, Sendable {
+  /// ``LedgerAccount/id``.
   public var account: Int64
   /// 1, 2, … without a gap on each account.
   public var version: Int64
+  /// ``Transfer/seq`` of the transfer that this is a side of.
   public var transfer: Int64
   /// Micro-units: negative on the debit side, positive on the credit side.
   public var amount: Int64
+  /// Micro-units that the account has posted after this entry.
   public var balanceAfter: Int64
 
+  /// Amounts in micro-units, signed: negative on the debit side.
   public init(account: Int64, version: Int64, transfer: Int64, amount: Int64, balanceAfter: Int64) {
     self.account = account
     self.version = version
@@ -77,18 +90,24 @@ public struct Entry: Hashable, Sendable {
 
 /// A change of an account's settings, in the same hash chain as the money.
 public struct AccountEvent: Hashable, Sendable {
+  /// Position in the ledger, from 1; shared with transfers, holds and all other records.
   public var seq: Int64
+  /// ``LedgerAccount/id`` of the account that changed.
   public var account: Int64
   /// `create`, `lock`, `set-cap`, …
   public var kind: String
   /// ``LedgerAccount/settingsText`` after the change.
   public var settings: String
+  /// Who asked, as in ``LedgerOperation/actor``; `ledger` for accounts that it creates for itself.
   public var actor: String
+  /// Booking time; never earlier than the record before.
   public var at: Instant
   /// What was said of it, such as the rule by which the gateway locked the account.
   public var reason: String?
+  /// Link of the chain, 32 bytes: SHA-256 of the hash before and of this record.
   public var hash: [UInt8]
 
+  /// `hash` may be empty until the chain gives it.
   public init(
     seq: Int64, account: Int64, kind: String, settings: String, actor: String, at: Instant, reason: String? = nil,
     hash: [UInt8]
@@ -106,15 +125,20 @@ public struct AccountEvent: Hashable, Sendable {
 
 /// The recorded answer to one keyed request.
 public struct OperationRecord: Hashable, Sendable {
+  /// ``LedgerAccount/id`` of the account that the request named.
   public var account: Int64
+  /// ``LedgerOperation/key``; unique inside the account.
   public var key: String
+  /// The number that the answer carried, ``LedgerReceipt/seq``.
   public var seq: Int64
   /// First 8 bytes of the SHA-256 of the request's content.
   public var requestHash: Int64
   /// ``LedgerOutcome/text``.
   public var outcome: String
+  /// Booking time of the answer; what is older than the retention may be pruned for calls.
   public var at: Instant
 
+  /// `outcome` is ``LedgerOutcome/text``; `requestHash` comes from the request's content.
   public init(account: Int64, key: String, seq: Int64, requestHash: Int64, outcome: String, at: Instant) {
     self.account = account
     self.key = key
@@ -127,6 +151,7 @@ public struct OperationRecord: Hashable, Sendable {
 
 /// What calls have cost, and may still cost, on one local day of an account.
 public struct DayCounter: Hashable, Sendable {
+  /// ``LedgerAccount/id``.
   public var account: Int64
   /// Days since 1970-01-01 on the account's calendar.
   public var day: Int64
@@ -135,6 +160,7 @@ public struct DayCounter: Hashable, Sendable {
   /// Micro-units of open holds.
   public var held: Int64
 
+  /// Amounts in micro-units; `day` counts from 1970-01-01 on the account's calendar.
   public init(account: Int64, day: Int64, spent: Int64, held: Int64) {
     self.account = account
     self.day = day
@@ -150,14 +176,18 @@ public struct DayCounter: Hashable, Sendable {
 
 /// One life of one gateway process, from its start to its end or to its being declared dead.
 public struct LedgerNode: Hashable, Sendable {
+  /// The same in every life of one gateway.
   public var id: NodeID
   /// Fencing token: the life's number. Only the newest life of a node may write.
   public var epoch: Int64
+  /// Alive until then; equal to ``lastBeat`` in a row that only marks the life before it as ended.
   public var leaseUntil: Instant
+  /// Wall clock of the newest beat; the start of the life before the first.
   public var lastBeat: Instant
   /// What the life's monotonic clock showed at its last beat; `nil` before the first.
   public var uptime: Int64?
 
+  /// `uptime` in milliseconds; `nil` as long as the life has not beaten.
   public init(id: NodeID, epoch: Int64, leaseUntil: Instant, lastBeat: Instant, uptime: Int64? = nil) {
     self.id = id
     self.epoch = epoch
@@ -169,6 +199,7 @@ public struct LedgerNode: Hashable, Sendable {
 
 /// The newest point of the ledger: last sequence number, end of the hash chain.
 public struct LedgerHead: Hashable, Sendable {
+  /// Number of the newest record of any kind; 0 in an empty ledger.
   public var seq: Int64
   /// Booking time of the newest record.
   public var at: Instant
@@ -177,6 +208,7 @@ public struct LedgerHead: Hashable, Sendable {
   /// Identifier that the next account will get.
   public var nextAccount: Int64
 
+  /// `hash` has 32 bytes; `nextAccount` starts at 1.
   public init(seq: Int64, at: Instant, hash: [UInt8], nextAccount: Int64) {
     self.seq = seq
     self.at = at
@@ -190,6 +222,7 @@ public struct LedgerHead: Hashable, Sendable {
   /// Largest sequence number: a head beyond it was not counted up to, but written.
   public static let maximumSeq: Int64 = 1 << 62
 
+  /// A ledger without any record: sequence 0, a hash of zero bytes, account 1 next.
   public static let empty = LedgerHead(
     seq: 0, at: Instant(milliseconds: 0), hash: [UInt8](repeating: 0, count: 32), nextAccount: 1)
 

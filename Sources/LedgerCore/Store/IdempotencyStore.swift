@@ -10,6 +10,7 @@ public protocol IdempotencyStore: Sendable {
   func abandon(_ key: String, scope: String) async throws
 }
 
+/// What became of a key: whether its request is to be carried out now and, if not, why.
 public enum IdempotencyState: Hashable, Sendable {
   case fresh
   /// Another request with this key is being carried out, or was when the gateway stopped: its outcome is to be asked for.

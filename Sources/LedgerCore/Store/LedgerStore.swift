@@ -48,23 +48,33 @@ extension LedgerStore {
 
 /// Hours after which the records of calls' phases may be pruned.
 public enum LedgerRetention {
+  /// Two days: until then a repeated operation of a call finds its first answer on record.
   public static let callOperationHours: Int64 = 48
 }
 
 /// What recovery did, or would do, for one node.
 public struct LedgerRecovery: Hashable, Sendable {
+  /// The gateway whose ended lives left calls open.
   public var node: NodeID
   /// The newest life that had ended.
   public var life: LedgerNode
+  /// Calls that had been answered: charged up to the last beat of the life that ran them.
   public var settled: [Recovered]
+  /// Calls that nobody had answered: their holds are released, nothing is charged.
   public var voided: [CallID]
 
+  /// An answered call that recovery ended, with what it was charged for.
   public struct Recovered: Hashable, Sendable {
+    /// ``LedgerAccount/id`` of the account that paid.
     public var account: Int64
+    /// The call whose hold was resolved, in the ledger under the reason `recovered`.
     public var call: CallID
+    /// Talk time charged: from the answer to the node's last beat, at most what was granted.
     public var milliseconds: Int64
+    /// What the account was charged; zero is possible.
     public var cost: Credits
 
+    /// Talk time in milliseconds; `account` is a ``LedgerAccount/id``.
     public init(account: Int64, call: CallID, milliseconds: Int64, cost: Credits) {
       self.account = account
       self.call = call
@@ -73,6 +83,7 @@ public struct LedgerRecovery: Hashable, Sendable {
     }
   }
 
+  /// The two lists are disjoint: answered calls in `settled`, all others in `voided`.
   public init(node: NodeID, life: LedgerNode, settled: [Recovered], voided: [CallID]) {
     self.node = node
     self.life = life

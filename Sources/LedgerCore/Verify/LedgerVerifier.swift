@@ -2,6 +2,7 @@ import CallModel
 
 /// One rule of the books and whether they keep it.
 public struct VerifiedRule: Hashable, Sendable {
+  /// The twelve rules of the books by the numbers that reports print; ``title`` says each in words.
   public enum ID: String, Hashable, Sendable, CaseIterable {
     case i1 = "I1"
     case i2 = "I2"
@@ -35,24 +36,32 @@ public struct VerifiedRule: Hashable, Sendable {
     }
   }
 
+  /// Which rule was checked; codes such as `I1` stand in reports.
   public var id: ID
   /// The first contradiction found; `nil` when the rule holds.
   public var problem: Problem?
 
+  /// Where the books contradict themselves, and how.
   public struct Problem: Hashable, Sendable {
     /// The record at fault; 0 when a whole account or table is.
     public var seq: Int64
+    /// What was found beside what was expected, in words for an operator.
     public var detail: String
   }
 }
 
+/// What a verification checked and found, for one consistent state of the ledger.
 public struct VerificationReport: Hashable, Sendable {
+  /// The newest point of the ledger that was checked; ``LedgerHead/empty`` where it could not be read.
   public var head: LedgerHead
+  /// How many rows the checked ledger held, to judge the scope of the report.
   public var counts: LedgerCounts
+  /// Every record was checked; `false` for a quick run, which leaves out most of the chain and some rules.
   public var isFull: Bool
   /// The rules that were checked, in order.
   public var rules: [VerifiedRule]
 
+  /// No rule that was checked is broken; of a quick run, rules that were left out say nothing.
   public var isSound: Bool { rules.allSatisfy { $0.problem == nil } }
 }
 

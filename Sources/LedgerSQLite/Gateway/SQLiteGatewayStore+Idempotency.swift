@@ -12,6 +12,8 @@ extension SQLiteGatewayStore: IdempotencyStore {
     now.advanced(byMilliseconds: -idempotencyMilliseconds)
   }
 
+  /// A key is free again a day after it was taken; old ones are deleted a few at a time along the way.
+  /// - Throws: ``InvalidValue`` when the key or the scope is longer than ``maximumTextBytes``; ``LedgerUnavailable``.
   public func begin(
     _ key: String, scope: String, digest: [UInt8], now: Instant
   ) async throws -> IdempotencyState {
@@ -41,6 +43,8 @@ extension SQLiteGatewayStore: IdempotencyStore {
     }
   }
 
+  /// Keeps the answer for repeats; a key that was never taken stays unknown.
+  /// - Throws: ``InvalidValue`` when the body is larger than ``maximumBodyBytes``; ``LedgerUnavailable``.
   public func finish(_ key: String, scope: String, status: Int, body: [UInt8]) async throws {
     guard body.count <= SQLiteGatewayStore.maximumBodyBytes else {
       throw InvalidValue(
@@ -53,6 +57,7 @@ extension SQLiteGatewayStore: IdempotencyStore {
     }
   }
 
+  /// Frees the key of a request that was never carried out; an answer that is kept already stays.
   public func abandon(_ key: String, scope: String) async throws {
     try await change { connection in
       try connection.statement("DELETE FROM idempotency WHERE scope = $1 AND key = $2 AND status IS NULL")

@@ -7,6 +7,7 @@ extension SQLiteGatewayStore: IdentityStore {
   /// Old rows that a new nonce, or a new key, takes along: a table that is written to cannot grow of what has ended.
   static let rowsTakenAlong: Int64 = 4
 
+  /// Compares and keeps in one step, so that two processes cannot both use one sequence.
   public func useSequence(
     _ sequence: UInt64, application: String, user: UserID
   ) async throws -> SequenceVerdict {
@@ -32,6 +33,8 @@ extension SQLiteGatewayStore: IdentityStore {
     }
   }
 
+  /// Nonces whose time is over are deleted a few at a time along the way.
+  /// - Returns: `false` when the nonce was taken before and its time is not over.
   public func useNonce(_ nonce: String, application: String, until: Instant, now: Instant) async throws -> Bool {
     try SQLiteGatewayStore.check(application, kind: "application key")
     try SQLiteGatewayStore.check(nonce, kind: "nonce")
@@ -52,6 +55,8 @@ extension SQLiteGatewayStore: IdentityStore {
     }
   }
 
+  /// Replaces the device's former credential; beyond ``maximumDevicesPerUser`` the user's oldest are deleted.
+  /// - Throws: ``InvalidValue`` when another device has the id, or a text is too long; ``LedgerUnavailable``.
   public func keep(_ credential: StoredCredential) async throws {
     try SQLiteGatewayStore.check(credential.id, kind: "credential")
     try SQLiteGatewayStore.check(credential.application, kind: "application key")
@@ -81,6 +86,7 @@ extension SQLiteGatewayStore: IdentityStore {
     }
   }
 
+  /// Ended credentials are found as well, until their device registers anew; an id that is too long is never found.
   public func credential(_ id: String) async throws -> StoredCredential? {
     guard id.utf8.count <= SQLiteGatewayStore.maximumTextBytes else { return nil }
     return try await read { connection in
@@ -97,6 +103,7 @@ extension SQLiteGatewayStore: IdentityStore {
     }
   }
 
+  /// Deletes every credential of the device; none there is no error.
   public func forget(application: String, user: UserID, device: String) async throws {
     try await change { try SQLiteGatewayStore.end($0, application, user, device) }
   }

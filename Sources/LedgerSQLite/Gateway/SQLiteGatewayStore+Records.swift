@@ -5,6 +5,7 @@ import Foundation
 import LedgerCore
 
 extension SQLiteGatewayStore: CallRecordStore {
+  /// Kept as JSON, with what queries ask for in columns beside it; a record of the same call is replaced.
   public func keep(_ record: CallRecord) async throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -25,6 +26,7 @@ extension SQLiteGatewayStore: CallRecordStore {
     }
   }
 
+  /// New figures replace those of the same name; the record of the call may come later, or be there already.
   public func add(_ statistics: [String: Double], to call: CallID) async throws {
     let added = CallStatistics.bounded(statistics)
     guard !added.isEmpty else { return }
@@ -42,8 +44,10 @@ extension SQLiteGatewayStore: CallRecordStore {
     }
   }
 
+  /// Of any environment; figures that were added on their own are merged in.
   public func record(_ call: CallID) async throws -> CallRecord? { try await record(call, environment: nil) }
 
+  /// Of all environments, newest first; a limit outside of 1 to ``CallRecordQuery/maximumLimit`` is brought into it.
   public func records(_ query: CallRecordQuery) async throws -> CallRecordPage {
     try await records(query, environment: nil)
   }
@@ -191,15 +195,20 @@ extension SQLiteGatewayStore: CallRecordStore {
 /// The records of one environment: those of others are not there.
 public struct EnvironmentCallRecords: CallRecordStore {
   let store: SQLiteGatewayStore
+  /// As it stands in ``CallRecord``s: records of any other name are not seen.
   public let environment: String
 
+  /// The record goes under the environment that it names itself.
   public func keep(_ record: CallRecord) async throws { try await store.keep(record) }
+  /// By the call alone: figures of a call are kept apart from its record, which names the environment.
   public func add(_ statistics: [String: Double], to call: CallID) async throws {
     try await store.add(statistics, to: call)
   }
+  /// `nil` also for a call of another environment.
   public func record(_ call: CallID) async throws -> CallRecord? {
     try await store.record(call, environment: environment)
   }
+  /// Newest start first, as ``SQLiteGatewayStore/records(_:)``, but of this environment alone.
   public func records(_ query: CallRecordQuery) async throws -> CallRecordPage {
     try await store.records(query, environment: environment)
   }

@@ -2,6 +2,7 @@ public import CallEngine
 public import CallModel
 
 extension SQLiteGatewayStore: CallTraceStore {
+  /// Replaces what is kept of the same call; `at` is what ``dropTraces(before:)`` goes by.
   public func keep(trace: [UInt8], of call: CallID, at: Instant) async throws {
     try await change { connection in
       try connection.statement(
@@ -13,6 +14,7 @@ extension SQLiteGatewayStore: CallTraceStore {
     }
   }
 
+  /// The bytes as they were kept; `nil` when there are none, or no more.
   public func trace(of call: CallID) async throws -> [UInt8]? {
     try await read { connection in
       let statement = try connection.statement("SELECT document FROM call_trace WHERE call = $1").bind(1, call.text)
@@ -21,6 +23,8 @@ extension SQLiteGatewayStore: CallTraceStore {
     }
   }
 
+  /// Deletes traces kept before `instant`, in batches that let other changes through.
+  /// - Returns: how many.
   public func dropTraces(before instant: Instant) async throws -> Int {
     try await deleteAll(
       "DELETE FROM call_trace WHERE call IN (SELECT call FROM call_trace WHERE at < $1 LIMIT $2)",

@@ -18,6 +18,7 @@ public final class SQLiteGatewayStore: Sendable {
   /// Rows that one transaction of pruning deletes, so that no change waits long for it.
   public static let pruneBatch: Int64 = 1000
 
+  /// The file as it was named to ``open(path:createIfMissing:)``; SQLite keeps its log beside it.
   public let path: String
   let queue: GatewayQueue
   let readers: GatewayReaders

@@ -24,6 +24,7 @@ public final class SQLiteLedgerStore: LedgerStore {
     case normal
   }
 
+  /// How a ledger is opened; the defaults are those of a gateway.
   public struct Options: Sendable {
     /// Operations in one commit.
     public static let defaultGroupLimit = 512
@@ -33,14 +34,22 @@ public final class SQLiteLedgerStore: LedgerStore {
     public static let defaultCheckpointPages: Int32 = 1000
     /// Pages in the log at which the writer itself finishes the checkpoint, so that the log starts anew: 16 MiB.
     public static let defaultLogPagesLimit: Int32 = 4096
+    /// Reads that run at the same time; more wait for one to end.
     public static let defaultReaders = 4
+    /// 64 MiB of pages in the writer's memory.
     public static let defaultCacheKibibytes = 65_536
 
+    /// Whether receipts wait for the disk; ``Flush/full`` unless losing the last moments is acceptable.
     public var flush = Flush.full
+    /// Most operations in one commit; one that was handed over with more goes in whole.
     public var groupLimit = Options.defaultGroupLimit
+    /// Operations that may wait for the writer; more are refused as overloaded.
     public var queueLimit = Options.defaultQueueLimit
+    /// Pages in the log at which a checkpoint starts beside the writer.
     public var checkpointPages = Options.defaultCheckpointPages
+    /// Pages in the log at which the writer finishes the checkpoint itself, before further commits.
     public var logPagesLimit = Options.defaultLogPagesLimit
+    /// Reads that run at the same time, at least 1.
     public var readers = Options.defaultReaders
     /// Kibibytes of pages that the writer keeps in memory.
     public var cacheKibibytes = Options.defaultCacheKibibytes
@@ -54,9 +63,11 @@ public final class SQLiteLedgerStore: LedgerStore {
     /// For tests: what may go wrong around a commit.
     package var faults: CommitFaults?
 
+    /// Everything but the flush as the defaults say.
     public init(flush: Flush = .full) { self.flush = flush }
   }
 
+  /// The file as it was named to ``open(path:options:createIfMissing:)``; SQLite keeps its log beside it.
   public let path: String
   private let queue: LedgerQueue
   private let readers: ReaderPool
@@ -124,33 +135,40 @@ public final class SQLiteLedgerStore: LedgerStore {
     queue.append(.apply(operations, completion))
   }
 
+  /// Returns once the operation's commit is done, durable as ``Options/flush`` says.
   public func perform(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt {
     try await perform([operation])[0].get()
   }
 
+  /// One entry in the queue for all of them; an empty list is answered at once.
   public func perform(_ operations: [LedgerOperation]) async -> [Result<LedgerReceipt, LedgerUnavailable>] {
     guard !operations.isEmpty else { return [] }
     return await withCheckedContinuation { continuation in submit(operations) { continuation.resume(returning: $0) } }
   }
 
+  /// Runs on the writer's thread, in a transaction of its own that is rolled back.
   public func rehearse(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt {
     try await request { .rehearse(operation, $0) }
   }
 
+  /// The new life's lease runs ``NodeLease/milliseconds`` from `at`.
   public func registerNode(_ id: NodeID, at: Instant) async throws(LedgerUnavailable) -> LedgerNode {
     try await request { .register(id, at, $0) }
   }
 
+  /// Extends the lease to ``NodeLease/milliseconds`` after `at`.
   public func beat(
     _ id: NodeID, epoch: Int64, at: Instant, uptime: Int64?
   ) async throws(LedgerUnavailable) -> Bool {
     try await request { .beat(id, epoch, at, uptime: uptime, $0) }
   }
 
+  /// - Returns: rows deleted.
   public func prune(before instant: Instant) async throws(LedgerUnavailable) -> Int {
     try await request { .prune(instant, $0) }
   }
 
+  /// Node by node in the order of their names, ``NodeLease/recoveryBatch`` calls a transaction.
   public func recover(_ only: NodeID?, at: Instant) async throws(LedgerUnavailable) -> [LedgerRecovery] {
     let names: Set<NodeID>
     do {
@@ -188,6 +206,7 @@ public final class SQLiteLedgerStore: LedgerStore {
 
   // MARK: Reads
 
+  /// On a read-only connection, beside the writer; waits only while ``Options/readers`` others read.
   public func read<Answer: Sendable>(
     _ body: @escaping @Sendable (any LedgerReading) throws -> Answer
   ) async throws -> Answer {
@@ -198,6 +217,7 @@ public final class SQLiteLedgerStore: LedgerStore {
     }
   }
 
+  /// Waits until all that is queued is committed; what is handed over later is refused as closed.
   public func close() async {
     // The writer is the last to leave: only a connection that may write can fold the log into the file.
     readers.close()

@@ -45,6 +45,7 @@ public final class SQLiteRateStore {
     file = SQLiteRateStore.file(at: path)
   }
 
+  /// Gives up the connection; the store is of no use afterwards.
   public func close() { connection.close() }
 
   /// Whether its path still leads to the file that was opened.
@@ -411,6 +412,7 @@ public final class SQLiteRateStore {
     return first.currency
   }
 
+  /// Every plan, by name.
   public func plans() throws -> [StoredPlan] { try guarded { try storedPlans() } }
 
   /// - Throws: ``RateStoreRefusal/unknownPlan(_:)``.
@@ -456,6 +458,7 @@ public final class SQLiteRateStore {
 
   // MARK: Deny ranges
 
+  /// Everything that is decided for a prefix, denied and allowed alike, in the order of the prefixes.
   public func denyRanges() throws -> [StoredDenyRange] {
     try guarded {
       try connection.statement("SELECT prefix, reason, note, added_at FROM deny_range ORDER BY prefix").rows { row in

@@ -14,6 +14,7 @@ public final class RateConverter {
 
   /// Hz.
   public let source: Int
+  /// Hz.
   public let target: Int
   private let up: Int
   private let down: Int

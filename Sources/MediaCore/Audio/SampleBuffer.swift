@@ -6,11 +6,13 @@ public final class SampleBuffer {
   @usableFromInline let base: UnsafeMutablePointer<Int16>
   @usableFromInline var used = 0
 
+  /// All silence, none of it in use.
   public init() {
     base = UnsafeMutablePointer<Int16>.allocate(capacity: SampleBuffer.capacity)
     base.initialize(repeating: 0, count: SampleBuffer.capacity)
   }
 
+  /// At most ``capacity`` samples; more is a mistake of ours and traps.
   public convenience init(_ samples: some Collection<Int16>) {
     self.init()
     count = samples.count
@@ -29,6 +31,7 @@ public final class SampleBuffer {
     }
   }
 
+  /// Reaches the whole room, in use or not; an index outside of it traps.
   @inlinable public subscript(index: Int) -> Int16 {
     get {
       // An index of this process's own loops; the memory behind is not checked by anything else.

@@ -1,6 +1,6 @@
 /// Sound that waits to be cut into packets of another length. Bounded; the oldest sound gives way.
 public final class SampleQueue {
-  /// Samples held at most: two of the longest packets at 16 kHz, a third of a second at 48 kHz.
+  /// Samples held at most: two of the longest packets at 16 kHz, 85 ms at 48 kHz.
   public static let defaultCapacity = 4_096
 
   private let ring: UnsafeMutablePointer<Int16>
@@ -51,6 +51,7 @@ public final class SampleQueue {
     return true
   }
 
+  /// Gives up all that waits; the room stays.
   public func removeAll() { (start, count) = (0, 0) }
 
   private func copy(_ length: Int, from source: UnsafePointer<Int16>, toRing position: Int) {

@@ -18,6 +18,7 @@ public struct WAVReader: Sendable {
     case inconsistent
     case noSound
 
+    /// What was found, then what is wanted, for a message.
     public var description: String {
       switch self {
       case .size(let size): "\(size) bytes: at most \(WAVReader.maximumSize) are read"
@@ -46,10 +47,14 @@ public struct WAVReader: Sendable {
 
   /// Hz, one of ``rates``.
   public let samplingRate: Int
+  /// One channel; two of the file are averaged.
   public let samples: [Int16]
 
+  /// Rounded down.
   public var milliseconds: Int { samples.count * 1_000 / samplingRate }
 
+  /// Reads a whole file.
+  /// - Throws: ``Failure`` for the first thing that is not as wanted.
   public init(_ bytes: [UInt8]) throws(Failure) {
     guard bytes.count <= WAVReader.maximumSize else { throw .size(bytes.count) }
     guard bytes.count >= 12, bytes.starts(with: "RIFF".utf8), bytes[8..<12].elementsEqual("WAVE".utf8) else {

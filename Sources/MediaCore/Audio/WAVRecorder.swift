@@ -7,7 +7,9 @@ public import CallModel
 public final class WAVRecorder {
   /// Bytes that replace others at a place of the file.
   public struct Patch: Hashable, Sendable {
+    /// Bytes from the start of the file.
     public let offset: Int
+    /// Overwrite as many of the file.
     public let bytes: [UInt8]
   }
 

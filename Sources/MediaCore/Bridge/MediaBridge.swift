@@ -14,8 +14,11 @@ public import SecureTransport
 ///                  └──────────────┘   flow right → left   └───────────────┘
 /// ```
 public final class MediaBridge {
+  /// Names a bridge towards its shell; chosen by whoever makes the bridge.
   public struct Identifier: RawRepresentable, Hashable, Sendable {
+    /// Any number that no other bridge of the same shell has.
     public let rawValue: UInt64
+    /// Any number is accepted.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
   }
 
@@ -24,7 +27,9 @@ public final class MediaBridge {
   public static let maximumPacketsPerSecond = 600
   static let statisticsInterval: Int64 = 1_000
 
+  /// As it was given when the bridge was made.
   public let identifier: Identifier
+  /// ``MediaEvent/closed`` was told: nothing comes in, goes out or is due any more.
   public internal(set) var isClosed = false
 
   let workspace: MediaWorkspace
@@ -35,6 +40,7 @@ public final class MediaBridge {
   var nextStatistics: MonotonicInstant
   var recorder: WAVRecorder?
 
+  /// A bridge without legs, see ``attach(_:_:at:)``. `workspace`: shared with the other bridges of the same thread.
   public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
     self.identifier = identifier
     self.workspace = workspace
@@ -104,6 +110,7 @@ public final class MediaBridge {
     leg.sendReport(at: now, outbox: outbox)
   }
 
+  /// Does what is asked at once; datagrams that it leads to are in `outbox`. Ignored when closed.
   public func handle(
     _ command: MediaCommand, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {

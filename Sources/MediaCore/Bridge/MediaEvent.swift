@@ -4,6 +4,7 @@ public import SecureTransport
 public enum BridgeSide: String, Hashable, Sendable, CaseIterable {
   case left, right
 
+  /// The opposite side.
   public var other: BridgeSide { self == .left ? .right : .left }
 }
 
@@ -15,7 +16,7 @@ public enum MediaEvent: Hashable, Sendable {
   case firstMedia(BridgeSide)
   /// A key was pressed. Told once, at its end, in order.
   case digit(BridgeSide, DigitPressed)
-  /// Nothing has come in for ``MediaBridge/Configuration/silence``; told once until sound comes again.
+  /// Nothing has come in for ``MediaLegConfiguration/silence``; told once until sound comes again.
   case silence(BridgeSide)
   case soundAgain(BridgeSide)
   /// What the last second was like. Told once a second while the bridge is open.
@@ -43,15 +44,19 @@ public struct DigitPressed: Hashable, Sendable {
   }
   /// 0 to 15: the digits, then `*`, `#`, A to D (RFC 4733 section 3.2).
   public let code: Int
+  /// How long the key was held; of a tone an estimate.
   public let milliseconds: Int
+  /// By events or by tones.
   public let way: Way
 
+  /// Nothing is checked; a `code` outside 0 to 15 has the ``character`` `?`.
   public init(code: Int, milliseconds: Int, way: Way) {
     self.code = code
     self.milliseconds = milliseconds
     self.way = way
   }
 
+  /// `0` to `9`, `*`, `#`, `A` to `D`; `?` for a code outside 0 to 15.
   public var character: Character {
     let keys = Array("0123456789*#ABCD")
     return keys.indices.contains(code) ? keys[code] : "?"
@@ -62,7 +67,9 @@ public struct DigitPressed: Hashable, Sendable {
 public struct MediaStatistics: Hashable, Sendable {
   /// Counts and measures of one direction.
   public struct Direction: Hashable, Sendable {
+    /// RTP packets since the start; of those received, duplicates count.
     public var packets: UInt64 = 0
+    /// Payload bytes of RTP since the start, without headers.
     public var bytes: UInt64 = 0
     /// Packets that never came (RFC 3550 A.3); may be negative where the network doubled some.
     public var lost: Int64 = 0
@@ -72,15 +79,19 @@ public struct MediaStatistics: Hashable, Sendable {
     public var jitter: Double = 0
     /// Milliseconds that a packet of the last second was held at most, to be put in order; 0 where none had to wait.
     public var buffered: Double = 0
+    /// Packets received out of order since the start; not known of what was sent.
     public var reordered: UInt64 = 0
+    /// Packets received twice since the start; not known of what was sent.
     public var duplicated: UInt64 = 0
     /// Packets made good by in-band FEC, and those that had to be concealed.
     public var recovered: UInt64 = 0
+    /// Packets that had to be concealed, since the start.
     public var concealed: UInt64 = 0
     /// 1 to 4.5 (ITU-T G.107); 0 where there is nothing to judge by: nothing came in since the last statistics, or the
     /// peer has not reported yet on what was sent.
     public var meanOpinionScore: Double = 0
 
+    /// All zero.
     public init() {}
   }
 
@@ -93,5 +104,6 @@ public struct MediaStatistics: Hashable, Sendable {
   /// Datagrams dropped since the start, in the order of ``DropReason``.
   public var dropped: [UInt64] = []
 
+  /// All zero, and no round trip.
   public init() {}
 }

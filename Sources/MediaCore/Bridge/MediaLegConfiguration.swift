@@ -2,6 +2,7 @@ public import SecureTransport
 
 /// What the hall gives a leg when it is made.
 public struct MediaLegConfiguration: Sendable {
+  /// The kind of leg, with what its packet side needs.
   public enum Transport: Sendable {
     case app(AppTransport.Configuration)
     case trunk(TrunkTransport.Configuration)
@@ -12,8 +13,11 @@ public struct MediaLegConfiguration: Sendable {
   /// Our stream towards the peer. All numbers are random (RFC 3550 section 5.1); the sequence below 32768, so that a
   /// receiver that misses the first packets guesses the roll-over counter right.
   public struct Stream: Hashable, Sendable {
+    /// SSRC.
     public var source: UInt32
+    /// Of the first packet.
     public var sequence: UInt16
+    /// Of the first packet.
     public var timestamp: UInt32
     /// CNAME of RFC 3550 section 6.5.1.
     public var canonicalName: String
@@ -22,6 +26,7 @@ public struct MediaLegConfiguration: Sendable {
     /// Microseconds since 1970 when the leg is made, for the times in reports.
     public var unixMicroseconds: Int64
 
+    /// All numbers as given; ``init(canonicalName:unixMicroseconds:draw:)`` draws them.
     public init(
       source: UInt32, sequence: UInt16, timestamp: UInt32, canonicalName: String, seed: UInt64, unixMicroseconds: Int64
     ) {
@@ -45,7 +50,9 @@ public struct MediaLegConfiguration: Sendable {
     }
   }
 
+  /// Used once, when the leg is made.
   public var transport: Transport
+  /// Used once, when the leg is made.
   public var stream: Stream
   /// Listen for touch tones in the sound; costs a decoder where sound would pass untouched.
   public var detectsTones = false
@@ -56,6 +63,7 @@ public struct MediaLegConfiguration: Sendable {
   /// Milliseconds without sound after which silence is told.
   public var silence: Int64 = 5_000
 
+  /// The other settings have their defaults.
   public init(_ transport: Transport, stream: Stream) {
     self.transport = transport
     self.stream = stream

@@ -9,5 +9,6 @@ public final class MediaWorkspace {
   let frame = SampleBuffer()
   var transportEvents: [TransportEvent] = []
 
+  /// One for each thread that works on packets.
   public init() { transportEvents.reserveCapacity(16) }
 }

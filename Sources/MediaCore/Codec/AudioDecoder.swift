@@ -9,6 +9,7 @@ public final class AudioDecoder {
     case g722(G722Decoder, WaveformRepetition)
   }
 
+  /// Of the payloads that are read; fixed for the decoder's life.
   public let codec: AudioCodec
   /// Hz of the sound that goes out.
   public let samplingRate: Int

@@ -22,6 +22,7 @@ public final class AudioEncoder {
     /// The peer asks for packets of one size.
     public var constantBitRate = false
 
+    /// For a peer that asks for nothing: in-band FEC, silence is sent, any bit rate.
     public init() {}
 
     /// As the peer's format parameters say (RFC 7587 section 6.1).
@@ -42,6 +43,7 @@ public final class AudioEncoder {
   /// Bytes kept free behind a payload for what SRTP adds.
   public static let reserve = 64
 
+  /// Of the payloads that are made; fixed for the encoder's life.
   public let codec: AudioCodec
   /// Hz of the sound that comes in.
   public let samplingRate: Int

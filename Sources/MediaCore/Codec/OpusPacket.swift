@@ -21,12 +21,17 @@ public struct OpusPacket: Hashable, Sendable {
   public enum Bandwidth: Int, Hashable, Sendable, Comparable {
     case narrow, medium, wide, superWide, full
 
+    /// The narrower one first.
     public static func < (one: Bandwidth, other: Bandwidth) -> Bool { one.rawValue < other.rawValue }
   }
 
+  /// The same for all frames of the packet.
   public let mode: Mode
+  /// The same for all frames of the packet.
   public let bandwidth: Bandwidth
+  /// As the packet was coded; ``AudioDecoder`` mixes both channels into one.
   public let isStereo: Bool
+  /// 1 to ``maximumFrames``.
   public let frameCount: Int
   /// Of one frame, in samples at 48 kHz: 120 to 2880.
   public let frameDuration: Int

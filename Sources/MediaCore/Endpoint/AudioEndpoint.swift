@@ -7,15 +7,18 @@ public import SecureTransport
 /// Sans-IO, and the listener's clock is the caller's too: every 20 ms one piece of sound is given and one is taken. What
 /// comes in waits 40 to 60 ms on a calm network, longer on an uneven one. Belongs to one thread.
 public final class AudioEndpoint {
+  /// What an endpoint is made from.
   public struct Configuration: Sendable {
     /// The leg; ``MediaLegConfiguration/Transport/client(_:)`` for an app, the others work as well.
     public var leg: MediaLegConfiguration
     /// Hz of the sound that is sent and taken: 8000, 16000 or 48000.
     public var samplingRate = 48_000
 
+    /// Sound at 48 kHz, unless ``samplingRate`` is changed.
     public init(_ leg: MediaLegConfiguration) { self.leg = leg }
   }
 
+  /// What is asked of an endpoint, see ``handle(_:at:outbox:events:)``.
   public enum Command: Sendable {
     /// What both ends agreed on, first or anew.
     case plan(MediaPlan)
@@ -29,6 +32,7 @@ public final class AudioEndpoint {
     case close
   }
 
+  /// What an endpoint tells upwards. Never one a packet.
   public enum Event: Hashable, Sendable {
     /// An address of the peer works; keys may still be missing.
     case connected(MediaAddress)
@@ -55,6 +59,7 @@ public final class AudioEndpoint {
   /// Sampling rates that may be chosen.
   public static let samplingRates = [8_000, 16_000, 48_000]
 
+  /// ``Command/close`` was handled: datagrams, commands and sound to send are ignored from then on.
   public private(set) var isClosed = false
 
   private let workspace: MediaWorkspace
@@ -101,6 +106,7 @@ public final class AudioEndpoint {
     tell(&events)
   }
 
+  /// Time went by: what is due is sent (checks, handshake, keys, RTCP reports), and statistics are told once a second.
   public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [Event]) {
     guard !isClosed else { return }
     if let due = leg.transport.nextDeadline, due <= now {
@@ -120,6 +126,7 @@ public final class AudioEndpoint {
     tell(&events)
   }
 
+  /// Does what is asked at once; datagrams that it leads to are in `outbox`. Ignored when closed.
   public func handle(
     _ command: Command, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [Event]
   ) {

@@ -16,6 +16,7 @@ public struct TelephoneEventPayload: Hashable, Sendable {
   /// Ticks of the event's clock since its timestamp.
   public var duration: UInt16
 
+  /// A `volume` above 63 counts as 63.
   public init(code: UInt8, isEnd: Bool, volume: UInt8, duration: UInt16) {
     self.code = code
     self.isEnd = isEnd
@@ -46,12 +47,14 @@ public struct TelephoneEventPayload: Hashable, Sendable {
 
 /// A report with what its RTP header must say.
 public struct TelephoneEventPacket: Hashable, Sendable {
+  /// What stands behind the header.
   public var payload: TelephoneEventPayload
   /// The first packet of an event.
   public var marker: Bool
   /// When the event, or this segment of a long one, began.
   public var timestamp: UInt32
 
+  /// `timestamp`: of the start of the event or of its segment, not of this packet.
   public init(payload: TelephoneEventPayload, marker: Bool, timestamp: UInt32) {
     self.payload = payload
     self.marker = marker

@@ -8,12 +8,16 @@ public import SecureTransport
 public final class PromptLibrary: Sendable {
   /// A prompt of this program cannot be read: a mistake of ours.
   public struct Failure: Error, Hashable, Sendable {
+    /// The first prompt that could not be read.
     public let prompt: Prompt
+    /// What was wrong with it, for a log.
     public let reason: String
   }
 
   private let recordings: [Prompt: [AudioCodec: PromptRecording]]
 
+  /// Reads and encodes every prompt.
+  /// - Throws: ``Failure`` for the first one that cannot be read.
   public init() throws(Failure) {
     var recordings: [Prompt: [AudioCodec: PromptRecording]] = [:]
     for prompt in Prompt.allCases {
@@ -90,6 +94,7 @@ public final class PromptRecording: Sendable {
 
   init(_ packets: [[UInt8]]) { self.packets = packets }
 
+  /// When played; a multiple of ``packetTime``.
   public var milliseconds: Int { packets.count * PromptRecording.packetTime }
 
   /// Appends payload `index`. `false`: there is no such packet, or no room.

@@ -7,6 +7,7 @@ public struct CodecImpairment: Equatable, Sendable {
   /// Bpl: percent of loss at which half of what remains is gone.
   public let robustness: Double
 
+  /// A robustness below 1 counts as 1.
   public init(equipment: Double, robustness: Double) {
     self.equipment = equipment
     self.robustness = max(robustness, 1)

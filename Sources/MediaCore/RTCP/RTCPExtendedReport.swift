@@ -21,32 +21,46 @@ public struct RTCPVoiceMetrics: Equatable, Sendable {
   public var source: UInt32 = 0
   /// Of 256.
   public var lossRate: UInt8 = 0
+  /// Packets that came too late or too early to be played, of 256. Not measured here: 0 in what we send.
   public var discardRate: UInt8 = 0
+  /// Packets lost within bursts of loss, of 256.
   public var burstDensity: UInt8 = 0
+  /// Packets lost in the gaps between bursts, of 256.
   public var gapDensity: UInt8 = 0
   /// Milliseconds.
   public var burstDuration: UInt16 = 0
+  /// Mean length of a gap between bursts, in milliseconds.
   public var gapDuration: UInt16 = 0
+  /// Milliseconds; 0 where it is not known.
   public var roundTripDelay: UInt16 = 0
+  /// Milliseconds that the receiver's own buffer and packets add.
   public var endSystemDelay: UInt16 = 0
   /// dBm0, signed; noise too.
   public var signalLevel = RTCPVoiceMetrics.unavailable
+  /// dBm0, signed.
   public var noiseLevel = RTCPVoiceMetrics.unavailable
+  /// Echo return loss that is left, in dB.
   public var residualEchoReturnLoss = RTCPVoiceMetrics.unavailable
+  /// Packets received between two losses from which on they are no longer one burst (Gmin).
   public var minimumGap = UInt8(truncatingIfNeeded: LossPattern.minimumGap)
   /// 0 to 100 (ITU-T G.107).
   public var rating = RTCPVoiceMetrics.unavailable
+  /// Of a network behind the RTP session, on the scale of ``rating``.
   public var externalRating = RTCPVoiceMetrics.unavailable
   /// Tenths, 10 to 50.
   public var listeningScore = RTCPVoiceMetrics.unavailable
+  /// Tenths, 10 to 50; the delay counts here, unlike in ``listeningScore``.
   public var conversationalScore = RTCPVoiceMetrics.unavailable
   /// Concealment, and kind and rate of the jitter buffer (section 4.7.6).
   public var receiverConfiguration: UInt8 = 0
   /// Milliseconds.
   public var bufferNominal: UInt16 = 0
+  /// Milliseconds: the most that the buffer holds now.
   public var bufferMaximum: UInt16 = 0
+  /// Milliseconds: the most that the buffer can come to hold.
   public var bufferAbsoluteMaximum: UInt16 = 0
 
+  /// Nothing measured: levels, ratings and scores are ``unavailable``, counts 0.
   public init() {}
 }
 

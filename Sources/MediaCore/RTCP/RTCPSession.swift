@@ -12,6 +12,7 @@ public struct RTCPReceived: Hashable, Sendable {
   /// The peer uses our SSRC (RFC 3550 section 8.2), or our own reports come back to us.
   public var collided = false
 
+  /// As of a datagram that is no RTCP.
   public init() {}
 }
 
@@ -23,7 +24,9 @@ public struct PeerReport: Hashable, Sendable {
   public var lost: Int64
   /// Milliseconds.
   public var jitter: Double
+  /// Highest sequence number that the peer received, with the count of its cycles above it (RFC 3550 section 6.4.1).
   public var extendedHighestSequence: UInt32
+  /// When the report came in.
   public var instant: MonotonicInstant
 }
 
@@ -36,6 +39,7 @@ public final class RTCPSession {
   /// Reports after which a source that sent nothing new is no sender any more (section 6.4).
   static let senderTimeout = 2
 
+  /// SSRC of our stream and of our reports.
   public let source: UInt32
   /// Ticks a second of our timestamps.
   public var clockRate: Int
@@ -51,6 +55,7 @@ public final class RTCPSession {
 
   /// SSRC of the peer's reports.
   public private(set) var peerSource: UInt32?
+  /// The newest; `nil` before the first.
   public private(set) var peerReport: PeerReport?
   /// The newest VoIP metrics of the peer about our stream.
   public private(set) var peerVoiceMetrics: RTCPVoiceMetrics?

@@ -2,13 +2,16 @@ public import CallModel
 
 /// What a sender report says of our own stream (RFC 3550 section 6.4.1).
 public struct SentCounters: Hashable, Sendable {
+  /// RTP packets sent since the start.
   public var packets: UInt64 = 0
   /// Payload bytes.
   public var octets: UInt64 = 0
   /// Timestamp of the newest packet, and when it was first used.
   public var timestamp: UInt32 = 0
+  /// When ``timestamp`` was first used.
   public var instant = MonotonicInstant.zero
 
+  /// Nothing sent yet.
   public init() {}
 }
 
@@ -19,10 +22,14 @@ public struct SentCounters: Hashable, Sendable {
 public struct OutgoingStream: Sendable {
   /// The fields of a header that the stream decides.
   public struct Stamp: Hashable, Sendable {
+    /// One more than that of the packet before, or more where a gap is shown.
     public var sequence: UInt16
+    /// In ticks of the stream's own clock.
     public var timestamp: UInt32
+    /// The packet starts a talkspurt.
     public var marker: Bool
 
+    /// As given; ``OutgoingStream`` makes those that may be sent.
     public init(sequence: UInt16, timestamp: UInt32, marker: Bool) {
       self.sequence = sequence
       self.timestamp = timestamp
@@ -41,10 +48,13 @@ public struct OutgoingStream: Sendable {
   /// Ticks a second: the fastest clock that is counted with.
   public static let maximumClockRate = 1_000_000
 
+  /// SSRC.
   public let source: UInt32
+  /// Ticks a second of the timestamps, 1 to ``maximumClockRate``.
   public private(set) var clockRate: Int
   /// Of the next packet.
   public private(set) var nextSequence: UInt16
+  /// For sender reports and statistics; over all sources of sound.
   public private(set) var counters = SentCounters()
 
   /// Timestamp of the newest packet; before the first one, of that one.
@@ -79,6 +89,7 @@ public struct OutgoingStream: Sendable {
     counters.timestamp = timestamp
   }
 
+  /// As ``init(source:clockRate:sequence:timestamp:)``, with sequence number and timestamp from `generator`.
   public init(source: UInt32, clockRate: Int, using generator: inout some RandomNumberGenerator) {
     self.init(
       source: source, clockRate: clockRate,

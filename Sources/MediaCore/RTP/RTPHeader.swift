@@ -5,9 +5,13 @@ public struct RTPHeader: Equatable, Sendable {
   /// Bytes of a header without contributors and extension.
   public static let size = 12
 
+  /// Of sound: the first packet of a talkspurt; of an event: its first packet.
   public let marker: Bool
+  /// 0 to 127.
   public let payloadType: UInt8
+  /// One more for each packet; wraps after 65535.
   public let sequence: UInt16
+  /// In ticks of the payload's clock; wraps.
   public let timestamp: UInt32
   /// SSRC.
   public let source: UInt32

@@ -12,6 +12,7 @@ public struct ReceptionStatistics: Sendable {
   /// Microseconds: transit times further apart are a new timestamp origin and no jitter.
   public static let maximumTransitStep = 5_000_000.0
 
+  /// Ticks a second of the RTP timestamp.
   public private(set) var clockRate: Int
   /// SSRC of the present run.
   public private(set) var source: UInt32 = 0
@@ -24,7 +25,9 @@ public struct ReceptionStatistics: Sendable {
   public private(set) var packets: UInt64 = 0
   /// Payload bytes, over all runs.
   public private(set) var bytes: UInt64 = 0
+  /// Packets that came after a later one, over all runs.
   public private(set) var reordered: UInt64 = 0
+  /// Packets that had come before, over all runs.
   public private(set) var duplicated: UInt64 = 0
   /// Packets dropped as ``Arrival/stray``.
   public private(set) var strays: UInt64 = 0
@@ -211,6 +214,7 @@ extension ReceptionStatistics {
   /// In ticks of the RTP timestamp (RFC 3550 section A.8).
   public var jitter: UInt32 { UInt32(clamping: Int64(jitterMicroseconds / microsecondsPerTick)) }
 
+  /// Of the newest packets (RFC 3550 section A.8).
   public var jitterMilliseconds: Double { jitterMicroseconds / 1000 }
 
   /// Mean length of a run of lost packets, against the length it would have if losses were independent (ITU-T G.107,

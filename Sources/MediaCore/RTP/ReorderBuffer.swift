@@ -78,6 +78,7 @@ public final class ReorderBuffer {
     slots = ContiguousArray(repeating: Slot(), count: capacity)
   }
 
+  /// No packet is held.
   public var isEmpty: Bool { count == 0 }
 
   /// When ``take(at:)`` gives something although nothing new came.

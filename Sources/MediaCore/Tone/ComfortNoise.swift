@@ -13,6 +13,7 @@ public struct ComfortNoise {
     /// Shape of the spectrum: reflection coefficients between -1 and 1, at most ``maximumOrder``.
     public var reflections: [Double]
 
+    /// Brings values into range: the level to 0 to 127, coefficients to ±0.99, at most ``maximumOrder`` of them.
     public init(level: Int, reflections: [Double] = []) {
       self.level = min(max(level, 0), 127)
       self.reflections = reflections.prefix(Payload.maximumOrder).map { min(max($0, -0.99), 0.99) }

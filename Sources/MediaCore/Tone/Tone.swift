@@ -7,6 +7,7 @@ public struct Tone: Hashable, Sendable {
     /// dBm0: 0 is a sine of amplitude ``Tone/reference``.
     public let level: Double
 
+    /// `frequency`: Hz. `level`: dBm0.
     public init(frequency: Double, level: Double) {
       self.frequency = frequency
       self.level = level
@@ -15,9 +16,12 @@ public struct Tone: Hashable, Sendable {
 
   /// Sines of one duration; none of them is silence. At most two sound.
   public struct Segment: Hashable, Sendable {
+    /// Those behind the second are not heard.
     public let components: [Component]
+    /// A segment of 0 or less is passed over.
     public let milliseconds: Int
 
+    /// No components: a pause.
     public init(_ components: [Component], milliseconds: Int) {
       self.components = components
       self.milliseconds = milliseconds
@@ -27,10 +31,12 @@ public struct Tone: Hashable, Sendable {
   /// Amplitude of a sine of 0 dBm0: 3.17 dB below the loudest code of µ-law.
   public static let reference = 22_302.0
 
+  /// Played in this order.
   public let segments: [Segment]
   /// Whether it begins anew after its last segment, or falls silent.
   public let repeats: Bool
 
+  /// `repeats`: begin anew after the last segment; else silence follows.
   public init(_ segments: [Segment], repeats: Bool) {
     self.segments = segments
     self.repeats = repeats

@@ -28,6 +28,7 @@ public struct ToneGenerator {
     }
   }
 
+  /// What is played, as it was given.
   public let tone: Tone
   /// Hz.
   public let samplingRate: Int
@@ -38,6 +39,7 @@ public struct ToneGenerator {
   /// The tone does not repeat and is over.
   public private(set) var isFinished = false
 
+  /// Begins with the first segment that has a length. `samplingRate`: Hz.
   public init(_ tone: Tone, samplingRate: Int) {
     self.tone = tone
     self.samplingRate = samplingRate

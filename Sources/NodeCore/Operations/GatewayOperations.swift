@@ -33,17 +33,24 @@ public protocol GatewayOperations: Sendable {
 
 /// A call between two destinations, as asked for; texts are checked by the gateway.
 public struct OriginateOrder: Hashable, Sendable {
+  /// `production`, `sandbox` or another name of the configuration; a name that is not there is refused.
   public var environment: String
+  /// The account that pays for both legs.
   public var account: AccountName
+  /// Called first; the text as it was written.
   public var first: (kind: Destination.Kind, target: String) { (firstKind, firstTarget) }
+  /// Called once the first has answered; the text as it was written.
   public var second: (kind: Destination.Kind, target: String) { (secondKind, secondTarget) }
   private var firstKind: Destination.Kind
   private var firstTarget: String
   private var secondKind: Destination.Kind
   private var secondTarget: String
+  /// Number to show, E.164 with +; `nil` names no caller.
   public var callerNumber: String?
+  /// Values by names that begin with `x-`; sent in the alphabetical order of the names.
   public var headers: [String: String]
 
+  /// Takes texts as they are: the gateway checks them when the call is asked for.
   public init(
     environment: String, account: AccountName, first: (kind: Destination.Kind, target: String),
     second: (kind: Destination.Kind, target: String), callerNumber: String? = nil, headers: [String: String] = [:]
@@ -71,14 +78,21 @@ public enum NumberQuote: Hashable, Sendable {
 
 /// How a trunk does.
 public struct TrunkReport: Hashable, Sendable {
+  /// As the configuration names it.
   public var name: String
+  /// `sip:carrier.example:5060;transport=tcp`; empty for a trunk that is no longer configured.
   public var uri: String
+  /// Names of those that list it under `trunks`; trunks for emergency calls alone have none.
   public var environments: [String]
   /// `up`, `down`, `resting`, `draining`, with the reason in words.
   public var standing: String
+  /// Why no call may go there now; empty when one may.
   public var explanation: String
+  /// Calls that hold a place under ``maximumCalls``.
   public var liveCalls: Int
+  /// Most calls at a time; `nil` for any number.
   public var maximumCalls: Int?
+  /// What became of its calls lately.
   public var figures: TrunkFigures
   /// From the last OPTIONS to its answer; `nil` where none was sent or answered.
   public var optionsMilliseconds: Double?
@@ -102,16 +116,24 @@ public struct TrunkReport: Hashable, Sendable {
 
 /// How the node does.
 public struct NodeStatus: Hashable, Sendable {
+  /// Of the gateway's software.
   public var version: String
+  /// The node's name in the configuration.
   public var node: String
+  /// When the node began.
   public var startedAt: Instant
+  /// Whether it can take calls: there are no ``problems``.
   public var isReady: Bool
+  /// Takes no new calls; those that are up go on.
   public var isDraining: Bool
+  /// Calls that are being reached or are up.
   public var liveCalls: Int
+  /// Sessions of apps, those that wait for their connection included.
   public var sessions: Int
   /// Why it is not ready; empty when it is.
   public var problems: [String]
 
+  /// A node is ready exactly when `problems` is empty; whoever makes the value sees to that.
   public init(
     version: String, node: String, startedAt: Instant, isReady: Bool, isDraining: Bool, liveCalls: Int, sessions: Int,
     problems: [String]
@@ -129,14 +151,18 @@ public struct NodeStatus: Hashable, Sendable {
 
 /// What an environment keeps.
 public struct EnvironmentStores: Sendable {
+  /// Accounts, holds and postings.
   public var ledger: any LedgerStore
+  /// Records of calls that are over.
   public var records: any CallRecordStore
+  /// Answers of REST requests that carried an idempotency key.
   public var idempotency: any IdempotencyStore
   /// `nil` where traces of calls are not kept.
   public var traces: (any CallTraceStore)?
   /// Micro-units that may be topped up or corrected at once.
   public var largestAmountMicros: Int64 = MoneyMovement.standardLargest
 
+  /// Without `traces` no traces of calls are kept.
   public init(
     ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore,
     traces: (any CallTraceStore)? = nil

@@ -4,10 +4,13 @@ public import CallModel
 public struct TrunkFigures: Hashable, Sendable {
   /// Attempts that ended in one way.
   public struct Failure: Hashable, Sendable {
+    /// The gateway's own kind of failure.
     public var code: CallFailureCode
     /// `nil` where no final response came.
     public var sipStatus: Int?
+    /// Within the last ``windowSeconds``.
     public var count: Int
+    /// End of the latest such attempt.
     public var lastAt: Instant
 
     public init(code: CallFailureCode, sipStatus: Int?, count: Int, lastAt: Instant) {
@@ -20,17 +23,22 @@ public struct TrunkFigures: Hashable, Sendable {
 
   /// One hour by the clock, UTC.
   public struct Hour: Hashable, Sendable {
+    /// The full hour, UTC.
     public var startsAt: Instant
     /// INVITEs whose calls were over in it, and those among them that were answered.
     public var attempts: Int
+    /// Those of ``attempts`` that were answered.
     public var answered: Int
     /// OPTIONS whose end came in it, and those among them that were answered.
     public var pings: Int
+    /// Those of ``pings`` that were answered.
     public var pingAnswers: Int
     /// From OPTIONS to answer; `nil` where none was answered.
     public var meanOptionsMilliseconds: Double?
+    /// The slowest answer to OPTIONS; `nil` where none was answered.
     public var worstOptionsMilliseconds: Double?
 
+    /// Both times are milliseconds, and `nil` where no OPTIONS was answered.
     public init(
       startsAt: Instant, attempts: Int, answered: Int, pings: Int, pingAnswers: Int,
       meanOptionsMilliseconds: Double?, worstOptionsMilliseconds: Double?
@@ -64,6 +72,7 @@ public struct TrunkFigures: Hashable, Sendable {
   /// Those of the last ``hourCount`` hours in which anything was counted, oldest first.
   public var hours: [Hour] = []
 
+  /// Of a trunk that nothing is known of.
   public init() {}
 
   /// 0 to 1; `nil` without attempts.

@@ -4,6 +4,7 @@ import CallModel
 ///
 /// Faults are gathered, not thrown, until ``build()``; one fault and there is no deck.
 public struct DeckBuilder: Sendable {
+  /// Most bytes of a destination's name, in UTF-8.
   public static let maximumNameBytes = 256
 
   /// A row before it is sorted, with its place in the file.
@@ -23,6 +24,7 @@ public struct DeckBuilder: Sendable {
   private var lastName: UInt32?
   private var lastTerms: UInt32?
 
+  /// A currency is needed in `settings`: a ``RateRow`` names none, and ``build()`` refuses a deck without one.
   public init(settings: DeckSettings) { self.settings = settings }
 
   /// Rows taken so far, faulty ones included.

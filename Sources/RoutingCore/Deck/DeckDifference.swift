@@ -1,5 +1,6 @@
 /// What one prefix, time class and tier has in one deck and not in another.
 public struct RateChange: Hashable, Sendable {
+  /// What a change does to the price: the rate a minute decides.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case added
     case removed
@@ -11,9 +12,13 @@ public struct RateChange: Hashable, Sendable {
     case other
   }
 
+  /// Judged by the rate a minute alone; see ``columns`` for everything that differs.
   public let kind: Kind
+  /// That of both rows, where there are two.
   public let prefix: NumberDigits
+  /// `nil` for an added row.
   public let old: RateRow?
+  /// `nil` for a removed row.
   public let new: RateRow?
   /// Canonical names of the columns that differ; empty for an added or removed row.
   public let columns: [DeckColumn]
@@ -31,6 +36,7 @@ public struct DeckDifference: Sequence, IteratorProtocol, Sendable {
   /// Changes of the prefix at hand, last first.
   private var waiting: [RateChange] = []
 
+  /// Changes lead from `old` to `new`: a row that only `new` has is added.
   public init(from old: RateDeck, to new: RateDeck) {
     self.old = old
     self.new = new

@@ -8,7 +8,9 @@ public struct DeckError: Error, Hashable, Sendable, CustomStringConvertible {
   public let columnName: String
   /// Stable dotted name of the broken rule: `deck.prefix`, `amount.scale`, `tariff.increment`.
   public let rule: String
+  /// What is wrong, without the place and the rule.
   public let problem: String
+  /// What would have been right, with an example where one helps.
   public let accepted: String
 
   /// `line 3, column 9 (rate): more than 9 decimals (amount.scale); accepted: …`
@@ -22,6 +24,7 @@ public struct DeckRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// Faults that are listed; the rest are counted.
   public static let maximumErrors = 100
 
+  /// In the order of lines and columns, at most ``maximumErrors``; ``total`` tells the rest.
   public let errors: [DeckError]
   /// How many faults there are, listed or not.
   public let total: Int

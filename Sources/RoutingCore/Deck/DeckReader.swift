@@ -8,6 +8,7 @@ import CallModel
 /// given, increment = initial when only the initial is), always in force, class `standard`.
 /// The whole file is checked before anything is refused; one fault and there is no deck.
 public struct DeckReader: Sendable {
+  /// Most bytes of a line; a longer one is skipped and counts as a fault.
   public static let maximumLineBytes = 16_384
   /// Columns of a line.
   public static let maximumColumns = 64
@@ -45,6 +46,7 @@ public struct DeckReader: Sendable {
     var hasDoubledQuotes: Bool
   }
 
+  /// Without a currency in `settings` the rows have to name one, and only one.
   public init(settings: DeckSettings) {
     builder = DeckBuilder(settings: settings)
     currency = settings.currency

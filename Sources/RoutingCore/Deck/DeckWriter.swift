@@ -13,6 +13,7 @@ public struct DeckWriter: Sequence, IteratorProtocol, Sendable {
   private var position = 0
   private var hasHeader = false
 
+  /// Nothing is written before the first ``next()``; the first chunk begins with the header line.
   public init(_ deck: RateDeck) {
     self.deck = deck
     currency = Array(deck.currency.description.utf8)

@@ -2,8 +2,10 @@ public import CallModel
 
 /// What a deck's rows do not say themselves.
 public struct DeckSettings: Hashable, Sendable {
+  /// Most bytes of the name and of the version label, each.
   public static let maximumNameBytes = 128
 
+  /// The same in every version of the deck.
   public let name: String
   /// Label of the version, such as `2026-11-01`.
   public let version: String
@@ -11,6 +13,7 @@ public struct DeckSettings: Hashable, Sendable {
   public let currency: Currency?
   /// Zone of dates without a time and of the time classes.
   public let zone: CivilZone
+  /// ``TimeClasses/none(_:)`` where every minute is `standard`.
   public let timeClasses: TimeClasses
 
   /// - Parameter timeClasses: `nil` for none; their zone replaces `zone`.
@@ -37,6 +40,7 @@ public struct DeckSettings: Hashable, Sendable {
 
 /// An immutable, validated list of rates by prefix. Comes from a ``DeckReader`` or a ``DeckBuilder`` only.
 public struct RateDeck: Sendable {
+  /// Most rows of one deck; further ones are a fault.
   public static let maximumRows = 4_000_000
 
   /// Sixteen bytes a row; names and terms are shared.
@@ -46,9 +50,13 @@ public struct RateDeck: Sendable {
     let terms: UInt32
   }
 
+  /// The same in every version of the deck.
   public let name: String
+  /// Label of the version, such as `2026-11-01`.
   public let version: String
+  /// That of every price in the deck.
   public let currency: Currency
+  /// The windows of the local week that rows may name.
   public let timeClasses: TimeClasses
   /// Ascending by prefix, time class, start of the window, first second of the tier.
   let entries: [Entry]
@@ -73,6 +81,7 @@ public struct RateDeck: Sendable {
 
   /// `name@version`: what snapshots carry.
   public var label: String { "\(name)@\(version)" }
+  /// Of dates without a time and of the time classes.
   public var zone: CivilZone { timeClasses.zone }
   /// The rows in canonical order: by prefix, time class, window, tier.
   public var rows: Rows { Rows(deck: self) }
@@ -98,8 +107,11 @@ public struct RateDeck: Sendable {
   /// A deck's rows, made one by one from the compact storage.
   public struct Rows: RandomAccessCollection, Sendable {
     let deck: RateDeck
+    /// Always 0.
     public var startIndex: Int { 0 }
+    /// The number of rows.
     public var endIndex: Int { deck.entries.count }
+    /// The row is made anew at each access; names and terms are shared in the deck.
     public subscript(position: Int) -> RateRow {
       let entry = deck.entries[position]
       return RateRow(

@@ -2,7 +2,9 @@ public import CallModel
 
 /// Marks of a deck's row.
 public struct RateFlags: OptionSet, Hashable, Sendable {
+  /// One bit a flag; a deck refuses bits that are not named here.
   public let rawValue: UInt8
+  /// Takes any bits; those that are not named here are refused by a deck.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// Calls are refused before any price is looked at. Text: `blocked`.
@@ -24,12 +26,19 @@ public struct RateFlags: OptionSet, Hashable, Sendable {
 /// Everything a deck's row says beside its prefix and its name, as whole numbers. Prices are nano-units of the deck's
 /// currency, times are seconds, instants are milliseconds since 1970-01-01T00:00:00Z.
 public struct RateTerms: Hashable, Sendable {
+  /// Nano-units a minute.
   public var ratePerMinute: Int64
+  /// Nano-units, once a call.
   public var fee: Int64
+  /// Seconds billed at once when the call is answered; 0 to bill by ``increment`` from the start.
   public var initial: Int64
+  /// Billing step in seconds.
   public var increment: Int64
+  /// An answered call of at most this many seconds costs nothing.
   public var grace: Int64
+  /// Nano-units: the least that a billable call costs.
   public var minimumCharge: Int64
+  /// Seconds subtracted from the talk time before it is billed.
   public var freeSeconds: Int64
   /// In force from this instant on; `Int64.min` for ever.
   public var effectiveFrom: Int64
@@ -38,13 +47,17 @@ public struct RateTerms: Hashable, Sendable {
   /// First second of talk time that the rate prices: above 0 for the later tiers of a prefix, whose ``ratePerMinute``
   /// and ``increment`` alone count.
   public var fromSecond: Int64
+  /// Longest call in seconds; ``Tariff/maximumSeconds`` where the deck says nothing.
   public var maximumSeconds: Int64
   /// `nil` for no limit.
   public var maximumCost: Int64?
   /// Index in ``TimeClasses/names``; 0 is the standard class, which prices every class that the prefix does not name.
   public var timeClass: UInt8
+  /// What the row says with words rather than numbers: blocked, split and the like.
   public var flags: RateFlags
 
+  /// Prices in nano-units, times in seconds, instants in milliseconds since 1970; by default billed second by second,
+  /// without fee, minimum or limit, always in force. A deck checks the ranges.
   public init(
     ratePerMinute: Int64, initial: Int64 = 1, increment: Int64 = 1, fee: Int64 = 0, grace: Int64 = 0,
     minimumCharge: Int64 = 0, freeSeconds: Int64 = 0, effectiveFrom: Int64 = .min, effectiveUntil: Int64 = .max,

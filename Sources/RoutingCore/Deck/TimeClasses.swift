@@ -9,8 +9,11 @@ public struct TimeClasses: Hashable, Sendable {
   public static let standardName = "standard"
   /// Named classes beside the standard one.
   public static let maximumClasses = 7
+  /// Most windows in one text form.
   public static let maximumWindows = 64
+  /// Most bytes of the text form.
   public static let maximumTextBytes = 2048
+  /// Most bytes of a class's name: lower-case letters, digits and hyphens.
   public static let maximumNameBytes = 32
   /// Changes of class in any 24 hours of the week. Keeps every horizon of a rating within the segments of a snapshot.
   public static let maximumChangesADay = 7
@@ -24,6 +27,7 @@ public struct TimeClasses: Hashable, Sendable {
   static let minutesAWeek = 10_080
   static let minutesADay = 1440
 
+  /// Whose local time the windows are in, daylight saving included.
   public let zone: CivilZone
   /// `standard` first, then the named classes in the order of their first appearance.
   public let names: [String]
@@ -141,10 +145,12 @@ public struct TimeClasses: Hashable, Sendable {
 extension TimeClasses {
   /// A class that begins at an instant.
   public struct Boundary: Hashable, Sendable {
+    /// Until the next boundary the class stays the same.
     public let from: Instant
     /// Index in ``TimeClasses/names``.
     public let timeClass: Int
 
+    /// `timeClass` is an index in ``TimeClasses/names``.
     public init(from: Instant, timeClass: Int) {
       self.from = from
       self.timeClass = timeClass

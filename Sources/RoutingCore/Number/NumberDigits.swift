@@ -66,6 +66,7 @@ public struct NumberDigits: Hashable, Comparable, Sendable {
     return NumberDigits(value: leftAligned / tail, count: length)
   }
 
+  /// As text: every prefix directly before the numbers that extend it, `46` before `467` before `47`.
   public static func < (left: NumberDigits, right: NumberDigits) -> Bool { left.key < right.key }
 
   /// 10 to the power of 0 to 15.
@@ -76,6 +77,7 @@ public struct NumberDigits: Hashable, Comparable, Sendable {
 }
 
 extension NumberDigits: CustomStringConvertible {
+  /// The digits, leading zeros included, without `+`.
   public var description: String {
     let digits = String(value)
     return String(repeating: "0", count: count - digits.utf8.count) + digits

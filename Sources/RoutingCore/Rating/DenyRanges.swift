@@ -3,6 +3,7 @@ public import CallModel
 /// Prefixes that nobody may call, with the reason, and prefixes that may be called whatever the number plan says of them:
 /// looked at before any price. The longest prefix of a number decides.
 public struct DenyRanges: Hashable, Sendable {
+  /// More prefixes than this are refused.
   public static let maximumRanges = 1_000_000
 
   /// What is decided for a prefix.
@@ -19,6 +20,7 @@ public struct DenyRanges: Hashable, Sendable {
       }
     }
 
+    /// Reads ``name`` back; `nil` for anything else.
     public init?(name: String) {
       if name == Ruling.allowed.name {
         self = .allowed
@@ -53,6 +55,7 @@ public struct DenyRanges: Hashable, Sendable {
     self.init(table: PrefixTable(sorted: sorted.map { (prefix: $0.prefix, value: $0.ruling) }))
   }
 
+  /// How many prefixes something is decided for.
   public var count: Int { table.count }
 
   /// What the longest prefix of `number` that is here says.

@@ -30,6 +30,7 @@ public struct RateIndex: Sendable {
     var terms: Int { Int(bits >> 5) }
   }
 
+  /// The whole deck, rows left out of the index included.
   public let deck: RateDeck
   /// The deck's rows that may still be in force, in the deck's order; shared with the deck when none was dropped.
   private let entries: [RateDeck.Entry]
@@ -138,6 +139,7 @@ public struct RateMatch: Hashable, Sendable {
   let row: Int
   let milliseconds: Int64
 
+  /// The prefix of the deck that prices the number: its first digits.
   public var prefix: NumberDigits { number.prefix(digits) ?? number }
 }
 

@@ -26,6 +26,7 @@ public enum RatingRefusal: Error, Hashable, Sendable {
 }
 
 extension RatingRefusal: CustomStringConvertible {
+  /// ``name``, a colon, and what it means for this call: `noRate: no deck of the plan has a price for the number`.
   public var description: String {
     switch self {
     case .noRate: "noRate: no deck of the plan has a price for the number"

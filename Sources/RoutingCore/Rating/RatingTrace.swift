@@ -2,6 +2,7 @@ public import CallModel
 
 /// Every step by which a number got its price or its refusal, in order: what `rate explain` prints.
 public struct RatingTrace: Hashable, Sendable {
+  /// One question on the way to a price, with its answer.
   public enum Step: Hashable, Sendable {
     /// The account's currency against the plan's.
     case currency(plan: Currency, account: Currency)
@@ -22,6 +23,7 @@ public struct RatingTrace: Hashable, Sendable {
     case free(FreeNumber)
   }
 
+  /// What became of a prefix of the number that a deck has rows for.
   public enum PrefixOutcome: Hashable, Sendable {
     case chosen
     /// Shorter than the chosen one.
@@ -33,6 +35,8 @@ public struct RatingTrace: Hashable, Sendable {
     case tooShortForSpecialRate
   }
 
+  /// In the order in which they were taken, up to the price or the refusal.
   public internal(set) var steps: [Step] = []
+  /// The frozen price, or why there is none.
   public internal(set) var outcome: Result<RateSnapshot, RatingRefusal>
 }

@@ -6,7 +6,9 @@ internal import CallModel
 public struct SpecialRateRanges: Sendable {
   /// A prefix that such numbers begin with.
   public struct Range: Hashable, Sendable {
+    /// With the country code, without `+`.
     public let prefix: NumberDigits
+    /// What makes numbers of this range dear.
     public let reason: DestinationBlock
     /// Bit n is set where ordinary numbers of n digits begin so as well, as +353 15 does for Dublin.
     let ordinaryLengths: UInt16

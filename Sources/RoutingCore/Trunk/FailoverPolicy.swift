@@ -10,6 +10,7 @@ public enum AttemptProgress: Int, Hashable, Comparable, Sendable, CaseIterable {
   case earlyMedia
   case answered
 
+  /// From nothing heard over ringing and early media to the answer.
   public static func < (left: AttemptProgress, right: AttemptProgress) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -24,6 +25,7 @@ public enum AttemptEnd: Hashable, Sendable {
 
 /// What follows an attempt that failed, and by which rule.
 public struct FailoverDecision: Hashable, Sendable {
+  /// Why a call goes on or ends; the raw value says it in words.
   public enum Rule: String, Hashable, Sendable, CaseIterable {
     case answered = "the call was answered"
     case callerGaveUp = "the caller gave up or the ring time was over"
@@ -38,7 +40,9 @@ public struct FailoverDecision: Hashable, Sendable {
     case attemptsUsed = "all attempts are used up"
   }
 
+  /// Whether another attempt is to be made; which trunk is next is for ``TrunkSelection`` to say.
   public let triesNextTrunk: Bool
+  /// What decided, the limit of attempts included.
   public let rule: Rule
   /// Keep calls away from the trunk so long; `nil` where it did not ask.
   public let restSeconds: Int?
@@ -61,8 +65,10 @@ public struct FailoverPolicy: Hashable, Sendable {
   /// Attempts of one call.
   public var maximumAttempts = 4
 
+  /// 404 and cause 1 lead no further, and a call has at most four attempts.
   public init() {}
 
+  /// What a trunk has where nothing else is configured.
   public static let standard = FailoverPolicy()
 
   /// Statuses so general that a Q.850 cause beside them decides.

@@ -11,8 +11,11 @@ public struct Trunk: Hashable, Sendable {
   public var priority: UInt16
   /// Share of the calls among trunks of one priority; 0 only when none of the others is left.
   public var weight: UInt16
+  /// Calls at a time and new calls a second; without them any number.
   public var limits: TrunkCapacity.Limits
+  /// How often the trunk is pinged, and what takes it down and up again.
   public var healthPolicy: TrunkHealth.Policy
+  /// After which failures of this trunk a call goes on to the next one.
   public var failover: FailoverPolicy
   /// Takes no new call; live ones go on to their end.
   public var isDraining: Bool

@@ -19,6 +19,7 @@ public struct TrunkAttempts: Hashable, Sendable {
     let warning: String?
   }
 
+  /// No attempt yet: a failure asked for now is `noRoute`.
   public init() {}
 
   /// Notes an attempt that failed.

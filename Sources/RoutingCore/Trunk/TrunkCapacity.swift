@@ -2,6 +2,7 @@ public import CallModel
 
 /// How many calls a trunk takes: at a time, and new ones a second.
 public struct TrunkCapacity: Sendable {
+  /// What the configuration allows a trunk; without a value there is no limit.
   public struct Limits: Hashable, Sendable {
     /// Calls at a time; `nil` for any number.
     public var concurrentCalls: Int?
@@ -10,6 +11,8 @@ public struct TrunkCapacity: Sendable {
     /// New calls that may start at once after a quiet time; `nil` for a second's worth.
     public var burst: Int?
 
+    /// Values outside of their range are brought into it: no negative caps, a burst of at least 1, rates up to
+    /// ``maximumPerSecond``.
     public init(concurrentCalls: Int? = nil, callsPerSecond: Int? = nil, burst: Int? = nil) {
       self.concurrentCalls = concurrentCalls.map { max(0, $0) }
       self.callsPerSecond = callsPerSecond.map { min(max(0, $0), Limits.maximumPerSecond) }
@@ -36,12 +39,14 @@ public struct TrunkCapacity: Sendable {
 
   /// A change takes effect at the next reservation; calls above a lowered cap go on.
   public var limits: Limits { didSet { applyRate() } }
+  /// Refuses every new call; calls that hold a place go on.
   public var isDraining: Bool
   private var live: Set<UInt64> = []
   private var nextNumber: UInt64 = 0
   /// Calls that may start now; `nil` for any number.
   private var starts: TokenBucket?
 
+  /// No call holds a place yet, and a full burst may start at once.
   public init(_ limits: Limits = Limits(), isDraining: Bool = false) {
     self.limits = limits
     self.isDraining = isDraining
@@ -91,6 +96,7 @@ public struct TrunkCapacity: Sendable {
 }
 
 extension TrunkCapacity.Refusal: CustomStringConvertible {
+  /// For the operator: which cap was reached, and for a rate in how many milliseconds a call may start.
   public var description: String {
     switch self {
     case .draining: "draining"

@@ -14,6 +14,7 @@ public import CallModel
 /// does not like the question. 408, 502 and 504 come from a proxy in front of a trunk that does not answer. 503 comes
 /// from a trunk that is alive and wants no calls: it rests, for Retry-After where that was given.
 public struct TrunkHealth: Sendable {
+  /// How often a trunk is asked, and how much it takes to believe the answers.
   public struct Policy: Hashable, Sendable {
     /// Between pings of a trunk that is up and shows no other sign of life; 0 for no pings at all.
     public var intervalMilliseconds: Int64 = 30_000
@@ -30,8 +31,11 @@ public struct TrunkHealth: Sendable {
     /// Longest rest, whatever Retry-After says.
     public var maximumRestSeconds = 600
 
+    /// A ping every 30 s, every 5 s while something is wrong; three failures take a trunk down, two answered pings
+    /// bring it back.
     public init() {}
 
+    /// What a trunk has where nothing else is configured.
     public static let standard = Policy()
   }
 
@@ -58,6 +62,7 @@ public struct TrunkHealth: Sendable {
     case behindProxy = "its proxy gets no answer"
   }
 
+  /// Where a trunk is between alive and dead; a rest that it asked for is not part of it.
   public enum Standing: Hashable, Sendable {
     case up
     /// Back to life; one call at a time.
@@ -74,6 +79,7 @@ public struct TrunkHealth: Sendable {
     case resting(until: MonotonicInstant)
   }
 
+  /// What the owner of the trunk is to do or to make known.
   public enum Action: Hashable, Sendable {
     /// Send OPTIONS and report with ``pingEnded(_:at:into:)``.
     case ping
@@ -87,6 +93,7 @@ public struct TrunkHealth: Sendable {
     public let isTrial: Bool
   }
 
+  /// Up until it is known better; a trunk that rests is still up.
   public private(set) var standing = Standing.up
   /// Failures in a row while up, good pings in a row while probing.
   private var inARow = 0
@@ -109,6 +116,7 @@ public struct TrunkHealth: Sendable {
     return pauseEnd
   }
 
+  /// Called when ``nextDeadline`` is reached: begins a trial after the pause, and asks for the ping that is due.
   public mutating func advance(to now: MonotonicInstant, into actions: inout [Action]) {
     if let end = pauseEnd, end <= now { become(.probing(since: now), &actions) }
     guard !isPinging, let due = nextPing, due <= now else { return }
@@ -116,6 +124,7 @@ public struct TrunkHealth: Sendable {
     actions.append(.ping)
   }
 
+  /// The answer to ``Action/ping``, which also sets the time of the next one; ignored when none is under way.
   public mutating func pingEnded(_ outcome: Outcome, at now: MonotonicInstant, into actions: inout [Action]) {
     guard isPinging else { return }
     isPinging = false

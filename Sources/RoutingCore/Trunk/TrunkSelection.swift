@@ -2,10 +2,14 @@ public import CallModel
 
 /// A trunk with what is known of it now.
 public struct TrunkState: Sendable {
+  /// As the configuration describes it now.
   public var trunk: Trunk
+  /// Whether it answers, and whether it asked for no calls.
   public var health: TrunkHealth
+  /// The places that calls hold in it.
   public var capacity: TrunkCapacity
 
+  /// As at a start: the trunk counts as up, and no call holds a place.
   public init(_ trunk: Trunk, at now: MonotonicInstant) {
     self.trunk = trunk
     health = TrunkHealth(trunk.healthPolicy, at: now)
@@ -57,6 +61,7 @@ public struct TrunkState: Sendable {
 
 /// A trunk that a call could not use, and why.
 public struct SkippedTrunk: Error, Hashable, Sendable {
+  /// What kept the call away from the trunk.
   public enum Reason: Hashable, Sendable {
     case health(TrunkHealth.Refusal)
     case capacity(TrunkCapacity.Refusal)
@@ -64,9 +69,12 @@ public struct SkippedTrunk: Error, Hashable, Sendable {
     case tried
   }
 
+  /// ``Trunk/name``.
   public let trunk: String
+  /// The first obstacle found; draining and outages are named before a full trunk.
   public let reason: Reason
 
+  /// `trunk` is a ``Trunk/name``.
   public init(trunk: String, reason: Reason) {
     self.trunk = trunk
     self.reason = reason
@@ -86,6 +94,7 @@ public struct SkippedTrunk: Error, Hashable, Sendable {
 public struct TrunkSelection: Hashable, Sendable {
   /// Names, best first.
   public let order: [String]
+  /// Trunks that are not in ``order``, in the order in which they were given.
   public let skipped: [SkippedTrunk]
 
   /// Lowest priority number first; inside a priority trunks that are up before those on trial, each next one drawn by

@@ -1,7 +1,9 @@
 /// One `candidate` attribute (RFC 8839 section 5.1).
 public struct ICECandidate: Hashable, Sendable {
+  /// Bytes of the attribute's value; a longer one is no candidate.
   public static let maximumTextBytes = 512
 
+  /// The same for candidates of one kind from one base (RFC 8445 section 5.1.1.3).
   public var foundation: String
   /// 1 for RTP, 2 for RTCP.
   public var component: Int
@@ -11,14 +13,18 @@ public struct ICECandidate: Hashable, Sendable {
   public var priority: Int
   /// An address, a name, or a name of RFC 8828's `.local` kind.
   public var address: String
+  /// 0 to 65535.
   public var port: Int
   /// `host`, `srflx`, `prflx` or `relay`.
   public var kind: String
+  /// `raddr`, as written: the base of a reflexive or relayed candidate; `nil` when the line does not say.
   public var relatedAddress: String?
+  /// `rport`, 0 to 65535; `nil` when the line does not say.
   public var relatedPort: Int?
   /// What follows, in order: `tcptype active generation 0`.
   public var extensions: String
 
+  /// Nothing is checked; the defaults make a host candidate over UDP.
   public init(
     foundation: String, component: Int, transport: String = "udp", priority: Int, address: String, port: Int,
     kind: String = "host", relatedAddress: String? = nil, relatedPort: Int? = nil, extensions: String = ""

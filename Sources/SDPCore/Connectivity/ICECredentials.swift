@@ -7,7 +7,9 @@ public struct ICECredentials: Hashable, Sendable {
   /// 22 to 256 characters.
   public static let passwordLength = 22...256
 
+  /// The value of `ice-ufrag`.
   public let userFragment: String
+  /// The value of `ice-pwd`; hidden in logs.
   public let password: Redacted<String>
 
   /// `nil` when a length is out of range or a character is not one of `A-Z a-z 0-9 + /`.

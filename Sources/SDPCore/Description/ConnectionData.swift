@@ -9,12 +9,14 @@ public struct ConnectionData: Hashable, Sendable {
   /// With the multicast suffixes, as written: `224.2.1.1/127/3`.
   public var address: String
 
+  /// Nothing is checked; ``unicastHost`` tells whether media can be sent there.
   public init(networkType: String = "IN", addressType: String, address: String) {
     self.networkType = networkType
     self.addressType = addressType
     self.address = address
   }
 
+  /// `IP6` for an IPv6 address, `IP4` for any other and for a name.
   public init(_ host: SIPHost) {
     if case .ipv6 = host {
       self.init(addressType: "IP6", address: host.unbracketed)

@@ -10,13 +10,18 @@ public struct MediaDescription: Hashable, Sendable {
   public var profile: String
   /// For RTP: payload types in order of preference.
   public var formats: [String]
+  /// `i=`, for people.
   public var information: String?
+  /// `c=` lines of the section, of which the first counts; empty: the session's.
   public var connections: [ConnectionData]
+  /// `b=` lines of the section.
   public var bandwidths: [Bandwidth]
   /// The obsolete `k=` line: kept, never used.
   public var key: String?
+  /// `a=` lines of the section, in order.
   public var attributes: [SessionAttribute]
 
+  /// Nothing is checked: limits hold for what is read.
   public init(
     kind: String, port: Int, portCount: Int? = nil, profile: String, formats: [String], information: String? = nil,
     connections: [ConnectionData] = [], bandwidths: [Bandwidth] = [], key: String? = nil,

@@ -2,9 +2,12 @@
 ///
 /// Unknown ones are kept as they are, so that a description can be printed again.
 public struct SessionAttribute: Hashable, Sendable {
+  /// What stands before the colon; upper and lower case differ.
   public var name: String
+  /// What stands after the colon; `nil` for a flag.
   public var value: String?
 
+  /// A flag where no value is given.
   public init(_ name: String, _ value: String? = nil) {
     self.name = name
     self.value = value

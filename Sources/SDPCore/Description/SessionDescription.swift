@@ -3,23 +3,32 @@
 /// ``text`` prints it with the lines in the order of the RFC and CRLF after each; reading that gives an equal value.
 /// A missing `s=` reads as `-` and a missing `t=` as `0 0`.
 public struct SessionDescription: Hashable, Sendable {
+  /// `o=`.
   public var origin: SessionOrigin
   /// `s=`.
   public var name: String
+  /// `i=`, for people.
   public var information: String?
+  /// `u=`, as written.
   public var uri: String?
+  /// `e=` lines, as written.
   public var emails: [String]
+  /// `p=` lines, as written.
   public var phones: [String]
   /// For every media section without a connection of its own.
   public var connection: ConnectionData?
+  /// `b=` lines above the first `m=`.
   public var bandwidths: [Bandwidth]
   /// Never empty in a description that was read.
   public var times: [SessionTime]
   /// The obsolete `k=` line: kept, never used.
   public var key: String?
+  /// `a=` lines above the first `m=`, in order.
   public var attributes: [SessionAttribute]
+  /// `m=` lines, each with the lines below it, in order.
   public var media: [MediaDescription]
 
+  /// Nothing is checked; what is left out prints as little as the RFC allows: `s=-`, `t=0 0`.
   public init(
     origin: SessionOrigin, name: String = "-", information: String? = nil, uri: String? = nil, emails: [String] = [],
     phones: [String] = [], connection: ConnectionData? = nil, bandwidths: [Bandwidth] = [],

@@ -13,6 +13,7 @@ public struct SessionDescriptionLimits: Hashable, Sendable {
   /// `a=` lines of the session, and of each media section.
   public var attributes: Int
 
+  /// Nothing is checked; ``standard`` has the limits in use.
   public init(bytes: Int, lines: Int, lineBytes: Int, mediaSections: Int, formats: Int, attributes: Int) {
     self.bytes = bytes
     self.lines = lines

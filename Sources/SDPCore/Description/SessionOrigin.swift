@@ -10,8 +10,10 @@ public struct SessionOrigin: Hashable, Sendable {
   public var networkType: String
   /// `IP4` or `IP6`.
   public var addressType: String
+  /// Of the maker's machine; where media goes is said by ``ConnectionData``.
   public var address: String
 
+  /// Nothing is checked; the defaults are no user name, and the Internet.
   public init(
     userName: String = "-", sessionID: String, sessionVersion: String, networkType: String = "IN",
     addressType: String, address: String

@@ -7,6 +7,7 @@ public struct LocalMedia: Hashable, Sendable {
   /// Bytes of random key material, enough for a key of its own in every suite.
   public static let keyMaterialLength = 46 * CryptoSuite.allCases.count
 
+  /// Where the peer is to send to; stands in the `c=` line.
   public var host: SIPHost
   /// For RTP, and for RTCP when both share it.
   public var port: Int
@@ -16,13 +17,16 @@ public struct LocalMedia: Hashable, Sendable {
   public var keyMaterial: Redacted<[UInt8]>
   /// Of our certificate, when the policy allows DTLS.
   public var fingerprint: CertificateFingerprint?
+  /// Needed where ICE is used, else the exchange throws ``NegotiationRefusal/localMedia(_:)``.
   public var iceCredentials: ICECredentials?
+  /// All of ours: the description says that no more will follow.
   public var candidates: [ICECandidate]
   /// Our synchronization source, if it is to be announced (RFC 5576).
   public var source: UInt32?
   /// The canonical name that goes with ``source``; letters, digits and `-`.
   public var canonicalName: String
 
+  /// Nothing is checked here; what the policy needs is looked for when a description is made.
   public init(
     host: SIPHost, port: Int, rtcpPort: Int? = nil, keyMaterial: [UInt8] = [],
     fingerprint: CertificateFingerprint? = nil, iceCredentials: ICECredentials? = nil, candidates: [ICECandidate] = [],

@@ -7,6 +7,7 @@ public struct MediaPlan: Hashable, Sendable {
   /// A codec with the payload type that names it in one direction.
   public struct Format: Hashable, Sendable {
     public let codec: AudioCodec
+    /// What the packets of this direction carry in their header.
     public let payloadType: PayloadType
     /// What the receiver of this direction asked for; ``OpusParameters`` reads it for Opus.
     public let parameters: FormatParameters
@@ -16,7 +17,9 @@ public struct MediaPlan: Hashable, Sendable {
   public struct Events: Hashable, Sendable {
     /// Ticks a second: the codec's clock, unless the peer offered events at 8000 only.
     public let clockRate: Int
+    /// What our packets with touch tones carry.
     public let sendPayloadType: PayloadType
+    /// What the peer's packets with touch tones carry.
     public let receivePayloadType: PayloadType
     /// Events the peer understands.
     public let send: TelephoneEvents
@@ -33,6 +36,7 @@ public struct MediaPlan: Hashable, Sendable {
     /// A payload type with its ticks a second.
     public struct Received: Hashable, Sendable {
       public let payloadType: PayloadType
+      /// Ticks a second.
       public let clockRate: Int
     }
   }
@@ -41,27 +45,38 @@ public struct MediaPlan: Hashable, Sendable {
   public struct Remote: Hashable, Sendable {
     /// `nil`: nowhere (on hold, multicast, or no address given).
     public let host: SIPHost?
+    /// Where RTP goes on ``host``.
     public let port: Int
+    /// Equal to ``host`` unless the peer named another for RTCP; `nil`: nowhere.
     public let rtcpHost: SIPHost?
     /// Equal to ``port`` when RTCP shares it; `nil` when there is none.
     public let rtcpPort: Int?
   }
 
+  /// The peer's end of ICE, as its description says.
   public struct RemoteICE: Hashable, Sendable {
+    /// Others in a later plan mean that ICE starts anew.
     public let credentials: ICECredentials
+    /// The peer answers checks and sends none (RFC 8839 section 5.3).
     public let isLite: Bool
+    /// May be empty; ``MediaSection/maximumCandidates`` at most.
     public let candidates: [ICECandidate]
+    /// No more candidates will follow (RFC 8840 section 8.2).
     public let endOfCandidates: Bool
   }
 
+  /// How the stream is protected: one way, for both directions.
   public enum Protection: Hashable, Sendable {
     case none
     case sdes(SDES)
     case dtls(DTLS)
   }
 
+  /// SRTP with keys from the descriptions (RFC 4568).
   public struct SDES: Hashable, Sendable {
+    /// Of the `crypto` line that offer and answer have in common.
     public let tag: Int
+    /// For both directions.
     public let suite: CryptoSuite
     /// Ours: protects what we send.
     public let send: SRTPMasterKey
@@ -69,10 +84,13 @@ public struct MediaPlan: Hashable, Sendable {
     public let receive: SRTPMasterKey
   }
 
+  /// SRTP with keys from a handshake (RFC 5764).
   public struct DTLS: Hashable, Sendable {
+    /// Our part of the handshake; the client opens it.
     public enum Role: String, Hashable, Sendable {
       case server, client
     }
+    /// Ours.
     public let role: Role
     /// The peer's certificate must match one of them. All are SHA-256 or better.
     public let fingerprints: [CertificateFingerprint]
@@ -80,19 +98,26 @@ public struct MediaPlan: Hashable, Sendable {
 
   /// Position of the stream among the `m=` lines, from 0.
   public let index: Int
+  /// `nil` when the section has no `mid`.
   public let mid: String?
   /// Seen from us.
   public let direction: MediaDirection
+  /// What we send: the first usable codec of the answer.
   public let send: Format
   /// What the peer may send; the first is the likely one.
   public let receive: [Format]
+  /// `nil`: touch tones were not agreed on.
   public let events: Events?
   /// Milliseconds of sound in each packet we send.
   public let packetTime: Int
   public let remote: Remote
+  /// RTP and RTCP share a port (RFC 5761): both ends said so.
   public let multiplexesRTCP: Bool
+  /// RFC 5506: both ends said so.
   public let reducedSizeRTCP: Bool
+  /// Never `none` where the section's profile promises encryption.
   public let protection: Protection
+  /// `nil`: no ICE on this leg.
   public let ice: RemoteICE?
 
   /// Every payload type that may arrive.
@@ -104,11 +129,14 @@ public struct MediaPlan: Hashable, Sendable {
 extension MediaPlan {
   /// What a later plan of the same leg asks the media side to do.
   public struct Changes: OptionSet, Hashable, Sendable {
+    /// One bit for each kind of change.
     public let rawValue: UInt8
+    /// Bits without a name are kept and mean nothing.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Codecs, payload types, events or packet time.
     public static let formats = Changes(rawValue: 1)
+    /// Which way media may flow: hold, and its end.
     public static let direction = Changes(rawValue: 2)
     /// Addresses or ports.
     public static let remote = Changes(rawValue: 4)
@@ -122,6 +150,8 @@ extension MediaPlan {
     public static let ice = Changes(rawValue: 64)
   }
 
+  /// What is different from a former plan of the same leg. Another kind of protection changes both keys and the
+  /// association.
   public func changes(since former: MediaPlan) -> Changes {
     var changes: Changes = []
     if send != former.send || receive != former.receive || events != former.events || packetTime != former.packetTime {

@@ -2,7 +2,9 @@
 public struct MediaPolicy: Hashable, Sendable {
   /// Ways to protect media that are allowed. The order of preference is DTLS, SDES, none.
   public struct Protection: OptionSet, Hashable, Sendable {
+    /// The sum of 1 for none, 2 for SDES and 4 for DTLS.
     public let rawValue: UInt8
+    /// Bits without a name are kept and mean nothing.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// RTP in the clear.
@@ -21,6 +23,7 @@ public struct MediaPolicy: Hashable, Sendable {
     case own
   }
 
+  /// Whether ICE is used on a leg, and which end of it we are.
   public enum ICE: String, Hashable, Sendable {
     case off
     /// Used when the peer offers it.
@@ -41,24 +44,30 @@ public struct MediaPolicy: Hashable, Sendable {
 
   /// Codecs that may be used; an offer of ours lists them in this order.
   public var codecs: [AudioCodec]
+  /// Counts only when an offer of the peer is answered.
   public var preference: Preference
   /// What we ask of a peer that sends us Opus.
   public var opus: OpusParameters
   /// Events we understand; `nil`: touch tones are neither offered nor answered.
   public var telephoneEvents: TelephoneEvents?
+  /// A first offer of ours has DTLS alone where that is allowed.
   public var protection: Protection
   /// SDES suites that may be used; an offer of ours lists them in this order.
   public var suites: [CryptoSuite]
   /// Milliseconds of sound in a packet, when the peer has no wish. Read within ``packetTimes``.
   public var packetTime: Int
+  /// RTP and RTCP share a port (RFC 5761) when both ends say so.
   public var multiplexesRTCP: Bool
+  /// RFC 5506, when both ends say so.
   public var reducedSizeRTCP: Bool
+  /// Off by default; ``app`` and ``client`` need it.
   public var ice: ICE
   /// We may open the DTLS association when the peer insists on waiting for it. Without it such an offer is refused.
   public var opensDTLS: Bool
   /// Whether sound may be sent to an address that is ``SIPHost/isInternal``; not so for peers that others choose.
   public var reachesInternalHosts = true
 
+  /// The defaults suit a trunk: no ICE, RTCP on a port of its own, 20 ms of sound in a packet.
   public init(
     codecs: [AudioCodec], preference: Preference = .peer, opus: OpusParameters = OpusParameters(),
     telephoneEvents: TelephoneEvents? = .keys, protection: Protection,

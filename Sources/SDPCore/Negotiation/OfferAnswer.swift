@@ -10,6 +10,7 @@ public import CallModel
 /// ```
 /// The leg has one audio stream; every other stream of a peer is refused. A refusal changes nothing.
 public struct OfferAnswer: Hashable, Sendable {
+  /// May change between exchanges; an answer is judged by the policy that its offer was made with.
   public var policy: MediaPolicy
   /// What we want of the stream, whatever the peer wants: `sendOnly` or `inactive` puts the peer on hold with the next
   /// offer or answer.
@@ -37,6 +38,7 @@ public struct OfferAnswer: Hashable, Sendable {
     self.policy = policy
   }
 
+  /// Our offer waits for its answer: until then no other can be made or answered.
   public var isOfferPending: Bool { pending != nil }
 
   /// Answers an offer: each media section in its place, the first usable audio stream taken, the others refused.

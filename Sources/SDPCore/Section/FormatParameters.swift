@@ -3,8 +3,10 @@ public struct FormatParameters: Hashable, Sendable, CustomStringConvertible {
   /// As written.
   public let text: String
 
+  /// Empty for no parameters.
   public init(_ text: String = "") { self.text = text }
 
+  /// The text as written.
   public var description: String { text }
 
   /// The value of a `name=value` pair; names compare without case, the first of two wins.

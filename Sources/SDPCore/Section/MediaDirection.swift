@@ -5,11 +5,14 @@ public enum MediaDirection: String, Hashable, Sendable, CaseIterable {
   case receiveOnly = "recvonly"
   case inactive
 
+  /// Neither gives `inactive`.
   public init(sends: Bool, receives: Bool) {
     self = sends ? (receives ? .sendAndReceive : .sendOnly) : (receives ? .receiveOnly : .inactive)
   }
 
+  /// True for `sendrecv` and `sendonly`.
   public var sends: Bool { self == .sendAndReceive || self == .sendOnly }
+  /// True for `sendrecv` and `recvonly`.
   public var receives: Bool { self == .sendAndReceive || self == .receiveOnly }
 
   /// The same flow seen from the other end.

@@ -10,13 +10,17 @@ public struct MediaSection: Hashable, Sendable {
 
   /// Position among the `m=` lines, from 0.
   public let index: Int
+  /// `audio`, `video`, …, as written.
   public let kind: String
+  /// 0 refuses the section, unless ``isBundleOnly``.
   public let port: Int
+  /// How many ports follow each other; `nil` when the line does not say.
   public let portCount: Int?
   /// `nil` for a transport that does not carry RTP over UDP.
   public let profile: TransportProfile?
   /// Of the section, else of the session.
   public let connection: ConnectionData?
+  /// As its writer sees it; `sendrecv` where neither section nor session says.
   public let direction: MediaDirection
   /// In the order of the `m=` line; empty unless the profile carries RTP or is unknown.
   public let formats: [RTPFormat]
@@ -25,24 +29,34 @@ public struct MediaSection: Hashable, Sendable {
   /// As ``packetTime``, from `maxptime`.
   public let maximumPacketTime: Int?
 
+  /// `nil`: RTCP goes to the port after ``port``, or shares it.
   public let rtcp: RTCPAddress?
+  /// Whether `rtcp-mux` is there: RTP and RTCP may share a port (RFC 5761).
   public let multiplexesRTCP: Bool
   /// RFC 5506.
   public let reducedSizeRTCP: Bool
 
+  /// Of the section, else of the session; kept also when ``iceCredentials`` cannot be made of it.
   public let iceUserFragment: String?
   /// `nil` when user fragment or password is missing or not as RFC 8839 wants them.
   public let iceCredentials: ICECredentials?
+  /// Words such as `trickle`; of the section, else of the session.
   public let iceOptions: [String]
+  /// The session says `ice-lite`: its writer sends no checks (RFC 8839 section 5.3).
   public let isICELite: Bool
+  /// At most ``maximumCandidates``; lines that are no candidate are left out.
   public let candidates: [ICECandidate]
   /// No more candidates will follow (RFC 8840 section 8.2).
   public let endOfCandidates: Bool
 
+  /// Of the section, else of the session; those with an unknown hash are left out.
   public let fingerprints: [CertificateFingerprint]
+  /// Of the section, else of the session; `nil` when missing or unknown.
   public let setup: DTLSSetup?
+  /// In order, also the lines that cannot be used; at most one more than ``CryptoAttribute/maximumLines``.
   public let crypto: [CryptoAttribute]
 
+  /// Names the section in ``SessionDescription/bundleGroups``.
   public let mid: String?
   /// The section is in a BUNDLE group of the session (RFC 9143).
   public let isBundled: Bool
@@ -55,8 +69,10 @@ public struct MediaSection: Hashable, Sendable {
 
   /// Those that can name a peer.
   public var acceptableFingerprints: [CertificateFingerprint] { fingerprints.filter(\.isAcceptable) }
+  /// Only for `audio` in lower case.
   public var isAudio: Bool { kind == "audio" }
 
+  /// Reads what stands in the section, then in the session; `index` is its place among the `m=` lines.
   public init(_ media: MediaDescription, index: Int = 0, of session: SessionDescription) {
     self.init(media, index: index, session: SessionLevel(session))
   }

@@ -10,6 +10,7 @@ public struct OpusParameters: Hashable, Sendable {
   public var prefersStereo: Bool
   /// The sender is likely to send two channels.
   public var sendsStereo: Bool
+  /// The receiver prefers a constant bit rate (`cbr`).
   public var constantBitRate: Bool
   /// The receiver can use forward error correction inside the packets.
   public var inBandFEC: Bool
@@ -18,6 +19,7 @@ public struct OpusParameters: Hashable, Sendable {
   /// Milliseconds of the shortest packet wanted: 3 to 120.
   public var minimumPacketTime: Int
 
+  /// The defaults are those of RFC 7587 section 6.1; ranges are not checked.
   public init(
     maximumPlaybackRate: Int = 48_000, capturedRate: Int = 48_000, maximumAverageBitRate: Int? = nil,
     prefersStereo: Bool = false, sendsStereo: Bool = false, constantBitRate: Bool = false, inBandFEC: Bool = false,
@@ -34,6 +36,7 @@ public struct OpusParameters: Hashable, Sendable {
     self.minimumPacketTime = minimumPacketTime
   }
 
+  /// Reads the value of an `fmtp` line; what is missing has the RFC's default.
   public init(_ parameters: FormatParameters) {
     func number(_ name: String, _ range: ClosedRange<Int>) -> Int? {
       parameters.number(name).flatMap { range.contains($0) ? $0 : nil }

@@ -2,6 +2,7 @@ public import CallModel
 
 /// The `rtcp` attribute (RFC 3605): where RTCP goes when it is not the next port.
 public struct RTCPAddress: Hashable, Sendable {
+  /// 0 to 65535.
   public let port: Int
   /// `nil`: the address of the media.
   public let connection: ConnectionData?

@@ -7,6 +7,7 @@ public struct RTPEncoding: Hashable, Sendable, CustomStringConvertible {
   /// `nil` when the line does not say.
   public let channels: Int?
 
+  /// Nothing is checked; what is `nil` does not stand in ``description``.
   public init(name: String, clockRate: Int?, channels: Int?) {
     self.name = name
     self.clockRate = clockRate

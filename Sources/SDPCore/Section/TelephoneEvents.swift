@@ -5,6 +5,7 @@ public struct TelephoneEvents: Hashable, Sendable {
   /// The sixteen keys: 0 to 9, *, #, A to D. Meant when no list is given (RFC 4733 section 2.4.1).
   public static let keys = TelephoneEvents(0...15)
 
+  /// Codes outside 0 to 255 are passed over.
   public init(_ codes: some Sequence<Int>) {
     for code in codes where (0...255).contains(code) { insert(code) }
   }
@@ -26,17 +27,21 @@ public struct TelephoneEvents: Hashable, Sendable {
     self = events.isEmpty ? .keys : events
   }
 
+  /// Never so for a list that was read.
   public var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
+  /// False outside 0 to 255.
   public func contains(_ code: Int) -> Bool {
     (0...255).contains(code) && words[code >> 6] >> UInt64(code & 63) & 1 == 1
   }
 
+  /// A code outside 0 to 255 changes nothing.
   public mutating func insert(_ code: Int) {
     guard (0...255).contains(code) else { return }
     words[code >> 6] |= 1 << UInt64(code & 63)
   }
 
+  /// The codes that both have.
   public func intersection(_ other: TelephoneEvents) -> TelephoneEvents {
     var result = self
     for index in words.indices { result.words[index] &= other.words[index] }

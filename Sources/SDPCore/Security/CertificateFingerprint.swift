@@ -1,5 +1,6 @@
 /// The `fingerprint` attribute (RFC 8122 section 5): the hash of the certificate the peer will show.
 public struct CertificateFingerprint: Hashable, Sendable {
+  /// Hash functions that are understood; only those with ``isStrong`` may name a peer.
   public enum Hash: String, Hashable, Sendable, CaseIterable {
     case md5
     case sha1 = "sha-1"
@@ -24,6 +25,7 @@ public struct CertificateFingerprint: Hashable, Sendable {
     public var isStrong: Bool { self == .sha256 || self == .sha384 || self == .sha512 }
   }
 
+  /// Weak ones are kept too: ``isAcceptable`` tells them apart.
   public let hash: Hash
   /// One that was read may have another length than the hash: then it matches no certificate.
   public let bytes: [UInt8]

@@ -19,6 +19,7 @@ public struct CryptoAttribute: Hashable, Sendable {
     case tooMany = "there are too many lines"
   }
 
+  /// Whether a line can be used: with its tag, suite and key, or why not.
   public enum Verdict: Hashable, Sendable {
     case usable(tag: Int, suite: CryptoSuite, key: SRTPMasterKey)
     case skipped(SkipReason)
@@ -29,6 +30,7 @@ public struct CryptoAttribute: Hashable, Sendable {
 
   /// As written; an answer repeats it letter by letter. `nil` when the line ends before it.
   public let suiteName: String?
+  /// Lines that cannot be used are kept too, with their reason.
   public let verdict: Verdict
 
   /// Reads the value of the attribute. Never fails: the verdict says what is wrong.

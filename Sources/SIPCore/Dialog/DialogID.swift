@@ -1,7 +1,10 @@
 /// A dialog as this node sees it (RFC 3261 section 12).
 public struct DialogID: Hashable, Sendable {
+  /// SIP's Call-ID, compared byte for byte.
   public let callID: String
+  /// Ours: the tag of From in a call that we placed, of To in one that came in.
   public let localTag: String
+  /// The peer's; empty for a peer of RFC 2543, which has none.
   public let remoteTag: String
 
   public init(callID: String, localTag: String, remoteTag: String) {

@@ -5,6 +5,7 @@
 public struct DigestAuthorization: Hashable, Sendable {
   /// The credentials for one realm.
   public struct Entry: Hashable, Sendable {
+    /// Tells Authorization from Proxy-Authorization.
     public let scope: DigestScope
     public let credentials: DigestCredentials
     /// Made for a challenge to this very request, not from what an earlier one left.
@@ -13,6 +14,7 @@ public struct DigestAuthorization: Hashable, Sendable {
     public let followsStaleNonce: Bool
   }
 
+  /// One for each realm that asked.
   public let entries: [Entry]
   /// Challenges of the last response that were not answered, and why.
   public let skipped: [SkippedChallenge]

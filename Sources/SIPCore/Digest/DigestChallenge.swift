@@ -3,7 +3,9 @@ public import CallModel
 /// A challenge of the scheme Digest: the value of a WWW-Authenticate or Proxy-Authenticate field
 /// (RFC 3261 sections 20.27 and 20.44, RFC 7616 section 3.3).
 public struct DigestChallenge: Hashable, Sendable {
+  /// What user and password are for; compared byte for byte.
   public var realm: String
+  /// Goes back in the credentials as it is; means nothing to the client.
   public var nonce: String
   /// Echoed as it is, also when empty.
   public var opaque: String?
@@ -18,6 +20,7 @@ public struct DigestChallenge: Hashable, Sendable {
   /// Unknown parameters, in the order written.
   public var others: [DigestParameter]
 
+  /// Writes no algorithm for `nil`, which means MD5; empty `qualities` are the form of RFC 2069.
   public init(
     realm: String, nonce: String, algorithm: DigestAlgorithm?, qualities: [QualityOfProtection], isStale: Bool = false,
     opaque: String? = nil

@@ -21,11 +21,14 @@ public struct DigestClient: Sendable {
     }
   }
 
+  /// Fixed: another account needs another client.
   public let account: DigestAccount
+  /// Bounds what is read of challenges, realms remembered and rounds.
   public let limits: DigestLimits
   /// By age, the oldest first.
   private var sessions: [Session] = []
 
+  /// One client for each peer, kept as long as its nonces are to be used again.
   public init(account: DigestAccount, limits: DigestLimits = .standard) {
     self.account = account
     self.limits = limits

@@ -3,8 +3,11 @@ public import CallModel
 /// Credentials of the scheme Digest: the value of an Authorization or Proxy-Authorization field
 /// (RFC 3261 sections 20.7 and 20.28, RFC 7616 section 3.4).
 public struct DigestCredentials: Hashable, Sendable {
+  /// Which user claims to know the password.
   public var username: String
+  /// That of the challenge, byte for byte.
   public var realm: String
+  /// That of the challenge, given back as it was.
   public var nonce: String
   /// The Request-URI that was signed.
   public var uri: String
@@ -12,7 +15,9 @@ public struct DigestCredentials: Hashable, Sendable {
   public var response: String
   /// The algorithm as written; `nil` where none was, which means MD5.
   public var algorithmToken: String?
+  /// Random, by the client; needed with a quality and with a `-sess` algorithm.
   public var cnonce: String?
+  /// That of the challenge, given back; `nil` where it had none.
   public var opaque: String?
   /// `nil` for the form of RFC 2069.
   public var quality: QualityOfProtection?

@@ -6,8 +6,11 @@ public struct DigestInformation: Hashable, Sendable {
   public var nextNonce: String?
   /// The server's proof that it knows the password, hexadecimal digits.
   public var responseAuthentication: String?
+  /// `nil` where none is named, or one that this code does not know.
   public var quality: QualityOfProtection?
+  /// The client's own, given back.
   public var cnonce: String?
+  /// The client's own, given back; `nil` where none is named.
   public var nonceCount: UInt32?
 
   /// Reads a field value; unknown parameters are passed over.

@@ -15,6 +15,7 @@ public struct DigestLimits: Hashable, Sendable {
   /// Credentials that a server reads of one request.
   public var credentials: Int
 
+  /// Bytes and counts as each property says; none is checked.
   public init(
     fieldBytes: Int, parameters: Int, parameterBytes: Int, challenges: Int, realms: Int, rounds: Int, credentials: Int
   ) {

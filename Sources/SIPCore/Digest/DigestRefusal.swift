@@ -1,5 +1,6 @@
 /// Why a challenged request is not sent again: the 401 or 407 is then the final answer.
 public struct DigestRefusal: Error, Hashable, Sendable {
+  /// Why sending again would be wrong or in vain.
   public enum Reason: Hashable, Sendable {
     /// The response holds no challenge at all.
     case noChallenge
@@ -18,10 +19,12 @@ public struct DigestRefusal: Error, Hashable, Sendable {
   }
 
   public let reason: Reason
+  /// The challenges of the response that were passed over; empty where none was looked at.
   public let skipped: [SkippedChallenge]
 }
 
 extension DigestRefusal: CustomStringConvertible {
+  /// One line in words; the realm may stand in it, a password never.
   public var description: String {
     switch reason {
     case .noChallenge: "the response asks for credentials but holds no challenge"

@@ -7,6 +7,7 @@ public struct DigestRequest: Hashable, Sendable {
   /// The whole body, empty where there is none; only `auth-int` reads it.
   public var body: [UInt8]
 
+  /// The body matters where `auth-int` is agreed on, and nowhere else.
   public init(method: String, uri: String, body: [UInt8] = []) {
     self.method = method
     self.uri = uri

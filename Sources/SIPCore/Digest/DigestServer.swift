@@ -16,6 +16,7 @@ public struct DigestServer: Sendable {
     /// Nonces whose count is remembered; those forgotten count as stale.
     public var trackedNonces: Int
 
+    /// `nonceLifetime` in milliseconds. An empty `qualities` makes each nonce good for one request.
     public init(
       algorithms: [DigestAlgorithm], qualities: [QualityOfProtection], nonceLifetime: Int64, trackedNonces: Int
     ) {
@@ -35,8 +36,11 @@ public struct DigestServer: Sendable {
   /// How far a nonce may lie ahead of the clock, in milliseconds: clocks are set back a little.
   static let clockTolerance: Int64 = 2_000
 
+  /// Stands in each challenge; credentials for another one are passed over.
   public let realm: String
+  /// As given, but for algorithms that this machine cannot compute.
   public let policy: Policy
+  /// Bounds what is read of one request.
   public let limits: DigestLimits
   private let key: Redacted<[UInt8]>
   private var serial: UInt64 = 0

@@ -2,6 +2,7 @@ public import CallModel
 
 /// A challenge that a client leaves unanswered.
 public struct SkippedChallenge: Hashable, Sendable {
+  /// Why a challenge was left.
   public enum Reason: Hashable, Sendable {
     /// Not the scheme Digest: Basic is forbidden in SIP (RFC 3261 section 22), others are not known.
     case scheme
@@ -19,6 +20,7 @@ public struct SkippedChallenge: Hashable, Sendable {
     case tooMany
   }
 
+  /// Tells WWW-Authenticate from Proxy-Authenticate.
   public let scope: DigestScope
   public let reason: Reason
 }

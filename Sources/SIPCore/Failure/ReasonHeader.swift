@@ -15,6 +15,7 @@ public struct ReasonHeader: Hashable, Sendable {
   /// In the order of the message, at most ``maximumReasons``.
   public let reasons: [CallFailure.Reason]
 
+  /// Keeps the first ``maximumReasons``.
   public init(_ reasons: [CallFailure.Reason]) {
     self.reasons = Array(reasons.prefix(ReasonHeader.maximumReasons))
   }

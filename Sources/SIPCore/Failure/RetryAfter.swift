@@ -18,6 +18,7 @@ public struct RetryAfter: Hashable, Sendable {
   /// What the other side added for people, cut at `CallFailure.maximumTextBytes`.
   public let comment: String?
 
+  /// Brings both times into 0 to ``maximumSeconds`` and shortens the comment.
   public init(seconds: Int, durationSeconds: Int? = nil, comment: String? = nil) {
     self.seconds = min(max(seconds, 0), RetryAfter.maximumSeconds)
     self.durationSeconds = durationSeconds.map { min(max($0, 0), RetryAfter.maximumSeconds) }

@@ -2,8 +2,10 @@ public import CallModel
 
 /// The number of a reliable provisional response (RFC 3262 section 7.1).
 public struct RSeq: Hashable, Sendable {
+  /// 1 to 2³² − 1; the next reliable response to the same INVITE has one more (RFC 3262 section 3).
   public let number: UInt32
 
+  /// Checks nothing: 0 makes a field that no peer takes.
   public init(_ number: UInt32) { self.number = number }
 
   /// - Throws: `InvalidValue` with rule `rseq.number`: 1 to 2³² − 1, nothing else.
@@ -16,12 +18,15 @@ public struct RSeq: Hashable, Sendable {
     self.number = number
   }
 
+  /// The digits alone: `776656`.
   public var fieldValue: String { String(number) }
 }
 
 /// Which provisional response a PRACK acknowledges (RFC 3262 section 7.2).
 public struct RAck: Hashable, Sendable {
+  /// RSeq of the response.
   public let response: UInt32
+  /// CSeq of the response, which is that of the INVITE.
   public let cseq: CSeq
 
   public init(response: UInt32, cseq: CSeq) {
@@ -44,6 +49,7 @@ public struct RAck: Hashable, Sendable {
       response: response, cseq: CSeq(number, SIPMethod(rawValue: String(decoding: parts[2], as: UTF8.self))))
   }
 
+  /// RSeq, then CSeq: `776656 1 INVITE`.
   public var fieldValue: String { "\(response) \(cseq.number) \(cseq.method.rawValue)" }
 }
 

@@ -2,13 +2,16 @@ public import CallModel
 
 /// The dialog that a call takes the place of (RFC 3891 section 6.1), as its receiver names it.
 public struct Replaces: Hashable, Sendable {
+  /// That of the dialog to replace, not of the call that replaces it.
   public let callID: String
   /// The receiver's own tag.
   public let toTag: String
+  /// The tag of the receiver's peer in that dialog.
   public let fromTag: String
   /// Only a dialog that is not yet confirmed.
   public let isEarlyOnly: Bool
 
+  /// By default a confirmed dialog may be replaced too.
   public init(callID: String, toTag: String, fromTag: String, isEarlyOnly: Bool = false) {
     self.callID = callID
     self.toTag = toTag
@@ -47,6 +50,7 @@ public struct Replaces: Hashable, Sendable {
     self.init(callID: callID, toTag: toTag, fromTag: fromTag, isEarlyOnly: isEarlyOnly)
   }
 
+  /// `12@host;to-tag=7;from-tag=9`, and `;early-only` where ``isEarlyOnly`` says so.
   public var fieldValue: String {
     "\(callID);to-tag=\(toTag);from-tag=\(fromTag)" + (isEarlyOnly ? ";early-only" : "")
   }

@@ -2,6 +2,7 @@ public import CallModel
 
 /// How long a session lives without a refresh, and who refreshes it (RFC 4028 section 4).
 public struct SessionExpires: Hashable, Sendable {
+  /// Which end refreshes, by its part in this one request and its response.
   public enum Refresher: String, Hashable, Sendable {
     /// The end that sent the request.
     case uac
@@ -9,7 +10,9 @@ public struct SessionExpires: Hashable, Sendable {
     case uas
   }
 
+  /// As written, even where it is under the 90 that RFC 4028 section 4 sets as least.
   public let seconds: UInt32
+  /// `nil` while it is not settled.
   public let refresher: Refresher?
 
   public init(seconds: UInt32, refresher: Refresher? = nil) {
@@ -34,11 +37,13 @@ public struct SessionExpires: Hashable, Sendable {
     self.init(seconds: seconds, refresher: refresher)
   }
 
+  /// The seconds and, where it is settled, the refresher: `1800;refresher=uac`.
   public var fieldValue: String { "\(seconds)" + (refresher.map { ";refresher=\($0.rawValue)" } ?? "") }
 }
 
 /// The least session interval that somebody on the way takes (RFC 4028 section 5).
 public struct MinSE: Hashable, Sendable {
+  /// As written, even where it is under the 90 that RFC 4028 section 5 sets as least.
   public let seconds: UInt32
 
   public init(seconds: UInt32) { self.seconds = seconds }
@@ -50,6 +55,7 @@ public struct MinSE: Hashable, Sendable {
     self.init(seconds: try FieldNumber.seconds(&reader).seconds)
   }
 
+  /// The seconds alone: `90`.
   public var fieldValue: String { "\(seconds)" }
 }
 

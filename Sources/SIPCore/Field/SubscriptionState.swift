@@ -2,10 +2,12 @@ public import CallModel
 
 /// Where a subscription stands (RFC 6665 section 8.2.3): of a transfer, whether more reports come.
 public struct SubscriptionState: Hashable, Sendable {
+  /// The states of RFC 6665 section 4.1.3.
   public enum State: String, Hashable, Sendable {
     case active, pending, terminated
   }
 
+  /// `terminated` says that no further report comes.
   public let state: State
   /// Seconds that it still lives.
   public let expires: UInt32?
@@ -48,6 +50,7 @@ public struct SubscriptionState: Hashable, Sendable {
     self.init(State(rawValue: state.lowercased()) ?? .active, expires: expires, reason: reason)
   }
 
+  /// The state with its parameters: `active;expires=60`, `terminated;reason=noresource`.
   public var fieldValue: String {
     state.rawValue + (expires.map { ";expires=\($0)" } ?? "") + (reason.map { ";reason=\($0)" } ?? "")
   }

@@ -8,6 +8,7 @@ public struct TokenList: Hashable, Sendable {
   /// In order, as written.
   public let tokens: [String]
 
+  /// Takes any number of any texts; only what is read is checked.
   public init(_ tokens: [String]) { self.tokens = tokens }
 
   /// Reads one field value; an empty one is an empty list (RFC 3261 section 20.37).
@@ -55,6 +56,7 @@ public struct TokenList: Hashable, Sendable {
     }
   }
 
+  /// `100rel, timer`; empty for an empty list.
   public var fieldValue: String { tokens.joined(separator: ", ") }
 }
 

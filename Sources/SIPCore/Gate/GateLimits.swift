@@ -30,8 +30,10 @@ public struct GateLimits: Hashable, Sendable {
   /// Contact elements in all.
   public var contacts = 32
 
+  /// Each limit at the value written above.
   public init() {}
 
+  /// The values written above. Messages of ours keep to them too.
   public static let standard = GateLimits()
 
   /// Bytes of a whole message.

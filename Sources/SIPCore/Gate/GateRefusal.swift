@@ -1,5 +1,6 @@
 /// Why a message does not reach the parser, and what to do about it.
 public struct GateRefusal: Error, Sendable {
+  /// What the receiver of the message does.
   public enum Action: Hashable, Sendable {
     /// Count it and stay silent: a response, an ACK, no SIP at all, or nothing an answer could be addressed with.
     case drop
@@ -7,9 +8,11 @@ public struct GateRefusal: Error, Sendable {
     case answer(status: Int, reason: String)
   }
 
+  /// What the message broke. Counted in ``UserAgentCounters/refusedByRule``.
   public let rule: GateRule
   /// Offset of the first offending byte in what ``message`` holds; `nil` when the whole message is at fault.
   public let offset: Int?
+  /// An answer only where ``ErrorResponse/canAnswer(_:)`` says that one is possible.
   public let action: Action
   /// What could be read, for ``ErrorResponse``; `nil` when there was no start line.
   public let message: ScannedMessage?

@@ -2,6 +2,7 @@
 public struct ScannedAddress: Hashable, Sendable {
   /// Where the URI stands in ``ScannedMessage/bytes``, without angle brackets.
   public let uri: Range<Int>
+  /// The header parameter as written; `nil` where it is absent or has no value.
   public let tag: String?
 
   /// Reads the address at the cursor, which then stands behind it.

@@ -1,5 +1,6 @@
 /// A CSeq header field (RFC 3261 section 20.16).
 public struct ScannedCSeq: Hashable, Sendable {
+  /// What stands before the first blank, digits or not.
   public let number: ScannedNumber
   /// Empty when there is none or it is no token.
   public let method: String

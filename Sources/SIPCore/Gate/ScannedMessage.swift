@@ -2,6 +2,7 @@
 ///
 /// Ranges are offsets into ``bytes``.
 public struct ScannedMessage: Sendable {
+  /// Says whether the message is a request or a response.
   public enum StartLine: Hashable, Sendable {
     /// The URI is empty when the line does not follow the grammar.
     case request(method: String, uri: Range<Int>)
@@ -11,9 +12,11 @@ public struct ScannedMessage: Sendable {
   /// The message as the parser gets it: nothing before the start line and behind the body, a fold is spaces, a
   /// control byte escaped in a quoted string is a space, and no white space stands before a colon.
   public let bytes: [UInt8]
+  /// Read before anything else: without one there is no ``ScannedMessage``.
   public let startLine: StartLine
   /// What follows `SIP/`: `2.0`.
   public let version: String
+  /// In the order of the message, each line of a repeated field by itself.
   public let headers: [HeaderField]
   /// Empty without a body.
   public let body: Range<Int>
@@ -24,10 +27,13 @@ public struct ScannedMessage: Sendable {
   public let vias: [ScannedVia]
   /// Whether an element of the Via list cannot be read or is malformed.
   public let hasMalformedVia: Bool
-  /// The first one of each name; `nil` when absent or malformed.
+  /// The first From; `nil` when absent or malformed.
   public let from: ScannedAddress?
+  /// The first To; `nil` when absent or malformed.
   public let to: ScannedAddress?
+  /// The first CSeq; `nil` when absent.
   public let cseq: ScannedCSeq?
+  /// Of the first Content-Length; `nil` when absent.
   public let contentLength: ScannedNumber?
 
   init(
@@ -85,6 +91,7 @@ public struct ScannedMessage: Sendable {
   }
 
   // Not inlined: Swift 6.3's optimiser ends the borrow of a message that a caller reads several times too early.
+  /// As written; `nil` for a response.
   @inline(never)
   public var method: String? {
     if case .request(let method, _) = startLine { return method }
@@ -92,6 +99,7 @@ public struct ScannedMessage: Sendable {
   }
 
   // Not inlined, for the same reason as the method.
+  /// `nil` for a request.
   @inline(never)
   public var status: Int? {
     if case .response(let status) = startLine { return status }
@@ -99,6 +107,7 @@ public struct ScannedMessage: Sendable {
   }
 
   // Not inlined, for the same reason as the method.
+  /// Empty when the line does not follow the grammar; `nil` for a response.
   @inline(never)
   public var requestURI: Range<Int>? {
     if case .request(_, let uri) = startLine { return uri }
@@ -115,7 +124,9 @@ public struct ScannedMessage: Sendable {
     return String(decoding: scheme.map(MessageCharacter.lowercase), as: UTF8.self)
   }
 
+  /// The first Call-ID as written; `nil` when absent.
   public var callID: String? { header(.callID).map { text($0.value) } }
+  /// Of the first Max-Forwards; `nil` when absent.
   public var maxForwards: ScannedNumber? { header(.maxForwards).map { ScannedNumber(bytes[$0.value]) } }
   /// As written, with parameters.
   public var contentType: String? { header(.contentType).map { text($0.value) } }

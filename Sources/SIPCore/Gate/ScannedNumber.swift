@@ -25,6 +25,7 @@ public enum ScannedNumber: Hashable, Sendable {
     self = overflowed ? .tooLarge : .value(number)
   }
 
+  /// `nil` for a malformed number and for one above 2³² − 1.
   public var number: UInt32? {
     if case .value(let number) = self { return number }
     return nil

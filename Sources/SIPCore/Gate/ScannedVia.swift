@@ -8,7 +8,9 @@ public struct ScannedVia: Hashable, Sendable {
   public let transport: String
   /// Host as written; IPv6 with its brackets.
   public let host: String
+  /// `nil` where none is written, or no number of 1 to 65535.
   public let port: UInt16?
+  /// `nil` where it is absent or has no value.
   public let branch: String?
   /// Whether `rport` stands there, with or without a value (RFC 3581).
   public let wantsResponsePort: Bool

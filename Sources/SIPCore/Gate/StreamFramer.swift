@@ -9,6 +9,7 @@ public struct StreamFramer: Sendable {
   /// Which end opened the connection: the opener sends pings, the other end answers them.
   public enum Role: Hashable, Sendable { case accepted, opened }
 
+  /// What the bytes of the stream completed, in their order.
   public enum Event: Sendable {
     /// The bytes of one message, for ``SIPGate/inspect(_:transport:limits:)-([UInt8],_,_)``.
     case message([UInt8])
@@ -26,6 +27,7 @@ public struct StreamFramer: Sendable {
     case closed
   }
 
+  /// Decides what CRLFs between messages are: pings of a peer that connected, pongs of one that we connected to.
   public let role: Role
   private let transport: SIPTransport
   private let limits: GateLimits
@@ -36,6 +38,7 @@ public struct StreamFramer: Sendable {
   /// CRLF pairs seen between messages that are no whole ping yet.
   private var pendingPairs = 0
 
+  /// One framer for each connection; `limits` bound what it holds back.
   public init(role: Role, transport: SIPTransport = .tcp, limits: GateLimits = .standard) {
     self.role = role
     self.transport = transport

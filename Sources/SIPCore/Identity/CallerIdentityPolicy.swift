@@ -19,17 +19,22 @@ public struct CallerIdentityPolicy: Hashable, Sendable {
     case preferred
   }
 
+  /// How the caller's number is written in P-Asserted-Identity and P-Preferred-Identity; From always has a SIP URI.
   public enum Form: Hashable, Sendable {
     case sip, tel
     /// One of each; P-Preferred-Identity, which holds one, has the SIP URI.
     case both
   }
 
+  /// Not used for a withheld number: From is anonymous then.
   public var fromUser: FromUser
   /// Host of From and of asserted SIP URIs.
   public var domain: SIPHost
+  /// Whether the caller's name goes out beside the number; never with a withheld one.
   public var sendsDisplayName: Bool
+  /// A withheld number goes only to a trunk that ``isTrusted``.
   public var assertion: Assertion
+  /// Without effect where ``assertion`` is none.
   public var form: Form
   /// Of the caller's number in From and in asserted SIP URIs; tel URIs are always international.
   public var callerFormat: DialFormat
@@ -41,6 +46,7 @@ public struct CallerIdentityPolicy: Hashable, Sendable {
   /// Numbers that may be shown; `nil` for any.
   public var ownedNumbers: Set<E164Number>?
 
+  /// By default the trunk is not trusted, may show any number, and gets the caller's in From and P-Asserted-Identity.
   public init(
     fromUser: FromUser = .callerNumber, domain: SIPHost, sendsDisplayName: Bool = true,
     assertion: Assertion = .asserted, form: Form = .sip, callerFormat: DialFormat = .international,

@@ -16,13 +16,17 @@ public enum DNSAnswer: Hashable, Sendable {
 
 /// One record of RFC 3403.
 public struct NAPTRRecord: Hashable, Sendable {
+  /// Lowest first; records of a higher order than the lowest usable one are passed over.
   public let order: UInt16
+  /// Lowest first among records of one order.
   public let preference: UInt16
   /// `s` where an SRV question follows.
   public let flags: String
   /// `SIP+D2U` and the like.
   public let services: String
+  /// A record that has one is passed over.
   public let regularExpression: String
+  /// The name to ask SRV for.
   public let replacement: String
 
   public init(
@@ -44,6 +48,7 @@ public struct SRVRecord: Hashable, Sendable {
   public let priority: UInt16
   /// Share among records of one priority.
   public let weight: UInt16
+  /// Where on ``target`` the service listens.
   public let port: UInt16
   /// A lone `.` or the empty text says that the service is not offered.
   public let target: String

@@ -1,5 +1,6 @@
 /// One question to the domain name system: all records of a kind under a name.
 public struct DNSQuestion: Hashable, Sendable {
+  /// The record types that locating a SIP URI needs (RFC 3263).
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Which transports a domain offers, by preference (RFC 3403).
     case naptr
@@ -18,6 +19,7 @@ public struct DNSQuestion: Hashable, Sendable {
   /// In lower case, without a final dot.
   public let name: String
 
+  /// Puts the name into lower case and takes a final dot away.
   public init(_ kind: Kind, _ name: String) {
     self.kind = kind
     self.name = DNSQuestion.normalized(name)

@@ -57,6 +57,7 @@ public struct LocationMachine: Sendable {
   private var waiting: Set<DNSQuestion> = []
   private var answers: [DNSQuestion: DNSAnswer] = [:]
 
+  /// Asks nothing before ``start(into:)``; `identifiers` draws the order of SRV records of one priority.
   public init(_ uri: SIPURI, policy: LocationPolicy, identifiers: IdentifierSource) {
     self.uri = uri
     self.policy = policy

@@ -26,6 +26,7 @@ public struct LocationTarget: Hashable, Sendable {
 
 /// Why a URI could not be located.
 public struct LocationFailure: Error, Hashable, Sendable {
+  /// What stood in the way.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A tel URI, one without a host, or one with maddr.
     case unusableURI
@@ -52,6 +53,7 @@ public struct LocationFailure: Error, Hashable, Sendable {
 }
 
 extension LocationFailure: CustomStringConvertible {
+  /// What stood in the way and, behind it, the subject.
   public var description: String {
     switch kind {
     case .unusableURI: "the URI cannot be located: \(subject)"

@@ -5,13 +5,16 @@ public struct MessageBody: Hashable, Sendable {
 
   /// As in Content-Type, parameters included: `application/sdp`.
   public let contentType: String
+  /// When sent, at most ``maximumBytes``; an empty body goes out without Content-Type.
   public let bytes: [UInt8]
 
+  /// Checks neither; a message with a type that is no `type/subtype`, or with too many bytes, cannot be built.
   public init(contentType: String, bytes: [UInt8]) {
     self.contentType = contentType
     self.bytes = bytes
   }
 
+  /// A body of type `application/sdp`.
   public init(sessionDescription bytes: [UInt8]) { self.init(contentType: "application/sdp", bytes: bytes) }
 
   /// Whether the media type, without parameters and case, is this one: `application/sdp`.

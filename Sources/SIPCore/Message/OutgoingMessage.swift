@@ -5,7 +5,9 @@ public struct OutgoingField: Hashable, Sendable {
   /// Most bytes of a value.
   public static let maximumValueBytes = 4000
 
+  /// A token of at most 64 bytes, and none that the builder writes by itself, such as Via or Contact.
   public let name: String
+  /// At most ``maximumValueBytes``, without control bytes.
   public let value: String
 
   /// - Throws: ``InvalidValue`` with rules `field.name` (a token that the builder does not write itself) and
@@ -35,18 +37,30 @@ public struct OutgoingField: Hashable, Sendable {
 
 /// A request to be sent, without its Via: the transaction adds that, with a fresh branch for every attempt.
 public struct OutgoingRequest: Hashable, Sendable {
+  /// Goes into CSeq too.
   public var method: SIPMethod
+  /// The Request-URI, without header fields.
   public var uri: SIPURI
+  /// Route, top first, at most ``GateLimits/routes``.
   public var routes: [NameAddress]
+  /// With our tag.
   public var from: NameAddress
+  /// With the peer's tag inside a dialog, without one outside.
   public var to: NameAddress
+  /// The same in every request of a dialog or a registration.
   public var callID: String
+  /// Number of CSeq, below 2³¹.
   public var cseq: UInt32
+  /// `nil` for no Contact.
   public var contact: NameAddress?
+  /// How many more hops may pass it on; 70 as RFC 3261 section 8.1.1.6 says.
   public var maxForwards: UInt8
+  /// Everything that has no place above, in the order to write it.
   public var fields: [OutgoingField]
+  /// `nil` or empty for `Content-Length: 0`.
   public var body: MessageBody?
 
+  /// Checks nothing: ``encoded(via:)`` does.
   public init(
     _ method: SIPMethod, uri: SIPURI, routes: [NameAddress] = [], from: NameAddress, to: NameAddress, callID: String,
     cseq: UInt32, contact: NameAddress? = nil, maxForwards: UInt8 = 70, fields: [OutgoingField] = [],
@@ -75,12 +89,16 @@ public struct OutgoingResponse: Hashable, Sendable {
   public var phrase: String?
   /// Added to To where it has none; a 100 never gets one.
   public var toTag: String?
+  /// In a redirection, the first target; `nil` for no Contact.
   public var contact: NameAddress?
   /// More targets of a redirection.
   public var otherContacts: [NameAddress]
+  /// Everything that has no place above, in the order to write it.
   public var fields: [OutgoingField]
+  /// `nil` or empty for `Content-Length: 0`.
   public var body: MessageBody?
 
+  /// Checks nothing: ``encoded(to:receivedFrom:)`` does.
   public init(
     _ status: Int, phrase: String? = nil, toTag: String? = nil, contact: NameAddress? = nil,
     otherContacts: [NameAddress] = [], fields: [OutgoingField] = [], body: MessageBody? = nil

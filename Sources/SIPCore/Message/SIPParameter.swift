@@ -5,6 +5,7 @@ public struct SIPParameter: Hashable, Sendable {
   /// As written, without the quotes of a quoted string; `nil` for a parameter without a value.
   public let value: String?
 
+  /// Puts the name into lower case and checks nothing.
   public init(_ name: String, _ value: String? = nil) {
     self.name = name.lowercased()
     self.value = value

@@ -17,6 +17,7 @@ public struct TransactionCounters: Hashable, Sendable {
   /// CANCELs without an INVITE.
   public var strayCancels: UInt64 = 0
 
+  /// All zero.
   public init() {}
 
   mutating func countUnreadable(_ message: ScannedMessage, _ rule: GateRule) {

@@ -1,5 +1,6 @@
 /// A transaction, unique in the life of a ``TransactionLayer``.
 public struct TransactionID: Hashable, Sendable {
+  /// Counts up from 1 in a ``TransactionLayer``; a ``UserAgent`` counts down from 2⁶⁴ − 1 for those it could not begin.
   public let number: UInt64
   public init(_ number: UInt64) { self.number = number }
 }
@@ -24,6 +25,7 @@ public struct SentMessage: Hashable, Sendable {
   /// The request of an INVITE, its repetitions included.
   public var isInvite: Bool
 
+  /// By default nobody hears when the bytes cannot be sent.
   public init(_ callID: String, transaction: TransactionID? = nil, isInvite: Bool = false) {
     self.callID = callID
     self.transaction = transaction

@@ -16,6 +16,7 @@ public final class TransactionLayer {
   /// Most sent-bys of ours that are remembered for responses behind the end of their transactions.
   public static let maximumSentBys = 256
 
+  /// Of clients and servers together; see ``UserAgentLimits/transactions``.
   public let maximumTransactions: Int
   let maximumBeginningPerHost: Int
   let retryAfter: OutgoingField?
@@ -23,6 +24,7 @@ public final class TransactionLayer {
   /// Makes tags of responses that nothing is kept for.
   private let tagSecret: UInt64
   let machines: TransactionMachines?
+  /// Counted since the layer began, never reset.
   public internal(set) var counters = TransactionCounters()
 
   var now: Int64 = 0

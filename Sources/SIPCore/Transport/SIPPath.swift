@@ -12,7 +12,9 @@ public struct ConnectionID: Hashable, Sendable {
 
 /// The way that bytes came or go: which of our listeners, which far address and, for a stream, which connection.
 public struct SIPPath: Hashable, Sendable {
+  /// Whose socket the bytes came over or leave by.
   public var listener: ListenerID
+  /// Where the bytes came from or go to.
   public var remote: TransportAddress
   /// The stream to use while it is open. `nil`, or one that has closed, lets the shell reuse another one to the same
   /// address and server name, or open one.
@@ -20,6 +22,7 @@ public struct SIPPath: Hashable, Sendable {
   /// The name that the certificate of a TLS peer must carry (RFC 5922), and what SNI says.
   public var serverName: String?
 
+  /// Without a connection the shell finds or opens one for a stream.
   public init(
     listener: ListenerID, remote: TransportAddress, connection: ConnectionID? = nil, serverName: String? = nil
   ) {

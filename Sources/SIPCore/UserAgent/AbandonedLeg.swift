@@ -9,7 +9,9 @@ public struct AbandonedLeg: Sendable {
   /// 12.2.2: a gap is allowed).
   static let sequenceGap: UInt32 = 10_000
 
+  /// As it was kept: without credentials and without its body.
   public let invite: SIPMessage
+  /// The first 2xx, as it was kept; `nil` where none was.
   public let answer: SIPMessage?
   /// Where the INVITE went, over a listener of today.
   public var path: SIPPath

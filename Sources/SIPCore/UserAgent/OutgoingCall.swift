@@ -16,13 +16,17 @@ public struct OutgoingCall: Sendable {
   /// Where to send it, in the order to try (RFC 3263 section 4.3): the next one after a transport failure, a timeout or
   /// a 503. Empty: the agent asks where the next hop lives.
   public var paths: [SIPPath]
+  /// From, and the fields that assert or hide the number.
   public var identity: OutgoingIdentity
+  /// Sent in the INVITE.
   public var headers: CustomHeaders
   /// `nil` asks the peer for an offer, which is answered in the ACK.
   public var offer: MessageBody?
   /// `nil` leaves challenges unanswered.
   public var account: DigestAccount?
+  /// By default 1800 seconds are asked for.
   public var sessionTimer: SessionTimerPolicy
+  /// By default offered, not required: a peer without it takes the call all the same.
   public var reliability: Reliability
   /// Whether REFER from the peer is reported; otherwise it gets 603.
   public var allowsTransfer: Bool
@@ -40,6 +44,7 @@ public struct OutgoingCall: Sendable {
   /// answers after all is hung up on.
   public var firstResponseMilliseconds: Int64?
 
+  /// Times in milliseconds. By default challenges stay unanswered, redirections fail, and a call rings three minutes.
   public init(
     target: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], identity: OutgoingIdentity,
     headers: CustomHeaders = CustomHeaders(), offer: MessageBody?, account: DigestAccount? = nil,
@@ -72,6 +77,7 @@ public struct OutgoingIdentity: Hashable, Sendable {
   /// The values of Privacy (RFC 3323); empty for no header.
   public var privacy: [String]
 
+  /// By default nothing is asserted and nothing hidden.
   public init(
     from: NameAddress, asserted: [NameAddress] = [], preferred: NameAddress? = nil, privacy: [String] = []
   ) {
@@ -89,6 +95,7 @@ public struct SessionTimerPolicy: Hashable, Sendable {
   /// Least seconds agreed to; never under 90 (RFC 4028 section 4).
   public var minimum: UInt32
 
+  /// Raises a `minimum` under 90 to 90.
   public init(interval: UInt32?, minimum: UInt32 = 90) {
     self.interval = interval
     self.minimum = max(90, minimum)
@@ -100,13 +107,18 @@ public struct SessionTimerPolicy: Hashable, Sendable {
 
 /// A request outside of calls.
 public struct OutgoingQuery: Sendable {
+  /// Request-URI and To.
   public var target: SIPURI
+  /// Top first; where ``paths`` is empty, the first one is looked for in place of the target.
   public var routes: [SIPURI]
   /// As in ``OutgoingCall/paths``.
   public var paths: [SIPPath]
+  /// Gets a tag of our own, whatever tag it has; its user part stands in Contact too.
   public var from: NameAddress
+  /// `nil` leaves challenges unanswered.
   public var account: DigestAccount?
 
+  /// Empty `paths` let the agent ask where the first route, or else the target, lives.
   public init(
     target: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], from: NameAddress, account: DigestAccount? = nil
   ) {
@@ -122,6 +134,7 @@ public struct OutgoingQuery: Sendable {
 public struct OutgoingRegistration: Sendable {
   /// The registrar's domain as the Request-URI.
   public var registrar: SIPURI
+  /// Top first; where ``paths`` is empty, the first one is looked for in place of the registrar.
   public var routes: [SIPURI]
   /// As in ``OutgoingCall/paths``.
   public var paths: [SIPPath]
@@ -129,10 +142,12 @@ public struct OutgoingRegistration: Sendable {
   public var address: NameAddress
   /// User part of the Contact.
   public var contactUser: String
+  /// `nil` leaves challenges unanswered.
   public var account: DigestAccount?
   /// Seconds asked for.
   public var expires: UInt32
 
+  /// Asks for an hour unless told otherwise; the registrar may grant another time.
   public init(
     registrar: SIPURI, routes: [SIPURI] = [], paths: [SIPPath] = [], address: NameAddress, contactUser: String,
     account: DigestAccount?, expires: UInt32 = 3600

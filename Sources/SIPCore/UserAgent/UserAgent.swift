@@ -7,6 +7,7 @@ public final class UserAgent {
   public struct Configuration: Sendable {
     /// One for each listener.
     public var addresses: [AdvertisedAddress]
+    /// Bounds of what peers can make the agent hold.
     public var limits: UserAgentLimits
     /// User-Agent and Server.
     public var productName: String
@@ -16,6 +17,7 @@ public final class UserAgent {
     public var sessionTimer: SessionTimerPolicy
     /// Whether 100rel is asked for in provisional responses of ours.
     public var reliability: OutgoingCall.Reliability
+    /// Whether REFER inside calls that came in is reported; otherwise it gets 603.
     public var allowsTransfer: Bool
     /// Whether calls from outside come from our trust domain (RFC 3324): only then their P-Asserted-Identity, Diversion
     /// and History-Info are read.
@@ -24,6 +26,7 @@ public final class UserAgent {
     /// else; over a stream it would tell whoever scans that there is something to attack.
     public var acquaintance = Acquaintance.everybody
 
+    /// By default calls from outside get 404, and nobody's P-Asserted-Identity is believed.
     public init(
       addresses: [AdvertisedAddress], limits: UserAgentLimits = .standard, productName: String = "Landline",
       acceptsCalls: Bool = false, sessionTimer: SessionTimerPolicy = .standard,
@@ -55,6 +58,7 @@ public final class UserAgent {
     case registration(QueryID)
   }
 
+  /// As it was given at the start; it never changes.
   public var configuration: Configuration { context.configuration }
   let context: UserAgentContext
   private var calls: [CallHandle: any CallMachine] = [:]
@@ -69,6 +73,7 @@ public final class UserAgent {
   /// Handles of calls that come in count down, so that they meet none of those that others choose.
   private var lastIncoming: UInt64 = .max
 
+  /// `identifiers` gives tags, branches, Call-IDs and every other random choice.
   public init(_ configuration: Configuration, identifiers: IdentifierSource) {
     context = UserAgentContext(configuration, identifiers: identifiers)
     incomingRate = TokenBucket(perSecond: configuration.limits.incomingCallsPerSecond)
@@ -82,6 +87,7 @@ public final class UserAgent {
     }
   }
 
+  /// Of this moment: what the transactions count is added to the agent's own.
   public var counters: UserAgentCounters {
     var counters = context.counters
     counters.calls = UInt64(live.count)
@@ -97,6 +103,7 @@ public final class UserAgent {
   /// Whether requests outside of dialogs are taken from there: ``Configuration/acquaintance``.
   public func knows(_ host: SIPHost) -> Bool { context.knows(host) }
 
+  /// What the transactions kept to themselves, such as copies and strays.
   public var transactionCounters: TransactionCounters { context.transactions.counters }
 
   /// Live transactions, those included that only absorb copies.
@@ -143,6 +150,7 @@ public final class UserAgent {
     return received
   }
 
+  /// Carries out a command. What comes of it, failures included, stands in `effects` on return.
   public func handle(_ command: UserAgentCommand, at now: MonotonicInstant, into effects: inout [UserAgentEffect]) {
     handle(at: now, into: &effects) { perform(command) }
   }

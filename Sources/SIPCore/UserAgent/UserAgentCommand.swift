@@ -50,6 +50,7 @@ public struct HangUp: Hashable, Sendable {
   /// Go out with BYE and with a failure response; CANCEL carries none (RFC 3261 section 9.1).
   public var headers: CustomHeaders
 
+  /// Without a Reason of protocol `SIP`, a call that came in and was not answered is refused with 480.
   public init(reasons: [CallFailure.Reason] = [], headers: CustomHeaders = CustomHeaders()) {
     self.reasons = reasons
     self.headers = headers
@@ -60,15 +61,22 @@ public struct HangUp: Hashable, Sendable {
 public struct Rejection: Hashable, Sendable {
   /// 300 to 699.
   public var status: Int
+  /// `nil` for the registered phrase.
   public var phrase: String?
+  /// New targets, the first one to try in front; sent with 3xx alone.
   public var contacts: [NameAddress]
+  /// Go out as Reason headers.
   public var reasons: [CallFailure.Reason]
+  /// Text of a Warning header; `nil` for none.
   public var warning: String?
   /// Of the warning (RFC 3261 section 20.43), 300 to 399.
   public var warningCode = 399
+  /// `nil` for no Retry-After.
   public var retryAfterSeconds: Int?
+  /// Of the application; none goes out where one of them cannot be sent.
   public var headers: CustomHeaders
 
+  /// A status outside of 300 to 699 goes out as 500.
   public init(
     _ status: Int, phrase: String? = nil, contacts: [NameAddress] = [], reasons: [CallFailure.Reason] = [],
     warning: String? = nil, retryAfterSeconds: Int? = nil, headers: CustomHeaders = CustomHeaders()

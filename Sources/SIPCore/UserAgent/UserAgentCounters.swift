@@ -33,5 +33,6 @@ public struct UserAgentCounters: Hashable, Sendable {
   /// Live.
   public var transactions: UInt64 = 0
 
+  /// All zero.
   public init() {}
 }

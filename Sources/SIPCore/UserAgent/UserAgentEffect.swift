@@ -68,10 +68,15 @@ public enum UserAgentEvent: Sendable {
 
 /// A provisional response.
 public struct Progress: Hashable, Sendable {
+  /// 101 to 198: a 100 comes as ``UserAgentEvent/trying(_:)``, and a 199 is not reported.
   public var status: Int
+  /// As the peer wrote it; may be empty.
   public var phrase: String
+  /// The session description that answers our offer; `nil` without one, or where the INVITE had no offer.
   public var body: MessageBody?
+  /// The peer's `x-` fields.
   public var headers: CustomHeaders
+  /// Whether the peer repeats it until a PRACK comes (RFC 3262).
   public var isReliable: Bool
 
   public init(status: Int, phrase: String, body: MessageBody?, headers: CustomHeaders, isReliable: Bool) {
@@ -85,7 +90,9 @@ public struct Progress: Hashable, Sendable {
 
 /// A 2xx to an INVITE of ours, or the moment our own was acknowledged: a call that came in is up when the ACK comes.
 public struct Answer: Hashable, Sendable {
+  /// Answers the offer of our INVITE; `nil` where that had none, and in a call that came in.
   public var body: MessageBody?
+  /// `x-` fields of the 2xx, or of the ACK in a call that came in.
   public var headers: CustomHeaders
   /// The network's own idea of the connected party: the first P-Asserted-Identity.
   public var connectedIdentity: NameAddress?
@@ -99,6 +106,7 @@ public struct Answer: Hashable, Sendable {
 
 /// How a call ended.
 public struct CallEnd: Sendable {
+  /// Whose doing the end was.
   public enum Cause: Hashable, Sendable {
     /// We hung up.
     case local
@@ -108,6 +116,7 @@ public struct CallEnd: Sendable {
     case failed
   }
 
+  /// `failed` comes with a ``failure``, the others without.
   public var cause: Cause
   /// Set where the cause is `failed`.
   public var failure: CallFailure?
@@ -121,6 +130,7 @@ public struct CallEnd: Sendable {
   /// (RFC 3261 section 9.1, RFC 5407 section 3.1.2).
   public var crossedAnswer: Bool
 
+  /// By default nothing came with the end.
   public init(
     cause: Cause, failure: CallFailure? = nil, reasons: [CallFailure.Reason] = [],
     headers: CustomHeaders = CustomHeaders(), wasEstablished: Bool, crossedAnswer: Bool = false
@@ -136,13 +146,19 @@ public struct CallEnd: Sendable {
 
 /// An INVITE that came in and starts a call.
 public struct IncomingCall: Sendable {
+  /// The URI of To, not the Request-URI.
   public var target: SIPURI
+  /// As in the INVITE, without a tag of ours.
   public var to: NameAddress
+  /// ``UserAgent/Configuration/trustsCallers`` decides how much of the INVITE is believed.
   public var caller: PresentedCaller
+  /// The `x-` fields of the INVITE.
   public var headers: CustomHeaders
   /// `nil` when the peer wants our offer.
   public var offer: MessageBody?
+  /// Where the INVITE came from.
   public var path: SIPPath
+  /// SIP's Call-ID, as the caller chose it.
   public var callID: String
 
   public init(
@@ -168,8 +184,10 @@ public struct PresentedCaller: Hashable, Sendable {
   public var network: NameAddress?
   /// Where the call was redirected from, by Diversion or History-Info.
   public var redirectedFrom: NameAddress?
+  /// Whether Privacy or From asks that the callee does not learn who calls.
   public var isAnonymous: Bool
 
+  /// Only a trusted peer is believed about `network` and `redirectedFrom`; leave them `nil` for any other.
   public init(
     presented: NameAddress?, network: NameAddress? = nil, redirectedFrom: NameAddress? = nil, isAnonymous: Bool
   ) {
@@ -184,9 +202,11 @@ public struct PresentedCaller: Hashable, Sendable {
 public struct QueryOutcome: Sendable {
   /// `nil` when nothing answered.
   public var status: Int?
+  /// As the peer wrote it; empty when nothing answered.
   public var phrase: String
   /// Methods of Allow, where there is one.
   public var allow: [String]
+  /// Set where nothing answered; `transport` also where no path was found.
   public var failure: TransactionFailure?
   /// From sending to the final response.
   public var roundTripMilliseconds: Int64
@@ -222,6 +242,7 @@ public enum RegistrationState: Hashable, Sendable {
 
 /// Why a REGISTER failed, by what can be done about it.
 public struct RegistrationFailure: Hashable, Sendable {
+  /// What went wrong; ``RegistrationState`` says whether it is tried again.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Nothing answered, or no connection: tried again.
     case unreachable
@@ -238,6 +259,7 @@ public struct RegistrationFailure: Hashable, Sendable {
   public var kind: Kind
   /// `nil` when nothing answered.
   public var status: Int?
+  /// As the registrar wrote it; empty when nothing answered.
   public var phrase: String
 
   public init(kind: Kind, status: Int?, phrase: String) {

@@ -35,7 +35,9 @@ public struct UserAgentLimits: Hashable, Sendable {
   /// Seconds of Retry-After with our own 503.
   public var retryAfterSeconds = 5
 
+  /// Each limit at the value written above.
   public init() {}
 
+  /// The values written above.
   public static let standard = UserAgentLimits()
 }

@@ -21,6 +21,7 @@ public import SDPCore
 ///
 /// Belongs to one thread. Datagrams that are not well formed are dropped without a word.
 public final class DTLSAssociation {
+  /// How far the association has come; it never goes back.
   public enum State: Hashable, Sendable {
     case idle
     case handshaking
@@ -43,7 +44,9 @@ public final class DTLSAssociation {
   /// Fingerprints of the peer that are looked at; further ones match nothing.
   public static let maximumFingerprints = Int(LANDLINE_DTLS_FINGERPRINTS_MAXIMUM)
 
+  /// ``State/idle`` until ``start(at:outbox:on:to:)``.
   public private(set) var state: State = .idle
+  /// Ours; a client sends the ClientHello.
   public let role: MediaPlan.DTLS.Role
   /// Why the handshake failed, for logs: libssl's words or ours; holds no secret.
   public private(set) var lastError: String?

@@ -3,6 +3,7 @@ public import SDPCore
 
 /// What a finished DTLS handshake yields for SRTP (RFC 5764 section 4.2).
 public struct DTLSKeys: Hashable, Sendable {
+  /// The SRTP protection profile that both ends agreed on in the handshake.
   public let suite: CryptoSuite
   /// Ours: protects what we send.
   public let send: SRTPMasterKey

@@ -14,10 +14,13 @@ public import SDPCore
 /// Nothing of an address counts before a check from it was authenticated, so a stranger's ClientHello is never looked
 /// at. Only a nomination moves ``destination``; media that does not open is counted and forgotten. Belongs to one thread.
 public final class AppTransport {
+  /// What an app leg is made from.
   public struct Configuration: Sendable {
     /// The port that media leaves by until the peer has nominated one.
     public var port: MediaPort
+    /// Ours; its fingerprint is in the description that the peer got.
     public var certificate: DTLSCertificate
+    /// Our ICE user fragment and password, until a restart brings others.
     public var credentials: ICECredentials
     /// Best first.
     public var suites: [CryptoSuite] = [.aesGCM128, .aesGCM256, .aesCM128HMAC80]
@@ -28,6 +31,7 @@ public final class AppTransport {
     /// Milliseconds from the first proved address to the keys.
     public var handshakeTimeout: Int64 = 15_000
 
+    /// Suites and timeouts have their defaults.
     public init(port: MediaPort, certificate: DTLSCertificate, credentials: ICECredentials) {
       self.port = port
       self.certificate = certificate
@@ -138,6 +142,8 @@ public final class AppTransport {
 
   // MARK: Time
 
+  /// When ``advance(to:outbox:events:)`` is due; `nil` when nothing is waited for, when closed, or when no keys can
+  /// come any more.
   public var nextDeadline: MonotonicInstant? {
     guard !isClosed, !session.isBroken else { return nil }
     var next = ice.nextDeadline
@@ -145,6 +151,7 @@ public final class AppTransport {
     return next
   }
 
+  /// Time went by: repeats the handshake's datagrams where they are due, and tells what timed out.
   public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]) {
     guard !isClosed, !session.isBroken else { return }
     ice.advance(to: now, events: &events)

@@ -8,12 +8,14 @@ public import SDPCore
 public final class ClientTransport {
   /// An address of ours with the socket that is bound to it.
   public struct Local: Hashable, Sendable {
+    /// Names the socket towards the shell; not the UDP port, which is in ``address``.
     public var port: MediaPort
     /// What the peer sees and a candidate names.
     public var address: MediaAddress
     /// The higher, the better; 65535 for the only one (RFC 8445 section 5.1.2.1).
     public var preference: UInt16
 
+    /// Without a `preference`, the highest there is.
     public init(port: MediaPort, address: MediaAddress, preference: UInt16 = .max) {
       self.port = port
       self.address = address
@@ -34,10 +36,13 @@ public final class ClientTransport {
     }
   }
 
+  /// What an app's own leg is made from.
   public struct Configuration: Sendable {
     /// At most ``ClientTransport/maximumLocals`` count, in this order.
     public var locals: [Local]
+    /// Ours; its fingerprint is in the description that the peer got.
     public var certificate: DTLSCertificate
+    /// Our ICE user fragment and password, until a restart brings others.
     public var credentials: ICECredentials
     /// Best first. As DTLS client the peer's order decides.
     public var suites: [CryptoSuite] = [.aesGCM128, .aesGCM256, .aesCM128HMAC80]
@@ -50,6 +55,7 @@ public final class ClientTransport {
     /// Random numbers for transactions and times, from the system's generator.
     public var draw: @Sendable () -> UInt64
 
+    /// Suites and timeouts have their defaults.
     public init(
       locals: [Local], certificate: DTLSCertificate, credentials: ICECredentials, draw: @escaping @Sendable () -> UInt64
     ) {
@@ -156,6 +162,8 @@ public final class ClientTransport {
 
   // MARK: Time
 
+  /// When ``advance(to:outbox:events:)`` is due; `nil` when nothing is waited for, when closed, or when no keys can
+  /// come any more.
   public var nextDeadline: MonotonicInstant? {
     guard !isClosed, !session.isBroken else { return nil }
     var next = ice.nextDeadline
@@ -163,6 +171,7 @@ public final class ClientTransport {
     return next
   }
 
+  /// Time went by: sends checks and repeats the handshake's datagrams where they are due, and tells what timed out.
   public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]) {
     guard !isClosed, !session.isBroken else { return }
     if let due = ice.nextDeadline, due <= now { work(at: now, outbox, &events) }

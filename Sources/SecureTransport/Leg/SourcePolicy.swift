@@ -4,6 +4,7 @@ public import CallModel
 public struct MediaNetwork: Hashable, Sendable {
   /// The first address, IPv4 mapped into IPv6.
   public let high: UInt64
+  /// The lower 64 bits of the first address.
   public let low: UInt64
   /// Bits that count, of the IPv6 form: 0 to 128.
   public let prefixLength: Int
@@ -18,6 +19,7 @@ public struct MediaNetwork: Hashable, Sendable {
     low = first.low & MediaNetwork.mask(self.prefixLength - 64)
   }
 
+  /// Whether the address lies in the network; its port does not count.
   public func contains(_ address: MediaAddress) -> Bool {
     address.high & MediaNetwork.mask(prefixLength) == high && address.low & MediaNetwork.mask(prefixLength - 64) == low
   }

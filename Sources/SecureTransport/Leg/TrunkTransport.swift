@@ -5,12 +5,16 @@ public import SDPCore
 ///
 /// With SDES nothing is sent unprotected and nothing is heard that does not authenticate. It sends nothing by itself.
 public final class TrunkTransport {
+  /// What a trunk leg is made from.
   public struct Configuration: Sendable {
+    /// RTP's socket; RTCP's too where the plan says that both share it.
     public var port: MediaPort
     /// `nil`: RTCP shares ``port`` or is not had.
     public var controlPort: MediaPort?
+    /// Whose packets are taken, for RTP and RTCP alike.
     public var source: SourcePolicy
 
+    /// Without a `controlPort`, RTCP is had only where it shares `port`.
     public init(port: MediaPort, controlPort: MediaPort? = nil, source: SourcePolicy = .strict) {
       self.port = port
       self.controlPort = controlPort
@@ -46,12 +50,14 @@ public final class TrunkTransport {
   /// Datagrams dropped since the start, by ``DropReason/rawValue``.
   public private(set) var dropped = ContiguousArray<UInt64>(repeating: 0, count: DropReason.allCases.count)
 
+  /// Nothing passes before the first plan.
   public init(_ configuration: Configuration, at now: MonotonicInstant) {
     self.configuration = configuration
     media = SourceLatch(configuration.source)
     control = SourceLatch(configuration.source)
   }
 
+  /// The socket that RTP leaves by and comes in on.
   public var port: MediaPort { configuration.port }
   /// Equal to ``port`` when RTCP shares it; `nil` when there is none.
   public var controlPort: MediaPort? { isMultiplexed ? configuration.port : configuration.controlPort }

@@ -4,15 +4,19 @@ public import CallModel
 public struct MediaAddress: Hashable, Sendable {
   /// The IPv6 form, IPv4 mapped (RFC 4291 section 2.5.5.2).
   public let high: UInt64
+  /// The lower 64 bits of the IPv6 form.
   public let low: UInt64
+  /// The UDP port.
   public let port: UInt16
 
+  /// The IPv6 form of an address, the first octet in the highest bits of `high`. Nothing is checked.
   public init(high: UInt64, low: UInt64, port: UInt16) {
     self.high = high
     self.low = low
     self.port = port
   }
 
+  /// The first octet is in the highest bits of `ipv4`.
   public init(ipv4: UInt32, port: UInt16) {
     self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(ipv4), port: port)
   }
@@ -32,6 +36,7 @@ public struct MediaAddress: Hashable, Sendable {
     high == 0 && low >> 32 == 0xFFFF ? UInt32(truncatingIfNeeded: low) : nil
   }
 
+  /// Numeric; a mapped IPv4 address comes out as IPv4.
   public var host: SIPHost { ipv4.map { .ipv4($0) } ?? .ipv6(high: high, low: low) }
 
   /// Same host, whatever the port.
@@ -39,5 +44,6 @@ public struct MediaAddress: Hashable, Sendable {
 }
 
 extension MediaAddress: CustomStringConvertible {
+  /// `192.0.2.1:5004`, IPv6 in brackets.
   public var description: String { "\(host):\(port)" }
 }

@@ -11,11 +11,13 @@ public final class PacketBuffer {
   // Unchecked: read and written as a whole only, and the check costs more than the rest of a header's reading.
   @exclusivity(unchecked) @usableFromInline var used = 0
 
+  /// All zeros, none of it in use.
   public init() {
     base = UnsafeMutableRawPointer.allocate(byteCount: PacketBuffer.capacity, alignment: 16)
     base.initializeMemory(as: UInt8.self, repeating: 0, count: PacketBuffer.capacity)
   }
 
+  /// A packet of these bytes, at most ``capacity``; more traps.
   public convenience init(_ bytes: some Collection<UInt8>) {
     self.init()
     replace(with: bytes)
@@ -33,6 +35,7 @@ public final class PacketBuffer {
     }
   }
 
+  /// Reaches the whole room, in use or not; an offset outside of it traps.
   @inlinable public subscript(offset: Int) -> UInt8 {
     get {
       check(offset, 1)
@@ -58,11 +61,13 @@ public final class PacketBuffer {
     base.storeBytes(of: value.bigEndian, toByteOffset: offset, as: Value.self)
   }
 
+  /// Goes behind the bytes in use; traps where there is no room.
   @inlinable public func append(_ byte: UInt8) {
     self[used] = byte
     used += 1
   }
 
+  /// Network order, behind the bytes in use; traps where there is no room.
   @inlinable public func append<Value: FixedWidthInteger & BitwiseCopyable>(integer value: Value) {
     store(value, at: used)
     used += MemoryLayout<Value>.size

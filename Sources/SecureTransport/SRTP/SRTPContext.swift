@@ -7,6 +7,7 @@ public import SDPCore
 /// Nothing is allocated per packet. A packet that may not be sent or does not open is left as it was, so that another key
 /// can be tried on it; the numbers of a source move only with a packet that is authentic.
 public final class SRTPContext {
+  /// Whether a key protects packets of ours or opens those of the peer.
   public enum Direction: Hashable, Sendable {
     case send, receive
   }
@@ -20,7 +21,9 @@ public final class SRTPContext {
   static let maximumControlIndex: UInt64 = 0x7FFF_FFFF
   static let encryptedFlag: UInt32 = 0x8000_0000
 
+  /// Of the key; decides the lengths of key and authentication tag.
   public let suite: CryptoSuite
+  /// Fixed: the other direction has a key and a context of its own.
   public let direction: Direction
   // One of the two is there.
   private let libcrypto: LibcryptoTransform?

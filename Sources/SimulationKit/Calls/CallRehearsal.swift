@@ -9,11 +9,16 @@ import RoutingCore
 /// Each call is priced by the account's plan, held, perhaps answered, extended before its grant runs dry, and settled or
 /// voided. One seed gives one course of events.
 public struct CallRehearsal {
+  /// Whose calls are made, how many, and when. Times are virtual.
   public struct Options: Sendable {
+    /// Most calls of one rehearsal; more are taken as this many.
     public static let maximumCalls = 100_000
 
+    /// Pays for all calls; it must exist and have a rate plan.
     public var account: AccountName
+    /// Below 0 is taken as 0, above ``maximumCalls`` as that.
     public var calls = 200
+    /// Decides the numbers called, when calls start, how long they ring and last, and which are answered.
     public var seed: UInt64 = 1
     /// The first call's instant.
     public var start: Instant
@@ -22,31 +27,44 @@ public struct CallRehearsal {
     /// Calls in a hundred that ring and are never answered.
     public var unansweredPercent = 0
 
+    /// 200 calls within a minute, all of them answered unless the ledger refuses, with seed 1.
     public init(account: AccountName, start: Instant) {
       self.account = account
       self.start = start
     }
   }
 
+  /// What became of the calls: each was refused, not answered or settled.
   public struct Report: Hashable, Sendable {
+    /// Calls that the ledger was asked to authorise.
     public var calls = 0
+    /// Calls that were not authorised, by reason.
     public var refused: [LedgerRefusal: Int] = [:]
+    /// Calls that rang and were voided, for which nothing was charged.
     public var unanswered = 0
+    /// Calls that were answered and charged, those cut for credit included.
     public var settled = 0
+    /// Times that a call was granted more before its grant ran dry.
     public var extensions = 0
     /// Calls cut at the end of their grant because no more credit was to be had.
     public var cutForCredit = 0
+    /// Most calls with an open hold at the same time, ringing or answered.
     public var mostAtOnce = 0
+    /// Seconds that settled calls were charged for, as their tariffs round them up.
     public var billedSeconds: Int64 = 0
+    /// What settled calls cost together, in the account's currency.
     public var charged: Credits
+    /// Virtual instant of the last event; the start where there was no call.
     public var end: Instant
   }
 
+  /// Why no call could be made; thrown before anything is written to the ledger.
   public enum Failure: Error, CustomStringConvertible {
     case unknownAccount(AccountName)
     case noPlan(AccountName)
     case emptyPlan(String)
 
+    /// One line, with the command that helps where there is one.
     public var description: String {
       switch self {
       case .unknownAccount(let name): "there is no account \(name)"

@@ -4,8 +4,10 @@
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// Every seed is a good one, 0 and neighbouring ones included.
   public init(seed: UInt64) { state = seed }
 
+  /// The next 64 bits, each value as likely as any other.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -7,6 +7,7 @@ public struct VirtualClock: Hashable, Sendable {
   /// Milliseconds since the start that really went by.
   public private(set) var monotonicMilliseconds: Int64 = 0
 
+  /// The wall clock starts at `now`, the monotonic one at 0.
   public init(_ now: Instant) { self.now = now }
 
   /// Lets time go by; a negative amount is taken as none.

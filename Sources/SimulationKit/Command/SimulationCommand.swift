@@ -10,9 +10,13 @@ public enum SimulationCommand {
 
   /// Exit statuses, as every command of the program gives them.
   public enum Status {
+    /// Every check held.
     public static let success: Int32 = 0
+    /// The run could not be done, for a reason other than the ledger's file or its books.
     public static let internalError: Int32 = 1
+    /// The run ended with a ``SimulationViolation``.
     public static let booksBroken: Int32 = 6
+    /// The store gave no answer, or its file could not be opened.
     public static let databaseUnavailable: Int32 = 7
   }
 

@@ -9,11 +9,15 @@ public struct ImpairedNetwork {
 
   /// A datagram that arrives.
   public struct Delivery: Hashable, Sendable {
+    /// The way that the datagram was offered to go.
     public let direction: Direction
+    /// As they arrive: with bits turned where the path damaged them.
     public let bytes: [UInt8]
   }
 
+  /// What is offered as ``Direction/forth`` goes this way; its counts are of that direction alone.
   public private(set) var forth: ImpairedPath
+  /// What is offered as ``Direction/back`` goes this way; its counts are of that direction alone.
   public private(set) var back: ImpairedPath
 
   /// - Parameter seed: the same seed and traffic give the same outcome; the directions draw independently.
@@ -23,6 +27,7 @@ public struct ImpairedNetwork {
     self.back = ImpairedPath(back, seed: random.next())
   }
 
+  /// A datagram sets out. Times of offers in one direction never step back.
   public mutating func offer(_ bytes: [UInt8], _ direction: Direction, at now: MonotonicInstant) {
     switch direction {
     case .forth: forth.offer(bytes, at: now)
@@ -45,5 +50,6 @@ public struct ImpairedNetwork {
     return forth.next(at: now).map { Delivery(direction: .forth, bytes: $0) }
   }
 
+  /// Datagrams on their way, both directions together.
   public var inFlight: Int { forth.inFlight + back.inFlight }
 }

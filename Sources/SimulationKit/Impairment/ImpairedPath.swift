@@ -21,8 +21,10 @@ public struct ImpairedPath {
   /// Arrival of the last datagram that keeps the order.
   private var lastArrival = MonotonicInstant(microseconds: .min)
   private var schedule = EventSchedule<[UInt8]>()
+  /// Counts so far: what is still on its way is offered, but not yet delivered.
   public private(set) var counts = ImpairmentCounts()
 
+  /// Options out of their range are taken as the nearest in it.
   public init(_ options: ImpairmentOptions, seed: UInt64) {
     self.options = options
     var random = SeededGenerator(seed: seed)

@@ -20,6 +20,7 @@ public struct ImpairmentOptions: Hashable, Sendable {
     /// A chain of two states, each with a loss of its own (Gilbert 1960, Elliott 1963).
     case gilbertElliott(GilbertElliott)
 
+    /// Every datagram arrives.
     public static let none = Loss.independent(0)
 
     /// Losses that come in runs.
@@ -49,11 +50,16 @@ public struct ImpairmentOptions: Hashable, Sendable {
 
   /// Chances of a change of state before each datagram, and of a loss in each state.
   public struct GilbertElliott: Hashable, Sendable {
+    /// Chance to go from the good state to the bad one before a datagram.
     public let toBad: Double
+    /// Chance to go back; its inverse is the mean length of a bad time, in datagrams.
     public let toGood: Double
+    /// Part of the datagrams lost in the good state, which a path starts in.
     public let lossInGood: Double
+    /// Part of the datagrams lost in the bad state.
     public let lossInBad: Double
 
+    /// Chances below 0 or above 1 are taken as 0 or 1, and those that are not finite as 0.
     public init(toBad: Double, toGood: Double, lossInGood: Double, lossInBad: Double) {
       self.toBad = ImpairmentOptions.part(toBad)
       self.toGood = ImpairmentOptions.part(toGood)
@@ -66,21 +72,26 @@ public struct ImpairmentOptions: Hashable, Sendable {
   public var delay: Int64 = 0
   /// How much more, or around it. Jitter alone changes no order: a datagram waits for the one before it.
   public var jitter: Int64 = 0
+  /// How ``jitter`` is spread above or around ``delay``.
   public var distribution = Distribution.uniform
+  /// A datagram that is lost still takes its time on a link with a ``bitRate``.
   public var loss = Loss.none
   /// Part that later ones may overtake: it arrives ``reorderDelay`` later and holds nobody up.
   public var reorder = 0.0
+  /// Microseconds on top of the usual delay; 50 ms unless said otherwise.
   public var reorderDelay: Int64 = 50_000
   /// Part that arrives twice.
   public var duplicate = 0.0
   /// Part of which one to ``flips`` bits are turned.
   public var corrupt = 0.0
+  /// Most bits turned in one damaged datagram; below 1 is taken as 1, above 64 as 64.
   public var flips = 3
   /// Bits a second that get through, datagram by datagram; `nil`: no limit.
   public var bitRate: Int64?
   /// Datagrams that wait for the limit; further ones are dropped.
   public var queue = 100
 
+  /// As ``perfect``: no delay, no loss, no limit of the rate.
   public init() {}
 
   /// Nothing happens to datagrams.
@@ -97,11 +108,13 @@ public struct ImpairmentCounts: Hashable, Sendable {
   public var offered: UInt64 = 0
   /// Handed out, doubles included.
   public var delivered: UInt64 = 0
+  /// Dropped as ``ImpairmentOptions/loss`` says; those for which there was no room count as overflowed.
   public var lost: UInt64 = 0
   /// Second copies made.
   public var duplicated: UInt64 = 0
   /// Sent the long way; whether another overtook it depends on the traffic.
   public var reordered: UInt64 = 0
+  /// Sent on with turned bits; one that was lost as well counts as lost alone.
   public var corrupted: UInt64 = 0
   /// Dropped because too many waited.
   public var overflowed: UInt64 = 0
@@ -110,6 +123,7 @@ public struct ImpairmentCounts: Hashable, Sendable {
 
   public init() {}
 
+  /// Adds field by field, as for both directions of a network.
   public static func + (left: ImpairmentCounts, right: ImpairmentCounts) -> ImpairmentCounts {
     var sum = left
     sum.offered += right.offered

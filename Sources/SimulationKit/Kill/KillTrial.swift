@@ -18,17 +18,21 @@ public enum KillTrial {
 
   /// What the kills led to.
   public struct Report: Hashable, Sendable {
+    /// Workers that were killed, each followed by a full check of the books.
     public var kills = 0
     /// Answers that workers acknowledged before they died.
     public var acknowledged = 0
     /// Answers that were on the disk though their worker died before it could acknowledge them.
     public var unacknowledged = 0
+    /// Transfers in the ledger after the last kill.
     public var transfers: Int64 = 0
+    /// Seconds on the real clock, checks included.
     public var seconds = 0.0
   }
 
   /// The trial could not go on; nothing is said about the ledger.
   public struct Failure: Error, Sendable, CustomStringConvertible {
+    /// For people, such as what a worker wrote that nobody can read.
     public let description: String
   }
 

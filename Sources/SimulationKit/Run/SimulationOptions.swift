@@ -10,7 +10,9 @@ public struct SimulationOptions: Sendable {
 
   /// Folder for the ledger's own folder; `nil` for memory (`/dev/shm`) where there is any, else the temporary folder.
   public var directory: String?
+  /// What a commit outlives: with `normal`, the end of the process but not of the power.
   public var flush = SQLiteLedgerStore.Flush.normal
+  /// Operations between two quick checks; a full one ends the run and follows every crash.
   public var checkInterval = SimulationOptions.defaultCheckInterval
   /// Lost commits and lost answers, each in thousandths of all batches.
   public var faultsPerThousand: UInt64 = 30
@@ -21,6 +23,7 @@ public struct SimulationOptions: Sendable {
   /// For tests of the checks: what is broken on purpose.
   package var planted: PlantedFault?
 
+  /// Everything else at its default: some lost commits, lost answers and crashes, and no broken ledger kept.
   public init(directory: String? = nil) { self.directory = directory }
 
   /// Memory-backed files, where Linux offers them.

@@ -1,10 +1,12 @@
 /// What a simulation did and saw. Two runs of one seed differ in their times only.
 public struct SimulationReport: Hashable, Sendable {
+  /// Of the first ledger; each further one has the next.
   public var seed: UInt64
   /// Operations that the ledger answered.
   public var operations = 0
   /// Answers by operation and outcome: `authorise granted`, `settle replayed`, `topup refused accountClosed`.
   public var outcomes: [String: Int] = [:]
+  /// Batches of operations handed to the store, with those that a fault was to hit.
   public var batches = 0
   /// Commits that failed, with nothing recorded.
   public var lostCommits = 0
@@ -12,21 +14,32 @@ public struct SimulationReport: Hashable, Sendable {
   public var lostAnswers = 0
   /// Stores given up in mid-work and opened anew.
   public var crashes = 0
+  /// Times that a gateway stopped its heartbeat.
   public var nodeDeaths = 0
+  /// Runs of the ledger's recovery, with those that a fault cut short.
   public var recoveries = 0
+  /// Calls of dead gateways that recovery settled or voided.
   public var recoveredCalls = 0
+  /// Rows deleted as too old to keep; each time the model expected the same number.
   public var prunedRows = 0
+  /// Operations that were rehearsed, then performed, with the same answer.
   public var rehearsals = 0
+  /// Times that the wall clock was set, by up to an hour forward or back.
   public var clockSteps = 0
+  /// Checks of every rule of the books, with all answers and open holds compared to the model's.
   public var fullVerifications = 0
+  /// Checks in between: the quick form of the rules, and all balances compared to the model's.
   public var quickVerifications = 0
+  /// Transfers in the ledger at the last check, summed over the ledgers of several runs.
   public var transfers: Int64 = 0
   /// Seconds that verifications and comparisons took, of ``seconds`` in all.
   public var verifySeconds = 0.0
+  /// Seconds on the real clock, checks included.
   public var seconds = 0.0
   /// Hash over every answer in order, in hexadecimal.
   public var digest = ""
 
+  /// Counts of nothing yet; a run fills them.
   public init(seed: UInt64) { self.seed = seed }
 
   /// Operations a second, verification not counted; 0 for a run of no length.

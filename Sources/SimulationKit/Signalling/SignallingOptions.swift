@@ -2,6 +2,7 @@
 public struct SignallingOptions: Hashable, Sendable {
   /// Calls between one pair of agents; the next pair has the next seed.
   public static let defaultChunk = 10
+  /// Most calls of one run of several pairs of agents; more are taken as this many.
   public static let maximumCalls = 10_000_000
   /// More would leave no call that comes up.
   public static let maximumPerThousand: UInt64 = 500
@@ -19,6 +20,7 @@ public struct SignallingOptions: Hashable, Sendable {
   /// For tests of the checks: what is broken on purpose.
   package var planted: PlantedSignallingFault?
 
+  /// A calm network: nothing is lost, repeated, held back or damaged.
   public init() {}
 
   /// Nothing is lost; delays vary a little.

@@ -4,6 +4,7 @@ import Foundation
 public enum GatewayCommand {
   /// The status of a run in which a rule was broken.
   public static let violated: Int32 = 1
+  /// Most seeds of one command; more are taken as this many.
   public static let maximumSeeds = 10_000_000
 
   /// Runs seeds one after the other; the first that breaks a rule ends the run.

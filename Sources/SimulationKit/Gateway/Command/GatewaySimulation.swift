@@ -4,6 +4,7 @@ import Foundation
 public enum GatewaySimulation {
   /// Virtual hours in which calls are made.
   public static let defaultHours = 2
+  /// Virtual hours that a run may have; others are taken as the nearest of these.
   public static let hoursAccepted = 1...72
 
   /// One seed.

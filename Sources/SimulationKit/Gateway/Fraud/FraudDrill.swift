@@ -13,7 +13,9 @@ public struct FraudDrill: Sendable {
   /// What stands between the thief and the credit.
   public var velocity: [VelocityRule]
 
+  /// Numbers dialled within the drill's hour unless said otherwise.
   public static let defaultCalls = 10_000
+  /// What ``init(calls:countries:velocity:)`` takes as it is; other numbers are taken as the nearest of these.
   public static let callsAccepted = 1...99_999
   /// The thief's users, each with a session that may have as many calls as any.
   static let users = 40
@@ -107,6 +109,7 @@ public struct FraudDrill: Sendable {
 
 /// What a drill cost, beside what it may cost.
 public struct FraudReport: Hashable, Sendable {
+  /// Decides the numbers that were dialled and all else that is left to chance.
   public var seed: UInt64
   /// Calls that were asked for.
   public var calls: Int
@@ -118,9 +121,11 @@ public struct FraudReport: Hashable, Sendable {
   public var refusals: [String: Int]
   /// Micro-units that the account lost.
   public var lossMicro: Int64
+  /// Micro-units of the loss that went to countries other than the account's own.
   public var foreignLossMicro: Int64
   /// Micro-units that the configuration lets it lose; `nil` where nothing is stated.
   public var boundMicro: Int64?
+  /// Micro-units that the rules let calls abroad cost within the hour; `nil` where none limits them.
   public var foreignBoundMicro: Int64?
   /// Why the account was locked; `nil` where it was not.
   public var lockReason: String?
