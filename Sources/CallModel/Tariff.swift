@@ -56,6 +56,8 @@ public struct Tariff: Hashable, Sendable {
   public let initial: Int64
   /// Nano-units, once a call.
   public let fee: Int64
+  /// ``fee`` in micro-units, rounded up: as apps and explanations are told.
+  public var feeMicro: Int64 { (fee + 999) / 1000 }
   /// Nano-units: the least that a billable call costs.
   public let minimumCharge: Int64
   /// An answered call of at most this many seconds costs nothing.

@@ -21,6 +21,14 @@ import Testing
     #expect(graced.cost(milliseconds: 1001, answeredAt: Self.now) == 700_000)
   }
 
+  @Test("the fee as it is shown: micro-units, rounded up")
+  func shownFee() throws {
+    for (nano, micro) in [(0, 0), (1, 1), (1000, 1), (1500, 2)] as [(Int64, Int64)] {
+      let tariff = try Tariff(ratePerMinute: 60_000_000, initial: 60, increment: 1, fee: nano)
+      #expect(tariff.feeMicro == micro)
+    }
+  }
+
   @Test("3.3 row 17: a later price in the same deck does not touch the snapshot")
   func priceChange() throws {
     let index = try DeckFixture.index(

@@ -153,7 +153,7 @@ extension CallMachine {
     let first = tariff.tiers.first
     return CallPrice(
       currency: snapshot.currency.description, ratePerMinuteNano: first?.ratePerMinute ?? 0,
-      connectionFeeMicro: (tariff.fee + 999) / 1000, initialSeconds: tariff.initial,
+      connectionFeeMicro: tariff.feeMicro, initialSeconds: tariff.initial,
       incrementSeconds: first?.increment ?? 1, secondsAvailable: self[.far].bill?.grantedSeconds ?? 0)
   }
 
