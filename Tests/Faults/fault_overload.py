@@ -92,7 +92,7 @@ class Callers:
 @fault("overload", "two, five and ten times the calls that the gateway can carry", alone=True, seconds=300)
 async def overload(self):
     # A pair of ports rests for 30 s after its call: a lab's own range has room for twenty calls a second.
-    lab = Lab("overload", trunks=[Trunk("first")], calls={"media-set-up": "120s"}, log_level="warning", wide=True,
+    lab = Lab("overload", trunks=[Trunk("first")], calls={"media-set-up": "120s", "dead-media": "1h"}, log_level="warning", wide=True,
               accounts=[Account(f"payer{number}", 1_000_000) for number in range(CALLERS)])
     async with lab:
         await lab.sipp(str(pathlib.Path(__file__).parent / "callee.xml"), port=lab.trunks[0].port)
