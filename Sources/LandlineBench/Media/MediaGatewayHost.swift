@@ -75,19 +75,19 @@ public final class MediaGatewayHost {
     for _ in 0..<calls {
       next += 1
       let identifier = MediaBridge.Identifier(rawValue: next)
-      let ports = (app: try reserve(identifier, .left), trunk: try reserve(identifier, .right))
+      let ports = (app: try reserve(identifier, .near), trunk: try reserve(identifier, .far))
       open.append(identifier)
-      var plans: [(BridgeSide, MediaPlan)] = []
+      var plans: [(LegID, MediaPlan)] = []
       for (side, offer, held, description) in [
-        (BridgeSide.left, offers.app, ports.app, sides.app), (.right, offers.trunk, ports.trunk, sides.trunk),
+        (LegID.near, offers.app, ports.app, sides.app), (.far, offers.trunk, ports.trunk, sides.trunk),
       ] {
         let (answer, plan) = try Self.agree(offer, description, held)
         plans.append((side, plan))
         opened.ports.append(held.address.port)
         let key = CallDescription.key(in: answer)
-        if side == .left { opened.appKey = key } else { opened.trunkKey = key }
+        if side == .near { opened.appKey = key } else { opened.trunkKey = key }
       }
-      let legs: [BridgeSide: MediaLegConfiguration] = [.left: Self.leg(ports.app), .right: Self.leg(ports.trunk)]
+      let legs: [LegID: MediaLegConfiguration] = [.near: Self.leg(ports.app), .far: Self.leg(ports.trunk)]
       try wait("a bridge") { reply in loop.open(identifier, legs, reply: reply) }
       for (side, plan) in plans {
         guard loop.apply(.plan(side, plan), to: identifier) else { throw BenchProblem("the loop takes no commands") }
@@ -118,7 +118,7 @@ public final class MediaGatewayHost {
       stream: MediaLegConfiguration.Stream(canonicalName: "bench", unixMicroseconds: 0, draw: { random.next() }))
   }
 
-  private func reserve(_ identifier: MediaBridge.Identifier, _ side: BridgeSide) throws -> TrunkPorts {
+  private func reserve(_ identifier: MediaBridge.Identifier, _ side: LegID) throws -> TrunkPorts {
     try wait("ports") { reply in loop.reserveTrunkPorts(for: identifier, side, reply: reply) }
   }
 

@@ -50,12 +50,14 @@ public final class RecordingSink: AudioSink {
       guard state.handle >= 0 else { return }
       let recorder = state.recorder ?? WAVRecorder(samplingRate: RecordingSink.samplingRate, at: time)
       state.recorder = recorder
-      for (converter, (samples, side)) in zip(state.converters, [(sent, BridgeSide.left), (received, .right)]) {
+      for (converter, (samples, channel)) in zip(
+        state.converters, [(sent, WAVRecorder.Channel.left), (received, .right)])
+      {
         let count = min(samples.count, SampleBuffer.capacity)
         state.wide.count = count
         for index in 0..<count { state.wide[index] = samples[index] }
         guard converter.convert(state.wide, into: state.narrow) else { continue }
-        recorder.record(state.narrow, of: side, at: time)
+        recorder.record(state.narrow, on: channel, at: time)
       }
       RecordingSink.write(&state)
     }

@@ -10,7 +10,7 @@ package protocol LoopBridge: AnyObject {
   var nextDeadline: MonotonicInstant? { get }
 
   func receive(
-    _ packet: PacketBuffer, side: BridgeSide, on port: MediaPort, from address: MediaAddress,
+    _ packet: PacketBuffer, of id: LegID, on port: MediaPort, from address: MediaAddress,
     at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent])
   func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent])
   func handle(

@@ -6,10 +6,10 @@ package enum LoopCommand<Bridge: LoopBridge>: Sendable {
   package typealias Identifier = MediaBridge.Identifier
   package typealias Reply<Success> = @Sendable (Result<Success, MediaLoopFailure>) -> Void
 
-  case reserveTrunkPorts(Identifier, BridgeSide, interface: Int, control: Bool, reply: Reply<TrunkPorts>)
+  case reserveTrunkPorts(Identifier, LegID, interface: Int, control: Bool, reply: Reply<TrunkPorts>)
   case releaseTrunkPorts(Identifier, TrunkPorts)
   case open(Identifier, make: @Sendable (MediaWorkspace, MonotonicInstant) throws -> Bridge, reply: Reply<Void>)
-  case route(Identifier, BridgeSide, userFragment: String)
+  case route(Identifier, LegID, userFragment: String)
   case work(Identifier, @Sendable (Bridge, MonotonicInstant) -> Void)
   case apply(Identifier, MediaCommand)
   case close(Identifier)

@@ -42,14 +42,14 @@ public final class MediaLoop: Sendable {
   /// Holds a pair of ports for a call, before or after its bridge is opened.
   ///
   /// - Parameters:
-  ///   - side: Of the call's bridge: datagrams on these ports are for that leg.
+  ///   - leg: Of the call's bridge: datagrams on these ports are for that leg.
   ///   - interface: A place in ``MediaLoopConfiguration/trunk``.
   ///   - control: Whether RTCP gets a port of its own.
   public func reserveTrunkPorts(
-    for identifier: MediaBridge.Identifier, _ side: BridgeSide, interface: Int = 0, control: Bool = true,
+    for identifier: MediaBridge.Identifier, _ leg: LegID, interface: Int = 0, control: Bool = true,
     reply: @escaping Reply<TrunkPorts>
   ) -> Bool {
-    thread.post(.reserveTrunkPorts(identifier, side, interface: interface, control: control, reply: reply))
+    thread.post(.reserveTrunkPorts(identifier, leg, interface: interface, control: control, reply: reply))
   }
 
   /// Gives ports back before the call ends: those of an attempt that failed. Always taken while the loop runs.
@@ -60,28 +60,28 @@ public final class MediaLoop: Sendable {
 
   /// Makes a bridge with the legs that are known by now; packets reach it from then on.
   public func open(
-    _ identifier: MediaBridge.Identifier, _ legs: [BridgeSide: MediaLegConfiguration], reply: @escaping Reply<Void>
+    _ identifier: MediaBridge.Identifier, _ legs: [LegID: MediaLegConfiguration], reply: @escaping Reply<Void>
   ) -> Bool {
     thread.post(
       .open(
         identifier,
         make: { workspace, now in
           let bridge = MediaBridge(identifier, workspace: workspace, at: now)
-          for (side, leg) in legs { bridge.attach(side, leg, at: now) }
+          for (id, leg) in legs { bridge.attach(id, leg, at: now) }
           return bridge
         }, reply: reply))
   }
 
-  /// Gives an open bridge another leg. A side that has one keeps it; a call that has ended meanwhile is no error.
+  /// Gives an open bridge another leg; one that it has already stays as it is, and a call that has ended meanwhile is no error.
   public func attach(
-    _ side: BridgeSide, _ configuration: MediaLegConfiguration, to identifier: MediaBridge.Identifier
+    _ leg: LegID, _ configuration: MediaLegConfiguration, to identifier: MediaBridge.Identifier
   ) -> Bool {
-    thread.post(.work(identifier) { $0.attach(side, configuration, at: $1) })
+    thread.post(.work(identifier) { $0.attach(leg, configuration, at: $1) })
   }
 
   /// STUN for this user fragment of ours goes to the leg. Before its offer or answer leaves.
-  public func route(userFragment: String, to identifier: MediaBridge.Identifier, _ side: BridgeSide) -> Bool {
-    thread.post(.route(identifier, side, userFragment: userFragment))
+  public func route(userFragment: String, to identifier: MediaBridge.Identifier, _ leg: LegID) -> Bool {
+    thread.post(.route(identifier, leg, userFragment: userFragment))
   }
 
   /// Tells a bridge; a call that has ended meanwhile is no error.

@@ -14,11 +14,11 @@ extension MediaShard {
 
   private func perform(_ command: LoopCommand<Bridge>, at now: Int64) {
     switch command {
-    case .reserveTrunkPorts(let identifier, let side, let interface, let control, let reply):
-      reply(reserve(for: identifier, side, interface: interface, control: control, at: now))
+    case .reserveTrunkPorts(let identifier, let leg, let interface, let control, let reply):
+      reply(reserve(for: identifier, leg, interface: interface, control: control, at: now))
     case .releaseTrunkPorts(let identifier, let ports): giveBack(ports, of: identifier, at: now)
     case .open(let identifier, let make, let reply): reply(open(identifier, make, at: now))
-    case .route(let identifier, let side, let fragment): route(fragment, to: identifier, side)
+    case .route(let identifier, let leg, let fragment): route(fragment, to: identifier, leg)
     case .apply(let identifier, .close), .close(let identifier): close(identifier, at: now)
     case .apply(let identifier, let command):
       guard let slot = slots[identifier], let bridge = bridges[Int(slot)] else { return late() }
@@ -122,15 +122,15 @@ extension MediaShard {
 
   // MARK: Routes
 
-  private func route(_ fragment: String, to identifier: Identifier, _ side: BridgeSide) {
+  private func route(_ fragment: String, to identifier: Identifier, _ leg: LegID) {
     guard let slot = slots[identifier], calls[Int(slot)]?.isClosing == false else { return late() }
     guard userFragments[fragment] == nil, let count = calls[Int(slot)]?.userFragments.count,
       count < configuration.userFragmentsPerBridge
     else {
-      if userFragments[fragment] != LegNumber(slot, side) { counters.refusedRoutes += 1 }
+      if userFragments[fragment] != LegNumber(slot, leg) { counters.refusedRoutes += 1 }
       return
     }
-    userFragments[fragment] = LegNumber(slot, side)
+    userFragments[fragment] = LegNumber(slot, leg)
     calls[Int(slot)]?.userFragments.append(fragment)
   }
 
@@ -139,10 +139,10 @@ extension MediaShard {
     var isClosed = false
     for event in told {
       switch event {
-      case .transport(let side, .addressProved(let address)):
-        enter(ProvedAddress(address: address, leg: LegNumber(slot, side)), for: slot)
-      case .transport(let side, .addressDropped(let address)):
-        let leg = LegNumber(slot, side)
+      case .transport(let leg, .addressProved(let address)):
+        enter(ProvedAddress(address: address, leg: LegNumber(slot, leg)), for: slot)
+      case .transport(let leg, .addressDropped(let address)):
+        let leg = LegNumber(slot, leg)
         if let index = calls[Int(slot)]?.addresses.firstIndex(of: ProvedAddress(address: address, leg: leg)) {
           calls[Int(slot)]?.addresses.remove(at: index)
           withdraw(address, from: leg)
@@ -188,19 +188,19 @@ extension MediaShard {
   // MARK: Ports
 
   private func reserve(
-    for identifier: Identifier, _ side: BridgeSide, interface: Int, control: Bool, at now: Int64
+    for identifier: Identifier, _ leg: LegID, interface: Int, control: Bool, at now: Int64
   ) -> Result<TrunkPorts, MediaLoopFailure> {
     guard pools.indices.contains(interface) else { return .failure(.interface) }
     let isNew = slots[identifier] == nil
     return slotForMore(identifier).flatMap { slot in
-      let result = reserve(slot, side, interface, control)
+      let result = reserve(slot, leg, interface, control)
       if isNew, case .failure = result { forget(slot) }
       return result
     }
   }
 
   private func reserve(
-    _ slot: Int32, _ side: BridgeSide, _ interface: Int, _ control: Bool
+    _ slot: Int32, _ leg: LegID, _ interface: Int, _ control: Bool
   ) -> Result<TrunkPorts, MediaLoopFailure> {
     guard let count = calls[Int(slot)]?.ports.count, count < configuration.portsPerBridge else {
       return .failure(.bridgePorts)
@@ -210,7 +210,7 @@ extension MediaShard {
       if failure == .portsExhausted { counters.portsExhausted += 1 }
       return .failure(failure)
     case .success(let pair):
-      guard let ports = connect(pair, interface, LegNumber(slot, side)) else {
+      guard let ports = connect(pair, interface, LegNumber(slot, leg)) else {
         pools[interface].cancel(pair)
         return .failure(.descriptors)
       }

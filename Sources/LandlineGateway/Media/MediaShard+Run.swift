@@ -145,7 +145,7 @@ extension MediaShard {
       counters.early += 1
       return
     }
-    bridge.receive(packet, side: leg.side, on: port, from: address, at: now, outbox: outbox, events: &told)
+    bridge.receive(packet, of: leg.id, on: port, from: address, at: now, outbox: outbox, events: &told)
     settle(bridge, slot, at: now)
   }
 

@@ -9,8 +9,8 @@ import SecureTransport
 
 /// All calls of a far end; made and used on its loop only.
 final class FarEndCalls: SIPNodeDelegate {
-  /// The side of a bridge that the caller is on; the other one is empty.
-  static let side = BridgeSide.right
+  /// The leg by which a caller stands at its bridge, alone.
+  static let leg = LegID.far
 
   private let eventLoop: any EventLoop
   private let timing: FarEnd.Timing
@@ -61,7 +61,7 @@ final class FarEndCalls: SIPNodeDelegate {
       guard let call = calls[handle], let description = try? SessionDescription(parsing: body.bytes),
         let plan = try? call.media?.exchange.accept(description)
       else { return }
-      _ = media?.apply(.plan(Self.side, plan), to: call.bridge)
+      _ = media?.apply(.plan(Self.leg, plan), to: call.bridge)
       acknowledged(call)
     case .offerRefused(let handle, _, _): calls[handle]?.media?.exchange.withdrawOffer()
     case .ended(let handle, _): if let call = calls[handle] { release(call) }
@@ -111,7 +111,7 @@ final class FarEndCalls: SIPNodeDelegate {
       }
       let (answer, plan) = try held.exchange.answer(SessionDescription(parsing: body.bytes), from: held.local)
       call.media = held
-      _ = media?.apply(.plan(Self.side, plan), to: call.bridge)
+      _ = media?.apply(.plan(Self.leg, plan), to: call.bridge)
       node?.execute(.answer(exchange, MessageBody(sessionDescription: Array(answer.text.utf8))))
     } catch {
       node?.execute(.refuse(exchange, status: Self.rejection(error).status, warning: Self.rejection(error).warning))
@@ -152,10 +152,10 @@ final class FarEndCalls: SIPNodeDelegate {
     case .say(let prompt, let waits):
       call.wait = waits ? .prompt : .nothing
       if !waits { call.finishStep() }
-      _ = media?.apply(.play(Self.side, [prompt], from: prompts), to: call.bridge)
+      _ = media?.apply(.play(Self.leg, [prompt], from: prompts), to: call.bridge)
     case .echo(let dropping):
       call.finishStep()
-      _ = media?.apply(.echo(Self.side, dropping: dropping), to: call.bridge)
+      _ = media?.apply(.echo(Self.leg, dropping: dropping), to: call.bridge)
     case .reject(let rejection): reject(call, rejection)
     case .hangUp: hangUp(call)
     }
@@ -214,7 +214,7 @@ final class FarEndCalls: SIPNodeDelegate {
   private func openMedia(_ call: FarEndCall) {
     call.wait = .media
     let (bound, eventLoop, handle) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop, call.handle)
-    let isTaken = media?.reserveTrunkPorts(for: call.bridge, Self.side) { result in
+    let isTaken = media?.reserveTrunkPorts(for: call.bridge, Self.leg) { result in
       eventLoop.execute { bound.value.reserved(result, handle) }
     }
     if isTaken != true { refuseForWant(call) }
@@ -252,7 +252,7 @@ final class FarEndCalls: SIPNodeDelegate {
         canonicalName: "far-end", unixMicroseconds: Int64(Date().timeIntervalSince1970 * 1_000_000),
         draw: { random.next() }))
     let (bound, eventLoop, handle) = (NIOLoopBound(self, eventLoop: eventLoop), eventLoop, call.handle)
-    let isTaken = media?.open(call.bridge, [Self.side: leg]) { result in
+    let isTaken = media?.open(call.bridge, [Self.leg: leg]) { result in
       eventLoop.execute { bound.value.opened(result, handle, plan) }
     }
     if isTaken != true { refuseForWant(call) }
@@ -261,7 +261,7 @@ final class FarEndCalls: SIPNodeDelegate {
   private func opened(_ result: Result<Void, MediaLoopFailure>, _ handle: CallHandle, _ plan: MediaPlan?) {
     guard let call = calls[handle] else { return }
     guard case .success = result else { return refuseForWant(call) }
-    if let plan { _ = media?.apply(.plan(Self.side, plan), to: call.bridge) }
+    if let plan { _ = media?.apply(.plan(Self.leg, plan), to: call.bridge) }
     call.wait = .nothing
     proceed(call)
   }

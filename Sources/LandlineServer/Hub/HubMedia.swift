@@ -106,7 +106,7 @@ final class HubMedia {
     reply: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
     guard let leg = legs.first else { return open(reserved, material, on: loop, reply: reply) }
-    let isTaken = loop.reserveTrunkPorts(for: material.bridge, leg.side) { result in
+    let isTaken = loop.reserveTrunkPorts(for: material.bridge, leg) { result in
       switch result {
       case .success(let ports):
         var reserved = reserved
@@ -128,20 +128,20 @@ final class HubMedia {
     _ reserved: [LegID: TrunkPorts], _ material: Material, on loop: MediaLoop,
     reply: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
-    var configurations: [BridgeSide: MediaLegConfiguration] = [:]
+    var configurations: [LegID: MediaLegConfiguration] = [:]
     var legs: [LegID: LocalMedia] = [:]
     for (leg, way) in material.legs {
       switch way.port {
       case .trunk:
         guard let ports = reserved[leg] else { continue }
-        configurations[leg.side] = MediaLegConfiguration(
+        configurations[leg] = MediaLegConfiguration(
           .trunk(.init(port: ports.port, controlPort: ports.control)), stream: way.stream)
         legs[leg] = LocalMedia(
           host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
           keyMaterial: way.keys, source: way.stream.source)
       case .app:
         guard let credentials = material.credentials, let app = material.apps.first else { continue }
-        configurations[leg.side] = MediaLegConfiguration(
+        configurations[leg] = MediaLegConfiguration(
           .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: way.stream)
         legs[leg] = LocalMedia(
           host: app.address.host, port: Int(app.address.port), fingerprint: material.certificate.fingerprint,
@@ -166,7 +166,7 @@ final class HubMedia {
       return reply(.failure(.overload))
     }
     if let credentials = material.credentials, let app = material.legs.first(where: { $0.value.port == .app })?.key {
-      _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, app.side)
+      _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, app)
     }
   }
 
@@ -188,23 +188,23 @@ final class HubMedia {
       entries[call]?.isClosing = true
       loop.close(entry.bridge)
     case .restartICE(let leg, let credentials):
-      take(loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg.side), call)
-      take(loop.apply(.restartICE(leg.side, credentials), to: entry.bridge), call)
+      take(loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg), call)
+      take(loop.apply(.restartICE(leg, credentials), to: entry.bridge), call)
     case .plan(let leg, let plan):
-      take(loop.apply(.plan(leg.side, plan), to: entry.bridge), call)
+      take(loop.apply(.plan(leg, plan), to: entry.bridge), call)
     case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
       take(
         loop.apply(
           .sendDigits(
-            leg.side, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
+            leg, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
           to: entry.bridge), call)
-    case .mute(let leg, let isMuted): take(loop.apply(.mute(leg.side, isMuted), to: entry.bridge), call)
+    case .mute(let leg, let isMuted): take(loop.apply(.mute(leg, isMuted), to: entry.bridge), call)
     case .say(let leg, let announcements):
       take(
-        loop.apply(.play(leg.side, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
-    case .ring(let leg): take(loop.apply(.playTones(leg.side, [.ringback(.europe)]), to: entry.bridge), call)
-    case .stopPlaying(let leg): take(loop.apply(.stopPlaying(leg.side), to: entry.bridge), call)
+        loop.apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
+    case .ring(let leg): take(loop.apply(.playTones(leg, [.ringback(.europe)]), to: entry.bridge), call)
+    case .stopPlaying(let leg): take(loop.apply(.stopPlaying(leg), to: entry.bridge), call)
     }
   }
 
@@ -217,17 +217,17 @@ final class HubMedia {
   /// What the engine is told of an event; `nil` for what concerns the media thread alone.
   static func notice(_ event: MediaEvent) -> MediaNotice? {
     switch event {
-    case .transport(let side, .secured): .secured(side.leg)
-    case .transport(let side, .failed(let failure)): .failed(side.leg, failure.rawValue)
-    case .transport(let side, .closedByPeer): .failed(side.leg, "closedByPeer")
+    case .transport(let leg, .secured): .secured(leg)
+    case .transport(let leg, .failed(let failure)): .failed(leg, failure.rawValue)
+    case .transport(let leg, .closedByPeer): .failed(leg, "closedByPeer")
     case .transport(_, .addressProved), .transport(_, .addressDropped), .transport(_, .moved): nil
-    case .firstMedia(let side): .firstMedia(side.leg)
-    case .digit(let side, let digit): .digit(side.leg, digit.character, milliseconds: digit.milliseconds)
-    case .silence(let side): .silence(side.leg)
-    case .soundAgain(let side): .soundAgain(side.leg)
-    case .statistics(let side, let statistics):
-      .quality(side.leg, direction(statistics.received), roundTrip: statistics.roundTrip)
-    case .promptEnded(let side, let finished): .playEnded(side.leg, finished: finished)
+    case .firstMedia(let leg): .firstMedia(leg)
+    case .digit(let leg, let digit): .digit(leg, digit.character, milliseconds: digit.milliseconds)
+    case .silence(let leg): .silence(leg)
+    case .soundAgain(let leg): .soundAgain(leg)
+    case .statistics(let leg, let statistics):
+      .quality(leg, direction(statistics.received), roundTrip: statistics.roundTrip)
+    case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
     case .recorded, .recordingEnded, .bye: nil
     }
@@ -260,15 +260,6 @@ final class HubMedia {
     let words = (0..<(LocalMedia.keyMaterialLength + 7) / 8).map { _ in random.next() }
     return words.withUnsafeBytes { Array($0.prefix(LocalMedia.keyMaterialLength)) }
   }
-}
-
-extension LegID {
-  /// Where the leg stands at its bridge, which joins two.
-  var side: BridgeSide { self == .near ? .left : .right }
-}
-
-extension BridgeSide {
-  var leg: LegID { self == .left ? .near : .far }
 }
 
 extension Announcement {

@@ -240,21 +240,21 @@ final class HubTraces {
   func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
     // Not the entry itself: a second holder would have its arrays copied with every change.
     guard let offset = entries[call]?.recorder.offset(at) else { return }
-    func note(_ kind: CallTrace.Note.Kind, _ side: BridgeSide, _ text: String = "") {
-      entries[call]?.recorder.note(kind, side: CallTrace.Side(side.leg), text, at: at)
+    func note(_ kind: CallTrace.Note.Kind, _ leg: LegID, _ text: String = "") {
+      entries[call]?.recorder.note(kind, side: CallTrace.Side(leg), text, at: at)
     }
     switch event {
     // Plain RTP tells the same, without a suite: there are no keys.
-    case .transport(let side, .secured(let suite)): if let suite { note(.secured, side, suite.rawValue) }
-    case .transport(let side, .failed(let failure)): note(.mediaFailed, side, failure.rawValue)
-    case .transport(let side, .closedByPeer): note(.mediaFailed, side, "closedByPeer")
-    case .firstMedia(let side): note(.firstMedia, side)
-    case .silence(let side): note(.silence, side)
-    case .soundAgain(let side): note(.soundAgain, side)
-    case .promptEnded(let side, let finished): note(.promptEnded, side, finished ? "finished" : "cut short")
-    case .statistics(let side, let statistics):
+    case .transport(let leg, .secured(let suite)): if let suite { note(.secured, leg, suite.rawValue) }
+    case .transport(let leg, .failed(let failure)): note(.mediaFailed, leg, failure.rawValue)
+    case .transport(let leg, .closedByPeer): note(.mediaFailed, leg, "closedByPeer")
+    case .firstMedia(let leg): note(.firstMedia, leg)
+    case .silence(let leg): note(.silence, leg)
+    case .soundAgain(let leg): note(.soundAgain, leg)
+    case .promptEnded(let leg, let finished): note(.promptEnded, leg, finished ? "finished" : "cut short")
+    case .statistics(let leg, let statistics):
       let second = CallTrace.Second(
-        at: offset, side: CallTrace.Side(side.leg),
+        at: offset, side: CallTrace.Side(leg),
         received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
         roundTrip: statistics.roundTrip)
       entries[call]?.recorder.second(second)

@@ -1,6 +1,6 @@
 public import CallModel
 
-/// A call as a WAV file of two channels: the left leg left, the right leg right, as they were heard at one time.
+/// A call as a WAV file of two channels, one of each leg, as they were heard at one time.
 ///
 /// Sans-IO: it hands out bytes, which the shell appends to a file. Where nothing came there is silence. The first head
 /// claims the longest file there may be, so a file that was cut off still plays; ``finish()`` says what the sizes are.
@@ -12,6 +12,9 @@ public final class WAVRecorder {
     /// Overwrite as many of the file.
     public let bytes: [UInt8]
   }
+
+  /// Where a leg is heard; of two legs the one with the lower ``LegID`` is on the left.
+  public enum Channel: Sendable { case left, right }
 
   /// Seconds recorded at most: four hours.
   public static let maximumSeconds = 14_400
@@ -47,15 +50,15 @@ public final class WAVRecorder {
     ready = [.bytes(WAVRecorder.head(samplingRate, dataSize: WAVRecorder.maximumSeconds * samplingRate * 4))]
   }
 
-  /// Sound of one leg, whose first sample was heard at `now`. Sound that follows the last within half a packet is joined to
+  /// Sound of one channel's leg, whose first sample was heard at `now`. Sound that follows the last within half a packet is joined to
   /// it, so that the jitter of arrival is not heard.
-  public func record(_ samples: SampleBuffer, of side: BridgeSide, at now: MonotonicInstant) {
+  public func record(_ samples: SampleBuffer, on channel: Channel, at now: MonotonicInstant) {
     let limit = WAVRecorder.maximumSeconds * samplingRate
     let elapsed = max(now.microseconds - start.microseconds, 0)
     let (product, tooLate) = elapsed.multipliedReportingOverflow(by: Int64(samplingRate))
     guard !tooLate else { return }
     let heard = Int(product / 1_000_000)
-    let end = side == .left ? ends.left : ends.right
+    let end = channel == .left ? ends.left : ends.right
     // Early sound is never laid over what is there; late sound leaves a gap of silence.
     var place = abs(heard - end) <= WAVRecorder.joining * samplingRate / 1_000 ? end : max(heard, end)
     place = max(place, written)
@@ -69,11 +72,11 @@ public final class WAVRecorder {
       }
       let count = min(room, samples.count - from, limit - place)
       for index in 0..<count {
-        ring[2 * ((place + index) % window) + (side == .left ? 0 : 1)] = samples[from + index]
+        ring[2 * ((place + index) % window) + (channel == .left ? 0 : 1)] = samples[from + index]
       }
       from += count
       place += count
-      if side == .left { ends.left = place } else { ends.right = place }
+      if channel == .left { ends.left = place } else { ends.right = place }
     }
     flush(upTo: min(ends.left, ends.right))
   }

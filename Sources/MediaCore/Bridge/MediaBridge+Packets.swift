@@ -20,7 +20,7 @@ extension MediaBridge {
     let arrival = leg.reception.received(
       sequence: header.sequence, timestamp: header.timestamp, source: header.source,
       payloadCount: header.payloadCount, arrival: now)
-    let flow = flow(from: leg.side)
+    let flow = flow(from: leg)
     switch arrival {
     case .stray, .duplicate: return
     case .restarted:
@@ -44,7 +44,7 @@ extension MediaBridge {
     _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox,
     events: inout [MediaEvent]
   ) {
-    let flow = flow(from: leg.side)
+    let flow = flow(from: leg)
     flow?.event(packet, header, at: now, outbox: outbox, events: &events)
     let told = events.count
     leg.receiveDigit(packet, header, at: now, events: &events)
@@ -62,7 +62,7 @@ extension MediaBridge {
   /// Keys that came as events go on as tones where the other leg's peer takes no events. Each waits for its end: until
   /// then its length is not known.
   func handOn(_ told: ArraySlice<MediaEvent>, of leg: MediaLeg, at now: MonotonicInstant) {
-    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg.side)?.to, other.plan != nil,
+    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg)?.to, other.plan != nil,
       other.plan?.events == nil
     else { return }
     for case .digit(_, let digit) in told where digit.way == .event {
@@ -78,39 +78,35 @@ extension MediaBridge {
     _ packet: PacketBuffer, _ leg: MediaLeg, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
-    if received.bye { events.append(.bye(leg.side)) }
+    if received.bye { events.append(.bye(leg.id)) }
     if received.reported, let report = leg.control.peerReport {
-      flow(from: leg.side.other)?.report(lossRate: report.lossRate)
+      flow(to: leg)?.report(lossRate: report.lossRate)
     }
   }
 
   func tellTransport(
     _ leg: MediaLeg, events: inout [MediaEvent]
   ) {
-    for event in workspace.transportEvents { events.append(.transport(leg.side, event)) }
+    for event in workspace.transportEvents { events.append(.transport(leg.id, event)) }
     workspace.transportEvents.removeAll(keepingCapacity: true)
     schedule()
   }
 
   func adopt(
-    _ plan: MediaPlan, _ side: BridgeSide, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
+    _ plan: MediaPlan, _ id: LegID, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
-    guard let leg = leg(side) else { return }
+    guard let leg = leg(id) else { return }
     let changes = leg.adopt(plan, at: now)
-    if changes.contains(.formats) {
-      leftToRight?.formatsChanged()
-      rightToLeft?.formatsChanged()
-    }
+    if changes.contains(.formats) { for flow in flows { flow.formatsChanged() } }
     leg.transport.apply(plan, at: now, outbox: outbox, events: &workspace.transportEvents)
     tellTransport(leg, events: &events)
   }
 
   func tellStatistics(at now: MonotonicInstant, events: inout [MediaEvent]) {
-    for leg in [left, right] {
-      guard let leg else { continue }
+    for leg in legs {
       leg.packetsThisSecond = 0
-      if leg.becameSilent(at: now) { events.append(.silence(leg.side)) }
-      events.append(.statistics(leg.side, leg.statistics(at: now)))
+      if leg.becameSilent(at: now) { events.append(.silence(leg.id)) }
+      events.append(.statistics(leg.id, leg.statistics(at: now)))
     }
     tellRecorded(&events)
     while nextStatistics <= now {
@@ -126,8 +122,7 @@ extension MediaBridge {
       events.append(.recordingEnded(patches))
     }
     recorder = isOn ? WAVRecorder(samplingRate: SoundTap.samplingRate, at: now) : nil
-    leftToRight?.record(recorder)
-    rightToLeft?.record(recorder)
+    for flow in flows { flow.record(recorder) }
   }
 
   private func tellRecorded(_ events: inout [MediaEvent]) {
@@ -136,19 +131,16 @@ extension MediaBridge {
 
   func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
     record(false, at: now, events: &events)
-    for leg in [left, right] {
-      guard let leg else { continue }
+    for leg in legs {
       // What came since the last full second counts as well.
-      events.append(.statistics(leg.side, leg.statistics(at: now)))
+      events.append(.statistics(leg.id, leg.statistics(at: now)))
       leg.finishDigits(events: &events)
       leg.endPlaying(finished: false, events: &events)
       leg.sayBye(at: now, outbox: outbox)
       leg.transport.close(at: now, outbox: outbox)
     }
-    left = nil
-    right = nil
-    leftToRight = nil
-    rightToLeft = nil
+    legs = []
+    flows = []
     isClosed = true
     nextDeadline = nil
     events.append(.closed)

@@ -8,10 +8,10 @@ public import SecureTransport
 /// for a packet in the steady state. A bridge belongs to one thread.
 ///
 /// ```
-///                  ┌── left leg ──┐   flow left → right   ┌── right leg ──┐
+///                  ┌── near leg ──┐    flow near → far    ┌── far leg ────┐
 ///   datagrams ────▶│ transport    │──────────────────────▶│ transport     │────▶ datagrams
 ///             ◀────│ RTP, RTCP    │◀──────────────────────│ RTP, RTCP     │◀────
-///                  └──────────────┘   flow right → left   └───────────────┘
+///                  └──────────────┘    flow far → near    └───────────────┘
 /// ```
 public final class MediaBridge {
   /// Names a bridge towards its shell; chosen by whoever makes the bridge.
@@ -25,6 +25,8 @@ public final class MediaBridge {
   /// Packets a second that one leg may send: five times a stream of 10 ms packets, with reports and events. More are
   /// dropped unread.
   public static let maximumPacketsPerSecond = 600
+  /// Legs that one bridge joins at most.
+  public static let maximumLegs = 2
   static let statisticsInterval: Int64 = 1_000
 
   /// As it was given when the bridge was made.
@@ -33,10 +35,9 @@ public final class MediaBridge {
   public internal(set) var isClosed = false
 
   let workspace: MediaWorkspace
-  var left: MediaLeg?
-  var right: MediaLeg?
-  var leftToRight: MediaFlow?
-  var rightToLeft: MediaFlow?
+  var legs: ContiguousArray<MediaLeg> = []
+  /// One of each direction between two legs.
+  var flows: ContiguousArray<MediaFlow> = []
   var nextStatistics: MonotonicInstant
   var recorder: WAVRecorder?
 
@@ -51,26 +52,25 @@ public final class MediaBridge {
   /// When ``advance(to:outbox:events:)`` is due next; `nil` when closed.
   public internal(set) var nextDeadline: MonotonicInstant?
 
-  /// Gives a side its leg. A side that has one keeps it.
-  public func attach(_ side: BridgeSide, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
-    guard !isClosed, leg(side) == nil else { return }
-    let leg = MediaLeg(side, configuration, at: now)
-    if side == .left { left = leg } else { right = leg }
-    if let left, let right {
-      left.echo = nil
-      right.echo = nil
-      leftToRight = MediaFlow(from: left, to: right, workspace: workspace)
-      rightToLeft = MediaFlow(from: right, to: left, workspace: workspace)
+  /// Adds a leg. Nothing happens where the bridge has that leg, or ``maximumLegs``.
+  public func attach(_ id: LegID, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
+    guard !isClosed, leg(id) == nil, legs.count < MediaBridge.maximumLegs else { return }
+    let joining = MediaLeg(id, configuration, at: now)
+    for leg in legs {
+      leg.echo = nil
+      flows.append(MediaFlow(from: leg, to: joining, workspace: workspace))
+      flows.append(MediaFlow(from: joining, to: leg, workspace: workspace))
     }
+    legs.append(joining)
     schedule()
   }
 
-  /// A datagram came in on a port of `side`. Its buffer may be changed; it is free again afterwards.
+  /// A datagram came in on a port of a leg. Its buffer may be changed; it is free again afterwards.
   public func receive(
-    _ packet: PacketBuffer, side: BridgeSide, on port: MediaPort, from address: MediaAddress,
+    _ packet: PacketBuffer, of id: LegID, on port: MediaPort, from address: MediaAddress,
     at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
-    guard let leg = leg(side) else { return }
+    guard let leg = leg(id) else { return }
     let kind = leg.transport.receive(
       packet, on: port, from: address, at: now, outbox: outbox, events: &workspace.transportEvents)
     switch kind {
@@ -87,18 +87,16 @@ public final class MediaBridge {
   /// Time went by.
   public func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
     guard !isClosed, let deadline = nextDeadline, deadline <= now else { return }
-    advance(left, to: now, outbox: outbox, events: &events)
-    advance(right, to: now, outbox: outbox, events: &events)
-    leftToRight?.advance(to: now, outbox: outbox, events: &events)
-    rightToLeft?.advance(to: now, outbox: outbox, events: &events)
+    for leg in legs { advance(leg, to: now, outbox: outbox, events: &events) }
+    for flow in flows { flow.advance(to: now, outbox: outbox, events: &events) }
     if nextStatistics <= now { tellStatistics(at: now, events: &events) }
     schedule()
   }
 
   private func advance(
-    _ leg: MediaLeg?, to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
+    _ leg: MediaLeg, to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
-    guard let leg, let deadline = leg.nextDeadline, deadline <= now else { return }
+    guard let deadline = leg.nextDeadline, deadline <= now else { return }
     if let due = leg.transport.nextDeadline, due <= now {
       leg.transport.advance(to: now, outbox: outbox, events: &workspace.transportEvents)
       tellTransport(leg, events: &events)
@@ -116,25 +114,28 @@ public final class MediaBridge {
   ) {
     guard !isClosed else { return }
     switch command {
-    case .plan(let side, let plan): adopt(plan, side, at: now, outbox: outbox, events: &events)
-    case .sendDigits(let side, let codes, let milliseconds, let pause):
-      leg(side)?.press(codes, milliseconds: milliseconds, pause: pause, at: now)
-    case .mute(let side, let isMuted): leg(side)?.isMuted = isMuted
-    case .play(let side, let prompts, let library):
-      leg(side)?.play(prompts, from: library, at: now, events: &events)
-    case .playTones(let side, let tones): leg(side)?.play(tones, at: now)
-    case .stopPlaying(let side): leg(side)?.endPlaying(finished: false, events: &events)
-    case .echo(let side, let dropping):
-      if leg(side.other) == nil { leg(side)?.echo = Echo(dropping: dropping) }
+    case .plan(let id, let plan): adopt(plan, id, at: now, outbox: outbox, events: &events)
+    case .sendDigits(let id, let codes, let milliseconds, let pause):
+      leg(id)?.press(codes, milliseconds: milliseconds, pause: pause, at: now)
+    case .mute(let id, let isMuted): leg(id)?.isMuted = isMuted
+    case .play(let id, let prompts, let library):
+      leg(id)?.play(prompts, from: library, at: now, events: &events)
+    case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
+    case .stopPlaying(let id): leg(id)?.endPlaying(finished: false, events: &events)
+    case .echo(let id, let dropping):
+      if legs.count == 1 { leg(id)?.echo = Echo(dropping: dropping) }
     case .record(let isOn): record(isOn, at: now, events: &events)
-    case .restartICE(let side, let credentials): leg(side)?.transport.restart(credentials)
+    case .restartICE(let id, let credentials): leg(id)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
     }
     schedule()
   }
 
-  func leg(_ side: BridgeSide) -> MediaLeg? { side == .left ? left : right }
-  func flow(from side: BridgeSide) -> MediaFlow? { side == .left ? leftToRight : rightToLeft }
+  func leg(_ id: LegID) -> MediaLeg? { legs.first { $0.id == id } }
+  /// The flow of what comes from a leg; `nil` while it is alone.
+  func flow(from leg: MediaLeg) -> MediaFlow? { flows.first { $0.from === leg } }
+  /// The flow of what goes to a leg; `nil` while it is alone.
+  func flow(to leg: MediaLeg) -> MediaFlow? { flows.first { $0.to === leg } }
 
   /// Something is due no later than this.
   func bringForward(_ deadline: MonotonicInstant) {
@@ -145,10 +146,8 @@ public final class MediaBridge {
   func schedule() {
     guard !isClosed else { return }
     var next = nextStatistics
-    if let due = left?.nextDeadline { next = min(next, due) }
-    if let due = right?.nextDeadline { next = min(next, due) }
-    if let due = leftToRight?.nextDeadline { next = min(next, due) }
-    if let due = rightToLeft?.nextDeadline { next = min(next, due) }
+    for leg in legs { if let due = leg.nextDeadline { next = min(next, due) } }
+    for flow in flows { if let due = flow.nextDeadline { next = min(next, due) } }
     nextDeadline = next
   }
 }
@@ -156,23 +155,23 @@ public final class MediaBridge {
 /// What the hall asks of a bridge.
 public enum MediaCommand: Sendable {
   /// What both ends of a leg agreed on, first or anew.
-  case plan(BridgeSide, MediaPlan)
+  case plan(LegID, MediaPlan)
   /// Our credentials of an ICE restart, before the plan that it leads to.
-  case restartICE(BridgeSide, ICECredentials)
+  case restartICE(LegID, ICECredentials)
   /// Press keys towards a leg, one after the other: milliseconds of each, then of the pause. As events, or as tones where
   /// the peer takes none.
-  case sendDigits(BridgeSide, codes: [Int], milliseconds: Int, pause: Int)
+  case sendDigits(LegID, codes: [Int], milliseconds: Int, pause: Int)
   /// What comes from this leg is passed on as silence, and its keys not at all.
-  case mute(BridgeSide, Bool)
+  case mute(LegID, Bool)
   /// Say prompts to a leg, one after the other, in place of the other leg's sound; then ``MediaEvent/promptEnded(_:finished:)``.
-  case play(BridgeSide, [Prompt], from: PromptLibrary)
+  case play(LegID, [Prompt], from: PromptLibrary)
   /// Play tones to a leg in place of the other leg's sound.
-  case playTones(BridgeSide, [Tone])
-  case stopPlaying(BridgeSide)
+  case playTones(LegID, [Tone])
+  case stopPlaying(LegID)
   /// Send back what comes from a leg, keys too, in our own stream, but one packet of every `dropping` (0: none), which
   /// is missing there. A prompt or tones take its place while they sound, and lose packets in the same way; a muted leg
   /// hears nothing. For a bridge with one leg: refused where there are two, and over when the second one comes.
-  case echo(BridgeSide, dropping: Int)
+  case echo(LegID, dropping: Int)
   /// Record both legs as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
   case record(Bool)
   /// Ends the bridge: RTCP BYE, DTLS close_notify, then ``MediaEvent/closed``.

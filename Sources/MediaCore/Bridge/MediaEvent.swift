@@ -1,34 +1,27 @@
+public import CallModel
 public import SecureTransport
-
-/// One of the two ends that a bridge joins.
-public enum BridgeSide: String, Hashable, Sendable, CaseIterable {
-  case left, right
-
-  /// The opposite side.
-  public var other: BridgeSide { self == .left ? .right : .left }
-}
 
 /// What a bridge tells upwards. Never one a packet.
 public enum MediaEvent: Hashable, Sendable {
   /// Something about the way packets take on a leg; the shell keeps its address table by it.
-  case transport(BridgeSide, TransportEvent)
+  case transport(LegID, TransportEvent)
   /// The first packet of sound that authenticated and was understood came in.
-  case firstMedia(BridgeSide)
+  case firstMedia(LegID)
   /// A key was pressed. Told once, at its end, in order.
-  case digit(BridgeSide, DigitPressed)
+  case digit(LegID, DigitPressed)
   /// Nothing has come in for ``MediaLegConfiguration/silence``; told once until sound comes again.
-  case silence(BridgeSide)
-  case soundAgain(BridgeSide)
+  case silence(LegID)
+  case soundAgain(LegID)
   /// What the last second was like. Told once a second while the bridge is open.
-  case statistics(BridgeSide, MediaStatistics)
+  case statistics(LegID, MediaStatistics)
   /// The prompt that was asked for is over, by itself or by another command.
-  case promptEnded(BridgeSide, finished: Bool)
+  case promptEnded(LegID, finished: Bool)
   /// Bytes to append to the file of the recording; told once a second.
   case recorded([UInt8])
   /// The recording is over; its head is to be patched.
   case recordingEnded([WAVRecorder.Patch])
   /// The peer said BYE in RTCP.
-  case bye(BridgeSide)
+  case bye(LegID)
   /// All is released; nothing follows.
   case closed
 }

@@ -258,7 +258,9 @@ final class MediaFlow {
 
   private func tapped() -> SoundTap {
     if let tap { return tap }
-    let tap = SoundTap(from.side, detectsTones: from.configuration.detectsTones, workspace: workspace)
+    let tap = SoundTap(
+      from.id, channel: from.id < to.id ? .left : .right, detectsTones: from.configuration.detectsTones,
+      workspace: workspace)
     self.tap = tap
     return tap
   }

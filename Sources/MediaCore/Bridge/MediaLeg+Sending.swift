@@ -28,7 +28,7 @@ extension MediaLeg {
   ) {
     endPlaying(finished: false, events: &events)
     guard let send else {
-      events.append(.promptEnded(side, finished: false))
+      events.append(.promptEnded(id, finished: false))
       return
     }
     player = LocalSound(prompts.map { library.recording($0, send.codec) }, at: now)
@@ -38,7 +38,7 @@ extension MediaLeg {
     guard let player else { return }
     self.player = nil
     outgoing.changeSource()
-    if !player.isTones { events.append(.promptEnded(side, finished: finished)) }
+    if !player.isTones { events.append(.promptEnded(id, finished: finished)) }
   }
 
   /// Sends what is due of keys and prompts.

@@ -9,7 +9,7 @@ final class MediaLeg {
     case nothing, sound, events
   }
 
-  let side: BridgeSide
+  let id: LegID
   let configuration: MediaLegConfiguration
   let transport: LegTransport
   private(set) var plan: MediaPlan?
@@ -50,8 +50,8 @@ final class MediaLeg {
   var echo: Echo?
   let control: RTCPSession
 
-  init(_ side: BridgeSide, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
-    self.side = side
+  init(_ id: LegID, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
+    self.id = id
     self.configuration = configuration
     switch configuration.transport {
     case .app(let app): transport = .app(AppTransport(app, at: now))
@@ -152,11 +152,11 @@ final class MediaLeg {
     }
     if !hasHeardSound {
       hasHeardSound = true
-      events.append(.firstMedia(side))
+      events.append(.firstMedia(id))
     }
     if isSilent {
       isSilent = false
-      events.append(.soundAgain(side))
+      events.append(.soundAgain(id))
     }
   }
 
@@ -196,7 +196,7 @@ final class MediaLeg {
 
   private func tellDigits(_ events: inout [MediaEvent]) {
     guard !toldDigits.isEmpty else { return }
-    for digit in toldDigits { events.append(.digit(side, digit)) }
+    for digit in toldDigits { events.append(.digit(id, digit)) }
     toldDigits.removeAll(keepingCapacity: true)
   }
 

@@ -6,7 +6,8 @@ import SecureTransport
 final class SoundTap {
   static let samplingRate = 8_000
 
-  private let side: BridgeSide
+  private let leg: LegID
+  private let channel: WAVRecorder.Channel
   private let workspace: MediaWorkspace
   private let detector: DTMFDetector?
   var recorder: WAVRecorder?
@@ -14,8 +15,9 @@ final class SoundTap {
   private var converter: RateConverter?
   private var digits: [DigitPressed] = []
 
-  init(_ side: BridgeSide, detectsTones: Bool, workspace: MediaWorkspace) {
-    self.side = side
+  init(_ leg: LegID, channel: WAVRecorder.Channel, detectsTones: Bool, workspace: MediaWorkspace) {
+    self.leg = leg
+    self.channel = channel
     self.workspace = workspace
     detector = detectsTones ? DTMFDetector(samplingRate: SoundTap.samplingRate) : nil
   }
@@ -43,10 +45,10 @@ final class SoundTap {
       guard let converter, converter.convert(sound, into: workspace.converted) else { return }
       sound = workspace.converted
     }
-    recorder?.record(sound, of: side, at: now)
+    recorder?.record(sound, on: channel, at: now)
     guard let detector else { return }
     detector.process(sound, from: 0, count: sound.count, digits: &digits)
-    for digit in digits { events.append(.digit(side, digit)) }
+    for digit in digits { events.append(.digit(leg, digit)) }
     digits.removeAll(keepingCapacity: true)
   }
 }

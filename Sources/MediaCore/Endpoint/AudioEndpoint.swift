@@ -75,7 +75,7 @@ public final class AudioEndpoint {
   public init(_ configuration: Configuration, workspace: MediaWorkspace, at now: MonotonicInstant) {
     let rate = AudioEndpoint.samplingRates.contains(configuration.samplingRate) ? configuration.samplingRate : 48_000
     self.workspace = workspace
-    leg = MediaLeg(.left, configuration.leg, at: now)
+    leg = MediaLeg(.near, configuration.leg, at: now)
     playout = EndpointPlayout(samplingRate: rate)
     capture = EndpointCapture(samplingRate: rate)
     nextStatistics = now.advanced(byMilliseconds: MediaBridge.statisticsInterval)
@@ -117,8 +117,8 @@ public final class AudioEndpoint {
     leg.sendReport(at: now, outbox: outbox)
     if nextStatistics <= now {
       leg.packetsThisSecond = 0
-      if leg.becameSilent(at: now) { told.append(.silence(leg.side)) }
-      told.append(.statistics(leg.side, leg.statistics(at: now)))
+      if leg.becameSilent(at: now) { told.append(.silence(leg.id)) }
+      told.append(.statistics(leg.id, leg.statistics(at: now)))
       while nextStatistics <= now {
         nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
       }
@@ -211,7 +211,7 @@ public final class AudioEndpoint {
 
   private func report(_ packet: PacketBuffer, at now: MonotonicInstant) {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
-    if received.bye { told.append(.bye(leg.side)) }
+    if received.bye { told.append(.bye(leg.id)) }
     if received.reported, let report = leg.control.peerReport { capture.report(lossRate: report.lossRate) }
   }
 

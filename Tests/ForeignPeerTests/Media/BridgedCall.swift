@@ -36,7 +36,7 @@ final class BridgedCall: Sendable {
     self.gateway = gateway
     self.identifier = identifier
     let loop = gateway.loop
-    let ports = try await Self.reply { loop.reserveTrunkPorts(for: identifier, .right, reply: $0) }
+    let ports = try await Self.reply { loop.reserveTrunkPorts(for: identifier, .far, reply: $0) }
     gateway.log.note(ports)
     var random = SystemRandomNumberGenerator()
     let app = loop.appPorts[0]
@@ -70,10 +70,10 @@ final class BridgedCall: Sendable {
           sessionID: random.next(), host: GatewayUnderTest.host,
           policy: MediaPolicy(codecs: terms.codecs, protection: terms.protection))
       ))
-    let legs = [BridgeSide.left: left, .right: right]
+    let legs = [LegID.near: left, .far: right]
     try await Self.reply { loop.open(identifier, legs, reply: $0) }
     try require(
-      loop.route(userFragment: credentials.userFragment, to: identifier, .left), "the loop takes a user fragment")
+      loop.route(userFragment: credentials.userFragment, to: identifier, .near), "the loop takes a user fragment")
   }
 
   // MARK: The app
@@ -83,7 +83,7 @@ final class BridgedCall: Sendable {
     let (description, plan) = try ends.withLock {
       try $0.app.answer(SessionDescription(parsing: Array(offer.utf8)), from: appMedia)
     }
-    try apply(.plan(.left, plan))
+    try apply(.plan(.near, plan))
     return description.text
   }
 
@@ -91,7 +91,7 @@ final class BridgedCall: Sendable {
 
   func accept(_ answer: String) throws {
     try apply(
-      .plan(.left, ends.withLock { try $0.app.accept(SessionDescription(parsing: Array(answer.utf8))) }))
+      .plan(.near, ends.withLock { try $0.app.accept(SessionDescription(parsing: Array(answer.utf8))) }))
   }
 
   /// Brings an app and us together: whoever offers, the keys are there afterwards.
@@ -106,7 +106,7 @@ final class BridgedCall: Sendable {
         await peer.ask("remote", ["type": "offer", "sdp": offer()], for: "answer").text("sdp") ?? "")
     }
     let connected = try await peer.event("connected")
-    return (connected, try await secured(.left))
+    return (connected, try await secured(.near))
   }
 
   // MARK: The trunk
@@ -127,8 +127,8 @@ final class BridgedCall: Sendable {
   func answered() async throws -> CryptoSuite? {
     guard let call = call.withLock({ $0 }) else { throw PeerFailure("nothing was dialled") }
     guard let body = try await call.established().body else { throw PeerFailure("the trunk answers without SDP") }
-    try apply(.plan(.right, ends.withLock { try $0.trunk.accept(SessionDescription(parsing: body.bytes)) }))
-    return try await secured(.right)
+    try apply(.plan(.far, ends.withLock { try $0.trunk.accept(SessionDescription(parsing: body.bytes)) }))
+    return try await secured(.far)
   }
 
   /// Ends both legs and waits for the last word of each.
@@ -158,14 +158,14 @@ final class BridgedCall: Sendable {
   }
 
   /// The suite that a leg's media is protected with; `nil` for plain RTP.
-  func secured(_ side: BridgeSide) async throws -> CryptoSuite? {
-    try await event("keys of the \(side.rawValue) leg") { event -> CryptoSuite?? in
+  func secured(_ side: LegID) async throws -> CryptoSuite? {
+    try await event("keys of the \(side) leg") { event -> CryptoSuite?? in
       if case .transport(side, .secured(let suite)) = event { return .some(suite) }
       return nil
     }
   }
 
-  func digits(_ side: BridgeSide) -> String {
+  func digits(_ side: LegID) -> String {
     String(
       events.compactMap { event -> Character? in
         if case .digit(side, let digit) = event { return digit.character }
@@ -174,13 +174,13 @@ final class BridgedCall: Sendable {
   }
 
   /// Waits until so many digits came.
-  func digits(_ side: BridgeSide, count: Int) async throws -> String {
+  func digits(_ side: LegID, count: Int) async throws -> String {
     try await Deadline(seconds: 20).first("\(count) digits; there were \(digits(side))") {
       digits(side).count >= count ? digits(side) : nil
     }
   }
 
-  func statistics(_ side: BridgeSide) -> [MediaStatistics] {
+  func statistics(_ side: LegID) -> [MediaStatistics] {
     events.compactMap {
       if case .statistics(side, let statistics) = $0 { return statistics }
       return nil

@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 import MediaCore
 import PeerKit
@@ -37,7 +38,7 @@ enum EchoCases {
       do {
         // A port that is flooded may overflow, so nobody counts what is missing.
         result = try await run(gateway, .aiortc, appOffers: true, weOpen: false, .pcmu, countsPackets: false) { call in
-          let dropped = call.statistics(.right).last?.dropped[DropReason.source.rawValue] ?? 0
+          let dropped = call.statistics(.far).last?.dropped[DropReason.source.rawValue] ?? 0
           try require(dropped > 1_000, "the trunk leg dropped \(dropped) packets of the stranger")
         }
       } catch {
@@ -101,8 +102,8 @@ enum EchoCases {
 
     // SIPp echoes the digits as well.
     try peer.run("dtmf", ["digits": "159#"])
-    try require(try await call.digits(.left, count: 4) == "159#", "the app's digits: \(call.digits(.left))")
-    try require(try await call.digits(.right, count: 4) == "159#", "the trunk's digits: \(call.digits(.right))")
+    try require(try await call.digits(.near, count: 4) == "159#", "the app's digits: \(call.digits(.near))")
+    try require(try await call.digits(.far, count: 4) == "159#", "the trunk's digits: \(call.digits(.far))")
     try await peer.event("dtmf-sent")
     if app == .chromium { try await reports(call, peer) }
     try check(call)
@@ -130,7 +131,7 @@ enum EchoCases {
       return statistics.number("roundTripSeconds").flatMap { $0 < 5 ? $0 : nil }
     }
     let own = try await call.event("figures with a round trip") { event -> Double? in
-      if case .statistics(.left, let statistics) = event { return statistics.roundTrip }
+      if case .statistics(.near, let statistics) = event { return statistics.roundTrip }
       return nil
     }
     try require(own >= 0 && own < 5_000, "a round trip of \(own) ms")

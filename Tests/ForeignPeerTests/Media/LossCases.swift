@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 import MediaCore
 import PeerKit
@@ -34,16 +35,16 @@ enum LossCases {
     let sent = try await peer.ask("stats", for: "stats")
     _ = try await peer.ask("close", for: "closed")
     // Figures that come later are of the whole stream.
-    let seen = call.statistics(.right).count
+    let seen = call.statistics(.far).count
     _ = try await Deadline(seconds: 5).first("figures after the stream") {
-      call.statistics(.right).count > seen + 1 ? true : nil
+      call.statistics(.far).count > seen + 1 ? true : nil
     }
     let streams = try await analysis.streams()
     try await call.hangUp()
     try await sipp.succeeds()
 
     var results: [String] = []
-    for (side, port) in [(BridgeSide.left, gateway.appPort), (.right, trunkPort)] {
+    for (side, port) in [(LegID.near, gateway.appPort), (.far, trunkPort)] {
       guard let theirs = streams.first(where: { $0.target == port }), let ours = call.statistics(side).last?.received
       else { throw PeerFailure("no stream to port \(port): \(streams)") }
       results.append("packets \(ours.packets) and \(theirs.packets), lost \(ours.lost) and \(theirs.lost)")
@@ -54,7 +55,7 @@ enum LossCases {
       let dropped = Int64(sent.number("dropped") ?? 0)
       try require((max(1, dropped - 3)...max(1, dropped)).contains(ours.lost), "\(results), the app dropped \(sent)")
     }
-    let jitters = call.statistics(.right).map(\.received.jitter).filter { $0 > 0 }
+    let jitters = call.statistics(.far).map(\.received.jitter).filter { $0 > 0 }
     let jitter = jitters.reduce(0, +) / Double(max(1, jitters.count))
     let theirs = streams.first { $0.target == trunkPort }?.meanJitter ?? 0
     results.append("jitter \(rounded(jitter)) and \(rounded(theirs)) ms")

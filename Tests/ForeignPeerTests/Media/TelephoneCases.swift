@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 import MediaCore
 import PeerKit
@@ -109,7 +110,7 @@ enum TelephoneCases {
     _ call: BridgedCall, _ peer: PythonPeer, _ baresip: BaresipPeer, _ app: PythonPeer.Script
   ) async throws -> String {
     try peer.run("dtmf", ["digits": "159#"])
-    try require(try await call.digits(.left, count: 4) == "159#", "the app's digits: \(call.digits(.left))")
+    try require(try await call.digits(.near, count: 4) == "159#", "the app's digits: \(call.digits(.near))")
     let heard = try await Deadline(seconds: 20).first("4 digits at baresip; it heard \(digits(of: baresip))") {
       digits(of: baresip).count >= 4 ? digits(of: baresip) : nil
     }
@@ -117,13 +118,13 @@ enum TelephoneCases {
     for (number, digit) in "27*".enumerated() {
       try baresip.run("sndcode", String(digit))
       try require(
-        try await call.digits(.right, count: number + 1).last == digit, "baresip's digits: \(call.digits(.right))")
+        try await call.digits(.far, count: number + 1).last == digit, "baresip's digits: \(call.digits(.far))")
       if app == .aiortc {
         try require(try await peer.event("dtmf").text("digit") == String(digit), "the app hears \(digit)")
       }
     }
     let lengths = call.events.compactMap { event -> Int? in
-      if case .digit(.right, let digit) = event { return digit.milliseconds }
+      if case .digit(.far, let digit) = event { return digit.milliseconds }
       return nil
     }
     return "159# and 27* of \(lengths.map(String.init).joined(separator: ", ")) ms"

@@ -78,8 +78,8 @@ private final class BridgeBench {
     let all = AudioCodec.allCases
     codecs = [all[Int(choice & 3) % all.count], all[Int(choice >> 2 & 3) % all.count]]
     bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: MediaWorkspace(), at: now)
-    for side in [BridgeSide.left, .right] {
-      let number: Int32 = side == .left ? 1 : 2
+    for side in [LegID.near, .far] {
+      let number: Int32 = side == .near ? 1 : 2
       var leg = MediaLegConfiguration(
         .trunk(
           TrunkTransport.Configuration(
@@ -95,8 +95,8 @@ private final class BridgeBench {
     if choice & 0x20 != 0 { bridge.handle(.record(true), at: now, outbox: outbox, events: &events) }
   }
 
-  private func plan(_ side: BridgeSide) -> MediaPlan? {
-    let codec = codecs[side == .left ? 0 : 1]
+  private func plan(_ side: LegID) -> MediaPlan? {
+    let codec = codecs[side == .near ? 0 : 1]
     let type = codec.staticPayloadType?.number ?? 111
     let encoding = codec == .opus ? "opus/48000/2" : "\(codec.rawValue)/8000"
     let text =
@@ -109,7 +109,7 @@ private final class BridgeBench {
     return (try? exchange.answer(offer, from: LocalMedia(host: SDPDoors.host, port: 40_000)))?.plan
   }
 
-  private func port(_ side: BridgeSide) -> UInt16 { side == .left ? 5002 : 5004 }
+  private func port(_ side: LegID) -> UInt16 { side == .near ? 5002 : 5004 }
 
   func play(_ input: ArraySlice<UInt8>) throws(BrokenPromise) {
     var rest = input
@@ -121,8 +121,8 @@ private final class BridgeBench {
       rest = rest.dropFirst(3 + bytes.count)
       packets += 1
       try advance(milliseconds: Int64(wait & 0x7F))
-      let side: BridgeSide = kind & 1 == 0 ? .left : .right
-      let number: Int32 = side == .left ? 1 : 2
+      let side: LegID = kind & 1 == 0 ? .near : .far
+      let number: Int32 = side == .near ? 1 : 2
       outbox.removeAll()
       switch kind >> 5 {
       case 0...3:
@@ -130,11 +130,11 @@ private final class BridgeBench {
         // A header that fits, so that chance comes further: only its number and time are the input's.
         if kind & 2 != 0, bytes.count >= 12 {
           packet[0] = 0x80 | packet[0] & 0x3F
-          let codec = codecs[side == .left ? 0 : 1]
+          let codec = codecs[side == .near ? 0 : 1]
           packet[1] = packet[1] & 0x80 | UInt8(kind & 4 == 0 ? codec.staticPayloadType?.number ?? 111 : 101)
         }
         bridge.receive(
-          packet, side: side, on: MediaPort(rawValue: kind & 8 == 0 ? number : number + 10),
+          packet, of: side, on: MediaPort(rawValue: kind & 8 == 0 ? number : number + 10),
           from: MediaAddress(ipv4: 0x7F00_0001, port: port(side) + (kind & 8 == 0 ? 0 : 1)), at: now, outbox: outbox,
           events: &events)
       case 4:

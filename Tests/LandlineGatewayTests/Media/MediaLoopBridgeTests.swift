@@ -44,7 +44,7 @@ struct MediaLoopBridgeTests {
   }
 
   private func reserve(
-    _ loop: MediaLoop, _ identifier: MediaBridge.Identifier, _ side: BridgeSide
+    _ loop: MediaLoop, _ identifier: MediaBridge.Identifier, _ side: LegID
   ) async throws -> TrunkPorts {
     try await withCheckedThrowingContinuation { continuation in
       let isTaken = loop.reserveTrunkPorts(for: identifier, side) { continuation.resume(with: $0.mapError { $0 }) }
@@ -53,7 +53,7 @@ struct MediaLoopBridgeTests {
   }
 
   private func open(
-    _ loop: MediaLoop, _ identifier: MediaBridge.Identifier, _ legs: [BridgeSide: MediaLegConfiguration]
+    _ loop: MediaLoop, _ identifier: MediaBridge.Identifier, _ legs: [LegID: MediaLegConfiguration]
   ) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let isTaken = loop.open(identifier, legs) { continuation.resume(with: $0.mapError { $0 }) }
@@ -77,13 +77,13 @@ struct MediaLoopBridgeTests {
     let calls = (1...10).map { MediaBridge.Identifier($0) }
     var phones: [(left: Phone, right: Phone)] = []
     for call in calls {
-      let left = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .left))
-      let right = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .right))
+      let left = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .near))
+      let right = Phone(socket: try MediaPeer(), ports: try await reserve(loop, call, .far))
       // The second leg comes later, as when a trunk is chosen after the app has called.
-      try await open(loop, call, [.left: leg(left.ports, 1)])
-      #expect(loop.attach(.right, leg(right.ports, 2), to: call))
-      #expect(loop.apply(.plan(.left, try left.plan()), to: call))
-      #expect(loop.apply(.plan(.right, try right.plan()), to: call))
+      try await open(loop, call, [.near: leg(left.ports, 1)])
+      #expect(loop.attach(.far, leg(right.ports, 2), to: call))
+      #expect(loop.apply(.plan(.near, try left.plan()), to: call))
+      #expect(loop.apply(.plan(.far, try right.plan()), to: call))
       phones.append((left, right))
     }
     for sequence in 1...20 as ClosedRange<UInt16> {
@@ -106,7 +106,7 @@ struct MediaLoopBridgeTests {
     for call in calls {
       loop.close(call)
       try await events.wait(for: "the end", count: 1) { $0 == MediaLoopEvent(bridge: call, event: .closed) }
-      for side in BridgeSide.allCases {
+      for side in [LegID.near, .far] {
         #expect(events.events.contains(MediaLoopEvent(bridge: call, event: .firstMedia(side))))
       }
     }

@@ -65,10 +65,10 @@ struct MediaLoopLifeTests {
     let loop = try ProbeLoop()
     let identifier = MediaBridge.Identifier(1)
     try await loop.open(1)
-    #expect(loop.thread.post(.apply(identifier, .mute(.left, true))))
-    #expect(loop.thread.post(.apply(identifier, .sendDigits(.right, codes: [1], milliseconds: 100, pause: 50))))
+    #expect(loop.thread.post(.apply(identifier, .mute(.near, true))))
+    #expect(loop.thread.post(.apply(identifier, .sendDigits(.far, codes: [1], milliseconds: 100, pause: 50))))
     #expect(loop.thread.post(.apply(identifier, .close)))
-    #expect(loop.thread.post(.apply(identifier, .mute(.left, false))))
+    #expect(loop.thread.post(.apply(identifier, .mute(.near, false))))
     try await loop.closed(1)
     #expect(
       Array(loop.seen.events.prefix(3)) == [.command(1, "mute"), .command(1, "sendDigits"), .command(1, "close")])
@@ -157,7 +157,7 @@ struct MediaLoopLifeTests {
     }
     #expect(isHeld)
     let identifier = MediaBridge.Identifier(1)
-    let taken = (0..<20).count { _ in loop.thread.post(.apply(identifier, .mute(.left, true))) }
+    let taken = (0..<20).count { _ in loop.thread.post(.apply(identifier, .mute(.near, true))) }
     #expect(taken == 10)
     loop.close(1)
     shared.open()

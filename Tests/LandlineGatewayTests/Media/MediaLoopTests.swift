@@ -37,7 +37,7 @@ struct MediaLoopTests {
         #expect(Set(answers) == [[UInt8(number), UInt8(round), 2], [UInt8(number), UInt8(round), 3]])
       }
     }
-    let datagrams = loop.seen.events.compactMap { seen -> (UInt64, BridgeSide, MediaPort, MediaAddress)? in
+    let datagrams = loop.seen.events.compactMap { seen -> (UInt64, LegID, MediaPort, MediaAddress)? in
       if case .datagram(let number, let side, let bytes, let port, let address) = seen, bytes[0] >= 4 {
         return (number, side, port, address)
       }
@@ -47,10 +47,10 @@ struct MediaLoopTests {
     for (number, side, port, address) in datagrams {
       let expected = ports[Int(number)]
       if address == apps[Int(number)].address {
-        #expect(side == .left)
+        #expect(side == .near)
         #expect(port == loop.thread.appPorts[0].port)
       } else {
-        #expect(side == .right)
+        #expect(side == .far)
         #expect(address == trunks[Int(number)].address)
         #expect(port == expected.port || port == expected.control)
       }
@@ -213,11 +213,11 @@ struct MediaLoopTests {
     let left = try MediaPeer()
     let right = try MediaPeer()
     try await loop.open(1)
-    loop.route("left", to: 1, .left)
-    loop.route("right", to: 1, .right)
-    try await loop.prove(left, "left", to: 1, .left)
-    try await loop.prove(right, "right", to: 1, .right)
-    for (peer, side) in [(left, BridgeSide.left), (right, .right)] {
+    loop.route("left", to: 1, .near)
+    loop.route("right", to: 1, .far)
+    try await loop.prove(left, "left", to: 1, .near)
+    try await loop.prove(right, "right", to: 1, .far)
+    for (peer, side) in [(left, LegID.near), (right, .far)] {
       peer.send([9], to: loop.app)
       #expect(try await peer.receive("answer") == [1, 9])
       let address = peer.address
@@ -231,7 +231,7 @@ struct MediaLoopTests {
     try await eventually("it is the left one's") { try await loop.inspect().holdings.addresses == 2 }
     right.send([8], to: loop.app)
     #expect(try await right.receive("answer") == [1, 8])
-    #expect(loop.seen.events.last == .datagram(1, .left, [8], loop.thread.appPorts[0].port, right.address))
+    #expect(loop.seen.events.last == .datagram(1, .near, [8], loop.thread.appPorts[0].port, right.address))
     try await loop.finish()
   }
 

@@ -16,7 +16,7 @@ import Testing
         high: random.next() % 2, low: 0xFFFF_7F00_0000 + random.next() % 4, port: UInt16(random.next() % 500))
       switch random.next() % 5 {
       case 0, 1:
-        let leg = LegNumber(Int32(random.next() % 1000), random.next() % 2 == 0 ? .left : .right)
+        let leg = LegNumber(Int32(random.next() % 1000), random.next() % 2 == 0 ? .near : .far)
         table.insert(address, leg: leg)
         model[address] = leg
       case 2, 3:
@@ -31,9 +31,9 @@ import Testing
 
   @Test func legsHaveNumbers() {
     for slot in [0, 1, 999_999] as [Int32] {
-      for side in BridgeSide.allCases {
-        let leg = LegNumber(slot, side)
-        #expect(leg.slot == slot && leg.side == side && leg != .none)
+      for id in [LegID.near, .far, LegID(2), LegID(255)] {
+        let leg = LegNumber(slot, id)
+        #expect(leg.slot == slot && leg.id == id && leg != .none)
       }
     }
   }
@@ -41,9 +41,9 @@ import Testing
   @Test func growsWithItsAddresses() {
     var table = AddressTable(seed: 7)
     let addresses = (0..<20_000).map { MediaAddress(ipv4: 0x0A00_0000 + UInt32($0), port: 4000) }
-    for (slot, address) in addresses.enumerated() { table.insert(address, leg: LegNumber(Int32(slot), .right)) }
+    for (slot, address) in addresses.enumerated() { table.insert(address, leg: LegNumber(Int32(slot), .far)) }
     #expect(table.count == 20_000)
-    #expect(addresses.enumerated().allSatisfy { table.leg(of: $0.element) == LegNumber(Int32($0.offset), .right) })
+    #expect(addresses.enumerated().allSatisfy { table.leg(of: $0.element) == LegNumber(Int32($0.offset), .far) })
     for address in addresses { table.remove(address) }
     #expect(table.count == 0)
     #expect(addresses.allSatisfy { table.leg(of: $0) == .none })

@@ -165,7 +165,7 @@ final class ProbeBridge: LoopBridge {
   }
 
   enum Seen: Sendable, Equatable {
-    case datagram(UInt64, BridgeSide, [UInt8], MediaPort, MediaAddress)
+    case datagram(UInt64, LegID, [UInt8], MediaPort, MediaAddress)
     case command(UInt64, String)
     case ended(UInt64)
   }
@@ -191,12 +191,12 @@ final class ProbeBridge: LoopBridge {
   }
 
   func receive(
-    _ packet: PacketBuffer, side: BridgeSide, on port: MediaPort, from address: MediaAddress,
+    _ packet: PacketBuffer, of id: LegID, on port: MediaPort, from address: MediaAddress,
     at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
-    seen.append(.datagram(number, side, packet.bytes, port, address))
-    if packet[0] == 0 { events.append(.transport(side, .addressProved(address))) }
-    if packet[0] == 1 { events.append(.transport(side, .addressDropped(address))) }
+    seen.append(.datagram(number, id, packet.bytes, port, address))
+    if packet[0] == 0 { events.append(.transport(id, .addressProved(address))) }
+    if packet[0] == 1 { events.append(.transport(id, .addressDropped(address))) }
     guard packet[0] >= 4 else { return }
     for _ in 0..<orders.answers {
       outbox.next.replace(with: [UInt8(truncatingIfNeeded: number)] + packet.bytes)
@@ -250,7 +250,7 @@ final class ProbeLoop: Sendable {
   }
 
   func reserve(
-    _ number: Int, _ side: BridgeSide = .right, interface: Int = 0, control: Bool = true
+    _ number: Int, _ side: LegID = .far, interface: Int = 0, control: Bool = true
   ) async throws -> TrunkPorts {
     try await withCheckedThrowingContinuation { continuation in
       let isTaken = thread.post(
@@ -273,7 +273,7 @@ final class ProbeLoop: Sendable {
     }
   }
 
-  func route(_ fragment: String, to number: Int, _ side: BridgeSide = .left) {
+  func route(_ fragment: String, to number: Int, _ side: LegID = .near) {
     #expect(thread.post(.route(MediaBridge.Identifier(number), side, userFragment: fragment)))
   }
 
@@ -287,7 +287,7 @@ final class ProbeLoop: Sendable {
 
   /// Proves an app's address to a bridge that has the user fragment.
   func prove(
-    _ peer: MediaPeer, _ fragment: String, to number: Int, _ side: BridgeSide = .left
+    _ peer: MediaPeer, _ fragment: String, to number: Int, _ side: LegID = .near
   ) async throws {
     peer.send([0] + fragment.utf8, to: app)
     let address = peer.address

@@ -75,7 +75,7 @@ import Testing
       let call = try await caller.call(user(.answerThenDrop))
       let answer = try await call.established()
       try call.join(answer.value.body)
-      _ = try await call.sound("speech") { $0 == .firstMedia(.right) ? true : nil }
+      _ = try await call.sound("speech") { $0 == .firstMedia(.far) ? true : nil }
       let end = try await call.ended()
       #expect(end.value.cause == .remote && end.value.wasEstablished)
       #expect(end.time - answer.time >= .milliseconds(550))
@@ -149,7 +149,7 @@ import Testing
       #expect(answer.value.headers == headers)
       #expect(answer.time - ringing.time >= .milliseconds(100))
       try call.join(answer.value.body)
-      _ = try await call.sound("speech") { $0 == .firstMedia(.right) ? true : nil }
+      _ = try await call.sound("speech") { $0 == .firstMedia(.far) ? true : nil }
       call.hangUp()
       #expect(try await call.ended().value.cause == .local)
     }
@@ -164,7 +164,7 @@ import Testing
         return nil
       }.value
       caller.execute(.answer(offered.0, try call.answer(offered.1)))
-      _ = try await call.sound("speech") { $0 == .firstMedia(.right) ? true : nil }
+      _ = try await call.sound("speech") { $0 == .firstMedia(.far) ? true : nil }
       call.hangUp()
       _ = try await call.ended()
     }
@@ -175,7 +175,7 @@ import Testing
     try await SandboxCaller.run { caller in
       let call = try await caller.call(user(.echo), protection: .sdes)
       try call.join(try await call.established().value.body)
-      _ = try await call.sound("speech") { $0 == .firstMedia(.right) ? true : nil }
+      _ = try await call.sound("speech") { $0 == .firstMedia(.far) ? true : nil }
       let exchange = ExchangeID(1 << 40)
       caller.execute(.offer(call.handle, exchange, try call.offer(.sendOnly)))
       let answer = try await call.event("answer to hold") { event -> MessageBody? in

@@ -122,14 +122,14 @@ final class SandboxCaller: Sendable {
       return number
     }
     let bridge = MediaBridge.Identifier(rawValue: number)
-    let ports = try await reply { loop.reserveTrunkPorts(for: bridge, .right, reply: $0) }
+    let ports = try await reply { loop.reserveTrunkPorts(for: bridge, .far, reply: $0) }
     var random = SystemRandomNumberGenerator()
     let leg = MediaLegConfiguration(
       .trunk(.init(port: ports.port, controlPort: ports.control)),
       stream: .init(
         canonicalName: "caller", unixMicroseconds: Int64(Date().timeIntervalSince1970 * 1_000_000),
         draw: { random.next() }))
-    try await reply { loop.open(bridge, [.right: leg], reply: $0) }
+    try await reply { loop.open(bridge, [.far: leg], reply: $0) }
     let local = LocalMedia(
       host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
       keyMaterial: (0..<LocalMedia.keyMaterialLength).map { _ in .random(in: .min...(.max), using: &random) })
@@ -219,7 +219,7 @@ final class SandboxCall: Sendable {
   func join(_ body: MessageBody?) throws {
     guard let body else { throw PeerFailure("there is no session description") }
     let plan = try exchange.withLock { try $0.accept(SessionDescription(parsing: body.bytes)) }
-    caller.apply(.plan(.right, plan), bridge)
+    caller.apply(.plan(.far, plan), bridge)
   }
 
   /// Answers the far end's offer.
@@ -228,7 +228,7 @@ final class SandboxCall: Sendable {
     let (answer, plan) = try exchange.withLock {
       try $0.answer(SessionDescription(parsing: offer.bytes), from: local)
     }
-    caller.apply(.plan(.right, plan), bridge)
+    caller.apply(.plan(.far, plan), bridge)
     return MessageBody(sessionDescription: Array(answer.text.utf8))
   }
 
@@ -242,10 +242,10 @@ final class SandboxCall: Sendable {
   }
 
   func press(_ codes: [Int]) {
-    caller.apply(.sendDigits(.right, codes: codes, milliseconds: 60, pause: 60), bridge)
+    caller.apply(.sendDigits(.far, codes: codes, milliseconds: 60, pause: 60), bridge)
   }
 
-  func play(_ tones: [Tone]) { caller.apply(.playTones(.right, tones), bridge) }
+  func play(_ tones: [Tone]) { caller.apply(.playTones(.far, tones), bridge) }
   func hangUp() { caller.execute(.hangUp(handle, HangUp())) }
 
   func sound<Value: Sendable>(
@@ -262,7 +262,7 @@ final class SandboxCall: Sendable {
     _ what: String, within seconds: Double = 30, where fits: (MediaStatistics) -> Bool
   ) async throws -> MediaStatistics {
     try await sound(what, within: seconds) {
-      if case .statistics(.right, let statistics) = $0, fits(statistics) { return statistics }
+      if case .statistics(.far, let statistics) = $0, fits(statistics) { return statistics }
       return nil
     }
   }
@@ -280,7 +280,7 @@ final class SandboxCall: Sendable {
 
   var figures: [MediaStatistics] {
     caller.sound(bridge).compactMap {
-      if case .statistics(.right, let statistics) = $0 { return statistics }
+      if case .statistics(.far, let statistics) = $0 { return statistics }
       return nil
     }
   }

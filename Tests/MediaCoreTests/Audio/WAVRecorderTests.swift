@@ -10,8 +10,8 @@ import Testing
     for packet in 0..<10 {
       // The right leg is answered 100 ms later, and its packets come with jitter.
       let range = (packet * 160)..<(packet * 160 + 160)
-      recorder.record(SampleBuffer(left[range]), of: .left, at: Self.at(packet * 20))
-      recorder.record(SampleBuffer(right[range]), of: .right, at: Self.at(100 + packet * 20 + packet % 3 * 7))
+      recorder.record(SampleBuffer(left[range]), on: .left, at: Self.at(packet * 20))
+      recorder.record(SampleBuffer(right[range]), on: .right, at: Self.at(100 + packet * 20 + packet % 3 * 7))
     }
     let (frames, dataSize) = Self.file(recorder)
     #expect(frames.map(\.left) == left + Array(repeating: 0, count: 800))
@@ -22,8 +22,8 @@ import Testing
   @Test func gapsAreSilence() {
     let recorder = WAVRecorder(samplingRate: 8_000, at: .zero)
     let sound = SampleBuffer(Array(repeating: 9, count: 160))
-    recorder.record(sound, of: .left, at: Self.at(0))
-    recorder.record(sound, of: .left, at: Self.at(500))
+    recorder.record(sound, on: .left, at: Self.at(0))
+    recorder.record(sound, on: .left, at: Self.at(500))
     let (frames, _) = Self.file(recorder)
     #expect(frames.count == 4_160)
     #expect(frames.indices.allSatisfy { (frames[$0].left == 9) == ($0 < 160 || $0 >= 4_000) })
@@ -34,9 +34,9 @@ import Testing
   @Test func aSilentLegHoldsNothingUp() {
     let recorder = WAVRecorder(samplingRate: 8_000, at: .zero)
     let sound = SampleBuffer(Array(repeating: 5, count: 160))
-    for packet in 0..<500 { recorder.record(sound, of: .right, at: Self.at(packet * 20)) }
+    for packet in 0..<500 { recorder.record(sound, on: .right, at: Self.at(packet * 20)) }
     #expect(recorder.milliseconds >= 10_000 - WAVRecorder.alignment)
-    recorder.record(sound, of: .left, at: Self.at(3_600_000))
+    recorder.record(sound, on: .left, at: Self.at(3_600_000))
     #expect(recorder.milliseconds >= 3_600_000 - WAVRecorder.alignment)
     var longest = 0
     var total = 0
@@ -49,7 +49,7 @@ import Testing
     #expect(longest <= WAVRecorder.maximumChunk)
     #expect(total == WAVRecorder.headSize + recorder.milliseconds * 32)
     // What the other leg says now comes behind what is written already.
-    recorder.record(sound, of: .right, at: Self.at(20_000))
+    recorder.record(sound, on: .right, at: Self.at(20_000))
     #expect(recorder.finish().count == 2)
     #expect(recorder.milliseconds == 3_600_020)
   }
@@ -57,10 +57,10 @@ import Testing
   @Test func theLimitHolds() {
     let recorder = WAVRecorder(samplingRate: 8_000, at: .zero)
     let sound = SampleBuffer(Array(repeating: 5, count: 1_600))
-    recorder.record(sound, of: .left, at: Self.at(WAVRecorder.maximumSeconds * 1_000 - 100))
-    recorder.record(sound, of: .left, at: Self.at(WAVRecorder.maximumSeconds * 1_000 + 100))
-    recorder.record(sound, of: .right, at: MonotonicInstant(microseconds: .max))
-    recorder.record(sound, of: .right, at: MonotonicInstant(microseconds: .min))
+    recorder.record(sound, on: .left, at: Self.at(WAVRecorder.maximumSeconds * 1_000 - 100))
+    recorder.record(sound, on: .left, at: Self.at(WAVRecorder.maximumSeconds * 1_000 + 100))
+    recorder.record(sound, on: .right, at: MonotonicInstant(microseconds: .max))
+    recorder.record(sound, on: .right, at: MonotonicInstant(microseconds: .min))
     _ = recorder.finish()
     #expect(recorder.milliseconds == WAVRecorder.maximumSeconds * 1_000)
   }

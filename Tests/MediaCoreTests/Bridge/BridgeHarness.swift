@@ -31,8 +31,8 @@ final class BridgeHarness {
   let outbox = PacketOutbox()
   var events: [MediaEvent] = []
   var now = MonotonicInstant(milliseconds: 1_000)
-  var phones: [BridgeSide: Phone] = [:]
-  private var ends: [BridgeSide: OfferAnswer] = [:]
+  var phones: [LegID: Phone] = [:]
+  private var ends: [LegID: OfferAnswer] = [:]
 
   init(
     _ left: AudioCodec, _ right: AudioCodec, leftEvents: Int? = 8_000, rightEvents: Int? = 8_000,
@@ -41,19 +41,10 @@ final class BridgeHarness {
     let bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: MediaWorkspace(), at: now)
     self.bridge = bridge
     for (side, codec, clock, time) in [
-      (BridgeSide.left, left, leftEvents, 20), (.right, right, rightEvents, rightPacketTime),
+      (LegID.near, left, leftEvents, 20), (.far, right, rightEvents, rightPacketTime),
     ] {
-      let number: Int32 = side == .left ? 1 : 2
-      var stream = MediaLegConfiguration.Stream(
-        source: UInt32(number) * 1_000, sequence: 10, timestamp: 90_000, canonicalName: "landline", seed: 5,
-        unixMicroseconds: 1_700_000_000_000_000)
-      stream.seed = UInt64(number)
-      var leg = MediaLegConfiguration(
-        .trunk(
-          TrunkTransport.Configuration(
-            port: MediaPort(rawValue: number), controlPort: MediaPort(rawValue: number + 10))), stream: stream)
-      leg.detectsTones = detectsTones
-      bridge.attach(side, leg, at: now)
+      let number: Int32 = side == .near ? 1 : 2
+      attach(side, port: number, detectsTones: detectsTones)
       let payloadType = UInt8(codec.staticPayloadType?.number ?? 111)
       phones[side] = Phone(
         port: MediaPort(rawValue: number), address: MediaAddress(ipv4: 0x7F00_0001, port: UInt16(5_000 + 2 * number)),
@@ -65,8 +56,21 @@ final class BridgeHarness {
     }
   }
 
+  /// Hands the bridge a leg on ports of its own.
+  func attach(_ id: LegID, port: Int32, detectsTones: Bool = false) {
+    let stream = MediaLegConfiguration.Stream(
+      source: UInt32(port) * 1_000, sequence: 10, timestamp: 90_000, canonicalName: "landline", seed: UInt64(port),
+      unixMicroseconds: 1_700_000_000_000_000)
+    var leg = MediaLegConfiguration(
+      .trunk(
+        TrunkTransport.Configuration(
+          port: MediaPort(rawValue: port), controlPort: MediaPort(rawValue: port + 10))), stream: stream)
+    leg.detectsTones = detectsTones
+    bridge.attach(id, leg, at: now)
+  }
+
   /// The phone offers, the bridge's leg takes the plan.
-  func agree(_ side: BridgeSide, _ attributes: String, clock: Int?, packetTime: Int = 20) throws {
+  func agree(_ side: LegID, _ attributes: String, clock: Int?, packetTime: Int = 20) throws {
     guard let phone = phones[side], var end = ends[side] else { return }
     let encoding = phone.codec == .opus ? "opus/48000/2" : "\(phone.codec.rawValue)/8000"
     let format = "\(phone.payloadType)"
@@ -99,7 +103,7 @@ final class BridgeHarness {
 
   /// The phone sends a payload in its next packet.
   func send(
-    _ side: BridgeSide, _ payload: [UInt8], ticks: UInt32, payloadType: UInt8? = nil, marker: Bool = false,
+    _ side: LegID, _ payload: [UInt8], ticks: UInt32, payloadType: UInt8? = nil, marker: Bool = false,
     lost: Bool = false
   ) {
     guard let phone = phones[side] else { return }
@@ -113,7 +117,7 @@ final class BridgeHarness {
   }
 
   func deliver(
-    _ side: BridgeSide, _ payload: [UInt8], sequence: UInt16, timestamp: UInt32, payloadType: UInt8,
+    _ side: LegID, _ payload: [UInt8], sequence: UInt16, timestamp: UInt32, payloadType: UInt8,
     marker: Bool = false, from address: MediaAddress? = nil
   ) {
     guard let phone = phones[side] else { return }
@@ -122,7 +126,7 @@ final class BridgeHarness {
       marker: marker, payloadType: payloadType, sequence: sequence, timestamp: timestamp, source: 77)
     for byte in payload { packet.append(byte) }
     bridge.receive(
-      packet, side: side, on: phone.port, from: address ?? phone.address, at: now, outbox: outbox, events: &events)
+      packet, of: side, on: phone.port, from: address ?? phone.address, at: now, outbox: outbox, events: &events)
     collect()
   }
 
@@ -142,11 +146,11 @@ final class BridgeHarness {
     outbox.removeAll()
   }
 
-  func controls(_ side: BridgeSide) -> Int { phones[side]?.controls.count ?? 0 }
-  func heard(_ side: BridgeSide) -> [Packet] { phones[side]?.heard ?? [] }
+  func controls(_ side: LegID) -> Int { phones[side]?.controls.count ?? 0 }
+  func heard(_ side: LegID) -> [Packet] { phones[side]?.heard ?? [] }
   var digits: [String] {
     events.compactMap {
-      if case .digit(let side, let digit) = $0 { "\(side.rawValue) \(digit.character)" } else { nil }
+      if case .digit(let side, let digit) = $0 { "\(side) \(digit.character)" } else { nil }
     }
   }
 }

@@ -8,16 +8,16 @@ import Testing
   @Test func sameCodecPassesUntouched() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
     for index in 0..<10 {
-      harness.send(.left, [UInt8](repeating: UInt8(index), count: 160), ticks: 160)
+      harness.send(.near, [UInt8](repeating: UInt8(index), count: 160), ticks: 160)
       harness.advance(milliseconds: 20)
     }
-    let heard = harness.heard(.right)
+    let heard = harness.heard(.far)
     #expect(heard.map { $0.payload.first } == (0..<10).map { UInt8($0) })
     #expect(heard.map(\.header.sequence) == (10..<20).map { UInt16($0) })
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == 160 })
     #expect(heard.allSatisfy { $0.header.source == 2_000 && $0.payload.count == 160 })
     #expect(heard.map(\.header.marker) == [true] + [Bool](repeating: false, count: 9))
-    #expect(harness.events.contains(.firstMedia(.left)))
+    #expect(harness.events.contains(.firstMedia(.near)))
   }
 
   @Test func aLatePacketKeepsItsNumberWherePacketsPassUntouched() throws {
@@ -25,11 +25,11 @@ import Testing
     let order: [UInt16] = [0, 1, 3, 4, 2, 2, 5, 8, 7, 9]
     for number in order {
       harness.deliver(
-        .left, [UInt8](repeating: UInt8(number), count: 160), sequence: 65_530 &+ number,
+        .near, [UInt8](repeating: UInt8(number), count: 160), sequence: 65_530 &+ number,
         timestamp: UInt32(number) * 160, payloadType: 0)
       harness.advance(milliseconds: 20)
     }
-    let heard = harness.heard(.right)
+    let heard = harness.heard(.far)
     #expect(heard.map { UInt16($0.payload[0]) } == [0, 1, 3, 4, 2, 5, 8, 7, 9])
     #expect(heard.allSatisfy { $0.header.sequence == 10 + UInt16($0.payload[0]) })
     let first = heard[0].header.timestamp
@@ -47,10 +47,10 @@ import Testing
     let samples = rate / 50
     for index in 0..<50 {
       let sound = TestSound.sine(440, samples: samples, from: index * samples, rate: Double(rate))
-      harness.send(.left, TestSound.encode(sound, encoder), ticks: UInt32(input.clockRate / 50))
+      harness.send(.near, TestSound.encode(sound, encoder), ticks: UInt32(input.clockRate / 50))
       harness.advance(milliseconds: 20)
     }
-    let heard = harness.heard(.right)
+    let heard = harness.heard(.far)
     #expect(heard.count == 50)
     let decoder = try AudioDecoder(output, samplingRate: 8_000)
     let sound = heard.flatMap { TestSound.decode($0.payload, decoder) }
@@ -60,15 +60,26 @@ import Testing
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == step })
   }
 
+  @Test func aBridgeJoinsNoMoreThanTwoLegs() throws {
+    let harness = try BridgeHarness(.pcmu, .pcma)
+    harness.attach(LegID(2), port: 3)
+    harness.attach(.near, port: 4)
+    harness.advance(milliseconds: 1_000)
+    let told = harness.events.compactMap { if case .statistics(let leg, _) = $0 { leg } else { nil as LegID? } }
+    #expect(told == [.near, .far])
+    harness.send(.near, [UInt8](repeating: 0xD5, count: 160), ticks: 160)
+    #expect(harness.heard(.far).count == 1)
+  }
+
   @Test(arguments: [10, 30, 40, 60])
   func packetsAreCutToThePeersLength(_ milliseconds: Int) throws {
     let harness = try BridgeHarness(.pcma, .pcmu, rightPacketTime: milliseconds)
     let encoder = try AudioEncoder(.pcma, samplingRate: 8_000)
     for index in 0..<60 {
-      harness.send(.left, TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), encoder), ticks: 160)
+      harness.send(.near, TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), encoder), ticks: 160)
       harness.advance(milliseconds: 20)
     }
-    let heard = harness.heard(.right)
+    let heard = harness.heard(.far)
     #expect(heard.count == 60 * 20 / milliseconds)
     #expect(heard.allSatisfy { $0.payload.count == milliseconds * 8 })
     let step = UInt32(milliseconds * 8)
@@ -84,25 +95,25 @@ import Testing
       switch index {
       case 20:
         // Overtaken by the next.
-        harness.send(.left, payload, ticks: 960, lost: true)
+        harness.send(.near, payload, ticks: 960, lost: true)
         let late = payload
-        let phone = try #require(harness.phones[.left])
+        let phone = try #require(harness.phones[.near])
         let next = TestSound.encode(TestSound.sine(440, samples: 160, from: 21 * 160), encoder)
-        harness.send(.left, next, ticks: 960)
+        harness.send(.near, next, ticks: 960)
         harness.deliver(
-          .left, late, sequence: phone.sequence &- 1, timestamp: phone.timestamp &- 960, payloadType: 111)
+          .near, late, sequence: phone.sequence &- 1, timestamp: phone.timestamp &- 960, payloadType: 111)
       case 21: break
-      case 30: harness.send(.left, payload, ticks: 960, lost: true)
-      default: harness.send(.left, payload, ticks: 960)
+      case 30: harness.send(.near, payload, ticks: 960, lost: true)
+      default: harness.send(.near, payload, ticks: 960)
       }
       harness.advance(milliseconds: 20)
     }
     harness.advance(milliseconds: 1_000)
-    let heard = harness.heard(.right)
+    let heard = harness.heard(.far)
     #expect(heard.count == 40)
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == 160 })
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.sequence &- $0.header.sequence == 1 })
-    let statistics = harness.lastStatistics(.left)
+    let statistics = harness.lastStatistics(.near)
     #expect(statistics?.received.reordered == 1)
     #expect((statistics?.received.recovered ?? 0) + (statistics?.received.concealed ?? 0) == 1)
   }
@@ -123,23 +134,23 @@ import Testing
       while let event = sender.next(at: harness.now, timestamp: stamp) {
         let packet = PacketBuffer()
         event.payload.append(to: packet)
-        let sequence = harness.phones[.left]?.sequence ?? 0
-        harness.phones[.left]?.sequence &+= 1
+        let sequence = harness.phones[.near]?.sequence ?? 0
+        harness.phones[.near]?.sequence &+= 1
         harness.deliver(
-          .left, packet.bytes, sequence: sequence, timestamp: event.timestamp, payloadType: 101, marker: event.marker)
+          .near, packet.bytes, sequence: sequence, timestamp: event.timestamp, payloadType: 101, marker: event.marker)
       }
       harness.advance(milliseconds: 10)
-      for packet in harness.heard(.right).dropFirst(read) where packet.header.payloadType == 101 {
+      for packet in harness.heard(.far).dropFirst(read) where packet.header.payloadType == 101 {
         let payload = PacketBuffer(packet.payload)
         receiver.receive(
           payload, offset: 0, count: payload.count, marker: packet.header.marker, sequence: packet.header.sequence,
           timestamp: packet.header.timestamp, at: packet.at, digits: &told)
       }
-      read = harness.heard(.right).count
+      read = harness.heard(.far).count
     }
     #expect(String(told.map(\.character)) == code)
     #expect(told.allSatisfy { $0.milliseconds == 100 })
-    #expect(harness.digits == code.map { "left \($0)" })
+    #expect(harness.digits == code.map { "near \($0)" })
   }
 
   /// The far end knows no events: what is pressed at the near end must not be lost.
@@ -151,18 +162,18 @@ import Testing
       while let event = sender.next(at: harness.now, timestamp: UInt32(harness.now.milliseconds) &* 8) {
         let packet = PacketBuffer()
         event.payload.append(to: packet)
-        harness.phones[.left]?.sequence &+= 1
+        harness.phones[.near]?.sequence &+= 1
         harness.deliver(
-          .left, packet.bytes, sequence: harness.phones[.left]?.sequence ?? 0, timestamp: event.timestamp,
+          .near, packet.bytes, sequence: harness.phones[.near]?.sequence ?? 0, timestamp: event.timestamp,
           payloadType: 101, marker: event.marker)
       }
       harness.advance(milliseconds: 10)
     }
-    #expect(harness.digits == ["left 4", "left 2"])
+    #expect(harness.digits == ["near 4", "near 2"])
     let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
     let detector = DTMFDetector(samplingRate: 8_000)
     var digits: [DigitPressed] = []
-    for packet in harness.heard(.right) {
+    for packet in harness.heard(.far) {
       let sound = SampleBuffer(TestSound.decode(packet.payload, decoder))
       detector.process(sound, from: 0, count: sound.count, digits: &digits)
     }
@@ -180,27 +191,27 @@ import Testing
         let packet = PacketBuffer()
         TelephoneEventPayload(code: code, isEnd: report > 3, volume: 10, duration: min(report, 4) * 160)
           .append(to: packet)
-        let sequence = harness.phones[.left]?.sequence ?? 0
-        harness.phones[.left]?.sequence &+= 1
+        let sequence = harness.phones[.near]?.sequence ?? 0
+        harness.phones[.near]?.sequence &+= 1
         harness.deliver(
-          .left, packet.bytes, sequence: sequence, timestamp: timestamp, payloadType: 101, marker: report == 1)
+          .near, packet.bytes, sequence: sequence, timestamp: timestamp, payloadType: 101, marker: report == 1)
         harness.advance(milliseconds: 20)
       }
       harness.advance(milliseconds: 400)
     }
-    #expect(harness.digits == ["left 5", "left 7"])
-    let codes = harness.heard(.right).filter { $0.header.payloadType == 101 }.compactMap(\.payload.first)
+    #expect(harness.digits == ["near 5", "near 7"])
+    let codes = harness.heard(.far).filter { $0.header.payloadType == 101 }.compactMap(\.payload.first)
     #expect(Set(codes) == (rightEvents == nil ? [] : [5, 7]))
   }
 
   @Test func keysGoOutAsToneWhereNoEventsWereAgreed() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu, rightEvents: nil)
-    harness.command(.sendDigits(.right, codes: [4, 2], milliseconds: 100, pause: 100))
+    harness.command(.sendDigits(.far, codes: [4, 2], milliseconds: 100, pause: 100))
     harness.advance(milliseconds: 600)
     let decoder = try AudioDecoder(.pcmu, samplingRate: 8_000)
     let detector = DTMFDetector(samplingRate: 8_000)
     var digits: [DigitPressed] = []
-    for packet in harness.heard(.right) {
+    for packet in harness.heard(.far) {
       let sound = SampleBuffer(TestSound.decode(packet.payload, decoder))
       detector.process(sound, from: 0, count: sound.count, digits: &digits)
     }
@@ -218,12 +229,12 @@ import Testing
       for _ in 0..<10 {
         let sound = SampleBuffer()
         tone.fill(sound, count: rate / 50)
-        harness.send(.left, TestSound.encode(sound.samples, encoder), ticks: UInt32(left.clockRate / 50))
+        harness.send(.near, TestSound.encode(sound.samples, encoder), ticks: UInt32(left.clockRate / 50))
         harness.advance(milliseconds: 20)
       }
     }
-    #expect(harness.digits == ["left 7", "left #"])
-    #expect(harness.heard(.right).count == 20)
+    #expect(harness.digits == ["near 7", "near #"])
+    #expect(harness.heard(.far).count == 20)
   }
 
   @Test func bothLegsAreRecordedSideBySide() throws {
@@ -233,9 +244,9 @@ import Testing
     let right = try AudioEncoder(.opus, samplingRate: 8_000)
     for index in 0..<100 {
       harness.send(
-        .left, TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), left), ticks: 160)
+        .near, TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), left), ticks: 160)
       harness.send(
-        .right, TestSound.encode(TestSound.sine(1_000, samples: 160, from: index * 160), right), ticks: 960)
+        .far, TestSound.encode(TestSound.sine(1_000, samples: 160, from: index * 160), right), ticks: 960)
       harness.advance(milliseconds: 20)
     }
     harness.command(.record(false))
@@ -262,13 +273,13 @@ import Testing
   @Test func aMutedLegIsHeardAsSilence() throws {
     for right in [AudioCodec.pcmu, .pcma] {
       let harness = try BridgeHarness(.pcmu, right)
-      harness.command(.mute(.left, true))
+      harness.command(.mute(.near, true))
       for _ in 0..<5 {
-        harness.send(.left, [UInt8](repeating: 0x12, count: 160), ticks: 160)
+        harness.send(.near, [UInt8](repeating: 0x12, count: 160), ticks: 160)
         harness.advance(milliseconds: 20)
       }
       let decoder = try AudioDecoder(right, samplingRate: 8_000)
-      let sound = harness.heard(.right).flatMap { TestSound.decode($0.payload, decoder) }
+      let sound = harness.heard(.far).flatMap { TestSound.decode($0.payload, decoder) }
       #expect(sound.count == 800)
       #expect(sound.allSatisfy { abs(Int($0)) <= 8 })
     }
@@ -276,30 +287,30 @@ import Testing
 
   @Test func nothingGoesToALegOnHold() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
-    #expect(harness.heard(.right).count == 1)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.far).count == 1)
     // It sends and does not want to hear.
-    try harness.agree(.right, "a=sendonly\r\n", clock: 8_000)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
-    #expect(harness.heard(.right).count == 1)
-    try harness.agree(.right, "a=inactive\r\n", clock: 8_000)
-    harness.send(.right, [UInt8](repeating: 1, count: 160), ticks: 160)
-    #expect(harness.heard(.left).isEmpty)
-    try harness.agree(.right, "a=sendrecv\r\n", clock: 8_000)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
-    #expect(harness.heard(.right).count == 2)
+    try harness.agree(.far, "a=sendonly\r\n", clock: 8_000)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.far).count == 1)
+    try harness.agree(.far, "a=inactive\r\n", clock: 8_000)
+    harness.send(.far, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.near).isEmpty)
+    try harness.agree(.far, "a=sendrecv\r\n", clock: 8_000)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.far).count == 2)
   }
 
   @Test func whatIsNotOfTheCallIsCountedAndDropped() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
-    harness.send(.left, [1, 2, 3], ticks: 160, payloadType: 77)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
+    harness.send(.near, [1, 2, 3], ticks: 160, payloadType: 77)
     harness.deliver(
-      .left, [UInt8](repeating: 9, count: 160), sequence: 102, timestamp: 7_320, payloadType: 0,
+      .near, [UInt8](repeating: 9, count: 160), sequence: 102, timestamp: 7_320, payloadType: 0,
       from: MediaAddress(ipv4: 0x0A00_0001, port: 9))
     harness.advance(milliseconds: 1_000)
-    #expect(harness.heard(.right).count == 1)
-    let dropped = harness.lastStatistics(.left)?.dropped ?? []
+    #expect(harness.heard(.far).count == 1)
+    let dropped = harness.lastStatistics(.near)?.dropped ?? []
     #expect(dropped[DropReason.source.rawValue] == 1)
     #expect(dropped[DropReason.payloadType.rawValue] + dropped[DropReason.kind.rawValue] == 1)
   }
@@ -307,36 +318,36 @@ import Testing
   @Test func aFloodFromTheRightAddressIsCapped() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
     for _ in 0..<(MediaBridge.maximumPacketsPerSecond + 50) {
-      harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+      harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
     }
     harness.advance(milliseconds: 1_000)
-    #expect(harness.heard(.right).count == MediaBridge.maximumPacketsPerSecond)
-    #expect(harness.lastStatistics(.left)?.dropped[DropReason.rate.rawValue] == 50)
+    #expect(harness.heard(.far).count == MediaBridge.maximumPacketsPerSecond)
+    #expect(harness.lastStatistics(.near)?.dropped[DropReason.rate.rawValue] == 50)
   }
 
   @Test func silenceIsToldOnceAndSoIsItsEnd() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
     harness.advance(milliseconds: 9_000)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 72_000)
-    #expect(harness.events.filter { $0 == .silence(.left) }.count == 1)
-    #expect(harness.events.filter { $0 == .soundAgain(.left) }.count == 1)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 72_000)
+    #expect(harness.events.filter { $0 == .silence(.near) }.count == 1)
+    #expect(harness.events.filter { $0 == .soundAgain(.near) }.count == 1)
   }
 
   @Test func closingTellsAndReleases() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
     harness.command(.close)
     #expect(harness.events.last == .closed)
     #expect(harness.bridge.nextDeadline == nil)
-    let before = harness.heard(.right).count
-    harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160)
-    #expect(harness.heard(.right).count == before)
+    let before = harness.heard(.far).count
+    harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.far).count == before)
   }
 }
 
 extension BridgeHarness {
-  func lastStatistics(_ side: BridgeSide) -> MediaStatistics? {
+  func lastStatistics(_ side: LegID) -> MediaStatistics? {
     for event in events.reversed() {
       if case .statistics(side, let statistics) = event { return statistics }
     }
@@ -352,31 +363,31 @@ extension BridgeHarness {
     let library = try BridgePromptTests.library.get()
     let harness = try BridgeHarness(codec, .pcmu)
     let start = harness.now
-    harness.command(.play(.left, [.connected, .goodbye], from: library))
+    harness.command(.play(.near, [.connected, .goodbye], from: library))
     let packets = library.recording(.connected, codec).packets + library.recording(.goodbye, codec).packets
     harness.advance(milliseconds: Int64(packets.count * 20) + 100)
-    let heard = harness.heard(.left)
+    let heard = harness.heard(.near)
     #expect(heard.map(\.payload) == packets)
     #expect(
       heard.map { $0.at.milliseconds(since: start) } == packets.indices.map { Int64($0 * 20) })
     let step = UInt32(codec.clockRate / 50)
     #expect(zip(heard, heard.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == step })
-    #expect(harness.events.contains(.promptEnded(.left, finished: true)))
+    #expect(harness.events.contains(.promptEnded(.near, finished: true)))
     // The other leg is heard again.
-    harness.send(.right, [UInt8](repeating: 1, count: 160), ticks: 160)
-    #expect(harness.heard(.left).count == packets.count + 1)
-    #expect(harness.heard(.left).last?.header.marker == true)
+    harness.send(.far, [UInt8](repeating: 1, count: 160), ticks: 160)
+    #expect(harness.heard(.near).count == packets.count + 1)
+    #expect(harness.heard(.near).last?.header.marker == true)
   }
 
   @Test func aPromptCanBeStopped() throws {
     let library = try BridgePromptTests.library.get()
     let harness = try BridgeHarness(.pcmu, .pcmu)
-    harness.command(.play(.left, [.connected], from: library))
+    harness.command(.play(.near, [.connected], from: library))
     harness.advance(milliseconds: 200)
-    harness.command(.stopPlaying(.left))
+    harness.command(.stopPlaying(.near))
     harness.advance(milliseconds: 2_000)
-    #expect(harness.heard(.left).count == 11)
-    #expect(harness.events.contains(.promptEnded(.left, finished: false)))
+    #expect(harness.heard(.near).count == 11)
+    #expect(harness.events.contains(.promptEnded(.near, finished: false)))
   }
 }
 
@@ -384,20 +395,20 @@ extension BridgeHarness {
   @Test func reportsOfBothLegsCarryLossAndTime() throws {
     let harness = try BridgeHarness(.pcmu, .pcmu)
     for index in 0..<600 {
-      harness.send(.left, [UInt8](repeating: 1, count: 160), ticks: 160, lost: index % 10 == 9)
+      harness.send(.near, [UInt8](repeating: 1, count: 160), ticks: 160, lost: index % 10 == 9)
       harness.advance(milliseconds: 20)
     }
-    let statistics = try #require(harness.lastStatistics(.left))
+    let statistics = try #require(harness.lastStatistics(.near))
     #expect(abs(statistics.received.lossRate - 0.1) < 0.03)
     #expect(statistics.received.jitter < 0.5)
     #expect(statistics.received.meanOpinionScore < 4)
     #expect(statistics.received.meanOpinionScore > 1)
     // Two seconds in which nothing comes: nothing to judge by, and the counts stay.
     harness.advance(milliseconds: 2000)
-    let silent = try #require(harness.lastStatistics(.left))
+    let silent = try #require(harness.lastStatistics(.near))
     #expect(silent.received.packets == statistics.received.packets)
     #expect(silent.received.meanOpinionScore == 0)
-    #expect(harness.controls(.left) > 0)
-    #expect(harness.controls(.right) > 0)
+    #expect(harness.controls(.near) > 0)
+    #expect(harness.controls(.far) > 0)
   }
 }

@@ -141,14 +141,14 @@ import Testing
     network.run(milliseconds: 1_000)
     #expect(network.events[.left]?.last == .closed)
     #expect(network.left.nextDeadline == nil)
-    #expect(network.bridgeEvents.contains(.bye(.left)))
+    #expect(network.bridgeEvents.contains(.bye(.near)))
   }
 
   @Test("An echo gives back sound and keys, and a prompt takes its place")
   func echo() throws {
     let network = try EndpointNetwork(.opus, nil)
     try network.join()
-    network.command(.echo(.left, dropping: 0))
+    network.command(.echo(.near, dropping: 0))
     let speech = try TestSpeech.prompt(.early, samplingRate: 48_000)
     network.say(speech, .left)
     network.played[.left] = []
@@ -159,14 +159,14 @@ import Testing
     network.run(milliseconds: 1_000)
     #expect(network.digits(.left) == "456")
     let library = try TestSpeech.prompts.get()
-    network.command(.play(.left, [.cut], from: library))
+    network.command(.play(.near, [.cut], from: library))
     network.played[.left] = []
     network.run(milliseconds: 2_000)
     let prompt = try TestSpeech.prompt(.cut, samplingRate: 48_000)
     let said = TestSpeech.likeness(prompt, from: 500, network.played[.left] ?? [], samplingRate: 48_000)
     #expect(said.correlation >= 0.9, "\(said)")
     network.run(milliseconds: Int64(library.recording(.cut, .opus).milliseconds))
-    #expect(network.bridgeEvents.contains(.promptEnded(.left, finished: true)))
+    #expect(network.bridgeEvents.contains(.promptEnded(.near, finished: true)))
     // The echo goes on behind it.
     network.say(speech, .left)
     network.played[.left] = []
@@ -180,7 +180,7 @@ import Testing
   func lossyEcho(dropping: Int) throws {
     let network = try EndpointNetwork(.pcmu, nil)
     try network.join()
-    network.command(.echo(.left, dropping: dropping))
+    network.command(.echo(.near, dropping: dropping))
     network.run(milliseconds: 20_000)
     let last = try #require(network.statistics(.left).last).received
     let rate = Double(last.lost) / (Double(last.packets) + Double(last.lost))
@@ -191,7 +191,7 @@ import Testing
   func noEchoBetweenTwo() throws {
     let network = try EndpointNetwork(.pcmu, .pcmu)
     try network.join()
-    network.command(.echo(.left, dropping: 0))
+    network.command(.echo(.near, dropping: 0))
     network.handle(.sendDigits(codes: [7], milliseconds: 80, pause: 80), .left)
     network.run(milliseconds: 1_000)
     #expect(network.digits(.left).isEmpty)

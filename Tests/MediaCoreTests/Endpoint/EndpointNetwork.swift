@@ -80,7 +80,7 @@ final class EndpointNetwork {
     let workspace = MediaWorkspace()
     bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: workspace, at: now)
     bridge.attach(
-      .left,
+      .near,
       MediaLegConfiguration(
         .app(.init(port: Self.appPort, certificate: gatewayCertificate, credentials: theirs)), stream: stream(1)),
       at: now)
@@ -94,7 +94,7 @@ final class EndpointNetwork {
     left = AudioEndpoint(configuration, workspace: workspace, at: now)
     if rightCodec != nil {
       bridge.attach(
-        .right,
+        .far,
         MediaLegConfiguration(
           .trunk(.init(port: Self.trunkPort, controlPort: Self.trunkControl)), stream: stream(3)), at: now)
       var phone = AudioEndpoint.Configuration(
@@ -119,13 +119,13 @@ final class EndpointNetwork {
     var app = MediaPolicy.app
     app.codecs = AudioCodec.allCases
     let plans = try Self.agree(policy, offering, app, answering)
-    command(.plan(.left, plans.answerer))
+    command(.plan(.near, plans.answerer))
     handle(.plan(plans.offerer), .left)
     guard let rightCodec else { return }
     let trunk = try Self.agree(
       MediaPolicy(codecs: [rightCodec], protection: .none), LocalMedia(host: .ipv4(0x7F00_0001), port: 5_000),
       MediaPolicy(codecs: [rightCodec], protection: .none), LocalMedia(host: .ipv4(0x7F00_0003), port: 7_000))
-    command(.plan(.right, trunk.offerer))
+    command(.plan(.far, trunk.offerer))
     handle(.plan(trunk.answerer), .right)
   }
 
@@ -217,7 +217,7 @@ final class EndpointNetwork {
     packet.replace(with: one.bytes)
     if one.isInward {
       bridge.receive(
-        packet, side: one.end == .left ? .left : .right, on: one.port, from: one.source, at: now, outbox: outbox,
+        packet, of: one.end == .left ? .near : .far, on: one.port, from: one.source, at: now, outbox: outbox,
         events: &bridgeEvents)
       collect(from: nil)
     } else {

@@ -100,14 +100,14 @@ final class JoinedCall {
     let trunkLeg = TrunkTransport.Configuration(
       port: JoinedCall.trunkPort, controlPort: JoinedCall.trunkControlPort)
     for (side, transport) in [
-      (BridgeSide.left, MediaLegConfiguration.Transport.app(appLeg)), (.right, .trunk(trunkLeg)),
+      (LegID.near, MediaLegConfiguration.Transport.app(appLeg)), (.far, .trunk(trunkLeg)),
     ] {
       let stream = MediaLegConfiguration.Stream(
         canonicalName: "landline", unixMicroseconds: 1_700_000_000_000_000, draw: { random.next() })
       bridge.attach(side, MediaLegConfiguration(transport, stream: stream), at: now)
     }
-    bridge.handle(.plan(.left, plans.app), at: now, outbox: outbox, events: &events)
-    bridge.handle(.plan(.right, plans.trunk), at: now, outbox: outbox, events: &events)
+    bridge.handle(.plan(.near, plans.app), at: now, outbox: outbox, events: &events)
+    bridge.handle(.plan(.far, plans.trunk), at: now, outbox: outbox, events: &events)
     carry()
   }
 
@@ -152,14 +152,14 @@ final class JoinedCall {
         app.receive(delivery.bytes, at: now)
       } else {
         fromApp.arrive(delivery.bytes)
-        deliver(delivery.bytes, .left, JoinedCall.appPort, from: JoinedCall.appAddress)
+        deliver(delivery.bytes, .near, JoinedCall.appPort, from: JoinedCall.appAddress)
       }
     }
     while let delivery = setupNetwork.next(at: now) {
       if delivery.direction == .back {
         app.receive(delivery.bytes, at: now)
       } else {
-        deliver(delivery.bytes, .left, JoinedCall.appPort, from: JoinedCall.appAddress)
+        deliver(delivery.bytes, .near, JoinedCall.appPort, from: JoinedCall.appAddress)
       }
     }
     while let delivery = trunkNetwork.next(at: now) {
@@ -169,7 +169,7 @@ final class JoinedCall {
         trunk.receiveRTP(packet, at: now)
       } else {
         fromTrunk.arrive(delivery.bytes)
-        deliver(delivery.bytes, .right, JoinedCall.trunkPort, from: JoinedCall.trunkAddress)
+        deliver(delivery.bytes, .far, JoinedCall.trunkPort, from: JoinedCall.trunkAddress)
       }
     }
     while let delivery = controlNetwork.next(at: now) {
@@ -178,7 +178,7 @@ final class JoinedCall {
         guard trunkReceiving.map({ $0.unprotectRTCP(packet) == .opened }) ?? true else { continue }
         trunk.receiveRTCP(packet, at: now)
       } else {
-        deliver(delivery.bytes, .right, JoinedCall.trunkControlPort, from: JoinedCall.trunkControl)
+        deliver(delivery.bytes, .far, JoinedCall.trunkControlPort, from: JoinedCall.trunkControl)
       }
     }
     bridge?.advance(to: now, outbox: outbox, events: &events)
@@ -199,9 +199,9 @@ final class JoinedCall {
     }
   }
 
-  private func deliver(_ bytes: [UInt8], _ side: BridgeSide, _ port: MediaPort, from address: MediaAddress) {
+  private func deliver(_ bytes: [UInt8], _ side: LegID, _ port: MediaPort, from address: MediaAddress) {
     bridge?.receive(
-      PacketBuffer(bytes), side: side, on: port, from: address, at: now, outbox: outbox, events: &events)
+      PacketBuffer(bytes), of: side, on: port, from: address, at: now, outbox: outbox, events: &events)
     carry()
   }
 
@@ -233,19 +233,19 @@ final class JoinedCall {
   }
 
   private static func isSecured(_ event: MediaEvent) -> Bool {
-    if case .transport(.left, .secured) = event { true } else { false }
+    if case .transport(.near, .secured) = event { true } else { false }
   }
 
   // MARK: What was told
 
-  func statistics(_ side: BridgeSide) -> MediaStatistics? {
+  func statistics(_ side: LegID) -> MediaStatistics? {
     for event in events.reversed() {
       if case .statistics(side, let statistics) = event { return statistics }
     }
     return nil
   }
 
-  func digits(_ side: BridgeSide) -> [Int] {
+  func digits(_ side: LegID) -> [Int] {
     events.compactMap { if case .digit(side, let digit) = $0 { digit.code } else { nil } }
   }
 }

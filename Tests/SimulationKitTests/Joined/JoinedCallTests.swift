@@ -132,7 +132,7 @@ struct JoinedCallTests {
     call.trunk.speak(from: nil)
     call.run(milliseconds: 2_500)
 
-    #expect(call.events.contains(.firstMedia(.left)) && call.events.contains(.firstMedia(.right)))
+    #expect(call.events.contains(.firstMedia(.near)) && call.events.contains(.firstMedia(.far)))
     let clear = (
       try Sound.clearness(call.app.phone.sounds(), call.trunk.frequency),
       try Sound.clearness(call.trunk.sounds(), call.app.phone.frequency)
@@ -140,16 +140,16 @@ struct JoinedCallTests {
     #expect(clear.0 >= test.clear && clear.1 >= test.clear, "\(clear)")
 
     let heard = [
-      (call.digits(.left), fromApp), (call.trunk.digits.map(\.code), fromApp), (call.digits(.right), fromTrunk),
+      (call.digits(.near), fromApp), (call.trunk.digits.map(\.code), fromApp), (call.digits(.far), fromTrunk),
       (call.app.phone.digits.map(\.code), fromTrunk),
     ]
     for (digits, pressed) in heard {
       // Whatever is lost, nothing is invented, doubled or out of order.
       #expect(digits == pressed || !test.hasExactDigits && isPart(digits, of: pressed), "\(digits) of \(pressed)")
     }
-    try agree(call, test, .left, call.fromApp)
-    try agree(call, test, .right, call.fromTrunk)
-    let received = try #require(call.statistics(.left)).received
+    try agree(call, test, .near, call.fromApp)
+    try agree(call, test, .far, call.fromTrunk)
+    let received = try #require(call.statistics(.near)).received
     #expect(received.recovered >= test.recovered, "\(received.recovered) of \(received.lost)")
     try release(call, test)
   }
@@ -165,13 +165,13 @@ struct JoinedCallTests {
   }
 
   /// The bridge counts what the network knows.
-  private func agree(_ call: JoinedCall, _ test: Case, _ side: BridgeSide, _ passage: JoinedCall.Passage) throws {
+  private func agree(_ call: JoinedCall, _ test: Case, _ side: LegID, _ passage: JoinedCall.Passage) throws {
     let statistics = try #require(call.statistics(side))
     // Media that came before the keys, or late from before the first packet, is known to the network alone.
     #expect(abs(Int(statistics.received.packets) - passage.arrived.count) <= 3)
     #expect(abs(Int(statistics.received.lost) - passage.lost) <= 3)
-    #expect(statistics.sent.packets == (side == .left ? call.sentToApp : call.sentToTrunk))
-    let network = side == .left ? test.scene.app : test.scene.trunk
+    #expect(statistics.sent.packets == (side == .near ? call.sentToApp : call.sentToTrunk))
+    let network = side == .near ? test.scene.app : test.scene.trunk
     let longest =
       Double(2 * (network.delay + network.jitter) + (network.reorder > 0 ? network.reorderDelay * 2 : 0)) / 1000
     if let roundTrip = statistics.roundTrip {
