@@ -20,6 +20,34 @@ public struct LegID: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Reads what ``description`` writes; `nil` for any other text.
+  public init?(_ text: String) {
+    switch text {
+    case "near": self = .near
+    case "far": self = .far
+    default:
+      guard text.hasPrefix("leg "), let number = UInt8(text.dropFirst(4)), number > 1 else { return nil }
+      self.init(number)
+    }
+  }
+
   /// By the order in which the legs joined.
   public static func < (first: LegID, second: LegID) -> Bool { first.number < second.number }
+}
+
+/// As its ``description``: `"near"`, `"far"`, `"leg 2"`.
+extension LegID: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard let leg = LegID(text) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" names no leg of a call")
+    }
+    self = leg
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
 }

@@ -142,17 +142,17 @@ struct RulesScene {
     sources.record?.story.append(CallRecord.StoryLine(milliseconds: 100, text: text))
   }
 
-  mutating func note(_ kind: CallTrace.Note.Kind, _ side: CallTrace.Side? = nil, _ text: String = "") {
+  mutating func note(_ kind: CallTrace.Note.Kind, _ side: LegID? = nil, _ text: String = "") {
     trace.notes.append(CallTrace.Note(at: clock * 1_000, kind: kind, side: side, text: text))
     if sources.trace != nil { sources.trace = trace }
   }
 
   /// Seconds of sound, one for each value of loss.
   mutating func seconds(
-    near: Int64, far: Int64, count: Int = 6, loss: Double = 0, jitter: Double = 1, side: CallTrace.Side = .far
+    near: Int64, far: Int64, count: Int = 6, loss: Double = 0, jitter: Double = 1, side: LegID = .far
   ) {
     for second in 0..<count {
-      for (place, packets) in [(CallTrace.Side.near, near), (.far, far)] {
+      for (place, packets) in [(LegID.near, near), (.far, far)] {
         let isBad = place == side
         let direction = CallTrace.Direction(
           packets: packets * Int64(second + 1), bytes: packets * 160, lost: 0, lossRate: isBad ? loss : 0,
@@ -165,7 +165,7 @@ struct RulesScene {
     sources.trace = trace
   }
 
-  mutating func plan(_ side: CallTrace.Side, _ codec: String, direction: String = "sendrecv") {
+  mutating func plan(_ side: LegID, _ codec: String, direction: String = "sendrecv") {
     trace.plans.append(
       CallTrace.Plan(
         at: 0, side: side, codec: codec, clockRate: 8_000, payloadType: 0, packetMilliseconds: 20, security: "RTP",

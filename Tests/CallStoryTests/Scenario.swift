@@ -139,7 +139,7 @@ struct Scenario {
     scenario.received("SIP/2.0 200 OK", "good-2@gw", "2 INVITE", 2_800_000, body: answer)
     scenario.sent("ACK sip:\(number)@127.0.0.1:5080 SIP/2.0", "good-2@gw", "2 ACK", 2_801_000)
     scenario.line("accepted", 2_301_000)
-    for (side, codec, clock) in [(CallTrace.Side.near, "opus", 48_000), (.far, "PCMA", 8_000)] {
+    for (side, codec, clock) in [(LegID.near, "opus", 48_000), (.far, "PCMA", 8_000)] {
       scenario.recorder.plan(
         .init(
           at: 2_302_000, side: side, codec: codec, clockRate: clock, payloadType: 8, packetMilliseconds: 20,
@@ -157,7 +157,7 @@ struct Scenario {
     return scenario
   }
 
-  mutating func second(_ side: CallTrace.Side, _ second: Int, score: Double, lost: Int64 = 0) {
+  mutating func second(_ side: LegID, _ second: Int, score: Double, lost: Int64 = 0) {
     let direction = CallTrace.Direction(
       packets: Int64(second * 50), bytes: Int64(second * 8000), lost: lost, lossRate: 0, jitter: 1.25, score: score)
     recorder.second(

@@ -33,7 +33,7 @@ extension CallTrace {
     var words: [String] = []
     if dialogs.indices.contains(message.dialog) {
       let dialog = dialogs[message.dialog]
-      words.append("\(dialog.side.rawValue) side" + (dialog.trunk.map { ", trunk \($0)" } ?? ""))
+      words.append("\(dialog.side) side" + (dialog.trunk.map { ", trunk \($0)" } ?? ""))
     }
     if message.transport == "tls" { words.append("went over TLS") }
     if message.isRepeated { words.append("repeated") }
@@ -54,7 +54,7 @@ extension CallTrace {
       add(line.at, "\(way) \(line.type)\(line.text.isEmpty ? "" : ": \(line.text)")")
     }
     for note in notes {
-      let side = note.side.map { "\($0.rawValue) side " } ?? ""
+      let side = note.side.map { "\($0) side " } ?? ""
       add(note.at, "\(side)\(note.kind.rawValue)\(note.text.isEmpty ? "" : ": \(note.text)")")
     }
     return remarks.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element.text)

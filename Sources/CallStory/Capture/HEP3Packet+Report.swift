@@ -27,7 +27,7 @@ extension HEP3Packet {
     let jitter = whole(received.jitter * Double(clockRate) / 1000, 0...Int64(UInt32.max))
     let roundTrip = second.roundTrip.map { ",\"round_trip\":\(StoryTeller.decimal($0, 2))" } ?? ""
     let score = received.score > 0 ? ",\"mos\":\(StoryTeller.decimal(received.score, 2))" : ""
-    return "{\"type\":200,\"ssrc\":0,\"report_count\":1,\"side\":\"\(second.side.rawValue)\""
+    return "{\"type\":200,\"ssrc\":0,\"report_count\":1,\"side\":\"\(second.side)\""
       + ",\"sender_information\":{\"ntp_timestamp_sec\":\(at / 1_000_000 + ntpOffset)"
       + ",\"ntp_timestamp_usec\":\(at % 1_000_000),\"rtp_timestamp\":0,\"packets\":\(second.sent.packets)"
       + ",\"octets\":\(second.sent.bytes)},\"report_blocks\":[{\"source_ssrc\":0,\"fraction_lost\":\(fraction)"

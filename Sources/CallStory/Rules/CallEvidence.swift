@@ -132,7 +132,7 @@ public struct CallEvidence: Sendable {
       || story.contains { if case .hungUp = $0.event { true } else { false } }
   }
 
-  func notes(_ kind: CallTrace.Note.Kind, _ side: CallTrace.Side? = nil) -> [CallTrace.Note] {
+  func notes(_ kind: CallTrace.Note.Kind, _ side: LegID? = nil) -> [CallTrace.Note] {
     (sources.trace?.notes ?? []).filter { $0.kind == kind && (side == nil || $0.side == side) }
   }
 

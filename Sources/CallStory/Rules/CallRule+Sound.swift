@@ -206,7 +206,7 @@ extension CallRule {
   }
 
   /// Whether the last plan of a side lets sound in from there.
-  private static func receives(_ call: CallEvidence, _ side: CallTrace.Side) -> Bool {
+  private static func receives(_ call: CallEvidence, _ side: LegID) -> Bool {
     let direction = call.sources.trace?.plans.last { $0.side == side }?.direction
     return direction.flatMap(MediaDirection.init)?.receives ?? true
   }
@@ -218,12 +218,12 @@ extension CallRule {
     }
   }
 
-  private static func name(_ side: CallTrace.Side) -> String { side == .near ? "calling side" : "called side" }
+  private static func name(_ side: LegID) -> String { side == .near ? "calling side" : "called side" }
 
   private static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
 
   private struct Worst {
-    let side: CallTrace.Side
+    let side: LegID
     let seconds: Int
     let mean: Double
     let peak: Double
@@ -233,7 +233,7 @@ extension CallRule {
   private static func worst(
     _ call: CallEvidence, _ figure: (CallTrace.Second) -> Double, above limit: Double
   ) -> Worst? {
-    CallTrace.Side.allCases.compactMap { side -> Worst? in
+    (call.sources.trace?.soundingLegs ?? []).compactMap { side -> Worst? in
       let bad = (call.sources.trace?.seconds ?? []).filter { $0.side == side }.dropFirst().map(figure)
         .filter { $0 > limit && $0.isFinite && $0 < 1e9 }
       guard bad.count >= badSeconds else { return nil }

@@ -5,7 +5,7 @@ import SIPCore
 struct EvidenceAttempt: Sendable {
   /// `nil` for a SIP address that was called directly.
   let trunk: String?
-  let side: CallTrace.Side
+  let side: LegID
   let sipCallID: String
   let facts: CallStorySources.TrunkFacts?
   /// In order of time.

@@ -1,3 +1,5 @@
+public import CallModel
+
 /// The story of one call, ready to be shown: as text by `landline explain`, as JSON for the page of the call.
 public struct CallStory: Codable, Hashable, Sendable {
   /// The id that `landline explain` takes.
@@ -205,7 +207,7 @@ public struct CallStory: Codable, Hashable, Sendable {
   /// A session description that was exchanged.
   public struct Description: Codable, Hashable, Sendable {
     /// The leg that it belongs to.
-    public var side: CallTrace.Side
+    public var side: LegID
     /// `offer` or `answer`.
     public var role: String
     /// `app`, `gateway`, or the trunk's name.
@@ -217,7 +219,7 @@ public struct CallStory: Codable, Hashable, Sendable {
     /// `opus/48000, PCMU, PCMA · DTLS-SRTP`.
     public var summary: String
 
-    public init(side: CallTrace.Side, role: String, from: String, microseconds: Int64, text: String, summary: String) {
+    public init(side: LegID, role: String, from: String, microseconds: Int64, text: String, summary: String) {
       self.side = side
       self.role = role
       self.from = from
@@ -248,7 +250,7 @@ public struct CallStory: Codable, Hashable, Sendable {
 
   /// The sound of one leg over the whole call.
   public struct Leg: Codable, Hashable, Sendable {
-    public var side: CallTrace.Side
+    public var side: LegID
     /// What the gateway received of this leg; counts are totals.
     public var received: CallTrace.Direction
     /// What the gateway sent to this leg; counts are totals, and all are 0 for a call without a trace.
@@ -259,7 +261,7 @@ public struct CallStory: Codable, Hashable, Sendable {
     public var worstScore: Double?
 
     public init(
-      side: CallTrace.Side, received: CallTrace.Direction, sent: CallTrace.Direction, meanScore: Double?,
+      side: LegID, received: CallTrace.Direction, sent: CallTrace.Direction, meanScore: Double?,
       worstScore: Double?
     ) {
       self.side = side

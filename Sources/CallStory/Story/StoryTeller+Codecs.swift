@@ -30,7 +30,7 @@ extension StoryTeller {
     var offer: Said?
     var answer: Said?
 
-    init(_ said: [Said], side: CallTrace.Side) {
+    init(_ said: [Said], side: LegID) {
       for one in said where one.story.side == side {
         if one.isOffer {
           offer = one
@@ -53,7 +53,7 @@ extension StoryTeller {
     }
   }
 
-  private func codec(_ side: CallTrace.Side) -> String? { trace?.plans.last { $0.side == side }?.codec }
+  private func codec(_ side: LegID) -> String? { trace?.plans.last { $0.side == side }?.codec }
 
   /// Whether no second leg is looked for.
   private var isAnsweredHere: Bool {

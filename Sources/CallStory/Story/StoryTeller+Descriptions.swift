@@ -76,7 +76,7 @@ extension StoryTeller {
   }
 
   private func said(
-    _ text: String, side: CallTrace.Side, dialog: Int?, role: String, from: String, isFromGateway: Bool, at: Int64
+    _ text: String, side: LegID, dialog: Int?, role: String, from: String, isFromGateway: Bool, at: Int64
   ) -> Said {
     var read: SessionDescription?
     let summary: String

@@ -5,7 +5,7 @@ import CallModel
 extension StoryTeller {
   /// The sound of each leg: the totals of its last second, and the scores of all.
   var media: [CallStory.Leg] {
-    let legs = CallTrace.Side.allCases.compactMap { side -> CallStory.Leg? in
+    let legs = (trace?.soundingLegs ?? []).compactMap { side -> CallStory.Leg? in
       let seconds = (trace?.seconds ?? []).filter { $0.side == side }
       guard let last = seconds.max(by: { $0.at < $1.at }) else { return nil }
       let scores = seconds.lazy.map(\.received.score).filter { $0 > 0 }
@@ -19,7 +19,7 @@ extension StoryTeller {
   /// Of a call without a trace: what its record has.
   private var recordedMedia: [CallStory.Leg] {
     guard let quality = call?.quality else { return [] }
-    func leg(_ side: CallTrace.Side, _ direction: CallQuality.Direction, _ mean: Double?) -> CallStory.Leg {
+    func leg(_ side: LegID, _ direction: CallQuality.Direction, _ mean: Double?) -> CallStory.Leg {
       let received = CallTrace.Direction(
         packets: Int64(clamping: direction.packets), bytes: 0, lost: 0, lossRate: direction.loss ?? 0,
         jitter: direction.jitter ?? 0, score: direction.meanOpinionScore ?? 0)

@@ -52,7 +52,7 @@ struct StoryTeller {
         let id = "near\(near.count + 1)"
         near.append(CallStory.Lane(id: id, title: title, detail: address))
         ids.append(id)
-      case .far:
+      default:
         let id = "far\(far.count + 1)"
         far.append(CallStory.Lane(id: id, title: title, detail: address))
         ids.append(id)
@@ -83,12 +83,12 @@ struct StoryTeller {
   }
 
   /// The lane that stands for a side at a time: of several attempts the last one begun.
-  func lane(of side: CallTrace.Side, at time: Int64) -> String {
+  func lane(of side: LegID, at time: Int64) -> String {
     let latest = messages.last { $0.message.at <= time && dialog(of: $0)?.side == side }
     if let latest { return lane(ofDialog: latest.message.dialog) }
     switch side {
     case .near: return lanes.first { $0.id != StoryTeller.gateway }?.id ?? StoryTeller.gateway
-    case .far: return lanes.last?.id ?? StoryTeller.gateway
+    default: return lanes.last?.id ?? StoryTeller.gateway
     }
   }
 

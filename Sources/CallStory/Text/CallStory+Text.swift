@@ -1,3 +1,5 @@
+import CallModel
+
 extension CallStory {
   /// The story as `landline explain` prints it: plain text, no line longer than the width.
   /// - Parameters:
@@ -112,7 +114,7 @@ extension CallStory {
     var shown: [String: String] = [:]
     for description in descriptions {
       let time = LadderText.time(description.microseconds, columns: 0)
-      page.paragraph("\(description.side.rawValue) side, \(description.role) of \(description.from) at \(time) s")
+      page.paragraph("\(description.side) side, \(description.role) of \(description.from) at \(time) s")
       if let before = shown[description.text] {
         page.paragraph("the same as at \(before) s", indent: 4)
         continue
@@ -144,11 +146,11 @@ extension CallStory {
     for leg in media {
       let mean = leg.meanScore.map { StoryTeller.decimal($0, 2) } ?? "-"
       let worst = leg.worstScore.map { StoryTeller.decimal($0, 2) } ?? "-"
-      rows.append([leg.side.rawValue, "received"] + CallStory.cells(leg.received) + [mean, worst])
+      rows.append([leg.side.description, "received"] + CallStory.cells(leg.received) + [mean, worst])
       // A record alone does not know it.
       if quality.isEmpty { continue }
       let sent = leg.sent.score > 0 ? StoryTeller.decimal(leg.sent.score, 2) : "-"
-      rows.append([leg.side.rawValue, "sent"] + CallStory.cells(leg.sent) + [sent, "-"])
+      rows.append([leg.side.description, "sent"] + CallStory.cells(leg.sent) + [sent, "-"])
     }
     page.table(
       ["side", "way", "packets", "lost", "jitter", "MOS", "worst"], rows, rightAligned: [2, 3, 4, 5, 6])

@@ -1,3 +1,5 @@
+public import CallModel
+
 /// What was seen of one call, kept with its record: every SIP message, what its app and the gateway said to each other,
 /// every second of its sound. Secrets are blotted out before anything gets in.
 ///
@@ -55,21 +57,19 @@ public struct CallTrace: Codable, Hashable, Sendable {
     self.startedAt = startedAt
   }
 
-  /// The two legs: the app or the first destination, and the one called.
-  public enum Side: String, Codable, Hashable, Sendable, CaseIterable {
-    case near, far
-  }
+  /// Legs whose sound was measured, in the order in which they joined the call.
+  public var soundingLegs: [LegID] { Set(seconds.map(\.side)).sorted() }
 
   /// A SIP dialog of the call, one for each attempt at a trunk.
   public struct Dialog: Codable, Hashable, Sendable {
     /// By this a message finds its dialog.
     public var sipCallID: String
     /// The leg that it belongs to.
-    public var side: Side
+    public var side: LegID
     /// `nil` for a SIP address that was called directly.
     public var trunk: String?
 
-    public init(sipCallID: String, side: Side, trunk: String?) {
+    public init(sipCallID: String, side: LegID, trunk: String?) {
       self.sipCallID = sipCallID
       self.side = side
       self.trunk = trunk
@@ -141,7 +141,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   public struct Plan: Codable, Hashable, Sendable {
     /// Microseconds since the call began.
     public var at: Int64
-    public var side: Side
+    public var side: LegID
     /// `opus`, `PCMA`.
     public var codec: String
     /// Ticks a second of the RTP timestamp.
@@ -158,7 +158,8 @@ public struct CallTrace: Codable, Hashable, Sendable {
     public var remote: String
 
     public init(
-      at: Int64, side: Side, codec: String, clockRate: Int, payloadType: Int, packetMilliseconds: Int, security: String,
+      at: Int64, side: LegID, codec: String, clockRate: Int, payloadType: Int, packetMilliseconds: Int,
+      security: String,
       direction: String, remote: String
     ) {
       self.at = at
@@ -177,7 +178,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   public struct Second: Codable, Hashable, Sendable {
     /// Microseconds since the call began.
     public var at: Int64
-    public var side: Side
+    public var side: LegID
     /// What the gateway received of this leg.
     public var received: Direction
     /// What the gateway sent to this leg; loss and jitter as the peer reports them.
@@ -185,7 +186,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
     /// Milliseconds; `nil` before the first report.
     public var roundTrip: Double?
 
-    public init(at: Int64, side: Side, received: Direction, sent: Direction, roundTrip: Double?) {
+    public init(at: Int64, side: LegID, received: Direction, sent: Direction, roundTrip: Double?) {
       self.at = at
       self.side = side
       self.received = received
@@ -250,11 +251,11 @@ public struct CallTrace: Codable, Hashable, Sendable {
     public var at: Int64
     public var kind: Kind
     /// `nil` for what concerns no single leg.
-    public var side: Side?
+    public var side: LegID?
     /// Empty where the kind says it all; at most ``CallTrace/maximumTextBytes``.
     public var text: String
 
-    public init(at: Int64, kind: Kind, side: Side? = nil, text: String = "") {
+    public init(at: Int64, kind: Kind, side: LegID? = nil, text: String = "") {
       self.at = at
       self.kind = kind
       self.side = side

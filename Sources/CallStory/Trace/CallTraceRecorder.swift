@@ -1,3 +1,5 @@
+public import CallModel
+
 /// Fills the trace of one call within its limits. No clock inside: times come from whoever saw things happen.
 public struct CallTraceRecorder: Sendable {
   private var kept: CallTrace
@@ -5,8 +7,7 @@ public struct CallTraceRecorder: Sendable {
   private var bytes = 0
   /// Hashes of the messages kept, by which repeated ones are known.
   private var seen: Set<Int> = []
-  private var near = SecondSeries(limit: CallTrace.maximumSeconds)
-  private var far = SecondSeries(limit: CallTrace.maximumSeconds)
+  private var series: [LegID: SecondSeries] = [:]
 
   /// - Parameter startedAt: Unix time in microseconds.
   public init(call: String, startedAt: Int64) { kept = CallTrace(call: call, startedAt: startedAt) }
@@ -20,7 +21,7 @@ public struct CallTraceRecorder: Sendable {
   /// The trace as it stands now.
   public var trace: CallTrace {
     var trace = kept
-    trace.seconds = SecondSeries.merged(near.kept, far.kept)
+    trace.seconds = SecondSeries.merged(series)
     return trace
   }
 
@@ -104,16 +105,13 @@ public struct CallTraceRecorder: Sendable {
     kept.plans.append(plan)
   }
 
-  /// A second of a leg went by. The last one of each side is always there: it has the leg's totals.
+  /// A second of a leg went by. The last one of each leg is always there: it has the leg's totals.
   public mutating func second(_ second: CallTrace.Second) {
-    switch second.side {
-    case .near: near.add(second)
-    case .far: far.add(second)
-    }
+    series[second.side, default: SecondSeries(limit: CallTrace.maximumSeconds)].add(second)
   }
 
   /// - Parameter at: Unix time in microseconds.
-  public mutating func note(_ kind: CallTrace.Note.Kind, side: CallTrace.Side? = nil, _ text: String = "", at: Int64) {
+  public mutating func note(_ kind: CallTrace.Note.Kind, side: LegID? = nil, _ text: String = "", at: Int64) {
     let words = TraceRedaction.words(TraceRedaction.cut(text, to: CallTrace.maximumTextBytes), hidesKeys: false)
     guard kept.notes.count < CallTrace.maximumNotes, take(words.utf8.count) else {
       kept.omittedLines += 1

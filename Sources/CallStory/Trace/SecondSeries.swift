@@ -1,4 +1,6 @@
-/// The seconds of one side within a limit: where they would be too many, every second one goes, and only every second
+import CallModel
+
+/// The seconds of one leg within a limit: where they would be too many, every second one goes, and only every second
 /// one comes in from then on. The newest is always there.
 struct SecondSeries: Sendable {
   private(set) var kept: [CallTrace.Second] = []
@@ -23,20 +25,25 @@ struct SecondSeries: Sendable {
     count += 1
   }
 
-  /// Both sides by time, the near one first of two at the same time.
-  static func merged(_ near: [CallTrace.Second], _ far: [CallTrace.Second]) -> [CallTrace.Second] {
-    guard !far.isEmpty else { return near }
+  /// All legs by time; of two at the same time the one that joined first.
+  static func merged(_ series: [LegID: SecondSeries]) -> [CallTrace.Second] {
+    let legs = series.sorted { $0.key < $1.key }
+    guard let first = legs.first?.value.kept else { return [] }
+    return legs.dropFirst().reduce(first) { merged($0, $1.value.kept) }
+  }
+
+  private static func merged(_ first: [CallTrace.Second], _ second: [CallTrace.Second]) -> [CallTrace.Second] {
     var merged: [CallTrace.Second] = []
-    merged.reserveCapacity(near.count + far.count)
+    merged.reserveCapacity(first.count + second.count)
     var next = 0
-    for second in near {
-      while next < far.count, far[next].at < second.at {
-        merged.append(far[next])
+    for one in first {
+      while next < second.count, second[next].at < one.at {
+        merged.append(second[next])
         next += 1
       }
-      merged.append(second)
+      merged.append(one)
     }
-    merged += far[next...]
+    merged += second[next...]
     return merged
   }
 }

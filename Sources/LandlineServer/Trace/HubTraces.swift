@@ -25,7 +25,7 @@ final class HubTraces {
     var recorder: CallTraceRecorder
     var environment: String
     var currency: Currency
-    var ways: [CallTrace.Side: HEPExporter.MediaWay] = [:]
+    var ways: [LegID: HEPExporter.MediaWay] = [:]
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
     /// Where the last INVITE went, until anything comes back.
@@ -108,7 +108,7 @@ final class HubTraces {
     guard entries[attempt.call] != nil else { return }
     dialogs[sipCallID] = attempt.call
     entries[attempt.call]?.recorder.dialog(
-      CallTrace.Dialog(sipCallID: sipCallID, side: CallTrace.Side(attempt.leg), trunk: attempt.trunk),
+      CallTrace.Dialog(sipCallID: sipCallID, side: attempt.leg, trunk: attempt.trunk),
       facts: facts.map { CallStorySources.TrunkFacts($0) })
   }
 
@@ -227,11 +227,11 @@ final class HubTraces {
       case .dtls: "DTLS-SRTP"
       }
     let remote = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""
-    entries[call]?.ways[CallTrace.Side(leg)] = HEPExporter.MediaWay(
+    entries[call]?.ways[leg] = HEPExporter.MediaWay(
       clockRate: plan.send.codec.clockRate, remote: remote)
     entries[call]?.recorder.plan(
       CallTrace.Plan(
-        at: offset, side: CallTrace.Side(leg), codec: plan.send.codec.rawValue,
+        at: offset, side: leg, codec: plan.send.codec.rawValue,
         clockRate: plan.send.codec.clockRate, payloadType: Int(plan.send.payloadType.number),
         packetMilliseconds: plan.packetTime, security: security, direction: plan.direction.rawValue,
         remote: remote))
@@ -240,8 +240,8 @@ final class HubTraces {
   func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
     // Not the entry itself: a second holder would have its arrays copied with every change.
     guard let offset = entries[call]?.recorder.offset(at) else { return }
-    func note(_ kind: CallTrace.Note.Kind, _ leg: LegID, _ text: String = "") {
-      entries[call]?.recorder.note(kind, side: CallTrace.Side(leg), text, at: at)
+    func note(_ kind: CallTrace.Note.Kind, _ side: BridgeSide, _ text: String = "") {
+      entries[call]?.recorder.note(kind, side: leg, text, at: at)
     }
     switch event {
     // Plain RTP tells the same, without a suite: there are no keys.
@@ -254,7 +254,7 @@ final class HubTraces {
     case .promptEnded(let leg, let finished): note(.promptEnded, leg, finished ? "finished" : "cut short")
     case .statistics(let leg, let statistics):
       let second = CallTrace.Second(
-        at: offset, side: CallTrace.Side(leg),
+        at: offset, side: leg,
         received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
         roundTrip: statistics.roundTrip)
       entries[call]?.recorder.second(second)
@@ -303,10 +303,6 @@ final class HubTraces {
     case .refused(let refusal): "refused, \(refusal.explanation)"
     }
   }
-}
-
-extension CallTrace.Side {
-  init(_ leg: LegID) { self = leg == .near ? .near : .far }
 }
 
 extension CallTrace.Direction {

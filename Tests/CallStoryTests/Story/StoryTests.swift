@@ -55,7 +55,7 @@ struct StoryTests {
   @Test("Descriptions are told with who said them and in short")
   func descriptions() {
     #expect(
-      story.descriptions.map { "\($0.side.rawValue) \($0.role) \($0.from): \($0.summary)" } == [
+      story.descriptions.map { "\($0.side) \($0.role) \($0.from): \($0.summary)" } == [
         "near offer app: opus/48000, PCMU, PCMA, telephone-event \u{B7} DTLS-SRTP \u{B7} ICE",
         "near answer gateway: opus/48000, telephone-event/48000 \u{B7} DTLS-SRTP \u{B7} ICE",
         "far offer gateway: opus/48000, PCMA, PCMU, telephone-event \u{B7} RTP \u{B7} 20 ms",
@@ -88,7 +88,7 @@ struct StoryTests {
     let codecs = ["8 PCMA/8000"]
     scenario.sent(Scenario.invite, "x", "1 INVITE", 2, body: Scenario.description(codecs))
     scenario.received("SIP/2.0 200 OK", "x", "1 INVITE", 3, body: Scenario.description(codecs))
-    for (side, codec) in [(CallTrace.Side.near, "opus"), (.far, "PCMA")] {
+    for (side, codec) in [(LegID.near, "opus"), (.far, "PCMA")] {
       scenario.recorder.plan(
         .init(
           at: 4, side: side, codec: codec, clockRate: 8000, payloadType: 8, packetMilliseconds: 20, security: "RTP",
