@@ -240,7 +240,7 @@ final class HubTraces {
   func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
     // Not the entry itself: a second holder would have its arrays copied with every change.
     guard let offset = entries[call]?.recorder.offset(at) else { return }
-    func note(_ kind: CallTrace.Note.Kind, _ side: BridgeSide, _ text: String = "") {
+    func note(_ kind: CallTrace.Note.Kind, _ leg: LegID, _ text: String = "") {
       entries[call]?.recorder.note(kind, side: leg, text, at: at)
     }
     switch event {

@@ -1,3 +1,4 @@
+import CallModel
 import CallStory
 
 /// Traces of calls, and what is made of them for people and collectors.
