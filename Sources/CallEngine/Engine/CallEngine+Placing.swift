@@ -120,9 +120,7 @@ extension CallEngine {
           .limit, refusal: .concurrencyCap, phrase: "emergency calls of one account", leg: .app)
       }
     }
-    guard !isDraining else {
-      throw CallFailure(.congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
-    }
+    guard !isDraining else { throw .noNewCalls }
     guard admission.takes(preparing: preparing) || isEmergency else { throw overload() }
     guard calls.count < context.limits.calls || isEmergency else {
       throw CallFailure(
@@ -373,4 +371,10 @@ extension CallEngine {
       deck: "sip", prefix: "", destination: "SIP address", currency: payer.currency,
       tariff: try Tariff(ratePerMinute: environment.sipRatePerMinute, initial: 1, increment: 1))
   }
+}
+
+extension CallFailure {
+  /// The node drains or has stopped: 503.
+  package static let noNewCalls = CallFailure(
+    .congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
 }

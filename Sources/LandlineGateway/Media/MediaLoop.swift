@@ -72,7 +72,8 @@ public final class MediaLoop: Sendable {
         }, reply: reply))
   }
 
-  /// Gives an open bridge another leg; one that it has already stays as it is, and a call that has ended meanwhile is no error.
+  /// Gives an open bridge another leg; one that it has already stays as it is, and a call that has ended meanwhile is no
+  /// error.
   public func attach(
     _ leg: LegID, _ configuration: MediaLegConfiguration, to identifier: MediaBridge.Identifier
   ) -> Bool {

@@ -389,7 +389,9 @@ extension CallHub: GatewayOperations {
   /// Answers once the call has begun, or with why it could not. What the order says is checked here.
   public func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure> {
     await withCheckedContinuation { continuation in
-      eventLoop.execute { self.loop.value.originate(order) { continuation.resume(returning: $0) } }
+      let asked = eventLoop.submit { self.loop.value.originate(order) { continuation.resume(returning: $0) } }
+      // The loop has ended, and never heard of the order.
+      asked.whenFailure { _ in continuation.resume(returning: .failure(.noNewCalls)) }
     }
   }
 

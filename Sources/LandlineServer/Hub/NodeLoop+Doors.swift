@@ -56,6 +56,7 @@ extension NodeLoop {
   }
 
   func originate(_ order: OriginateOrder, answer: @escaping @Sendable (Result<CallID, CallFailure>) -> Void) {
+    guard !isStopped else { return answer(.failure(.noNewCalls)) }
     let id = OriginationID(nextOrigination)
     nextOrigination += 1
     originations[id] = answer

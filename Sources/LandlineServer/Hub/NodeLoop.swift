@@ -95,6 +95,9 @@ final class NodeLoop {
     wakeUp?.task.cancel()
     wakeUp = nil
     endWatchers()
+    // Calls that were still being prepared: whoever ordered one waits for its answer.
+    for answer in originations.values { answer(.failure(.noNewCalls)) }
+    originations = [:]
     for connection in connections.values { connection.close(code: 1001, reason: "the gateway stops") }
     connections = [:]
   }

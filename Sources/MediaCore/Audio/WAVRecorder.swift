@@ -50,8 +50,8 @@ public final class WAVRecorder {
     ready = [.bytes(WAVRecorder.head(samplingRate, dataSize: WAVRecorder.maximumSeconds * samplingRate * 4))]
   }
 
-  /// Sound of one channel's leg, whose first sample was heard at `now`. Sound that follows the last within half a packet is joined to
-  /// it, so that the jitter of arrival is not heard.
+  /// Sound of one channel, whose first sample was heard at `now`. Sound that follows the last within half a packet is
+  /// joined to it, so that the jitter of arrival is not heard.
   public func record(_ samples: SampleBuffer, on channel: Channel, at now: MonotonicInstant) {
     let limit = WAVRecorder.maximumSeconds * samplingRate
     let elapsed = max(now.microseconds - start.microseconds, 0)

@@ -35,6 +35,7 @@ public final class MediaBridge {
   public internal(set) var isClosed = false
 
   let workspace: MediaWorkspace
+  /// In the order of their names, whichever joined first.
   var legs: ContiguousArray<MediaLeg> = []
   /// One of each direction between two legs.
   var flows: ContiguousArray<MediaFlow> = []
@@ -61,7 +62,7 @@ public final class MediaBridge {
       flows.append(MediaFlow(from: leg, to: joining, workspace: workspace))
       flows.append(MediaFlow(from: joining, to: leg, workspace: workspace))
     }
-    legs.append(joining)
+    legs.insert(joining, at: legs.firstIndex { id < $0.id } ?? legs.endIndex)
     schedule()
   }
 
