@@ -10,7 +10,6 @@ import Testing
     try await withClient { gateway, client in
       let call = try client.calls.callPhoneNumber(
         "+46701234567", headers: ["x-order": "4711"], callerNumber: "+46850000000")
-      #expect(call.state == .initiating)
       #expect(call.direction == .outgoing)
       #expect(call.remote == "+46701234567")
       #expect(call.headers["x-order"] == "4711")
@@ -29,6 +28,16 @@ import Testing
       #expect(placed?.callerNumber == "+46850000000")
       #expect(placed?.headers == [PlaceCall.Header(name: "x-order", value: "4711")])
       #expect(placed?.offer.contains("opus") == true)
+    }
+  }
+
+  @Test func aCallIsInitiatingUntilTheGatewayAnswers() async throws {
+    try await withClient { gateway, client in
+      let call = try client.calls.callPhoneNumber("+46000000408")
+      #expect(call.state == .initiating)
+      #expect(await gateway.request { if case .call(let placing) = $0 { placing.target } else { nil } } == call.remote)
+      #expect(call.state == .initiating)
+      #expect(call.id == nil)
     }
   }
 

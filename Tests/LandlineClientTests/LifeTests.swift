@@ -175,7 +175,7 @@ import Testing
     try await gateway.shutdown()
   }
 
-  @Test func aStopLeavesNothing() async throws {
+  @Test(.timeLimit(.minutes(1))) func aStopLeavesNothing() async throws {
     func handles() -> Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
     func threads() -> Int {
       let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
@@ -198,7 +198,8 @@ import Testing
       gone = client
     }
     #expect(gone == nil)
-    #expect(threads() <= before.1)
+    // The kernel lists a thread for a moment after it was joined.
+    while threads() > before.1 { await Task.yield() }
     // The gateway's own ends close when it sees ours gone.
     while try await gateway.ask({ $0.connectionCount }) > 0 { await Task.yield() }
     #expect(try await gateway.ask { $0.endedSessions } == 1)

@@ -128,6 +128,8 @@ final class TestGatewayCore {
     if placing.target == "+46000000402" {
       return take(.event(session, .refused(number, CallFailure(.insufficientCredit))))
     }
+    // A gateway that does not answer.
+    if placing.target == "+46000000408" { return }
     lastCall += 1
     let id = CallID(unchecked: "call-\(lastCall)")
     GatewayMedia.open(on: eventLoop).assumeIsolated().whenSuccess { media in
