@@ -97,7 +97,7 @@ let package = Package(
       name: "NumberPlan", dependencies: ["CallModel", "CLandlinePhoneNumber"], swiftSettings: ours),
     .target(name: "LandlineResolver", dependencies: ["CallModel", "SIPCore", "CLandlineCares"], swiftSettings: ours),
     .target(
-      name: "LandlineGateway",
+      name: "LandlineWire",
       dependencies: [
         "CallModel", "LandlineDigest", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport",
         "CLandlineSockets",
@@ -115,7 +115,7 @@ let package = Package(
     .target(
       name: "LandlineConfiguration",
       dependencies: [
-        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "CallEngine", "LandlineGateway",
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "CallEngine", "LandlineWire",
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: ours),
@@ -125,7 +125,7 @@ let package = Package(
         "CallModel", "LandlineDigest", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore",
         "LedgerCore",
         "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "CallStory", "NodeCore",
-        "LandlineResolver", "LandlineGateway", "LandlineConfiguration", "CLandlinePages",
+        "LandlineResolver", "LandlineWire", "LandlineConfiguration", "CLandlinePages",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -156,7 +156,7 @@ let package = Package(
       name: "LandlineConsole",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "NodeCore",
-        "LandlineConfiguration", "LandlineGateway", "LandlineResolver", "LandlineServer", "LandlineClient",
+        "LandlineConfiguration", "LandlineWire", "LandlineResolver", "LandlineServer", "LandlineClient",
         "AppProtocol", "CallEngine", "CallStory",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -178,7 +178,7 @@ let package = Package(
       name: "LandlineBench",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
-        "SecureTransport", "MediaCore", "AppProtocol", "LandlineGateway",
+        "SecureTransport", "MediaCore", "AppProtocol", "LandlineWire",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -215,7 +215,7 @@ let package = Package(
     .testTarget(
       name: "ForeignPeerTests",
       dependencies: [
-        "PeerKit", "TestVectors", "LandlineGateway", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
+        "PeerKit", "TestVectors", "LandlineWire", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
         "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "CallStory", "NodeCore",
         "LedgerSQLite", "LedgerCore", "RoutingCore",
         .product(name: "NIOCore", package: "swift-nio"),
@@ -254,9 +254,9 @@ let package = Package(
     .testTarget(
       name: "LandlineResolverTests", dependencies: ["LandlineResolver", "SIPCore", "CallModel"], swiftSettings: ours),
     .testTarget(
-      name: "LandlineGatewayTests",
+      name: "LandlineWireTests",
       dependencies: [
-        "PeerKit", "LandlineGateway", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport", "SDPCore",
+        "PeerKit", "LandlineWire", "LandlineResolver", "SIPCore", "MediaCore", "SecureTransport", "SDPCore",
         "CallModel",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -287,7 +287,7 @@ let package = Package(
     .testTarget(
       name: "LandlineConfigurationTests",
       dependencies: [
-        "LandlineConfiguration", "CallEngine", "LandlineGateway", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
+        "LandlineConfiguration", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
       ],
       swiftSettings: expectations),
     .testTarget(
@@ -317,7 +317,7 @@ let package = Package(
       name: "LandlineServerTests",
       dependencies: [
         "LandlineServer", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration",
-        "LandlineGateway", "LedgerSQLite", "LedgerSpool",
+        "LandlineWire", "LedgerSQLite", "LedgerSpool",
         "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "LandlineDigest",
         "CallModel",
         "PeerKit", "TestVectors",
@@ -349,7 +349,7 @@ let package = Package(
     .testTarget(
       name: "LandlineConsoleTests",
       dependencies: [
-        "LandlineConsole", "LandlineGateway", "LedgerSQLite", "LedgerCore", "RoutingCore", "SIPCore", "CallModel",
+        "LandlineConsole", "LandlineWire", "LedgerSQLite", "LedgerCore", "RoutingCore", "SIPCore", "CallModel",
         "AppProtocol", "CallEngine", "CallStory", "TestVectors", "PeerKit",
       ],
       exclude: ["Golden"],
@@ -393,7 +393,7 @@ if Context.environment["LANDLINE_CORES"] != nil {
 if Context.environment["LANDLINE_FUZZ"] != nil {
   let readers: [String: (sources: [String], dependencies: [Target.Dependency])] = [
     "LandlineResolver": (["Question/DNSMessageReader.swift"], ["CallModel", "SIPCore"]),
-    "LandlineGateway": (
+    "LandlineWire": (
       [
         "Media/MediaLoopConfiguration.swift", "SIP/SIPListener.swift", "SIP/TLSClientPolicy.swift",
         "SIP/TLSServerSettings.swift",

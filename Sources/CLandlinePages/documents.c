@@ -21,7 +21,7 @@
   DOCUMENT(porting, "Sources/LandlineClient/LandlineClient.docc/Porting.md") \
   DOCUMENT(landline_configuration, "Sources/LandlineConfiguration/LandlineConfiguration.docc/LandlineConfiguration.md") \
   DOCUMENT(landline_console, "Sources/LandlineConsole/LandlineConsole.docc/LandlineConsole.md") \
-  DOCUMENT(landline_gateway, "Sources/LandlineGateway/LandlineGateway.docc/LandlineGateway.md") \
+  DOCUMENT(landline_wire, "Sources/LandlineWire/LandlineWire.docc/LandlineWire.md") \
   DOCUMENT(landline_resolver, "Sources/LandlineResolver/LandlineResolver.docc/LandlineResolver.md") \
   DOCUMENT(landline_server, "Sources/LandlineServer/LandlineServer.docc/LandlineServer.md") \
   DOCUMENT(node_core, "Sources/NodeCore/NodeCore.docc/NodeCore.md") \
@@ -79,8 +79,8 @@ static const unsigned char landline_configuration[] = {
 static const unsigned char landline_console[] = {
 #embed "../LandlineConsole/LandlineConsole.docc/LandlineConsole.md"
 };
-static const unsigned char landline_gateway[] = {
-#embed "../LandlineGateway/LandlineGateway.docc/LandlineGateway.md"
+static const unsigned char landline_wire[] = {
+#embed "../LandlineWire/LandlineWire.docc/LandlineWire.md"
 };
 static const unsigned char landline_resolver[] = {
 #embed "../LandlineResolver/LandlineResolver.docc/LandlineResolver.md"

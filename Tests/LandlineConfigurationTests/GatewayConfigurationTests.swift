@@ -1,7 +1,7 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import RoutingCore
 import SDPCore
 import SIPCore

@@ -2,7 +2,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import SIPCore
 import Testing
 

@@ -27,7 +27,7 @@ FLOORS = [
     }),
     ("node", {"NodeCore"}),
     ("shells", {
-        "LandlineGateway", "LandlineResolver", "LandlineConfiguration", "LandlineServer", "LandlineClient", "LedgerSQLite",
+        "LandlineWire", "LandlineResolver", "LandlineConfiguration", "LandlineServer", "LandlineClient", "LedgerSQLite",
         "LedgerSpool",
     }),
     ("laboratory", {"SimulationKit", "LandlineBench"}),

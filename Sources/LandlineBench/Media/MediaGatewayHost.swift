@@ -1,6 +1,6 @@
 import CallModel
 import Foundation
-import LandlineGateway
+import LandlineWire
 import MediaCore
 import SDPCore
 import SecureTransport

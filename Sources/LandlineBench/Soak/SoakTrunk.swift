@@ -1,5 +1,5 @@
 import CallModel
-import LandlineGateway
+import LandlineWire
 import NIOCore
 import NIOPosix
 import SDPCore

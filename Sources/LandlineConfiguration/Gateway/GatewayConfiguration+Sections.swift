@@ -1,6 +1,6 @@
 internal import CallModel
 internal import Foundation
-internal import LandlineGateway
+internal import LandlineWire
 internal import RoutingCore
 internal import SIPCore
 

@@ -1,6 +1,6 @@
 internal import CallEngine
 internal import CallModel
-internal import LandlineGateway
+internal import LandlineWire
 internal import RoutingCore
 
 extension GatewayConfiguration {

@@ -1,7 +1,7 @@
 public import CallEngine
 public import CallModel
 internal import Foundation
-public import LandlineGateway
+public import LandlineWire
 internal import RoutingCore
 internal import SIPCore
 

@@ -1,6 +1,6 @@
 internal import CallModel
 internal import Foundation
-public import LandlineGateway
+public import LandlineWire
 internal import SIPCore
 
 /// One entry of `listeners`.

@@ -1,6 +1,6 @@
 public import CallModel
 internal import Foundation
-public import LandlineGateway
+public import LandlineWire
 public import RoutingCore
 public import SDPCore
 public import SIPCore

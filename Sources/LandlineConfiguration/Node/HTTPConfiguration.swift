@@ -1,5 +1,5 @@
 public import CallModel
-public import LandlineGateway
+public import LandlineWire
 
 /// `http`: where apps, operators and monitoring reach the gateway.
 public struct HTTPConfiguration: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import CallModel
-internal import LandlineGateway
+internal import LandlineWire
 
 extension MediaConfiguration {
   /// Ports below this belong to the system.

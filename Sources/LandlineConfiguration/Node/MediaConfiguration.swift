@@ -1,5 +1,5 @@
 internal import CallModel
-public import LandlineGateway
+public import LandlineWire
 
 /// `media`: where sound comes and goes.
 public struct MediaConfiguration: Hashable, Sendable {

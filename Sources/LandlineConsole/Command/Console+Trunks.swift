@@ -2,9 +2,9 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineGateway
 import LandlineResolver
 import LandlineServer
+import LandlineWire
 import RoutingCore
 import SDPCore
 import SIPCore

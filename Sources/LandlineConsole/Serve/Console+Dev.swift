@@ -1,8 +1,8 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineGateway
 import LandlineServer
+import LandlineWire
 import LedgerCore
 import SIPCore
 import Synchronization

@@ -1,8 +1,8 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineGateway
 import LandlineServer
+import LandlineWire
 import RoutingCore
 
 extension Console {

@@ -1,4 +1,4 @@
-import LandlineGateway
+import LandlineWire
 import SIPCore
 
 /// What a trunk test waits for, in one line whoever tells it.

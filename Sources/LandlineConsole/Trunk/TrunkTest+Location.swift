@@ -1,7 +1,7 @@
 import CallModel
 import LandlineConfiguration
-import LandlineGateway
 import LandlineResolver
+import LandlineWire
 import SDPCore
 import SIPCore
 

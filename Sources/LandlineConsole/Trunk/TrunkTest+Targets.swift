@@ -1,6 +1,6 @@
 import CallModel
 import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import SIPCore
 
 extension TrunkTest {

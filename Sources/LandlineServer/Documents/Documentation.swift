@@ -84,7 +84,7 @@ package enum Documentation {
     inside("ledger-sqlite", "LedgerSQLite", "The ledger in one SQLite file."),
     inside("ledger-spool", "LedgerSpool", "Answers and ends that wait for a ledger that is away."),
     inside("resolver", "LandlineResolver", "Where a SIP address lives: DNS."),
-    inside("gateway", "LandlineGateway", "Sockets, timers and threads around the cores."),
+    inside("gateway", "LandlineWire", "Sockets, timers and threads around the cores."),
     inside("number-plan", "NumberPlan", "What numbering plans say about a number."),
     inside("configuration-library", "LandlineConfiguration", "How the configuration file is read."),
     inside("console", "LandlineConsole", "From a parsed command to printed bytes."),

@@ -1,4 +1,4 @@
-import LandlineGateway
+import LandlineWire
 import Logging
 import NIOCore
 

@@ -1,5 +1,5 @@
 public import CallModel
-package import LandlineGateway
+package import LandlineWire
 public import MediaCore
 public import NIOCore
 import SIPCore

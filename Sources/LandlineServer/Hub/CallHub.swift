@@ -2,8 +2,8 @@ public import AppProtocol
 public import CallEngine
 public import CallModel
 public import CallStory
-import LandlineGateway
 public import LandlineResolver
+import LandlineWire
 import LedgerCore
 public import Logging
 public import NIOCore

@@ -1,7 +1,7 @@
 public import AppProtocol
 public import CallModel
 public import LandlineConfiguration
-public import LandlineGateway
+public import LandlineWire
 public import MediaCore
 package import NodeCore
 public import SIPCore

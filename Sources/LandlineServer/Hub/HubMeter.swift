@@ -2,7 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import CoreMetrics
-import LandlineGateway
+import LandlineWire
 import LedgerCore
 import NodeCore
 package import SIPCore

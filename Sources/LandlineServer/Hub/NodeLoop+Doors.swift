@@ -1,7 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
-import LandlineGateway
+import LandlineWire
 import Logging
 import MediaCore
 import NodeCore

@@ -1,6 +1,6 @@
 import CallModel
 public import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import RoutingCore
 
 /// Whether the certificates and keys of a configuration can be read, belong together and are valid now.

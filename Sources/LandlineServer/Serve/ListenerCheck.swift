@@ -1,7 +1,7 @@
 import CallModel
 import Glibc
 public import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import NIOCore
 import SIPCore
 

@@ -3,7 +3,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import LedgerCore
 import LedgerSQLite
 import LedgerSpool

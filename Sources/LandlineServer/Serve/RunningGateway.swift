@@ -2,8 +2,8 @@ import AppProtocol
 import CallEngine
 import CallModel
 public import LandlineConfiguration
-import LandlineGateway
 import LandlineResolver
+import LandlineWire
 public import Logging
 public import NIOCore
 public import NodeCore

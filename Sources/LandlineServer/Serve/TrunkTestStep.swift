@@ -1,5 +1,5 @@
 public import LandlineConfiguration
-public import LandlineGateway
+public import LandlineWire
 
 /// One thing that a test of a trunk looked at.
 public struct TrunkTestStep: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import CallModel
 import CallStory
 import LandlineConfiguration
-import LandlineGateway
+import LandlineWire
 import Logging
 import NIOCore
 import NIOPosix

@@ -2,7 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import CallStory
-import LandlineGateway
+import LandlineWire
 import LedgerCore
 import MediaCore
 import NodeCore

@@ -1,6 +1,6 @@
 import CallModel
-import LandlineGateway
 import LandlineServer
+import LandlineWire
 import MediaCore
 import NIOCore
 import NIOPosix

@@ -1,5 +1,5 @@
 import CallStory
-import LandlineGateway
+import LandlineWire
 import Testing
 
 @Suite("Problems on the way to a peer, as a trace keeps them") struct PathProblemTests {

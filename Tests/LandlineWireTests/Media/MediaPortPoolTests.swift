@@ -1,6 +1,6 @@
 import CallModel
 import Glibc
-import LandlineGateway
+import LandlineWire
 import SecureTransport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import LandlineGateway
+import LandlineWire
 import PeerKit
 
 extension CertificateAuthority {

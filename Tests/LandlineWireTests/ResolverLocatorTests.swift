@@ -1,6 +1,6 @@
 import CallModel
-import LandlineGateway
 import LandlineResolver
+import LandlineWire
 import NIOPosix
 import SIPCore
 import Testing

@@ -1,6 +1,6 @@
 import CallModel
 import Glibc
-import LandlineGateway
+import LandlineWire
 import MediaCore
 import SecureTransport
 import Synchronization

@@ -1,5 +1,5 @@
 import CallModel
-import LandlineGateway
+import LandlineWire
 import Testing
 
 @Suite("Memory is given back once a flood is over")

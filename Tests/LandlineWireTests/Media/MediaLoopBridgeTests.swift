@@ -1,5 +1,5 @@
 import CallModel
-import LandlineGateway
+import LandlineWire
 import MediaCore
 import SDPCore
 import SecureTransport

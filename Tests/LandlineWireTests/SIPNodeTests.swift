@@ -1,6 +1,6 @@
 import CallModel
 import Foundation
-import LandlineGateway
+import LandlineWire
 import NIOCore
 import NIOPosix
 import PeerKit

@@ -1,5 +1,5 @@
 import CallModel
-import LandlineGateway
+import LandlineWire
 import PeerKit
 import SIPCore
 import Testing
