@@ -120,12 +120,22 @@ let package = Package(
       ],
       swiftSettings: ours),
     .target(
-      name: "LandlineServer",
+      name: "LandlineNode",
       dependencies: [
-        "CallModel", "LandlineDigest", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore",
-        "LedgerCore",
-        "LedgerSQLite", "LedgerSpool", "NumberPlan", "AppProtocol", "CallEngine", "CallStory", "NodeCore",
-        "LandlineResolver", "LandlineWire", "LandlineConfiguration", "CLandlinePages",
+        "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSQLite",
+        "LedgerSpool", "AppProtocol", "CallEngine", "CallStory", "NodeCore", "LandlineResolver", "LandlineWire",
+        "LandlineConfiguration",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+      ],
+      swiftSettings: ours),
+    .target(
+      name: "LandlineHTTP",
+      dependencies: [
+        "CallModel", "LandlineDigest", "SIPCore", "RoutingCore", "LedgerCore", "NumberPlan", "AppProtocol",
+        "CallEngine", "CallStory", "NodeCore", "LandlineWire", "LandlineNode", "CLandlinePages",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -138,6 +148,17 @@ let package = Package(
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: ours),
+    .target(
+      name: "LandlineServer",
+      dependencies: [
+        "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSQLite",
+        "LedgerSpool", "AppProtocol", "CallEngine", "NodeCore", "LandlineResolver", "LandlineWire",
+        "LandlineConfiguration", "LandlineNode", "LandlineHTTP",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: ours),
@@ -156,7 +177,8 @@ let package = Package(
       name: "LandlineConsole",
       dependencies: [
         "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "NodeCore",
-        "LandlineConfiguration", "LandlineWire", "LandlineResolver", "LandlineServer", "LandlineClient",
+        "LandlineConfiguration", "LandlineWire", "LandlineResolver", "LandlineNode", "LandlineHTTP", "LandlineServer",
+        "LandlineClient",
         "AppProtocol", "CallEngine", "CallStory",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -216,8 +238,8 @@ let package = Package(
       name: "ForeignPeerTests",
       dependencies: [
         "PeerKit", "TestVectors", "LandlineWire", "SIPCore", "MediaCore", "SecureTransport", "SDPCore", "CallModel",
-        "LandlineServer", "LandlineConfiguration", "AppProtocol", "CallEngine", "CallStory", "NodeCore",
-        "LedgerSQLite", "LedgerCore", "RoutingCore",
+        "LandlineServer", "LandlineHTTP", "LandlineNode", "LandlineConfiguration", "AppProtocol", "CallEngine",
+        "CallStory", "NodeCore", "LedgerSQLite", "LedgerCore", "RoutingCore",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -313,24 +335,46 @@ let package = Package(
       ],
       exclude: ["Golden"],
       swiftSettings: expectations),
+    // A client of the gateway's doors that sends any byte.
+    .target(
+      name: "DoorKit",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/DoorKit", swiftSettings: ours),
+    .testTarget(
+      name: "LandlineNodeTests",
+      dependencies: [
+        "LandlineNode", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration", "LandlineWire",
+        "LedgerSQLite", "LedgerSpool", "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore",
+        "SecureTransport", "CallModel", "PeerKit",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: expectations),
+    .testTarget(
+      name: "LandlineHTTPTests",
+      dependencies: [
+        "LandlineHTTP", "LandlineNode", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LedgerSQLite",
+        "LedgerCore", "SIPCore", "CallModel", "PeerKit", "DoorKit",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdTesting", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: expectations),
     .testTarget(
       name: "LandlineServerTests",
       dependencies: [
-        "LandlineServer", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration",
-        "LandlineWire", "LedgerSQLite", "LedgerSpool",
-        "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "LandlineDigest",
-        "CallModel",
-        "PeerKit", "TestVectors",
-        .product(name: "NIOCore", package: "swift-nio"),
+        "LandlineServer", "LandlineNode", "LandlineConfiguration", "AppProtocol", "PeerKit", "DoorKit",
         .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOWebSocket", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "CoreMetrics", package: "swift-metrics"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "HummingbirdTesting", package: "hummingbird"),
-        .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
@@ -360,7 +404,7 @@ let package = Package(
       name: "FuzzDoors",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSpool",
-        "AppProtocol", "CallStory", "LandlineResolver", "LandlineConfiguration", "LandlineServer",
+        "AppProtocol", "CallStory", "LandlineResolver", "LandlineConfiguration", "LandlineNode", "LandlineHTTP",
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/Fuzz/Doors", swiftSettings: ours),
@@ -392,20 +436,12 @@ if Context.environment["LANDLINE_CORES"] != nil {
 // them to the network libraries, whose instrumented build would take longer than all the rest.
 if Context.environment["LANDLINE_FUZZ"] != nil {
   let readers: [String: (sources: [String], dependencies: [Target.Dependency])] = [
-    "LandlineResolver": (["Question/DNSMessageReader.swift"], ["CallModel", "SIPCore"]),
-    "LandlineWire": (
-      [
-        "Media/MediaLoopConfiguration.swift", "SIP/SIPListener.swift", "SIP/TLSClientPolicy.swift",
-        "SIP/TLSServerSettings.swift",
-      ], ["CallModel", "SIPCore"]
+    "LandlineResolver": (["Message"], ["CallModel", "SIPCore"]),
+    "LandlineWire": (["Settings"], ["CallModel", "SIPCore"]),
+    "LandlineNode": (
+      ["Log"], ["CallModel", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
     ),
-    "LandlineServer": (
-      [
-        "Log/LogLine.swift", "Log/LogMask.swift", "REST/InstantReader.swift",
-        "REST/PercentText.swift", "REST/Problem.swift", "REST/ProblemCode.swift", "REST/RESTBody.swift",
-        "REST/RESTCursor.swift",
-      ], ["CallModel", "LedgerCore", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
-    ),
+    "LandlineHTTP": (["Request"], ["CallModel", "LandlineDigest", "LedgerCore", "AppProtocol", "CallEngine"]),
   ]
   for target in package.targets {
     guard let part = readers[target.name] else { continue }

@@ -22,6 +22,8 @@
   DOCUMENT(landline_configuration, "Sources/LandlineConfiguration/LandlineConfiguration.docc/LandlineConfiguration.md") \
   DOCUMENT(landline_console, "Sources/LandlineConsole/LandlineConsole.docc/LandlineConsole.md") \
   DOCUMENT(landline_wire, "Sources/LandlineWire/LandlineWire.docc/LandlineWire.md") \
+  DOCUMENT(landline_node, "Sources/LandlineNode/LandlineNode.docc/LandlineNode.md") \
+  DOCUMENT(landline_http, "Sources/LandlineHTTP/LandlineHTTP.docc/LandlineHTTP.md") \
   DOCUMENT(landline_resolver, "Sources/LandlineResolver/LandlineResolver.docc/LandlineResolver.md") \
   DOCUMENT(landline_server, "Sources/LandlineServer/LandlineServer.docc/LandlineServer.md") \
   DOCUMENT(node_core, "Sources/NodeCore/NodeCore.docc/NodeCore.md") \
@@ -81,6 +83,12 @@ static const unsigned char landline_console[] = {
 };
 static const unsigned char landline_wire[] = {
 #embed "../LandlineWire/LandlineWire.docc/LandlineWire.md"
+};
+static const unsigned char landline_node[] = {
+#embed "../LandlineNode/LandlineNode.docc/LandlineNode.md"
+};
+static const unsigned char landline_http[] = {
+#embed "../LandlineHTTP/LandlineHTTP.docc/LandlineHTTP.md"
 };
 static const unsigned char landline_resolver[] = {
 #embed "../LandlineResolver/LandlineResolver.docc/LandlineResolver.md"

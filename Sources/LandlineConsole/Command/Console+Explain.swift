@@ -1,5 +1,5 @@
 import CallModel
-import LandlineServer
+import LandlineHTTP
 import SIPCore
 
 extension Console {

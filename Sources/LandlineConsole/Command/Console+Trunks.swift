@@ -2,8 +2,8 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineNode
 import LandlineResolver
-import LandlineServer
 import LandlineWire
 import RoutingCore
 import SDPCore

@@ -1,5 +1,5 @@
 import CallModel
-import LandlineServer
+import LandlineHTTP
 
 /// A code's explanation as an answer of the command.
 struct CodeReport {

@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineNode
 import LandlineServer
 import Logging
 import Metrics

@@ -2,7 +2,7 @@ import CallEngine
 import CallModel
 import CallStory
 import Foundation
-import LandlineServer
+import LandlineHTTP
 import LedgerCore
 import LedgerSQLite
 

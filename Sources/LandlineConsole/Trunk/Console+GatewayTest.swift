@@ -1,7 +1,7 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
-import LandlineServer
+import LandlineNode
 import LandlineWire
 import RoutingCore
 

@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 public import LandlineConfiguration
+import LandlineNode
 import LedgerCore
 import LedgerSQLite
 

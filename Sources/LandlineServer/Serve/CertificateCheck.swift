@@ -1,5 +1,6 @@
 import CallModel
 public import LandlineConfiguration
+import LandlineNode
 import LandlineWire
 import RoutingCore
 

@@ -3,6 +3,8 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineHTTP
+import LandlineNode
 import LandlineWire
 import LedgerCore
 import LedgerSQLite

@@ -2,6 +2,8 @@ import AppProtocol
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineHTTP
+import LandlineNode
 import Synchronization
 
 /// Who may ask over REST: operators and owners by their bearer keys, applications by signed requests. A reload can replace both.

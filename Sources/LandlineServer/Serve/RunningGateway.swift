@@ -2,6 +2,8 @@ import AppProtocol
 import CallEngine
 import CallModel
 public import LandlineConfiguration
+import LandlineHTTP
+public import LandlineNode
 import LandlineResolver
 import LandlineWire
 public import Logging
@@ -207,7 +209,8 @@ public final class RunningGateway: Service {
       testTrunk: trunkTest,
       onListening: { [weak self] port in self?.listening(port) })
     // One count of each host, whichever way it guesses.
-    hub.countRefusedProofs(with: httpDoor.requests)
+    let requests = httpDoor.requests
+    hub.onRefusedProof { host in requests?.countRefusedProof(host, .appRefusedProofs) }
     services.append(httpDoor)
     services.append(
       try HTTPDoor(

@@ -1,7 +1,6 @@
 import AppProtocol
 import CallEngine
 import Foundation
-import LandlineServer
 import LedgerCore
 import PeerKit
 

@@ -1,7 +1,7 @@
 import CallModel
 import CallStory
 import Foundation
-import LandlineServer
+import LandlineHTTP
 import PeerKit
 
 /// The figures of a call's page, and what tshark makes of the same packets.

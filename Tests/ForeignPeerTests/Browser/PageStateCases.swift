@@ -1,6 +1,5 @@
 import CallModel
 import Foundation
-import LandlineServer
 import LedgerCore
 import NodeCore
 import PeerKit

@@ -2,7 +2,6 @@ import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
-import LandlineServer
 import LedgerCore
 import PeerKit
 

@@ -1,5 +1,4 @@
 import CallModel
-import LandlineServer
 import NodeCore
 import PeerKit
 

@@ -1,7 +1,7 @@
 import CallModel
 import CallStory
 import Foundation
-import LandlineServer
+import LandlineHTTP
 import LedgerCore
 import NodeCore
 import PeerKit

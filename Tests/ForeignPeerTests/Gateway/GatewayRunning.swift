@@ -2,6 +2,7 @@ import CallEngine
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineNode
 import LandlineServer
 import LedgerCore
 import NIOPosix

@@ -1,7 +1,6 @@
 import CallEngine
 import CallModel
 import Foundation
-import LandlineServer
 import LedgerCore
 import NodeCore
 import PeerKit

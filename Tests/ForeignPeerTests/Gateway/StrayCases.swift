@@ -1,7 +1,6 @@
 import CallEngine
 import CallModel
 import Foundation
-import LandlineServer
 import NodeCore
 import PeerKit
 

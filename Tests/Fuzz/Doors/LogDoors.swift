@@ -1,6 +1,6 @@
 import CallModel
 import LandlineConfiguration
-import LandlineServer
+import LandlineNode
 import Logging
 import SIPCore
 

@@ -1,5 +1,5 @@
 import CallModel
-import LandlineServer
+import LandlineHTTP
 import LedgerCore
 
 /// Requests to the HTTP interface, and the number under a dial field.

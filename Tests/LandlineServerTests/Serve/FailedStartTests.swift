@@ -1,5 +1,6 @@
 import Foundation
 import LandlineConfiguration
+import LandlineNode
 import LandlineServer
 import Logging
 import NIOPosix

@@ -1,6 +1,8 @@
+import DoorKit
 import AppProtocol
 import Foundation
 import LandlineConfiguration
+import LandlineNode
 import LandlineServer
 import Logging
 import NIOPosix

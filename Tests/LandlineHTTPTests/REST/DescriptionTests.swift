@@ -1,0 +1,51 @@
+import CallModel
+import Testing
+
+/// The description tells of every route, and of nothing else.
+@Suite struct DescriptionTests {
+  @Test func everyRouteAnswersAndNothingElseIsDescribed() async throws {
+    let kit = try await RESTKit()
+    let operations = kit.description.operations
+    #expect(operations.count == 51)
+    #expect(Set(operations.map { "\($0.method) \($0.path)" }).count == operations.count)
+    for (method, path) in operations {
+      let uri = path.replacing("{name}", with: "nobody").replacing("{id}", with: "none").replacing(
+        "{code}", with: "none")
+      let answer = try await kit.send(method, uri, method == "POST" ? "{}" : nil, key: "k-\(path.count)")
+      // Whatever it is, the router knew it.
+      #expect(answer.status != 405, "\(method) \(path)")
+      #expect(answer.tree["detail"] != .string("no route has this path"), "\(method) \(path)")
+      // Any other method is refused with those that are described.
+      let refused = try await kit.send("PATCH", uri)
+      #expect(refused.status == 405)
+      #expect(refused.headers["allow"]?.contains(method) == true)
+    }
+    await kit.close()
+  }
+
+  @Test func everyReferenceLeadsSomewhereAndIdsAreUnique() async throws {
+    let kit = try await RESTKit()
+    let schemas = Set(kit.description.tree["components"]?["schemas"]?.names ?? [])
+    var ids: [String] = []
+    var references: Set<String> = []
+    func visit(_ tree: JSONValue) {
+      switch tree {
+      case .object(let object):
+        for member in object.members {
+          if member.name == "$ref", let name = member.value.stringValue?.split(separator: "/").last {
+            references.insert(String(name))
+          }
+          if member.name == "operationId", let id = member.value.stringValue { ids.append(id) }
+          visit(member.value)
+        }
+      case .array(let values): values.forEach(visit)
+      default: break
+      }
+    }
+    visit(kit.description.tree)
+    #expect(references.isSubset(of: schemas))
+    #expect(schemas.subtracting(references).isEmpty)
+    #expect(ids.count == Set(ids).count)
+    await kit.close()
+  }
+}

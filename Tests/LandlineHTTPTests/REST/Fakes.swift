@@ -1,0 +1,140 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import CallStory
+import LandlineHTTP
+import LedgerCore
+import NodeCore
+import Synchronization
+
+/// A gateway of the test's own making.
+final class FakeOperations: GatewayOperations {
+  struct State: Sendable {
+    var live: [CallSnapshot] = []
+    var orders: [OriginateOrder] = []
+    var outcome: Result<CallID, CallFailure> = .success(CallID(unchecked: "call-1"))
+    var status = NodeStatus(
+      version: "1", node: "gw-1", startedAt: Instant(milliseconds: 0), isReady: true, isDraining: false, liveCalls: 0,
+      sessions: 0, problems: [])
+    var trunks: [TrunkReport] = []
+    var hungUp: [CallID] = []
+    var quotes: [E164Number: NumberQuote] = [:]
+    var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
+  }
+
+  private let state = Mutex(State())
+  private let stores: [String: EnvironmentStores]
+
+  func with<Answer: Sendable>(_ body: (inout State) -> Answer) -> Answer {
+    state.withLock { state in body(&state) }
+  }
+
+  init(stores: [String: EnvironmentStores] = [:]) { self.stores = stores }
+
+  func liveCalls(environment: String?) async -> [CallSnapshot] {
+    state.withLock { $0.live.filter { environment == nil || $0.environment == environment } }
+  }
+  func liveCall(_ id: CallID) async -> CallSnapshot? { state.withLock { $0.live.first { $0.id == id } } }
+  func trace(of call: CallID) async -> CallTrace? { nil }
+  func callChanges() async -> AsyncStream<CallSnapshot> {
+    let (stream, continuation) = AsyncStream.makeStream(of: CallSnapshot.self)
+    state.withLock { $0.watchers.append(continuation) }
+    return stream
+  }
+  func change(_ call: CallSnapshot) { state.withLock { for watcher in $0.watchers { watcher.yield(call) } } }
+  func hangUp(_ id: CallID, by actor: String) async -> Bool {
+    state.withLock { state in
+      guard state.live.contains(where: { $0.id == id }) else { return false }
+      state.live.removeAll { $0.id == id }
+      state.hungUp.append(id)
+      return true
+    }
+  }
+  func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure> {
+    state.withLock { state in
+      state.orders.append(order)
+      return state.outcome
+    }
+  }
+  func trunks() async -> [TrunkReport] { state.withLock { $0.trunks } }
+  func status() async -> NodeStatus { state.withLock { $0.status } }
+  func environment(_ name: String) -> EnvironmentStores? { stores[name] }
+  func quote(_ number: E164Number, account: AccountName, environment: String) async throws -> NumberQuote {
+    state.withLock { $0.quotes[number] } ?? .refused(.noRate)
+  }
+  func defaultCountries(of account: AccountName, environment: String) async -> [Int]? { nil }
+  func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String> {
+    EmergencyNumber.codes(ofCaller: callerNumber)
+  }
+  var environmentNames: [String] { stores.keys.sorted() }
+}
+
+/// Bearer `operator` rules, `app` is the application of the account `acme` and `owner` its owner, `stray` belongs to an
+/// unknown environment. Pages can sign in with `operator`, `owner` and `stray`.
+struct FakeAuthenticator: RESTAuthenticator {
+  static let owner = RESTPrincipal(
+    environment: "production", actor: "owner:ann", role: .owner(account: AccountName(unchecked: "acme")))
+
+  func principal(ofKey digest: [UInt8]) async -> RESTPrincipal? {
+    for key in ["operator", "owner", "stray"] where RESTService.digest(Array(key.utf8)) == digest {
+      var request = RESTRequest(method: "GET", path: "/")
+      request.headers = [("authorization", "Bearer \(key)")]
+      return await authenticate(request)
+    }
+    return nil
+  }
+
+  func authenticate(_ request: RESTRequest) async -> RESTPrincipal? {
+    switch request.header("authorization") {
+    case "Bearer operator": RESTPrincipal(environment: "production", actor: "rest:alice", role: .operator)
+    case "Bearer second": RESTPrincipal(environment: "production", actor: "rest:bob", role: .operator)
+    case "Bearer app":
+      RESTPrincipal(
+        environment: "production", actor: "app:one", role: .application(account: AccountName(unchecked: "acme")))
+    case "Bearer owner": FakeAuthenticator.owner
+    case "Bearer stray": RESTPrincipal(environment: "nowhere", actor: "rest:eve", role: .operator)
+    default: nil
+    }
+  }
+}
+
+final class FakeRecords: CallRecordStore {
+  private let records = Mutex<[CallRecord]>([])
+
+  init(_ records: [CallRecord] = []) { self.records.withLock { $0 = records } }
+
+  func keep(_ record: CallRecord) async throws { records.withLock { $0.append(record) } }
+  func add(_ statistics: [String: Double], to call: CallID) async throws {}
+  func record(_ call: CallID) async throws -> CallRecord? { records.withLock { $0.first { $0.call.id == call } } }
+  func records(_ query: CallRecordQuery) async throws -> CallRecordPage {
+    let found = records.withLock { $0.filter { query.account == nil || $0.call.account == query.account } }
+    return CallRecordPage(records: Array(found.prefix(query.limit)), next: found.count > query.limit ? "next" : nil)
+  }
+  func prune(before instant: Instant) async throws -> Int { 0 }
+  func dropStatistics(before instant: Instant) async throws -> Int { 0 }
+}
+
+/// Keys in memory; `gate` holds every request in the middle until it is opened.
+final class FakeIdempotency: IdempotencyStore {
+  private struct Entry {
+    var digest: [UInt8]
+    var answer: (status: Int, body: [UInt8])?
+  }
+
+  private let entries = Mutex<[String: Entry]>([:])
+
+  func begin(_ key: String, scope: String, digest: [UInt8], now: Instant) async throws -> IdempotencyState {
+    entries.withLock { entries in
+      guard let entry = entries["\(scope) \(key)"] else {
+        entries["\(scope) \(key)"] = Entry(digest: digest)
+        return .fresh
+      }
+      guard entry.digest == digest else { return .conflict }
+      return entry.answer.map { .finished(status: $0.status, body: $0.body) } ?? .running
+    }
+  }
+  func finish(_ key: String, scope: String, status: Int, body: [UInt8]) async throws {
+    entries.withLock { $0["\(scope) \(key)"]?.answer = (status, body) }
+  }
+  func abandon(_ key: String, scope: String) async throws { entries.withLock { $0["\(scope) \(key)"] = nil } }
+}
