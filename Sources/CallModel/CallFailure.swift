@@ -161,3 +161,11 @@ extension CallFailure: CustomStringConvertible {
       + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
   }
 }
+
+extension CallRefusal {
+  /// The Reason header that tells the caps apart, which share status 403: Q.850 cause 21 (call rejected) and the
+  /// refusal's name.
+  public var reason: CallFailure.Reason? {
+    code == .limit ? CallFailure.Reason(protocolName: "Q.850", cause: 21, text: rawValue) : nil
+  }
+}

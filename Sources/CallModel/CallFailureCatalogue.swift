@@ -348,3 +348,8 @@ extension CallFailureCatalogue {
     return page
   }
 }
+
+extension CallFailureCode {
+  /// The row of the catalogue.
+  public var details: CallFailureClass { CallFailureCatalogue.row(for: self) }
+}

@@ -46,7 +46,4 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case unavailable = "gw.unavailable"
   case origin = "gw.origin"
   case `internal` = "gw.internal"
-
-  /// The row of the catalogue.
-  public var details: CallFailureClass { CallFailureCatalogue.row(for: self) }
 }

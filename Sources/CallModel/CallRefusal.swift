@@ -34,12 +34,6 @@ public enum CallRefusal: String, Error, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The Reason header that tells the caps apart, which share status 403: Q.850 cause 21 (call rejected) and the
-  /// refusal's name.
-  public var reason: CallFailure.Reason? {
-    code == .limit ? CallFailure.Reason(protocolName: "Q.850", cause: 21, text: rawValue) : nil
-  }
-
   /// Seconds after which asking again may help, where that is known: a ledger that is away is asked again by then.
   public var retryAfterSeconds: Int? { self == .billingUnavailable ? 5 : nil }
 }

@@ -28,7 +28,7 @@ private final class Joined {
     bench = try Bench(Scene.configuration([trunk]))
     func agent(_ address: TransportAddress) -> UserAgent {
       UserAgent(
-        UserAgent.Configuration(
+        UserAgentConfiguration(
           addresses: [
             AdvertisedAddress(listener: Joined.listener, transport: .udp, host: address.host, port: address.port)
           ], acceptsCalls: true), identifiers: .system)

@@ -105,7 +105,7 @@ struct SideDoorTests {
     #expect(bench.place("+46000000112") != nil)
     #expect(bench.place("+46000000112") != nil, "no cap but its own")
     #expect(bench.place("+46000000112") == nil)
-    #expect(bench.engine.liveCalls.allSatisfy { $0.trunk == CallEngine.farEnd })
+    #expect(bench.engine.liveCalls.allSatisfy { $0.trunk == CallTrunk.farEnd })
     #expect(bench.invites.allSatisfy { $0.call.target.host == .ipv4(0x7F00_0001) })
   }
 

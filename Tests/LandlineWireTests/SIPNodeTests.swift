@@ -108,7 +108,7 @@ extension SocketTests {
     @Test(arguments: [true, false])
     func endsTheStreamsOfStrangers(_ isFramed: Bool) async throws {
       let test = TestNode()
-      var agent = UserAgent.Configuration(addresses: [])
+      var agent = UserAgentConfiguration(addresses: [])
       agent.acquaintance = .peers([])
       let node = try await test.start(
         SIPNode.Configuration(

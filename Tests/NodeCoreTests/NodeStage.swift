@@ -63,7 +63,7 @@ final class NodeStage {
       ])
     var configuration = NodeConfiguration(
       node: NodeStage.node, environments: [NodeEnvironment(name: NodeStage.environment, ledger: "ledger.db")],
-      settings: settings, agent: UserAgent.Configuration(addresses: [NodeStage.listener]),
+      settings: settings, agent: UserAgentConfiguration(addresses: [NodeStage.listener]),
       door: AppDoor.Configuration(version: "test"))
     configuration.leftOver = leftOver
     core = NodeCore(

@@ -8,7 +8,7 @@ struct AttackedAgent {
 
   init(_ transport: SIPTransport = .udp, acceptsCalls: Bool = true) {
     agent = UserAgent(
-      UserAgent.Configuration(
+      UserAgentConfiguration(
         addresses: [
           AdvertisedAddress(listener: ListenerID(1), transport: transport, host: .ipv4(0x7F00_0001), port: 5060)
         ], acceptsCalls: acceptsCalls),

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from declared_imports import ROOT, imports, without_comments
 
-PAIRS = 28
-CIRCLE = 11
+PAIRS = 6
+CIRCLE = 5
 
 # From the ground up; a target imports its own row, where another of it stands below, and the rows under it. Executables and
 # libraries of C have their rows by their names.

@@ -5,6 +5,8 @@ import LandlineDigest
 public struct ApplicationToken: Hashable, Sendable {
   /// Most bytes of a token.
   public static let maximumBytes = 2048
+  /// Deepest nesting of its JSON parts.
+  public static let maximumDepth = 32
   /// A nonce has 1 byte to so many of UTF-8.
   public static let maximumNonceBytes = 128
   /// Shortest and longest life, `iat` to `exp`.
@@ -109,7 +111,7 @@ public struct ApplicationToken: Hashable, Sendable {
   private static func object(_ part: ArraySlice<UInt8>) -> JSONObject? {
     guard let bytes = Base64.decode(part, .url),
       case .object(let object)? = try? JSONReader.read(
-        bytes, JSONReader.Limits(bytes: maximumBytes, depth: AppMessageCoder.maximumDepth))
+        bytes, JSONReader.Limits(bytes: maximumBytes, depth: maximumDepth))
     else { return nil }
     return object
   }

@@ -27,7 +27,16 @@ extension CallMachine {
 
   /// The call as the app knows it is over: the request crossed its end.
   private func refuseLate(_ number: RequestNumber, _ session: SessionID) {
-    reply(.refused(number, CallEngine.unknownCall(id)), to: session)
+    reply(.refused(number, CallMachine.unknownCall(id)), to: session)
+  }
+
+  /// What a request about a call gets that is over, or was never this session's.
+  static func unknownCall(_ id: CallID) -> CallFailure {
+    CallFailure(
+      .address, leg: .app,
+      invalidValue: InvalidValue(
+        kind: "call id", rule: "call.unknown", offset: nil, problem: "no call of this session with that id is up",
+        accepted: "the id of a call that was placed and has not ended"))
   }
 
   private func hungUp() {

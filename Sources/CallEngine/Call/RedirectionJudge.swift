@@ -39,7 +39,7 @@ struct RedirectionJudge: Sendable {
     else { return false }
     guard let host = target.host, !trunkHosts.contains(host) else { return allowsAtTrunk(target.user ?? "") }
     guard !foreignTrunkHosts.contains(host), environment.sipHosts.allows(host) else { return false }
-    return costsNoMore(CallEngine.rating(ofAddressFor: payer, in: environment))
+    return costsNoMore(environment.addressRate(for: payer))
   }
 
   /// A number of the telephone network; `tel:` names no host, and goes where the call went.

@@ -215,7 +215,7 @@ final class TrunkLeg {
 
   private func learn(_ attempt: inout Attempt, _ outcome: TrunkHealth.Outcome, _ context: EngineContext) {
     // What a number of the sandbox plays says nothing about the gateway's own far end.
-    guard let ticket = attempt.ticket, attempt.name != CallEngine.farEnd else { return }
+    guard let ticket = attempt.ticket, attempt.name != CallTrunk.farEnd else { return }
     if attempt.hasLearned, case .answered(let status, _) = outcome, status < 300 { return }
     attempt.hasLearned = true
     context.learn(ticket, of: attempt.name, outcome)

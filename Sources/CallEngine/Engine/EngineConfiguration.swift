@@ -204,3 +204,17 @@ public struct CallTrunk: Sendable {
     self.paths = paths
   }
 }
+
+extension EngineConfiguration.Environment {
+  /// The price of an address that no deck knows; `nil` where the payer's currency or the rate allow none.
+  func addressRate(for payer: Payer) -> RateSnapshot? {
+    try? RateSnapshot(
+      deck: "sip", prefix: "", destination: "SIP address", currency: payer.currency,
+      tariff: try Tariff(ratePerMinute: sipRatePerMinute, initial: 1, increment: 1))
+  }
+}
+
+extension CallTrunk {
+  /// The name of the trunk that carries the numbers of ``SandboxNumber``.
+  public static let farEnd = "far-end"
+}

@@ -113,7 +113,7 @@ extension CallRule {
         evidence: ["called: \(call.destination)"])
     },
     CallRule("testNumber", "A test number, answered by the gateway itself") { call in
-      let isFarEnd = (call.sources.record?.call ?? call.sources.live)?.trunk == CallEngine.farEnd
+      let isFarEnd = (call.sources.record?.call ?? call.sources.live)?.trunk == CallTrunk.farEnd
       guard let call = call.call, call.kind == .phone, let value = UInt64(call.destination.dropFirst()),
         TestNumber(rawValue: value) != nil || isFarEnd && SandboxNumber(rawValue: value) != nil
       else { return nil }

@@ -52,7 +52,7 @@ private struct AgentPair {
     limits.incomingCallsPerSecond = calls + 1
     func agent(_ port: UInt16, acceptsCalls: Bool) -> UserAgent {
       UserAgent(
-        UserAgent.Configuration(
+        UserAgentConfiguration(
           addresses: [AdvertisedAddress(listener: ListenerID(1), transport: .udp, host: Self.host, port: port)],
           limits: limits, acceptsCalls: acceptsCalls, sessionTimer: SessionTimerPolicy(interval: nil)),
         identifiers: .system)

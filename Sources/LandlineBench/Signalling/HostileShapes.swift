@@ -11,7 +11,7 @@ enum HostileShapes {
       for _ in 0..<max(1, rounds) {
         // A fresh agent each time, so that the second copy is not a mere repetition.
         let agent = UserAgent(
-          UserAgent.Configuration(
+          UserAgentConfiguration(
             addresses: [AdvertisedAddress(listener: ListenerID(1), transport: shape.transport, host: host, port: 5060)],
             acceptsCalls: true), identifiers: .system)
         var effects: [UserAgentEffect] = []

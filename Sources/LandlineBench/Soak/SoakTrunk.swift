@@ -64,7 +64,7 @@ final class SoakTrunk: SIPNodeDelegate, ChannelInboundHandler {
       }
       .bind(host: "127.0.0.1", port: 0)
       .map { channel in trunk.value.port = UInt16(clamping: channel.localAddress?.port ?? 0) }.get()
-    var agent = UserAgent.Configuration(addresses: [])
+    var agent = UserAgentConfiguration(addresses: [])
     agent.acceptsCalls = true
     agent.limits.incomingCallsPerSecond = 10_000
     let configuration = SIPNode.Configuration(

@@ -265,3 +265,5 @@ public final class Client: Sendable {
 
   func tell(_ event: ClientEvent) { fan.tell(event) }
 }
+
+extension Client: ClientOwner {}

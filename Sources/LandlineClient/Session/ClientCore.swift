@@ -26,7 +26,7 @@ final class ClientCore {
   let certificate: DTLSCertificate
   let audio: AudioController
   let outbox = PacketOutbox()
-  private weak var client: Client?
+  private weak var client: (any ClientOwner)?
   private let gateway: GatewayAddress
   private let options: ClientOptions
   private let registrar: Registrar
@@ -59,7 +59,7 @@ final class ClientCore {
   private var gracefulLimit: Scheduled<Void>?
 
   init(
-    _ client: Client, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
+    _ client: any ClientOwner, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
     registrar: Registrar, context: NIOSSLContext?, certificate: DTLSCertificate
   ) {
     self.client = client

@@ -172,7 +172,7 @@ extension Console {
   /// The built-in far end as a trunk, where its name is meant: only the gateway that runs knows its port.
   /// - Throws: ``ConsoleError`` where none runs.
   private func farEnd(_ name: String, _ configuration: GatewayConfiguration) throws -> TrunkConfiguration? {
-    guard name == CallEngine.farEnd, configuration.trunk(name) == nil else { return nil }
+    guard name == CallTrunk.farEnd, configuration.trunk(name) == nil else { return nil }
     guard let uri = finder().gateway?.places.farEnd else {
       throw ConsoleError(
         .notReachable, code: "farEnd", "the far end inside a gateway answers only while the gateway runs", at: name,

@@ -1,6 +1,6 @@
-import LandlineNode
 import CallModel
 import Hummingbird
+import LandlineNode
 import Logging
 import NIOCore
 import NIOHTTP1

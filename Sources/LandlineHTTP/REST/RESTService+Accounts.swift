@@ -135,13 +135,13 @@ extension RESTService {
         ("account", .string(account.name)), ("kind", .string(account.kind.rawValue)),
         ("currency", .string("\(account.currency)")), ("status", .string(account.status.rawValue)),
         ("lock_reason", .string(optional: lockReason)),
-      ] + RESTTrees.money("posted", account.posted) + RESTTrees.money("held", account.held) + RESTTrees.money("available", account.available)
+      ] + RESTTrees.money("posted", account.posted) + RESTTrees.money("held", account.held)
+        + RESTTrees.money("available", account.available)
         + RESTTrees.money("credit_limit", account.floor == .min ? .max : -account.floor) + [
           ("open_calls", .integer(account.openHolds)), ("plan", account.plan.isEmpty ? .null : .string(account.plan)),
           ("zone", .string(account.zone)), ("created_at", .string("\(account.createdAt)")),
         ])
   }
-
 
   private static let createAccount: RESTRoute.Handler = { call in
     let name = AccountName(unchecked: try call.name("name", as: AccountName.self)?.text ?? "")

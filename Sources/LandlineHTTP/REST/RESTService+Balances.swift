@@ -28,7 +28,8 @@ extension RESTService {
     guard let (account, course) = found else { throw Problem(.unknownAccount) }
     let points = course.points.map { point in
       JSONValue.members(
-        [("at", .string("\(point.at)"))] + RESTTrees.money("posted", point.posted) + RESTTrees.money("held", point.held))
+        [("at", .string("\(point.at)"))] + RESTTrees.money("posted", point.posted) + RESTTrees.money("held", point.held)
+      )
     }
     return .json(
       200,

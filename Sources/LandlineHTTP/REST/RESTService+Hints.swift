@@ -1,5 +1,5 @@
-import LandlineNode
 import CallModel
+import LandlineNode
 import LedgerCore
 import NodeCore
 import NumberPlan

@@ -84,7 +84,7 @@ public final class FarEnd: Sendable {
   private static let listener = ListenerID(1)
 
   private static func configuration(_ host: SIPHost) -> SIPNode.Configuration {
-    var agent = UserAgent.Configuration(addresses: [])
+    var agent = UserAgentConfiguration(addresses: [])
     agent.acceptsCalls = true
     agent.limits.calls = maximumCalls
     agent.limits.retryAfterSeconds = retryAfterSeconds

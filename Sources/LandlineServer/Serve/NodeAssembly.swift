@@ -21,7 +21,7 @@ import SecureTransport
 /// verifier are made of.
 struct NodeAssembly: Sendable {
   /// The name of the built-in far end among the trunks; no trunk of the configuration can have it.
-  static let farEndTrunk = CallEngine.farEnd
+  static let farEndTrunk = CallTrunk.farEnd
 
   let configuration: GatewayConfiguration
   private(set) var environments: [HubEnvironment]
@@ -193,8 +193,8 @@ struct NodeAssembly: Sendable {
 
   /// Calls from outside reach the engine, which knows whom they could be for. Only trunks are answered at all: who is
   /// scanning finds nothing, and nobody can point answers at others.
-  private var agent: UserAgent.Configuration {
-    var agent = UserAgent.Configuration(addresses: [], acceptsCalls: true)
+  private var agent: UserAgentConfiguration {
+    var agent = UserAgentConfiguration(addresses: [], acceptsCalls: true)
     agent.acquaintance = .peers(
       configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
     return agent

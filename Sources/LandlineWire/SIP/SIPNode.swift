@@ -11,8 +11,8 @@ public final class SIPNode: Sendable {
   public struct Configuration: Sendable {
     /// At least one, each with an id of its own.
     public var listeners: [SIPListener]
-    /// ``UserAgent/Configuration/addresses`` are filled in from the listeners.
-    public var agent: UserAgent.Configuration
+    /// ``UserAgentConfiguration/addresses`` are filled in from the listeners.
+    public var agent: UserAgentConfiguration
     /// How servers are judged that streams of ours lead to.
     public var tlsClients: TLSClientPolicies
     /// Bounds of what peers could make grow, for the whole node.
@@ -22,7 +22,7 @@ public final class SIPNode: Sendable {
 
     /// Nothing is checked before the start. Only listeners are needed; the agent's addresses come from them.
     public init(
-      listeners: [SIPListener], agent: UserAgent.Configuration = UserAgent.Configuration(addresses: []),
+      listeners: [SIPListener], agent: UserAgentConfiguration = UserAgentConfiguration(addresses: []),
       tlsClients: TLSClientPolicies = TLSClientPolicies(), limits: TransportLimits = .standard,
       shard: UInt16 = 0
     ) {

@@ -27,7 +27,7 @@ final class SIPShard: SIPTransportsDelegate {
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
 
   init(
-    _ agent: UserAgent.Configuration, _ transports: SIPTransports, identifiers: IdentifierSource,
+    _ agent: UserAgentConfiguration, _ transports: SIPTransports, identifiers: IdentifierSource,
     locator: any SIPLocator
   ) {
     self.transports = transports

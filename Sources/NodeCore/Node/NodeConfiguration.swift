@@ -10,7 +10,7 @@ package struct NodeConfiguration: Sendable {
   package var environments: [NodeEnvironment]
   /// What may change while calls are up.
   package var settings: NodeSettings
-  package var agent: UserAgent.Configuration
+  package var agent: UserAgentConfiguration
   package var door: AppDoor.Configuration
   /// Trunks that the node registers with.
   package var registrations: [OutgoingRegistration]
@@ -24,7 +24,7 @@ package struct NodeConfiguration: Sendable {
   package var innerTrunk: String?
 
   package init(
-    node: NodeID, environments: [NodeEnvironment], settings: NodeSettings, agent: UserAgent.Configuration,
+    node: NodeID, environments: [NodeEnvironment], settings: NodeSettings, agent: UserAgentConfiguration,
     door: AppDoor.Configuration, registrations: [OutgoingRegistration] = []
   ) {
     self.node = node

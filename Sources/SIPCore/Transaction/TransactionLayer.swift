@@ -13,6 +13,10 @@ public final class TransactionLayer {
   public static let giveUpAfter: Int64 = 32_000
   /// Largest request that goes into a datagram unasked (RFC 3261 section 18.1.1).
   public static let maximumDatagramBytes = 1300
+  /// Transactions of one host that begin something, where nothing else is said.
+  public static let standardBeginningPerHost = 10_000
+  /// Seconds of Retry-After with a 503 of this layer, where nothing else is said.
+  public static let standardRetryAfterSeconds = 5
   /// Most sent-bys of ours that are remembered for responses behind the end of their transactions.
   public static let maximumSentBys = 256
 
@@ -59,8 +63,8 @@ public final class TransactionLayer {
   ///   - retryAfterSeconds: What a request above the limit is told.
   public init(
     identifiers: IdentifierSource, maximumTransactions: Int,
-    maximumBeginningPerHost: Int = UserAgentLimits.standard.beginningTransactionsPerHost,
-    retryAfterSeconds: Int = UserAgentLimits.standard.retryAfterSeconds
+    maximumBeginningPerHost: Int = TransactionLayer.standardBeginningPerHost,
+    retryAfterSeconds: Int = TransactionLayer.standardRetryAfterSeconds
   ) {
     self.identifiers = identifiers
     self.maximumTransactions = maximumTransactions

@@ -5,7 +5,7 @@ package protocol AgentContext: AnyObject {
   var now: MonotonicInstant { get }
   var identifiers: IdentifierSource { get }
   var limits: UserAgentLimits { get }
-  var configuration: UserAgent.Configuration { get }
+  var configuration: UserAgentConfiguration { get }
 
   /// How we name ourselves towards this path in Contact, with `transport` where it is not UDP; `nil` for a path of a
   /// listener that is not configured.
@@ -34,22 +34,6 @@ package protocol AgentContext: AnyObject {
   func open(_ dialog: DialogID, of call: CallHandle)
   /// Nothing is led to the call any more for this dialog. A dialog that ended closes itself once.
   func close(_ dialog: DialogID)
-}
-
-/// A 2xx that was sent and is repeated until its ACK comes.
-public struct RepeatableResponse: Sendable {
-  /// The whole message, sent again as it is.
-  public let bytes: [UInt8]
-  /// Where every repetition goes.
-  public let path: SIPPath
-  /// SIP's Call-ID in ``bytes``.
-  public let callID: String
-
-  package init(bytes: [UInt8], path: SIPPath, callID: String) {
-    self.bytes = bytes
-    self.path = path
-    self.callID = callID
-  }
 }
 
 /// Who hears what becomes of a client transaction.

@@ -10,7 +10,7 @@ final class SilencedContext: AgentContext {
   var now: MonotonicInstant { context.now }
   var identifiers: IdentifierSource { context.identifiers }
   var limits: UserAgentLimits { context.limits }
-  var configuration: UserAgent.Configuration { context.configuration }
+  var configuration: UserAgentConfiguration { context.configuration }
 
   func contact(user: String?, scheme: SIPURI.Scheme, for path: SIPPath) -> NameAddress? {
     context.contact(user: user, scheme: scheme, for: path)

@@ -3,54 +3,6 @@ public import CallModel
 /// One SIP endpoint: calls, queries and registrations over any number of listeners. No socket, clock or random source
 /// inside: inputs carry the time, effects are appended for the shell, which performs them in order.
 public final class UserAgent {
-  /// How this node names itself.
-  public struct Configuration: Sendable {
-    /// One for each listener.
-    public var addresses: [AdvertisedAddress]
-    /// Bounds of what peers can make the agent hold.
-    public var limits: UserAgentLimits
-    /// User-Agent and Server.
-    public var productName: String
-    /// Whether calls from outside are reported; otherwise an INVITE gets 404.
-    public var acceptsCalls: Bool
-    /// What session timers calls that came in get.
-    public var sessionTimer: SessionTimerPolicy
-    /// Whether 100rel is asked for in provisional responses of ours.
-    public var reliability: OutgoingCall.Reliability
-    /// Whether REFER inside calls that came in is reported; otherwise it gets 603.
-    public var allowsTransfer: Bool
-    /// Whether calls from outside come from our trust domain (RFC 3324): only then their P-Asserted-Identity, Diversion
-    /// and History-Info are read.
-    public var trustsCallers: Bool
-    /// Whom requests outside of dialogs are taken from. Over UDP a source can be forged, and an answer would reach somebody
-    /// else; over a stream it would tell whoever scans that there is something to attack.
-    public var acquaintance = Acquaintance.everybody
-
-    /// By default calls from outside get 404, and nobody's P-Asserted-Identity is believed.
-    public init(
-      addresses: [AdvertisedAddress], limits: UserAgentLimits = .standard, productName: String = "Landline",
-      acceptsCalls: Bool = false, sessionTimer: SessionTimerPolicy = .standard,
-      reliability: OutgoingCall.Reliability = .supported, allowsTransfer: Bool = false,
-      trustsCallers: Bool = false
-    ) {
-      self.addresses = addresses
-      self.limits = limits
-      self.productName = productName
-      self.acceptsCalls = acceptsCalls
-      self.sessionTimer = sessionTimer
-      self.reliability = reliability
-      self.allowsTransfer = allowsTransfer
-      self.trustsCallers = trustsCallers
-    }
-  }
-
-  /// See ``Configuration/acquaintance``.
-  public enum Acquaintance: Hashable, Sendable {
-    case everybody
-    /// Hosts that requests of ours went to, and these. Nobody else gets an answer, nor a transaction.
-    case peers([SIPHost])
-  }
-
   /// What has a deadline besides transactions.
   enum Timed: Hashable {
     case call(CallHandle)
@@ -59,7 +11,7 @@ public final class UserAgent {
   }
 
   /// As it was given at the start; it never changes.
-  public var configuration: Configuration { context.configuration }
+  public var configuration: UserAgentConfiguration { context.configuration }
   let context: UserAgentContext
   private var calls: [CallHandle: any CallMachine] = [:]
   /// Calls that have not ended: what caps count.
@@ -74,7 +26,7 @@ public final class UserAgent {
   private var lastIncoming: UInt64 = .max
 
   /// `identifiers` gives tags, branches, Call-IDs and every other random choice.
-  public init(_ configuration: Configuration, identifiers: IdentifierSource) {
+  public init(_ configuration: UserAgentConfiguration, identifiers: IdentifierSource) {
     context = UserAgentContext(configuration, identifiers: identifiers)
     incomingRate = TokenBucket(perSecond: configuration.limits.incomingCallsPerSecond)
   }
@@ -100,7 +52,7 @@ public final class UserAgent {
     return counters
   }
 
-  /// Whether requests outside of dialogs are taken from there: ``Configuration/acquaintance``.
+  /// Whether requests outside of dialogs are taken from there: ``UserAgentConfiguration/acquaintance``.
   public func knows(_ host: SIPHost) -> Bool { context.knows(host) }
 
   /// What the transactions kept to themselves, such as copies and strays.

@@ -4,7 +4,7 @@ import CallModel
 /// that is being handled, and the effects it has so far. It knows which call a dialog, a transaction or an exchange
 /// belongs to, and holds no call.
 final class UserAgentContext: AgentContext {
-  let configuration: UserAgent.Configuration
+  let configuration: UserAgentConfiguration
   let identifiers: IdentifierSource
   let transactions: TransactionLayer
   var limits: UserAgentLimits { configuration.limits }
@@ -34,7 +34,7 @@ final class UserAgentContext: AgentContext {
   /// Unanswered offers of one call that are remembered; the oldest goes first.
   private static let maximumExchanges = 8
 
-  init(_ configuration: UserAgent.Configuration, identifiers: IdentifierSource) {
+  init(_ configuration: UserAgentConfiguration, identifiers: IdentifierSource) {
     self.configuration = configuration
     self.identifiers = identifiers
     transactions = TransactionLayer(

@@ -15,7 +15,7 @@ public struct ReceivedMessage: Hashable, Sendable {
   public let callID: String?
   /// Whether it is a 2xx to an INVITE.
   public let acceptsInvite: Bool
-  /// Whether it was ignored: see ``UserAgent/Configuration/acquaintance``.
+  /// Whether it was ignored: see ``UserAgentConfiguration/acquaintance``.
   public internal(set) var isOfStranger = false
 
   init(_ message: ScannedMessage?) {
@@ -150,7 +150,7 @@ public struct IncomingCall: Sendable {
   public var target: SIPURI
   /// As in the INVITE, without a tag of ours.
   public var to: NameAddress
-  /// ``UserAgent/Configuration/trustsCallers`` decides how much of the INVITE is believed.
+  /// ``UserAgentConfiguration/trustsCallers`` decides how much of the INVITE is believed.
   public var caller: PresentedCaller
   /// The `x-` fields of the INVITE.
   public var headers: CustomHeaders
@@ -226,45 +226,5 @@ public struct QueryOutcome: Sendable {
     self.roundTripMilliseconds = roundTripMilliseconds
     self.path = path
     self.wasChallenged = wasChallenged
-  }
-}
-
-/// Where a registration stands.
-public enum RegistrationState: Hashable, Sendable {
-  case registering
-  case registered(expiresInSeconds: UInt32)
-  /// Tried again after this time.
-  case retrying(RegistrationFailure, afterMilliseconds: Int64)
-  /// Not tried again until the configuration changes.
-  case failed(RegistrationFailure)
-  case unregistered
-}
-
-/// Why a REGISTER failed, by what can be done about it.
-public struct RegistrationFailure: Hashable, Sendable {
-  /// What went wrong; ``RegistrationState`` says whether it is tried again.
-  public enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// Nothing answered, or no connection: tried again.
-    case unreachable
-    /// 5xx, 408 and the like: tried again, after Retry-After where given.
-    case temporary
-    /// Wrong credentials, or no challenge that can be answered: tried again would lock the account.
-    case credentials
-    /// 403, 404, 6xx: the registrar does not want this address.
-    case refused
-    /// A response that makes no sense: no Contact, an impossible Min-Expires.
-    case malformed
-  }
-
-  public var kind: Kind
-  /// `nil` when nothing answered.
-  public var status: Int?
-  /// As the registrar wrote it; empty when nothing answered.
-  public var phrase: String
-
-  public init(kind: Kind, status: Int?, phrase: String) {
-    self.kind = kind
-    self.status = status
-    self.phrase = phrase
   }
 }

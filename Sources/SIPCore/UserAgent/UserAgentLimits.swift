@@ -8,7 +8,7 @@ public struct UserAgentLimits: Hashable, Sendable {
   public var transactions = 100_000
   /// Of those, requests of one host that begin something, copies of them waited for included; one above is answered 503
   /// without a transaction. What belongs to a dialog is not counted: calls that are up can be ended.
-  public var beginningTransactionsPerHost = 10_000
+  public var beginningTransactionsPerHost = TransactionLayer.standardBeginningPerHost
   /// Early dialogs of one INVITE of ours: forks above get an ACK and a BYE when they answer, nothing else.
   public var forks = 10
   /// Unanswered reliable provisional responses of a call.
@@ -33,7 +33,7 @@ public struct UserAgentLimits: Hashable, Sendable {
   /// Hosts remembered that requests of ours went to; the one that was met first is forgotten first.
   public var peers = 4096
   /// Seconds of Retry-After with our own 503.
-  public var retryAfterSeconds = 5
+  public var retryAfterSeconds = TransactionLayer.standardRetryAfterSeconds
 
   /// Each limit at the value written above.
   public init() {}

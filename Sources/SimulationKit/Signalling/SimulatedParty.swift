@@ -12,7 +12,7 @@ struct SimulatedParty {
   init(index: Int, random: inout SeededGenerator) {
     self.index = index
     address = SimulatedParty.address(index)
-    var configuration = UserAgent.Configuration(
+    var configuration = UserAgentConfiguration(
       addresses: [
         AdvertisedAddress(listener: SimulatedParty.listener, transport: .udp, host: address.host, port: address.port)
       ],

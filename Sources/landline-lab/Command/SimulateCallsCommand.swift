@@ -29,7 +29,7 @@ struct SimulateCallsCommand: AsyncParsableCommand {
   var seeds = 1
 
   @Option(help: "Virtual hours of each seed in which calls are made.")
-  var hours = GatewaySimulation.defaultHours
+  var hours = GatewayReport.defaultHours
 
   @Option(
     help: "A bug to plant: \(GatewayCanary.allCases.map(\.rawValue).joined(separator: ", ")).",

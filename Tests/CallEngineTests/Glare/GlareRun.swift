@@ -140,7 +140,7 @@ final class GlareRun {
     func agent(_ address: TransportAddress, _ salt: UInt64) -> UserAgent {
       let chance = Chance(it.seed ^ salt)
       return UserAgent(
-        UserAgent.Configuration(
+        UserAgentConfiguration(
           addresses: [
             AdvertisedAddress(listener: GlareRun.listener, transport: .udp, host: address.host, port: address.port)
           ], acceptsCalls: true, sessionTimer: SessionTimerPolicy(interval: isTimed ? 90 : nil)),

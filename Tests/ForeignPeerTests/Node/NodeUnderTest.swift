@@ -10,8 +10,8 @@ import Synchronization
 /// A node of ours on loopback, with everything it reported.
 final class NodeUnderTest: Sendable {
   struct Settings: Sendable {
-    var agent: UserAgent.Configuration = {
-      var agent = UserAgent.Configuration(addresses: [])
+    var agent: UserAgentConfiguration = {
+      var agent = UserAgentConfiguration(addresses: [])
       agent.acceptsCalls = true
       return agent
     }()

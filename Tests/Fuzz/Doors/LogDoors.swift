@@ -74,7 +74,7 @@ enum LogDoors {
   }
 
   private static func callID(_ input: [UInt8]) throws(BrokenPromise) {
-    let agent = UserAgent(UserAgent.Configuration(addresses: []), identifiers: IdentifierSource { 1 })
+    let agent = UserAgent(UserAgentConfiguration(addresses: []), identifiers: IdentifierSource { 1 })
     var effects: [UserAgentEffect] = []
     let found = agent.receive(input, from: SIPDoors.path(.udp), at: .zero, into: &effects).callID
     if let found { try promise(!found.isEmpty && !found.utf8.contains(0x0A), "a Call-ID of two lines") }

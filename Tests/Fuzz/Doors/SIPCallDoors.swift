@@ -54,7 +54,7 @@ private final class CallBench {
     limits.calls = 8
     let drawn = DrawnNumbers()
     agent = UserAgent(
-      UserAgent.Configuration(
+      UserAgentConfiguration(
         addresses: [
           AdvertisedAddress(listener: ListenerID(1), transport: .udp, host: SIPDoors.host, port: 5060),
           AdvertisedAddress(listener: ListenerID(1), transport: .tcp, host: SIPDoors.host, port: 5060),

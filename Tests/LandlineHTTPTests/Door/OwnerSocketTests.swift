@@ -1,6 +1,6 @@
-import DoorKit
 import CallEngine
 import CallModel
+import DoorKit
 import Foundation
 import LandlineHTTP
 import Logging

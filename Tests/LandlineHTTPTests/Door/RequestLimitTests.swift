@@ -1,5 +1,5 @@
-import DoorKit
 import CallModel
+import DoorKit
 import LandlineHTTP
 import LandlineNode
 import Logging

@@ -1,5 +1,5 @@
-import DoorKit
 import CallModel
+import DoorKit
 import Foundation
 import LandlineHTTP
 import Testing

@@ -1,7 +1,7 @@
-import DoorKit
 import AppProtocol
 import CallEngine
 import CallModel
+import DoorKit
 import Foundation
 import LandlineHTTP
 import LandlineNode

@@ -80,7 +80,7 @@ struct DialogJournalTests {
     }
 
     func received(_ bytes: [UInt8]) {
-      let agent = UserAgent(UserAgent.Configuration(addresses: listeners), identifiers: .system)
+      let agent = UserAgent(UserAgentConfiguration(addresses: listeners), identifiers: .system)
       var effects: [UserAgentEffect] = []
       write(book.received(bytes, agent.receive(bytes, from: path, at: .zero, into: &effects)))
     }

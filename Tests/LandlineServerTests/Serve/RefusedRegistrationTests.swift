@@ -1,5 +1,5 @@
-import DoorKit
 import AppProtocol
+import DoorKit
 import Foundation
 import LandlineConfiguration
 import LandlineNode

@@ -207,7 +207,7 @@ class FakeGateway:
         await self._came("resume", 6)
         times = [at for at, _ in self._sockets[count - 1 :]]
         waits = [later - earlier for earlier, later in zip(times[1:], times[2:])]
-        for wait, (least, most) in zip(waits, ((0.12, 0.7), (0.12, 0.9), (0.25, 1.3), (0.5, 2.1), (2.0, 4.0)), strict=False):
+        for wait, (least, most) in zip(waits, ((0.12, 0.7), (0.12, 0.9), (0.25, 1.3), (0.5, 2.1), (2.0, 4.5)), strict=False):
             require(least <= wait <= most, f"waits: {waits}")
 
     async def _places_late(self, call):

@@ -18,7 +18,7 @@ struct IncomingCallTests {
     ) {
       context = RecordingContext(
         draw: 3,
-        configuration: UserAgent.Configuration(
+        configuration: UserAgentConfiguration(
           addresses: [], acceptsCalls: true, sessionTimer: SessionTimerPolicy(interval: timer),
           reliability: reliability))
       tag = context.identifiers.token()

@@ -6,7 +6,7 @@ final class RecordingContext: AgentContext {
   var now = MonotonicInstant.zero
   let identifiers: IdentifierSource
   var limits = UserAgentLimits.standard
-  var configuration: UserAgent.Configuration
+  var configuration: UserAgentConfiguration
   private(set) var lines: [String] = []
   private var lastTransaction: UInt64 = 100
   private var lastExchange: UInt64 = 0
@@ -15,7 +15,7 @@ final class RecordingContext: AgentContext {
   private(set) var transactions: [SIPMethod: TransactionID] = [:]
 
   /// - Parameter draw: What every draw of the identifiers gives.
-  init(draw: UInt64 = 5, configuration: UserAgent.Configuration = UserAgent.Configuration(addresses: [])) {
+  init(draw: UInt64 = 5, configuration: UserAgentConfiguration = UserAgentConfiguration(addresses: [])) {
     identifiers = IdentifierSource { draw }
     self.configuration = configuration
   }

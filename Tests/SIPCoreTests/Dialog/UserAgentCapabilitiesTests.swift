@@ -19,7 +19,7 @@ import Testing
   @Test(arguments: [false, true])
   func `an INVITE and the answer to OPTIONS offer REFER only where transfers are allowed`(_ isAllowed: Bool) throws {
     let agent = UserAgent(
-      UserAgent.Configuration(addresses: Ladder.listeners, acceptsCalls: true, allowsTransfer: isAllowed),
+      UserAgentConfiguration(addresses: Ladder.listeners, acceptsCalls: true, allowsTransfer: isAllowed),
       identifiers: .system)
     var effects: [UserAgentEffect] = []
     let path = try #require(Ladder.paths["a"])

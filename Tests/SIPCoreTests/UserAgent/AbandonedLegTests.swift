@@ -26,7 +26,7 @@ import Testing
           listener: ListenerID(1), transport: .udp, host: address.host, port: address.port)
       ]
       return UserAgent(
-        UserAgent.Configuration(addresses: addresses, acceptsCalls: true), identifiers: .system)
+        UserAgentConfiguration(addresses: addresses, acceptsCalls: true), identifiers: .system)
     }
 
     func path(_ address: TransportAddress) -> SIPPath { SIPPath(listener: ListenerID(1), remote: address) }

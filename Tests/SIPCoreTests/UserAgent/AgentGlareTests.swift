@@ -53,7 +53,7 @@ struct AgentGlareTests {
 
     init(_ last: UInt32, _ random: Random, acceptsCalls: Bool) {
       host = .ipv4(0xC633_6400 + last)
-      var configuration = UserAgent.Configuration(addresses: [
+      var configuration = UserAgentConfiguration(addresses: [
         AdvertisedAddress(listener: ListenerID(1), transport: .udp, host: host, port: 5060)
       ])
       configuration.acceptsCalls = acceptsCalls

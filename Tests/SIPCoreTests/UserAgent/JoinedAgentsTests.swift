@@ -12,7 +12,7 @@ import Testing
     init(_ last: UInt32, seed: UInt64, acceptsCalls: Bool) {
       host = .ipv4(0xC633_6400 + last)
       let state = Generator(seed)
-      var configuration = UserAgent.Configuration(addresses: [
+      var configuration = UserAgentConfiguration(addresses: [
         AdvertisedAddress(listener: ListenerID(1), transport: .udp, host: host, port: 5060)
       ])
       configuration.acceptsCalls = acceptsCalls

@@ -45,9 +45,9 @@ final class Ladder {
 
   init(
     paths: String = "a", limits: UserAgentLimits = .standard, acceptsCalls: Bool = false,
-    acquaintance: UserAgent.Acquaintance = .everybody, _ change: (inout OutgoingCall) -> Void = { _ in }
+    acquaintance: UserAgentConfiguration.Acquaintance = .everybody, _ change: (inout OutgoingCall) -> Void = { _ in }
   ) {
-    var configuration = UserAgent.Configuration(addresses: Ladder.listeners, limits: limits)
+    var configuration = UserAgentConfiguration(addresses: Ladder.listeners, limits: limits)
     configuration.acceptsCalls = acceptsCalls
     configuration.acquaintance = acquaintance
     let counter = Counter()

@@ -79,7 +79,7 @@ struct TortureTests {
     init(_ transport: SIPTransport) {
       let own = SIPHost.ipv4(0x7F00_0001)
       agent = UserAgent(
-        UserAgent.Configuration(
+        UserAgentConfiguration(
           addresses: [AdvertisedAddress(listener: ListenerID(1), transport: transport, host: own, port: 5060)],
           acceptsCalls: true),
         identifiers: .system)

@@ -17,7 +17,7 @@ public enum GatewayCommand {
   ///   - errors: takes progress and problems, for standard error.
   /// - Returns: the exit status.
   public static func run(
-    seed: UInt64, seeds: Int = 1, hours: Int = GatewaySimulation.defaultHours, canary: GatewayCanary? = nil,
+    seed: UInt64, seeds: Int = 1, hours: Int = GatewayReport.defaultHours, canary: GatewayCanary? = nil,
     json: Bool = false, output: (String) -> Void, errors: (String) -> Void
   ) -> Int32 {
     let count = min(max(seeds, 1), maximumSeeds)

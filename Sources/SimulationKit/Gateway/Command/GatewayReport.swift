@@ -1,5 +1,8 @@
 /// What a simulation of the whole gateway did and saw. Two runs of one seed differ in their times only.
 public struct GatewayReport: Hashable, Sendable {
+  /// Virtual hours in which calls are made.
+  public static let defaultHours = 2
+
   /// Of the first run; each further one has the next.
   public var seed: UInt64
   /// Runs that are summed up here, one a seed.
@@ -117,7 +120,7 @@ public struct GatewayViolation: Error, Sendable, CustomStringConvertible {
 
   /// The command that does the run once more.
   public var replay: String {
-    "landline-lab simulate calls --seed \(seed)" + (hours == GatewaySimulation.defaultHours ? "" : " --hours \(hours)")
+    "landline-lab simulate calls --seed \(seed)" + (hours == GatewayReport.defaultHours ? "" : " --hours \(hours)")
       + (canary.map { " --canary \($0.rawValue)" } ?? "")
   }
 

@@ -2,15 +2,13 @@ import Foundation
 
 /// The whole gateway in virtual time, decided by one seed: real cores, simulated clock, network, disk, carriers and people.
 public enum GatewaySimulation {
-  /// Virtual hours in which calls are made.
-  public static let defaultHours = 2
   /// Virtual hours that a run may have; others are taken as the nearest of these.
   public static let hoursAccepted = 1...72
 
   /// One seed.
   /// - Throws: ``GatewayViolation``, with what led there.
   public static func run(
-    seed: UInt64, hours: Int = defaultHours, canary: GatewayCanary? = nil
+    seed: UInt64, hours: Int = GatewayReport.defaultHours, canary: GatewayCanary? = nil
   ) throws(GatewayViolation) -> GatewayReport {
     let start = ContinuousClock.now
     let processorStart = clock()

@@ -161,3 +161,21 @@ public struct FraudReport: Hashable, Sendable {
     lockedAfterMilliseconds = scene.lock?.atMilliseconds
   }
 }
+
+extension GatewayPlan {
+  /// A stolen key: everybody answers, nobody hangs up, nothing else is wrong.
+  init(_ drill: FraudDrill, _ random: inout SeededGenerator) {
+    window = 3_600_000
+    apps = FraudDrill.users
+    ports = 2048
+    credits = [FraudDrill.credit] + [Int64](repeating: 0, count: GatewayPlan.accountCount - 1)
+    caps = [Int64?](repeating: nil, count: GatewayPlan.accountCount)
+    for number in 1...drill.calls {
+      calls.append(
+        Call(
+          number: number, app: random.index(apps), startsAt: 2000 + random.number(0...(window - 10_000)),
+          target: FraudDrill.target(&random), callee: Callee(conduct: .answers, ringsAfter: 200, answersAfter: 500),
+          deeds: [], isEmergency: false))
+    }
+  }
+}

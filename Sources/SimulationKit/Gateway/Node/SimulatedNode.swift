@@ -35,7 +35,7 @@ final class SimulatedNode {
       NodeConfiguration(
         node: GatewayScene.nodeID,
         environments: [NodeEnvironment(name: GatewayScene.environment, ledger: "simulated")],
-        settings: scene.settings, agent: UserAgent.Configuration(addresses: [address]), door: door),
+        settings: scene.settings, agent: UserAgentConfiguration(addresses: [address]), door: door),
       draw: { own.next() }, identifiers: scene.newIdentifiers(), at: scene.time)
   }
 

@@ -157,22 +157,6 @@ struct GatewayPlan {
     faults = faults.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 
-  /// A stolen key: everybody answers, nobody hangs up, nothing else is wrong.
-  init(_ drill: FraudDrill, _ random: inout SeededGenerator) {
-    window = 3_600_000
-    apps = FraudDrill.users
-    ports = 2048
-    credits = [FraudDrill.credit] + [Int64](repeating: 0, count: GatewayPlan.accountCount - 1)
-    caps = [Int64?](repeating: nil, count: GatewayPlan.accountCount)
-    for number in 1...drill.calls {
-      calls.append(
-        Call(
-          number: number, app: random.index(apps), startsAt: 2000 + random.number(0...(window - 10_000)),
-          target: FraudDrill.target(&random), callee: Callee(conduct: .answers, ringsAfter: 200, answersAfter: 500),
-          deeds: [], isEmergency: false))
-    }
-  }
-
   // MARK: Calls
 
   /// Durations of all sizes: most calls take some minutes, a few take hours, past the longest that the gateway allows.

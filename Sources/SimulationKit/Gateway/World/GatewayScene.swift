@@ -296,15 +296,6 @@ final class GatewayScene {
   }
 }
 
-/// Tags and branches that a seed decides.
-final class SeededIdentifiers: Sendable {
-  private let random: Mutex<SeededGenerator>
-
-  init(_ random: SeededGenerator) { self.random = Mutex(random) }
-
-  func next() -> UInt64 { random.withLock { $0.next() } }
-}
-
 /// FNV-1a over words of eight bytes: tells two runs apart, protects nothing.
 struct GatewayDigest {
   private var hash: UInt64 = 0xCBF2_9CE4_8422_2325

@@ -100,7 +100,7 @@ final class SimulatedTrunk {
 
   private static func agent(_ index: Int, _ identifiers: IdentifierSource) -> UserAgent {
     let address = address(index)
-    var configuration = UserAgent.Configuration(
+    var configuration = UserAgentConfiguration(
       addresses: [
         AdvertisedAddress(listener: listener, transport: .udp, host: address.host, port: address.port)
       ], productName: "Carrier", acceptsCalls: true,

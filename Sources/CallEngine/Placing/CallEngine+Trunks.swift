@@ -26,7 +26,7 @@ extension CallEngine {
       return context.emit(.sip(.reject(handle, Rejection(503, retryAfterSeconds: seconds))))
     }
     // The built-in far end calls nobody: what comes from this host is no trunk's for its sake.
-    let trunk = configuration.trunks.lazy.filter { $0.trunk.name != CallEngine.farEnd }.first { trunk in
+    let trunk = configuration.trunks.lazy.filter { $0.trunk.name != CallTrunk.farEnd }.first { trunk in
       trunk.uri.host == call.path.remote.host || trunk.paths.contains { $0.remote.host == call.path.remote.host }
     }
     guard let trunk else {

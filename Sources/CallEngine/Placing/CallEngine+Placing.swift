@@ -232,7 +232,7 @@ extension CallEngine {
         return CallTerms(
           destination: destination, rating: try sandboxRating(sandbox, number, longest, payer),
           country: number.country, isEmergency: sandbox == .emergency,
-          isGivenAway: sandbox != .insufficientCredit, maximumSeconds: longest, trunks: [CallEngine.farEnd])
+          isGivenAway: sandbox != .insufficientCredit, maximumSeconds: longest, trunks: [CallTrunk.farEnd])
       }
       return CallTerms(
         destination: destination, rating: rating(number, payer), country: number.country,
@@ -248,9 +248,6 @@ extension CallEngine {
       throw CallFailure(.capabilityRemote, phrase: "calls to users and conferences are not carried yet", leg: .app)
     }
   }
-
-  /// The name of the trunk that carries the numbers of ``SandboxNumber``.
-  public static let farEnd = "far-end"
 
   private func rating(_ number: E164Number, _ payer: Payer) -> CallOperation.Authorisation.Rating {
     guard let plan = payer.plan, let digits = try? NumberDigits(number.digits) else { return .refused(.noRate) }
@@ -359,17 +356,11 @@ extension CallEngine {
   private func rating(
     of address: SIPAddress, _ payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> CallOperation.Authorisation.Rating {
-    guard let price = CallEngine.rating(ofAddressFor: payer, in: environment) else {
+    guard let price = environment.addressRate(for: payer) else {
       context.log(.error, nil, "a SIP address cannot be priced: \(address)")
       throw CallFailure(.internal, leg: .app)
     }
     return .rated(price)
-  }
-
-  static func rating(ofAddressFor payer: Payer, in environment: EngineConfiguration.Environment) -> RateSnapshot? {
-    try? RateSnapshot(
-      deck: "sip", prefix: "", destination: "SIP address", currency: payer.currency,
-      tariff: try Tariff(ratePerMinute: environment.sipRatePerMinute, initial: 1, increment: 1))
   }
 }
 

@@ -200,17 +200,9 @@ public final class CallEngine {
       }
       // A hang-up that crossed the end of its call has what it wants.
       if case .hangUp = request { return context.emit(.app(session, .done(number))) }
-      return context.emit(.app(session, .refused(number, CallEngine.unknownCall(id))))
+      return context.emit(.app(session, .refused(number, CallMachine.unknownCall(id))))
     }
     with(id) { $0.requested(number, request, by: session) }
-  }
-
-  static func unknownCall(_ id: CallID) -> CallFailure {
-    CallFailure(
-      .address, leg: .app,
-      invalidValue: InvalidValue(
-        kind: "call id", rule: "call.unknown", offset: nil, problem: "no call of this session with that id is up",
-        accepted: "the id of a call that was placed and has not ended"))
   }
 
   // MARK: Calls
@@ -263,7 +255,7 @@ public final class CallEngine {
 
 /// How a trunk stands with an engine.
 public struct TrunkStanding: Hashable, Sendable {
-  /// As the configuration names it; ``CallEngine/farEnd`` for the built-in one.
+  /// As the configuration names it; ``CallTrunk/farEnd`` for the built-in one.
   public let name: String
   /// `up`, `probing`, `down`, `resting` or `draining`.
   public let standing: String
