@@ -107,9 +107,12 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: ours),
+    .target(name: "LandlineSQLite", dependencies: ["LedgerCore", "CLandlineSQLite"], swiftSettings: ours),
     .target(
-      name: "LedgerSQLite",
-      dependencies: ["CallModel", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CLandlineSQLite"],
+      name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "LandlineSQLite"],
+      swiftSettings: ours),
+    .target(
+      name: "RecordsSQLite", dependencies: ["CallModel", "LedgerCore", "AppProtocol", "CallEngine", "LandlineSQLite"],
       swiftSettings: ours),
     .target(name: "LedgerSpool", dependencies: ["CallModel", "LedgerCore"], swiftSettings: ours),
     .target(
@@ -155,7 +158,7 @@ let package = Package(
       name: "LandlineServer",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSQLite",
-        "LedgerSpool", "AppProtocol", "CallEngine", "NodeCore", "LandlineResolver", "LandlineWire",
+        "RecordsSQLite", "LedgerSpool", "AppProtocol", "CallEngine", "NodeCore", "LandlineResolver", "LandlineWire",
         "LandlineConfiguration", "LandlineNode", "LandlineHTTP",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -176,7 +179,8 @@ let package = Package(
     .target(
       name: "LandlineConsole",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "NumberPlan", "SIPCore", "SDPCore", "NodeCore",
+        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "RecordsSQLite", "NumberPlan", "SIPCore", "SDPCore",
+        "NodeCore",
         "LandlineConfiguration", "LandlineWire", "LandlineResolver", "LandlineNode", "LandlineHTTP", "LandlineServer",
         "LandlineClient",
         "AppProtocol", "CallEngine", "CallStory",
@@ -192,14 +196,16 @@ let package = Package(
     .target(
       name: "SimulationKit",
       dependencies: [
-        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "LedgerSQLite", "AppProtocol", "CallEngine",
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "LedgerCore", "LandlineSQLite", "LedgerSQLite", "AppProtocol",
+        "CallEngine",
         "NodeCore",
       ],
       swiftSettings: ours),
     .target(
       name: "LandlineBench",
       dependencies: [
-        "CallModel", "RoutingCore", "LedgerCore", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore", "SDPCore",
+        "CallModel", "RoutingCore", "LedgerCore", "LandlineSQLite", "LedgerSQLite", "CLandlineLedgerFloor", "SIPCore",
+        "SDPCore",
         "SecureTransport", "MediaCore", "AppProtocol", "LandlineWire",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -289,7 +295,14 @@ let package = Package(
     .testTarget(
       name: "LedgerSQLiteTests",
       dependencies: [
-        "LedgerSQLite", "LedgerCore", "RoutingCore", "AppProtocol", "CallEngine", "CallModel", "PeerKit", "TestVectors",
+        "LedgerSQLite", "LandlineSQLite", "LedgerCore", "RoutingCore", "CallModel", "PeerKit", "TestVectors",
+      ],
+      swiftSettings: expectations),
+    .testTarget(
+      name: "RecordsSQLiteTests",
+      dependencies: [
+        "RecordsSQLite", "LandlineSQLite", "LedgerSQLite", "LedgerCore", "AppProtocol", "CallEngine", "CallModel",
+        "PeerKit",
       ],
       swiftSettings: expectations),
     .testTarget(
@@ -349,7 +362,7 @@ let package = Package(
       name: "LandlineNodeTests",
       dependencies: [
         "LandlineNode", "NodeCore", "CallEngine", "CallStory", "AppProtocol", "LandlineConfiguration", "LandlineWire",
-        "LedgerSQLite", "LedgerSpool", "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore",
+        "LedgerSQLite", "RecordsSQLite", "LedgerSpool", "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "MediaCore",
         "SecureTransport", "CallModel", "PeerKit",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -393,7 +406,8 @@ let package = Package(
     .testTarget(
       name: "LandlineConsoleTests",
       dependencies: [
-        "LandlineConsole", "LandlineWire", "LedgerSQLite", "LedgerCore", "RoutingCore", "SIPCore", "CallModel",
+        "LandlineConsole", "LandlineWire", "LedgerSQLite", "RecordsSQLite", "LedgerCore", "RoutingCore", "SIPCore",
+        "CallModel",
         "AppProtocol", "CallEngine", "CallStory", "TestVectors", "PeerKit",
       ],
       exclude: ["Golden"],

@@ -29,6 +29,8 @@
   DOCUMENT(node_core, "Sources/NodeCore/NodeCore.docc/NodeCore.md") \
   DOCUMENT(ledger_core, "Sources/LedgerCore/LedgerCore.docc/LedgerCore.md") \
   DOCUMENT(ledger_sqlite, "Sources/LedgerSQLite/LedgerSQLite.docc/LedgerSQLite.md") \
+  DOCUMENT(records_sqlite, "Sources/RecordsSQLite/RecordsSQLite.docc/RecordsSQLite.md") \
+  DOCUMENT(landline_sqlite, "Sources/LandlineSQLite/LandlineSQLite.docc/LandlineSQLite.md") \
   DOCUMENT(ledger_spool, "Sources/LedgerSpool/LedgerSpool.docc/LedgerSpool.md") \
   DOCUMENT(media_core, "Sources/MediaCore/MediaCore.docc/MediaCore.md") \
   DOCUMENT(number_plan, "Sources/NumberPlan/NumberPlan.docc/NumberPlan.md") \
@@ -104,6 +106,12 @@ static const unsigned char ledger_core[] = {
 };
 static const unsigned char ledger_sqlite[] = {
 #embed "../LedgerSQLite/LedgerSQLite.docc/LedgerSQLite.md"
+};
+static const unsigned char records_sqlite[] = {
+#embed "../RecordsSQLite/RecordsSQLite.docc/RecordsSQLite.md"
+};
+static const unsigned char landline_sqlite[] = {
+#embed "../LandlineSQLite/LandlineSQLite.docc/LandlineSQLite.md"
 };
 static const unsigned char ledger_spool[] = {
 #embed "../LedgerSpool/LedgerSpool.docc/LedgerSpool.md"

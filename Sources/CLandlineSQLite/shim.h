@@ -1,4 +1,4 @@
-// Door to the system's SQLite (sqlite3.h). One importer: LedgerSQLite.
+// Door to the system's SQLite (sqlite3.h). One importer: LandlineSQLite.
 #ifndef CLANDLINE_SQLITE_SHIM_H
 #define CLANDLINE_SQLITE_SHIM_H
 

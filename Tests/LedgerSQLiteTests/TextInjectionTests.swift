@@ -1,4 +1,5 @@
 import CallModel
+import LandlineSQLite
 import LedgerCore
 import LedgerSQLite
 import PeerKit

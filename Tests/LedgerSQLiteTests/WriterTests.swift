@@ -1,5 +1,6 @@
 import CallModel
 import Foundation
+import LandlineSQLite
 import LedgerCore
 import LedgerSQLite
 import Synchronization

@@ -28,7 +28,7 @@ FLOORS = [
     ("node", {"NodeCore"}),
     ("shells", {
         "LandlineWire", "LandlineResolver", "LandlineConfiguration", "LandlineNode", "LandlineHTTP", "LandlineServer",
-        "LandlineClient", "LedgerSQLite", "LedgerSpool",
+        "LandlineClient", "LandlineSQLite", "LedgerSQLite", "RecordsSQLite", "LedgerSpool",
     }),
     ("laboratory", {"SimulationKit", "LandlineBench"}),
     ("commands", {"LandlineConsole", "LandlineArguments"}),

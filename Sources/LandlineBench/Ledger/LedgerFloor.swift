@@ -1,5 +1,6 @@
 import CLandlineLedgerFloor
 import CallModel
+import LandlineSQLite
 import LedgerSQLite
 
 /// Pairs of authorisation and settlement, and what they took.
@@ -16,7 +17,7 @@ struct PairSample {
 /// The bare loop over SQLite's C API that the store is held against: same tables, same rows, no rules.
 enum LedgerFloor {
   static func run(path: String, group: Int, accounts: Int, seconds: Double) throws -> PairSample {
-    let schema = LedgerSchema.versions.joined(separator: "\n")
+    let schema = LedgerSchema.schema.versions.joined(separator: "\n")
     let snapshot = try LedgerWorkload.snapshot().text
     var result = landline_ledger_floor_result()
     let code = path.withCString { path in

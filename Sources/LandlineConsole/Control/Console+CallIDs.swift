@@ -2,7 +2,7 @@ import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
-import LedgerSQLite
+import RecordsSQLite
 
 /// Finding calls by what somebody remembers of them.
 extension Console {

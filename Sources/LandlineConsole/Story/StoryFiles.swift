@@ -4,7 +4,7 @@ import CallStory
 import Foundation
 import LandlineHTTP
 import LedgerCore
-import LedgerSQLite
+import RecordsSQLite
 
 /// Calls that are over, read from the files of a gateway: it need not run.
 extension Console {

@@ -84,6 +84,8 @@ package enum Documentation {
     inside("routing", "RoutingCore", "Rate decks, prices, the choice of a trunk."),
     inside("ledger", "LedgerCore", "Credit, holds, transfers, the hash chain."),
     inside("ledger-sqlite", "LedgerSQLite", "The ledger in one SQLite file."),
+    inside("records-sqlite", "RecordsSQLite", "Records, registrations and idempotency keys in one SQLite file."),
+    inside("sqlite", "LandlineSQLite", "What every store in an SQLite file shares: one writer, readers, versions."),
     inside("ledger-spool", "LedgerSpool", "Answers and ends that wait for a ledger that is away."),
     inside("resolver", "LandlineResolver", "Where a SIP address lives: DNS."),
     inside("gateway", "LandlineWire", "Sockets, timers and threads around the cores."),

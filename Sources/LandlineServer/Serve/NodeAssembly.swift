@@ -12,6 +12,7 @@ import LedgerSpool
 import Logging
 import MediaCore
 import NodeCore
+import RecordsSQLite
 import RoutingCore
 import SDPCore
 import SIPCore

@@ -1,7 +1,6 @@
-import CLandlineSQLite
 import Dispatch
 import Foundation
-import LedgerCore
+import LandlineSQLite
 import Synchronization
 
 /// Moves committed pages from the log into the database file on a thread and a connection of its own, so that no commit
@@ -60,11 +59,4 @@ private struct CheckpointConnection: @unchecked Sendable {
   let value: SQLiteConnection
 
   init(_ value: SQLiteConnection) { self.value = value }
-}
-
-extension SQLiteConnection {
-  /// Copies what no reader still needs from the log to the file. A busy file is left for the next time.
-  func checkpoint() {
-    sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-  }
 }

@@ -1,6 +1,5 @@
-import CLandlineSQLite
 import CallModel
-import Foundation
+import LandlineSQLite
 package import LedgerCore
 
 /// What tests make go wrong around a commit. Asked on the writer's thread.
@@ -17,65 +16,41 @@ package struct CommitFaults: Sendable {
   package init(_ fault: @escaping @Sendable (Point, _ operations: Int) -> LedgerUnavailable?) { self.fault = fault }
 }
 
-/// The one thread that writes: takes what has queued, applies it in one transaction, answers after the commit.
-///
-/// Unchecked: the connection and the book are touched by the writer's own thread alone, from ``run()``.
-final class LedgerWriter: @unchecked Sendable {
+/// Applies operations to the ledger's file: a group in one transaction, answered after its commit.
+final class LedgerWriter: GroupWork {
   /// Attempts at a group that another writer keeps changing under.
   static let maximumAttempts = 8
 
   private let connection: SQLiteConnection
   private let path: String
   private let options: SQLiteLedgerStore.Options
-  private let queue: LedgerQueue
   private let checkpointer: Checkpointer
+  private let writing: WriteTransaction
   private var book: LedgerBook<SQLiteLedgerRows>
-  private let begin, commit, rollback: SQLiteStatement
   /// ``SQLiteLedgerRows/foreignChanges()`` at the newest commit; `nil` once the book may know what was rolled back.
   private var committedAt: Int64?
   /// Pages in the log when a checkpoint was last asked for.
   private var requestedPages: Int32 = 0
 
   init(
-    connection: SQLiteConnection, path: String, options: SQLiteLedgerStore.Options, queue: LedgerQueue,
-    checkpointer: Checkpointer
+    connection: SQLiteConnection, path: String, options: SQLiteLedgerStore.Options, checkpointer: Checkpointer
   ) throws {
     self.connection = connection
     self.path = path
     self.options = options
-    self.queue = queue
     self.checkpointer = checkpointer
     book = LedgerBook(rows: try SQLiteLedgerRows(connection))
-    begin = try connection.statement("BEGIN IMMEDIATE")
-    commit = try connection.statement("COMMIT")
-    rollback = try connection.statement("ROLLBACK")
+    writing = try WriteTransaction(connection)
   }
 
-  func start() {
-    let queue = queue
-    let handover = WriterHandover(self)
-    let thread = Thread {
-      // The thread alone owns the writer, so everything it holds is gone before anyone hears that it is done: the
-      // process may exit then.
-      do { handover.take()?.run() }
-      queue.finish()
-    }
-    thread.name = "ledger-writer"
-    thread.start()
-  }
-
-  private func run() {
-    while let group = queue.take(groupLimit: options.groupLimit) {
-      process(group)
-      checkpointIfNeeded()
-    }
+  func close() {
     checkpointer.close()
     connection.close()
   }
 
   /// Keeps the log short: what is rewritten stays in the processor's caches, and a log that does not grow needs no
   /// change to the file's size at each flush.
-  private func checkpointIfNeeded() {
+  func groupEnded() {
     let pages = connection.logPages
     if pages < requestedPages { requestedPages = 0 }
     if pages >= options.logPagesLimit {
@@ -90,31 +65,25 @@ final class LedgerWriter: @unchecked Sendable {
 
   // MARK: Groups
 
-  private func process(_ group: [LedgerJob]) {
+  func perform(_ group: [LedgerJob]) throws {
     do {
-      try runGroup(group)
+      try performGroup(group)
     } catch {
-      let isOurs = LedgerWriter.concernsOneOperation(error)
-      if isOurs { options.onFault?("\(error)") }
-      if isOurs, group.count > 1 || group[0].weight > 1 {
-        // One of them met a state that the rules exclude. Alone, the others go through.
-        for job in group { processAlone(job) }
-      } else {
-        let failure = unavailable(error)
-        for job in group { job.fail(failure) }
-      }
+      // One of them met a state that the rules exclude.
+      if concernsOneOperation(error) { options.onFault?("\(error)") }
+      throw error
     }
   }
 
-  /// Whether another operation of the same group may well succeed.
-  private static func concernsOneOperation(_ error: any Error) -> Bool {
-    if let error = error as? SQLiteError { return [SQLITE_CONSTRAINT, SQLITE_TOOBIG].contains(error.code & 0xFF) }
-    return error is LedgerFault
+  func concernsOneOperation(_ error: any Error) -> Bool {
+    (error as? SQLiteError)?.concernsOneOperation ?? (error is LedgerFault)
   }
 
-  private func processAlone(_ job: LedgerJob) {
+  func fail(_ job: LedgerJob, _ error: any Error) { job.refuse(unavailable(error)) }
+
+  func performAlone(_ job: LedgerJob) {
     guard case .apply(let operations, let answer) = job, operations.count > 1 else {
-      do { try runGroup([job]) } catch { job.fail(unavailable(error)) }
+      do { try performGroup([job]) } catch { fail(job, error) }
       return
     }
     var results: [Result<LedgerReceipt, LedgerUnavailable>] = []
@@ -128,15 +97,18 @@ final class LedgerWriter: @unchecked Sendable {
     answer(results)
   }
 
-  /// Applies a group in one transaction and answers it once the commit is durable.
-  private func runGroup(_ group: [LedgerJob]) throws {
-    if case .rehearse(let operation, let answer) = group[0], group.count == 1 {
-      let receipt = try transaction(commits: false) { try book.apply(operation) }
-      answer(.success(receipt))
-      return
+  /// Applies a group in one transaction and answers it once the commit is durable. Rehearsals follow, each by itself, since
+  /// what they did is undone.
+  private func performGroup(_ group: [LedgerJob]) throws {
+    let changes = group.filter { !$0.isRehearsal }
+    if !changes.isEmpty {
+      let answers = try transaction(weight: changes.reduce(0) { $0 + $1.weight }) { try changes.map { try apply($0) } }
+      for answer in answers { answer() }
     }
-    let answers = try transaction(weight: group.reduce(0) { $0 + $1.weight }) { try group.map { try apply($0) } }
-    for answer in answers { answer() }
+    for case .rehearse(let operation, let answer) in group {
+      answer(
+        Result { try transaction(commits: false) { try book.apply(operation) } }.mapError { unavailable($0) })
+    }
   }
 
   /// Applies one job inside the open transaction; the closure returned sends its answer.
@@ -147,13 +119,7 @@ final class LedgerWriter: @unchecked Sendable {
       receipts.reserveCapacity(operations.count)
       for operation in operations { receipts.append(.success(try book.apply(operation))) }
       return { answer(receipts) }
-    case .rehearse(let operation, let answer):
-      // Not in this transaction, which will be committed: rehearsed by itself afterwards.
-      return { [self] in
-        do { answer(.success(try transaction(commits: false) { try book.apply(operation) })) } catch {
-          answer(.failure(unavailable(error)))
-        }
-      }
+    case .rehearse: throw LedgerFault("a rehearsal stood in a group that is committed")
     case .register(let id, let at, let answer):
       let node = try book.registerNode(id, at: at)
       return { answer(.success(node)) }
@@ -212,29 +178,22 @@ final class LedgerWriter: @unchecked Sendable {
   }
 
   private func attemptTransaction<Value>(weight: Int, commits: Bool, _ body: () throws -> Value) throws -> Value {
-    try begin.run()
-    let value: Value
     let known = committedAt
     committedAt = nil
-    do {
+    var changes: Int64 = 0
+    let value = try writing.run(commits: commits) {
       // Within the write lock nobody else can commit, so what is unchanged now stays so.
-      let changes = try book.rows.foreignChanges()
+      changes = try book.rows.foreignChanges()
       try book.begin(isUnchanged: changes == known)
-      value = try body()
-      if commits {
-        try book.finish()
-        if let fault = options.faults?.fault(.beforeCommit, weight) { throw fault }
-        try commit.run()
-        committedAt = changes
-      } else {
-        try rollback.run()
-      }
-    } catch {
-      // SQLite may have rolled back by itself (a full disk); a second ROLLBACK then fails harmlessly.
-      if connection.isInTransaction { try? rollback.run() }
-      throw error
+      let value = try body()
+      guard commits else { return value }
+      try book.finish()
+      if let fault = options.faults?.fault(.beforeCommit, weight) { throw fault }
+      return value
     }
-    if commits, let fault = options.faults?.fault(.afterCommit, weight) { throw fault }
+    guard commits else { return value }
+    committedAt = changes
+    if let fault = options.faults?.fault(.afterCommit, weight) { throw fault }
     return value
   }
 
@@ -247,20 +206,4 @@ final class LedgerWriter: @unchecked Sendable {
     default: LedgerUnavailable(.inputOutput, "\(error)")
     }
   }
-}
-
-/// Unchecked: filled before the writer's thread starts and emptied by it.
-private final class WriterHandover: @unchecked Sendable {
-  private var writer: LedgerWriter?
-
-  init(_ writer: LedgerWriter) { self.writer = writer }
-
-  func take() -> LedgerWriter? {
-    defer { writer = nil }
-    return writer
-  }
-}
-
-extension SQLiteConnection {
-  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 }

@@ -1,4 +1,5 @@
 import CallModel
+import LandlineSQLite
 import LedgerCore
 
 /// Reading rows back into values. A value that cannot be read was put there by someone else: the row is refused.

@@ -1,4 +1,5 @@
 import CallModel
+import LandlineSQLite
 import LedgerCore
 
 /// One snapshot of the ledger on a connection that has an open read transaction.

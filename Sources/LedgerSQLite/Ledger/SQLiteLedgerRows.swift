@@ -1,4 +1,5 @@
 import CallModel
+import LandlineSQLite
 import LedgerCore
 
 /// The rows of the ledger inside one write transaction of a connection.

@@ -1,8 +1,8 @@
 public import CallModel
 import Dispatch
 import Foundation
+import LandlineSQLite
 public import LedgerCore
-import Synchronization
 
 /// The ledger in one SQLite file, in write-ahead-log mode: one writer thread that commits whatever has queued in one
 /// transaction, readers that never wait for it, and checkpoints off the commit path.
@@ -67,9 +67,12 @@ public final class SQLiteLedgerStore: LedgerStore {
     public init(flush: Flush = .full) { self.flush = flush }
   }
 
+  /// The store in the words of its refusals.
+  private static let words = "the ledger"
+
   /// The file as it was named to ``open(path:options:createIfMissing:)``; SQLite keeps its log beside it.
   public let path: String
-  private let queue: LedgerQueue
+  private let queue: WriterQueue<LedgerJob>
   private let readers: ReaderPool
 
   /// Opens a ledger and starts its writer.
@@ -77,15 +80,15 @@ public final class SQLiteLedgerStore: LedgerStore {
   public static func open(
     path: String, options: Options = Options(), createIfMissing: Bool
   ) throws(LedgerUnavailable) -> SQLiteLedgerStore {
-    do {
+    try SQLiteError.translated(path: path) {
       let exists = FileManager.default.fileExists(atPath: path)
       guard exists || createIfMissing else {
         throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
       }
-      try LedgerSchema.checkSize(path: path)
+      try LedgerSchema.schema.checkSize(path: path)
       let connection = try SQLiteConnection(path: path, mode: exists ? .readWrite : .create)
       // Before the first write: somebody else's database is left as it was found.
-      _ = try LedgerSchema.checkedVersion(connection, path: path)
+      try LedgerSchema.schema.checkedVersion(connection, path: path)
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.execute("PRAGMA synchronous = \(options.flush == .full ? "FULL" : "NORMAL")")
       // No PRAGMA wal_autocheckpoint: it would take the connection's own hook away, and with it every checkpoint.
@@ -94,30 +97,27 @@ public final class SQLiteLedgerStore: LedgerStore {
       try LedgerSchema.migrate(connection, path: path)
       if options.verifiesAtOpen { try refuseUnsound(connection, path: path) }
       if let pages = options.maximumPages { try connection.execute("PRAGMA max_page_count = \(pages)") }
-      let queue = LedgerQueue(limit: options.queueLimit)
+      let queue = WriterQueue<LedgerJob>(store: words, limit: options.queueLimit)
       let checkpointer = try Checkpointer(path: path)
-      let writer = try LedgerWriter(
-        connection: connection, path: path, options: options, queue: queue, checkpointer: checkpointer)
-      writer.start()
-      return SQLiteLedgerStore(path: path, queue: queue, readers: ReaderPool(path: path, limit: options.readers))
-    } catch let error as LedgerUnavailable {
-      throw error
-    } catch let error as SQLiteError {
-      throw error.unavailable(path: path)
-    } catch {
-      throw LedgerUnavailable(.inputOutput, "\(path): \(error)")
+      GroupWriter.start(
+        try LedgerWriter(connection: connection, path: path, options: options, checkpointer: checkpointer),
+        name: "ledger-writer", queue: queue, groupLimit: options.groupLimit)
+      return SQLiteLedgerStore(
+        path: path, queue: queue, readers: ReaderPool(store: words, path: path, limit: options.readers))
     }
   }
 
   private static func refuseUnsound(_ connection: SQLiteConnection, path: String) throws {
-    let report = try connection.snapshot { try LedgerVerifier.verify($0, full: false) }
+    let report = try connection.snapshot {
+      try LedgerVerifier.verify(SQLiteLedgerReading(connection: connection), full: false)
+    }
     guard let broken = report.rules.first(where: { $0.problem != nil }), let problem = broken.problem else { return }
     throw LedgerUnavailable(
       .corrupt,
       "\(path) breaks \(broken.id.rawValue), \(broken.id.title): \(problem.detail); see landline verify --full")
   }
 
-  private init(path: String, queue: LedgerQueue, readers: ReaderPool) {
+  private init(path: String, queue: WriterQueue<LedgerJob>, readers: ReaderPool) {
     self.path = path
     self.queue = queue
     self.readers = readers
@@ -211,8 +211,15 @@ public final class SQLiteLedgerStore: LedgerStore {
     _ body: @escaping @Sendable (any LedgerReading) throws -> Answer
   ) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { [readers] in
-        continuation.resume(with: Result { try readers.read(body) })
+      DispatchQueue.global().async { [readers, path] in
+        continuation.resume(
+          with: Result {
+            do {
+              return try readers.read { try body(SQLiteLedgerReading(connection: $0)) }
+            } catch let error as SQLiteError {
+              throw error.unavailable(path: path)
+            }
+          })
       }
     }
   }

@@ -1,6 +1,7 @@
 public import CallModel
 import Foundation
 import Glibc
+import LandlineSQLite
 public import LedgerCore
 public import RoutingCore
 
@@ -27,12 +28,12 @@ public final class SQLiteRateStore {
     guard FileManager.default.fileExists(atPath: path) || writable else {
       throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
     }
-    return try mapped(path) {
+    return try SQLiteError.translated(path: path) {
       let connection = try SQLiteConnection(path: path, mode: writable ? .create : .readOnly)
       if writable {
         try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY")
         try LedgerSchema.migrate(connection, path: path)
-      } else if try LedgerSchema.checkedVersion(connection, path: path) != LedgerSchema.versions.count {
+      } else if try LedgerSchema.schema.checkedVersion(connection, path: path) != LedgerSchema.schema.versions.count {
         throw LedgerUnavailable(.corrupt, "\(path) holds no ledger of this version; any writing command upgrades it")
       }
       return SQLiteRateStore(connection, path: path)
@@ -56,33 +57,13 @@ public final class SQLiteRateStore {
     return stat(path, &status) == 0 ? FileName(device: status.st_dev, inode: status.st_ino) : nil
   }
 
-  private static func mapped<Value>(
-    _ path: String, _ body: () throws -> Value
-  ) throws(LedgerUnavailable) -> Value {
-    do { return try body() } catch let error as LedgerUnavailable { throw error } catch let error as SQLiteError {
-      throw error.unavailable(path: path)
-    } catch {
-      throw LedgerUnavailable(.corrupt, "\(path): \(error)")
-    }
-  }
-
   /// Translates SQLite's failures and lets refusals pass.
   private func guarded<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SQLiteError { throw error.unavailable(path: path) }
   }
 
   private func transaction<Value>(_ body: () throws -> Value) throws -> Value {
-    try guarded {
-      try connection.execute("BEGIN IMMEDIATE")
-      do {
-        let value = try body()
-        try connection.execute("COMMIT")
-        return value
-      } catch {
-        if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-        throw error
-      }
-    }
+    try guarded { try WriteTransaction(connection).run(body) }
   }
 
   // MARK: Decks

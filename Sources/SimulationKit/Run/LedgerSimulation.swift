@@ -1,5 +1,6 @@
 import CallModel
 import Foundation
+import LandlineSQLite
 import LedgerCore
 import LedgerSQLite
 import Synchronization
@@ -116,7 +117,7 @@ final class SimulationRun {
       try await takeTurn()
       if let plantAt, let sql = options.planted?.sql, report.operations >= plantAt {
         // A fault that finds no row to spoil is planted a little later.
-        self.plantAt = try LedgerTampering.execute(path: path, sql) > 0 ? nil : report.operations + 50
+        self.plantAt = try SQLiteDoor.execute(sql, path: path) > 0 ? nil : report.operations + 50
       }
       if report.operations >= nextCheck {
         nextCheck = report.operations + options.checkInterval

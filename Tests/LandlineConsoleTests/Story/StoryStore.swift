@@ -5,6 +5,7 @@ import CallStory
 import Foundation
 import LedgerCore
 import LedgerSQLite
+import RecordsSQLite
 
 /// Calls of a gateway that has stopped, in the files beside a copy of the scenario's ledger.
 enum StoryStore {

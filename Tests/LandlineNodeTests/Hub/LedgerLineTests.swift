@@ -6,6 +6,7 @@ import LedgerCore
 import LedgerSQLite
 import LedgerSpool
 import NodeCore
+import RecordsSQLite
 import Synchronization
 import Testing
 

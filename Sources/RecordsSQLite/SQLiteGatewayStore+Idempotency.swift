@@ -1,4 +1,5 @@
 public import CallModel
+import LandlineSQLite
 public import LedgerCore
 
 extension SQLiteGatewayStore: IdempotencyStore {

@@ -1,6 +1,6 @@
 import CallModel
 import LedgerCore
-import LedgerSQLite
+import RecordsSQLite
 import Testing
 
 @Suite("Gateway store: idempotency keys")

@@ -1,5 +1,6 @@
 public import AppProtocol
 public import CallModel
+import LandlineSQLite
 
 extension SQLiteGatewayStore: IdentityStore {
   /// Devices of one user whose credentials are kept; the oldest make room.

@@ -1,7 +1,7 @@
 import CLandlineSQLite
 
 /// A prepared statement. Parameters are bound in order from 1; every run ends with ``reset()``.
-final class SQLiteStatement {
+package final class SQLiteStatement {
   private let handle: OpaquePointer
   /// Unowned: the connection keeps its statements and outlives them.
   private unowned let connection: SQLiteConnection
@@ -14,7 +14,7 @@ final class SQLiteStatement {
   func finalize() { sqlite3_finalize(handle) }
 
   /// - Returns: whether there is a row.
-  func step() throws -> Bool {
+  package func step() throws -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -25,10 +25,10 @@ final class SQLiteStatement {
     }
   }
 
-  func reset() { sqlite3_reset(handle) }
+  package func reset() { sqlite3_reset(handle) }
 
   /// Runs a statement that gives no rows.
-  func run() throws {
+  package func run() throws {
     defer { reset() }
     while try step() {}
   }
@@ -36,19 +36,19 @@ final class SQLiteStatement {
   // MARK: Parameters
 
   @discardableResult
-  func bind(_ index: Int32, _ value: Int64) -> SQLiteStatement {
+  package func bind(_ index: Int32, _ value: Int64) -> SQLiteStatement {
     sqlite3_bind_int64(handle, index, value)
     return self
   }
 
   @discardableResult
-  func bind(_ index: Int32, _ value: Int64?) -> SQLiteStatement {
+  package func bind(_ index: Int32, _ value: Int64?) -> SQLiteStatement {
     if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
     return self
   }
 
   @discardableResult
-  func bind(_ index: Int32, _ value: String) -> SQLiteStatement {
+  package func bind(_ index: Int32, _ value: String) -> SQLiteStatement {
     var text = value
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
@@ -64,37 +64,37 @@ final class SQLiteStatement {
   }
 
   @discardableResult
-  func bind(_ index: Int32, _ value: String?) -> SQLiteStatement {
+  package func bind(_ index: Int32, _ value: String?) -> SQLiteStatement {
     if let value { return bind(index, value) }
     sqlite3_bind_null(handle, index)
     return self
   }
 
   @discardableResult
-  func bind(_ index: Int32, _ value: [UInt8]) -> SQLiteStatement {
+  package func bind(_ index: Int32, _ value: [UInt8]) -> SQLiteStatement {
     value.withUnsafeBytes { _ = landline_sqlite3_bind_blob_copied(handle, index, $0.baseAddress, Int32($0.count)) }
     return self
   }
 
   // MARK: Columns
 
-  func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+  package func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  func optionalInt64(_ column: Int32) -> Int64? {
+  package func optionalInt64(_ column: Int32) -> Int64? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
   }
 
-  func text(_ column: Int32) -> String {
+  package func text(_ column: Int32) -> String {
     guard let bytes = sqlite3_column_text(handle, column) else { return "" }
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  func optionalText(_ column: Int32) -> String? {
+  package func optionalText(_ column: Int32) -> String? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : text(column)
   }
 
-  func blob(_ column: Int32) -> [UInt8] {
+  package func blob(_ column: Int32) -> [UInt8] {
     guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
   }

@@ -1,7 +1,7 @@
-import CLandlineSQLite
 public import CallModel
 import Dispatch
 import Foundation
+import LandlineSQLite
 public import LedgerCore
 
 /// What the gateway itself keeps, in one SQLite file beside the ledgers: call records, the state of registrations, and
@@ -9,6 +9,8 @@ public import LedgerCore
 ///
 /// Every change is answered after its commit is on disk. Several processes may use one file at the same time.
 public final class SQLiteGatewayStore: Sendable {
+  /// The store in the words of its refusals.
+  static let words = "the gateway's store"
   /// Changes that may wait for the writer.
   public static let queueLimit = 8192
   /// Readers at the same time.
@@ -20,8 +22,8 @@ public final class SQLiteGatewayStore: Sendable {
 
   /// The file as it was named to ``open(path:createIfMissing:)``; SQLite keeps its log beside it.
   public let path: String
-  let queue: GatewayQueue
-  let readers: GatewayReaders
+  let queue: WriterQueue<GatewayJob>
+  let readers: ReaderPool
   /// The time at which something was kept, for its later pruning.
   let clock: @Sendable () -> Instant
 
@@ -36,42 +38,34 @@ public final class SQLiteGatewayStore: Sendable {
   package static func open(
     path: String, createIfMissing: Bool, clock: @escaping @Sendable () -> Instant
   ) throws(LedgerUnavailable) -> SQLiteGatewayStore {
-    do {
+    try SQLiteError.translated(path: path) {
       let exists = FileManager.default.fileExists(atPath: path)
       guard exists || createIfMissing else {
         throw LedgerUnavailable(.missing, "there is no gateway's store at \(path)")
       }
-      try GatewaySchema.checkSize(path: path)
-      if !exists { makePrivate(path) }
+      try GatewaySchema.schema.checkSize(path: path)
       let connection = try SQLiteConnection(path: path, mode: createIfMissing ? .create : .readWrite)
       // Before the first write: somebody else's database is left as it was found.
-      _ = try GatewaySchema.checkedVersion(connection, path: path)
+      try GatewaySchema.schema.checkedVersion(connection, path: path)
       // SQLite gives its log and its shared memory the mode of the file itself.
       try? FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.execute("PRAGMA synchronous = FULL")
       try connection.execute("PRAGMA temp_store = MEMORY")
-      try GatewaySchema.migrate(connection, path: path)
-      let queue = GatewayQueue(limit: queueLimit)
-      let writer = try GatewayWriter(connection: connection, path: path, queue: queue)
-      writer.start()
+      try GatewaySchema.schema.migrate(connection, path: path)
+      let queue = WriterQueue<GatewayJob>(store: words, limit: queueLimit)
+      GroupWriter.start(
+        try GatewayWriter(connection: connection, path: path), name: "gateway-store", queue: queue,
+        groupLimit: GatewayWriter.groupLimit)
       return SQLiteGatewayStore(path: path, queue: queue, clock: clock)
-    } catch {
-      throw failure(error, path: path) as? LedgerUnavailable ?? LedgerUnavailable(.inputOutput, "\(path): \(error)")
     }
   }
 
-  /// Makes an empty file that only this user may read. Where it cannot, the opening that follows says why.
-  private static func makePrivate(_ path: String) {
-    let descriptor = Foundation.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
-    if descriptor >= 0 { Foundation.close(descriptor) }
-  }
-
-  private init(path: String, queue: GatewayQueue, clock: @escaping @Sendable () -> Instant) {
+  private init(path: String, queue: WriterQueue<GatewayJob>, clock: @escaping @Sendable () -> Instant) {
     self.path = path
     self.queue = queue
     self.clock = clock
-    readers = GatewayReaders(path: path, limit: SQLiteGatewayStore.readerLimit)
+    readers = ReaderPool(store: SQLiteGatewayStore.words, path: path, limit: SQLiteGatewayStore.readerLimit)
   }
 
   deinit { queue.close {} }
@@ -85,13 +79,7 @@ public final class SQLiteGatewayStore: Sendable {
 
   /// What went wrong, as an operator should hear it.
   static func failure(_ error: any Error, path: String) -> any Error {
-    guard let error = error as? SQLiteError else { return error }
-    switch error.code & 0xFF {
-    case SQLITE_CORRUPT, SQLITE_NOTADB:
-      return LedgerUnavailable(
-        .corrupt, "\(path) is not a sound store of a gateway: \(error.message); restore it from a backup")
-    default: return error.unavailable(path: path)
-    }
+    (error as? SQLiteError)?.unavailable(path: path) ?? error
   }
 
   // MARK: Ways in

@@ -1,5 +1,6 @@
 public import CallEngine
 public import CallModel
+import LandlineSQLite
 
 extension SQLiteGatewayStore: CallTraceStore {
   /// Replaces what is kept of the same call; `at` is what ``dropTraces(before:)`` goes by.

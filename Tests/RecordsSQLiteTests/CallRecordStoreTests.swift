@@ -2,8 +2,9 @@ import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
+import LandlineSQLite
 import LedgerCore
-import LedgerSQLite
+import RecordsSQLite
 import Testing
 
 @Suite("Gateway store: call records")

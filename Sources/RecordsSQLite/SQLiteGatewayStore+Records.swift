@@ -2,6 +2,7 @@ import AppProtocol
 public import CallEngine
 public import CallModel
 import Foundation
+import LandlineSQLite
 import LedgerCore
 
 extension SQLiteGatewayStore: CallRecordStore {

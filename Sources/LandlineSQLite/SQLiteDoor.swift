@@ -1,4 +1,5 @@
-/// For tests: raw statements on a ledger's file, past every rule of the core and every CHECK of the tables.
+/// For tests and simulations that plant a fault: raw statements on a store's file, past every rule of the core and every CHECK
+/// of the tables.
 package enum SQLiteDoor {
   /// Runs statements without parameters.
   /// - Returns: rows that the last of them changed.

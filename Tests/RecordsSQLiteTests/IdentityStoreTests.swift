@@ -2,7 +2,7 @@ import AppProtocol
 import CallModel
 import Foundation
 import LedgerCore
-import LedgerSQLite
+import RecordsSQLite
 import Testing
 
 @Suite("Gateway store: registrations")

@@ -1,24 +1,25 @@
 import CLandlineSQLite
 import Foundation
 import Glibc
-import LedgerCore
+package import LedgerCore
 
 /// A failure that SQLite reported.
-struct SQLiteError: Error, CustomStringConvertible {
+package struct SQLiteError: Error, CustomStringConvertible {
   /// Extended result code (sqlite.org/rescode.html).
-  let code: Int32
-  let message: String
+  package let code: Int32
+  /// SQLite's own words for it.
+  package let message: String
 
-  var description: String { "SQLite: \(message) (\(code))" }
+  package var description: String { "SQLite: \(message) (\(code))" }
 
   /// The same as an operator should hear it.
-  func unavailable(path: String) -> LedgerUnavailable {
+  package func unavailable(path: String) -> LedgerUnavailable {
     switch code & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:
       LedgerUnavailable(.busy, "another process keeps \(path) busy; try again")
     case SQLITE_FULL: LedgerUnavailable(.full, "the disk that holds \(path) is full; nothing was written")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
-      LedgerUnavailable(.corrupt, "\(path) is not a sound ledger: \(message); restore it from a backup")
+      LedgerUnavailable(.corrupt, "\(path) is damaged: \(message); restore it from a backup")
     case SQLITE_CONSTRAINT:
       LedgerUnavailable(.corrupt, "a rule of the database stopped the write: \(message)")
     case SQLITE_CANTOPEN: LedgerUnavailable(.missing, "\(path) cannot be opened: \(message)")
@@ -27,14 +28,29 @@ struct SQLiteError: Error, CustomStringConvertible {
     default: LedgerUnavailable(.inputOutput, "\(path): \(message)")
     }
   }
+
+  /// Runs `body` and says what went wrong as an operator should hear it.
+  package static func translated<Value>(
+    path: String, _ body: () throws -> Value
+  ) throws(LedgerUnavailable) -> Value {
+    do {
+      return try body()
+    } catch let error as LedgerUnavailable {
+      throw error
+    } catch let error as SQLiteError {
+      throw error.unavailable(path: path)
+    } catch {
+      throw LedgerUnavailable(.inputOutput, "\(path): \(error)")
+    }
+  }
 }
 
 /// One connection to an SQLite file, used by one thread at a time.
-final class SQLiteConnection {
+package final class SQLiteConnection {
   /// Milliseconds that a statement waits for another process before it gives up as busy.
   static let busyMilliseconds: Int32 = 5000
 
-  enum Mode {
+  package enum Mode {
     case readOnly
     case readWrite
     case create
@@ -55,7 +71,9 @@ final class SQLiteConnection {
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
-  init(path: String, mode: Mode) throws {
+  /// Opens a file; `create` makes one that its owner alone may read where there is none.
+  /// - Throws: ``SQLiteError``.
+  package init(path: String, mode: Mode) throws {
     let flags: Int32 =
       switch mode {
       case .readOnly: SQLITE_OPEN_READONLY
@@ -101,11 +119,13 @@ final class SQLiteConnection {
     pages.deallocate()
   }
 
-  var logPages: Int32 { pages.pointee }
+  /// Pages in the log after the newest commit of this connection.
+  package var logPages: Int32 { pages.pointee }
 
   private var isClosed = false
 
-  func close() {
+  /// Gives the file back; a second call does nothing.
+  package func close() {
     guard !isClosed else { return }
     isClosed = true
     for statement in statements.values { statement.finalize() }
@@ -118,13 +138,13 @@ final class SQLiteConnection {
   }
 
   /// Runs one or more statements without parameters.
-  func execute(_ sql: String) throws {
+  package func execute(_ sql: String) throws {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw failure(code) }
   }
 
   /// The prepared statement of a text, kept for the life of the connection.
-  func statement(_ sql: String) throws -> SQLiteStatement {
+  package func statement(_ sql: String) throws -> SQLiteStatement {
     if let statement = statements[sql] { return statement }
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -135,12 +155,26 @@ final class SQLiteConnection {
   }
 
   /// The first column of the first row of a statement, as a number.
-  func integer(_ sql: String) throws -> Int64 {
+  package func integer(_ sql: String) throws -> Int64 {
     let statement = try statement(sql)
     defer { statement.reset() }
     return try statement.step() ? statement.int64(0) : 0
   }
 
   /// Rows that the newest statement changed.
-  var changes: Int { Int(sqlite3_changes(handle)) }
+  package var changes: Int { Int(sqlite3_changes(handle)) }
+
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Runs `body` in one read transaction: everything it sees belongs to one commit.
+  package func snapshot<Answer>(_ body: () throws -> Answer) throws -> Answer {
+    try execute("BEGIN")
+    defer { try? execute("COMMIT") }
+    return try body()
+  }
+
+  /// Copies what no reader still needs from the log to the file. A busy file is left for the next time.
+  package func checkpoint() {
+    sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+  }
 }

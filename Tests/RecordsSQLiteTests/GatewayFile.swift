@@ -2,8 +2,9 @@ import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
+import LandlineSQLite
 import LedgerCore
-import LedgerSQLite
+import RecordsSQLite
 
 /// A gateway's store in a folder of its own.
 final class GatewayFile: Sendable {

@@ -1,8 +1,10 @@
 import CallEngine
 import CallModel
 import Foundation
+import LandlineSQLite
 import LedgerCore
 import LedgerSQLite
+import RecordsSQLite
 import Testing
 
 @Suite("Gateway store: its file")
