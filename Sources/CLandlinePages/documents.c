@@ -26,6 +26,7 @@
   DOCUMENT(landline_http, "Sources/LandlineHTTP/LandlineHTTP.docc/LandlineHTTP.md") \
   DOCUMENT(landline_resolver, "Sources/LandlineResolver/LandlineResolver.docc/LandlineResolver.md") \
   DOCUMENT(landline_server, "Sources/LandlineServer/LandlineServer.docc/LandlineServer.md") \
+  DOCUMENT(promises, "Sources/LandlineServer/LandlineServer.docc/Promises.md") \
   DOCUMENT(node_core, "Sources/NodeCore/NodeCore.docc/NodeCore.md") \
   DOCUMENT(ledger_core, "Sources/LedgerCore/LedgerCore.docc/LedgerCore.md") \
   DOCUMENT(ledger_sqlite, "Sources/LedgerSQLite/LedgerSQLite.docc/LedgerSQLite.md") \
@@ -94,6 +95,9 @@ static const unsigned char landline_http[] = {
 };
 static const unsigned char landline_resolver[] = {
 #embed "../LandlineResolver/LandlineResolver.docc/LandlineResolver.md"
+};
+static const unsigned char promises[] = {
+#embed "../LandlineServer/LandlineServer.docc/Promises.md"
 };
 static const unsigned char landline_server[] = {
 #embed "../LandlineServer/LandlineServer.docc/LandlineServer.md"

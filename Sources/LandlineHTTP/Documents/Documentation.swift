@@ -44,8 +44,12 @@ package enum Documentation {
   private static let rows: [Row] = [
     Row(
       name: "readme", group: .start, title: "Landline",
-      summary: "What it is, the first five minutes, what it promises.",
+      summary: "What it is, the first five minutes, the floor plan.",
       path: "README.md"),
+    Row(
+      name: "promises", group: .operators, title: "Promises",
+      summary: "What it promises, and the commands that try to break it.",
+      path: "Sources/LandlineServer/LandlineServer.docc/Promises.md"),
     Row(
       name: "landline-js", group: .apps, title: "landline.js", summary: "Calls from web pages: one ES module.",
       path: "Sources/CLandlinePages/Documentation/LandlineJS.md"),
