@@ -3,7 +3,7 @@ import TestVectors
 import Testing
 
 /// Every case is a row of the table that `Deploy/peers` prints.
-@Suite("Foreign peers")
+@Suite("Foreign peers", .together)
 struct ForeignPeerTests {
   @Test(
     "SIPp answers", .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),

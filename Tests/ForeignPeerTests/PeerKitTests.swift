@@ -2,7 +2,7 @@ import PeerKit
 import Testing
 
 /// The drivers themselves, with foreign programs at both ends.
-@Suite("Foreign peers among themselves")
+@Suite("Foreign peers among themselves", .together)
 struct PeerKitTests {
   @Test(
     "baresip calls baresip",

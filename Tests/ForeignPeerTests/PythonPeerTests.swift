@@ -3,7 +3,7 @@ import PeerKit
 import Testing
 
 /// WebRTC end points of others among themselves: what the tests of our own media rely on.
-@Suite("WebRTC peers among themselves", .serialized, .timeLimit(.minutes(5)), SharedPeersEndTrait())
+@Suite("WebRTC peers among themselves", .serialized, .timeLimit(.minutes(5)), .alone, SharedPeersEndTrait())
 struct PythonPeerTests {
   struct Call: Sendable, CustomTestStringConvertible {
     let offerer: PythonPeer.Script

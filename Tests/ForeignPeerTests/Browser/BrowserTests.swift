@@ -4,7 +4,7 @@ import Testing
 
 /// The pages in headless Chromium: every case has a gateway of its own, and all share one browser. They run by
 /// themselves, since a browser that waits for its turn hears and measures what is not there.
-@Suite("Pages in a browser", .serialized, .timeLimit(.minutes(5)), SharedPeersEndTrait())
+@Suite("Pages in a browser", .serialized, .timeLimit(.minutes(5)), .alone, SharedPeersEndTrait())
 struct BrowserTests {
   private static let hasBrowser = PythonPeer.hasChromium && PeerProgram.flite.isInstalled
   private static let absence = "\(PythonPeer.chromiumAbsence), or flite is: apt-get install flite"

@@ -2,7 +2,7 @@ import PeerKit
 import Testing
 
 /// landline.js in a browser of others, against whole gateways.
-@Suite("Calls with landline.js", .serialized, .timeLimit(.minutes(10)), SharedPeersEndTrait())
+@Suite("Calls with landline.js", .serialized, .timeLimit(.minutes(10)), .alone, SharedPeersEndTrait())
 struct LibraryTests {
   private static let hasSIPp = PythonPeer.hasChromium && PeerProgram.sipp.isInstalled
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Every rule against the situation it is for: one gateway, an app and carriers of others, all calls at a time, and the
 /// story of each as anybody would read it.
-@Suite("Calls explained, with foreign peers", .serialized, .timeLimit(.minutes(4)))
+@Suite("Calls explained, with foreign peers", .serialized, .timeLimit(.minutes(4)), .alone)
 struct ExplainTests {
   private static let isReady =
     PythonPeer.isInstalled && PeerProgram.sipp.isInstalled && PeerProgram.baresip.isInstalled

@@ -5,7 +5,8 @@ import Testing
 /// Whole calls with a gateway of ours between programs of others: an app that speaks the protocol by its document alone,
 /// and what carriers run. One at a time, since each case has a gateway and several programs. After each of them nothing
 /// is left: no call, port, hold or file, and the books are sound.
-@Suite("Calls from app to trunk with foreign peers", .serialized, .timeLimit(.minutes(10)), SharedPeersEndTrait())
+@Suite(
+  "Calls from app to trunk with foreign peers", .serialized, .timeLimit(.minutes(10)), .together, SharedPeersEndTrait())
 struct GatewayTests {
   private static let hasApp = PythonPeer.isInstalled && PeerProgram.flite.isInstalled
   private static let appAbsence = "\(PythonPeer.absence), or flite is: apt-get install flite"

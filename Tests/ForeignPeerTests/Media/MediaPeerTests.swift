@@ -5,7 +5,7 @@ import Testing
 
 /// Whole calls with sound: an app of others on one side of our bridge, a telephone of others on the other. One at a time,
 /// since all of them keep a processor busy. Every case is a row of the table that `Deploy/peers` prints.
-@Suite("Media with foreign peers", .serialized, .timeLimit(.minutes(5)), SharedPeersEndTrait())
+@Suite("Media with foreign peers", .serialized, .timeLimit(.minutes(5)), .alone, SharedPeersEndTrait())
 struct MediaPeerTests {
   @Test(
     "aiortc and SIPp's echo",

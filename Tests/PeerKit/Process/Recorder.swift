@@ -1,10 +1,9 @@
 import Synchronization
-import Testing
 
 /// Events as they come, for tests that wait for one of them.
-final class Recorder<Event: Sendable>: Sendable {
-  struct Missed: Error, CustomStringConvertible {
-    let description: String
+public final class Recorder<Event: Sendable>: Sendable {
+  public struct Missed: Error, CustomStringConvertible {
+    public let description: String
   }
 
   private struct Waiter {
@@ -20,9 +19,11 @@ final class Recorder<Event: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  var events: [Event] { state.withLock { $0.events } }
+  public init() {}
 
-  func append(_ event: Event) {
+  public var events: [Event] { state.withLock { $0.events } }
+
+  public func append(_ event: Event) {
     let done = state.withLock { state in
       state.events.append(event)
       let done = state.waiters.filter { $0.value.isDone(state.events) }
@@ -33,7 +34,7 @@ final class Recorder<Event: Sendable>: Sendable {
   }
 
   /// The first result of `find` over everything so far, now or when more has come.
-  func wait<Result: Sendable>(
+  public func wait<Result: Sendable>(
     for what: String, seconds: Int = 20, _ find: @escaping @Sendable ([Event]) -> Result?
   ) async throws -> Result {
     let number = state.withLock { state in
@@ -57,16 +58,16 @@ final class Recorder<Event: Sendable>: Sendable {
     return result
   }
 
-  func wait(for what: String, count: Int, where matches: @escaping @Sendable (Event) -> Bool) async throws {
+  public func wait(for what: String, count: Int, where matches: @escaping @Sendable (Event) -> Bool) async throws {
     try await wait(for: what) { $0.count(where: matches) >= count ? () : nil }
   }
 }
 
 /// Waits until something is so that nobody announces.
-func eventually(_ what: String, seconds: Int = 20, _ isSo: () async throws -> Bool) async throws {
+public func eventually(_ what: String, seconds: Int = 20, _ isSo: () async throws -> Bool) async throws {
   let end = ContinuousClock.now + .seconds(seconds)
   while !(try await isSo()) {
-    try #require(ContinuousClock.now < end, "\(what): not in \(seconds) s")
+    guard ContinuousClock.now < end else { throw PeerFailure("\(what): not in \(seconds) s") }
     try await Task.sleep(for: .milliseconds(2))
   }
 }

@@ -1,6 +1,7 @@
 import CallModel
 import LandlineWire
 import MediaCore
+import PeerKit
 import SDPCore
 import SecureTransport
 import Synchronization

@@ -2,6 +2,7 @@ import CallModel
 import Glibc
 import LandlineWire
 import MediaCore
+import PeerKit
 import SecureTransport
 import Synchronization
 import Testing

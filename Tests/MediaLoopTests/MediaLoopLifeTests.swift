@@ -2,6 +2,7 @@ import CallModel
 import Glibc
 import LandlineWire
 import MediaCore
+import PeerKit
 import SDPCore
 import SecureTransport
 import Synchronization
