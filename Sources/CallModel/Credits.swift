@@ -45,29 +45,31 @@ public struct Currency: Hashable, Sendable, Comparable, CustomStringConvertible 
 /// An amount of money: whole micro-units (10⁻⁶) of one currency. Exact; every operation that could leave the
 /// range or mix currencies throws.
 public struct Credits: Hashable, Sendable, CustomStringConvertible {
-  /// Decimal places of one unit.
-  public static let scale = 6
   /// Micro-units in one unit.
   public static let microsPerUnit: Int64 = 1_000_000
   /// Largest magnitude of an amount or a balance, in micro-units: 2⁶² − 1, so that the sum of any two fits `Int64`.
-  public static let maximumMicros: Int64 = (1 << 62) - 1
+  public static let maximumMicros = MicroUnits((1 << 62) - 1)
 
   /// Millionths of one unit; may be negative. The magnitude never passes ``maximumMicros``.
-  public let micros: Int64
+  public let micros: MicroUnits
   /// Amounts of two currencies are never added.
   public let currency: Currency
 
   /// - Throws: ``CreditsError/outOfRange`` when the magnitude passes ``maximumMicros``.
-  public init(micros: Int64, _ currency: Currency) throws(CreditsError) {
-    guard micros.magnitude <= Credits.maximumMicros.magnitude else { throw .outOfRange }
+  public init(micros: MicroUnits, _ currency: Currency) throws(CreditsError) {
+    guard Credits.isInRange(micros) else { throw .outOfRange }
     self.micros = micros
     self.currency = currency
   }
 
-  /// Nothing, in `currency`: what a sum starts from.
-  public static func zero(_ currency: Currency) -> Credits { Credits(unchecked: 0, currency) }
+  private static func isInRange(_ micros: MicroUnits) -> Bool {
+    micros.magnitude <= maximumMicros
+  }
 
-  private init(unchecked micros: Int64, _ currency: Currency) {
+  /// Nothing, in `currency`: what a sum starts from.
+  public static func zero(_ currency: Currency) -> Credits { Credits(unchecked: .zero, currency) }
+
+  private init(unchecked micros: MicroUnits, _ currency: Currency) {
     self.micros = micros
     self.currency = currency
   }
@@ -75,17 +77,17 @@ public struct Credits: Hashable, Sendable, CustomStringConvertible {
   /// Reads a decimal text with at most six decimals, such as `10` or `-0.015467`.
   /// - Throws: ``InvalidValue`` with the rules of ``DecimalText/parse(_:scale:kind:)``.
   public init(parsing text: some StringProtocol, _ currency: Currency) throws(InvalidValue) {
-    let micros = try DecimalText.parse(text, scale: Credits.scale)
-    guard micros.magnitude <= Credits.maximumMicros.magnitude else {
+    let micros = try MicroUnits(parsing: text)
+    guard Credits.isInRange(micros) else {
       throw InvalidValue(
         kind: "amount", rule: "amount.range", offset: nil, problem: "the amount is too large",
-        accepted: "an amount of at most \(DecimalText.format(Credits.maximumMicros, scale: Credits.scale))")
+        accepted: "an amount of at most \(Credits.maximumMicros.decimal)")
     }
     self.init(unchecked: micros, currency)
   }
 
   /// The exact amount without its currency, at full scale: `14.120000`.
-  public var decimal: String { DecimalText.format(micros, scale: Credits.scale) }
+  public var decimal: String { micros.decimal }
 
   /// `14.120000 EUR`.
   public var description: String { "\(decimal) \(currency)" }
@@ -117,7 +119,7 @@ public enum CreditsError: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .outOfRange:
-      "the amount would pass the largest magnitude, \(DecimalText.format(Credits.maximumMicros, scale: Credits.scale))"
+      "the amount would pass the largest magnitude, \(Credits.maximumMicros.decimal)"
     case .currencyMismatch(let left, let right): "\(left) and \(right) cannot be added"
     }
   }

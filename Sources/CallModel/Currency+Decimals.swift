@@ -20,7 +20,7 @@ extension Credits {
   public var readable: String {
     var text = decimal
     let fewest = currency.decimals
-    var decimals = Credits.scale
+    var decimals = MicroUnits.scale
     while decimals > fewest, text.hasSuffix("0") {
       text.removeLast()
       decimals -= 1

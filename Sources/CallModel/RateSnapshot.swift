@@ -98,8 +98,8 @@ public struct RateSnapshot: Hashable, Sendable {
 }
 
 extension RateSnapshot {
-  /// Micro-units for a call answered at `answeredAt` that lasted `milliseconds`.
-  public func cost(milliseconds: Int64, answeredAt: Instant) -> Int64 {
+  /// What a call answered at `answeredAt` that lasted `milliseconds` costs.
+  public func cost(milliseconds: Int64, answeredAt: Instant) -> MicroUnits {
     let answered = segment(at: answeredAt).tariff
     let seconds = answered.seconds(ofMilliseconds: milliseconds)
     switch boundaryPolicy {
@@ -115,10 +115,10 @@ extension RateSnapshot {
   }
 
   /// One tier only (``Tariff/differsOnlyInRate(from:)``): the billed seconds are cut at each boundary.
-  private func splitCost(seconds: Int64, answeredAt: Instant, answered: Tariff) -> Int64 {
+  private func splitCost(seconds: Int64, answeredAt: Instant, answered: Tariff) -> MicroUnits {
     guard seconds > answered.grace else { return 0 }
     let billed = answered.billedSeconds(seconds)
-    var cost = answered.fee * 60
+    var cost = answered.fee.sixtieths
     var from: Int64 = 0
     for (index, segment) in segments.enumerated() where from < billed {
       let isLast = index + 1 == segments.count
@@ -129,33 +129,35 @@ extension RateSnapshot {
           .quotientAndRemainder(dividingBy: 1000)
         end = min(billed, max(from, whole + (part > 0 ? 1 : 0) - answered.freeSeconds))
       }
-      cost += segment.tariff.firstTier.ratePerMinute * (end - from)
+      cost += segment.tariff.firstTier.ratePerMinute.cost(ofSeconds: end - from)
       from = end
     }
     return answered.rounded(answered.clamped(cost))
   }
 
-  /// Micro-units that cover every outcome of a call of at most `seconds`: the dearest class that can apply.
+  /// What covers every outcome of a call of at most `seconds`: the dearest class that can apply.
   ///
   /// - Parameter answeredAt: `nil` before the answer, when any segment may still become the answer's.
-  public func coveringCost(seconds: Int64, answeredAt: Instant?) -> Int64 {
+  public func coveringCost(seconds: Int64, answeredAt: Instant?) -> MicroUnits {
     if let answeredAt, boundaryPolicy == .atAnswer {
       return segment(at: answeredAt).tariff.cost(seconds: seconds)
     }
     return segments.reduce(0) { max($0, $1.tariff.cost(seconds: seconds)) }
   }
 
-  /// The longest call that `micros` pays for under every class that can apply.
-  public func secondsBought(by micros: Int64, answeredAt: Instant?, limit: Int64 = Tariff.maximumSeconds) -> Int64 {
+  /// The longest call that `amount` pays for under every class that can apply.
+  public func secondsBought(
+    by amount: MicroUnits, answeredAt: Instant?, limit: Int64 = Tariff.maximumSeconds
+  ) -> Int64 {
     if let answeredAt, boundaryPolicy == .atAnswer {
-      return segment(at: answeredAt).tariff.secondsBought(by: micros, limit: limit)
+      return segment(at: answeredAt).tariff.secondsBought(by: amount, limit: limit)
     }
-    return segments.reduce(limit) { min($0, $1.tariff.secondsBought(by: micros, limit: limit)) }
+    return segments.reduce(limit) { min($0, $1.tariff.secondsBought(by: amount, limit: limit)) }
   }
 
-  /// The dearest rate a minute in nano-units, over all segments and tiers: what a "highest rate" cap looks at.
-  public var highestRatePerMinute: Int64 {
-    segments.reduce(0) { max($0, $1.tariff.highestRatePerMinute) }
+  /// The dearest rate a minute, over all segments and tiers: what a "highest rate" cap looks at.
+  public var highestRatePerMinute: NanoUnits {
+    segments.reduce(.zero) { max($0, $1.tariff.highestRatePerMinute) }
   }
 
   /// The longest call that every class allows, in seconds.
@@ -189,7 +191,7 @@ extension RateSnapshot {
       let tariff = segment.tariff
       text += "|\(segment.from == .distantPast ? "-" : String(segment.from.milliseconds));\(escaped(segment.timeClass))"
       text += ";\(tariff.initial);\(tariff.fee);\(tariff.minimumCharge);\(tariff.grace);\(tariff.freeSeconds)"
-      text += ";\(tariff.maximumCost.map { String($0) } ?? "-");\(tariff.maximumCostStrategy.rawValue)"
+      text += ";\(tariff.maximumCost.map { "\($0)" } ?? "-");\(tariff.maximumCostStrategy.rawValue)"
       text += ";\(tariff.secondsLimit);\(tariff.tolerance);\(tariff.rounding.rawValue);"
       for (index, tier) in tariff.tiers.enumerated() {
         text += "\(index > 0 ? "," : "")\(tier.fromSecond):\(tier.ratePerMinute):\(tier.increment)"
@@ -261,13 +263,13 @@ extension RateSnapshot {
         guard numbers.count == 3, let from = numbers[0], let rate = numbers[1], let increment = numbers[2] else {
           throw unreadable
         }
-        tiers.append(Tariff.Tier(fromSecond: from, ratePerMinute: rate, increment: increment))
+        tiers.append(Tariff.Tier(fromSecond: from, ratePerMinute: NanoUnits(rate), increment: increment))
       }
-      var maximumCost: Int64?
-      if parts[7] != "-" { maximumCost = try number(7) }
+      var maximumCost: NanoUnits?
+      if parts[7] != "-" { maximumCost = NanoUnits(try number(7)) }
       let tariff = try Tariff(
-        tiers: tiers, initial: try number(2), fee: try number(3), minimumCharge: try number(4), grace: try number(5),
-        freeSeconds: try number(6), maximumCost: maximumCost, maximumCostStrategy: strategy,
+        tiers: tiers, initial: try number(2), fee: NanoUnits(try number(3)), minimumCharge: NanoUnits(try number(4)),
+        grace: try number(5), freeSeconds: try number(6), maximumCost: maximumCost, maximumCostStrategy: strategy,
         secondsLimit: try number(9), tolerance: try number(10), rounding: rounding)
       let from = parts[0] == "-" ? Instant.distantPast : Instant(milliseconds: try number(0))
       segments.append(Segment(from: from, timeClass: name, tariff: tariff))

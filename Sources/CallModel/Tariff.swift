@@ -9,12 +9,12 @@ public struct Tariff: Hashable, Sendable {
     /// First second of talk time (after free seconds) that this tier prices.
     public let fromSecond: Int64
     /// Nano-units a minute.
-    public let ratePerMinute: Int64
+    public let ratePerMinute: NanoUnits
     /// Billing step inside the tier, in seconds.
     public let increment: Int64
 
     /// Checked by the tariff that takes it, not here.
-    public init(fromSecond: Int64, ratePerMinute: Int64, increment: Int64) {
+    public init(fromSecond: Int64, ratePerMinute: NanoUnits, increment: Int64) {
       self.fromSecond = fromSecond
       self.ratePerMinute = ratePerMinute
       self.increment = increment
@@ -35,10 +35,8 @@ public struct Tariff: Hashable, Sendable {
     case disconnect
   }
 
-  /// Decimal places of a rate.
-  public static let rateScale = 9
-  /// Nano-units: 100,000 units, for a rate a minute, a fee, a minimum and a maximum alike.
-  public static let maximumPrice: Int64 = 100_000_000_000_000
+  /// 100,000 units, for a rate a minute, a fee, a minimum and a maximum alike.
+  public static let maximumPrice: NanoUnits = 100_000_000_000_000
   /// Most tiers of one tariff.
   public static let maximumTiers = 4
   /// Longest call that can be priced, in seconds.
@@ -54,18 +52,16 @@ public struct Tariff: Hashable, Sendable {
   let firstTier: Tier
   /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
   public let initial: Int64
-  /// Nano-units, once a call.
-  public let fee: Int64
-  /// ``fee`` in micro-units, rounded up: as apps and explanations are told.
-  public var feeMicro: Int64 { (fee + 999) / 1000 }
-  /// Nano-units: the least that a billable call costs.
-  public let minimumCharge: Int64
+  /// Once a call.
+  public let fee: NanoUnits
+  /// The least that a billable call costs.
+  public let minimumCharge: NanoUnits
   /// An answered call of at most this many seconds costs nothing.
   public let grace: Int64
   /// Seconds subtracted from the duration before the increments.
   public let freeSeconds: Int64
-  /// Nano-units: the most that a call costs; `nil` for no limit.
-  public let maximumCost: Int64?
+  /// The most that a call costs; `nil` for no limit.
+  public let maximumCost: NanoUnits?
   /// Applied once, to the cost of the whole call.
   public let rounding: Rounding
   /// Matters only where there is a ``maximumCost``.
@@ -78,8 +74,8 @@ public struct Tariff: Hashable, Sendable {
 
   /// - Throws: ``InvalidValue`` with a `tariff.…` rule that names the field outside its limits.
   public init(
-    tiers: [Tier], initial: Int64, fee: Int64 = 0, minimumCharge: Int64 = 0, grace: Int64 = 0, freeSeconds: Int64 = 0,
-    maximumCost: Int64? = nil, maximumCostStrategy: MaximumCostStrategy = .disconnect,
+    tiers: [Tier], initial: Int64, fee: NanoUnits = 0, minimumCharge: NanoUnits = 0, grace: Int64 = 0,
+    freeSeconds: Int64 = 0, maximumCost: NanoUnits? = nil, maximumCostStrategy: MaximumCostStrategy = .disconnect,
     secondsLimit: Int64 = Tariff.maximumSeconds, tolerance: Int64 = 0, rounding: Rounding = .up
   ) throws(InvalidValue) {
     func require(_ condition: Bool, _ rule: String, _ problem: String, _ accepted: String) throws(InvalidValue) {
@@ -87,7 +83,7 @@ public struct Tariff: Hashable, Sendable {
         throw InvalidValue(kind: "tariff", rule: "tariff.\(rule)", offset: nil, problem: problem, accepted: accepted)
       }
     }
-    let prices = "0 to \(DecimalText.format(Tariff.maximumPrice, scale: Tariff.rateScale))"
+    let prices = "0 to \(Tariff.maximumPrice.decimal)"
     let times = "0 to \(Tariff.maximumSeconds) seconds"
     try require(
       !tiers.isEmpty && tiers.count <= Tariff.maximumTiers && tiers[0].fromSecond == 0, "tiers",
@@ -152,8 +148,8 @@ public struct Tariff: Hashable, Sendable {
   /// The tiers in ascending order.
   public var tiers: [Tier] { (0..<tierCount).map(tier) }
 
-  /// Nano-units a minute of the dearest tier.
-  public var highestRatePerMinute: Int64 {
+  /// The rate of the dearest tier.
+  public var highestRatePerMinute: NanoUnits {
     var highest = firstTier.ratePerMinute
     for index in 0..<tierCount { highest = max(highest, tier(index).ratePerMinute) }
     return highest
@@ -170,8 +166,8 @@ public struct Tariff: Hashable, Sendable {
 
   /// A tariff of one tier.
   public init(
-    ratePerMinute: Int64, initial: Int64, increment: Int64, fee: Int64 = 0, minimumCharge: Int64 = 0, grace: Int64 = 0,
-    freeSeconds: Int64 = 0
+    ratePerMinute: NanoUnits, initial: Int64, increment: Int64, fee: NanoUnits = 0, minimumCharge: NanoUnits = 0,
+    grace: Int64 = 0, freeSeconds: Int64 = 0
   ) throws(InvalidValue) {
     try self.init(
       tiers: [Tier(fromSecond: 0, ratePerMinute: ratePerMinute, increment: increment)], initial: initial, fee: fee,
@@ -201,69 +197,72 @@ extension Tariff {
     return start + (talk - start + increment - 1) / increment * increment
   }
 
-  /// The exact cost of a call of `seconds` before rounding, in sixtieths of a nano-unit.
-  public func exactCost(seconds: Int64) -> Int64 {
+  /// The exact cost of a call of `seconds` before rounding.
+  public func exactCost(seconds: Int64) -> NanoSixtieths {
     guard seconds > grace else { return 0 }
     let billed = billedSeconds(seconds)
-    var cost = fee * 60
+    var cost = fee.sixtieths
     var index = 0
     while index < tierCount, billed > tier(index).fromSecond {
       let end = index + 1 < tierCount ? min(billed, tier(index + 1).fromSecond) : billed
-      cost += tier(index).ratePerMinute * (end - tier(index).fromSecond)
+      cost += tier(index).ratePerMinute.cost(ofSeconds: end - tier(index).fromSecond)
       index += 1
     }
     return clamped(cost)
   }
 
-  /// Applies the minimum charge and the maximum cost to a sum in sixtieths of a nano-unit.
-  func clamped(_ cost: Int64) -> Int64 {
-    let charged = max(minimumCharge * 60, cost)
-    return maximumCost.map { min(charged, $0 * 60) } ?? charged
+  /// Applies the minimum charge and the maximum cost.
+  func clamped(_ cost: NanoSixtieths) -> NanoSixtieths {
+    let charged = max(minimumCharge.sixtieths, cost)
+    return maximumCost.map { min(charged, $0.sixtieths) } ?? charged
   }
 
-  /// Micro-units for a call of `seconds`.
-  public func cost(seconds: Int64) -> Int64 { rounded(exactCost(seconds: seconds)) }
+  /// What a call of `seconds` costs, rounded.
+  public func cost(seconds: Int64) -> MicroUnits { rounded(exactCost(seconds: seconds)) }
 
-  /// Micro-units for a call measured as `milliseconds`.
-  public func cost(milliseconds: Int64) -> Int64 { cost(seconds: seconds(ofMilliseconds: milliseconds)) }
+  /// What a call measured as `milliseconds` costs, rounded.
+  public func cost(milliseconds: Int64) -> MicroUnits { cost(seconds: seconds(ofMilliseconds: milliseconds)) }
 
   /// Sixtieths of a nano-unit in one micro-unit.
   static let sixtiethsPerMicro: Int64 = 60_000
 
-  func rounded(_ cost: Int64) -> Int64 {
-    let (quotient, remainder) = cost.quotientAndRemainder(dividingBy: Tariff.sixtiethsPerMicro)
+  func rounded(_ cost: NanoSixtieths) -> MicroUnits {
+    let (quotient, remainder) = cost.count.quotientAndRemainder(dividingBy: Tariff.sixtiethsPerMicro)
+    let isRoundedUp: Bool
     switch rounding {
-    case .up: return remainder > 0 ? quotient + 1 : quotient
+    case .up: isRoundedUp = remainder > 0
     case .halfEven:
       let half = Tariff.sixtiethsPerMicro / 2
-      return remainder > half || (remainder == half && quotient % 2 == 1) ? quotient + 1 : quotient
+      isRoundedUp = remainder > half || (remainder == half && quotient % 2 == 1)
     }
+    return MicroUnits(isRoundedUp ? quotient + 1 : quotient)
   }
 }
 
 // MARK: - What an amount buys
 
 extension Tariff {
-  /// The longest call, in whole seconds, that costs at most `micros`; 0 when nothing beyond the grace time is paid for,
+  /// The longest call, in whole seconds, that costs at most `amount`; 0 when nothing beyond the grace time is paid for,
   /// although a call within it would cost nothing.
   ///
-  /// The answer s satisfies cost(s) ≤ micros < cost(s + 1), within `limit` and ``secondsLimit``.
-  public func secondsBought(by micros: Int64, limit: Int64 = Tariff.maximumSeconds) -> Int64 {
+  /// The answer s satisfies cost(s) ≤ amount < cost(s + 1), within `limit` and ``secondsLimit``.
+  public func secondsBought(by amount: MicroUnits, limit: Int64 = Tariff.maximumSeconds) -> Int64 {
     let cap = min(limit, secondsLimit)
-    guard micros >= 0, cap > 0 else { return 0 }
+    guard amount >= .zero, cap > 0 else { return 0 }
     // More than the dearest possible call is the same as infinitely much; the bound keeps the product in range.
-    let spendable = min(micros, Int64.max / Tariff.sixtiethsPerMicro - 1)
+    let spendable = min(amount.count, Int64.max / Tariff.sixtiethsPerMicro - 1)
     var budget = spendable * Tariff.sixtiethsPerMicro
     if rounding == .halfEven { budget += Tariff.sixtiethsPerMicro / 2 - spendable % 2 }
-    if let maximumCost, rounded(maximumCost * 60) <= spendable {
+    if let maximumCost, rounded(maximumCost.sixtieths).count <= spendable {
       switch maximumCostStrategy {
       case .free: return cap
-      case .disconnect: budget = maximumCost * 60
+      case .disconnect: budget = maximumCost.sixtieths.count
       }
     }
-    guard minimumCharge * 60 <= budget, fee * 60 <= budget else { return 0 }
+    let fixed = fee.sixtieths.count
+    guard minimumCharge.sixtieths.count <= budget, fixed <= budget else { return 0 }
     // The grace time is compared before the cap: a short grant to a rich payer may lie inside it.
-    let seconds = billedSecondsBought(by: budget - fee * 60) + freeSeconds
+    let seconds = billedSecondsBought(by: budget - fixed) + freeSeconds
     return seconds > grace ? min(seconds, cap) : 0
   }
 
@@ -275,13 +274,13 @@ extension Tariff {
       let current = tier(index)
       let end = index + 1 < tierCount ? tier(index + 1).fromSecond : Tariff.maximumSeconds + Tariff.maximumIncrement
       if index == 0 {
-        guard current.ratePerMinute * initial <= left else { return 0 }
-        left -= current.ratePerMinute * initial
+        guard current.ratePerMinute.count * initial <= left else { return 0 }
+        left -= current.ratePerMinute.count * initial
         billed = initial
       }
       guard end > billed else { continue }
       let steps = (end - billed) / current.increment
-      let stepPrice = current.ratePerMinute * current.increment
+      let stepPrice = current.ratePerMinute.count * current.increment
       let bought = stepPrice == 0 ? steps : min(steps, left / stepPrice)
       left -= bought * stepPrice
       billed += bought * current.increment
@@ -296,22 +295,22 @@ extension Tariff {
   /// - Throws: ``InvalidValue`` when a price leaves its range.
   public func scaled(byBasisPoints basisPoints: Int64) throws(InvalidValue) -> Tariff {
     if basisPoints == 10_000 { return self }
-    func scale(_ price: Int64) throws(InvalidValue) -> Int64 {
-      let (product, overflow) = price.multipliedReportingOverflow(by: basisPoints)
-      guard !overflow, basisPoints >= 0, product <= Tariff.maximumPrice * 10_000 else {
+    func scale(_ price: NanoUnits) throws(InvalidValue) -> NanoUnits {
+      let (product, overflow) = price.count.multipliedReportingOverflow(by: basisPoints)
+      guard !overflow, basisPoints >= 0, product <= Tariff.maximumPrice.count * 10_000 else {
         throw InvalidValue(
           kind: "tariff", rule: "tariff.multiplier", offset: nil, problem: "the multiplied price is out of range",
           accepted: "a smaller multiplier")
       }
       // At most 10¹⁸ + 9,999.
-      return (product + 9999) / 10_000
+      return NanoUnits((product + 9999) / 10_000)
     }
     var scaledTiers: [Tier] = []
     for tier in tiers {
       scaledTiers.append(
         Tier(fromSecond: tier.fromSecond, ratePerMinute: try scale(tier.ratePerMinute), increment: tier.increment))
     }
-    var scaledMaximum: Int64?
+    var scaledMaximum: NanoUnits?
     if let maximumCost { scaledMaximum = try scale(maximumCost) }
     return try Tariff(
       tiers: scaledTiers, initial: initial, fee: try scale(fee), minimumCharge: try scale(minimumCharge), grace: grace,

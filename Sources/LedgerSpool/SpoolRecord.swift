@@ -10,8 +10,8 @@ package struct SpoolRecord: Codable, Equatable {
 
   struct Carrier: Codable, Equatable {
     var trunk: String
-    var amount: Int64
-    var overrun: Int64
+    var amount: MicroUnits
+    var overrun: MicroUnits
   }
 
   var account: String

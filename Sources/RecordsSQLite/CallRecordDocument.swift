@@ -15,7 +15,7 @@ struct CallRecordDocument: Codable {
   var trunk: String?
   var nearCodec: String?
   var farCodec: String?
-  var heldMicro: Int64?
+  var heldMicro: MicroUnits?
   var currency: String
   var quality: Quality?
   var callFailure: Failure?
@@ -45,7 +45,7 @@ struct CallRecordDocument: Codable {
     var headers: [[String]]?
     var durationMilliseconds: Int64
     var billedSeconds: Int64
-    var costMicro: Int64?
+    var costMicro: MicroUnits?
     var currency: String
   }
 

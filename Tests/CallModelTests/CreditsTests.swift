@@ -24,7 +24,7 @@ struct CreditsTests {
   }
 
   @Test("amounts hold their range", arguments: [0, 1, -1, limit - 1, limit, -limit])
-  func range(_ micros: Int64) throws {
+  func range(_ micros: MicroUnits) throws {
     let credits = try Credits(micros: micros, .eur)
     #expect(credits.micros == micros)
     #expect(try Credits(parsing: credits.decimal, .eur) == credits)
@@ -34,10 +34,10 @@ struct CreditsTests {
   }
 
   @Test("amounts past their range are refused", arguments: [limit + 1, -limit - 1, Int64.max, Int64.min])
-  func pastRange(_ micros: Int64) {
+  func pastRange(_ micros: MicroUnits) {
     #expect(throws: CreditsError.outOfRange) { try Credits(micros: micros, .eur) }
     let error = #expect(throws: InvalidValue.self) {
-      try Credits(parsing: DecimalText.format(micros, scale: Credits.scale), .eur)
+      try Credits(parsing: micros.decimal, .eur)
     }
     #expect(error?.rule == "amount.range")
   }

@@ -9,7 +9,7 @@ struct CurrencyDecimalsTests {
       (5_000_000, "EUR", "5.00 EUR"), (-1_250_000, "USD", "-1.25 USD"), (12_000_000, "JPY", "12 JPY"),
       (12_500_000, "JPY", "12.5 JPY"), (1, "EUR", "0.000001 EUR"), (100_000_000, "ISK", "100 ISK"),
     ] as [(Int64, String, String)])
-  func readable(_ micros: Int64, _ currency: String, _ text: String) throws {
+  func readable(_ micros: MicroUnits, _ currency: String, _ text: String) throws {
     #expect(try Credits(micros: micros, Currency(currency)).readable == text)
   }
 }

@@ -47,7 +47,7 @@ enum LedgerScenario {
     struct Unexpected: Error { let refusal: LedgerRefusal }
 
     mutating func create(
-      _ name: String, _ currency: Currency, kind: AccountKind = .prepaid, creditLimit: Int64 = 0,
+      _ name: String, _ currency: Currency, kind: AccountKind = .prepaid, creditLimit: MicroUnits = 0,
       caps: AccountCaps = AccountCaps(), zone: String = "UTC"
     ) async throws {
       _ = try await send(
@@ -59,7 +59,7 @@ enum LedgerScenario {
     }
 
     mutating func move(
-      _ name: String, _ key: String, _ kind: MoneyMovement.Kind, _ micros: Int64?, _ currency: Currency = .eur,
+      _ name: String, _ key: String, _ kind: MoneyMovement.Kind, _ micros: MicroUnits?, _ currency: Currency = .eur,
       _ detail: String = ""
     ) async throws -> Int64 {
       try await send(
@@ -70,7 +70,9 @@ enum LedgerScenario {
       ).seq
     }
 
-    func snapshot(_ prefix: String, _ name: String, _ rate: Int64, _ currency: Currency = .eur) throws -> RateSnapshot {
+    func snapshot(_ prefix: String, _ name: String, _ rate: NanoUnits, _ currency: Currency = .eur) throws
+      -> RateSnapshot
+    {
       try RateSnapshot(
         deck: "retail-eu@2026-10-01", prefix: prefix, destination: name, currency: currency,
         tariff: Tariff(ratePerMinute: rate, initial: prefix == "46" ? 1 : 60, increment: 1))

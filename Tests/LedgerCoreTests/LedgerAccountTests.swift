@@ -51,7 +51,7 @@ struct LedgerAccountTests {
       (Credits.maximumMicros, 0, -Credits.maximumMicros, Int64.max - 1), (.max, 0, .min, .max),
       (.min, .max, .max, .min),
     ] as [(Int64, Int64, Int64, Int64)])
-  func available(_ posted: Int64, _ held: Int64, _ floor: Int64, _ expected: Int64) {
+  func available(_ posted: MicroUnits, _ held: MicroUnits, _ floor: MicroUnits, _ expected: MicroUnits) {
     var account = Self.account()
     account.posted = posted
     account.held = held

@@ -39,7 +39,7 @@ import Testing
       let first = try SQLiteLedgerStore.open(path: path, options: .init(flush: .normal), createIfMissing: true)
       let second = try SQLiteLedgerStore.open(path: path, options: .init(flush: .normal), createIfMissing: true)
       _ = try await first.perform(create("acme")).outcome
-      var balances: [Int64] = []
+      var balances: [MicroUnits] = []
       for number in 0..<40 {
         // Runs of one to three at the same writer, so that kept rows are used as well as forgotten.
         let store = number / 3 % 2 == 0 || number % 7 == 0 ? first : second

@@ -55,7 +55,7 @@ final class LedgerFile {
   }
 
   func create(
-    _ name: String, _ currency: Currency = .eur, kind: AccountKind = .prepaid, creditLimit: Int64 = 0
+    _ name: String, _ currency: Currency = .eur, kind: AccountKind = .prepaid, creditLimit: MicroUnits = 0
   ) -> LedgerOperation {
     administer(
       name,
@@ -64,7 +64,7 @@ final class LedgerFile {
   }
 
   func move(
-    _ name: String, _ kind: MoneyMovement.Kind, _ micros: Int64?, _ currency: Currency = .eur
+    _ name: String, _ kind: MoneyMovement.Kind, _ micros: MicroUnits?, _ currency: Currency = .eur
   ) throws -> LedgerOperation {
     operation(
       .move(
@@ -73,7 +73,7 @@ final class LedgerFile {
           amount: try micros.map { try Credits(micros: $0, currency) }, detail: "by hand")))
   }
 
-  func topup(_ name: String, _ micros: Int64, _ currency: Currency = .eur) throws -> LedgerOperation {
+  func topup(_ name: String, _ micros: MicroUnits, _ currency: Currency = .eur) throws -> LedgerOperation {
     try move(name, .topup(method: RequestKey(unchecked: "card")), micros, currency)
   }
 

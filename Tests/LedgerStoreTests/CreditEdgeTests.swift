@@ -252,7 +252,8 @@ struct CreditEdgeTests {
     try await LedgerUnderTest.run(kind) { ledger in
       try await ledger.create("acme")
       var keys = 0
-      func move(_ kind: MoneyMovement.Kind, _ micros: Int64, _ largest: Int64, key: String? = nil) async throws
+      func move(_ kind: MoneyMovement.Kind, _ micros: MicroUnits, _ largest: MicroUnits, key: String? = nil)
+        async throws
         -> LedgerRefusal?
       {
         keys += 1

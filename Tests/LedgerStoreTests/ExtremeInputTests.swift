@@ -124,7 +124,7 @@ struct ExtremeInputTests {
       try await ledger.create("acme", credit: "1")
       try await ledger.authorise("acme", "c1")
       try await ledger.answer("acme", "c1")
-      func carrier(_ amount: Int64, _ overrun: Int64 = 0, _ index: Int = 0) -> CarrierCharge {
+      func carrier(_ amount: MicroUnits, _ overrun: MicroUnits = 0, _ index: Int = 0) -> CarrierCharge {
         CarrierCharge(trunk: TrunkName(unchecked: "t\(index)"), amount: amount, overrun: overrun)
       }
       let wrong: [[CarrierCharge]] = [

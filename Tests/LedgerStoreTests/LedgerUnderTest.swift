@@ -127,7 +127,7 @@ final class LedgerUnderTest {
   @discardableResult
   func create(
     _ name: String, credit: String? = nil, currency: Currency = .eur, caps: AccountCaps = AccountCaps(),
-    kind: AccountKind = .prepaid, creditLimit: Int64 = 0, zone: String = "UTC"
+    kind: AccountKind = .prepaid, creditLimit: MicroUnits = 0, zone: String = "UTC"
   ) async throws -> LedgerReceipt {
     let receipt = try await administer(
       name,
@@ -162,7 +162,7 @@ final class LedgerUnderTest {
 
   /// 60/1 at 0.06 a minute unless told otherwise: a thousand micro-units a second.
   static func snapshot(
-    rate: Int64 = 60_000_000, initial: Int64 = 60, increment: Int64 = 1, fee: Int64 = 0, grace: Int64 = 0,
+    rate: NanoUnits = 60_000_000, initial: Int64 = 60, increment: Int64 = 1, fee: NanoUnits = 0, grace: Int64 = 0,
     tolerance: Int64 = 0, maximumCost: Int64? = nil, strategy: Tariff.MaximumCostStrategy = .disconnect,
     currency: Currency = .eur
   ) throws -> RateSnapshot {
@@ -234,8 +234,8 @@ final class LedgerUnderTest {
   // MARK: Looking
 
   struct Balance: Equatable {
-    var posted: Int64
-    var held: Int64
+    var posted: MicroUnits
+    var held: MicroUnits
     var available: Int64 { posted - held }
   }
 

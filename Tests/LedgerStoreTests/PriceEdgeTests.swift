@@ -59,7 +59,7 @@ struct PriceEdgeTests {
       (RateSnapshot.BoundaryPolicy.atAnswer, true, Int64(60_000)), (.atAnswer, false, 30_000), (.split, true, 50_000),
       (.split, false, 40_000),
     ])
-  func boundary(_ kind: StoreKind, _ row: (policy: RateSnapshot.BoundaryPolicy, peakFirst: Bool, cost: Int64))
+  func boundary(_ kind: StoreKind, _ row: (policy: RateSnapshot.BoundaryPolicy, peakFirst: Bool, cost: MicroUnits))
     async throws
   {
     try await LedgerUnderTest.run(kind) { ledger in

@@ -160,7 +160,7 @@ struct RandomLifeTests {
           ? try Tariff(
             tiers: [
               .init(
-                fromSecond: 0, ratePerMinute: Int64.random(in: 0...3_000_000_000, using: &random),
+                fromSecond: 0, ratePerMinute: NanoUnits(.random(in: 0...3_000_000_000, using: &random)),
                 increment: first.tiers[0].increment)
             ], initial: first.initial, fee: first.fee, minimumCharge: first.minimumCharge, grace: first.grace,
             freeSeconds: first.freeSeconds, maximumCost: first.maximumCost,
@@ -181,13 +181,13 @@ struct RandomLifeTests {
       let minimum = Bool.random(using: &random) ? 0 : Int64.random(in: 0...150_000_000, using: &random)
       var tiers = [
         Tariff.Tier(
-          fromSecond: 0, ratePerMinute: Int64.random(in: 0...3_000_000_000, using: &random), increment: increment)
+          fromSecond: 0, ratePerMinute: NanoUnits(.random(in: 0...3_000_000_000, using: &random)), increment: increment)
       ]
       if count > 1 {
         tiers.append(
           Tariff.Tier(
             fromSecond: initial + increment * Int64.random(in: 1...9, using: &random),
-            ratePerMinute: Int64.random(in: 0...3_000_000_000, using: &random),
+            ratePerMinute: NanoUnits(.random(in: 0...3_000_000_000, using: &random)),
             increment: Int64.random(in: 1...30, using: &random)))
       }
       return try Tariff(

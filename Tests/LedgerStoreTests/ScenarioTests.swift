@@ -21,7 +21,7 @@ struct ScenarioTests {
   struct Step: Decodable, Sendable {
     var op: String
     var user: String?
-    var amount: Int64?
+    var amount: MicroUnits?
     var ref: String?
     var call: String?
     var currency: String?
@@ -226,7 +226,7 @@ struct ScenarioTests {
           #expect(try await ledger.operatorBalance(ChartOfAccounts.revenue) == value)
         case ("rounding_drift", .number(let value)):
           let costs = try await ledger.store.read { reading in
-            var costs: Int64 = 0
+            var costs = MicroUnits.zero
             try reading.forEachHold(HoldFilter(limit: 0)) { costs += $0.cost ?? 0 }
             return costs
           }

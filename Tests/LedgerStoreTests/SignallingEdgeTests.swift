@@ -209,7 +209,7 @@ struct SignallingEdgeTests {
       (Int64(59_990), Int64(0), Int64(60_000)), (60_000, 0, 60_000), (60_001, 0, 61_000), (60_010, 0, 61_000),
       (60_010, 10, 60_000), (60_011, 10, 61_000), (60_999, 999, 60_000), (1, 999, 60_000),
     ])
-  func subSecond(_ kind: StoreKind, _ row: (milliseconds: Int64, tolerance: Int64, cost: Int64)) async throws {
+  func subSecond(_ kind: StoreKind, _ row: (milliseconds: Int64, tolerance: Int64, cost: MicroUnits)) async throws {
     try await LedgerUnderTest.run(kind) { ledger in
       try await ledger.create("acme", credit: "1")
       try await ledger.authorise("acme", "c1", LedgerUnderTest.snapshot(tolerance: row.tolerance), seconds: 120)

@@ -430,7 +430,7 @@ struct NodeCoreTests {
 
   // MARK: Accounts
 
-  private static func row(posted: Int64, revision: Int64, _ status: AccountStatus = .open) -> LedgerAccount {
+  private static func row(posted: MicroUnits, revision: Int64, _ status: AccountStatus = .open) -> LedgerAccount {
     LedgerAccount(
       id: 5, name: NodeStage.account.text, kind: .prepaid, currency: .eur, posted: posted, revision: revision,
       status: status, createdAt: Instant(seconds: 1))

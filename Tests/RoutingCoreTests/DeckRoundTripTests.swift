@@ -8,7 +8,7 @@ import Testing
     for number in 0..<400 {
       let prefix = try NumberDigits(String(number * 7919 % 100_000 + number % 3))
       var terms = RateTerms(
-        ratePerMinute: Int64.random(in: 0...1_000_000_000, using: &generator),
+        ratePerMinute: NanoUnits(.random(in: 0...1_000_000_000, using: &generator)),
         initial: Int64.random(in: 0...60, using: &generator), increment: Int64.random(in: 1...60, using: &generator),
         fee: generator.oneIn(2) ? 0 : Int64.random(in: 0...Tariff.maximumPrice / 2, using: &generator),
         grace: Int64.random(in: 0...9, using: &generator), minimumCharge: Int64.random(in: 0...9, using: &generator),

@@ -28,7 +28,7 @@ import Testing
         continue
       }
       texts.append(text)
-      var terms = RateTerms(ratePerMinute: Int64(rows.count) % 5000)
+      var terms = RateTerms(ratePerMinute: NanoUnits(Int64(rows.count) % 5000))
       if windows, generator.oneIn(2) {
         terms.effectiveFrom = Int64.random(in: 0...500, using: &generator)
         terms.effectiveUntil = Int64.random(in: 501...1000, using: &generator)

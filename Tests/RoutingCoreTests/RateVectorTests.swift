@@ -40,7 +40,7 @@ struct RateVectorTests {
       #expect(index.name(of: match) == row["destination"], place)
       let tariff = try #require(index.tariff(of: match), place)
       #expect(
-        tariff.tiers[0].ratePerMinute == (try DecimalText.parse(row["rate_per_minute"] ?? "", scale: Tariff.rateScale)),
+        tariff.tiers[0].ratePerMinute == (try NanoUnits(parsing: row["rate_per_minute"] ?? "")),
         place)
       #expect(String(tariff.billedSeconds(seconds)) == row["billed_seconds"], place)
       // The fraction counts 1/6,000,000 of a unit; a sixtieth of a nano-unit is 10,000 times smaller.
@@ -81,11 +81,11 @@ struct RateVectorTests {
         let unit = try #require(seconds(cells[3]))
         return Tariff.Tier(
           fromSecond: try #require(seconds(cells[5])),
-          ratePerMinute: try DecimalText.parse(cells[2], scale: Tariff.rateScale) * 60 / unit,
+          ratePerMinute: try NanoUnits(parsing: cells[2]) * 60 / unit,
           increment: try #require(seconds(cells[4])))
       }
       return try Tariff(
-        tiers: tiers, initial: 0, fee: try DecimalText.parse(groups[0][1], scale: Tariff.rateScale))
+        tiers: tiers, initial: 0, fee: try NanoUnits(parsing: groups[0][1]))
     }
   }
 

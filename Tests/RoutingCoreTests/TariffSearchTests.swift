@@ -173,7 +173,7 @@ import Testing
         ], initial: 0)
     }
     // 92,737 divides the largest Int64: the product is just inside, its rounding would not be.
-    let tariff = try Tariff(ratePerMinute: Int64.max / 92_737, initial: 1, increment: 1)
+    let tariff = try Tariff(ratePerMinute: NanoUnits(.max / 92_737), initial: 1, increment: 1)
     #expect(throws: InvalidValue.self) { try tariff.scaled(byBasisPoints: 92_737) }
     #expect(throws: InvalidValue.self) { try tariff.scaled(byBasisPoints: -1) }
     #expect(throws: InvalidValue.self) { try tariff.scaled(byBasisPoints: .max) }
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test func splitSecondsStartAfterTheFreeOnes() throws {
-    func tariff(_ rate: Int64) throws -> Tariff {
+    func tariff(_ rate: NanoUnits) throws -> Tariff {
       try Tariff(ratePerMinute: rate, initial: 1, increment: 1, freeSeconds: 30)
     }
     let answer = Instant(seconds: 1000)

@@ -126,10 +126,10 @@ extension JSONWriter {
 
   fileprivate mutating func price(_ price: CallPrice) {
     member("currency", price.currency)
-    member("rate_per_minute", DecimalText.format(price.ratePerMinuteNano, scale: 9))
-    member("rate_per_minute_nano", price.ratePerMinuteNano)
-    member("connection_fee", DecimalText.format(price.connectionFeeMicro, scale: Credits.scale))
-    member("connection_fee_micro", price.connectionFeeMicro)
+    member("rate_per_minute", price.ratePerMinuteNano.decimal)
+    member("rate_per_minute_nano", price.ratePerMinuteNano.count)
+    member("connection_fee", price.connectionFeeMicro.decimal)
+    member("connection_fee_micro", price.connectionFeeMicro.count)
     member("initial_seconds", price.initialSeconds)
     member("increment_seconds", price.incrementSeconds)
     member("seconds_available", price.secondsAvailable)
@@ -155,8 +155,8 @@ extension JSONWriter {
     member("duration_ms", summary.durationMilliseconds)
     member("billed_seconds", summary.billedSeconds)
     if let cost = summary.costMicro {
-      member("cost", DecimalText.format(cost, scale: Credits.scale))
-      member("cost_micro", cost)
+      member("cost", cost.decimal)
+      member("cost_micro", cost.count)
     }
     member("currency", summary.currency)
     headers(summary.headers)
@@ -272,8 +272,9 @@ extension AppMessageCoder {
 
   private static func price(_ reader: MessageReader) throws(MessageProblem) -> CallPrice {
     CallPrice(
-      currency: try reader.string("currency", most: 8), ratePerMinuteNano: try reader.integer("rate_per_minute_nano"),
-      connectionFeeMicro: try reader.integer("connection_fee_micro"),
+      currency: try reader.string("currency", most: 8),
+      ratePerMinuteNano: NanoUnits(try reader.integer("rate_per_minute_nano")),
+      connectionFeeMicro: MicroUnits(try reader.integer("connection_fee_micro")),
       initialSeconds: try reader.integer("initial_seconds"),
       incrementSeconds: try reader.integer("increment_seconds"),
       secondsAvailable: try reader.integer("seconds_available"))
@@ -291,7 +292,7 @@ extension AppMessageCoder {
       endedAt: endedAt, cause: cause, failure: try reader.optionalPart("failure")?.failure(),
       headers: try reader.headers(), durationMilliseconds: try reader.integer("duration_ms"),
       billedSeconds: try reader.integer("billed_seconds"),
-      costMicro: try reader.optionalInteger("cost_micro", in: Int64.min...Int64.max),
+      costMicro: try reader.optionalInteger("cost_micro", in: Int64.min...Int64.max).map { MicroUnits($0) },
       currency: try reader.string("currency", most: 8))
   }
 }

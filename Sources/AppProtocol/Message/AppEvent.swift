@@ -47,9 +47,9 @@ public struct CallPrice: Hashable, Sendable {
   /// ISO 4217 code.
   public var currency: String
   /// Price of a minute in billionths of a unit.
-  public var ratePerMinuteNano: Int64
+  public var ratePerMinuteNano: NanoUnits
   /// Once a call, in micro-units.
-  public var connectionFeeMicro: Int64
+  public var connectionFeeMicro: MicroUnits
   /// Seconds billed at least, and in which steps afterwards.
   public var initialSeconds: Int64
   /// Steps in which seconds after ``initialSeconds`` are billed.
@@ -59,7 +59,7 @@ public struct CallPrice: Hashable, Sendable {
 
   /// The rate is in nano-units a minute, the fee in micro-units.
   public init(
-    currency: String, ratePerMinuteNano: Int64, connectionFeeMicro: Int64, initialSeconds: Int64,
+    currency: String, ratePerMinuteNano: NanoUnits, connectionFeeMicro: MicroUnits, initialSeconds: Int64,
     incrementSeconds: Int64, secondsAvailable: Int64
   ) {
     self.currency = currency
@@ -154,7 +154,7 @@ public struct CallSummary: Hashable, Sendable {
   /// Of the other side's leg alone, where ``costMicro`` is that of all legs; 0 when it was never answered.
   public var billedSeconds: Int64
   /// Micro-units; `nil` while the ledger is away.
-  public var costMicro: Int64?
+  public var costMicro: MicroUnits?
   /// ISO 4217 code of ``costMicro``.
   public var currency: String
 
@@ -163,7 +163,7 @@ public struct CallSummary: Hashable, Sendable {
     startedAt: Instant, progressedAt: Instant? = nil, rungAt: Instant? = nil, answeredAt: Instant? = nil,
     establishedAt: Instant? = nil, endedAt: Instant, cause: CallEndCause, failure: CallFailure? = nil,
     headers: CustomHeaders = CustomHeaders(), durationMilliseconds: Int64 = 0, billedSeconds: Int64 = 0,
-    costMicro: Int64? = 0, currency: String
+    costMicro: MicroUnits? = 0, currency: String
   ) {
     self.startedAt = startedAt
     self.progressedAt = progressedAt

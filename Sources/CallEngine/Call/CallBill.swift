@@ -43,15 +43,15 @@ struct CallBill {
   private(set) var phase = Phase.authorising(mustVoid: nil)
   /// Seconds from the answer that are paid for.
   private(set) var grantedSeconds: Int64 = 0
-  /// Micro-units that are held.
-  private(set) var heldMicro: Int64 = 0
+  /// What is held.
+  private(set) var heldMicro = MicroUnits.zero
   /// The ledger said that no further second can be had as things stand.
   private(set) var isFinal = false
   /// Why the last question for more was refused.
   private(set) var refusal: LedgerRefusal?
   /// Whether the last question found no ledger.
   private(set) var isLedgerAway = false
-  private(set) var costMicro: Int64?
+  private(set) var costMicro: MicroUnits?
   private(set) var billedSeconds: Int64 = 0
   private(set) var isAnswerConfirmed = false
   private(set) var wasGranted = false
@@ -68,8 +68,8 @@ struct CallBill {
   private let grantSeconds: Int64
   /// Where the call counts among what may be done within an hour.
   private var velocity: VelocityCounter.Mark?
-  /// Micro-units that are counted there.
-  private var countedMicro: Int64 = 0
+  /// What is counted there.
+  private var countedMicro = MicroUnits.zero
   /// The rule that stands against another grant, or against the first.
   private(set) var reachedRule: VelocityRule?
   /// Whether no ledger hears of the leg: it costs nothing, and the ledger has no account that it could stand in.
@@ -152,7 +152,7 @@ struct CallBill {
     phase = .closed
     durationMilliseconds = min(max(milliseconds, 0), grantedSeconds * 1000)
     billedSeconds = (durationMilliseconds + 999) / 1000
-    costMicro = 0
+    costMicro = .zero
   }
 
   /// Nobody waits any longer: what is still unknown is given back unseen.
@@ -215,7 +215,7 @@ struct CallBill {
         return .granted
       case .refused(let refusal):
         phase = .closed
-        costMicro = 0
+        costMicro = .zero
         uncount(context)
         if refusal.callRefusal == nil { context.log(.error, call, "authorise refused: \(refusal.explanation)") }
         return mustVoid == nil ? .refused(refusal.callRefusal ?? .billingUnavailable) : .closed
@@ -278,32 +278,32 @@ struct CallBill {
     }
   }
 
-  /// Counts micro-units among what may be spent within an hour.
-  /// - Returns: whether the rules have room for them.
-  private mutating func count(_ micro: Int64, _ context: EngineContext) -> Bool {
+  /// Counts an amount among what may be spent within an hour.
+  /// - Returns: whether the rules have room for it.
+  private mutating func count(_ amount: MicroUnits, _ context: EngineContext) -> Bool {
     guard var mark = velocity else { return true }
-    reachedRule = context.count(micro, &mark, of: AccountKey(account: account, environment: environment))
+    reachedRule = context.count(amount, &mark, of: AccountKey(account: account, environment: environment))
     velocity = mark
-    if reachedRule == nil { countedMicro += micro }
+    if reachedRule == nil { countedMicro += amount }
     return reachedRule == nil
   }
 
   /// The call was never one.
   private mutating func uncount(_ context: EngineContext) {
-    if let velocity { context.velocity.correct(velocity, micro: 0, isRefused: true) }
+    if let velocity { context.velocity.correct(velocity, by: .zero, isRefused: true) }
     velocity = nil
   }
 
   private mutating func take(end outcome: LedgerOutcome, _ context: EngineContext) {
     defer {
-      if let velocity, let costMicro { context.velocity.correct(velocity, micro: costMicro - countedMicro) }
+      if let velocity, let costMicro { context.velocity.correct(velocity, by: costMicro - countedMicro) }
     }
     switch outcome {
     case .settled(_, let billed, let cost, _):
       billedSeconds = billed
       costMicro = cost
-    case .voided: costMicro = 0
-    case .refused(.unknownCall) where !wasGranted: costMicro = 0
+    case .voided: costMicro = .zero
+    case .refused(.unknownCall) where !wasGranted: costMicro = .zero
     case .refused(let refusal): context.log(.error, call, "the end of the bill was refused: \(refusal.explanation)")
     case .changed, .posted, .granted, .answered:
       context.log(.error, call, "the ledger answered the end of a call with \(outcome.text)")
@@ -316,7 +316,7 @@ struct CallBill {
   var isAtMaximum: Bool { grantedSeconds >= authorisation.maximumSeconds }
   var isFree: Bool {
     guard case .rated(let snapshot) = authorisation.rating else { return authorisation.isEmergency }
-    return authorisation.isEmergency || snapshot.coveringCost(seconds: Tariff.maximumSeconds, answeredAt: nil) == 0
+    return authorisation.isEmergency || snapshot.coveringCost(seconds: Tariff.maximumSeconds, answeredAt: nil) == .zero
   }
 
   var answeredAt: MonotonicInstant? {

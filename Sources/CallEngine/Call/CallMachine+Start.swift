@@ -152,8 +152,8 @@ extension CallMachine {
     let tariff = snapshot.segment(at: context.clock).tariff
     let first = tariff.tiers.first
     return CallPrice(
-      currency: snapshot.currency.description, ratePerMinuteNano: first?.ratePerMinute ?? 0,
-      connectionFeeMicro: tariff.feeMicro, initialSeconds: tariff.initial,
+      currency: snapshot.currency.description, ratePerMinuteNano: first?.ratePerMinute ?? .zero,
+      connectionFeeMicro: tariff.fee.roundedUp, initialSeconds: tariff.initial,
       incrementSeconds: first?.increment ?? 1, secondsAvailable: self[.far].bill?.grantedSeconds ?? 0)
   }
 

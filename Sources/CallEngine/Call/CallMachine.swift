@@ -179,7 +179,7 @@ final class CallMachine {
   func order(_ order: MediaOrder) { context.emit(.media(id, order)) }
 
   func changed() {
-    snapshot.heldMicro = legs.reduce(0) { $0 + ($1.bill?.heldMicro ?? 0) }
+    snapshot.heldMicro = legs.reduce(.zero) { $0 + ($1.bill?.heldMicro ?? .zero) }
     context.emit(.changed(snapshot))
   }
 

@@ -19,7 +19,7 @@ public struct EngineConfiguration: Sendable {
     /// Hosts that app-to-sip calls may reach.
     public var sipHosts: SIPHosts
     /// What a minute of a call to a SIP address costs, in nano-units of the payer's currency.
-    public var sipRatePerMinute: Int64 = 0
+    public var sipRatePerMinute: NanoUnits = 0
     /// Countries that accounts without a list of their own may call.
     public var countries = Countries.any
     /// ``E164Number/country`` of the numbers that the calls of each account may show, ascending.

@@ -36,10 +36,10 @@ extension EngineContext {
 
   /// Counts the price of a grant that the ledger made.
   /// - Returns: the rule that stands against it; then it is not counted.
-  func count(_ micro: Int64, _ mark: inout VelocityCounter.Mark, of account: AccountKey) -> VelocityRule? {
+  func count(_ amount: MicroUnits, _ mark: inout VelocityCounter.Mark, of account: AccountKey) -> VelocityRule? {
     // Who is granted anything is not locked any more.
     accountsLocked.remove(account)
-    switch velocity.count(micro, mark, at: now) {
+    switch velocity.count(amount, mark, at: now) {
     case .admitted(let counted, let alarms):
       mark = counted
       for rule in alarms { announce(rule, account) }

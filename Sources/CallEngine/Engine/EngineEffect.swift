@@ -109,8 +109,8 @@ public struct CallSnapshot: Hashable, Sendable {
   public var nearCodec: String?
   /// Codec that is sent to the called side; `nil` until one is agreed, and where the gateway itself answers.
   public var farCodec: String?
-  /// Micro-units that are held for the call.
-  public var heldMicro: Int64
+  /// What is held for the call.
+  public var heldMicro: MicroUnits
   /// The account's, in which ``heldMicro`` counts.
   public var currency: Currency
   /// The latest second; `nil` until sound was measured.
@@ -132,7 +132,7 @@ public struct CallSnapshot: Hashable, Sendable {
     self.destination = destination
     self.state = state
     self.startedAt = startedAt
-    self.heldMicro = 0
+    self.heldMicro = .zero
     self.currency = currency
   }
 }

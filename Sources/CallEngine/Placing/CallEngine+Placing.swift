@@ -67,7 +67,7 @@ extension CallEngine {
       do throws(CallFailure) {
         far.velocity = try context.admit(far, payer: origination.payer, user: nil, in: environment)
       } catch {
-        if let counted = near.velocity { context.velocity.correct(counted, micro: 0, isRefused: true) }
+        if let counted = near.velocity { context.velocity.correct(counted, by: .zero, isRefused: true) }
         throw error
       }
       add(

@@ -53,23 +53,23 @@ package struct VelocityCounter {
       spend[Int((slot + 1) & 7)] = 0
     }
 
-    mutating func add(calls count: Int64, spend micro: Int64, in slot: Int64) {
+    mutating func add(calls count: Int64, spend amount: MicroUnits, in slot: Int64) {
       guard slot > newest - VelocityCounter.slots, slot <= newest else { return }
       let place = Int(slot & 7)
       calls[place] = max(0, calls[place] + count)
       // Holds are far below what would wrap, and a sum that would is past every rule.
-      let (sum, overflow) = spend[place].addingReportingOverflow(micro)
+      let (sum, overflow) = spend[place].addingReportingOverflow(amount.count)
       spend[place] = overflow ? .max / 8 : min(max(0, sum), .max / 8)
     }
 
     var callCount: Int64 { calls.wrappedSum() }
 
     /// Whether so much more would be past what a rule lets be. A price is judged when there is one.
-    func passes(_ rule: VelocityRule, calls more: Int64, micro: Int64) -> Bool {
+    func passes(_ rule: VelocityRule, calls more: Int64, spend amount: MicroUnits) -> Bool {
       if let limit = rule.calls, more > 0, callCount + more > Int64(limit) { return true }
-      guard let limit = rule.spendMicro else { return false }
+      guard let limit = rule.spendMicro?.count else { return false }
       let spent = spend.wrappedSum()
-      return micro > 0 ? spent + min(micro, .max / 8) > limit : more > 0 && spent >= max(limit, 1)
+      return amount > .zero ? spent + min(amount.count, .max / 8) > limit : more > 0 && spent >= max(limit, 1)
     }
 
     var isEmpty: Bool { calls == .zero && spend == .zero }
@@ -113,19 +113,19 @@ package struct VelocityCounter {
         rule: rule, environment: environment, account: account, user: rule.party == .user ? user : nil)
       mark.keys.append(place(key, at: now))
     }
-    return add(mark, calls: 1, micro: 0, at: now)
+    return add(mark, calls: 1, spend: .zero, at: now)
   }
 
   /// Counts the price of a grant to a call that was admitted.
-  mutating func count(_ micro: Int64, _ mark: Mark, at now: MonotonicInstant) -> Verdict {
-    add(mark, calls: 0, micro: micro, at: now)
+  mutating func count(_ amount: MicroUnits, _ mark: Mark, at now: MonotonicInstant) -> Verdict {
+    add(mark, calls: 0, spend: amount, at: now)
   }
 
-  private mutating func add(_ mark: Mark, calls: Int64, micro: Int64, at now: MonotonicInstant) -> Verdict {
+  private mutating func add(_ mark: Mark, calls: Int64, spend: MicroUnits, at now: MonotonicInstant) -> Verdict {
     let slot = VelocityCounter.slot(at: now)
     for key in mark.keys { hours[key, default: Hour(slot)].advance(to: slot) }
     let excess = mark.keys.filter { key in
-      hours[key]?.passes(key.rule, calls: calls, micro: micro) ?? false
+      hours[key]?.passes(key.rule, calls: calls, spend: spend) ?? false
     }
     if let key = excess.first(where: { $0.rule.consequence == .lock })
       ?? excess.first(where: { $0.rule.consequence == .refuse })
@@ -135,13 +135,13 @@ package struct VelocityCounter {
     }
     var mark = mark
     mark.slot = slot
-    change(mark, calls: calls, micro: micro)
+    change(mark, calls: calls, spend: spend)
     return .admitted(mark, alarms: excess.filter { isToBeTold($0, slot) }.map(\.rule))
   }
 
   /// What was counted turned out to be more or less, or was given back. A call that was refused is counted no more.
-  mutating func correct(_ mark: Mark, micro: Int64, isRefused: Bool = false) {
-    change(mark, calls: isRefused ? -1 : 0, micro: micro)
+  mutating func correct(_ mark: Mark, by difference: MicroUnits, isRefused: Bool = false) {
+    change(mark, calls: isRefused ? -1 : 0, spend: difference)
   }
 
   /// A locked account begins anew when it is unlocked.
@@ -149,10 +149,10 @@ package struct VelocityCounter {
     hours = hours.filter { $0.key.account != account || $0.key.environment != environment }
   }
 
-  private mutating func change(_ mark: Mark, calls: Int64, micro: Int64) {
+  private mutating func change(_ mark: Mark, calls: Int64, spend: MicroUnits) {
     for key in mark.keys where hours[key] != nil {
       hours[key]?.advance(to: mark.slot)
-      hours[key]?.add(calls: calls, spend: micro, in: mark.slot)
+      hours[key]?.add(calls: calls, spend: spend, in: mark.slot)
     }
   }
 

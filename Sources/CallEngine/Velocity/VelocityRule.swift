@@ -1,4 +1,4 @@
-import CallModel
+public import CallModel
 
 /// What an account, or one of its users, may do within an hour, and what happens when it would be more.
 ///
@@ -41,14 +41,14 @@ public struct VelocityRule: Hashable, Sendable {
   public var destinations: Destinations
   /// Calls in an hour; `nil` for any number of them.
   public var calls: Int?
-  /// Micro-units of the account's currency in an hour, holds of calls that are up included; `nil` for any amount.
-  public var spendMicro: Int64?
+  /// Of the account's currency in an hour, holds of calls that are up included; `nil` for any amount.
+  public var spendMicro: MicroUnits?
   /// What comes once a limit would be passed.
   public var consequence: Consequence
 
   /// Without `calls` and `spendMicro` the rule limits nothing; the configuration refuses such a rule.
   public init(
-    _ party: Party, to destinations: Destinations, calls: Int? = nil, spendMicro: Int64? = nil,
+    _ party: Party, to destinations: Destinations, calls: Int? = nil, spendMicro: MicroUnits? = nil,
     then consequence: Consequence
   ) {
     self.party = party
@@ -78,7 +78,7 @@ public struct VelocityRule: Hashable, Sendable {
       case .sip: "SIP addresses"
       }
     let limits = [
-      calls.map { "\($0) calls" }, spendMicro.map { "a spend of \(DecimalText.brief($0, scale: Credits.scale))" },
+      calls.map { "\($0) calls" }, spendMicro.map { "a spend of \($0.brief)" },
     ].compactMap { $0 }
     return "\(party.rawValue) to \(counted): \(limits.joined(separator: " or ")) in an hour"
   }

@@ -122,10 +122,10 @@ extension CallRule {
     return ["balance \(decimal(money.balanceMicro)) \(money.currency), available \(decimal(money.availableMicro))"]
   }
 
-  private static func amount(_ micro: Int64, _ call: CallEvidence) -> String {
+  private static func amount(_ micro: MicroUnits, _ call: CallEvidence) -> String {
     "\(decimal(micro)) \(call.sources.record?.summary.currency ?? "")"
   }
 
   /// `-1.25`: micro-units as decimal text with no zeros behind.
-  static func decimal(_ micro: Int64) -> String { DecimalText.brief(micro, scale: Credits.scale) }
+  static func decimal(_ micro: MicroUnits) -> String { micro.brief }
 }

@@ -108,7 +108,7 @@ extension StoryTeller {
   }
 
   /// Micro-units as `0.014`: at least two decimals, no zeros after them.
-  static func money(_ micro: Int64) -> String { DecimalText.brief(micro, scale: Credits.scale) }
+  static func money(_ micro: MicroUnits) -> String { micro.brief }
 
   /// A number with so many decimals, rounded; `-` where it is none.
   static func decimal(_ value: Double, _ places: Int) -> String {

@@ -39,10 +39,10 @@ extension CallStory {
     return parts.joined(separator: "; ")
   }
 
-  private static func amount(_ micro: Int64, _ money: CallMoney) -> String {
+  private static func amount(_ micro: MicroUnits, _ money: CallMoney) -> String {
     "\(StoryTeller.money(micro)) \(money.currency)"
   }
 
   /// Billionths as a decimal number, without zeros after the second decimal.
-  private static func perMinute(_ nano: Int64) -> String { DecimalText.brief(nano, scale: 9) }
+  private static func perMinute(_ nano: NanoUnits) -> String { nano.brief }
 }

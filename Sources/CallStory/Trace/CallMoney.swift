@@ -1,19 +1,21 @@
-/// What a call had to do with the ledger, read once for its story. Amounts are micro-units.
+public import CallModel
+
+/// What a call had to do with the ledger, read once for its story.
 public struct CallMoney: Codable, Hashable, Sendable {
   /// Name of the customer's account, without the journal's prefix.
   public var account: String
   /// ISO 4217.
   public var currency: String
   /// Of the account, now.
-  public var balanceMicro: Int64
+  public var balanceMicro: MicroUnits
   /// What a new hold may take now: the balance less what is held and less the floor.
-  public var availableMicro: Int64
+  public var availableMicro: MicroUnits
   /// The prefix and the name of the destination that the price is of; `nil` for a free call.
   public var destination: String?
   /// Price of a minute in billionths of a unit.
-  public var ratePerMinuteNano: Int64?
+  public var ratePerMinuteNano: NanoUnits?
   /// Charged once a call, besides the rate; `nil` where no price is known.
-  public var connectionFeeMicro: Int64?
+  public var connectionFeeMicro: MicroUnits?
   /// Seconds billed at once when the call is answered; 0 to bill by the increment from the start.
   public var initialSeconds: Int64?
   /// Billing step after ``initialSeconds``, of the price's first tier.
@@ -21,11 +23,11 @@ public struct CallMoney: Codable, Hashable, Sendable {
   /// Deck and version, where known.
   public var deck: String?
   /// Largest hold of the call.
-  public var reservedMicro: Int64?
+  public var reservedMicro: MicroUnits?
   /// `open`, `settled`, `voided`; `nil` where nothing was held.
   public var holdState: String?
   /// `nil` before the hold is settled.
-  public var chargedMicro: Int64?
+  public var chargedMicro: MicroUnits?
   /// From the call's record; `nil` while it is up.
   public var billedSeconds: Int64?
   /// The charge first, then refunds and corrections of the call; empty where nothing was charged.
@@ -58,11 +60,11 @@ public struct CallMoney: Codable, Hashable, Sendable {
     /// As the journal names it: `liabilities:prepaid:anna`.
     public var account: String
     /// Negative on the debit side, positive on the credit side.
-    public var amountMicro: Int64
+    public var amountMicro: MicroUnits
     /// Of the account after this entry.
-    public var balanceMicro: Int64
+    public var balanceMicro: MicroUnits
 
-    public init(account: String, amountMicro: Int64, balanceMicro: Int64) {
+    public init(account: String, amountMicro: MicroUnits, balanceMicro: MicroUnits) {
       self.account = account
       self.amountMicro = amountMicro
       self.balanceMicro = balanceMicro
@@ -70,7 +72,7 @@ public struct CallMoney: Codable, Hashable, Sendable {
   }
 
   /// No price, hold or transfer yet; those are set one by one.
-  public init(account: String, currency: String, balanceMicro: Int64, availableMicro: Int64) {
+  public init(account: String, currency: String, balanceMicro: MicroUnits, availableMicro: MicroUnits) {
     self.account = account
     self.currency = currency
     self.balanceMicro = balanceMicro

@@ -147,7 +147,7 @@ final class BenchGateway {
 
 /// The ledger of a gateway under test: one account with prices and more credit than any run spends.
 enum GatewayBooks {
-  static let creditMicro: Int64 = 10_000_000_000_000
+  static let creditMicro: MicroUnits = 10_000_000_000_000
 
   static func ledger(in folder: String) -> String { "\(folder)/ledger.db" }
 

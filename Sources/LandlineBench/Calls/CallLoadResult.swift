@@ -1,3 +1,4 @@
+import CallModel
 import Synchronization
 
 /// The moments of one call as its app saw them, in seconds of ``ProcessClock``.
@@ -35,11 +36,11 @@ final class CallLoadProgress: Sendable {
 
   /// Calls that were placed and are over.
   var ended: Int { endedCalls.load(ordering: .relaxed) }
-  /// What the gateway told that they cost, in micro-units.
-  var costMicro: Int64 { cost.load(ordering: .relaxed) }
+  /// What the gateway told that they cost.
+  var costMicro: MicroUnits { MicroUnits(cost.load(ordering: .relaxed)) }
 
-  func ended(costMicro: Int64) {
+  func ended(costMicro: MicroUnits) {
     endedCalls.add(1, ordering: .relaxed)
-    cost.add(costMicro, ordering: .relaxed)
+    cost.add(costMicro.count, ordering: .relaxed)
   }
 }

@@ -6,7 +6,7 @@ import LedgerSQLite
 struct LedgerWorkload: Sendable {
   static let customers = 10_000
   /// Micro-units that each customer starts with.
-  static let openingBalance: Int64 = 1_000_000_000_000
+  static let openingBalance: MicroUnits = 1_000_000_000_000
   /// Operations in one request while accounts are made.
   static let setupBatch = 500
   /// Coprime to the number of customers, so that neighbouring calls meet different ones.

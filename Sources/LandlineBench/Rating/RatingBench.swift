@@ -91,7 +91,7 @@ public enum RatingBench {
       var cost: Int64 = 0
       for number in numbers {
         if let match = index.match(number, at: instant), let price = index.cost(of: match, seconds: callSeconds) {
-          cost &+= price
+          cost &+= price.count
         }
       }
       let priced = ProcessClock.now()

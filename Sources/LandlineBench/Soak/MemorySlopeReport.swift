@@ -1,3 +1,5 @@
+import CallModel
+
 /// What ``MemorySlope`` found.
 public struct MemorySlopeReport: BenchReport {
   /// The gateway's memory when so many calls were over, in KiB.
@@ -9,7 +11,7 @@ public struct MemorySlopeReport: BenchReport {
   }
 
   /// Micro-units of one call: less than a minute at 0.0145, by the minute.
-  static let priceMicro: Int64 = 14_500
+  static let priceMicro: MicroUnits = 14_500
 
   /// Calls that were to be counted, without those to warm up.
   public let calls: Int
@@ -35,13 +37,13 @@ public struct MemorySlopeReport: BenchReport {
   let threads: Int
   let descriptors: Int
   /// What apps were told that their calls cost, and what the calls should cost.
-  let toldMicro: Int64
-  let expectedMicro: Int64
+  let toldMicro: MicroUnits
+  let expectedMicro: MicroUnits
   var books = SoakBooks()
   var gatewayExit: Int32 = 0
 
   init(
-    _ options: MemorySlope.Options, _ result: CallLoadResult, samples: [Sample], seconds: Double, costMicro: Int64,
+    _ options: MemorySlope.Options, _ result: CallLoadResult, samples: [Sample], seconds: Double, costMicro: MicroUnits,
     quiet: (all: Int, own: Int), leftOvers: [String: Double], threads: Int, descriptors: Int
   ) {
     calls = options.calls
@@ -60,7 +62,7 @@ public struct MemorySlopeReport: BenchReport {
     self.threads = threads
     self.descriptors = descriptors
     toldMicro = costMicro
-    expectedMicro = Int64(result.calls) * Self.priceMicro
+    expectedMicro = Self.priceMicro * Int64(result.calls)
   }
 
   /// Bytes that a call leaves.

@@ -1,9 +1,10 @@
+import CallModel
 import Foundation
 
 /// A ledger after a run, as the operator's commands show it.
 struct SoakBooks: Sendable, Encodable {
   /// What the account of the benchmark has been charged, in micro-units.
-  var chargedMicro: Int64 = 0
+  var chargedMicro: MicroUnits = 0
   var openHolds = 0
   /// `verify --full` found nothing.
   var isSound = false
@@ -14,7 +15,7 @@ struct SoakBooks: Sendable, Encodable {
   }
 
   private struct Balances: Decodable {
-    struct Account: Decodable { var postedMicro: Int64 }
+    struct Account: Decodable { var postedMicro: MicroUnits }
     var accounts: [Account]
   }
 

@@ -1,3 +1,5 @@
+import CallModel
+
 /// What a soak counted.
 struct SoakFindings: Sendable {
   /// Operations by name.
@@ -9,7 +11,7 @@ struct SoakFindings: Sendable {
   var soundToApps = 0
   var soundToFarEnd = 0
   /// What apps were told that their calls cost.
-  var costMicro: Int64 = 0
+  var costMicro: MicroUnits = 0
 
   mutating func count(_ operation: String, _ times: Int = 1) { operations[operation, default: 0] += times }
 

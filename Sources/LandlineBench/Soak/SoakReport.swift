@@ -1,3 +1,5 @@
+import CallModel
+
 /// What ``SoakBench`` found.
 public struct SoakReport: BenchReport {
   /// Calls to be held at a time, as asked for.
@@ -17,7 +19,7 @@ public struct SoakReport: BenchReport {
   /// What the gateway still counted when all calls were over, where that is not 0.
   public let leftOvers: [String: Double]
   let peakKibibytes: Int
-  let toldMicro: Int64
+  let toldMicro: MicroUnits
   var books = SoakBooks()
   /// Its exit status after it was told to stop; 128 and the signal's number where a signal ended it.
   public internal(set) var gatewayExit: Int32 = 0

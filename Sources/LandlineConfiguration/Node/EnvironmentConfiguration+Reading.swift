@@ -49,10 +49,10 @@ extension EnvironmentConfiguration {
     }
   }
 
-  /// Micro-units of an amount in any currency.
-  static func positiveAmount(_ text: String) throws(InvalidValue) -> Int64 {
+  /// An amount in any currency.
+  static func positiveAmount(_ text: String) throws(InvalidValue) -> MicroUnits {
     let amount = try Credits(parsing: text, .eur).micros
-    guard amount > 0 else {
+    guard amount > .zero else {
       throw InvalidValue(
         kind: "amount", rule: "amount.positive", offset: nil, problem: "it is not above zero",
         accepted: "an amount above zero, such as 100000")
@@ -66,13 +66,13 @@ extension EnvironmentConfiguration {
     for entry in entries where entry.text != EnvironmentConfiguration.any {
       if let host = section.entry("sip-hosts", entry, EnvironmentConfiguration.sipHost) { sipHosts.listed.append(host) }
     }
-    if let rate = section.value("sip-rate", { try DecimalText.parse($0, scale: Tariff.rateScale) }) {
+    if let rate = section.value("sip-rate", { try NanoUnits(parsing: $0) }) {
       if (0...Tariff.maximumPrice).contains(rate) {
         sipRatePerMinute = rate
       } else {
         section.addProblem(
           "sip-rate",
-          "is out of range; accepted: 0 to \(DecimalText.format(Tariff.maximumPrice, scale: Tariff.rateScale)) a minute"
+          "is out of range; accepted: 0 to \(Tariff.maximumPrice.decimal) a minute"
         )
       }
     }

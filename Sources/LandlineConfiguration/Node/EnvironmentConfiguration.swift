@@ -32,7 +32,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   /// What ``ledgerCacheMebibytes`` may be: a mebibyte to 16 gibibytes.
   public static let ledgerCacheRange = 1...16_384
   /// A thousand million of whatever the currency counts.
-  public static let standardLargestAmountMicros: Int64 = 1_000_000_000_000_000
+  public static let standardLargestAmountMicros: MicroUnits = 1_000_000_000_000_000
 
   /// `production`, `sandbox` or a name of the operator's: lower-case letters, digits and `-`.
   public var name: String
@@ -41,7 +41,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   /// Mebibytes of the ledger's pages that are kept in memory. The process grows by as much while they fill.
   public var ledgerCacheMebibytes: Int
   /// Micro-units that one top-up or correction over REST may book.
-  public var largestAmountMicros: Int64
+  public var largestAmountMicros: MicroUnits
   /// Names of trunks, as listed; the trunks' own priorities decide their order.
   public var trunks: [String]
   /// Whether the numbers of ``SandboxNumber`` are answered by the built-in far end.
@@ -49,7 +49,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   /// Hosts that calls to SIP addresses may reach.
   public var sipHosts: EngineConfiguration.SIPHosts
   /// Nano-units of the payer's currency for a minute of a call to a SIP address.
-  public var sipRatePerMinute: Int64
+  public var sipRatePerMinute: NanoUnits
   /// Countries that accounts without a list of their own may call.
   public var countries: EngineConfiguration.Countries
   /// What accounts and users may do within an hour.
@@ -80,7 +80,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     trunks = []
     hasSandboxNumbers = false
     sipHosts = EngineConfiguration.SIPHosts()
-    sipRatePerMinute = 0
+    sipRatePerMinute = .zero
     countries = .ofCallerNumbers
     velocity = VelocityRule.standard
     emergencyNumbers = nil

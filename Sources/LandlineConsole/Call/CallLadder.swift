@@ -93,8 +93,8 @@ struct CallLadder {
   // MARK: Texts
 
   static func text(_ price: CallPrice) -> String {
-    let rate = DecimalText.format(price.ratePerMinuteNano, scale: Tariff.rateScale)
-    let fee = price.connectionFeeMicro == 0 ? "" : ", \(DecimalText.format(price.connectionFeeMicro, scale: 6)) once"
+    let rate = price.ratePerMinuteNano.decimal
+    let fee = price.connectionFeeMicro == .zero ? "" : ", \(price.connectionFeeMicro.decimal) once"
     return "\(rate) \(price.currency) a minute\(fee), credit for \(price.secondsAvailable) s"
   }
 
@@ -139,8 +139,9 @@ struct CallLadder {
 
   static func json(_ price: CallPrice) -> JSONValue {
     .object([
-      ("currency", .text(price.currency)), ("rate_per_minute_nano", .integer(price.ratePerMinuteNano)),
-      ("connection_fee_micro", .integer(price.connectionFeeMicro)), ("initial_seconds", .integer(price.initialSeconds)),
+      ("currency", .text(price.currency)), ("rate_per_minute_nano", .integer(price.ratePerMinuteNano.count)),
+      ("connection_fee_micro", .integer(price.connectionFeeMicro.count)),
+      ("initial_seconds", .integer(price.initialSeconds)),
       ("increment_seconds", .integer(price.incrementSeconds)), ("seconds_available", .integer(price.secondsAvailable)),
     ])
   }

@@ -125,7 +125,8 @@ extension Console {
     let details = outcome.details
     let cost = details.cost.map { cost in
       JSONValue.object([
-        ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros)), ("currency", .text("\(cost.currency)")),
+        ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros.count)),
+        ("currency", .text("\(cost.currency)")),
       ])
     }
     let members: [(String, JSONValue)] = [

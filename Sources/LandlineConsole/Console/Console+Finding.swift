@@ -76,8 +76,8 @@ extension Console {
     return ledger.value
   }
 
-  /// Micro-units that are booked at once where a command names no amount; `nil` where no environment says it.
-  func largestAmount() throws -> Int64? {
+  /// What is booked at once where a command names no amount; `nil` where no environment says it.
+  func largestAmount() throws -> MicroUnits? {
     try ledgerEnvironment()?.largestAmountMicros
   }
 

@@ -89,11 +89,11 @@ struct CallBoard {
     let codecs = [text("near_codec"), text("far_codec")].filter { !$0.isEmpty }
     let currency = try? Currency(text("currency"))
     let held = Int64(text("held_micro")).flatMap { micros in
-      currency.flatMap { try? Credits(micros: micros, $0) }
+      currency.flatMap { try? Credits(micros: MicroUnits(micros), $0) }
     }
     return CallBoard.padded([
       text("id"), shown, text("destination"), who, text("trunk"), codecs.joined(separator: "/"),
-      mos.map { CallLadder.rounded($0, 2) } ?? "", clock, held.map { $0.micros == 0 ? "" : $0.readable } ?? "",
+      mos.map { CallLadder.rounded($0, 2) } ?? "", clock, held.map { $0.micros == .zero ? "" : $0.readable } ?? "",
     ])
   }
 

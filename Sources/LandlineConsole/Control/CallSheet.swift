@@ -104,7 +104,7 @@ struct CallSheet {
   private var money: String? {
     guard let currency = text("currency").flatMap({ try? Currency($0) }) else { return nil }
     func amount(_ name: String) -> Credits? {
-      text(name + "_micro").flatMap(Int64.init).flatMap { try? Credits(micros: $0, currency) }
+      text(name + "_micro").flatMap(Int64.init).flatMap { try? Credits(micros: MicroUnits($0), currency) }
     }
     if let cost = amount("cost") { return "\(cost.readable) for \(text("billed_seconds") ?? "0") s" }
     guard text("state") != CallState.ended.rawValue else { return "not known yet" }

@@ -86,7 +86,7 @@ extension Console {
           .text(call.kind.rawValue), .text(call.destination), .text(optional: call.trunk),
           .text(summary.cause.rawValue),
           .text(optional: summary.failure?.code.rawValue), .integer(summary.durationMilliseconds),
-          .text(optional: summary.costMicro.map { DecimalText.format($0, scale: 6) }), .text(summary.currency),
+          .text(optional: summary.costMicro.map { $0.decimal }), .text(summary.currency),
         ]
       }
     }

@@ -1,3 +1,5 @@
+package import CallModel
+
 /// Where one gateway is reached and what it keeps: as a running one has written it down, or as a configuration says.
 package struct GatewayPlaces: Hashable, Sendable, Codable {
   package struct Environment: Hashable, Sendable, Codable {
@@ -5,14 +7,14 @@ package struct GatewayPlaces: Hashable, Sendable, Codable {
     /// Path of the ledger's file.
     package var ledger: String
     /// Micro-units that one top-up or correction may book; `nil` where that was not written down.
-    package var largestAmountMicros: Int64?
+    package var largestAmountMicros: MicroUnits?
     /// Countries that every account without a list of its own may call; `nil` where they depend on the account.
     package var countries: [Int]?
     /// The same by account; who is not in it may call every country.
     package var accountCountries: [String: [Int]]?
 
     package init(
-      name: String, ledger: String, largestAmountMicros: Int64? = nil, countries: [Int]? = nil,
+      name: String, ledger: String, largestAmountMicros: MicroUnits? = nil, countries: [Int]? = nil,
       accountCountries: [String: [Int]]? = nil
     ) {
       self.name = name

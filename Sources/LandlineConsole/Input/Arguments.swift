@@ -42,9 +42,9 @@ package enum Arguments {
   /// An amount above zero.
   static func positiveAmount(_ text: String, _ currency: Currency, _ argument: String = "AMOUNT") throws -> Credits {
     let amount = try amount(text, currency, argument)
-    guard amount.micros > 0 else {
+    guard amount.micros > .zero else {
       throw ConsoleError.usage(
-        "amount.positive", "amount: \(amount.micros == 0 ? "zero" : "a negative amount") moves nothing here",
+        "amount.positive", "amount: \(amount.micros == .zero ? "zero" : "a negative amount") moves nothing here",
         at: argument, fix: "an amount above zero such as 12.50")
     }
     return amount
@@ -54,10 +54,10 @@ package enum Arguments {
     try value(argument) { () throws(InvalidValue) in try Credits(parsing: text, currency) }
   }
 
-  /// Micro-units from 0 up.
-  static func limit(_ text: String, _ argument: String) throws -> Int64 {
+  /// An amount from 0 up, of any currency.
+  static func limit(_ text: String, _ argument: String) throws -> MicroUnits {
     let micros = try amount(text, .eur, argument).micros
-    guard micros >= 0 else {
+    guard micros >= .zero else {
       throw ConsoleError.usage("amount.negative", "amount: a limit is not negative", at: argument, fix: "0 or more")
     }
     return micros

@@ -44,12 +44,12 @@ package struct CapOptions: Sendable {
     try change(perDay, &caps.perDay) { try Arguments.limit($0, "--per-day") }
     try change(highestRate, &caps.highestRate) { text in
       let rate = try Arguments.value("--highest-rate") { () throws(InvalidValue) in
-        try DecimalText.parse(text, scale: Tariff.rateScale, kind: "rate")
+        try NanoUnits(parsing: text, kind: "rate")
       }
       guard (0...Tariff.maximumPrice).contains(rate) else {
         throw ConsoleError.usage(
           "rate.range", "rate: out of range", at: "--highest-rate",
-          fix: "0 to \(DecimalText.format(Tariff.maximumPrice, scale: Tariff.rateScale)), or none")
+          fix: "0 to \(Tariff.maximumPrice.decimal), or none")
       }
       return rate
     }

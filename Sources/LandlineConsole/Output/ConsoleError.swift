@@ -131,7 +131,7 @@ extension ConsoleError {
       case .conflict: "choose a new --key for a new request"
       case .amountTooLarge:
         "a smaller amount; or --largest AMOUNT, with a new --key, where as much is meant (without it largest-amount of "
-          + "the environment, else \(DecimalText.format(MoneyMovement.standardLargest / 1_000_000, scale: 0)))"
+          + "the environment, else \(MoneyMovement.standardLargest.count / Credits.microsPerUnit))"
       case .counterAccountFull: "another --method; landline balance --all shows which account is full"
       case .accountLocked: "landline account unlock \(account)"
       case .belowFloor, .insufficientCredit: "landline topup \(account) AMOUNT"

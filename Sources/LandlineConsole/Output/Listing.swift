@@ -14,13 +14,13 @@ package enum Cell: Hashable, Sendable {
   /// Money that is reserved but has not moved: in brackets.
   case reserved(Credits)
   /// Nano-units a minute.
-  case rate(Int64)
+  case rate(NanoUnits)
   case list([String])
 
   package static func text(optional value: String?) -> Cell { value.map { .text($0) } ?? .absent }
   static func instant(optional value: Instant?) -> Cell { value.map { .instant($0) } ?? .absent }
   package static func integer(optional value: Int64?) -> Cell { value.map { .integer($0) } ?? .absent }
-  static func rate(optional value: Int64?) -> Cell { value.map { .rate($0) } ?? .absent }
+  static func rate(optional value: NanoUnits?) -> Cell { value.map { .rate($0) } ?? .absent }
 }
 
 /// A column of a report: its stable name in machine formats and its title in tables.
@@ -70,13 +70,13 @@ extension Listing {
       switch (column.kind, cell) {
       case (.amount, .amount(let value)), (.amount, .signed(let value)), (.amount, .reserved(let value)):
         members.append((column.name, .text(value.decimal)))
-        members.append((column.name + "_micro", .integer(value.micros)))
+        members.append((column.name + "_micro", .integer(value.micros.count)))
       case (.amount, _):
         members.append((column.name, .null))
         members.append((column.name + "_micro", .null))
       case (.rate, .rate(let value)):
-        members.append((column.name, .text(DecimalText.format(value, scale: Tariff.rateScale))))
-        members.append((column.name + "_nano", .integer(value)))
+        members.append((column.name, .text(value.decimal)))
+        members.append((column.name + "_nano", .integer(value.count)))
       case (.rate, _):
         members.append((column.name, .null))
         members.append((column.name + "_nano", .null))
@@ -96,7 +96,7 @@ extension Cell {
     case .flag(let value): .boolean(value)
     case .instant(let value): .text("\(value)")
     case .amount(let value), .signed(let value), .reserved(let value): .text(value.decimal)
-    case .rate(let value): .text(DecimalText.format(value, scale: Tariff.rateScale))
+    case .rate(let value): .text(value.decimal)
     case .list(let values): .array(values.map { .text($0) })
     }
   }
@@ -110,7 +110,7 @@ extension Cell {
     case .flag(let value): value ? "true" : "false"
     case .instant(let value): "\(value)"
     case .amount(let value), .signed(let value), .reserved(let value): value.decimal
-    case .rate(let value): DecimalText.format(value, scale: Tariff.rateScale)
+    case .rate(let value): value.decimal
     case .list(let values): values.joined(separator: " ")
     }
   }

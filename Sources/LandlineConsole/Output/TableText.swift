@@ -69,9 +69,9 @@ struct TableText {
     guard isHuman else { return amount.decimal }
     // Half away from zero; for eyes only.
     let decimals = amount.currency.decimals
-    let unit = (decimals..<Credits.scale).reduce(UInt64(1)) { unit, _ in unit * 10 }
-    let units = Int64((amount.micros.magnitude + unit / 2) / unit)
-    return DecimalText.format(amount.micros < 0 ? -units : units, scale: decimals)
+    let unit = (decimals..<MicroUnits.scale).reduce(UInt64(1)) { unit, _ in unit * 10 }
+    let units = Int64((amount.micros.count.magnitude + unit / 2) / unit)
+    return DecimalText.format(amount.micros < .zero ? -units : units, scale: decimals)
   }
 
   /// `2026-11-21 05:30:04.118` on the clocks of the zone.

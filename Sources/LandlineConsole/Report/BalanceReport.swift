@@ -5,9 +5,9 @@ import LedgerCore
 struct BalanceReport {
   struct Line: Hashable {
     var account: LedgerAccount
-    var posted: Int64
-    var held: Int64
-    var floor: Int64
+    var posted: MicroUnits
+    var held: MicroUnits
+    var floor: MicroUnits
     var openCalls: Int64
     var status: String
   }
@@ -45,7 +45,7 @@ struct BalanceReport {
           fix: "an instant from \(account.createdAt) on")
       }
       let posted = try reading.lastEntry(of: account.id, before: at.advanced(byMilliseconds: 1))?.balanceAfter ?? 0
-      var held: Int64 = 0
+      var held = MicroUnits.zero
       var open: Int64 = 0
       try reading.forEachHold(HoldFilter(account: account.id, limit: 0)) { hold in
         guard hold.authorisedAt <= at, hold.resolvedAt.map({ at < $0 }) ?? true else { return }
@@ -54,7 +54,8 @@ struct BalanceReport {
       }
       lines.append(
         Line(
-          account: account, posted: posted, held: held, floor: past["floor"].flatMap { Int64($0) } ?? account.floor,
+          account: account, posted: posted, held: held,
+          floor: past["floor"].flatMap { Int64($0) }.map { MicroUnits($0) } ?? account.floor,
           openCalls: open, status: past["status"] ?? account.status.rawValue))
     }
   }

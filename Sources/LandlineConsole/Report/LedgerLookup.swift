@@ -67,7 +67,7 @@ struct LedgerLookup {
 
 extension LedgerAccount {
   /// Micro-units in the account's currency.
-  func credits(_ micros: Int64) throws -> Credits { try Credits(micros: micros, currency) }
+  func credits(_ micros: MicroUnits) throws -> Credits { try Credits(micros: micros, currency) }
 
   /// A customer's own name, or the place in the chart of accounts.
   var displayName: String { kind.isCustomer ? name : journalName }

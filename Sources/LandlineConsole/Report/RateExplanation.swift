@@ -110,14 +110,14 @@ struct RateExplanation {
       let tariff = segment.tariff
       var lines: [String] = []
       for (index, tier) in tariff.tiers.enumerated() {
-        var parts = ["rate \(DecimalText.format(tier.ratePerMinute, scale: Tariff.rateScale)) \(snapshot.currency)/min"]
+        var parts = ["rate \(tier.ratePerMinute.decimal) \(snapshot.currency)/min"]
         if index == 0 {
           parts += ["fee \(Self.short(tariff.fee))", "initial \(tariff.initial) s", "increment \(tier.increment) s"]
           if tariff.grace > 0 { parts.append("grace \(tariff.grace) s") }
           if tariff.freeSeconds > 0 { parts.append("free \(tariff.freeSeconds) s") }
           if tariff.minimumCharge > 0 { parts.append("at least \(Self.short(tariff.minimumCharge))") }
           if let most = tariff.maximumCost { parts.append("at most \(Self.short(most))") }
-          parts.append("rounding \(tariff.rounding.rawValue), once, scale \(Credits.scale)")
+          parts.append("rounding \(tariff.rounding.rawValue), once, scale \(MicroUnits.scale)")
         } else {
           parts += ["from second \(tier.fromSecond)", "increment \(tier.increment) s"]
         }
@@ -138,32 +138,33 @@ struct RateExplanation {
     var text = "\(seconds) s → billed \(billed) s → "
     let isPlain = tariff.tiers.count == 1 && (snapshot.boundaryPolicy == .atAnswer || snapshot.segments.count == 1)
     if isPlain, milliseconds > 0 {
-      let fee = tariff.fee > 0 ? "\(Self.short(tariff.fee)) + " : ""
+      let fee = tariff.fee > .zero ? "\(Self.short(tariff.fee)) + " : ""
       let rate = tariff.tiers[0].ratePerMinute
-      let exact = tariff.fee * 60 + rate * billed
-      text += "\(fee)\(billed) × \(Self.short(rate)) / 60 = \(Self.exact(sixtieths: exact))"
+      let exact = tariff.fee.sixtieths + rate.cost(ofSeconds: billed)
+      text += "\(fee)\(billed) × \(Self.short(rate)) / 60 = \(Self.exact(exact))"
       let charged = tariff.exactCost(seconds: counted)
-      if charged != exact { text += " → \(charged > exact ? "at least" : "at most") \(Self.exact(sixtieths: charged))" }
+      if charged != exact { text += " → \(charged > exact ? "at least" : "at most") \(Self.exact(charged))" }
       text += " → "
     }
     return text + "\(cost)"
   }
 
-  /// Nano-units without zeros at the end.
-  static func short(_ nanos: Int64) -> String {
-    var text = DecimalText.format(nanos, scale: Tariff.rateScale)
+  /// Without zeros at the end.
+  static func short(_ nanos: NanoUnits) -> String {
+    var text = nanos.decimal
     while text.hasSuffix("0") { text.removeLast() }
     if text.hasSuffix(".") { text.removeLast() }
     return text
   }
 
-  /// Sixtieths of a nano-unit as a decimal; dots where it does not end.
-  static func exact(sixtieths: Int64) -> String {
+  /// As a decimal; dots where it does not end.
+  static func exact(_ cost: NanoSixtieths) -> String {
     // A sixtieth needs two more decimals where it ends at all.
-    let (nanos, rest) = sixtieths.quotientAndRemainder(dividingBy: 60)
-    if rest % 3 != 0 { return DecimalText.format(nanos, scale: Tariff.rateScale) + "…" }
+    let (quotient, rest) = cost.count.quotientAndRemainder(dividingBy: 60)
+    let nanos = NanoUnits(quotient)
+    if rest % 3 != 0 { return nanos.decimal + "…" }
     guard rest > 0 else { return short(nanos) }
-    var text = DecimalText.format(nanos * 100 + rest * 100 / 60, scale: Tariff.rateScale + 2)
+    var text = DecimalText.format(quotient * 100 + rest * 100 / 60, scale: NanoUnits.scale + 2)
     while text.hasSuffix("0") { text.removeLast() }
     return text
   }
@@ -175,7 +176,7 @@ struct RateExplanation {
     if let perCall = account.caps.perCall {
       let seconds = snapshot.secondsBought(by: perCall, answeredAt: at)
       if seconds < longest.seconds {
-        longest = (seconds, "the cap of \(DecimalText.format(perCall, scale: Credits.scale)) a call")
+        longest = (seconds, "the cap of \(perCall.decimal) a call")
       }
     }
     return longest

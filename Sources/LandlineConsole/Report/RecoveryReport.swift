@@ -43,8 +43,8 @@ struct RecoveryReport {
     ])
     var answer = Answer(blocks: [], members: [], records: listing)
     for recovery in recoveries {
-      var sums: [Currency: Int64] = [:]
-      for settled in recovery.settled { sums[settled.cost.currency, default: 0] += settled.cost.micros }
+      var sums: [Currency: MicroUnits] = [:]
+      for settled in recovery.settled { sums[settled.cost.currency, default: .zero] += settled.cost.micros }
       let totals = try sums.sorted { $0.key < $1.key }.map { try Credits(micros: $0.value, $0.key) }
       let life = recovery.life
       let settled = TableText.grouped(Int64(recovery.settled.count))

@@ -5,7 +5,7 @@ import LedgerCore
 struct StatementReport {
   struct Total: Hashable {
     var count: Int64 = 0
-    var amount: Int64 = 0
+    var amount = MicroUnits.zero
   }
 
   struct Destination: Hashable {
@@ -16,7 +16,7 @@ struct StatementReport {
   struct Calls: Hashable {
     var count: Int64 = 0
     var billedSeconds: Int64 = 0
-    var amount: Int64 = 0
+    var amount = MicroUnits.zero
   }
 
   var head: LedgerHead
@@ -24,8 +24,8 @@ struct StatementReport {
   var month: String
   var zone: CivilZone
   var period: Period
-  var opening: Int64
-  var closing: Int64
+  var opening: MicroUnits
+  var closing: MicroUnits
   /// In the order of ``TransferKind``.
   var totals: [(kind: TransferKind, total: Total)]
   /// Dearest first.
@@ -37,8 +37,8 @@ struct StatementReport {
     self.zone = zone
     head = try reading.head()
     period = try Period(month: month, zone: zone)
-    opening = try reading.lastEntry(of: account.id, before: period.from)?.balanceAfter ?? 0
-    closing = try reading.lastEntry(of: account.id, before: period.to)?.balanceAfter ?? 0
+    opening = try reading.lastEntry(of: account.id, before: period.from)?.balanceAfter ?? .zero
+    closing = try reading.lastEntry(of: account.id, before: period.to)?.balanceAfter ?? .zero
     var totals: [TransferKind: Total] = [:]
     var calls: [Destination: Calls] = [:]
     let pageSize = 2048
@@ -81,7 +81,8 @@ struct StatementReport {
       Column("amount", .amount), Column("currency"),
     ])
     func record(
-      _ section: String, _ name: String, prefix: String? = nil, _ count: Int64?, seconds: Int64? = nil, _ amount: Int64
+      _ section: String, _ name: String, prefix: String? = nil, _ count: Int64?, seconds: Int64? = nil,
+      _ amount: MicroUnits
     ) throws {
       records.rows.append([
         .text(section), .text(name), .text(optional: prefix), .integer(optional: count), .integer(optional: seconds),
@@ -113,8 +114,8 @@ struct StatementReport {
       blocks: [.line("statement of \(account.displayName), \(month) (\(zone))"), .line(""), .listing(table)],
       members: [], records: records, asOf: head)
     if !destinations.isEmpty { answer.blocks += [.line(""), .listing(calls)] }
-    func money(_ name: String, _ amount: Int64) throws -> [(String, JSONValue)] {
-      [(name, .text(try account.credits(amount).decimal)), (name + "_micro", .integer(amount))]
+    func money(_ name: String, _ amount: MicroUnits) throws -> [(String, JSONValue)] {
+      [(name, .text(try account.credits(amount).decimal)), (name + "_micro", .integer(amount.count))]
     }
     answer.members = [
       ("account", .text(account.displayName)), ("currency", .text("\(currency)")), ("month", .text(month)),

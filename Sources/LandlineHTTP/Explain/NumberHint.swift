@@ -70,20 +70,16 @@ struct NumberHint: Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - rate: nano-units a minute.
-  ///   - fee: nano-units.
   private static func price(
-    _ destination: String, _ rate: Int64, _ fee: Int64, _ initial: Int64, _ increment: Int64, _ currency: Currency
+    _ destination: String, _ rate: NanoUnits, _ fee: NanoUnits, _ initial: Int64, _ increment: Int64,
+    _ currency: Currency
   ) -> JSONValue {
-    // Nano-units become micro-units, rounded up as a bill's would be.
-    let feeMicro = fee / 1000 + (fee % 1000 > 0 ? 1 : 0)
-    return .members(
+    .members(
       [
         ("destination", .string(destination)),
-        ("per_minute", .string(DecimalText.format(rate, scale: Tariff.rateScale))),
-        ("per_minute_nano", .integer(rate)),
-      ] + RESTTrees.money("fee", feeMicro) + [
+        ("per_minute", .string(rate.decimal)),
+        ("per_minute_nano", .integer(rate.count)),
+      ] + RESTTrees.money("fee", fee.roundedUp) + [
         ("initial_seconds", .integer(initial)), ("increment_seconds", .integer(increment)),
         ("currency", .string("\(currency)")),
       ])
@@ -92,12 +88,12 @@ struct NumberHint: Sendable {
   /// How long the credit lasts; `nil` for what costs nothing.
   private func seconds(_ now: Instant) -> Int64? {
     guard case .rated(let snapshot)? = quote, let account, NumberHint.costs(snapshot, now) else { return nil }
-    return snapshot.secondsBought(by: max(0, account.available), answeredAt: now)
+    return snapshot.secondsBought(by: max(.zero, account.available), answeredAt: now)
   }
 
   private static func costs(_ snapshot: RateSnapshot, _ now: Instant) -> Bool {
     let tariff = snapshot.segment(at: now).tariff
-    return snapshot.highestRatePerMinute > 0 || tariff.fee > 0 || tariff.minimumCharge > 0
+    return snapshot.highestRatePerMinute > .zero || tariff.fee > .zero || tariff.minimumCharge > .zero
   }
 
   /// Why a call would be refused, in the ledger's own order.

@@ -61,7 +61,7 @@ public struct StoryReader: Sendable {
       money.deck = hold.snapshot.deck
       if let tariff = hold.snapshot.segments.first?.tariff, let tier = tariff.tiers.first {
         money.ratePerMinuteNano = tier.ratePerMinute
-        money.connectionFeeMicro = tariff.feeMicro
+        money.connectionFeeMicro = tariff.fee.roundedUp
         money.initialSeconds = tariff.initial
         money.incrementSeconds = tier.increment
       }

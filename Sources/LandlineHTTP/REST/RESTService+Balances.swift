@@ -48,8 +48,8 @@ extension RESTService {
 struct BalanceCourse {
   struct Point: Hashable {
     var at: Instant
-    var posted: Int64
-    var held: Int64
+    var posted: MicroUnits
+    var held: MicroUnits
   }
 
   let from: Instant
@@ -71,9 +71,11 @@ struct BalanceCourse {
     let before = try first ?? reading.lastEntry(of: account.id, before: start)?.balanceAfter ?? 0
     from = min(start, end)
     to = end
-    var changes: [(at: Instant, posted: Int64, held: Int64)] = lines.map { ($0.transfer.at, $0.entry.amount, 0) }
+    var changes: [(at: Instant, posted: MicroUnits, held: MicroUnits)] = lines.map {
+      ($0.transfer.at, $0.entry.amount, 0)
+    }
     for hold in try BalanceCourse.holds(account, lines, reading) {
-      var amount: Int64 = 0
+      var amount = MicroUnits.zero
       for grant in try reading.grants(ofHold: hold.seq) {
         changes.append((grant.at, 0, grant.amount - amount))
         amount = grant.amount

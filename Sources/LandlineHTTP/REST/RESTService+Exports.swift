@@ -180,7 +180,7 @@ extension RESTService {
         let zone = (try? CivilZone(account.zone)) ?? .utc
         let today = zone.date(at: now)
         let first = CivilDate(dayNumber: today.dayNumber - count + 1)
-        var spent: [Int64: Int64] = [:]
+        var spent: [Int64: MicroUnits] = [:]
         for counter in try reading.counters(of: account.id) { spent[counter.day] = counter.spent }
         let calls = try RESTService.callsByDay(account, reading, zone, from: zone.startOfDay(first))
         let rows = (first.dayNumber...today.dayNumber).map { day -> JSONValue in

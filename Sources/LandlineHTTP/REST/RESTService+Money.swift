@@ -195,8 +195,8 @@ extension RESTService {
           "billed_seconds",
           .integer(optional: charge.map { $0.settlement(milliseconds: $0.duration ?? 0).billedSeconds })
         ),
-        ("rate", .string(optional: rate.map { DecimalText.format($0, scale: Tariff.rateScale) })),
-        ("rate_nano", .integer(optional: rate)), ("reason", .string(optional: charge?.reason)),
+        ("rate", .string(optional: rate.map { $0.decimal })),
+        ("rate_nano", .integer(optional: rate?.count)), ("reason", .string(optional: charge?.reason)),
         ("reverses", .integer(optional: transfer.reverses)), ("key", .string(transfer.key)),
         ("actor", .string(transfer.actor)), ("detail", .string(transfer.detail)),
         ("postings", .array(postings)),

@@ -142,7 +142,7 @@ package struct RESTBody: Sendable {
   /// An amount above zero.
   package func positive(_ name: String, _ currency: Currency) throws -> Credits? {
     guard let amount = try amount(name, currency) else { return nil }
-    guard amount.micros > 0 else {
+    guard amount.micros > .zero else {
       throw RESTBody.invalid(name, "an amount above zero is wanted here", fix: "an amount such as 12.50")
     }
     return amount

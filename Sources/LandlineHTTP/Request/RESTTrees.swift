@@ -5,10 +5,10 @@ import CallModel
 /// The gateway's values as JSON. Money is a decimal text and whole micro-units, times are RFC 3339 in UTC.
 enum RESTTrees {
   /// A decimal text and whole micro-units.
-  static func money(_ name: String, _ micros: Int64?) -> [(String, JSONValue)] {
+  static func money(_ name: String, _ micros: MicroUnits?) -> [(String, JSONValue)] {
     [
-      (name, .string(optional: micros.map { DecimalText.format($0, scale: Credits.scale) })),
-      (name + "_micro", .integer(optional: micros)),
+      (name, .string(optional: micros.map { $0.decimal })),
+      (name + "_micro", .integer(optional: micros?.count)),
     ]
   }
 

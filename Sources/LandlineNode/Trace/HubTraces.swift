@@ -291,7 +291,7 @@ final class HubTraces {
 
   /// For people, every number with its unit.
   static func words(_ outcome: LedgerOutcome, _ currency: Currency) -> String {
-    func money(_ micros: Int64) -> String { "\(DecimalText.brief(micros, scale: Credits.scale)) \(currency)" }
+    func money(_ micros: MicroUnits) -> String { "\(micros.brief) \(currency)" }
     return switch outcome {
     case .changed: "changed"
     case .posted(_, let amount, let balance): "\(money(amount)) booked, balance \(money(balance))"

@@ -33,11 +33,11 @@ public struct AccountCaps: Hashable, Sendable {
   /// New calls in one second of the clock.
   public var callsPerSecond: Int64?
   /// Micro-units that one call may cost.
-  public var perCall: Int64?
+  public var perCall: MicroUnits?
   /// Micro-units that calls may cost on one local day, open holds included.
-  public var perDay: Int64?
+  public var perDay: MicroUnits?
   /// Nano-units a minute of the dearest destination that may be called.
-  public var highestRate: Int64?
+  public var highestRate: NanoUnits?
   /// ``E164Number/country`` of the countries that may be called, ascending.
   public var countries: [Int]?
 
@@ -48,17 +48,18 @@ public struct AccountCaps: Hashable, Sendable {
 
   /// Whether every cap is an amount or a count that can be kept to.
   var isInRange: Bool {
-    [concurrentCalls, callsPerSecond, perCall, perDay, highestRate].allSatisfy { $0.map { $0 >= 0 } ?? true }
+    [concurrentCalls, callsPerSecond, perCall?.count, perDay?.count, highestRate?.count]
+      .allSatisfy { $0.map { $0 >= 0 } ?? true }
       && (countries.map { list in
         list.count <= AccountCaps.maximumCountries && list.allSatisfy { AccountCaps.countryCodes.contains($0) }
       } ?? true)
   }
 
-  /// Amounts in micro-units, `highestRate` in nano-units a minute; countries are sorted and each is kept once. Ranges
+  /// `highestRate` is a minute's; countries are sorted and each is kept once. Ranges
   /// are checked by the ledger.
   public init(
-    concurrentCalls: Int64? = nil, callsPerSecond: Int64? = nil, perCall: Int64? = nil, perDay: Int64? = nil,
-    highestRate: Int64? = nil, countries: [Int]? = nil
+    concurrentCalls: Int64? = nil, callsPerSecond: Int64? = nil, perCall: MicroUnits? = nil, perDay: MicroUnits? = nil,
+    highestRate: NanoUnits? = nil, countries: [Int]? = nil
   ) {
     self.concurrentCalls = concurrentCalls
     self.callsPerSecond = callsPerSecond
@@ -73,7 +74,7 @@ public struct AccountCaps: Hashable, Sendable {
 
   /// Every cap as canonical text: what an account event records.
   var text: String {
-    func text(_ value: Int64?) -> String { value.map { String($0) } ?? "-" }
+    func text<Value>(_ value: Value?) -> String { value.map { "\($0)" } ?? "-" }
     return "concurrent=\(text(concurrentCalls));second=\(text(callsPerSecond));call=\(text(perCall));"
       + "day=\(text(perDay));rate=\(text(highestRate));countries=\(countriesText ?? "-")"
   }
@@ -86,7 +87,7 @@ public struct AccountCaps: Hashable, Sendable {
 
 /// One row of the account table.
 ///
-/// Amounts are micro-units. `posted` is what has been booked: positive when the operator owes the holder, so a
+/// `posted` is what has been booked: positive when the operator owes the holder, so a
 /// customer's credit is positive and all accounts of a currency add up to zero.
 public struct LedgerAccount: Hashable, Sendable {
   /// From 1, in the order of creation; the operator's own accounts are numbered among the customers'.
@@ -97,12 +98,12 @@ public struct LedgerAccount: Hashable, Sendable {
   public var kind: AccountKind
   /// Every amount of the account is in it; it never changes.
   public var currency: Currency
-  /// Micro-units booked so far, holds not included.
-  public var posted: Int64
+  /// Booked so far, holds not included.
+  public var posted: MicroUnits
   /// Sum of the open holds.
-  public var held: Int64
+  public var held: MicroUnits
   /// The lowest that `posted − held` may reach: 0, or minus the credit limit.
-  public var floor: Int64
+  public var floor: MicroUnits
   /// Number of entries; the last entry carries it.
   public var version: Int64
   /// Counts every change of the row: what a conditional update compares.
@@ -124,11 +125,11 @@ public struct LedgerAccount: Hashable, Sendable {
   /// When it was created; the operator's own accounts are at their first posting.
   public var createdAt: Instant
 
-  /// Amounts in micro-units; what has a default is that of a new account without credit, plan or caps.
+  /// What has a default is that of a new account without credit, plan or caps.
   public init(
-    id: Int64, name: String, kind: AccountKind, currency: Currency, posted: Int64 = 0, held: Int64 = 0,
-    floor: Int64 = 0,
-    version: Int64 = 0, revision: Int64 = 0, status: AccountStatus = .open, plan: String = "",
+    id: Int64, name: String, kind: AccountKind, currency: Currency, posted: MicroUnits = 0,
+    held: MicroUnits = 0, floor: MicroUnits = 0, version: Int64 = 0, revision: Int64 = 0, status: AccountStatus = .open,
+    plan: String = "",
     caps: AccountCaps = AccountCaps(), zone: String = "UTC", openHolds: Int64 = 0, callSecond: Int64 = 0,
     callsInSecond: Int64 = 0, createdAt: Instant
   ) {
@@ -151,8 +152,10 @@ public struct LedgerAccount: Hashable, Sendable {
     self.createdAt = createdAt
   }
 
-  /// Micro-units that a new hold or a withdrawal may take.
-  public var available: Int64 { Int64(clamping: Int128(posted) - Int128(held) - Int128(floor)) }
+  /// What a new hold or a withdrawal may take.
+  public var available: MicroUnits {
+    MicroUnits(Int64(clamping: Int128(posted.count) - Int128(held.count) - Int128(floor.count)))
+  }
 
   /// The account's place in the chart of accounts: `liabilities:prepaid:acme`, or the name itself for the operator's own.
   public var journalName: String {

@@ -17,7 +17,7 @@ struct HashChain: ~Copyable {
     append(transfer.kind.rawValue)
     append(transfer.debit)
     append(transfer.credit)
-    append(transfer.amount)
+    append(transfer.amount.count)
     append(transfer.currency.description)
     append(transfer.call?.text ?? "")
     append(transfer.reverses ?? 0)
@@ -29,8 +29,8 @@ struct HashChain: ~Copyable {
     for entry in [debit, credit] {
       append(entry.account)
       append(entry.version)
-      append(entry.amount)
-      append(entry.balanceAfter)
+      append(entry.amount.count)
+      append(entry.balanceAfter.count)
     }
     return finish(after: previous)
   }

@@ -30,7 +30,7 @@ extension LedgerBook {
       ? .voided
       : .settled(
         milliseconds: hold.duration ?? 0,
-        billedSeconds: hold.settlement(milliseconds: hold.duration ?? 0).billedSeconds, cost: hold.cost ?? 0,
+        billedSeconds: hold.settlement(milliseconds: hold.duration ?? 0).billedSeconds, cost: hold.cost ?? .zero,
         transfer: hold.transfer)
     return unrecorded(.alreadyResolved, resolved: outcome)
   }
@@ -87,7 +87,7 @@ extension LedgerBook {
 
   private struct Grant {
     var seconds: Int64
-    var amount: Int64
+    var amount: MicroUnits
     var isFinal: Bool
     var snapshot: RateSnapshot
     var maximumSeconds: Int64
@@ -154,7 +154,7 @@ extension LedgerBook {
     guard stepCost <= callLeft else { return refuse(.callCap) }
     guard stepCost <= dayLeft else { return refuse(.dailyCap) }
     // What costs nothing needs no credit, of an account that owes either.
-    let credit = max(account.available, 0)
+    let credit = max(account.available, .zero)
     guard stepCost <= credit else { return refuse(.insufficientCredit) }
 
     let budget = min(credit, callLeft, dayLeft)
@@ -241,13 +241,13 @@ extension LedgerBook {
     if day == hold.day { others.held -= hold.amount }
     let callLeft = account.caps.perCall ?? .max
     let dayLeft = account.caps.perDay.map { others.left(of: $0) } ?? .max
-    let own = hold.amount + max(account.available, 0)
+    let own = hold.amount + max(account.available, .zero)
 
     let tariff = snapshot.segment(at: hold.answeredAt ?? .distantPast).tariff
     let next = min(
       hold.maximumSeconds,
       max(hold.grantedSeconds + 1, tariff.billedSeconds(hold.grantedSeconds + 1) + tariff.freeSeconds))
-    func cost(_ seconds: Int64) -> Int64 {
+    func cost(_ seconds: Int64) -> MicroUnits {
       // A hold never shrinks: the class of the answer may be cheaper than the dearest that was reserved.
       max(hold.amount, snapshot.coveringCost(seconds: seconds, answeredAt: hold.answeredAt))
     }
@@ -264,7 +264,7 @@ extension LedgerBook {
         longest: hold.maximumSeconds))
     var granted = wanted
     if cost(wanted) > budget {
-      let share = min(hold.amount + max(account.available, 0) / max(account.openHolds, 1), budget)
+      let share = min(hold.amount + max(account.available, .zero) / max(account.openHolds, 1), budget)
       let bought = snapshot.secondsBought(by: share, answeredAt: hold.answeredAt, limit: hold.maximumSeconds)
       granted = max(next, min(wanted, bought))
     }
@@ -350,7 +350,8 @@ extension LedgerBook {
   ) throws -> LedgerReceipt {
     guard carriers.count <= CarrierCharge.maximumPerCall,
       carriers.allSatisfy({
-        $0.amount >= 0 && $0.overrun >= 0 && $0.overrun <= $0.amount && $0.amount <= Tariff.maximumPrice
+        $0.amount >= .zero && $0.overrun >= .zero && $0.overrun <= $0.amount
+          && $0.amount <= CarrierCharge.maximumAmount
       })
     else { return unrecorded(.amountOutOfRange) }
 
@@ -362,12 +363,12 @@ extension LedgerBook {
       $0.held -= hold.amount
       $0.openHolds -= 1
     }
-    var cost: Int64 = 0
+    var cost = MicroUnits.zero
     if let milliseconds {
       let settlement = hold.settlement(milliseconds: milliseconds)
       cost = settlement.cost
       guard cost <= hold.amount else { throw LedgerFault("call \(hold.call) costs more than its hold") }
-      if cost > 0 {
+      if cost > .zero {
         let revenue = try operatorAccount(ChartOfAccounts.revenue, account.currency, at: operation.at)
         resolved.transfer = try post(
           .call, debit: account.id, credit: revenue, amount: cost, call: hold.call, key: operation.key,
@@ -397,11 +398,11 @@ extension LedgerBook {
   private mutating func book(
     _ carrier: CarrierCharge, of hold: Hold, _ currency: Currency, _ operation: LedgerOperation
   ) throws {
-    let parts: [(TransferKind, String, Int64)] = [
+    let parts: [(TransferKind, String, MicroUnits)] = [
       (.termination, ChartOfAccounts.termination, carrier.amount - carrier.overrun),
       (.overrun, ChartOfAccounts.overrun, carrier.overrun),
     ]
-    for (kind, name, amount) in parts where amount > 0 {
+    for (kind, name, amount) in parts where amount > .zero {
       let expense = try operatorAccount(name, currency, at: operation.at)
       let liability = try operatorAccount(ChartOfAccounts.carrier(carrier.trunk), currency, at: operation.at)
       _ = try post(

@@ -33,7 +33,7 @@ extension LedgerBook {
     var kind: TransferKind
     var debit: Int64
     var credit: Int64
-    var amount: Int64
+    var amount: MicroUnits
     var call: CallID?
     var reverses: Int64?
     var locks = false
@@ -50,7 +50,7 @@ extension LedgerBook {
 
     switch movement.kind {
     case .opening, .topup:
-      guard let amount = given, amount > 0, account.posted + amount <= Credits.maximumMicros else {
+      guard let amount = given, amount > .zero, account.posted + amount <= Credits.maximumMicros else {
         return refuse(.amountOutOfRange)
       }
       guard amount <= movement.largest else { return refuse(.amountTooLarge) }
@@ -67,22 +67,23 @@ extension LedgerBook {
       return checked(MoneyStep(kind: kind, debit: debit, credit: account.id, amount: amount))
 
     case .adjust(let force):
-      guard let amount = given, amount != 0, (account.posted + amount).magnitude <= Credits.maximumMicros.magnitude
+      guard let amount = given, amount != .zero,
+        (account.posted + amount).magnitude <= Credits.maximumMicros
       else { return refuse(.amountOutOfRange) }
-      guard amount.magnitude <= movement.largest.magnitude else { return refuse(.amountTooLarge) }
+      guard amount.magnitude <= movement.largest else { return refuse(.amountTooLarge) }
       guard !isForeign else { return refuse(.currencyMismatch) }
       guard account.status != .closed else { return refuse(.accountClosed) }
-      let isBelow = amount < 0 && account.available < -amount
+      let isBelow = amount < .zero && account.available < -amount
       guard !isBelow || force else { return refuse(.insufficientCredit) }
       let other = try operatorAccount(ChartOfAccounts.adjustments, account.currency, at: at)
       return checked(
         MoneyStep(
-          kind: .adjust, debit: amount > 0 ? other : account.id, credit: amount > 0 ? account.id : other,
-          amount: abs(amount), locks: isBelow && account.status == .open))
+          kind: .adjust, debit: amount > .zero ? other : account.id, credit: amount > .zero ? account.id : other,
+          amount: amount.magnitude, locks: isBelow && account.status == .open))
 
     case .transfer(let name):
       guard let target = try customer(name) else { return refuse(.unknownAccount) }
-      guard let amount = given, amount > 0, target.id != account.id else { return refuse(.amountOutOfRange) }
+      guard let amount = given, amount > .zero, target.id != account.id else { return refuse(.amountOutOfRange) }
       guard !isForeign, target.currency == account.currency else { return refuse(.currencyMismatch) }
       guard isOpen, target.status == .open || target.status == .locked else { return refuse(.accountClosed) }
       guard account.status == .open else { return refuse(.accountLocked) }
@@ -99,7 +100,7 @@ extension LedgerBook {
       guard isCharge || isTopup else { return refuse(.unknownTransfer) }
       let left = original.amount - (try rows.reversedAmount(of: seq))
       let amount = given ?? left
-      guard amount > 0, amount <= left else { return refuse(.amountOutOfRange) }
+      guard amount > .zero, amount <= left else { return refuse(.amountOutOfRange) }
       guard !isForeign else { return refuse(.currencyMismatch) }
       guard account.status != .closed || isChargeback else { return refuse(.accountClosed) }
       guard isCharge || isChargeback || account.available >= amount else { return refuse(.insufficientCredit) }
@@ -119,7 +120,7 @@ extension LedgerBook {
     }
     if canPost(debit: debit, credit: credit, amount: step.amount) { return .success(step) }
     // Whose balance it is decides the reason: a customer cannot mend the operator's books.
-    let isInRange = step.amount > 0 && step.amount <= Credits.maximumMicros
+    let isInRange = step.amount > .zero && step.amount <= Credits.maximumMicros
     let isDebitFull = isInRange && debit.posted - step.amount < -Credits.maximumMicros && !debit.kind.isCustomer
     let isCreditFull = isInRange && credit.posted + step.amount > Credits.maximumMicros && !credit.kind.isCustomer
     return .failure(Refusal(isDebitFull || isCreditFull ? .counterAccountFull : .amountOutOfRange))

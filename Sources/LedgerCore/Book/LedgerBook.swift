@@ -118,7 +118,9 @@ public struct LedgerBook<Rows: LedgerRows>: ~Copyable {
 
 extension LedgerAccount {
   /// What only an administrator, or the end of the account, changes.
-  fileprivate var settings: (AccountStatus, Int64, String, AccountCaps, String) { (status, floor, plan, caps, zone) }
+  fileprivate var settings: (AccountStatus, MicroUnits, String, AccountCaps, String) {
+    (status, floor, plan, caps, zone)
+  }
 }
 
 // MARK: - Rows, read once a group
@@ -205,12 +207,12 @@ extension LedgerBook {
     return row
   }
 
-  mutating func changeCounter(_ account: Int64, day: Int64, spent: Int64 = 0, held: Int64 = 0) throws {
-    guard spent != 0 || held != 0 else { return }
+  mutating func changeCounter(_ account: Int64, day: Int64, spent: MicroUnits = 0, held: MicroUnits = 0) throws {
+    guard spent != .zero || held != .zero else { return }
     var row = try counter(account, day: day)
     row.spent += spent
     row.held += held
-    guard row.held >= 0 else { throw LedgerFault("day counter \(day) of account \(account) would fall below zero") }
+    guard row.held >= .zero else { throw LedgerFault("day counter \(day) of account \(account) would fall below zero") }
     let key = CounterKey(account: account, day: day)
     if counters.updateValue(CachedCounter(row: row, isChanged: true), forKey: key)?.isChanged != true {
       changedCounters.append(key)
@@ -279,15 +281,15 @@ extension LedgerBook {
   }
 
   /// Whether `amount` can move without taking either balance out of range.
-  func canPost(debit: LedgerAccount, credit: LedgerAccount, amount: Int64) -> Bool {
+  func canPost(debit: LedgerAccount, credit: LedgerAccount, amount: MicroUnits) -> Bool {
     // All three are within ±(2⁶² − 1): neither sum can wrap.
-    amount > 0 && amount <= Credits.maximumMicros && debit.posted - amount >= -Credits.maximumMicros
+    amount > .zero && amount <= Credits.maximumMicros && debit.posted - amount >= -Credits.maximumMicros
       && credit.posted + amount <= Credits.maximumMicros
   }
 
   /// Books one transfer: two entries, two balances, one link of the hash chain.
   mutating func post(
-    _ kind: TransferKind, debit: Int64, credit: Int64, amount: Int64, call: CallID? = nil, reverses: Int64? = nil,
+    _ kind: TransferKind, debit: Int64, credit: Int64, amount: MicroUnits, call: CallID? = nil, reverses: Int64? = nil,
     key: String, actor: String, at: Instant, eventAt: Instant, detail: String
   ) throws -> Int64 {
     let debitRow = try account(debit)

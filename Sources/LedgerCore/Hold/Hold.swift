@@ -25,8 +25,8 @@ public struct Hold: Hashable, Sendable {
   public var seq: Int64
   /// Changed by the phases of the call; settled and voided holds never change again.
   public var state: HoldState
-  /// Micro-units reserved; after the end, what had been reserved last.
-  public var amount: Int64
+  /// What is reserved; after the end, what had been reserved last.
+  public var amount: MicroUnits
   /// Seconds from the answer that `amount` covers.
   public var grantedSeconds: Int64
   /// Extensions granted so far.
@@ -57,20 +57,21 @@ public struct Hold: Hashable, Sendable {
   public var resolvedAt: Instant?
   /// Milliseconds from answer to end on the monotonic clock, at most what was granted.
   public var duration: Int64?
-  /// Micro-units charged.
-  public var cost: Int64?
+  /// What was charged.
+  public var cost: MicroUnits?
   /// The `call` transfer; `nil` while open and for calls that cost nothing.
   public var transfer: Int64?
   /// Why the call ended, as the gateway says it: `hungUp`, `noCredit`, `recovered`.
   public var reason: String?
 
-  /// Amounts in micro-units, grants in seconds, `duration` in milliseconds; what has a default is unknown before the
+  /// Grants in seconds, `duration` in milliseconds; what has a default is unknown before the
   /// answer or the end.
   public init(
-    account: Int64, call: CallID, seq: Int64, state: HoldState, amount: Int64, grantedSeconds: Int64, extensions: Int64,
+    account: Int64, call: CallID, seq: Int64, state: HoldState, amount: MicroUnits, grantedSeconds: Int64,
+    extensions: Int64,
     maximumSeconds: Int64, node: NodeID, epoch: Int64, destination: String, isEmergency: Bool, snapshot: RateSnapshot,
     linkedCall: CallID?, day: Int64, authorisedAt: Instant, answeredAt: Instant? = nil, answeredUptime: Int64? = nil,
-    resolvedAt: Instant? = nil, duration: Int64? = nil, cost: Int64? = nil, transfer: Int64? = nil,
+    resolvedAt: Instant? = nil, duration: Int64? = nil, cost: MicroUnits? = nil, transfer: Int64? = nil,
     reason: String? = nil
   ) {
     self.account = account
@@ -99,7 +100,7 @@ public struct Hold: Hashable, Sendable {
   }
 
   /// What a call of `milliseconds` costs under the snapshot: never more than the hold, whatever was measured.
-  public func settlement(milliseconds: Int64) -> (duration: Int64, cost: Int64, billedSeconds: Int64) {
+  public func settlement(milliseconds: Int64) -> (duration: Int64, cost: MicroUnits, billedSeconds: Int64) {
     let duration = min(max(milliseconds, 0), Int64(clamping: Int128(grantedSeconds) * 1000))
     let start = answeredAt ?? authorisedAt
     return (
@@ -128,11 +129,11 @@ public struct HoldGrant: Hashable, Sendable {
   public var at: Instant
   /// Seconds from the answer that the hold covers from this step on, in all.
   public var grantedSeconds: Int64
-  /// Micro-units that the hold reserves from this step on, in all.
-  public var amount: Int64
+  /// What the hold reserves from this step on, in all.
+  public var amount: MicroUnits
 
-  /// `grantedSeconds` and `amount` (micro-units) are totals, not what the step added.
-  public init(hold: Int64, number: Int64, at: Instant, grantedSeconds: Int64, amount: Int64) {
+  /// `grantedSeconds` and `amount` are totals, not what the step added.
+  public init(hold: Int64, number: Int64, at: Instant, grantedSeconds: Int64, amount: MicroUnits) {
     self.hold = hold
     self.number = number
     self.at = at
@@ -145,16 +146,18 @@ public struct HoldGrant: Hashable, Sendable {
 public struct CarrierCharge: Hashable, Sendable {
   /// Charges that the end of one call may carry; with more it is refused as out of range.
   public static let maximumPerCall = 16
+  /// Most that one charge may be, in any currency: far above the price of any call.
+  public static let maximumAmount: MicroUnits = 100_000_000_000_000
 
   /// Whose liability account takes the charge: ``ChartOfAccounts/carrier(_:)``.
   public let trunk: TrunkName
-  /// Micro-units owed to the carrier in all.
-  public let amount: Int64
+  /// What is owed to the carrier in all.
+  public let amount: MicroUnits
   /// The part of ``amount`` for time past the customer's last grant; booked as the operator's overrun.
-  public let overrun: Int64
+  public let overrun: MicroUnits
 
-  /// Micro-units; the ledger refuses negative ones, and an `overrun` above `amount`.
-  public init(trunk: TrunkName, amount: Int64, overrun: Int64 = 0) {
+  /// The ledger refuses negative amounts, and an `overrun` above `amount`.
+  public init(trunk: TrunkName, amount: MicroUnits, overrun: MicroUnits = 0) {
     self.trunk = trunk
     self.amount = amount
     self.overrun = overrun

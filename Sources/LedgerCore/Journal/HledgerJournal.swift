@@ -51,14 +51,15 @@ public struct HledgerJournal {
     lastDate = part.from.map { zone.date(at: $0) }
     try out(try header(part))
     if let from = part.from {
-      try out(try balances(part, before: from, on: zone.date(at: from), code: "OPEN", "opening balances", sign: -1))
+      try out(
+        try balances(part, before: from, on: zone.date(at: from), code: "OPEN", "opening balances", isClosing: false))
     }
     try writeTransfers(part, to: out)
     let reachesNow = part.to.map { now < $0 } ?? true
     if reachesNow { try writeHolds(part, to: out) }
     if part.isFollowed, let to = part.to {
       let last = CivilDate(dayNumber: zone.date(at: to).dayNumber - 1)
-      try out(try balances(part, before: to, on: last, code: "CLOSE", "closing balances", sign: 1))
+      try out(try balances(part, before: to, on: last, code: "CLOSE", "closing balances", isClosing: true))
     }
   }
 
@@ -113,28 +114,28 @@ extension HledgerJournal {
 
   /// All balances at an instant as one transaction: opening when they are put in place, closing when they are taken away.
   private func balances(
-    _ part: Part, before instant: Instant, on date: CivilDate, code: String, _ title: String, sign: Int64
+    _ part: Part, before instant: Instant, on date: CivilDate, code: String, _ title: String, isClosing: Bool
   ) throws -> String {
     var text = ""
-    func posting(_ name: String, _ amount: Int64, _ currency: Currency, asserting balance: Int64?) {
-      text += "    \(name)    \(currency) \(format(amount))"
-      if let balance { text += " = \(currency) \(format(balance))" }
+    func posting(_ name: String, _ amount: MicroUnits, _ currency: Currency, asserting balance: MicroUnits?) {
+      text += "    \(name)    \(currency) \(amount.decimal)"
+      if let balance { text += " = \(currency) \(balance.decimal)" }
       text += "\n"
     }
     for account in accounts where part.account.map({ $0.id == account.id }) ?? true {
-      guard let balance = try reading.lastEntry(of: account.id, before: instant)?.balanceAfter, balance != 0 else {
+      guard let balance = try reading.lastEntry(of: account.id, before: instant)?.balanceAfter, balance != .zero else {
         continue
       }
-      posting(account.journalName, sign * balance, account.currency, asserting: sign < 0 ? -balance : 0)
+      let amount = isClosing ? balance : -balance
+      posting(account.journalName, amount, account.currency, asserting: isClosing ? .zero : amount)
       // Alone, one account's balance needs another side; all accounts together add up to zero.
       if part.account != nil {
-        posting(ChartOfAccounts.opening, -sign * balance, account.currency, asserting: nil)
+        posting(ChartOfAccounts.opening, -amount, account.currency, asserting: nil)
       }
     }
     return text.isEmpty ? "" : "\n\(date) * (\(code)) \(title)\n\(text)"
   }
 
-  private func format(_ micros: Int64) -> String { DecimalText.format(micros, scale: Credits.scale) }
 }
 
 // MARK: - Transfers and holds
@@ -199,9 +200,9 @@ extension HledgerJournal {
       guard let account = byID[entry.account] else {
         throw LedgerFault("transfer \(transfer.seq) names no account")
       }
-      text += "    \(account.journalName)    \(account.currency) \(format(-entry.amount))"
+      text += "    \(account.journalName)    \(account.currency) \((-entry.amount).decimal)"
       if part.account.map({ $0.id == account.id }) ?? true {
-        text += " = \(account.currency) \(format(-entry.balanceAfter))"
+        text += " = \(account.currency) \((-entry.balanceAfter).decimal)"
       }
       text += "\n"
     }
@@ -214,8 +215,8 @@ extension HledgerJournal {
     let date = date(head.at)
     let journal = self
     try reading.forEachHold(HoldFilter(account: part.account?.id, openOnly: true, limit: 0)) { hold in
-      guard let account = journal.byID[hold.account], hold.amount > 0 else { return }
-      let amount = journal.format(hold.amount)
+      guard let account = journal.byID[hold.account], hold.amount > .zero else { return }
+      let amount = hold.amount.decimal
       try out(
         "\n\(date) ! (\(hold.seq)) hold \(JournalText.description(hold.destination))"
           + "  ; call:\(JournalText.tagValue(hold.call.text)), granted:\(hold.grantedSeconds)\n"

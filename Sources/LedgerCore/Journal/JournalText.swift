@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 
 /// Texts as a plain-text journal carries them, for hledger and ledger-cli alike.
 package enum JournalText {
@@ -29,10 +29,10 @@ package enum JournalText {
     return out
   }
 
-  /// Nano-units a minute with at least six decimals: `0.014500/60`.
-  package static func rate(_ nanos: Int64) -> String {
-    var text = DecimalText.format(nanos, scale: Tariff.rateScale)
-    var spare = Tariff.rateScale - Credits.scale
+  /// A price a minute with at least six decimals: `0.014500/60`.
+  package static func rate(_ price: NanoUnits) -> String {
+    var text = price.decimal
+    var spare = NanoUnits.scale - MicroUnits.scale
     while spare > 0, text.last == "0" {
       text.removeLast()
       spare -= 1

@@ -44,15 +44,15 @@ public struct LedgerOperation: Hashable, Sendable {
 public struct AccountAdministration: Hashable, Sendable {
   /// What is done to the account; all but `create` need one that exists.
   public enum Change: Hashable, Sendable {
-    /// - Parameter creditLimit: micro-units that a postpaid account may owe.
+    /// - Parameter creditLimit: what a postpaid account may owe.
     case create(
-      kind: AccountKind, currency: Currency, creditLimit: Int64, plan: String, caps: AccountCaps, zone: String)
+      kind: AccountKind, currency: Currency, creditLimit: MicroUnits, plan: String, caps: AccountCaps, zone: String)
     case close
     case lock
     case unlock
     case setPlan(String)
     case setCaps(AccountCaps)
-    case setCreditLimit(Int64)
+    case setCreditLimit(MicroUnits)
     case setZone(String)
   }
 
@@ -102,18 +102,18 @@ public struct MoneyMovement: Hashable, Sendable {
   public var amount: Credits?
   /// For people, in the account's history; cut to ``LedgerOperation/maximumDetailBytes`` when it is booked.
   public var detail: String
-  /// Micro-units that may be brought in or corrected at once. It is no part of what a repeat must have equal: what was
+  /// What may be brought in or corrected at once. It is no part of what a repeat must have equal: what was
   /// answered under another limit stays answered.
-  public var largest: Int64
+  public var largest: MicroUnits
 
-  /// Micro-units of the largest opening balance, top-up or correction where nothing else is set: far above any payment, far
+  /// The largest opening balance, top-up or correction where nothing else is set: far above any payment, far
   /// below what an account of the books can hold.
-  public static let standardLargest: Int64 = 1_000_000_000_000_000
+  public static let standardLargest: MicroUnits = 1_000_000_000_000_000
 
   /// - Parameter largest: without it, all that the ledger can hold.
   public init(
     account: AccountName, key: RequestKey, _ kind: Kind, amount: Credits?, detail: String = "",
-    largest: Int64 = Credits.maximumMicros
+    largest: MicroUnits = Credits.maximumMicros
   ) {
     self.account = account
     self.key = key

@@ -1,17 +1,17 @@
-import CallModel
+public import CallModel
 
 /// What a request led to.
 public enum LedgerOutcome: Hashable, Sendable {
   /// An account was created or changed.
   case changed
   /// Money moved: the transfer's number, the signed effect on the named account, its balance after.
-  case posted(transfer: Int64, amount: Int64, balance: Int64)
-  /// A hold was made or extended: seconds from the answer in all, micro-units held in all. `isFinal`: no further second
+  case posted(transfer: Int64, amount: MicroUnits, balance: MicroUnits)
+  /// A hold was made or extended: seconds from the answer in all, what is held in all. `isFinal`: no further second
   /// could be granted as things stand (RFC 8506 5.6, Final-Unit-Indication).
-  case granted(seconds: Int64, amount: Int64, isFinal: Bool)
+  case granted(seconds: Int64, amount: MicroUnits, isFinal: Bool)
   case answered
   /// A call was charged: what was billed, what it cost, the `call` transfer unless it cost nothing.
-  case settled(milliseconds: Int64, billedSeconds: Int64, cost: Int64, transfer: Int64?)
+  case settled(milliseconds: Int64, billedSeconds: Int64, cost: MicroUnits, transfer: Int64?)
   case voided
   case refused(LedgerRefusal)
 }
@@ -41,17 +41,18 @@ extension LedgerOutcome {
     case ("voided", 1): self = .voided
     case ("posted", 4):
       guard let transfer = numbers[0], let amount = numbers[1], let balance = numbers[2] else { return nil }
-      self = .posted(transfer: transfer, amount: amount, balance: balance)
+      self = .posted(transfer: transfer, amount: MicroUnits(amount), balance: MicroUnits(balance))
     case ("granted", 4):
       guard let seconds = numbers[0], let amount = numbers[1], words[3] == "final" || words[3] == "more" else {
         return nil
       }
-      self = .granted(seconds: seconds, amount: amount, isFinal: words[3] == "final")
+      self = .granted(seconds: seconds, amount: MicroUnits(amount), isFinal: words[3] == "final")
     case ("settled", 5):
       guard let milliseconds = numbers[0], let billed = numbers[1], let cost = numbers[2],
         words[4] == "-" || numbers[3] != nil
       else { return nil }
-      self = .settled(milliseconds: milliseconds, billedSeconds: billed, cost: cost, transfer: numbers[3])
+      self = .settled(
+        milliseconds: milliseconds, billedSeconds: billed, cost: MicroUnits(cost), transfer: numbers[3])
     case ("refused", 2):
       guard let refusal = LedgerRefusal(rawValue: String(words[1])) else { return nil }
       self = .refused(refusal)

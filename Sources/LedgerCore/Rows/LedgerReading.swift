@@ -27,7 +27,7 @@ public protocol LedgerReading {
   /// The steps of one hold, oldest first.
   func grants(ofHold seq: Int64) throws -> [HoldGrant]
   /// Sum and number of the open holds, by account.
-  func openHoldTotals() throws -> [Int64: (amount: Int64, count: Int64)]
+  func openHoldTotals() throws -> [Int64: (amount: MicroUnits, count: Int64)]
 
   /// Daily counters of one account, or of all.
   func counters(of account: Int64?) throws -> [DayCounter]
@@ -177,13 +177,13 @@ extension LedgerReading {
   }
 
   /// What an account had posted, held and available at a past instant.
-  public func balance(of account: LedgerAccount, at instant: Instant) throws -> (posted: Int64, held: Int64) {
-    let posted = try lastEntry(of: account.id, before: instant.advanced(byMilliseconds: 1))?.balanceAfter ?? 0
-    var held: Int64 = 0
+  public func balance(of account: LedgerAccount, at instant: Instant) throws -> (posted: MicroUnits, held: MicroUnits) {
+    let posted = try lastEntry(of: account.id, before: instant.advanced(byMilliseconds: 1))?.balanceAfter ?? .zero
+    var held = MicroUnits.zero
     try forEachHold(HoldFilter(account: account.id, limit: Self.pageSize)) { hold in
       guard hold.authorisedAt <= instant, hold.resolvedAt.map({ instant < $0 }) ?? true else { return }
       let grant = try grants(ofHold: hold.seq).last { $0.at <= instant }
-      held += grant?.amount ?? 0
+      held += grant?.amount ?? .zero
     }
     return (posted, held)
   }

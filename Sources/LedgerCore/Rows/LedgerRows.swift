@@ -19,8 +19,8 @@ public struct Transfer: Hashable, Sendable {
   public var debitVersion: Int64
   /// The number of the credit side's entry on its account.
   public var creditVersion: Int64
-  /// Micro-units, more than 0.
-  public var amount: Int64
+  /// More than 0.
+  public var amount: MicroUnits
   /// That of both accounts: nothing is ever converted.
   public var currency: Currency
   /// The call that it was charged, given back or billed for; `nil` for money that moves outside calls.
@@ -40,10 +40,10 @@ public struct Transfer: Hashable, Sendable {
   /// Link of the chain, 32 bytes: SHA-256 of the hash before and of this record with its entries.
   public var hash: [UInt8]
 
-  /// Amounts in micro-units; `hash` may be empty until the chain gives it.
+  /// `hash` may be empty until the chain gives it.
   public init(
     seq: Int64, kind: TransferKind, debit: Int64, credit: Int64, debitVersion: Int64, creditVersion: Int64,
-    amount: Int64, currency: Currency, call: CallID?, reverses: Int64?, key: String, actor: String, at: Instant,
+    amount: MicroUnits, currency: Currency, call: CallID?, reverses: Int64?, key: String, actor: String, at: Instant,
     eventAt: Instant, detail: String, hash: [UInt8]
   ) {
     self.seq = seq
@@ -73,13 +73,13 @@ public struct Entry: Hashable, Sendable {
   public var version: Int64
   /// ``Transfer/seq`` of the transfer that this is a side of.
   public var transfer: Int64
-  /// Micro-units: negative on the debit side, positive on the credit side.
-  public var amount: Int64
-  /// Micro-units that the account has posted after this entry.
-  public var balanceAfter: Int64
+  /// Negative on the debit side, positive on the credit side.
+  public var amount: MicroUnits
+  /// What the account has posted after this entry.
+  public var balanceAfter: MicroUnits
 
-  /// Amounts in micro-units, signed: negative on the debit side.
-  public init(account: Int64, version: Int64, transfer: Int64, amount: Int64, balanceAfter: Int64) {
+  /// Amounts are signed: negative on the debit side.
+  public init(account: Int64, version: Int64, transfer: Int64, amount: MicroUnits, balanceAfter: MicroUnits) {
     self.account = account
     self.version = version
     self.transfer = transfer
@@ -155,13 +155,13 @@ public struct DayCounter: Hashable, Sendable {
   public var account: Int64
   /// Days since 1970-01-01 on the account's calendar.
   public var day: Int64
-  /// Micro-units of settled calls.
-  public var spent: Int64
-  /// Micro-units of open holds.
-  public var held: Int64
+  /// What settled calls cost.
+  public var spent: MicroUnits
+  /// What open holds reserve.
+  public var held: MicroUnits
 
-  /// Amounts in micro-units; `day` counts from 1970-01-01 on the account's calendar.
-  public init(account: Int64, day: Int64, spent: Int64, held: Int64) {
+  /// `day` counts from 1970-01-01 on the account's calendar.
+  public init(account: Int64, day: Int64, spent: MicroUnits, held: MicroUnits) {
     self.account = account
     self.day = day
     self.spent = spent
@@ -169,8 +169,8 @@ public struct DayCounter: Hashable, Sendable {
   }
 
   /// What `cap` still allows on this day; 0 once it is reached, so that calls which cost nothing go on.
-  func left(of cap: Int64) -> Int64 {
-    Int64(clamping: max(0, Int128(cap) - Int128(spent) - Int128(held)))
+  func left(of cap: MicroUnits) -> MicroUnits {
+    MicroUnits(Int64(clamping: max(0, Int128(cap.count) - Int128(spent.count) - Int128(held.count))))
   }
 }
 
@@ -275,7 +275,7 @@ public protocol LedgerRows {
   mutating func insert(_ event: AccountEvent) throws
   mutating func transfer(seq: Int64) throws -> Transfer?
   /// Sum of the transfers that reverse `seq`.
-  mutating func reversedAmount(of seq: Int64) throws -> Int64
+  mutating func reversedAmount(of seq: Int64) throws -> MicroUnits
 
   mutating func counter(account: Int64, day: Int64) throws -> DayCounter?
   mutating func save(_ counter: DayCounter) throws

@@ -121,9 +121,9 @@ public struct LedgerVerifier {
 
 extension LedgerVerifier {
   private mutating func checkAccounts(_ accounts: [LedgerAccount]) throws {
-    var sums: [Currency: Int64] = [:]
+    var sums: [Currency: MicroUnits] = [:]
     for account in accounts {
-      let (sum, overflow) = (sums[account.currency] ?? 0).addingReportingOverflow(account.posted)
+      let (sum, overflow) = (sums[account.currency] ?? .zero).addingReportingOverflow(account.posted)
       require(!overflow, .i1, "the balances in \(account.currency) leave the range")
       sums[account.currency] = sum
       let last = try reading.lastEntry(of: account.id, before: nil)
@@ -257,7 +257,7 @@ extension LedgerVerifier {
 
 extension LedgerVerifier {
   private struct Running {
-    var posted: Int64 = 0
+    var posted = MicroUnits.zero
     var version: Int64 = 0
   }
 
@@ -341,7 +341,7 @@ extension LedgerVerifier {
       return
     }
     require(
-      debit.amount == 0 &- transfer.amount && credit.amount == transfer.amount && transfer.amount > 0
+      debit.amount.count == 0 &- transfer.amount.count && credit.amount == transfer.amount && transfer.amount > .zero
         && debit.account == transfer.debit && credit.account == transfer.credit, .i2, seq: transfer.seq,
       "the entries of transfer \(transfer.seq) are not its amount on both sides")
     require(

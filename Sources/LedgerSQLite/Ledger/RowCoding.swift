@@ -42,11 +42,11 @@ enum RowCoding {
   static func account(_ row: SQLiteStatement) throws -> LedgerAccount {
     LedgerAccount(
       id: row.int64(0), name: row.text(1), kind: try value(row, 2, "account"),
-      currency: try currency(row, 3, "account"), posted: row.int64(4), held: row.int64(5), floor: row.int64(6),
+      currency: try currency(row, 3, "account"), posted: row.amount(4), held: row.amount(5), floor: row.amount(6),
       version: row.int64(7), revision: row.int64(8), status: try value(row, 9, "account"), plan: row.text(10),
       caps: AccountCaps(
-        concurrentCalls: row.optionalInt64(11), callsPerSecond: row.optionalInt64(12), perCall: row.optionalInt64(13),
-        perDay: row.optionalInt64(14), highestRate: row.optionalInt64(15),
+        concurrentCalls: row.optionalInt64(11), callsPerSecond: row.optionalInt64(12), perCall: row.optionalAmount(13),
+        perDay: row.optionalAmount(14), highestRate: row.optionalAmount(15),
         countries: AccountCaps.countries(parsing: row.optionalText(16))),
       zone: row.text(17), openHolds: row.int64(18), callSecond: row.int64(19), callsInSecond: row.int64(20),
       createdAt: Instant(milliseconds: row.int64(21)))
@@ -59,20 +59,20 @@ enum RowCoding {
     }
     return Hold(
       account: row.int64(0), call: CallID(unchecked: row.text(1)), seq: row.int64(2), state: try value(row, 3, "hold"),
-      amount: row.int64(4), grantedSeconds: row.int64(5), extensions: row.int64(6), maximumSeconds: row.int64(7),
+      amount: row.amount(4), grantedSeconds: row.int64(5), extensions: row.int64(6), maximumSeconds: row.int64(7),
       node: NodeID(unchecked: row.text(8)), epoch: row.int64(9), destination: row.text(10),
       isEmergency: row.int64(11) != 0, snapshot: snapshot,
       linkedCall: row.optionalText(13).map { CallID(unchecked: $0) }, day: row.int64(14),
       authorisedAt: Instant(milliseconds: row.int64(15)),
       answeredAt: row.optionalInt64(16).map { Instant(milliseconds: $0) }, answeredUptime: row.optionalInt64(22),
       resolvedAt: row.optionalInt64(17).map { Instant(milliseconds: $0) }, duration: row.optionalInt64(18),
-      cost: row.optionalInt64(19), transfer: row.optionalInt64(20), reason: row.optionalText(21))
+      cost: row.optionalAmount(19), transfer: row.optionalInt64(20), reason: row.optionalText(21))
   }
 
   static func transfer(_ row: SQLiteStatement) throws -> Transfer {
     Transfer(
       seq: row.int64(0), kind: try value(row, 1, "transfer"), debit: row.int64(2), credit: row.int64(3),
-      debitVersion: row.int64(4), creditVersion: row.int64(5), amount: row.int64(6),
+      debitVersion: row.int64(4), creditVersion: row.int64(5), amount: row.amount(6),
       currency: try currency(row, 7, "transfer"), call: row.optionalText(8).map { CallID(unchecked: $0) },
       reverses: row.optionalInt64(9), key: row.text(10), actor: row.text(11), at: Instant(milliseconds: row.int64(12)),
       eventAt: Instant(milliseconds: row.int64(13)), detail: row.text(14), hash: row.blob(15))
@@ -86,7 +86,7 @@ enum RowCoding {
     guard let account = row.optionalInt64(column) else { return nil }
     return Entry(
       account: account, version: row.int64(column + 1), transfer: row.int64(column + 2),
-      amount: row.int64(column + 3), balanceAfter: row.int64(column + 4))
+      amount: row.amount(column + 3), balanceAfter: row.amount(column + 4))
   }
 
   static func event(_ row: SQLiteStatement) -> AccountEvent {
@@ -108,13 +108,27 @@ enum RowCoding {
   }
 
   static func counter(_ row: SQLiteStatement) -> DayCounter {
-    DayCounter(account: row.int64(0), day: row.int64(1), spent: row.int64(2), held: row.int64(3))
+    DayCounter(account: row.int64(0), day: row.int64(1), spent: row.amount(2), held: row.amount(3))
   }
 
   static func head(_ row: SQLiteStatement) -> LedgerHead {
     LedgerHead(
       seq: row.int64(0), at: Instant(milliseconds: row.int64(1)), hash: row.blob(2), nextAccount: row.int64(3))
   }
+}
+
+// MARK: - Money in rows
+
+extension SQLiteStatement {
+  @discardableResult
+  func bind(_ index: Int32, _ amount: some MoneyUnits) -> SQLiteStatement { bind(index, amount.count) }
+
+  @discardableResult
+  func bind(_ index: Int32, _ amount: (some MoneyUnits)?) -> SQLiteStatement { bind(index, amount?.count) }
+
+  func amount<Amount: MoneyUnits>(_ column: Int32) -> Amount { Amount(int64(column)) }
+
+  func optionalAmount<Amount: MoneyUnits>(_ column: Int32) -> Amount? { optionalInt64(column).map { Amount($0) } }
 }
 
 extension SQLiteStatement {

@@ -162,14 +162,14 @@ struct SQLiteLedgerReading: LedgerReading {
       .bind(1, seq).rows {
         HoldGrant(
           hold: $0.int64(0), number: $0.int64(1), at: Instant(milliseconds: $0.int64(2)), grantedSeconds: $0.int64(3),
-          amount: $0.int64(4))
+          amount: $0.amount(4))
       }
   }
 
-  func openHoldTotals() throws -> [Int64: (amount: Int64, count: Int64)] {
+  func openHoldTotals() throws -> [Int64: (amount: MicroUnits, count: Int64)] {
     let rows = try statement(
       "SELECT account, SUM(amount), COUNT(*) FROM hold INDEXED BY hold_open WHERE resolved_at IS NULL GROUP BY account"
-    ).rows { ($0.int64(0), (amount: $0.int64(1), count: $0.int64(2))) }
+    ).rows { ($0.int64(0), (amount: MicroUnits($0.int64(1)), count: $0.int64(2))) }
     return Dictionary(uniqueKeysWithValues: rows)
   }
 

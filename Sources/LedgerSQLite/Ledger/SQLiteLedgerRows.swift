@@ -247,7 +247,9 @@ final class SQLiteLedgerRows: LedgerRows {
 
   func transfer(seq: Int64) throws -> Transfer? { try readTransfer.bind(1, seq).first(RowCoding.transfer) }
 
-  func reversedAmount(of seq: Int64) throws -> Int64 { try reversed.bind(1, seq).first { $0.int64(0) } ?? 0 }
+  func reversedAmount(of seq: Int64) throws -> MicroUnits {
+    try reversed.bind(1, seq).first { $0.amount(0) } ?? .zero
+  }
 
   // MARK: Counters and nodes
 

@@ -279,11 +279,11 @@ public final class SQLiteRateStore {
     guard let timeClass = UInt8(exactly: row.int64(column + 12)), let flags = UInt8(exactly: row.int64(column + 13))
     else { throw LedgerFault("a stored rate names a time class or a flag that does not exist") }
     return RateTerms(
-      ratePerMinute: row.int64(column), initial: row.int64(column + 2), increment: row.int64(column + 3),
-      fee: row.int64(column + 1), grace: row.int64(column + 4), minimumCharge: row.int64(column + 5),
+      ratePerMinute: row.amount(column), initial: row.int64(column + 2), increment: row.int64(column + 3),
+      fee: row.amount(column + 1), grace: row.int64(column + 4), minimumCharge: row.amount(column + 5),
       freeSeconds: row.int64(column + 6), effectiveFrom: row.int64(column + 7), effectiveUntil: row.int64(column + 8),
       fromSecond: row.int64(column + 9), maximumSeconds: row.int64(column + 10),
-      maximumCost: row.optionalInt64(column + 11), timeClass: timeClass, flags: RateFlags(rawValue: flags))
+      maximumCost: row.optionalAmount(column + 11), timeClass: timeClass, flags: RateFlags(rawValue: flags))
   }
 
   private func appendAll(of id: Int64, to builder: inout DeckBuilder) throws {

@@ -6,7 +6,7 @@ import LedgerCore
 /// seen here.
 struct AccountWatch {
   private struct State: Hashable {
-    var posted: Int64
+    var posted: MicroUnits
     var revision: Int64
     var isLocked: Bool
   }

@@ -160,7 +160,7 @@ public struct EnvironmentStores: Sendable {
   /// `nil` where traces of calls are not kept.
   public var traces: (any CallTraceStore)?
   /// Micro-units that may be topped up or corrected at once.
-  public var largestAmountMicros: Int64 = MoneyMovement.standardLargest
+  public var largestAmountMicros: MicroUnits = MoneyMovement.standardLargest
 
   /// Without `traces` no traces of calls are kept.
   public init(

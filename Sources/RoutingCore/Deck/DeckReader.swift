@@ -348,8 +348,8 @@ extension DeckReader {
     var terms = RateTerms(ratePerMinute: 0)
     var key: UInt64?
     var name = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    var rate: Int64?
-    var nextRate: Int64?
+    var rate: NanoUnits?
+    var nextRate: NanoUnits?
     var unit: Int64 = 60
     var initial: Int64?
     var increment: Int64?
@@ -408,7 +408,7 @@ extension DeckReader {
       }
       terms.ratePerMinute = perMinute(rate ?? 0, unit, bytes, field)
     }
-    var nextPerMinute: Int64?
+    var nextPerMinute: NanoUnits?
     if let field = nextRateField, let nextRate { nextPerMinute = perMinute(nextRate, unit, bytes, field) }
     guard builder.errors.total == errorsBefore, let key else {
       builder.countFaultyRow()
@@ -487,10 +487,9 @@ extension DeckReader {
     return nil
   }
 
-  /// A price in nano-units.
   private mutating func price(
     _ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ column: DeckColumn
-  ) -> Int64? {
+  ) -> NanoUnits? {
     // Up to eight digits before the point and nine after it stay far inside Int64.
     var index = field.start
     var value: Int64 = 0
@@ -504,7 +503,7 @@ extension DeckReader {
       var decimals = 0
       if index < field.end, bytes[index] == UInt8(ascii: ".") {
         index += 1
-        while index < field.end, decimals < Tariff.rateScale {
+        while index < field.end, decimals < NanoUnits.scale {
           let digit = bytes[index] &- UInt8(ascii: "0")
           guard digit <= 9 else { break }
           value = value * 10 + Int64(digit)
@@ -514,20 +513,20 @@ extension DeckReader {
         if decimals == 0 { index = field.start }
       }
       if index == field.end {
-        for _ in decimals..<Tariff.rateScale { value *= 10 }
-        if value <= Tariff.maximumPrice { return value }
+        for _ in decimals..<NanoUnits.scale { value *= 10 }
+        if value <= Tariff.maximumPrice.count { return NanoUnits(value) }
       }
     }
     // Not a plain price: say exactly what is wrong.
     let accepted =
-      "a decimal number from 0 to \(Tariff.maximumPrice / 1_000_000_000) with at most \(Tariff.rateScale) decimals such as 0.0145"
+      "a decimal number from 0 to \(Tariff.maximumPrice.count / 1_000_000_000) with at most \(NanoUnits.scale) decimals such as 0.0145"
     if bytes[field.start] == UInt8(ascii: "-") {
       refuse(line, character(bytes, field.start), column, "amount.negative", "a price cannot be negative", accepted)
       return nil
     }
     let text = UnsafeBufferPointer(rebasing: bytes[field.start..<field.end])
     do throws(InvalidValue) {
-      let value = try DecimalText.parse(utf8: text, scale: Tariff.rateScale, kind: column.rawValue)
+      let value = NanoUnits(try DecimalText.parse(utf8: text, scale: NanoUnits.scale, kind: column.rawValue))
       if (0...Tariff.maximumPrice).contains(value) { return value }
       refuse(line, character(bytes, field.start), column, "amount.range", "the price is too large", accepted)
     } catch {
@@ -561,21 +560,21 @@ extension DeckReader {
   }
 
   private mutating func perMinute(
-    _ rate: Int64, _ unit: Int64, _ bytes: UnsafeBufferPointer<UInt8>, _ field: Int
-  ) -> Int64 {
+    _ rate: NanoUnits, _ unit: Int64, _ bytes: UnsafeBufferPointer<UInt8>, _ field: Int
+  ) -> NanoUnits {
     if unit == 60 { return rate }
-    let product = rate * 60
+    let product = rate.count * 60
     let place = character(bytes, fields[field].start)
     if product % unit != 0 {
       refuse(
         line, place, columns[field], "deck.unit", "the rate a minute does not come out exact",
-        "a rate and a unit whose rate a minute has at most \(Tariff.rateScale) decimals")
-    } else if product / unit > Tariff.maximumPrice {
+        "a rate and a unit whose rate a minute has at most \(NanoUnits.scale) decimals")
+    } else if product / unit > Tariff.maximumPrice.count {
       refuse(
         line, place, columns[field], "amount.range", "the rate a minute is too large",
-        "at most \(Tariff.maximumPrice / 1_000_000_000) a minute")
+        "at most \(Tariff.maximumPrice.count / 1_000_000_000) a minute")
     }
-    return product / unit
+    return NanoUnits(product / unit)
   }
 
   private mutating func takeCurrency(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field) {

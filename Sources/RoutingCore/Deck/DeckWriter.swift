@@ -113,9 +113,9 @@ public struct DeckWriter: Sequence, IteratorProtocol, Sendable {
   }
 
   /// Without zeros at the end of the decimals.
-  private static func append(price: Int64, to output: inout [UInt8]) {
-    let units = UInt64(price) / 1_000_000_000
-    var rest = UInt64(price) % 1_000_000_000
+  private static func append(price: NanoUnits, to output: inout [UInt8]) {
+    let units = UInt64(price.count) / 1_000_000_000
+    var rest = UInt64(price.count) % 1_000_000_000
     append(units, width: 1, to: &output)
     guard rest > 0 else { return }
     var width = 9

@@ -81,12 +81,12 @@ struct TermsTable: Sendable {
       hash = (hash ^ UInt64(bitPattern: value)) &* 0xD6E8_FEB8_6659_FD93
       hash ^= hash >> 32
     }
-    mix(terms.ratePerMinute)
-    mix(terms.fee &+ terms.minimumCharge &* 31)
+    mix(terms.ratePerMinute.count)
+    mix(terms.fee.count &+ terms.minimumCharge.count &* 31)
     mix(terms.initial &+ terms.increment &<< 20 &+ terms.grace &<< 40)
     mix(terms.freeSeconds &+ terms.fromSecond &<< 20 &+ terms.maximumSeconds &<< 40)
     mix(terms.effectiveFrom &+ terms.effectiveUntil &* 31)
-    mix((terms.maximumCost ?? -1) &+ Int64(terms.timeClass) &<< 48 &+ Int64(terms.flags.rawValue) &<< 56)
+    mix((terms.maximumCost?.count ?? -1) &+ Int64(terms.timeClass) &<< 48 &+ Int64(terms.flags.rawValue) &<< 56)
     return Int(truncatingIfNeeded: hash)
   }
 

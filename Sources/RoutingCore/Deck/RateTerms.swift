@@ -23,21 +23,20 @@ public struct RateFlags: OptionSet, Hashable, Sendable {
   static let all: RateFlags = [.blocked, .split, .maximumCostFree, .halfEven]
 }
 
-/// Everything a deck's row says beside its prefix and its name, as whole numbers. Prices are nano-units of the deck's
+/// Everything a deck's row says beside its prefix and its name, as whole numbers. Prices are of the deck's
 /// currency, times are seconds, instants are milliseconds since 1970-01-01T00:00:00Z.
 public struct RateTerms: Hashable, Sendable {
-  /// Nano-units a minute.
-  public var ratePerMinute: Int64
-  /// Nano-units, once a call.
-  public var fee: Int64
+  public var ratePerMinute: NanoUnits
+  /// Once a call.
+  public var fee: NanoUnits
   /// Seconds billed at once when the call is answered; 0 to bill by ``increment`` from the start.
   public var initial: Int64
   /// Billing step in seconds.
   public var increment: Int64
   /// An answered call of at most this many seconds costs nothing.
   public var grace: Int64
-  /// Nano-units: the least that a billable call costs.
-  public var minimumCharge: Int64
+  /// The least that a billable call costs.
+  public var minimumCharge: NanoUnits
   /// Seconds subtracted from the talk time before it is billed.
   public var freeSeconds: Int64
   /// In force from this instant on; `Int64.min` for ever.
@@ -50,18 +49,18 @@ public struct RateTerms: Hashable, Sendable {
   /// Longest call in seconds; ``Tariff/maximumSeconds`` where the deck says nothing.
   public var maximumSeconds: Int64
   /// `nil` for no limit.
-  public var maximumCost: Int64?
+  public var maximumCost: NanoUnits?
   /// Index in ``TimeClasses/names``; 0 is the standard class, which prices every class that the prefix does not name.
   public var timeClass: UInt8
   /// What the row says with words rather than numbers: blocked, split and the like.
   public var flags: RateFlags
 
-  /// Prices in nano-units, times in seconds, instants in milliseconds since 1970; by default billed second by second,
+  /// Times in seconds, instants in milliseconds since 1970; by default billed second by second,
   /// without fee, minimum or limit, always in force. A deck checks the ranges.
   public init(
-    ratePerMinute: Int64, initial: Int64 = 1, increment: Int64 = 1, fee: Int64 = 0, grace: Int64 = 0,
-    minimumCharge: Int64 = 0, freeSeconds: Int64 = 0, effectiveFrom: Int64 = .min, effectiveUntil: Int64 = .max,
-    fromSecond: Int64 = 0, maximumSeconds: Int64 = Tariff.maximumSeconds, maximumCost: Int64? = nil,
+    ratePerMinute: NanoUnits, initial: Int64 = 1, increment: Int64 = 1, fee: NanoUnits = 0, grace: Int64 = 0,
+    minimumCharge: NanoUnits = 0, freeSeconds: Int64 = 0, effectiveFrom: Int64 = .min, effectiveUntil: Int64 = .max,
+    fromSecond: Int64 = 0, maximumSeconds: Int64 = Tariff.maximumSeconds, maximumCost: NanoUnits? = nil,
     timeClass: UInt8 = 0, flags: RateFlags = []
   ) {
     self.ratePerMinute = ratePerMinute

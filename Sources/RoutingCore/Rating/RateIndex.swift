@@ -253,7 +253,7 @@ extension RateIndex {
   }
 
   /// Micro-units for `seconds` of a match in its standard class; `nil` when that has no price.
-  public func cost(of match: RateMatch, seconds: Int64) -> Int64? {
+  public func cost(of match: RateMatch, seconds: Int64) -> MicroUnits? {
     let lead = leads[match.row]
     if !lead.isGroup { return deck.tariffs[lead.terms].cost(seconds: seconds) }
     return composedTariff(match, 0)?.cost(seconds: seconds)

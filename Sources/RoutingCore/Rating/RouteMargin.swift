@@ -5,14 +5,15 @@ public struct RouteMargin: Hashable, Sendable {
   /// Duration by which both sides are compared, in seconds.
   public static let comparedSeconds: Int64 = 60
 
-  /// Micro-units that must be left of the price.
-  public let fixed: Int64
+  /// What must be left of the price.
+  public let fixed: MicroUnits
   /// Basis points of the buy cost that must be left beside ``fixed``.
   public let basisPoints: Int64
 
   /// - Throws: ``InvalidValue`` with rule `margin.range` for a negative or an excessive margin.
-  public init(fixed: Int64 = 0, basisPoints: Int64 = 0) throws(InvalidValue) {
-    guard (0...Credits.maximumMicros / 4).contains(fixed), (0...RatePlan.maximumMultiplier).contains(basisPoints) else {
+  public init(fixed: MicroUnits = 0, basisPoints: Int64 = 0) throws(InvalidValue) {
+    guard (.zero...Credits.maximumMicros / 4).contains(fixed), (0...RatePlan.maximumMultiplier).contains(basisPoints)
+    else {
       throw InvalidValue(
         kind: "margin", rule: "margin.range", offset: nil, problem: "the margin is out of range",
         accepted: "0 or more micro-units and 0 to \(RatePlan.maximumMultiplier) basis points")
@@ -21,15 +22,16 @@ public struct RouteMargin: Hashable, Sendable {
     self.basisPoints = basisPoints
   }
 
-  /// Whether a route that costs `buy` may carry a call sold at `sell`: both are costs of ``comparedSeconds`` in
-  /// micro-units of one currency.
-  public func allows(buy: Int64, sell: Int64) -> Bool {
-    guard buy >= 0 else { return false }
-    let (product, overflow) = buy.multipliedReportingOverflow(by: basisPoints)
+  /// Whether a route that costs `buy` may carry a call sold at `sell`: both are costs of ``comparedSeconds`` in one
+  /// currency.
+  public func allows(buy: MicroUnits, sell: MicroUnits) -> Bool {
+    guard buy >= .zero else { return false }
+    let (product, overflow) = buy.count.multipliedReportingOverflow(by: basisPoints)
     guard !overflow else { return false }
-    let (withShare, shareOverflow) = buy.addingReportingOverflow(product / 10_000 + (product % 10_000 > 0 ? 1 : 0))
-    let (needed, fixedOverflow) = withShare.addingReportingOverflow(fixed)
-    return !shareOverflow && !fixedOverflow && needed <= sell
+    let (withShare, shareOverflow) = buy.count.addingReportingOverflow(
+      product / 10_000 + (product % 10_000 > 0 ? 1 : 0))
+    let (needed, fixedOverflow) = withShare.addingReportingOverflow(fixed.count)
+    return !shareOverflow && !fixedOverflow && needed <= sell.count
   }
 
   /// The routes that earn enough, in their order.

@@ -1,3 +1,5 @@
+import CallModel
+
 /// A stream of numbers that its seed decides: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 ///
 /// Choices are drawn with code of its own, so that a seed means the same run under every version of the standard library.
@@ -23,6 +25,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   mutating func below(_ bound: UInt64) -> UInt64 { next().multipliedFullWidth(by: bound).high }
 
   /// A number of a range of fewer than 2⁶⁴ numbers.
+  mutating func amount<Amount: MoneyUnits>(_ range: ClosedRange<Int64>) -> Amount { Amount(number(range)) }
+
   mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
     let span = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
     return range.lowerBound &+ Int64(bitPattern: span == 0 ? next() : below(span))

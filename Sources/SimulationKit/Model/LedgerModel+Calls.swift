@@ -118,7 +118,7 @@ extension LedgerModel {
       if account.status == .locked { return refused(.accountLocked) }
     }
     guard hold.seconds < hold.maximumSeconds else { return refused(.durationCap) }
-    func price(_ seconds: Int64) -> Int64 {
+    func price(_ seconds: Int64) -> MicroUnits {
       max(hold.amount, hold.snapshot.coveringCost(seconds: seconds, answeredAt: hold.answeredAt))
     }
     let tariff = hold.snapshot.segment(at: hold.answeredAt ?? .distantPast).tariff
@@ -174,7 +174,9 @@ extension LedgerModel {
     guard hold.origin == call.origin, isCurrent(call.origin) else { return .unrecorded(.staleEpoch, nil) }
     func areValid(_ carriers: [CarrierCharge]) -> Bool {
       carriers.count <= CarrierCharge.maximumPerCall
-        && carriers.allSatisfy { 0 <= $0.overrun && $0.overrun <= $0.amount && $0.amount <= Tariff.maximumPrice }
+        && carriers.allSatisfy {
+          0 <= $0.overrun && $0.overrun <= $0.amount && $0.amount <= CarrierCharge.maximumAmount
+        }
     }
     switch call.phase {
     case .settle(let milliseconds, _, let carriers):

@@ -6,7 +6,7 @@ import LedgerCore
 struct LedgerModel {
   private(set) var accounts: [String: ModelAccount] = [:]
   /// The operator's side, by name and currency.
-  private(set) var operators: [String: Int64] = [:]
+  private(set) var operators: [String: MicroUnits] = [:]
   private(set) var holds: [ModelCallKey: ModelHold] = [:]
   private(set) var days: [ModelDayKey: ModelDay] = [:]
   private(set) var transfers: [Int64: ModelTransfer] = [:]
@@ -104,10 +104,10 @@ struct LedgerModel {
     let locked = account.status == .locked
 
     func posting(
-      _ reason: ModelPosting.Reason, from debit: String, to credit: String, _ amount: Int64, locks: Bool = false
+      _ reason: ModelPosting.Reason, from debit: String, to credit: String, _ amount: MicroUnits, locks: Bool = false
     ) -> Expectation {
       let limit = Credits.maximumMicros
-      func balance(_ side: String) -> Int64 { accounts[side]?.posted ?? operators[side] ?? 0 }
+      func balance(_ side: String) -> MicroUnits { accounts[side]?.posted ?? operators[side] ?? 0 }
       guard amount <= limit else { return refused(.amountOutOfRange) }
       let full = [debit].filter { balance($0) - amount < -limit } + [credit].filter { balance($0) + amount > limit }
       guard full.isEmpty else {
@@ -289,12 +289,12 @@ struct LedgerModel {
     }
   }
 
-  private mutating func post(_ debit: String, _ credit: String, _ amount: Int64) {
+  private mutating func post(_ debit: String, _ credit: String, _ amount: MicroUnits) {
     if accounts[debit] != nil { accounts[debit]?.posted -= amount } else { operators[debit, default: 0] -= amount }
     if accounts[credit] != nil { accounts[credit]?.posted += amount } else { operators[credit, default: 0] += amount }
   }
 
-  private mutating func addToDay(_ name: String, _ day: Int64, spent: Int64 = 0, held: Int64 = 0) {
+  private mutating func addToDay(_ name: String, _ day: Int64, spent: MicroUnits = 0, held: MicroUnits = 0) {
     guard spent != 0 || held != 0 else { return }
     days[ModelDayKey(account: name, day: day), default: ModelDay()].spent += spent
     days[ModelDayKey(account: name, day: day), default: ModelDay()].held += held
@@ -346,7 +346,7 @@ struct LedgerModel {
     guard let hold = holds[key], let currency = accounts[name]?.currency else { return }
     accounts[name]?.held -= hold.amount
     accounts[name]?.openCalls -= 1
-    var spent: Int64 = 0
+    var spent = MicroUnits.zero
     if case .settled(_, _, let cost, let transfer) = outcome {
       spent = cost
       settledCalls += 1

@@ -5,9 +5,9 @@ import LedgerCore
 struct ModelAccount {
   let currency: Currency
   let kind: AccountKind
-  var posted: Int64 = 0
-  var held: Int64 = 0
-  var floor: Int64
+  var posted = MicroUnits.zero
+  var held = MicroUnits.zero
+  var floor: MicroUnits
   var status = AccountStatus.open
   var caps: AccountCaps
   var zone: String
@@ -16,7 +16,7 @@ struct ModelAccount {
   var second: Int64 = 0
   var callsInSecond: Int64 = 0
 
-  var available: Int64 { posted - held - floor }
+  var available: MicroUnits { posted - held - floor }
 }
 
 struct ModelCallKey: Hashable {
@@ -30,13 +30,13 @@ struct ModelDayKey: Hashable {
 }
 
 struct ModelDay: Hashable {
-  var spent: Int64 = 0
-  var held: Int64 = 0
+  var spent = MicroUnits.zero
+  var held = MicroUnits.zero
 }
 
 /// What the model remembers of one call.
 struct ModelHold {
-  var amount: Int64
+  var amount: MicroUnits
   var seconds: Int64
   var extensions: Int64 = 0
   let maximumSeconds: Int64
@@ -63,8 +63,8 @@ struct ModelTransfer {
   let customer: String
   /// The operator's account on the other side.
   let other: String
-  let amount: Int64
-  var reversed: Int64 = 0
+  let amount: MicroUnits
+  var reversed = MicroUnits.zero
 }
 
 struct ModelRecord {
@@ -122,7 +122,7 @@ struct ModelPosting {
   let reason: Reason
   let debit: String
   let credit: String
-  let amount: Int64
+  let amount: MicroUnits
   let locks: Bool
 }
 
@@ -134,9 +134,9 @@ enum Expectation {
   /// An answer known to the letter.
   case recorded(LedgerOutcome)
   case posted(ModelPosting)
-  case settled(milliseconds: Int64, billedSeconds: Int64, cost: Int64)
+  case settled(milliseconds: Int64, billedSeconds: Int64, cost: MicroUnits)
   /// A grant whose size may lie between bounds, at a price that the size decides.
-  case granted(seconds: ClosedRange<Int64>, budget: Int64, base: Int64, answeredAt: Instant?, maximum: Int64)
+  case granted(seconds: ClosedRange<Int64>, budget: MicroUnits, base: MicroUnits, answeredAt: Instant?, maximum: Int64)
 
   /// Whether the answer is kept under the operation's key.
   var isNewRecord: Bool {

@@ -49,7 +49,7 @@ struct OperationMaker {
     let seq: Int64
     let customer: Int
     let isCharge: Bool
-    let amount: Int64
+    let amount: MicroUnits
   }
 
   var random: SeededGenerator
@@ -104,9 +104,9 @@ struct OperationMaker {
     }
   }
 
-  private mutating func remember(_ account: AccountName, _ seq: Int64, isCharge: Bool, _ amount: Int64) {
+  private mutating func remember(_ account: AccountName, _ seq: Int64, isCharge: Bool, _ amount: MicroUnits) {
     guard let customer = customers.firstIndex(where: { $0.name == account }) else { return }
-    let transfer = Transfer(seq: seq, customer: customer, isCharge: isCharge, amount: abs(amount))
+    let transfer = Transfer(seq: seq, customer: customer, isCharge: isCharge, amount: amount.magnitude)
     if transfers.count < OperationMaker.maximumTransfers {
       transfers.append(transfer)
     } else {
@@ -187,9 +187,9 @@ struct OperationMaker {
     AccountCaps(
       concurrentCalls: random.chance(300) ? random.number(0...8) : nil,
       callsPerSecond: random.chance(200) ? random.number(0...4) : nil,
-      perCall: random.chance(300) ? random.number(0...2_000_000) : nil,
-      perDay: random.chance(300) ? random.number(0...6_000_000) : nil,
-      highestRate: random.chance(150) ? random.number(0...900_000_000) : nil,
+      perCall: random.chance(300) ? random.amount(0...2_000_000) : nil,
+      perDay: random.chance(300) ? random.amount(0...6_000_000) : nil,
+      highestRate: random.chance(150) ? random.amount(0...900_000_000) : nil,
       countries: random.chance(150) ? random.one([46], [46, 1], [], [44, 33, 46]) : nil)
   }
 
@@ -198,7 +198,7 @@ struct OperationMaker {
     let currency = random.one(Currency.eur, .eur, .usd)
     customers.append(Customer(name: name, currency: currency))
     let isPostpaid = random.chance(250)
-    let limit = isPostpaid ? random.number(0...5_000_000) : 0
+    let limit: MicroUnits = isPostpaid ? random.amount(0...5_000_000) : 0
     return wrap(
       .administer(
         AccountAdministration(
@@ -221,13 +221,13 @@ struct OperationMaker {
     case 1: change = .unlock
     case 2: change = .lock
     case 3: change = .setCaps(random.chance(600) ? AccountCaps() : caps())
-    case 4: change = .setCreditLimit(random.chance(500) ? 0 : random.number(-1...8_000_000))
+    case 4: change = .setCreditLimit(random.chance(500) ? 0 : random.amount(-1...8_000_000))
     case 5: change = .setZone(random.element(of: OperationMaker.zones) ?? "UTC")
     case 6: change = .setPlan(random.one("retail", "wholesale"))
     default:
       if customers.contains(where: \.isClosing), random.chance(500) { return newCustomer(at: at) }
       change = .create(
-        kind: random.one(.prepaid, .revenue), currency: .eur, creditLimit: random.number(-1...1), plan: "",
+        kind: random.one(.prepaid, .revenue), currency: .eur, creditLimit: random.amount(-1...1), plan: "",
         caps: AccountCaps(), zone: "UTC")
     }
     let name =
@@ -244,7 +244,7 @@ struct OperationMaker {
   // MARK: Money
 
   private mutating func move(
-    _ customer: Int, _ kind: MoneyMovement.Kind, _ micros: Int64?, at: Instant
+    _ customer: Int, _ kind: MoneyMovement.Kind, _ micros: MicroUnits?, at: Instant
   ) throws -> LedgerOperation {
     let currency = random.chance(8) ? Currency.usd : customers[customer].currency
     return wrap(
@@ -258,7 +258,8 @@ struct OperationMaker {
   private mutating func topup(_ customer: Int, at: Instant) throws -> LedgerOperation {
     if random.chance(3) {
       // Amounts at the edge of the range, by ways of paying of their own so that the other ways stay usable.
-      let micros = random.one(Credits.maximumMicros, Credits.maximumMicros - 1, 1 << 61, 1 << 60)
+      let micros = random.one(
+        Credits.maximumMicros, Credits.maximumMicros - 1, MicroUnits(1 << 61), MicroUnits(1 << 60))
       let method = RequestKey(unchecked: "wire-\(random.index(40))")
       return try move(customer, .topup(method: method), micros, at: at)
     }
@@ -267,7 +268,7 @@ struct OperationMaker {
       ? .opening : .topup(method: RequestKey(unchecked: random.one("card", "voucher", "bank")))
     return try move(
       customer, kind,
-      random.chance(15) ? random.number(-2...0) : random.number(1...(random.chance(100) ? 4_000_000 : 500_000)), at: at)
+      random.chance(15) ? random.amount(-2...0) : random.amount(1...(random.chance(100) ? 4_000_000 : 500_000)), at: at)
   }
 
   private mutating func reversal(isChargeback: Bool, at: Instant) throws -> LedgerOperation {
@@ -275,19 +276,19 @@ struct OperationMaker {
       return try move(randomCustomer(), .refund(of: random.number(0...5000)), nil, at: at)
     }
     let customer = random.chance(20) ? randomCustomer() : transfer.customer
-    let amount: Int64? = random.chance(400) ? nil : random.number(0...transfer.amount)
+    let amount: MicroUnits? = random.chance(400) ? nil : random.amount(0...transfer.amount.count)
     return try move(
       customer, isChargeback ? .chargeback(of: transfer.seq) : .refund(of: transfer.seq), amount, at: at)
   }
 
   private mutating func adjust(at: Instant) throws -> LedgerOperation {
-    try move(randomCustomer(), .adjust(force: random.chance(150)), random.number(-1_500_000...1_500_000), at: at)
+    try move(randomCustomer(), .adjust(force: random.chance(150)), random.amount(-1_500_000...1_500_000), at: at)
   }
 
   private mutating func transfer(at: Instant) throws -> LedgerOperation {
     let target =
       random.chance(20) ? AccountName(unchecked: "\(prefix)nobody") : customers[randomCustomer()].name
-    return try move(randomCustomer(), .transfer(to: target), random.number(-1...2_000_000), at: at)
+    return try move(randomCustomer(), .transfer(to: target), random.amount(-1...2_000_000), at: at)
   }
 
   // MARK: Calls
@@ -374,8 +375,8 @@ struct OperationMaker {
     guard random.chance(350) else { return [] }
     let count = random.chance(5) ? CarrierCharge.maximumPerCall + 1 : 1 + random.index(3)
     return (0..<count).map { _ in
-      let amount = random.chance(5) ? -1 : random.number(0...60_000)
-      let overrun = random.chance(100) ? random.number(0...max(amount, 0)) : 0
+      let amount: MicroUnits = random.chance(5) ? -1 : random.amount(0...60_000)
+      let overrun: MicroUnits = random.chance(100) ? random.amount(0...max(amount.count, 0)) : 0
       return CarrierCharge(
         trunk: TrunkName(unchecked: random.one("north", "south", "west")), amount: amount,
         overrun: random.chance(3) ? amount + 1 : overrun)
@@ -392,7 +393,7 @@ struct OperationMaker {
       administration.change = .setPlan("other-\(random.index(4))")
       operation.request = .administer(administration)
     case .move(var movement):
-      if let amount = movement.amount, amount.micros.magnitude < 1 << 60 {
+      if let amount = movement.amount, amount.micros.magnitude < MicroUnits(1 << 60) {
         movement.amount = try Credits(micros: amount.micros + 1, amount.currency)
       } else {
         movement.kind = .adjust(force: false)

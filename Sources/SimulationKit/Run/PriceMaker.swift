@@ -24,17 +24,17 @@ enum PriceMaker {
       boundaryPolicy: splits ? .split : .atAnswer)
   }
 
-  /// Nano-units a minute.
-  private static func rate(_ random: inout SeededGenerator) -> Int64 {
+  /// Of a minute.
+  private static func rate(_ random: inout SeededGenerator) -> NanoUnits {
     switch random.weighted([8, 70, 20, 2]) {
     case 0: return 0
-    case 1: return random.number(1...200_000_000)
-    case 2: return random.number(200_000_000...1_500_000_000)
+    case 1: return random.amount(1...200_000_000)
+    case 2: return random.amount(200_000_000...1_500_000_000)
     default: return random.one(Tariff.maximumPrice, 1)
     }
   }
 
-  private static func withRate(_ tariff: Tariff, _ rate: Int64) throws -> Tariff {
+  private static func withRate(_ tariff: Tariff, _ rate: NanoUnits) throws -> Tariff {
     try Tariff(
       tiers: [Tariff.Tier(fromSecond: 0, ratePerMinute: rate, increment: tariff.tiers[0].increment)],
       initial: tariff.initial, fee: tariff.fee, minimumCharge: tariff.minimumCharge, grace: tariff.grace,
@@ -55,13 +55,13 @@ enum PriceMaker {
         from += step * random.number(1...20)
       }
     }
-    let fee = random.chance(200) ? random.number(0...100_000_000) : 0
-    let minimum = random.chance(150) ? random.number(0...50_000_000) : 0
+    let fee: NanoUnits = random.chance(200) ? random.amount(0...100_000_000) : 0
+    let minimum: NanoUnits = random.chance(150) ? random.amount(0...50_000_000) : 0
     return try Tariff(
       tiers: tiers, initial: initial, fee: fee, minimumCharge: minimum,
       grace: random.chance(150) ? random.number(0...10) : 0,
       freeSeconds: random.chance(150) ? random.number(0...30) : 0,
-      maximumCost: random.chance(120) ? max(fee, minimum) + random.number(0...400_000_000) : nil,
+      maximumCost: random.chance(120) ? max(fee, minimum) + random.amount(0...400_000_000) : nil,
       maximumCostStrategy: random.one(.free, .disconnect),
       secondsLimit: random.chance(150) ? random.number(1...600) : Tariff.maximumSeconds,
       tolerance: random.chance(100) ? random.number(0...999) : 0, rounding: random.one(.up, .up, .halfEven))

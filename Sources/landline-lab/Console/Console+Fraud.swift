@@ -65,7 +65,7 @@ extension Console {
     return Console.answer(report, rules: drill.velocity.map { "\($0.consequence.rawValue): \($0.text)" })
   }
 
-  private static func amount(_ micro: Int64) -> String { DecimalText.brief(micro, scale: Credits.scale) }
+  private static func amount(_ micro: MicroUnits) -> String { micro.brief }
 
   private static func answer(_ report: FraudReport, rules: [String]) -> Answer {
     let refusals = report.refusals.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

@@ -30,7 +30,7 @@ final class GlareLedger {
   }
 
   /// A new account with so many micro-units.
-  func open(_ credit: Int64, at: Instant) async throws -> AccountName {
+  func open(_ credit: MicroUnits, at: Instant) async throws -> AccountName {
     let account = AccountName(unchecked: "glare-\(keys)")
     let change = AccountAdministration.Change.create(
       kind: .prepaid, currency: .eur, creditLimit: 0, plan: "retail", caps: AccountCaps(), zone: "UTC")
@@ -53,7 +53,7 @@ final class GlareLedger {
   }
 
   /// A call of this account was charged so much.
-  func charged(_ account: AccountName, _ cost: Int64) { expected[account, default: 0] -= cost }
+  func charged(_ account: AccountName, _ cost: MicroUnits) { expected[account, default: 0] -= cost }
 
   /// Closes the books. - Returns: What is wrong with them.
   func close() async throws -> [String] {

@@ -14,7 +14,7 @@ struct GlareOracle {
     /// Microseconds by which it may be later.
     var slack: Int64 = 0
     /// What is charged; `nil`: from the answer to the end.
-    var micro: Int64?
+    var micro: MicroUnits?
     /// BYEs, and CANCELs of the first INVITE, that the gateway sends.
     var byes = 0
     var cancels = 0

@@ -41,7 +41,7 @@ final class GlareRun {
   static let longRingMilliseconds: Int64 = 20_000
   /// Seconds that the credit buys where it runs out.
   static let creditSeconds: Int64 = 3
-  static let rate: Int64 = 1_000
+  static let rate: NanoUnits = 1_000
   static let deck = """
     prefix,name,currency,rate,unit,fee,initial,increment,grace
     46,Sweden,EUR,0.06,60,0,1,1,0
@@ -60,7 +60,7 @@ final class GlareRun {
   let ringMilliseconds: Int64
   /// Seconds of the answered call that the credit pays for; `nil` for more than any run takes.
   let paidSeconds: Int64?
-  let credit: Int64
+  let credit: MicroUnits
   private let ledger: GlareLedger
   private(set) var account = Scene.account
   private var random: SplitMix

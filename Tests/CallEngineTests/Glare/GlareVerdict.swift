@@ -8,7 +8,7 @@ import SIPCore
 struct GlareVerdict {
   private(set) var problems: [String]
   /// What the call was charged.
-  private(set) var cost: Int64 = 0
+  private(set) var cost = MicroUnits.zero
 
   init(_ run: GlareRun) {
     problems = run.problems

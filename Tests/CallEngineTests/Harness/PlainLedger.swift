@@ -4,7 +4,7 @@ import LedgerCore
 /// A ledger in a few lines, for tests that are not about money: it grants what is asked until its credit is used up.
 struct PlainLedger {
   /// Micro-units left.
-  var credit: Int64 = 1_000_000_000
+  var credit: MicroUnits = 1_000_000_000
   private var holds: [CallID: (hold: Hold, answered: Bool)] = [:]
   /// Ends that were performed, by call.
   private(set) var ends: [CallID: Int] = [:]
@@ -13,7 +13,7 @@ struct PlainLedger {
   struct Hold {
     var snapshot: RateSnapshot
     var seconds: Int64
-    var amount: Int64
+    var amount: MicroUnits
     var maximum: Int64
   }
 

@@ -34,7 +34,7 @@ enum PageWordCases {
     _ = try await window.ended(paid)
     let cost = try await gateway.record(paid, in: "sandbox").summary.costMicro ?? 0
     try await telephone?.succeeds()
-    let left = DecimalText.brief(GatewayPayer.trial.credit - cost, scale: Credits.scale)
+    let left = (GatewayPayer.trial.credit - cost).brief
     try await window.run("wait", ["text": "Credit \(left.replacing(".", with: "\\.")) EUR"])
     let calls = try await window.text("/calls")
     try require(calls.contains("busy") && calls.contains("declined"), "ends have words: \(calls)")

@@ -36,7 +36,7 @@ struct ExplainStage: Sendable {
   }()
 
   private static func payer(
-    _ number: Int, _ name: String, credit: Int64 = 10_000_000, caps: AccountCaps = AccountCaps(),
+    _ number: Int, _ name: String, credit: MicroUnits = 10_000_000, caps: AccountCaps = AccountCaps(),
     change: AccountAdministration.Change? = nil
   ) -> GatewayPayer {
     var payer = GatewayPayer(name: name, key: "5f0e7a52-8c1d-4c0a-9d3e-2b6a1f4c7e\(number)", credit: credit)

@@ -8,7 +8,7 @@ struct GatewayPayer: Sendable {
   let key: String
   var environment = "production"
   /// Micro-units on the account at the start.
-  var credit: Int64 = 10_000_000
+  var credit: MicroUnits = 10_000_000
   /// Whether the ledger has the account at all.
   var isInLedger = true
   /// Whether the account has prices.

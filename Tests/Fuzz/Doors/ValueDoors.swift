@@ -74,7 +74,7 @@ enum ValueDoors {
       try promise((try? DecimalText.parse(written, scale: scale)) == value, "\(written) is another value")
     }
     guard let credits = try? Credits(parsing: text, .eur) else { return }
-    try promise(credits.micros.magnitude <= Credits.maximumMicros.magnitude, "more than there can be")
+    try promise(credits.micros.magnitude <= Credits.maximumMicros, "more than there can be")
     try promise((try? Credits(parsing: credits.decimal, .eur)) == credits, "\(credits.decimal) is another amount")
     try promise(credits.negated.negated == credits, "a sign that stays")
     try promise((try? credits.subtracting(credits)) == .zero(.eur), "no zero")
@@ -86,7 +86,7 @@ enum ValueDoors {
     guard let snapshot = try? RateSnapshot(parsing: text) else { return }
     try promise(snapshot.text == text, "another text")
     for segment in snapshot.segments {
-      var former: Int64 = 0
+      var former = MicroUnits.zero
       for seconds in [0, 1, 59, 60, 61, 3600, 86_400] as [Int64] {
         let cost = segment.tariff.cost(seconds: seconds)
         try promise(cost >= former, "\(seconds) s cost \(cost), fewer \(former)")

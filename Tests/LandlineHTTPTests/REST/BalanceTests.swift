@@ -5,9 +5,9 @@ import Testing
 /// What was booked and held over time, as the account's page draws it.
 @Suite struct BalanceTests {
   private struct Point: Hashable {
-    var posted: Int64
-    var held: Int64
-    init(_ posted: Int64, _ held: Int64) { (self.posted, self.held) = (posted, held) }
+    var posted: MicroUnits
+    var held: MicroUnits
+    init(_ posted: MicroUnits, _ held: MicroUnits) { (self.posted, self.held) = (posted, held) }
   }
 
   private static func points(_ answer: RESTKit.Answer) -> [Point] {

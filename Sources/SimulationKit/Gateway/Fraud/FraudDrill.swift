@@ -1,5 +1,5 @@
 public import CallEngine
-import CallModel
+public import CallModel
 import LedgerCore
 import RoutingCore
 
@@ -20,7 +20,7 @@ public struct FraudDrill: Sendable {
   /// The thief's users, each with a session that may have as many calls as any.
   static let users = 40
   /// Micro-units: far more than any rule lets be spent.
-  static let credit: Int64 = 100_000_000_000
+  static let credit: MicroUnits = 100_000_000_000
   static let homeCountry = 46
 
   /// The gateway as it is without a line of configuration, for an account with a Swedish number.
@@ -65,15 +65,15 @@ public struct FraudDrill: Sendable {
     }
   }
 
-  /// Micro-units that the rules let an account spend on some destinations within the hour; `nil` for any amount.
-  func bound(to destinations: VelocityRule.Destinations) -> Int64? {
+  /// What the rules let an account spend on some destinations within the hour; `nil` for any amount.
+  func bound(to destinations: VelocityRule.Destinations) -> MicroUnits? {
     velocity.filter {
       $0.party == .account && $0.consequence != .alarm && ($0.destinations == .any || $0.destinations == destinations)
     }.compactMap(\.spendMicro).min()
   }
 
-  /// Micro-units of everything: the smaller of the rule for all and the sum of those for each.
-  var bound: Int64? {
+  /// For everything: the smaller of the rule for all and the sum of those for each.
+  var bound: MicroUnits? {
     let all = bound(to: .any)
     let each = [bound(to: .domestic), bound(to: .foreign), bound(to: .premium)]
     guard each.allSatisfy({ $0 != nil }) else { return all }
@@ -119,14 +119,14 @@ public struct FraudReport: Hashable, Sendable {
   public var countries: [Int]
   /// How calls that got nowhere were refused, by the ledger's or the engine's word.
   public var refusals: [String: Int]
-  /// Micro-units that the account lost.
-  public var lossMicro: Int64
-  /// Micro-units of the loss that went to countries other than the account's own.
-  public var foreignLossMicro: Int64
-  /// Micro-units that the configuration lets it lose; `nil` where nothing is stated.
-  public var boundMicro: Int64?
-  /// Micro-units that the rules let calls abroad cost within the hour; `nil` where none limits them.
-  public var foreignBoundMicro: Int64?
+  /// What the account lost.
+  public var lossMicro: MicroUnits
+  /// The part of the loss that went to countries other than the account's own.
+  public var foreignLossMicro: MicroUnits
+  /// What the configuration lets it lose; `nil` where nothing is stated.
+  public var boundMicro: MicroUnits?
+  /// What the rules let calls abroad cost within the hour; `nil` where none limits them.
+  public var foreignBoundMicro: MicroUnits?
   /// Why the account was locked; `nil` where it was not.
   public var lockReason: String?
   /// Virtual milliseconds until then.
@@ -168,7 +168,7 @@ extension GatewayPlan {
     window = 3_600_000
     apps = FraudDrill.users
     ports = 2048
-    credits = [FraudDrill.credit] + [Int64](repeating: 0, count: GatewayPlan.accountCount - 1)
+    credits = [FraudDrill.credit] + [MicroUnits](repeating: 0, count: GatewayPlan.accountCount - 1)
     caps = [Int64?](repeating: nil, count: GatewayPlan.accountCount)
     for number in 1...drill.calls {
       calls.append(

@@ -80,7 +80,7 @@ final class GatewayOracles {
   private(set) var lastBeats: [Int: MonotonicInstant] = [:]
   /// From the close of a call until its record is kept and all is told: the ledger may be away meanwhile.
   private static let aftermathMilliseconds: Int64 = 300_000
-  var topUps: [Int: Int64] = [:]
+  var topUps: [Int: MicroUnits] = [:]
   private var secrets: [(bytes: [UInt8], isTold: Bool)] = []
   private(set) var records: [CallID: CallRecord] = [:]
 
@@ -110,7 +110,7 @@ final class GatewayOracles {
     }
   }
 
-  func toppedUp(_ account: Int, _ micros: Int64) { topUps[account, default: 0] += micros }
+  func toppedUp(_ account: Int, _ micros: MicroUnits) { topUps[account, default: 0] += micros }
 
   // MARK: Calls
 

@@ -81,7 +81,7 @@ struct MemoryLedgerReading: LedgerReading {
   func hold(account: Int64, call: CallID) -> Hold? { rows.hold(account: account, call: call) }
   func grants(ofHold seq: Int64) -> [HoldGrant] { rows.grants[seq] ?? [] }
 
-  func openHoldTotals() -> [Int64: (amount: Int64, count: Int64)] {
+  func openHoldTotals() -> [Int64: (amount: MicroUnits, count: Int64)] {
     rows.openHolds.reduce(into: [:]) { totals, index in
       let hold = rows.holds[index]
       let total = totals[hold.account] ?? (0, 0)

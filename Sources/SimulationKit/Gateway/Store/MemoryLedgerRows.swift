@@ -28,8 +28,8 @@ struct MemoryLedgerRows: LedgerRows {
   private(set) var counters: [Int64: [Int64: DayCounter]] = [:]
   private(set) var nodes: [LedgerNode] = []
   /// Kept as rows change: what all accounts have, what open holds of each account hold, and which accounts changed.
-  private(set) var postedSum: Int64 = 0
-  private(set) var heldSums: [Int64: Int64] = [:]
+  private(set) var postedSum = MicroUnits.zero
+  private(set) var heldSums: [Int64: MicroUnits] = [:]
   private(set) var touched: [Int64] = []
   private(set) var accountChanges = 0
   mutating func forgetTouched() { touched.removeAll(keepingCapacity: true) }
@@ -150,8 +150,8 @@ struct MemoryLedgerRows: LedgerRows {
   mutating func insert(_ event: AccountEvent) { events.append(event) }
   func transfer(seq: Int64) -> Transfer? { transferIndexes[seq].map { transfers[$0] } }
 
-  func reversedAmount(of seq: Int64) -> Int64 {
-    transfers.reduce(0) { $1.reverses == seq ? $0 + $1.amount : $0 }
+  func reversedAmount(of seq: Int64) -> MicroUnits {
+    transfers.reduce(.zero) { $1.reverses == seq ? $0 + $1.amount : $0 }
   }
 
   // MARK: Counters and nodes

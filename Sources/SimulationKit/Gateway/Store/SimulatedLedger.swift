@@ -70,10 +70,10 @@ final class SimulatedLedger {
   var openHoldCount: Int { book.rows.openHolds.count }
   var holds: [Hold] { book.rows.holds }
 
-  private static func broken(_ account: LedgerAccount, held: Int64) -> String? {
+  private static func broken(_ account: LedgerAccount, held: MicroUnits) -> String? {
     guard account.kind.isCustomer else { return nil }
     if account.held != held { return "account \(account.name) holds \(account.held), its open holds \(held)" }
-    if account.status == .open, account.available < 0 {
+    if account.status == .open, account.available < .zero {
       return "account \(account.name) is \(account.available.magnitude) micro-units below its floor"
     }
     return nil
@@ -92,8 +92,8 @@ final class SimulatedLedger {
 
   /// The same of every account, with nothing taken from the sums kept along the way.
   var brokenBalance: String? {
-    var sum: Int64 = 0
-    var held: [Int64: Int64] = [:]
+    var sum = MicroUnits.zero
+    var held: [Int64: MicroUnits] = [:]
     for index in book.rows.openHolds {
       let hold = book.rows.holds[index]
       held[hold.account, default: 0] += hold.amount

@@ -99,7 +99,7 @@ struct GatewayPlan {
   var reorderedPerThousand: UInt64 = 0
   var apps = 1
   /// Micro-units of each account at the start.
-  var credits: [Int64] = []
+  var credits: [MicroUnits] = []
   var caps: [Int64?] = []
   var calls: [Call] = []
   var faults: [(at: Int64, fault: Fault)] = []
@@ -132,7 +132,7 @@ struct GatewayPlan {
     ports = random.chance(150) ? 2 + random.index(4) : 1024
     for _ in 0..<GatewayPlan.accountCount {
       // 1000 micro-units a second: nothing, one grant, some minutes, plenty.
-      credits.append([0, 60_000, random.number(60_000...900_000), 1_000_000_000][random.weighted([50, 50, 120, 780])])
+      credits.append([0, 60_000, random.amount(60_000...900_000), 1_000_000_000][random.weighted([50, 50, 120, 780])])
       caps.append(random.chance(100) ? random.number(1...random.one(3, 20)) : nil)
     }
     let count = callsPerHour * hours

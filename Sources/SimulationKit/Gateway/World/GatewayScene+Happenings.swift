@@ -117,7 +117,7 @@ extension GatewayScene {
       if returns { schedule.add(.appReturns(index), at: app.offlineUntil) }
     case .congestion(let index, let toNode, let milliseconds):
       apps[index].link?.waitsUntil[toNode ? 0 : 1] = now.advanced(byMilliseconds: milliseconds)
-    case .topUp(let account): topUp(account, random.number(10_000...5_000_000))
+    case .topUp(let account): topUp(account, random.amount(10_000...5_000_000))
     case .lock(let account): administer(account, .lock)
     case .unlock(let account): administer(account, .unlock)
     case .operatorHangUp:

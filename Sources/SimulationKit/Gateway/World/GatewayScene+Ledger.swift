@@ -221,7 +221,7 @@ extension GatewayScene {
             change)), at: clock, actor: "cli"))
   }
 
-  func topUp(_ account: Int, _ micros: Int64) {
+  func topUp(_ account: Int, _ micros: MicroUnits) {
     keys += 1
     guard micros > 0, let amount = try? Credits(micros: micros, .eur) else { return }
     let receipt = perform(
