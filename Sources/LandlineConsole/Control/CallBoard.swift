@@ -36,7 +36,7 @@ struct CallBoard {
       live.append((id, line))
     }
     // What is over stays above, for whoever scrolls back.
-    return isOver ? takeBack() + line + "\n" + draw() : draw()
+    return isOver ? clearDrawing() + line + "\n" + draw() : draw()
   }
 
   private var redraws: Bool { screenLines > 2 }
@@ -53,7 +53,7 @@ struct CallBoard {
   }
 
   /// Moves to where the last drawing began and clears from there.
-  private mutating func takeBack() -> String {
+  private mutating func clearDrawing() -> String {
     defer { drawn = 0 }
     return drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
   }
@@ -66,7 +66,7 @@ struct CallBoard {
     } else if live.isEmpty {
       lines.append("no call is up")
     }
-    let text = takeBack() + lines.map { $0 + "\n" }.joined()
+    let text = clearDrawing() + lines.map { $0 + "\n" }.joined()
     drawn = lines.count
     return text
   }
