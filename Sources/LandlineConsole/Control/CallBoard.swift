@@ -77,12 +77,12 @@ struct CallBoard {
     let shown =
       switch state {
       case .established: "talking"
-      case .ended: call["failure"]?.object == nil ? "over" : "failed"
+      case .ended: call["failure"]?.objectValue == nil ? "over" : "failed"
       case .initiating, .progressing, .ringing, .answered, nil: text("state")
       }
     let answered = call["answered_at"]?.text.flatMap { try? InstantText.parse($0) }
     let clock = answered.map { String(table.time($0).dropFirst(11).prefix(8)) } ?? ""
-    let mos = call["quality"]?.object?["received"]?.object.flatMap { received in
+    let mos = call["quality"]?["received"]?.objectValue.flatMap { received in
       received["packets"]?.text == "0" ? nil : received["mos"]?.text.flatMap(Double.init)
     }
     let who = [text("user"), text("application"), text("account")].first { !$0.isEmpty } ?? ""
