@@ -18,7 +18,7 @@ struct AdmissionTests {
       #expect(gate.observe(delayMicroseconds: delay, preparing: 1_000, at: Self.at(20 * step)) == nil)
     }
     #expect(gate.isOpen)
-    #expect(gate.takes(preparing: 1_000_000))
+    #expect(gate.admits(preparing: 1_000_000))
   }
 
   @Test(
@@ -28,8 +28,8 @@ struct AdmissionTests {
     var gate = AdmissionGate()
     #expect(gate.observe(delayMicroseconds: Self.late, preparing: preparing, at: Self.at(1_000)) == nil)
     #expect(gate.window == window)
-    #expect(gate.takes(preparing: window - 1))
-    #expect(!gate.takes(preparing: window))
+    #expect(gate.admits(preparing: window - 1))
+    #expect(!gate.admits(preparing: window))
   }
 
   @Test("each delay after the last one had time to show halves it")
@@ -118,7 +118,7 @@ struct AdmissionTests {
         if part + 1 < parts.count { waiting.append((now + parts[part].1, asked, part + 1)) }
       }
       for _ in 0..<coming {
-        if gate.takes(preparing: preparing) {
+        if gate.admits(preparing: preparing) {
           preparing += 1
           now += parts[0].0
           waiting.append((now + parts[0].1, start, 1))

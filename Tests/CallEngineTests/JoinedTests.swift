@@ -46,7 +46,7 @@ private final class Joined {
         if case .sip(let command) = effect {
           var effects: [UserAgentEffect] = []
           gateway.handle(command, at: bench.now, into: &effects)
-          take(effects, ofTrunk: false)
+          deliver(effects, ofTrunk: false)
         }
         continue
       }
@@ -56,11 +56,11 @@ private final class Joined {
       let path = SIPPath(
         listener: Joined.listener, remote: toTrunk ? Joined.gatewayAddress : Joined.trunkAddress)
       (toTrunk ? trunk : gateway).receive(bytes, from: path, at: bench.now, into: &effects)
-      take(effects, ofTrunk: toTrunk)
+      deliver(effects, ofTrunk: toTrunk)
     }
   }
 
-  private func take(_ effects: [UserAgentEffect], ofTrunk: Bool) {
+  private func deliver(_ effects: [UserAgentEffect], ofTrunk: Bool) {
     for effect in effects {
       switch effect {
       case .send(let bytes, _, _): wire.append((bytes, !ofTrunk))
@@ -75,7 +75,7 @@ private final class Joined {
   func trunk(_ command: UserAgentCommand) {
     var effects: [UserAgentEffect] = []
     trunk.handle(command, at: bench.now, into: &effects)
-    take(effects, ofTrunk: true)
+    deliver(effects, ofTrunk: true)
     run()
   }
 
@@ -101,7 +101,7 @@ private final class Joined {
     for isTrunk in [false, true] {
       var effects: [UserAgentEffect] = []
       (isTrunk ? trunk : gateway).advance(to: bench.now, into: &effects)
-      take(effects, ofTrunk: isTrunk)
+      deliver(effects, ofTrunk: isTrunk)
     }
     run()
   }

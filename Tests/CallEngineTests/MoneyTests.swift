@@ -318,7 +318,7 @@ struct MoneyTests {
       try await paid.pass(seconds: 54)
       paid.bench.step(to: paid.bench.now.advanced(byMilliseconds: 1000))
       // The ledger grants, the receipt is lost.
-      for (step, operation) in paid.bench.takeQuestions() {
+      for (step, operation) in paid.bench.drainQuestions() {
         _ = try await paid.store.perform(paid.operation(.call(operation)))
         paid.bench.feed(.ledger(operation.call, step, .failure(LedgerUnavailable(.inputOutput, "lost"))))
       }

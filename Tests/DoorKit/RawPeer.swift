@@ -143,12 +143,12 @@ package final class RawPeer {
   /// The next frame; `nil` when the connection ends first.
   package func frame() async -> Frame? {
     while true {
-      if let frame = takeFrame() { return frame }
+      if let frame = nextBufferedFrame() { return frame }
       guard await fill() else { return nil }
     }
   }
 
-  private func takeFrame() -> Frame? {
+  private func nextBufferedFrame() -> Frame? {
     guard buffer.count >= 2 else { return nil }
     var length = Int(buffer[1] & 0x7F)
     var start = 2

@@ -110,7 +110,7 @@ import Testing
     #expect(mailbox.post(5, isAlwaysTaken: true))
     #expect(mailbox.refused == 1)
     var commands: [Int] = []
-    mailbox.take(into: &commands)
+    mailbox.drain(into: &commands)
     #expect(commands == [1, 2, 3, 5])
     #expect(mailbox.post(6))
     #expect(mailbox.close() == [6])

@@ -28,7 +28,7 @@ extension AppSessionClient {
       if number == first, session == nil, failure.code == .sequence, let least = failure.nextSequence {
         signAgain(failure, least: least, now, &effects)
       }
-    case (.event(let event, let sequence), .standing): take(event, sequence, now, &effects)
+    case (.event(let event, let sequence), .standing): received(event, sequence, now, &effects)
     case (.error(let number?, let failure), .standing):
       if remove(number) { effects.append(.event(.refused(number, failure))) }
     case (.draining, .standing): effects.append(.draining)
@@ -70,7 +70,7 @@ extension AppSessionClient {
     }
   }
 
-  private func take(
+  private func received(
     _ event: AppEvent, _ sequence: UInt64?, _ now: MonotonicInstant, _ effects: inout [AppSessionClientEffect]
   ) {
     if let sequence {

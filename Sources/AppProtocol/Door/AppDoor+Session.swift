@@ -19,7 +19,7 @@ extension AppDoor {
         effects.append(.send(connection, AppMessageCoder.encode(.error(nil, error.failure))))
         close(connection, code, "not understood", now, &effects)
       } else if let number = error.number {
-        guard take(number, of: id, on: connection, &effects) else { return }
+        guard acceptNumber(number, of: id, on: connection, &effects) else { return }
         answer(id, .refused(number, error.failure), now, &effects)
       } else {
         effects.append(.send(connection, AppMessageCoder.encode(.error(nil, error.failure))))
@@ -30,7 +30,7 @@ extension AppDoor {
       finish(id, .normal, "", &effects)
       return
     }
-    guard take(number, of: id, on: connection, &effects) else { return }
+    guard acceptNumber(number, of: id, on: connection, &effects) else { return }
     switch message {
     case _ where wait > 0:
       answer(id, .refused(number, AppDoor.tooMany("Too Many Messages", seconds: wait)), now, &effects)
@@ -58,8 +58,8 @@ extension AppDoor {
     return sessions.values[index].overLimit > configuration.maximumMessagesOverLimit ? nil : wait
   }
 
-  /// Takes a number if it is higher than all before it.
-  private func take(
+  /// Accepts a number if it is higher than all before it.
+  private func acceptNumber(
     _ number: RequestNumber, of id: SessionID, on connection: ConnectionID, _ effects: inout [AppDoorEffect]
   ) -> Bool {
     let last = sessions[id]?.lastRequest ?? 0

@@ -175,7 +175,7 @@ struct CallBill {
       return extended(number, result, answeredAt: answeredAt, context)
     case (.end, .ending):
       phase = .closed
-      if case .success(let receipt) = result { take(end: receipt.resolved ?? receipt.outcome, context) }
+      if case .success(let receipt) = result { closed(with: receipt.resolved ?? receipt.outcome, context) }
       return .closed
     // An answer that crossed the end of what was asked.
     case (.authorise, .held), (.authorise, .answered), (.authorise, .ending), (.authorise, .closed),
@@ -294,7 +294,7 @@ struct CallBill {
     velocity = nil
   }
 
-  private mutating func take(end outcome: LedgerOutcome, _ context: EngineContext) {
+  private mutating func closed(with outcome: LedgerOutcome, _ context: EngineContext) {
     defer {
       if let velocity, let costMicro { context.velocity.correct(velocity, by: costMicro - countedMicro) }
     }

@@ -143,7 +143,7 @@ extension CallMachine {
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       snapshot.quality = quality
       tell(.quality(id, quality))
-      for (warning, isRaised) in monitor.take(quality) { tell(.warning(id, warning, isRaised: isRaised)) }
+      for (warning, isRaised) in monitor.evaluate(quality) { tell(.warning(id, warning, isRaised: isRaised)) }
       changed()
     case .preparing, .ending, .over: break
     }

@@ -32,9 +32,9 @@ struct QualityMonitor {
   var meanScoreNear: Double? { near.value }
   var meanScoreFar: Double? { far.value }
 
-  /// Takes the measures of one second.
+  /// Evaluates the measures of one second.
   /// - Returns: Warnings that are raised or withdrawn by them.
-  mutating func take(_ quality: CallQuality) -> [(warning: QualityWarning, isRaised: Bool)] {
+  mutating func evaluate(_ quality: CallQuality) -> [(warning: QualityWarning, isRaised: Bool)] {
     // A second without packets has no score.
     if let score = quality.sent.meanOpinionScore { near.add(score) }
     if let score = quality.received.meanOpinionScore { far.add(score) }

@@ -92,7 +92,7 @@ public struct AdmissionGate: Sendable {
   }
 
   /// Whether one more may be prepared.
-  public func takes(preparing: Int) -> Bool { window.map { preparing < $0 } ?? true }
+  public func admits(preparing: Int) -> Bool { window.map { preparing < $0 } ?? true }
 
   /// Counts a call that is refused.
   /// - Returns: seconds to stay away, more the longer the overload lasts.

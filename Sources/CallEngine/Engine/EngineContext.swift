@@ -41,7 +41,7 @@ final class EngineContext {
     self.draw = draw
     self.now = now
     ids = CallIDMaker(origin: configuration.callOrigin)
-    takeTrunks()
+    loadTrunks()
   }
 
   var limits: EngineConfiguration.Limits { configuration.limits }
@@ -100,7 +100,7 @@ final class EngineContext {
   // MARK: Trunks
 
   /// Takes the configuration's trunks over; what is known of one that stays is kept.
-  func takeTrunks() {
+  func loadTrunks() {
     trunks = Dictionary(configuration.trunks.map { ($0.trunk.name, $0) }) { first, _ in first }
     // In order of names, so that one seed is one sequence in a simulation.
     for (name, state) in states.sorted(by: { $0.key < $1.key }) where trunks[name] == nil {

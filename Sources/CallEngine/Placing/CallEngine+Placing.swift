@@ -84,7 +84,7 @@ extension CallEngine {
   ///
   /// What may be an emergency number is looked at in full: such a call is taken whatever the load is.
   public func overload(of request: PlaceCall) -> CallFailure? {
-    guard !admission.takes(preparing: preparing) else { return nil }
+    guard !admission.admits(preparing: preparing) else { return nil }
     let isShort = request.target.utf8.count <= CallEngine.longestEmergencyNumber
     return request.kind == .phone && isShort ? nil : overload()
   }
@@ -121,7 +121,7 @@ extension CallEngine {
       }
     }
     guard !isDraining else { throw .noNewCalls }
-    guard admission.takes(preparing: preparing) || isEmergency else { throw overload() }
+    guard admission.admits(preparing: preparing) || isEmergency else { throw overload() }
     guard calls.count < context.limits.calls || isEmergency else {
       throw CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "calls of the gateway", leg: .app)

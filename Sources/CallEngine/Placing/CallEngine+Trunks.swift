@@ -5,7 +5,7 @@ import SIPCore
 // MARK: Trunks and what they send of themselves
 
 extension CallEngine {
-  func take(_ event: UserAgentEvent) {
+  func signalled(_ event: UserAgentEvent) {
     switch event {
     case .trying(let handle), .progress(let handle, _), .established(let handle, _), .ended(let handle, _),
       .offered(let handle, _, _), .answered(let handle, _, _), .offerRefused(let handle, _, _), .info(let handle, _),
@@ -21,7 +21,7 @@ extension CallEngine {
 
   /// Calls from outside have nobody to go to: 403 for strangers, 480 for a number of ours, 404 for any other.
   private func refuse(_ call: IncomingCall, _ handle: CallHandle) {
-    guard admission.takes(preparing: preparing) else {
+    guard admission.admits(preparing: preparing) else {
       let seconds = admission.refuse(at: context.now)
       return context.emit(.sip(.reject(handle, Rejection(503, retryAfterSeconds: seconds))))
     }

@@ -103,7 +103,7 @@ public final class CallEngine {
     run(now, clock, &effects) {
       // What was due before this input happened before it.
       advanceDue()
-      take(input)
+      dispatch(input)
     }
   }
 
@@ -131,9 +131,9 @@ public final class CallEngine {
     }
   }
 
-  private func take(_ input: EngineInput) {
+  private func dispatch(_ input: EngineInput) {
     switch input {
-    case .request(let session, let number, let request, let caller): take(request, number, session, caller)
+    case .request(let session, let number, let request, let caller): perform(request, number, session, caller)
     case .sessionAbsent(let session): withCalls(of: session) { $0.sessionAbsent() }
     case .sessionResumed(let session): withCalls(of: session) { $0.sessionResumed() }
     case .sessionEnded(let session):
@@ -147,7 +147,7 @@ public final class CallEngine {
     case .media(let call, let notice): with(call) { $0.noticed(notice) }
     case .ledger(let call, let step, let result):
       with(billedCalls[call] ?? call) { $0.ledger(call, step, result) }
-    case .sip(let event): take(event)
+    case .sip(let event): signalled(event)
     case .accountChanged(let account, let environment):
       withCalls(of: account, environment) { $0.accountChanged() }
     case .accountLocked(let account, let environment):
@@ -161,7 +161,7 @@ public final class CallEngine {
       }
     case .configure(let configuration):
       context.configuration = configuration
-      context.takeTrunks()
+      context.loadTrunks()
     case .drain: isDraining = true
     case .waited(let microseconds): observe(microseconds)
     }
@@ -180,7 +180,7 @@ public final class CallEngine {
     }
   }
 
-  private func take(
+  private func perform(
     _ request: AppRequest, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller
   ) {
     let id: CallID

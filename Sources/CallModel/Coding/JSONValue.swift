@@ -21,6 +21,7 @@ package enum JSONValue: Hashable, Sendable {
 
   package var stringValue: String? { if case .string(let text) = self { text } else { nil } }
   package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  package var objectValue: JSONObject? { if case .object(let object) = self { object } else { nil } }
   /// Values of an array; none of anything else.
   package var elements: [JSONValue] { if case .array(let values) = self { values } else { [] } }
   /// Names of an object's members; none of anything else.

@@ -54,7 +54,7 @@ public struct CallTraceRecorder: Sendable {
     var shown = Array(message.prefix(CallTrace.maximumMessageBytes))
     TraceRedaction.blot(&shown)
     let text = String(decoding: shown, as: UTF8.self)
-    guard take(text.utf8.count) else {
+    guard reserve(text.utf8.count) else {
       kept.omittedMessages += 1
       return nil
     }
@@ -91,7 +91,7 @@ public struct CallTraceRecorder: Sendable {
       TraceRedaction.blot(&bytes)
       return String(decoding: bytes, as: UTF8.self)
     }
-    guard take(type.utf8.count + words.utf8.count + (description?.utf8.count ?? 0)) else {
+    guard reserve(type.utf8.count + words.utf8.count + (description?.utf8.count ?? 0)) else {
       kept.omittedLines += 1
       return
     }
@@ -113,7 +113,7 @@ public struct CallTraceRecorder: Sendable {
   /// - Parameter at: Unix time in microseconds.
   public mutating func note(_ kind: CallTrace.Note.Kind, side: LegID? = nil, _ text: String = "", at: Int64) {
     let words = TraceRedaction.words(TraceRedaction.cut(text, to: CallTrace.maximumTextBytes), hidesKeys: false)
-    guard kept.notes.count < CallTrace.maximumNotes, take(words.utf8.count) else {
+    guard kept.notes.count < CallTrace.maximumNotes, reserve(words.utf8.count) else {
       kept.omittedLines += 1
       return
     }
@@ -128,8 +128,8 @@ public struct CallTraceRecorder: Sendable {
 
   private func index(of sipCallID: String) -> Int? { kept.dialogs.firstIndex { $0.sipCallID == sipCallID } }
 
-  /// Whether so many bytes more are within the limit.
-  private mutating func take(_ count: Int) -> Bool {
+  /// Counts so many bytes more, where they are within the limit.
+  private mutating func reserve(_ count: Int) -> Bool {
     guard count <= CallTrace.maximumBytes - bytes else { return false }
     bytes += count
     return true

@@ -159,7 +159,7 @@ final class CallDriver {
       calls[index].marks.placed = ProcessClock.monotonicSeconds()
       calls[index].id = id
       byID[id] = index
-      if let leg = calls[index].media, let problem = leg.take(answer: answer) { fail(index, problem) }
+      if let leg = calls[index].media, let problem = leg.accept(answer: answer) { fail(index, problem) }
     case .refused(let number, let failure):
       guard let index = asked[app].removeValue(forKey: number.value) else { return }
       fail(index, "refused: \(Self.text(failure))")

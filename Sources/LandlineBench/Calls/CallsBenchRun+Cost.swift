@@ -11,14 +11,14 @@ extension CallsBenchRun {
       options.progress("B3: warming up")
       try await warmUp(apps)
       for round in 1...options.rounds {
-        for rate in options.rates { try await takeTurns(gateway, apps, rate: rate, round: round) }
+        for rate in options.rates { try await measureInTurn(gateway, apps, rate: rate, round: round) }
       }
     }
     costFigures()
     failures(.b3)
   }
 
-  private func takeTurns(_ gateway: BenchGateway, _ apps: AppGroup, rate: Int, round: Int) async throws {
+  private func measureInTurn(_ gateway: BenchGateway, _ apps: AppGroup, rate: Int, round: Int) async throws {
     options.progress("B3: \(rate) calls a second, round \(round) of \(options.rounds)")
     let ours = try await trial(.b3, gateway, apps, CallDriver.Load(calls: calls(rate), rate: rate))
     found.trials.append(ours)
@@ -66,7 +66,7 @@ extension CallsBenchRun {
     try await withApps(gateway) { apps in
       options.progress("B3d: warming up")
       try await warmUp(apps, shakesHands: true)
-      for round in 1...options.rounds { try await takeTurns(gateway, apps, janus, round: round) }
+      for round in 1...options.rounds { try await measureInTurn(gateway, apps, janus, round: round) }
     }
     let ours = costs(.b3d, CallsBenchReport.ours, options.handshakeRate)
     let name = "CPU of a call with ICE and DTLS, us"
@@ -76,7 +76,7 @@ extension CallsBenchRun {
     failures(.b3d)
   }
 
-  private func takeTurns(_ gateway: BenchGateway, _ apps: AppGroup, _ janus: JanusAnchor, round: Int) async throws {
+  private func measureInTurn(_ gateway: BenchGateway, _ apps: AppGroup, _ janus: JanusAnchor, round: Int) async throws {
     options.progress("B3d: round \(round) of \(options.rounds)")
     let rate = options.handshakeRate
     let ours = try await trial(.b3d, gateway, apps, CallDriver.Load(calls: calls(rate), rate: rate, shakesHands: true))

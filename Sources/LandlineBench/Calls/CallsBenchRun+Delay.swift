@@ -17,7 +17,7 @@ extension CallsBenchRun {
     try await withApps(gateway) { apps in
       options.progress("B4: warming up")
       try await warmUp(apps)
-      _ = callee.take()
+      _ = callee.drainMarks()
       options.progress("B4: the disk")
       found.flush = try FlushProbe.measure(in: folder, seconds: Self.flushSeconds)
       try await measureDelay("idle", Self.idleRate, gateway, apps, callee)
@@ -40,7 +40,7 @@ extension CallsBenchRun {
         CallsBenchReport.Trial(
           row: .b4, gateway: CallsBenchReport.ours, rate: rate, calls: result.calls, failed: result.failed,
           failures: result.failures, cpuMicrosecondsPerCall: spent * 1e6 / Double(result.calls)))
-      let delays = Self.delays(result.marks, callee.take())
+      let delays = Self.delays(result.marks, callee.drainMarks())
       outward.append(delays.outward.sorted())
       inward.append(delays.inward.sorted())
     }

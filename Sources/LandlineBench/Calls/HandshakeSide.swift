@@ -115,9 +115,9 @@ final class HandshakeLeg: ChannelInboundHandler {
     return true
   }
 
-  /// Takes the gateway's answer; checks begin.
+  /// Accepts the gateway's answer; checks begin.
   /// - Returns: what is wrong with it.
-  func take(answer: String) -> String? {
+  func accept(answer: String) -> String? {
     do {
       let plan = try negotiation.accept(SessionDescription(parsing: answer))
       work { transport, now in transport.apply(plan, at: now, outbox: side.outbox, events: &side.events) }

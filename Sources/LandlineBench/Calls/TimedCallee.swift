@@ -53,7 +53,7 @@ final class TimedCallee: Sendable {
   func become(_ manner: Manner) { state.withLock { $0.manner = manner } }
 
   /// What was noted since the last time, by called number with its `+`.
-  func take() -> [String: Marks] {
+  func drainMarks() -> [String: Marks] {
     state.withLock { state in
       let marks = state.marks
       state.marks = [:]

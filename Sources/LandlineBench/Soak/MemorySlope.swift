@@ -86,7 +86,7 @@ public enum MemorySlope {
     // The last seconds have fewer calls that linger.
     while progress.ended < all - options.rate, ProcessClock.monotonicSeconds() - began < load.duration {
       try await Task.sleep(nanoseconds: sampleNanoseconds)
-      _ = callee.take()
+      _ = callee.drainMarks()
       let memory = try ProcessFigures.residentKibibytes(gateway.processIdentifier)
       let ended = progress.ended
       if ended >= options.warmUpCalls {

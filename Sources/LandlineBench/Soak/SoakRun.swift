@@ -279,7 +279,7 @@ final class SoakRun {
       if isStopping {
         call.isEnding = true
         _ = sessions[session].send(.hangUp(id))
-      } else if let problem = call.media?.take(answer: answer) {
+      } else if let problem = call.media?.accept(answer: answer) {
         found.fail(problem)
         end(call, by: .app)
       }
@@ -289,7 +289,7 @@ final class SoakRun {
         call.offered == request
       else { return }
       call.offered = nil
-      if let problem = call.media?.take(answer: answer) { found.fail(problem) }
+      if let problem = call.media?.accept(answer: answer) { found.fail(problem) }
     case .accepted(let id, _):
       guard let call = byID[id].flatMap({ calls[$0] }) else { return }
       call.isAccepted = true

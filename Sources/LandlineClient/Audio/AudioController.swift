@@ -146,7 +146,7 @@ public final class AudioController: Sendable {
     guard let frame else { return false }
     let sink = snapshot.sink
     if sink?.hearsSoundFiles ?? false {
-      sink?.take(received: AudioPump.fitted(frame), sent: AudioPump.silence, at: Clock.now)
+      sink?.write(received: AudioPump.fitted(frame), sent: AudioPump.silence, at: Clock.now)
     }
     return true
   }

@@ -87,7 +87,7 @@ final class AudioPump {
     let received = step(frame)
     let heard = withSoundFiles(received)
     for state in states {
-      state.sink?.take(received: state.sink?.hearsSoundFiles ?? false ? heard : received, sent: sent, at: now)
+      state.sink?.write(received: state.sink?.hearsSoundFiles ?? false ? heard : received, sent: sent, at: now)
     }
   }
 

@@ -1,9 +1,9 @@
 public import CallModel
 
-/// Where a call's sound goes. Told every 20 ms on the client's event loop, so it must not wait.
+/// Where a call's sound goes. Written to every 20 ms on the client's event loop, so it must not wait.
 public protocol AudioSink: Sendable {
   /// One frame of each direction at ``AudioFormat/samplingRate``; what was received is what is to be heard.
-  func take(received: [Int16], sent: [Int16], at time: MonotonicInstant)
+  func write(received: [Int16], sent: [Int16], at time: MonotonicInstant)
   /// Whether the sound files that play for the app's own user are mixed into what is received. Without a word: yes.
   var hearsSoundFiles: Bool { get }
   /// The call is over.
@@ -25,5 +25,5 @@ public struct CallbackSink: AudioSink {
   public init(_ received: @escaping @Sendable ([Int16]) -> Void) { self.received = received }
 
   /// Passes on what was received; what was sent is not used.
-  public func take(received: [Int16], sent: [Int16], at time: MonotonicInstant) { self.received(received) }
+  public func write(received: [Int16], sent: [Int16], at time: MonotonicInstant) { self.received(received) }
 }

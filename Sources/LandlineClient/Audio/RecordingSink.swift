@@ -45,7 +45,7 @@ public final class RecordingSink: AudioSink {
   public var failure: String? { state.withLock { $0.failure } }
 
   /// Does nothing after ``finish()`` or a failure.
-  public func take(received: [Int16], sent: [Int16], at time: MonotonicInstant) {
+  public func write(received: [Int16], sent: [Int16], at time: MonotonicInstant) {
     state.withLock { state in
       guard state.handle >= 0 else { return }
       let recorder = state.recorder ?? WAVRecorder(samplingRate: RecordingSink.samplingRate, at: time)
@@ -84,7 +84,7 @@ public final class RecordingSink: AudioSink {
   }
 
   private static func write(_ state: inout State) {
-    while state.handle >= 0, let bytes = state.recorder?.take(), !bytes.isEmpty {
+    while state.handle >= 0, let bytes = state.recorder?.nextChunk(), !bytes.isEmpty {
       var written = 0
       while written < bytes.count {
         let count = bytes.withUnsafeBytes {

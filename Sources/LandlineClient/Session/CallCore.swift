@@ -200,14 +200,14 @@ final class CallCore {
       call.note(
         { details in
           details.progressedAt = details.progressedAt ?? now
-          details.take(headers)
+          details.updateRemoteHeaders(headers)
         }, state: .progressing)
       tell(.progressing)
     case .ringing(_, let headers):
       call.note(
         { details in
           details.rungAt = details.rungAt ?? now
-          details.take(headers)
+          details.updateRemoteHeaders(headers)
         }, state: .ringing)
       tell(.ringing)
     case .earlyMedia: tell(.earlyMedia)
@@ -215,7 +215,7 @@ final class CallCore {
       call.note(
         { details in
           details.answeredAt = details.answeredAt ?? now
-          details.take(headers)
+          details.updateRemoteHeaders(headers)
         }, state: .answered)
       media.startSource()
       tell(.answered)
@@ -347,7 +347,7 @@ final class CallCore {
 }
 
 extension CallDetails {
-  fileprivate mutating func take(_ headers: CustomHeaders) {
+  fileprivate mutating func updateRemoteHeaders(_ headers: CustomHeaders) {
     if headers.byteCount > 0 { remoteHeaders = headers }
   }
 }

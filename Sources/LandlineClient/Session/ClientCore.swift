@@ -110,7 +110,7 @@ final class ClientCore {
     run { core in
       do {
         let proof = try await registrar.proof(least: least)
-        core { if $0.phase == .starting || $0.phase == .started { $0.take(.proof(proof)) } }
+        core { if $0.phase == .starting || $0.phase == .started { $0.process(.proof(proof)) } }
       } catch {
         let failure = error as? CallFailure ?? CallFailure(.internal, phrase: "\(error)")
         core { $0.failed(failure) }
@@ -121,7 +121,7 @@ final class ClientCore {
   private func begin(_ registration: Registration) {
     guard phase == .starting || phase == .started else { return }
     if case .credential = registration.proof { usedKept = true }
-    take(.start(registration))
+    process(.start(registration))
   }
 
   /// Runs something off the loop that is cancelled when the run ends, and has no effect after it.
@@ -144,7 +144,7 @@ final class ClientCore {
 
   // MARK: Session
 
-  private func take(_ input: AppSessionClientInput) {
+  private func process(_ input: AppSessionClientInput) {
     inputs.append(input)
     guard !isHandling else { return }
     isHandling = true
@@ -214,10 +214,10 @@ final class ClientCore {
     case .opened(let host):
       let former = localHost
       localHost = host
-      take(.opened(id))
+      process(.opened(id))
       if let former, !former.hasHost(of: host) { hostChanged = true }
-    case .text(let bytes): take(.text(id, bytes))
-    case .violation: take(.violation(id))
+    case .text(let bytes): process(.text(id, bytes))
+    case .violation: process(.violation(id))
     case .closed(let code, let failure):
       if connection?.id == id { connection = nil }
       if let failure {
@@ -226,7 +226,7 @@ final class ClientCore {
       }
       // Before the first success the app decides whether to try again; afterwards the session does.
       if phase == .starting, let failure { return failed(failure) }
-      take(.closed(id, code: code))
+      process(.closed(id, code: code))
     }
   }
 
@@ -274,7 +274,7 @@ final class ClientCore {
     guard phase == .starting || phase == .started else { return }
     phase = .stopping
     for call in calls.values { call.finish(.error, failure) }
-    take(.stop)
+    process(.stop)
     client?.failed(failure)
     release()
   }
@@ -294,7 +294,7 @@ final class ClientCore {
   func networkChanged() {
     guard phase == .started else { return }
     hostChanged = true
-    take(.networkChanged)
+    process(.networkChanged)
   }
 
   // MARK: Calls
@@ -378,7 +378,7 @@ final class ClientCore {
     guard phase == .starting || phase == .started else { return }
     phase = .stopping
     for call in calls.values { call.finish(call.call.state < .answered ? .canceled : .hungUp, nil) }
-    take(.stop)
+    process(.stop)
     client?.stopped()
     release()
   }

@@ -144,7 +144,7 @@ final class MediaSession {
     if let isMuted = frame.mutedChange { tell(.muted(isMuted)) }
     let now = Clock.now
     endpoint.send(isOnHold ? AudioPump.silence : frame.sent, at: now, outbox: outbox)
-    let received = endpoint.take(at: now)
+    let received = endpoint.nextFrame(at: now)
     settle()
     return received
   }

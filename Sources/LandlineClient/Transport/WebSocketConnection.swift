@@ -63,7 +63,7 @@ final class WebSocketConnection {
       .channelOption(.socketOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          bound.value.take(channel)
+          bound.value.adopt(channel)
           if let context {
             // A numeric address is no server name of TLS; the certificate is held against it all the same.
             let isName = (try? SocketAddress(ipAddress: gateway.host, port: 0)) == nil
@@ -121,7 +121,7 @@ final class WebSocketConnection {
           notUpgradingCompletionHandler: { $0.eventLoop.makeFailedFuture(Failure.notUpgraded) })))
   }
 
-  private func take(_ channel: any Channel) {
+  private func adopt(_ channel: any Channel) {
     self.channel = channel
     track(channel)
     if isOver { channel.close(promise: nil) }

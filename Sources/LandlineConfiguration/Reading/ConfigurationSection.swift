@@ -16,7 +16,7 @@ final class ConfigurationSection {
     self.document = document
     path = ""
     mark = document.root?.mark
-    if let root = document.root, !ConfigurationSection.isEmpty(root) { take(root) }
+    if let root = document.root, !ConfigurationSection.isEmpty(root) { readEntries(of: root) }
   }
 
   /// A mapping that is not in the file; values from outside may still fill it.
@@ -30,7 +30,7 @@ final class ConfigurationSection {
     self.document = document
     self.path = path
     mark = node.mark
-    if !ConfigurationSection.isEmpty(node) { take(node) }
+    if !ConfigurationSection.isEmpty(node) { readEntries(of: node) }
   }
 
   private static func isEmpty(_ node: Node) -> Bool {
@@ -38,7 +38,7 @@ final class ConfigurationSection {
     return false
   }
 
-  private func take(_ node: Node) {
+  private func readEntries(of node: Node) {
     guard case .mapping(let mapping) = node else {
       addProblem("must hold keys, as in 'name: value'", at: node.mark, fix: "keys with values, as in 'name: value'")
       return

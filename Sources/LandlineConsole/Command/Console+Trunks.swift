@@ -159,9 +159,9 @@ extension Console {
         "nameServers.many", "more than \(ResolverConfiguration.maximumServers) name servers", at: "--name-server",
         fix: "the first ones answer")
     }
-    try takeAccount(options, into: &settings.trunk)
-    try takeTrust(options, into: &settings.trunk)
-    try takeNumbers(options, into: &settings)
+    try readAccount(options, into: &settings.trunk)
+    try readTrust(options, into: &settings.trunk)
+    try readNumbers(options, into: &settings)
     if settings.registers, settings.trunk.account == nil {
       throw ConsoleError.usage(
         "account.missing", "there is no account to register", at: "--register", fix: "--user and --password-file")
@@ -197,7 +197,7 @@ extension Console {
     return number * unit
   }
 
-  private func takeAccount(_ options: TrunkTestOptions, into trunk: inout TrunkConfiguration) throws {
+  private func readAccount(_ options: TrunkTestOptions, into trunk: inout TrunkConfiguration) throws {
     guard let user = options.user else {
       if options.passwordFile != nil || options.realm != nil {
         throw ConsoleError.usage("account.user", "a password or realm without a user", at: "--user", fix: "--user NAME")
@@ -224,7 +224,7 @@ extension Console {
     }
   }
 
-  private func takeTrust(_ options: TrunkTestOptions, into trunk: inout TrunkConfiguration) throws {
+  private func readTrust(_ options: TrunkTestOptions, into trunk: inout TrunkConfiguration) throws {
     guard options.authorities.isEmpty || options.pins.isEmpty else {
       throw ConsoleError.usage(
         "tls.trust", "a pinned certificate needs no authority", at: "--ca, --pin", fix: "one of the two")
@@ -240,7 +240,7 @@ extension Console {
     if policy != trunk.tls ?? TLSClientPolicy() { trunk.tls = policy }
   }
 
-  private func takeNumbers(_ options: TrunkTestOptions, into settings: inout TrunkTest.Settings) throws {
+  private func readNumbers(_ options: TrunkTestOptions, into settings: inout TrunkTest.Settings) throws {
     let order: TrunkTestOrder
     do throws(InvalidValue) {
       order = try TrunkTestOrder(number: options.number, caller: options.caller)

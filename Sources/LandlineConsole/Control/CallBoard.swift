@@ -36,7 +36,7 @@ struct CallBoard {
       live.append((id, line))
     }
     // What is over stays above, for whoever scrolls back.
-    return isOver ? takeBack() + line + "\n" + draw() : draw()
+    return isOver ? clearDrawing() + line + "\n" + draw() : draw()
   }
 
   private var redraws: Bool { screenLines > 2 }
@@ -53,7 +53,7 @@ struct CallBoard {
   }
 
   /// Moves to where the last drawing began and clears from there.
-  private mutating func takeBack() -> String {
+  private mutating func clearDrawing() -> String {
     defer { drawn = 0 }
     return drawn > 0 ? "\u{1B}[\(drawn)A\u{1B}[J" : ""
   }
@@ -66,7 +66,7 @@ struct CallBoard {
     } else if live.isEmpty {
       lines.append("no call is up")
     }
-    let text = takeBack() + lines.map { $0 + "\n" }.joined()
+    let text = clearDrawing() + lines.map { $0 + "\n" }.joined()
     drawn = lines.count
     return text
   }
@@ -77,12 +77,12 @@ struct CallBoard {
     let shown =
       switch state {
       case .established: "talking"
-      case .ended: call["failure"]?.object == nil ? "over" : "failed"
+      case .ended: call["failure"]?.objectValue == nil ? "over" : "failed"
       case .initiating, .progressing, .ringing, .answered, nil: text("state")
       }
     let answered = call["answered_at"]?.text.flatMap { try? InstantText.parse($0) }
     let clock = answered.map { String(table.time($0).dropFirst(11).prefix(8)) } ?? ""
-    let mos = call["quality"]?.object?["received"]?.object.flatMap { received in
+    let mos = call["quality"]?["received"]?.objectValue.flatMap { received in
       received["packets"]?.text == "0" ? nil : received["mos"]?.text.flatMap(Double.init)
     }
     let who = [text("user"), text("application"), text("account")].first { !$0.isEmpty } ?? ""

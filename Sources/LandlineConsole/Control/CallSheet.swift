@@ -16,7 +16,7 @@ struct CallSheet {
     let rows: [(String, String?)] = [
       ("call", id), ("account", account), ("who", who), ("to", to), ("state", state), ("started", time("started_at")),
       ("rang", time("rung_at")), ("answered", time("answered_at")), ("ended", time("ended_at")), ("codec", codec),
-      ("sound", call["quality"]?.object.map(CallSheet.sound)), ("money", money), ("failed", failure),
+      ("sound", call["quality"]?.objectValue.map(CallSheet.sound)), ("money", money), ("failed", failure),
       ("page", (base ?? "") + "/calls/\(id)"), ("explain", "landline explain \(id)"),
     ]
     return rows.compactMap { label, value in
@@ -85,7 +85,7 @@ struct CallSheet {
   private static func sound(_ quality: JSONObject) -> String {
     func number(_ object: JSONObject, _ name: String) -> Double? { object[name]?.text.flatMap(Double.init) }
     func direction(_ name: String) -> String {
-      guard let direction = quality[name]?.object, (number(direction, "packets") ?? 0) > 0 else {
+      guard let direction = quality[name]?.objectValue, (number(direction, "packets") ?? 0) > 0 else {
         return "\(name) nothing"
       }
       let figures: [(String, Double?, Int, String)] = [
@@ -112,7 +112,7 @@ struct CallSheet {
   }
 
   private var failure: String? {
-    guard let failure = call["failure"]?.object, let code = failure["code"]?.text else { return nil }
+    guard let failure = call["failure"]?.objectValue, let code = failure["code"]?.text else { return nil }
     let meaning = failure["message"]?.text.map { ": \($0)" } ?? ""
     let status = failure["sip_status"]?.text.map { number in
       " (SIP \(number)\(failure["phrase"]?.text.map { " \(CallFailure.shortened($0))" } ?? ""))"

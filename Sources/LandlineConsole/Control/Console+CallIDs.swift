@@ -107,8 +107,8 @@ extension Console {
       return nil
     }
     guard (200..<300).contains(response.status) else { throw failure(response, control) }
-    let object = JSONObject(response.body)
-    return (object?["calls"]?.array ?? [], object?["next"]?.text)
+    let object = JSONObject(answer: response.body)
+    return (object?["calls"]?.elements.compactMap(\.objectValue) ?? [], object?["next"]?.text)
   }
 
   /// Records beside the ledger, the newest first.

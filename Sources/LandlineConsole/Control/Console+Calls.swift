@@ -6,7 +6,7 @@ extension Console {
   package func callsList(control: String?, environment name: String?) async throws -> Answer {
     let target = "/v1/live-calls" + query(["environment": name])
     let object = try object(await ControlClient(path: controlPath(control)).get(target), control)
-    let calls = object["calls"]?.array ?? []
+    let calls = object["calls"]?.elements.compactMap(\.objectValue) ?? []
     return Answer("calls", Listing(Console.callColumns, rows: try calls.map { try cells(ofCall: $0) }))
   }
 
@@ -51,7 +51,7 @@ extension Console {
       guard status == 200 else { throw self.failure(.init(status: status, body: line), control) }
       if settings.format == .json || settings.format == .ndjson {
         try TextStream.standardOutput.write(VisibleText.json(String(decoding: line, as: UTF8.self)) + "\n")
-      } else if let call = JSONObject(line) {
+      } else if let call = JSONObject(answer: line) {
         try TextStream.standardOutput.write(board.changed(call))
       }
       return true
@@ -89,25 +89,28 @@ extension Console {
     }
   }
 
-  /// A record's members one below the other: `failure.code` for a member of a member.
+  /// A record's members one below the other, in the order of their names: `failure.code` for a member of a member.
   private static func flattened(_ object: JSONObject) -> Listing {
     var columns: [Column] = []
     var cells: [Cell] = []
-    func add(_ name: String, _ value: JSONObject.Value) {
+    func add(_ name: String, _ value: CallModel.JSONValue) {
       switch value {
       case .null: break
-      case .text(let text), .number(let text):
+      case .string, .integer, .number:
         columns.append(Column(name))
-        cells.append(.text(text))
+        cells.append(.text(optional: value.text))
       case .boolean(let flag):
         columns.append(Column(name))
         cells.append(.flag(flag))
       case .array(let values):
         for (index, value) in values.enumerated() { add("\(name).\(index + 1)", value) }
-      case .object(let object): for (key, value) in object.members { add("\(name).\(key)", value) }
+      case .object(let object): addMembers(of: object, after: name + ".")
       }
     }
-    for (name, value) in object.members { add(name, value) }
+    func addMembers(of object: JSONObject, after path: String) {
+      for member in object.members.sorted(by: { $0.name < $1.name }) { add(path + member.name, member.value) }
+    }
+    addMembers(of: object, after: "")
     return Listing(columns, rows: [cells])
   }
 
@@ -122,7 +125,7 @@ extension Console {
 
   private func object(_ response: ControlClient.Response, _ control: String?) throws -> JSONObject {
     guard (200..<300).contains(response.status) else { throw failure(response, control) }
-    guard let object = JSONObject(response.body) else {
+    guard let object = JSONObject(answer: response.body) else {
       throw ConsoleError(
         .failed, code: "control.answer", "the gateway's answer cannot be read", at: controlPath(control))
     }
@@ -131,7 +134,7 @@ extension Console {
 
   /// A problem (RFC 9457) that the gateway told.
   func failure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
-    let problem = JSONObject(response.body)
+    let problem = JSONObject(answer: response.body)
     let status: ExitStatus =
       switch response.status {
       case 404: .notFound

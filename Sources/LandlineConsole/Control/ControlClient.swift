@@ -62,7 +62,7 @@ struct ControlClient: Sendable {
   }
 
   private func exchange(
-    _ method: HTTPMethod, _ target: String, _ take: (HTTPClientResponsePart) async throws -> Bool
+    _ method: HTTPMethod, _ target: String, _ body: (HTTPClientResponsePart) async throws -> Bool
   ) async throws {
     let channel: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
     do {
@@ -86,7 +86,7 @@ struct ControlClient: Sendable {
       let request: [HTTPClientRequestPart] = [.head(head), .end(nil)]
       try await outbound.write(contentsOf: request)
       for try await part in inbound {
-        if try await !take(part) { return }
+        if try await !body(part) { return }
       }
     }
   }

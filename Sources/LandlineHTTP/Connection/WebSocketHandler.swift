@@ -160,14 +160,14 @@ final class WebSocketHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
     switch phase {
-    case .open: take(frame)
+    case .open: received(frame)
     case .closing:
       if frame.opcode == .connectionClose { context.close(promise: nil) }
     case .upgrading, .violated, .closed: break
     }
   }
 
-  private func take(_ frame: WebSocketFrame) {
+  private func received(_ frame: WebSocketFrame) {
     guard frame.maskKey != nil else { return violate(1002, "a frame without a mask") }
     guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return violate(1002, "a reserved bit is set") }
     switch frame.opcode {

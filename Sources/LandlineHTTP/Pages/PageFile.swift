@@ -44,7 +44,7 @@ package struct PageFile: Sendable {
   package var compressedTag: String { tag.dropLast() + "-gzip\"" }
 
   /// Whether an `Accept-Encoding` field takes gzip (RFC 9110 section 12.5.3).
-  package static func takesGzip(_ field: String?) -> Bool {
+  package static func acceptsGzip(_ field: String?) -> Bool {
     guard let field else { return false }
     return field.lowercased().split(separator: ",", maxSplits: maximumTags).contains { part in
       let parts = part.split(separator: ";", maxSplits: 1)

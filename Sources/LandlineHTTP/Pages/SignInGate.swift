@@ -14,9 +14,9 @@ package final class SignInGate: Sendable {
 
   package var peerCount: Int { fullAt.withLock { $0.count } }
 
-  /// Takes one try.
-  /// - Returns: seconds to wait when there is none; `nil` when it was taken.
-  package func take(_ peer: String?, at now: Instant) -> Int64? {
+  /// Counts one try.
+  /// - Returns: seconds to wait when there is none left; `nil` when it was counted.
+  package func countTry(by peer: String?, at now: Instant) -> Int64? {
     fullAt.withLock { table in
       let name = SignInGate.name(peer)
       if table[name] == nil, table.count >= Self.maximumPeers { table = table.filter { now < $0.value } }

@@ -57,7 +57,7 @@ extension RESTService {
   func fileAnswer(
     _ file: PageFile, _ call: RESTCall, _ headers: [(String, String)], varies: Bool = false
   ) -> RESTAnswer {
-    let small = PageFile.takesGzip(call.request.header("accept-encoding")) ? file.compressed : nil
+    let small = PageFile.acceptsGzip(call.request.header("accept-encoding")) ? file.compressed : nil
     // Kept by browsers, and asked for again each time: a new executable's pages are seen at once.
     var headers =
       headers + [

@@ -83,7 +83,7 @@ extension RESTService {
     { call in
       let request = call.request
       let peer = request.peer
-      if let seconds = signIns.take(peer, at: call.now) {
+      if let seconds = signIns.countTry(by: peer, at: call.now) {
         throw Problem(
           .attemptsExhausted, "too many attempts from this address", headers: [("Retry-After", String(seconds))])
       }

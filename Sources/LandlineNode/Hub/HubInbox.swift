@@ -45,7 +45,7 @@ package final class HubInbox: Sendable {
   }
 
   /// The next of what waits.
-  package func take() -> [Entry] {
+  package func nextBatch() -> [Entry] {
     let (taken, isEmpty) = state.withLock { state in
       let count = min(state.waiting.count, Self.batch)
       let taken = Array(state.waiting.prefix(count))

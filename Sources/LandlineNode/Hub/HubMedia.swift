@@ -188,23 +188,23 @@ final class HubMedia {
       entries[call]?.isClosing = true
       loop.close(entry.bridge)
     case .restartICE(let leg, let credentials):
-      take(loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg), call)
-      take(loop.apply(.restartICE(leg, credentials), to: entry.bridge), call)
+      countRefusal(unless: loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg), call)
+      countRefusal(unless: loop.apply(.restartICE(leg, credentials), to: entry.bridge), call)
     case .plan(let leg, let plan):
-      take(loop.apply(.plan(leg, plan), to: entry.bridge), call)
+      countRefusal(unless: loop.apply(.plan(leg, plan), to: entry.bridge), call)
     case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
-      take(
-        loop.apply(
+      countRefusal(
+        unless: loop.apply(
           .sendDigits(
             leg, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
           to: entry.bridge), call)
-    case .mute(let leg, let isMuted): take(loop.apply(.mute(leg, isMuted), to: entry.bridge), call)
+    case .mute(let leg, let isMuted): countRefusal(unless: loop.apply(.mute(leg, isMuted), to: entry.bridge), call)
     case .say(let leg, let announcements):
-      take(
-        loop.apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
-    case .ring(let leg): take(loop.apply(.playTones(leg, [.ringback(.europe)]), to: entry.bridge), call)
-    case .stopPlaying(let leg): take(loop.apply(.stopPlaying(leg), to: entry.bridge), call)
+      countRefusal(
+        unless: loop.apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
+    case .ring(let leg): countRefusal(unless: loop.apply(.playTones(leg, [.ringback(.europe)]), to: entry.bridge), call)
+    case .stopPlaying(let leg): countRefusal(unless: loop.apply(.stopPlaying(leg), to: entry.bridge), call)
     }
   }
 
@@ -245,7 +245,7 @@ final class HubMedia {
   static let digitMilliseconds = 100
   static let pauseMilliseconds = 70
 
-  private func take(_ isTaken: Bool, _ call: CallID) {
+  private func countRefusal(unless isTaken: Bool, _ call: CallID) {
     guard !isTaken else { return }
     refusedCommands += 1
     log.error("the media thread took no command", metadata: ["call": "\(call)"])

@@ -13,7 +13,7 @@ extension NodeLoop {
   /// The bell: apps have their turn.
   func rang() {
     rungAt = nil
-    let entries = inbox.take()
+    let entries = inbox.nextBatch()
     let now = NodeClock.now()
     let waited = entries.reduce(Int64(0)) { longest, entry in
       guard case .text(_, _, let arrival) = entry else { return longest }

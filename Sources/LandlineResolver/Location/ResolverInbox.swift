@@ -60,8 +60,8 @@ final class ResolverInbox: Sendable {
     signal()
   }
 
-  /// `nil` once the inbox is closed and empty.
-  func take() -> [Request]? {
+  /// All that waits; `nil` once the inbox is closed and empty.
+  func drain() -> [Request]? {
     var ignored = [UInt8](repeating: 0, count: 256)
     while read(wake, &ignored, ignored.count) == ignored.count {}
     return state.withLock { state in

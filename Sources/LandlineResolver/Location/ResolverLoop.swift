@@ -42,7 +42,7 @@ final class ResolverLoop {
 
   /// Runs until the inbox is closed; then whatever waits is told so.
   func run() {
-    while let requests = inbox.isClosed ? nil : inbox.take() {
+    while let requests = inbox.isClosed ? nil : inbox.drain() {
       for request in requests { begin(request) }
       var sockets = [pollfd(fd: inbox.wake, events: Int16(POLLIN), revents: 0)] + channel.sockets
       _ = poll(&sockets, nfds_t(sockets.count), Int32(clamping: timeout()))
@@ -51,7 +51,7 @@ final class ResolverLoop {
       goOnWithStale()
       giveUpOverdue()
     }
-    for request in inbox.take() ?? [] {
+    for request in inbox.drain() ?? [] {
       request.answer(.failed(LocationFailure(.shutDown, ResolverLoop.subject(request.uri))))
     }
     for key in locations.keys.sorted() { end(key, .shutDown) }
@@ -188,7 +188,7 @@ final class ResolverLoop {
 
   private func readArrivals() {
     while true {
-      let arrivals = channel.takeArrivals()
+      let arrivals = channel.drainArrivals()
       guard !arrivals.isEmpty else { return }
       for arrival in arrivals {
         questionsUnderWay -= 1

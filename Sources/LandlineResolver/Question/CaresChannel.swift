@@ -143,7 +143,7 @@ final class CaresChannel {
 
   private static let noSocket: ares_socket_t = -1
 
-  func takeArrivals() -> [Arrival] {
+  func drainArrivals() -> [Arrival] {
     defer { arrivals = [] }
     return arrivals
   }

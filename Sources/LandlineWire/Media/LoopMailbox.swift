@@ -51,8 +51,8 @@ package final class LoopMailbox<Command: Sendable>: Sendable {
   /// Whether there are commands, without the lock.
   package var isWaiting: Bool { hasCommands.load(ordering: .sequentiallyConsistent) }
 
-  /// All commands, in order, into an empty array, whose room is used for the next ones.
-  package func take(into commands: inout [Command]) {
+  /// Moves all commands, in order, into an empty array, whose room is used for the next ones.
+  package func drain(into commands: inout [Command]) {
     state.withLock { state in
       // Inside the lock: a wake that outlived its command would keep the loop awake for ever.
       landline_wake_clear(descriptor)

@@ -5,7 +5,7 @@ import SecureTransport
 
 extension MediaShard {
   func performCommands(at now: Int64) {
-    mailbox.take(into: &commands)
+    mailbox.drain(into: &commands)
     for command in commands {
       if finish == nil { perform(command, at: now) } else { refuse(command) }
     }
@@ -134,7 +134,7 @@ extension MediaShard {
     calls[Int(slot)]?.userFragments.append(fragment)
   }
 
-  func takeEvents(of slot: Int32, at now: MonotonicInstant) {
+  func handleEvents(of slot: Int32, at now: MonotonicInstant) {
     guard let identifier = calls[Int(slot)]?.identifier else { return told.removeAll(keepingCapacity: true) }
     var isClosed = false
     for event in told {

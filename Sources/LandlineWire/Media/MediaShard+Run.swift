@@ -188,7 +188,7 @@ extension MediaShard {
     if let due = bridge.nextDeadline, due.microseconds < deadlines.deadline(of: slot) {
       deadlines.set(slot, due.microseconds)
     }
-    if !told.isEmpty { takeEvents(of: slot, at: now) }
+    if !told.isEmpty { handleEvents(of: slot, at: now) }
     if outbox.count >= Self.flushSize { flush() }
   }
 

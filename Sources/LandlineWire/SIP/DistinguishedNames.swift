@@ -10,8 +10,9 @@ struct DistinguishedNames {
     var all = DERReader(bytes[...])
     guard var certificate = all.enter(0x30), var body = certificate.enter(0x30) else { return nil }
     // The version, which old certificates leave out; then serial number and algorithm.
-    if body.peek == 0xA0 { _ = body.take(0xA0) }
-    guard body.take(0x02) != nil, body.take(0x30) != nil, let issuer = body.enter(0x30), body.take(0x30) != nil,
+    if body.peek == 0xA0 { _ = body.readValue(0xA0) }
+    guard body.readValue(0x02) != nil, body.readValue(0x30) != nil, let issuer = body.enter(0x30),
+      body.readValue(0x30) != nil,
       let subject = body.enter(0x30)
     else { return nil }
     self.issuer = DistinguishedNames.name(issuer)
@@ -24,8 +25,8 @@ struct DistinguishedNames {
     var found: [UInt8: String] = [:]
     while var set = sequence.enter(0x31) {
       while var pair = set.enter(0x30) {
-        guard let type = pair.take(0x06), type.count == 3, type.starts(with: [0x55, 0x04]), let kind = type.last,
-          let tag = pair.peek, let value = pair.take(tag)
+        guard let type = pair.readValue(0x06), type.count == 3, type.starts(with: [0x55, 0x04]), let kind = type.last,
+          let tag = pair.peek, let value = pair.readValue(tag)
         else { continue }
         // BMPString has two bytes a character; the other kinds read as UTF-8, ASCII included.
         let text =
@@ -58,7 +59,7 @@ private struct DERReader {
   var peek: UInt8? { rest.first }
 
   /// The content of the next value, where it has this tag.
-  mutating func take(_ tag: UInt8) -> ArraySlice<UInt8>? {
+  mutating func readValue(_ tag: UInt8) -> ArraySlice<UInt8>? {
     guard rest.first == tag, let first = rest.dropFirst().first else { return nil }
     var content = rest.dropFirst(2)
     var length = Int(first)
@@ -73,5 +74,5 @@ private struct DERReader {
     return content.prefix(length)
   }
 
-  mutating func enter(_ tag: UInt8) -> DERReader? { take(tag).map { DERReader($0) } }
+  mutating func enter(_ tag: UInt8) -> DERReader? { readValue(tag).map { DERReader($0) } }
 }

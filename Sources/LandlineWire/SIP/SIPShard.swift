@@ -55,12 +55,12 @@ final class SIPShard: SIPTransportsDelegate {
   var holdings: [String: Int] { agent.holdings }
   var counters: UserAgentCounters { agent.counters }
 
-  func handle(_ command: UserAgentCommand) { take(.command(command)) }
+  func handle(_ command: UserAgentCommand) { process(.command(command)) }
   func received(_ bytes: [UInt8], from path: SIPPath) {
     if let node { delegate?.node(node, received: bytes, from: path) }
-    take(.message(bytes, path))
+    process(.message(bytes, path))
   }
-  func failed(_ transaction: TransactionID) { take(.failed(transaction)) }
+  func failed(_ transaction: TransactionID) { process(.failed(transaction)) }
   func knows(_ host: SIPHost) -> Bool { agent.knows(host) }
 
   func opened(_ stream: StreamOpening) {
@@ -74,7 +74,7 @@ final class SIPShard: SIPTransportsDelegate {
   }
 
   /// Handles one input after the other, each with all its effects.
-  private func take(_ input: Input) {
+  private func process(_ input: Input) {
     inputs.append(input)
     guard !isRunning else { return }
     isRunning = true
@@ -131,7 +131,7 @@ final class SIPShard: SIPTransportsDelegate {
     let time = NIODeadline.uptimeNanoseconds(0) + .milliseconds(min(at.milliseconds, SIPShard.farthest))
     let task = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [weak self] in
       self?.wakeUp = nil
-      self?.take(.deadline)
+      self?.process(.deadline)
     }
     wakeUp = (at, task)
   }

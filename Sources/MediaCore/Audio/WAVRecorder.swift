@@ -84,11 +84,11 @@ public final class WAVRecorder {
   /// Milliseconds by which sound may come early or late and still be joined.
   static let joining = 40
 
-  /// Bytes of one ``take()`` at most.
+  /// Bytes of one ``nextChunk()`` at most.
   public static let maximumChunk = 1 << 16
 
   /// The bytes to append to the file next, none when nothing is ready. There may be more.
-  public func take() -> [UInt8] {
+  public func nextChunk() -> [UInt8] {
     guard let run = ready.first else { return [] }
     switch run {
     case .bytes(let bytes):
@@ -103,7 +103,7 @@ public final class WAVRecorder {
     }
   }
 
-  /// No more sound comes. The last bytes are ready to ``take()``; then the head is to be patched.
+  /// No more sound comes. The last bytes are ready for ``nextChunk()``; then the head is to be patched.
   public func finish() -> [Patch] {
     flush(upTo: max(ends.left, ends.right, written))
     let size = written * 4

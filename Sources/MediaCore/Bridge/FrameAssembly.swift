@@ -18,7 +18,7 @@ final class FrameAssembly {
   }
 
   /// The next frame and its timestamp; `nil` when less waits.
-  func take(_ count: Int, into frame: SampleBuffer) -> UInt32? {
+  func popFrame(_ count: Int, into frame: SampleBuffer) -> UInt32? {
     guard count > 0, queue.pop(count, into: frame) else { return nil }
     defer { timestamp = timestamp &+ ticks(count) }
     return timestamp

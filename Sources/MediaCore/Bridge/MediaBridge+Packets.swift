@@ -126,7 +126,7 @@ extension MediaBridge {
   }
 
   private func tellRecorded(_ events: inout [MediaEvent]) {
-    while let bytes = recorder?.take(), !bytes.isEmpty { events.append(.recorded(bytes)) }
+    while let bytes = recorder?.nextChunk(), !bytes.isEmpty { events.append(.recorded(bytes)) }
   }
 
   func close(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {

@@ -149,7 +149,7 @@ final class MediaFlow {
     guard let reorder else { return }
     var missing = 0
     while true {
-      switch reorder.take(at: now) {
+      switch reorder.releaseNext(at: now) {
       case .packet(let held):
         from.longestWait = max(from.longestWait, reorder.lastWait)
         guard let header = RTPHeader(held) else { continue }
@@ -224,7 +224,7 @@ final class MediaFlow {
     let frames = self.frames ?? FrameAssembly()
     self.frames = frames
     frames.append(sound, timestamp: timestamp, ticksPerSecond: clock, samplingRate: samplingRate)
-    while let timestamp = frames.take(wanted, into: workspace.frame) {
+    while let timestamp = frames.popFrame(wanted, into: workspace.frame) {
       emit(workspace.frame, encoder, send, timestamp, marker: marker, at: now, outbox: outbox)
     }
   }

@@ -9,7 +9,7 @@ extension MediaLeg {
     all.received.packets = reception.packets
     all.received.bytes = reception.bytes
     all.received.lost = reception.lost
-    all.received.lossRate = reception.takeLossRate()
+    all.received.lossRate = reception.nextLossRate()
     all.received.jitter = reception.jitterMilliseconds
     all.received.buffered = Double(longestWait) / 1000
     longestWait = 0

@@ -164,16 +164,16 @@ public final class AudioEndpoint {
     samples.withUnsafeBufferPointer { send($0, at: now, outbox: outbox) }
   }
 
-  /// Samples of one ``take(at:)``: 20 ms.
+  /// Samples of one ``nextFrame(at:)``: 20 ms.
   public var frameCount: Int { playout.frameCount }
 
   /// The next 20 ms of playout, to be asked for every 20 ms: what came in, in order; concealed where a packet is missing;
   /// silence where there is nothing. Always ``frameCount`` samples.
-  public func take(at now: MonotonicInstant) -> [Int16] { playout.take(leg, at: now).samples }
+  public func nextFrame(at now: MonotonicInstant) -> [Int16] { playout.nextFrame(leg, at: now).samples }
 
   /// The same, into room of the caller's, as much as it holds.
-  public func take(into room: UnsafeMutableBufferPointer<Int16>, at now: MonotonicInstant) {
-    let frame = playout.take(leg, at: now)
+  public func nextFrame(into room: UnsafeMutableBufferPointer<Int16>, at now: MonotonicInstant) {
+    let frame = playout.nextFrame(leg, at: now)
     for index in 0..<min(room.count, frame.count) { room[index] = frame[index] }
   }
 

@@ -43,7 +43,7 @@ final class EndpointPlayout {
   }
 
   /// The next frame. Counts what was made up in `leg`.
-  func take(_ leg: MediaLeg, at now: MonotonicInstant) -> SampleBuffer {
+  func nextFrame(_ leg: MediaLeg, at now: MonotonicInstant) -> SampleBuffer {
     while queue.count < frameCount, produce(leg, at: now) {}
     if !queue.pop(frameCount, into: frame) {
       let rest = queue.count
@@ -60,7 +60,7 @@ final class EndpointPlayout {
   /// Adds the sound of one turn to the queue; `false`: there is none.
   private func produce(_ leg: MediaLeg, at now: MonotonicInstant) -> Bool {
     let milliseconds = decoder.map { lastSamples * 1000 / $0.samplingRate } ?? EndpointPlayout.frameMilliseconds
-    switch buffer.take(packetTime: milliseconds, jitter: leg.reception.jitterMilliseconds, at: now) {
+    switch buffer.nextTurn(packetTime: milliseconds, jitter: leg.reception.jitterMilliseconds, at: now) {
     case .packet(let packet):
       starvedMilliseconds = 0
       guard let header = RTPHeader(packet), let decoder = decoder(for: leg.codec(of: header.payloadType)) else {

@@ -114,7 +114,7 @@ final class PlayoutBuffer {
   }
 
   /// What comes next. `jitter`: milliseconds (RFC 3550) of the stream.
-  func take(packetTime: Int, jitter: Double, at now: MonotonicInstant) -> Turn {
+  func nextTurn(packetTime: Int, jitter: Double, at now: MonotonicInstant) -> Turn {
     self.packetTime = max(packetTime, 1)
     guard var due else { return .filling }
     let target = targetPackets(jitter)

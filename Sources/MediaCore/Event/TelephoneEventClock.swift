@@ -26,7 +26,7 @@ public struct TelephoneEventClock {
     let isStale = now.milliseconds(since: lastArrival) > TelephoneEventReceiver.restart
     lastArrival = max(lastArrival, now)
     var begins = false
-    if event?.take(payload, marker: marker, sequence: sequence, timestamp: timestamp) != true {
+    if event?.accept(payload, marker: marker, sequence: sequence, timestamp: timestamp) != true {
       guard isStale || event?.isLater(than: timestamp) != true else { return nil }
       event = TelephoneEventProgress(payload, sequence: sequence, timestamp: timestamp)
       self.timestamp = start

@@ -30,8 +30,8 @@ struct TelephoneEventProgress {
   /// Whether an event at `timestamp` began before this one.
   func isLater(than timestamp: UInt32) -> Bool { Int32(bitPattern: timestamp &- start) < 0 }
 
-  /// Takes a packet in, if it belongs to this event.
-  mutating func take(_ payload: TelephoneEventPayload, marker: Bool, sequence: UInt16, timestamp: UInt32) -> Bool {
+  /// Accepts a packet, if it belongs to this event.
+  mutating func accept(_ payload: TelephoneEventPayload, marker: Bool, sequence: UInt16, timestamp: UInt32) -> Bool {
     guard payload.code == code else { return false }
     let step = Int(Int32(bitPattern: timestamp &- start))
     let ahead = Int16(bitPattern: sequence &- self.sequence)

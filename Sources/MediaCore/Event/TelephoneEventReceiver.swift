@@ -67,11 +67,11 @@ public struct TelephoneEventReceiver {
     guard codes.contains(Int(payload.code)) else { return }
     let isStale = now.milliseconds(since: lastArrival) > TelephoneEventReceiver.restart
     lastArrival = max(lastArrival, now)
-    if current?.take(payload, marker: marker, sequence: sequence, timestamp: timestamp) == true {
+    if current?.accept(payload, marker: marker, sequence: sequence, timestamp: timestamp) == true {
       if current?.isEnded == true { tell(&digits) }
       return
     }
-    if told?.take(payload, marker: marker, sequence: sequence, timestamp: timestamp) == true { return }
+    if told?.accept(payload, marker: marker, sequence: sequence, timestamp: timestamp) == true { return }
     let event = TelephoneEventProgress(payload, sequence: sequence, timestamp: timestamp)
     if !isStale, let told, told.isLater(than: timestamp) {
       late += 1

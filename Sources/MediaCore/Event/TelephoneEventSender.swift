@@ -55,18 +55,18 @@ public struct TelephoneEventSender {
   /// Puts a key behind those that wait.
   /// - Parameters:
   ///   - code: 0 to 15.
-  ///   - milliseconds: taken into ``durations``.
-  ///   - pause: milliseconds until the next key may begin; taken into ``pauses``.
+  ///   - milliseconds: clamped into ``durations``.
+  ///   - pause: milliseconds until the next key may begin; clamped into ``pauses``.
   /// - Returns: `false` if the code is no key or ``maximumKeys`` wait.
   public mutating func send(_ code: Int, milliseconds: Int, pause: Int, at now: MonotonicInstant) -> Bool {
     guard (0...15).contains(code), keys.count < TelephoneEventSender.maximumKeys else { return false }
-    func taken(_ value: Int, into range: ClosedRange<Int>) -> Int {
+    func clamped(_ value: Int, into range: ClosedRange<Int>) -> Int {
       min(max(value, range.lowerBound), range.upperBound)
     }
     keys.append(
       Key(
-        code: UInt8(code), milliseconds: taken(milliseconds, into: TelephoneEventSender.durations),
-        pause: taken(pause, into: TelephoneEventSender.pauses)))
+        code: UInt8(code), milliseconds: clamped(milliseconds, into: TelephoneEventSender.durations),
+        pause: clamped(pause, into: TelephoneEventSender.pauses)))
     if nextDeadline == nil { nextDeadline = max(now, ready) }
     return true
   }

@@ -110,10 +110,10 @@ public final class RTCPSession {
           senderReport = (sender, NetworkTime.middle(information.networkTime), now)
         }
         if let block = compound.report(on: source, in: part) {
-          take(block, at: now)
+          apply(block, at: now)
           received.reported = true
         }
-      case .extendedReport: take(extended: part, of: compound, at: now)
+      case .extendedReport: apply(extended: part, of: compound, at: now)
       case .goodbye: saysBye = saysBye || compound.says(goodbye: part, of: heard ?? peerSource)
       default: continue
       }
@@ -125,7 +125,7 @@ public final class RTCPSession {
     return received
   }
 
-  private func take(_ block: RTCPReportBlock, at now: MonotonicInstant) {
+  private func apply(_ block: RTCPReportBlock, at now: MonotonicInstant) {
     peerReport = PeerReport(
       lossRate: Double(block.fractionLost) / 256, lost: Int64(block.cumulativeLost),
       jitter: Double(block.jitter) * 1000 / Double(max(clockRate, 1)),
@@ -135,7 +135,7 @@ public final class RTCPSession {
     }
   }
 
-  private func take(extended part: RTCPPacket, of compound: RTCPCompound, at now: MonotonicInstant) {
+  private func apply(extended part: RTCPPacket, of compound: RTCPCompound, at now: MonotonicInstant) {
     if let metrics = compound.voiceMetrics(in: part), metrics.source == source { peerVoiceMetrics = metrics }
     if let sender = compound.sender(of: part), let time = compound.referenceTime(in: part) {
       reference = (sender, NetworkTime.middle(time), now)
@@ -206,7 +206,7 @@ public final class RTCPSession {
   }
 
   private func block(on reception: inout ReceptionStatistics, at now: MonotonicInstant) -> RTCPReportBlock? {
-    guard let interval = reception.takeInterval() else { return nil }
+    guard let interval = reception.nextInterval() else { return nil }
     let report = senderReport.flatMap { $0.source == reception.source ? $0 : nil }
     return RTCPReportBlock(
       source: reception.source, fractionLost: interval.fractionLost, cumulativeLost: interval.cumulativeLost,

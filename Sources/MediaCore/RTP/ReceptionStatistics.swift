@@ -237,7 +237,7 @@ extension ReceptionStatistics {
   }
 
   /// `nil`: nothing came since the report before.
-  mutating func takeInterval() -> Interval? {
+  mutating func nextInterval() -> Interval? {
     guard hasStarted, runReceived > receivedAtReport else { return nil }
     let expected = runExpected
     let expectedInterval = expected - expectedAtReport
@@ -259,7 +259,7 @@ extension ReceptionStatistics {
 
   /// Part of the packets that were lost since it was asked last, 0 to 1; to be asked once a second. Packets that came
   /// late after all make up for it in their own second.
-  public mutating func takeLossRate() -> Double {
+  public mutating func nextLossRate() -> Double {
     let now = Totals(expected: expected, missing: missing)
     defer { atSecond = now }
     let expected = now.expected - atSecond.expected

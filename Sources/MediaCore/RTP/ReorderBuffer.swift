@@ -7,7 +7,7 @@ public import SecureTransport
 /// ```
 /// if reorder.pass(sequence) { use(packet) } else { _ = reorder.insert(packet, sequence, at: now) }
 /// loop: while true {
-///   switch reorder.take(at: now) {
+///   switch reorder.releaseNext(at: now) {
 ///   case .packet(let held): use(held)
 ///   case .missing(let count): conceal(count)
 ///   case .wait, .empty: break loop
@@ -39,7 +39,7 @@ public final class ReorderBuffer {
     /// Its place was given up, or it was handed out before.
     case late
     case duplicate
-    /// There is no room: what is due was not taken.
+    /// There is no room: what is due was not released.
     case full
   }
 
@@ -59,7 +59,7 @@ public final class ReorderBuffer {
   /// Packets that came when their place was given up, since the start.
   public private(set) var late: UInt64 = 0
 
-  /// Microseconds that the packet taken last had waited.
+  /// Microseconds that the packet released last had waited.
   public private(set) var lastWait: Int64 = 0
 
   private var hasStarted = false
@@ -81,12 +81,12 @@ public final class ReorderBuffer {
   /// No packet is held.
   public var isEmpty: Bool { count == 0 }
 
-  /// When ``take(at:)`` gives something although nothing new came.
+  /// When ``releaseNext(at:)`` gives something although nothing new came.
   public var nextDeadline: MonotonicInstant? {
     count == 0 ? nil : earliestArrival.advanced(byMicroseconds: maximumDelay)
   }
 
-  /// True: the packet is the one that is due and may be used where it is; what it held up is then to be taken. False:
+  /// True: the packet is the one that is due and may be used where it is; what it held up is then to be released. False:
   /// it is to be inserted.
   public func pass(_ sequence: UInt16) -> Bool {
     if sequence != next || !hasStarted {
@@ -97,7 +97,7 @@ public final class ReorderBuffer {
     return true
   }
 
-  /// Copies a packet that did not ``pass(_:)``. ``take(at:)`` is to be asked afterwards.
+  /// Copies a packet that did not ``pass(_:)``. ``releaseNext(at:)`` is to be asked afterwards.
   public func insert(_ packet: PacketBuffer, _ sequence: UInt16, at now: MonotonicInstant) -> Insertion {
     if !hasStarted {
       hasStarted = true
@@ -132,7 +132,7 @@ public final class ReorderBuffer {
   }
 
   /// What is due now. To be asked until it says ``Release/wait(until:)`` or ``Release/empty``.
-  public func take(at now: MonotonicInstant) -> Release {
+  public func releaseNext(at now: MonotonicInstant) -> Release {
     guard count > 0 else { return .empty }
     var index = first(ofNextRun: false)
     if index == nil {
@@ -161,7 +161,7 @@ public final class ReorderBuffer {
   }
 
   /// Another source begins: what is held is due at once, and the next packet that comes is in order whatever its number.
-  /// To be called, and everything taken, before that packet is shown to ``pass(_:)``.
+  /// To be called, and everything released, before that packet is shown to ``pass(_:)``.
   public func restart() {
     guard count > 0 else {
       hasStarted = false

@@ -49,14 +49,14 @@ public struct DeckDifference: Sequence, IteratorProtocol, Sendable {
       let newKey = newPosition < new.entries.count ? new.entries[newPosition].key : .max
       let key = Swift.min(oldKey, newKey)
       guard key != .max else { return nil }
-      let oldRows = oldKey == key ? DeckDifference.takeGroup(old, &oldPosition) : oldPosition..<oldPosition
-      let newRows = newKey == key ? DeckDifference.takeGroup(new, &newPosition) : newPosition..<newPosition
+      let oldRows = oldKey == key ? DeckDifference.nextGroup(old, &oldPosition) : oldPosition..<oldPosition
+      let newRows = newKey == key ? DeckDifference.nextGroup(new, &newPosition) : newPosition..<newPosition
       compare(oldRows, newRows)
     }
     return waiting.popLast()
   }
 
-  private static func takeGroup(_ deck: RateDeck, _ position: inout Int) -> Range<Int> {
+  private static func nextGroup(_ deck: RateDeck, _ position: inout Int) -> Range<Int> {
     let start = position
     let key = deck.entries[start].key
     while position < deck.entries.count, deck.entries[position].key == key { position += 1 }

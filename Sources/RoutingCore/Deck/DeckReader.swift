@@ -66,7 +66,7 @@ public struct DeckReader: Sendable {
         isSkippingLine = false
       } else {
         carry(bytes[..<newline])
-        takeCarried()
+        parseCarriedLine()
       }
       start = newline + 1
     }
@@ -75,7 +75,7 @@ public struct DeckReader: Sendable {
         carry(bytes[start...])
         return
       }
-      take(UnsafeBufferPointer(rebasing: bytes[start..<newline]))
+      parseLine(UnsafeBufferPointer(rebasing: bytes[start..<newline]))
       start = newline + 1
     }
   }
@@ -83,7 +83,7 @@ public struct DeckReader: Sendable {
   /// Ends the file.
   /// - Throws: ``DeckRefusal`` with every fault of the file, up to its limit.
   public consuming func finish() throws(DeckRefusal) -> RateDeck {
-    if !carried.isEmpty { takeCarried() }
+    if !carried.isEmpty { parseCarriedLine() }
     if columns.isEmpty, headerIsUsable {
       refuse(1, 1, .prefix, "csv.header", "there is no header line", "a first line such as prefix,name,rate,increment")
     } else if headerIsUsable, rowCount > 0, currency == nil, !hasColumn.contains(.currency) || errorCount == 0 {
@@ -124,11 +124,11 @@ public struct DeckReader: Sendable {
       "at most \(DeckReader.maximumLineBytes) bytes a line")
   }
 
-  private mutating func takeCarried() {
+  private mutating func parseCarriedLine() {
     if isSkippingLine { return }
     let bytes = carried
     carried.removeAll(keepingCapacity: true)
-    bytes.withUnsafeBufferPointer { take($0) }
+    bytes.withUnsafeBufferPointer { parseLine($0) }
   }
 
   private mutating func refuse(
@@ -148,7 +148,7 @@ public struct DeckReader: Sendable {
 // MARK: - Lines
 
 extension DeckReader {
-  private mutating func take(_ whole: UnsafeBufferPointer<UInt8>) {
+  private mutating func parseLine(_ whole: UnsafeBufferPointer<UInt8>) {
     var bytes = whole
     if bytes.last == 0x0D { bytes = UnsafeBufferPointer(rebasing: bytes.dropLast()) }
     if bytes.count > DeckReader.maximumLineBytes {
@@ -162,9 +162,9 @@ extension DeckReader {
     if bytes.isEmpty { return }
     guard headerIsUsable else { return }
     if columns.isEmpty {
-      takeHeader(bytes)
+      parseHeader(bytes)
     } else if split(bytes) {
-      takeRow(bytes)
+      parseRow(bytes)
     }
   }
 
@@ -234,7 +234,7 @@ extension DeckReader {
     bytes[..<min(offset, bytes.count)].reduce(1) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }
   }
 
-  private mutating func takeHeader(_ bytes: UnsafeBufferPointer<UInt8>) {
+  private mutating func parseHeader(_ bytes: UnsafeBufferPointer<UInt8>) {
     // Outside quotes, whichever delimiter is there most often; comma when in doubt.
     var counts = (comma: 0, semicolon: 0, tab: 0)
     var isInQuotes = false
@@ -334,7 +334,7 @@ extension DeckReader {
 // MARK: - Rows
 
 extension DeckReader {
-  private mutating func takeRow(_ bytes: UnsafeBufferPointer<UInt8>) {
+  private mutating func parseRow(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard fields.count == columns.count else {
       let place =
         fields.count > columns.count ? character(bytes, fields[columns.count].start) : character(bytes, bytes.count)
@@ -378,7 +378,7 @@ extension DeckReader {
         name = UnsafeBufferPointer(rebasing: bytes[field.start..<field.end])
         check(name: name, bytes, field)
         if field.hasDoubledQuotes { undouble(bytes, field) }
-      case .currency: takeCurrency(bytes, field)
+      case .currency: parseCurrency(bytes, field)
       case .unit:
         if let value = whole(bytes, field, column, 1...DeckReader.maximumUnit) { unit = value }
       case .fee: terms.fee = price(bytes, field, column) ?? 0
@@ -394,8 +394,8 @@ extension DeckReader {
       case .maximumSeconds:
         terms.maximumSeconds = whole(bytes, field, column, 1...Tariff.maximumSeconds) ?? Tariff.maximumSeconds
       case .maximumCost: terms.maximumCost = price(bytes, field, column)
-      case .flags: takeFlags(bytes, field, &terms)
-      case .rejectCalls: takeReject(bytes, field, &terms)
+      case .flags: parseFlags(bytes, field, &terms)
+      case .rejectCalls: parseReject(bytes, field, &terms)
       }
     }
     terms.increment = increment ?? min(max(initial ?? 1, 1), Tariff.maximumIncrement)
@@ -577,7 +577,7 @@ extension DeckReader {
     return NanoUnits(product / unit)
   }
 
-  private mutating func takeCurrency(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field) {
+  private mutating func parseCurrency(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field) {
     if let currency, field.end - field.start == 3, currency.matches(bytes, from: field.start) { return }
     do throws(InvalidValue) {
       let found = try Currency(String(decoding: bytes[field.start..<field.end], as: UTF8.self))
@@ -605,7 +605,7 @@ extension DeckReader {
     return 0
   }
 
-  private mutating func takeFlags(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ terms: inout RateTerms) {
+  private mutating func parseFlags(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ terms: inout RateTerms) {
     var start = field.start
     var isAtAnswer = false
     while start < field.end {
@@ -631,7 +631,7 @@ extension DeckReader {
     }
   }
 
-  private mutating func takeReject(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ terms: inout RateTerms) {
+  private mutating func parseReject(_ bytes: UnsafeBufferPointer<UInt8>, _ field: Field, _ terms: inout RateTerms) {
     // A field is a range of these bytes that the splitter found in them.
     switch String(decoding: bytes[field.start..<field.end], as: UTF8.self).lowercased() {
     case "true", "t", "yes", "1": terms.flags.insert(.blocked)
@@ -708,14 +708,16 @@ private struct InstantScan {
     return value
   }
 
-  private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+  private mutating func consume(_ byte: Unicode.Scalar) -> Bool {
     guard offset < bytes.count, bytes[offset] == UInt8(ascii: byte) else { return false }
     offset += 1
     return true
   }
 
   mutating func date() -> CivilDate? {
-    guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2) else { return nil }
+    guard let year = number(4), consume("-"), let month = number(2), consume("-"), let day = number(2) else {
+      return nil
+    }
     guard let date = CivilDate(year: year, month: Int(month), day: Int(day)) else {
       offset = 0
       return nil
@@ -725,16 +727,18 @@ private struct InstantScan {
 
   /// Milliseconds of the UTC day; outside of it when the zone shifts the day.
   mutating func timeWithZone() -> Int64? {
-    guard take("T") || take("t") else { return nil }
+    guard consume("T") || consume("t") else { return nil }
     let start = offset
-    guard let hour = number(2), take(":"), let minute = number(2), take(":"), let second = number(2) else { return nil }
+    guard let hour = number(2), consume(":"), let minute = number(2), consume(":"), let second = number(2) else {
+      return nil
+    }
     // A leap second has no millisecond of its own.
     guard hour < 24, minute < 60, second < 60 else {
       offset = start
       return nil
     }
     var milliseconds: Int64 = 0
-    if take(".") {
+    if consume(".") {
       var unit: Int64 = 100
       guard let first = number(1) else { return nil }
       milliseconds = first * unit
@@ -745,11 +749,11 @@ private struct InstantScan {
       }
     }
     let inDay = (hour * 3600 + minute * 60 + second) * 1000 + milliseconds
-    if take("Z") || take("z") { return inDay }
+    if consume("Z") || consume("z") { return inDay }
     let zoneStart = offset
-    let sign: Int64 = take("-") ? -1 : 1
-    guard sign < 0 || take("+") else { return nil }
-    guard let zoneHour = number(2), take(":"), let zoneMinute = number(2) else { return nil }
+    let sign: Int64 = consume("-") ? -1 : 1
+    guard sign < 0 || consume("+") else { return nil }
+    guard let zoneHour = number(2), consume(":"), let zoneMinute = number(2) else { return nil }
     guard zoneHour < 24, zoneMinute < 60 else {
       offset = zoneStart
       return nil

@@ -102,7 +102,7 @@ struct MessageWriter {
       }
       var cursor = ValueCursor(Array(content.contentType.utf8))
       let type = cursor.run(while: MessageCharacter.isToken)
-      guard !type.isEmpty, cursor.take(UInt8(ascii: "/")), !cursor.run(while: MessageCharacter.isToken).isEmpty,
+      guard !type.isEmpty, cursor.consume(UInt8(ascii: "/")), !cursor.run(while: MessageCharacter.isToken).isEmpty,
         cursor.parameters({ _, _ in }), cursor.peek == nil
       else { throw MessageWriter.refusal("contentType", "the body's type is not type/subtype") }
       try field("Content-Type", content.contentType)

@@ -95,7 +95,7 @@ extension DialogFields {
     repeat {
       cursor.skipBlanks()
       let type = cursor.run(while: MessageCharacter.isToken)
-      guard !type.isEmpty, cursor.take(UInt8(ascii: "/")) else { return nil }
+      guard !type.isEmpty, cursor.consume(UInt8(ascii: "/")) else { return nil }
       let subtype = cursor.run(while: MessageCharacter.isToken)
       guard !subtype.isEmpty else { return nil }
       var isWanted = true
@@ -109,7 +109,7 @@ extension DialogFields {
         reader.equals(type, "application") && (reader.equals(subtype, "sdp") || reader.equals(subtype, "*"))
         || reader.equals(type, "*") && reader.equals(subtype, "*")
       if holds, isWanted { isAllowed = true }
-    } while cursor.take(MessageCharacter.comma)
+    } while cursor.consume(MessageCharacter.comma)
     cursor.skipBlanks()
     return cursor.peek == nil ? isAllowed : nil
   }

@@ -13,7 +13,7 @@ extension DialogSession {
       context.respond(transaction, OutgoingResponse(491))
       return
     }
-    take(request, transaction, .invite)
+    receiveOffer(request, transaction, .invite)
   }
 
   /// RFC 3311 section 5.2; before the answer as well.
@@ -22,7 +22,7 @@ extension DialogSession {
       context.respond(transaction, refusal)
       return
     }
-    take(request, transaction, .update)
+    receiveOffer(request, transaction, .update)
   }
 
   /// Whether the peer may have sent its request before it heard our answer.
@@ -37,7 +37,7 @@ extension DialogSession {
     return OutgoingResponse(422, fields: SessionTimerHeaders(minimum: minimum).fields)
   }
 
-  func take(_ request: SIPMessage, _ transaction: TransactionID, _ kind: OfferAnswerState.Request) {
+  func receiveOffer(_ request: SIPMessage, _ transaction: TransactionID, _ kind: OfferAnswerState.Request) {
     let description = request.sessionDescription
     switch offers.receive(kind, description: description != nil, context.identifiers) {
     case .refuse(let status, let seconds):

@@ -44,7 +44,7 @@ extension DialogSession {
     if let refusal = request.bodyRefusal {
       context.respond(transaction, refusal)
     } else {
-      take(request, transaction, .prack)
+      receiveOffer(request, transaction, .prack)
     }
     if let next, let invitation { context.respond(invitation, next) }
     proceed()

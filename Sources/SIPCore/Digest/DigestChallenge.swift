@@ -49,11 +49,11 @@ public struct DigestChallenge: Hashable, Sendable {
       parsing: bytes, kind: "digest challenge", scheme: "Digest", limits: limits)
     realm = try parameters.require("realm")
     nonce = try parameters.require("nonce")
-    opaque = parameters.take("opaque")
-    domain = parameters.take("domain")
-    isStale = parameters.take("stale")?.lowercased() == "true"
-    algorithmToken = try parameters.takeToken("algorithm")
-    qualityTokens = (parameters.take("qop") ?? "").utf8
+    opaque = parameters.extract("opaque")
+    domain = parameters.extract("domain")
+    isStale = parameters.extract("stale")?.lowercased() == "true"
+    algorithmToken = try parameters.extractToken("algorithm")
+    qualityTokens = (parameters.extract("qop") ?? "").utf8
       .split { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
       .map { String(decoding: $0, as: UTF8.self) }
     others = parameters.others

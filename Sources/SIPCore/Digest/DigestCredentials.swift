@@ -65,11 +65,11 @@ public struct DigestCredentials: Hashable, Sendable {
     guard (1...DigestCredentials.maximumResponseLength).contains(response.utf8.count),
       response.utf8.allSatisfy({ Hexadecimal.digit($0) != nil })
     else { throw parameters.refusal("response", "the response is not hexadecimal digits") }
-    algorithmToken = try parameters.takeToken("algorithm")
-    cnonce = parameters.take("cnonce")
-    opaque = parameters.take("opaque")
-    nonceCount = try parameters.takeNonceCount()
-    if let token = parameters.take("qop"), !token.isEmpty {
+    algorithmToken = try parameters.extractToken("algorithm")
+    cnonce = parameters.extract("cnonce")
+    opaque = parameters.extract("opaque")
+    nonceCount = try parameters.extractNonceCount()
+    if let token = parameters.extract("qop"), !token.isEmpty {
       guard let known = QualityOfProtection(token: token) else {
         throw parameters.refusal("qop", "qop is neither auth nor auth-int")
       }

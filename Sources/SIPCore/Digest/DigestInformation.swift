@@ -19,11 +19,11 @@ public struct DigestInformation: Hashable, Sendable {
   public init(parsing text: some StringProtocol, limits: DigestLimits = .standard) throws(InvalidValue) {
     var parameters = try DigestParameters(
       parsing: Array(text.utf8), kind: "authentication information", scheme: nil, limits: limits)
-    nextNonce = parameters.take("nextnonce")
+    nextNonce = parameters.extract("nextnonce")
     guard nextNonce != "" else { throw parameters.refusal("nextnonce", "the next nonce is empty") }
-    responseAuthentication = parameters.take("rspauth")
-    quality = parameters.take("qop").flatMap { QualityOfProtection(token: $0) }
-    cnonce = parameters.take("cnonce")
-    nonceCount = try parameters.takeNonceCount()
+    responseAuthentication = parameters.extract("rspauth")
+    quality = parameters.extract("qop").flatMap { QualityOfProtection(token: $0) }
+    cnonce = parameters.extract("cnonce")
+    nonceCount = try parameters.extractNonceCount()
   }
 }

@@ -56,20 +56,20 @@ struct DigestParameters {
   }
 
   /// Takes a parameter out of the list.
-  mutating func take(_ name: String) -> String? {
+  mutating func extract(_ name: String) -> String? {
     guard let index = remaining.firstIndex(where: { $0.name == name }) else { return nil }
     return remaining.remove(at: index).value
   }
 
   /// - Throws: ``InvalidValue`` with rule `digest.missing`.
   mutating func require(_ name: String) throws(InvalidValue) -> String {
-    guard let value = take(name) else { throw refusal("missing", "the parameter \(name) is missing") }
+    guard let value = extract(name) else { throw refusal("missing", "the parameter \(name) is missing") }
     return value
   }
 
   /// A value that must be a token, as it is printed without quotes.
-  mutating func takeToken(_ name: String) throws(InvalidValue) -> String? {
-    guard let value = take(name) else { return nil }
+  mutating func extractToken(_ name: String) throws(InvalidValue) -> String? {
+    guard let value = extract(name) else { return nil }
     guard !value.isEmpty, value.utf8.allSatisfy(MessageCharacter.isToken) else {
       throw refusal(name, "the value of \(name) is not a token")
     }
@@ -77,15 +77,15 @@ struct DigestParameters {
   }
 
   /// The eight hexadecimal digits of `nc`.
-  mutating func takeNonceCount() throws(InvalidValue) -> UInt32? {
-    guard let value = take("nc") else { return nil }
+  mutating func extractNonceCount() throws(InvalidValue) -> UInt32? {
+    guard let value = extract("nc") else { return nil }
     guard value.utf8.count == 8, let bytes = Hexadecimal.bytes(value) else {
       throw refusal("nc", "nc is not eight hexadecimal digits")
     }
     return bytes.reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// What was not taken, in the order written.
+  /// What was not extracted, in the order written.
   var others: [DigestParameter] { remaining }
 
   func refusal(_ rule: String, _ problem: String) -> InvalidValue {

@@ -43,18 +43,18 @@ struct FieldValueReader {
     while next == UInt8(ascii: " ") || next == UInt8(ascii: "\t") { offset += 1 }
   }
 
-  /// Takes one byte if it is next.
-  mutating func take(_ character: Unicode.Scalar) -> Bool {
+  /// Consumes one byte if it is next.
+  mutating func consume(_ character: Unicode.Scalar) -> Bool {
     guard let next, UInt32(next) == character.value else { return false }
     offset += 1
     return true
   }
 
-  /// A separator with the white space it may have on both sides.
-  mutating func takeSeparator(_ character: Unicode.Scalar) -> Bool {
+  /// Consumes a separator with the white space it may have on both sides.
+  mutating func consumeSeparator(_ character: Unicode.Scalar) -> Bool {
     let start = offset
     skipSpace()
-    guard take(character) else {
+    guard consume(character) else {
       offset = start
       return false
     }
@@ -90,7 +90,7 @@ struct FieldValueReader {
   /// - Throws: ``InvalidValue`` with rules `<rule>.quote`, `<rule>.character`.
   mutating func quotedString() throws(InvalidValue) -> String {
     let start = offset
-    guard take("\"") else { throw invalid("quote", "\(nextName) stands where a quoted text begins") }
+    guard consume("\"") else { throw invalid("quote", "\(nextName) stands where a quoted text begins") }
     var text: [UInt8] = []
     while let byte = next {
       offset += 1
@@ -114,10 +114,10 @@ struct FieldValueReader {
   /// One `;name` or `;name=value` (`generic-param`), if one is next; the value without quotes.
   /// - Throws: ``InvalidValue`` with rules `<rule>.parameter`, `<rule>.quote`, `<rule>.character`.
   mutating func parameter() throws(InvalidValue) -> (name: String, value: String?)? {
-    guard takeSeparator(";") else { return nil }
+    guard consumeSeparator(";") else { return nil }
     let name = token()
     guard !name.isEmpty else { throw invalid("parameter", "\(nextName) stands where a parameter's name begins") }
-    guard takeSeparator("=") else { return (name, nil) }
+    guard consumeSeparator("=") else { return (name, nil) }
     if next == UInt8(ascii: "\"") { return (name, try quotedString()) }
     let value = run { byte in
       MessageCharacter.isToken(byte) || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")

@@ -53,7 +53,7 @@ public struct ReasonHeader: Hashable, Sendable {
           throw reader.invalid("many", "more than \(maximumReasons) reasons")
         }
         reasons.append(try reason(&reader))
-      } while reader.takeSeparator(",")
+      } while reader.consumeSeparator(",")
       reader.skipSpace()
       guard reader.isAtEnd else { throw reader.invalid("end", "\(reader.nextName) stands after a reason") }
       return (reasons, nil)

@@ -66,7 +66,7 @@ public struct RetryAfter: Hashable, Sendable {
   /// A comment without its outer brackets, if one is next.
   private static func comment(_ reader: inout FieldValueReader) throws(InvalidValue) -> String? {
     let start = reader.offset
-    guard reader.take("(") else { return nil }
+    guard reader.consume("(") else { return nil }
     var depth = 1
     var text: [UInt8] = []
     while let byte = reader.next {

@@ -79,7 +79,7 @@ public struct WarningHeader: Hashable, Sendable {
       repeat {
         guard values.count < maximumValues else { throw reader.invalid("many", "more than \(maximumValues) warnings") }
         values.append(try warning(&reader))
-      } while reader.takeSeparator(",")
+      } while reader.consumeSeparator(",")
       reader.skipSpace()
       guard reader.isAtEnd else { throw reader.invalid("end", "\(reader.nextName) stands after a warning") }
       return (values, nil)

@@ -27,7 +27,7 @@ public struct TokenList: Hashable, Sendable {
         let token = reader.token()
         guard !token.isEmpty else { throw reader.invalid("token", "\(reader.nextName) stands where a token begins") }
         tokens.append(token)
-      } while reader.takeSeparator(",")
+      } while reader.consumeSeparator(",")
       reader.skipSpace()
       guard reader.isAtEnd else { throw reader.invalid("end", "\(reader.nextName) stands after a token") }
     }

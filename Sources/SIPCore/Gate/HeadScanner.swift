@@ -308,7 +308,7 @@ struct HeadScanner {
     }
     if end - start > limits.lineBytes { note(.lineBytes, start + limits.lineBytes) }
     if lines > limits.lineCount { note(.lineCount, start) }
-    guard let colon, let name = takeName(start..<colon) else {
+    guard let colon, let name = repairName(start..<colon) else {
       hasUnreadableName = true
       return note(.headerName, start)
     }
@@ -326,7 +326,7 @@ struct HeadScanner {
   }
 
   /// A token with white space behind it; the colon is moved up to it, so that no spelling slips past a filter.
-  private mutating func takeName(_ range: Range<Int>) -> Range<Int>? {
+  private mutating func repairName(_ range: Range<Int>) -> Range<Int>? {
     var end = range.lowerBound
     while end < range.upperBound, MessageCharacter.isToken(bytes[end]) { end += 1 }
     guard end > range.lowerBound, bytes[end..<range.upperBound].allSatisfy(MessageCharacter.isBlank) else { return nil }

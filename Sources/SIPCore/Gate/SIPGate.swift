@@ -47,7 +47,7 @@ public enum SIPGate {
     if count > received.count { scanner.note(.messageBytes, limits.messageBytes(transport)) }
     scanner.scan()
     if !transport.isStream { scanner.completeHead() }
-    let (body, trailing) = takeBody(&scanner, transport, limits)
+    let (body, trailing) = delimitBody(&scanner, transport, limits)
     guard let startLine = scanner.startLine else {
       return .failure(GateRefusal(.notSIP, at: 0, in: nil))
     }
@@ -61,7 +61,7 @@ public enum SIPGate {
   }
 
   /// Content-Length against the bytes that are there (RFC 3261 sections 18.3 and 20.14).
-  private static func takeBody(
+  private static func delimitBody(
     _ scanner: inout HeadScanner, _ transport: SIPTransport, _ limits: GateLimits
   ) -> (body: Range<Int>, trailing: Int) {
     let start = scanner.position

@@ -64,7 +64,7 @@ public struct ScannedMessage: Sendable {
           hasMalformedVia = true
           break
         }
-      } while cursor.take(MessageCharacter.comma)
+      } while cursor.consume(MessageCharacter.comma)
     }
     // An answer with half of the list would go astray, and the whole one is too much work.
     self.vias = vias.count > maximumVias ? [] : vias

@@ -24,16 +24,16 @@ public struct ScannedVia: Hashable, Sendable {
   init?(_ cursor: inout ValueCursor) {
     let start = cursor.position
     let name = cursor.run(while: MessageCharacter.isToken)
-    guard cursor.equals(name, "sip"), cursor.take(UInt8(ascii: "/")) else { return nil }
+    guard cursor.equals(name, "sip"), cursor.consume(UInt8(ascii: "/")) else { return nil }
     let version = cursor.run(while: MessageCharacter.isToken)
-    guard !version.isEmpty, cursor.take(UInt8(ascii: "/")) else { return nil }
+    guard !version.isEmpty, cursor.consume(UInt8(ascii: "/")) else { return nil }
     let transport = cursor.run(while: MessageCharacter.isToken)
     guard !transport.isEmpty, let blank = cursor.peek, MessageCharacter.isBlank(blank) else { return nil }
     cursor.skipBlanks()
     guard let host = ScannedHost.host(&cursor) else { return nil }
     var isWellFormed = cursor.equals(version, "2.0")
     var port: UInt16?
-    if cursor.take(MessageCharacter.colon) {
+    if cursor.consume(MessageCharacter.colon) {
       let digits = cursor.run(while: MessageCharacter.isDigit)
       if case .value(let number) = ScannedNumber(cursor.bytes[digits]), number > 0, number <= 65_535 {
         port = UInt16(number)

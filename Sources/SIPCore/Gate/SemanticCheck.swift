@@ -112,7 +112,7 @@ public enum SemanticCheck {
     var cursor = ValueCursor(message.bytes, header.value)
     repeat {
       guard ScannedAddress(&cursor) != nil else { return false }
-    } while cursor.take(MessageCharacter.comma)
+    } while cursor.consume(MessageCharacter.comma)
     return cursor.peek == nil
   }
 
@@ -120,7 +120,7 @@ public enum SemanticCheck {
   private static func contentType(_ header: HeaderField, in message: ScannedMessage) -> GateRule? {
     var cursor = ValueCursor(message.bytes, header.value)
     let type = cursor.run(while: MessageCharacter.isToken)
-    guard !type.isEmpty, cursor.take(UInt8(ascii: "/")) else { return .contentType }
+    guard !type.isEmpty, cursor.consume(UInt8(ascii: "/")) else { return .contentType }
     guard !cursor.run(while: MessageCharacter.isToken).isEmpty else { return .contentType }
     var hasBoundary = false
     let reader = cursor

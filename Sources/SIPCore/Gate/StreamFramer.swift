@@ -58,9 +58,9 @@ public struct StreamFramer: Sendable {
       case .closed: return
       case .between:
         let byte = bytes[index]
-        if takesKeepAlive(byte, into: &events) { index += 1 }
+        if consumeKeepAlive(byte, into: &events) { index += 1 }
       case .head:
-        index = takeHead(bytes, from: index, into: &events)
+        index = scanHead(bytes, from: index, into: &events)
       case .body(let total):
         let end = min(bytes.count, index + total - buffer.count)
         buffer += bytes[index..<end]
@@ -71,7 +71,7 @@ public struct StreamFramer: Sendable {
   }
 
   /// - Returns: Whether the byte belongs to the empty lines between messages.
-  private mutating func takesKeepAlive(_ byte: UInt8, into events: inout [Event]) -> Bool {
+  private mutating func consumeKeepAlive(_ byte: UInt8, into events: inout [Event]) -> Bool {
     switch (matched, byte) {
     case (0, MessageCharacter.cr):
       matched = 1
@@ -97,7 +97,7 @@ public struct StreamFramer: Sendable {
     }
   }
 
-  private mutating func takeHead(_ bytes: [UInt8], from start: Int, into events: inout [Event]) -> Int {
+  private mutating func scanHead(_ bytes: [UInt8], from start: Int, into events: inout [Event]) -> Int {
     var index = start
     while index < bytes.count {
       let byte = bytes[index]

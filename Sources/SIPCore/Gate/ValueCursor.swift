@@ -20,8 +20,8 @@ struct ValueCursor {
     while position < end, MessageCharacter.isBlank(bytes[position]) { position += 1 }
   }
 
-  /// Takes this one byte with the white space around it.
-  mutating func take(_ byte: UInt8) -> Bool {
+  /// Consumes this one byte with the white space around it.
+  mutating func consume(_ byte: UInt8) -> Bool {
     skipBlanks()
     guard peek == byte else { return false }
     position += 1
@@ -52,10 +52,10 @@ struct ValueCursor {
   /// `;name=value` parameters up to a comma or the end; the cursor stays where they end.
   /// - Returns: Whether each one is well formed.
   mutating func parameters(_ visit: (_ name: Range<Int>, _ value: Range<Int>?) -> Void) -> Bool {
-    while take(MessageCharacter.semicolon) {
+    while consume(MessageCharacter.semicolon) {
       let name = run(while: MessageCharacter.isToken)
       guard !name.isEmpty else { return false }
-      guard take(MessageCharacter.equals) else {
+      guard consume(MessageCharacter.equals) else {
         visit(name, nil)
         continue
       }

@@ -123,7 +123,7 @@ public enum MessageParser {
     repeat {
       guard let via = try? Via(&cursor, isStrict: false) else { throw Fault(offset: header.value.lowerBound) }
       vias.append(via)
-    } while cursor.take(MessageCharacter.comma)
+    } while cursor.consume(MessageCharacter.comma)
     guard cursor.peek == nil else { throw Fault(offset: cursor.position) }
   }
 
@@ -138,7 +138,7 @@ public enum MessageParser {
         // The cursor stands behind the address: another one in the list may be of use.
         guard error.rule == "uri.scheme", header.kind == .contact else { throw Fault(offset: header.value.lowerBound) }
       }
-    } while cursor.take(MessageCharacter.comma)
+    } while cursor.consume(MessageCharacter.comma)
     guard cursor.peek == nil else { throw Fault(offset: cursor.position) }
   }
 }

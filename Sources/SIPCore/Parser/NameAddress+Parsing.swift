@@ -27,7 +27,7 @@ extension NameAddress {
         throw refusal("many", cursor.position, "more than \(maximumAddresses) addresses")
       }
       addresses.append(try NameAddress(&cursor))
-    } while cursor.take(MessageCharacter.comma)
+    } while cursor.consume(MessageCharacter.comma)
     guard cursor.peek == nil else {
       throw refusal("end", cursor.position, "\(cursor.nextName) stands behind the address")
     }

@@ -30,11 +30,11 @@ extension Via {
     let start = cursor.position
     func refusal(_ rule: String, _ problem: String) -> InvalidValue { Via.refusal(rule, start, problem) }
     let name = cursor.run(while: MessageCharacter.isToken)
-    guard cursor.equals(name, "sip"), cursor.take(UInt8(ascii: "/")) else {
+    guard cursor.equals(name, "sip"), cursor.consume(UInt8(ascii: "/")) else {
       throw refusal("protocol", "the element does not begin with SIP/")
     }
     let version = cursor.run(while: MessageCharacter.isToken)
-    guard cursor.equals(version, "2.0"), cursor.take(UInt8(ascii: "/")) else {
+    guard cursor.equals(version, "2.0"), cursor.consume(UInt8(ascii: "/")) else {
       throw refusal("protocol", "the version is not 2.0")
     }
     let transport = cursor.run(while: MessageCharacter.isToken)
@@ -48,7 +48,7 @@ extension Via {
     }
     let host = try SIPHost(signalled: cursor.bytes[written], base: hostStart)
     var port: UInt16?
-    if cursor.take(MessageCharacter.colon) {
+    if cursor.consume(MessageCharacter.colon) {
       let digits = cursor.run(while: MessageCharacter.isDigit)
       guard let number = ScannedNumber(cursor.bytes[digits]).number, number > 0, let value = UInt16(exactly: number)
       else { throw Via.refusal("port", digits.lowerBound, "the port is no number of 1 to 65535") }

@@ -438,7 +438,7 @@ final class OutgoingCallMachine: CallMachine {
 
   /// An offer in a provisional response whose INVITE has its final response waits for nothing any more.
   private func abandonPendingOffer() {
-    if let pendingOffer { _ = context.take(pendingOffer.exchange) }
+    if let pendingOffer { _ = context.closeExchange(pendingOffer.exchange) }
     pendingOffer = nil
     answerDeadline = nil
   }
@@ -761,7 +761,7 @@ final class OutgoingCallMachine: CallMachine {
       cancel(.noAnswer)
     }
     if isDue(answerDeadline), let pending = pendingOffer {
-      _ = context.take(pending.exchange)
+      _ = context.closeExchange(pending.exchange)
       refusePending(pending, status: 488, warning: nil)
     }
     if isDue(windowEnd) { closeWindow() }

@@ -333,9 +333,11 @@ public final class UserAgent {
       .refuseTransfer(let call, _), .reportTransfer(let call, _):
       with(call) { $0.handle(command) }
     case .answer(let exchange, let body):
-      if let call = context.take(exchange) { with(call) { $0.answer(exchange, body) } }
+      if let call = context.closeExchange(exchange) { with(call) { $0.answer(exchange, body) } }
     case .refuse(let exchange, let status, let warning):
-      if let call = context.take(exchange) { with(call) { $0.refuse(exchange, status: status, warning: warning) } }
+      if let call = context.closeExchange(exchange) {
+        with(call) { $0.refuse(exchange, status: status, warning: warning) }
+      }
     case .ping(let id, let query): ping(id, query)
     case .register(let id, let registration): register(id, registration)
     case .unregister(let id): unregister(id)
@@ -372,7 +374,7 @@ public final class UserAgent {
 
   private func located(_ location: LocationID, _ paths: [SIPPath]) {
     context.meet(paths)
-    switch context.take(location) {
+    switch context.removeOwner(of: location) {
     case .call(let call): with(call) { ($0 as? OutgoingCallMachine)?.located(paths) }
     case .query(let id): with(query: id) { $0.located(paths) }
     case .registration(let id): with(registration: id) { $0.located(paths) }

@@ -244,7 +244,7 @@ final class UserAgentContext: AgentContext {
   }
 
   /// The call of an offer that was reported, once.
-  func take(_ exchange: ExchangeID) -> CallHandle? {
+  func closeExchange(_ exchange: ExchangeID) -> CallHandle? {
     guard let call = exchanges.removeValue(forKey: exchange) else { return nil }
     exchangesOfCalls[call]?.removeAll { $0 == exchange }
     if exchangesOfCalls[call]?.isEmpty == true { exchangesOfCalls[call] = nil }
@@ -272,5 +272,5 @@ final class UserAgentContext: AgentContext {
     ]
   }
 
-  func take(_ location: LocationID) -> TransactionOwner? { locations.removeValue(forKey: location) }
+  func removeOwner(of location: LocationID) -> TransactionOwner? { locations.removeValue(forKey: location) }
 }

@@ -86,14 +86,16 @@ public struct STUNMessage {
       else { return nil }
       hasFingerprint = true
     } else if integrityOffset == nil {
-      guard take(attribute, type, value, at: offset) else { return nil }
+      guard readValue(attribute, type, value, at: offset) else { return nil }
     }
     // Nothing else behind the integrity counts (RFC 8489 section 14.5): anyone could have added it.
     return next
   }
 
   /// False for a value of the wrong length. Of several attributes of one type the first counts.
-  private mutating func take(_ attribute: STUNAttribute?, _ type: UInt16, _ value: Range<Int>, at offset: Int) -> Bool {
+  private mutating func readValue(
+    _ attribute: STUNAttribute?, _ type: UInt16, _ value: Range<Int>, at offset: Int
+  ) -> Bool {
     switch attribute {
     case .userName:
       guard value.count <= STUNMessage.maximumUserName else { return false }

@@ -114,7 +114,7 @@ final class SimulationRun {
     while report.operations < operations {
       passTime()
       try await tendGateways()
-      try await takeTurn()
+      try await runTurn()
       if let plantAt, let sql = options.planted?.sql, report.operations >= plantAt {
         // A fault that finds no row to spoil is planted a little later.
         self.plantAt = try SQLiteDoor.execute(sql, path: path) > 0 ? nil : report.operations + 50
@@ -146,7 +146,7 @@ final class SimulationRun {
     Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
   }
 
-  private func takeTurn() async throws {
+  private func runTurn() async throws {
     let faults = min(options.faultsPerThousand, 400)
     let crashes = min(options.crashesPerThousand, 200)
     switch random.weighted([1000 - 2 * faults - crashes, faults, faults, crashes]) {
@@ -244,7 +244,7 @@ final class SimulationRun {
     guard let armed else {
       for (operation, result) in zip(batch, results) {
         switch result {
-        case .success(let receipt): try take(operation, receipt)
+        case .success(let receipt): try checkAgainstModel(operation, receipt)
         case .failure(let failure):
           throw violation(operation.account.text, "\(operation.key) was not answered: \(failure)")
         }
@@ -279,7 +279,7 @@ final class SimulationRun {
     }
   }
 
-  private func take(_ operation: LedgerOperation, _ receipt: LedgerReceipt) throws {
+  private func checkAgainstModel(_ operation: LedgerOperation, _ receipt: LedgerReceipt) throws {
     let expectation = model.expectation(of: operation)
     keep(operation, receipt)
     do { try model.apply(operation, expectation, receipt) } catch let contradiction as Contradiction {
@@ -400,7 +400,7 @@ final class SimulationRun {
     let rehearsed = try await store.rehearse(operation)
     let receipt = try await store.perform(operation)
     report.rehearsals += 1
-    try take(operation, receipt)
+    try checkAgainstModel(operation, receipt)
     try require(
       rehearsed == receipt, operation.account.text,
       "\(operation.key) was rehearsed as \"\(rehearsed.outcome.text)\" and answered \"\(receipt.outcome.text)\"")
@@ -541,7 +541,7 @@ final class SimulationRun {
         guard let outcome = LedgerOutcome(parsing: record.outcome) else {
           throw violation(orphan.key.account, "the recovery of call \(orphan.key.call) cannot be read")
         }
-        try take(
+        try checkAgainstModel(
           LedgerOperation(
             .call(
               CallOperation(

@@ -100,11 +100,11 @@ final class SignallingScene {
     if chosen < parties.count {
       input(chosen) { agent, effects in agent.advance(to: now, into: &effects) }
     } else if let happening = schedule.popDue(at: now) {
-      take(happening)
+      carryOut(happening)
     }
   }
 
-  private func take(_ happening: Happening) {
+  private func carryOut(_ happening: Happening) {
     switch happening {
     case .arrival(let bytes, let sender, let isDamaged):
       let path = SimulatedParty.path(to: SimulatedParty.address(sender))

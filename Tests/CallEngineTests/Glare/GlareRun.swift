@@ -206,7 +206,7 @@ final class GlareRun {
         guard let deadline = agent.nextDeadline, deadline <= bench.now else { continue }
         var effects: [UserAgentEffect] = []
         agent.advance(to: bench.now, into: &effects)
-        take(effects, ofTrunk: isTrunk)
+        deliver(effects, ofTrunk: isTrunk)
         pump()
       }
       if let deadline = bench.engine.nextDeadline, deadline <= bench.now {
@@ -226,7 +226,7 @@ final class GlareRun {
       case .sip(let command):
         var effects: [UserAgentEffect] = []
         gateway.handle(command, at: bench.now, into: &effects)
-        take(effects, ofTrunk: false)
+        deliver(effects, ofTrunk: false)
       case .app(_, .placed(_, let id, _)):
         call = id
         at(now + 50_000, .secured)
@@ -238,10 +238,10 @@ final class GlareRun {
       default: break
       }
     }
-    for (step, operation) in bench.takeQuestions() { at(now + it.ledger / 2, .ledger(step, operation)) }
+    for (step, operation) in bench.drainQuestions() { at(now + it.ledger / 2, .ledger(step, operation)) }
   }
 
-  private func take(_ effects: [UserAgentEffect], ofTrunk: Bool) {
+  private func deliver(_ effects: [UserAgentEffect], ofTrunk: Bool) {
     for effect in effects {
       switch effect {
       case .send(let bytes, _, _): send(bytes, toTrunk: !ofTrunk)
@@ -330,7 +330,7 @@ final class GlareRun {
     let path = SIPPath(
       listener: GlareRun.listener, remote: toTrunk ? GlareRun.gatewayAddress : GlareRun.trunkAddress)
     (toTrunk ? trunk : gateway).receive(bytes, from: path, at: bench.now, into: &effects)
-    take(effects, ofTrunk: toTrunk)
+    deliver(effects, ofTrunk: toTrunk)
   }
 
   /// While an UPDATE that the agent knows nothing of waits for its answer, an offer of the gateway gets 491 (RFC 3261
@@ -479,7 +479,7 @@ final class GlareRun {
   private func command(_ command: UserAgentCommand) {
     var effects: [UserAgentEffect] = []
     trunk.handle(command, at: bench.now, into: &effects)
-    take(effects, ofTrunk: true)
+    deliver(effects, ofTrunk: true)
   }
 
   private func heard(_ event: UserAgentEvent) {

@@ -52,10 +52,10 @@ final class Bench {
   func feed(_ input: EngineInput) {
     var new: [EngineEffect] = []
     engine.handle(input, at: now, clock: clock, into: &new)
-    take(new)
+    collect(new)
   }
 
-  private func take(_ new: [EngineEffect]) {
+  private func collect(_ new: [EngineEffect]) {
     effects += new
     for effect in new {
       switch effect {
@@ -113,8 +113,8 @@ final class Bench {
     feed(.ledger(operation.call, step, .success(plain.perform(operation))))
   }
 
-  /// Questions without an answer yet, taken away for somebody else to answer.
-  func takeQuestions() -> [(LedgerStep, CallOperation)] {
+  /// Questions without an answer yet, removed for somebody else to answer.
+  func drainQuestions() -> [(LedgerStep, CallOperation)] {
     defer { pendingSteps = [] }
     return pendingSteps
   }
@@ -137,7 +137,7 @@ final class Bench {
     guard wakes else { return }
     var new: [EngineEffect] = []
     engine.advance(to: now, clock: clock, into: &new)
-    take(new)
+    collect(new)
   }
 
   // MARK: The app

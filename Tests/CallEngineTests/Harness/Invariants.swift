@@ -26,7 +26,7 @@ struct Invariants {
 
   /// Reads what a bench has seen. `isOver`: everything has come to its end.
   init(_ bench: Bench, isOver: Bool) {
-    for effect in bench.effects { take(effect) }
+    for effect in bench.effects { observe(effect) }
     for (call, life) in lives {
       check(call, life.placed <= 1, "placed \(life.placed) times")
       check(call, life.ended <= 1, "ended \(life.ended) times")
@@ -62,9 +62,9 @@ struct Invariants {
     if !holds { problems.append("\(call): \(problem())") }
   }
 
-  private mutating func take(_ effect: EngineEffect) {
+  private mutating func observe(_ effect: EngineEffect) {
     switch effect {
-    case .app(let session, let event): take(event, session)
+    case .app(let session, let event): observe(event, session)
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
     case .originated(_, .failure): break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
@@ -94,7 +94,7 @@ struct Invariants {
     }
   }
 
-  private mutating func take(_ event: AppEvent, _ session: SessionID) {
+  private mutating func observe(_ event: AppEvent, _ session: SessionID) {
     func reply(_ number: RequestNumber) -> String { "\(session.number)/\(number.value)" }
     switch event {
     case .placed(let number, let call, _):

@@ -94,7 +94,7 @@ final class PaidBench {
   /// Has every open question answered, and those that come of the answers.
   func settle() async throws {
     while true {
-      let questions = bench.takeQuestions()
+      let questions = bench.drainQuestions()
       guard !questions.isEmpty else { return }
       for (step, operation) in questions {
         if isAway {

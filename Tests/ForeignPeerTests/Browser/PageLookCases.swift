@@ -11,26 +11,26 @@ enum PageLookCases {
       try FileManager.default.createDirectory(at: BrowserCase.pictures, withIntermediateDirectories: true)
       let stranger = try await BrowserWindow(peer, gateway)
       var looks = Looks()
-      try await looks.take(stranger, "/", "sign-in")
-      try await looks.take(stranger, "/errors/sip.busy", "error")
+      try await looks.inspect(stranger, "/", "sign-in")
+      try await looks.inspect(stranger, "/errors/sip.busy", "error")
       try await stranger.run("end")
 
       let caller = try await BrowserWindow(peer, gateway, as: .owner)
       let failed = try await caller.run("refused", ["number": "+46000000486", "code": "sip.busy"])
-      try await looks.take(caller, nil, "phone-failed")
+      try await looks.inspect(caller, nil, "phone-failed")
       let watcher = try await BrowserWindow(peer, gateway, as: .operations, at: "/calls")
       let call = try await caller.call("+46000000202")
       try await caller.run("sounded")
-      try await looks.take(caller, nil, "phone-in-call")
-      try await looks.take(watcher, "/calls", "calls-live")
-      try await looks.take(watcher, "/calls/\(call)", "call-live")
+      try await looks.inspect(caller, nil, "phone-in-call")
+      try await looks.inspect(watcher, "/calls", "calls-live")
+      try await looks.inspect(watcher, "/calls/\(call)", "call-live")
       try await caller.run("hang-up")
       _ = try await caller.ended(call)
       _ = try await gateway.record(call, in: "sandbox")
       for (path, name) in [
         ("/", "phone"), ("/account", "account"), ("/calls", "calls"), ("/calls/\(call)", "call-finished"),
         ("/calls/\(failed.text("call") ?? "")", "call-failed"), ("/trunks", "trunks"), ("/calls/none", "call-unknown"),
-      ] { try await looks.take(watcher, path, name) }
+      ] { try await looks.inspect(watcher, path, name) }
       // A call that never was is asked for on purpose.
       let bytes = try await watcher.close(allowing: ["status of 404 .*/v1/calls/none/"])
       try await caller.close()
@@ -43,7 +43,7 @@ enum PageLookCases {
     var complaints: [String] = []
     var pictures = 0
 
-    mutating func take(_ window: BrowserWindow, _ path: String?, _ name: String) async throws {
+    mutating func inspect(_ window: BrowserWindow, _ path: String?, _ name: String) async throws {
       var values: [String: any Sendable] = ["name": name, "folder": BrowserCase.pictures.path]
       if let path { values["path"] = path }
       let seen = try await window.run("look", values)

@@ -41,7 +41,7 @@ private func play(_ bytes: [UInt8]) throws(BrokenPromise) {
     }
     try drain(reorder, &stream, &previous, at: now)
   }
-  let rate = statistics.takeLossRate()
+  let rate = statistics.nextLossRate()
   try promise(
     rate >= 0 && rate <= 1 && statistics.jitterMilliseconds >= 0 && statistics.burstRatio >= 1, "impossible figures")
   try drain(reorder, &stream, &previous, at: MonotonicInstant(microseconds: .max))
@@ -52,7 +52,7 @@ private func drain(
   _ reorder: ReorderBuffer, _ stream: inout OutgoingStream, _ previous: inout UInt16?, at now: MonotonicInstant
 ) throws(BrokenPromise) {
   while true {
-    switch reorder.take(at: now) {
+    switch reorder.releaseNext(at: now) {
     case .packet(let held): try relay(held, &stream, &previous, at: now)
     case .missing(let count):
       try promise(count >= 1 && count <= Int(ReorderBuffer.maximumMissing), "\(count) packets are missing at once")

@@ -85,7 +85,7 @@ final class GatewayMedia {
   var direction: MediaDirection? { exchange.plan?.direction }
 
   private func echo() {
-    let sound = endpoint.take(at: GatewayMedia.now)
+    let sound = endpoint.nextFrame(at: GatewayMedia.now)
     loudest = max(loudest, sound.max() ?? 0)
     endpoint.send(sound, at: GatewayMedia.now, outbox: outbox)
     settle()

@@ -129,8 +129,8 @@ private final class AppSocket: ChannelInboundHandler {
     guard let id else { return }
     let frame = unwrapInboundIn(data)
     switch frame.opcode {
-    case .text: core.take(.text(id, Array(frame.unmaskedData.readableBytesView)))
-    case .pong: core.take(.pong(id))
+    case .text: core.feed(.text(id, Array(frame.unmaskedData.readableBytesView)))
+    case .pong: core.feed(.pong(id))
     case .connectionClose: context.close(promise: nil)
     default: break
     }

@@ -53,13 +53,13 @@ final class TestGatewayCore {
     lastConnection += 1
     let id = ConnectionID(lastConnection)
     channels[id] = channel
-    take(.opened(id, host: .ipv4(0x7F00_0001)))
+    feed(.opened(id, host: .ipv4(0x7F00_0001)))
     return id
   }
 
   func closed(_ id: ConnectionID) {
     channels[id] = nil
-    take(.closed(id))
+    feed(.closed(id))
   }
 
   func cutConnections() { for channel in channels.values { channel.close(promise: nil) } }
@@ -71,7 +71,7 @@ final class TestGatewayCore {
     requests.finish()
   }
 
-  func take(_ input: AppDoorInput) {
+  func feed(_ input: AppDoorInput) {
     var effects: [AppDoorEffect] = []
     door.handle(input, at: now, clock: clock, into: &effects)
     for effect in effects { perform(effect) }
@@ -94,7 +94,7 @@ final class TestGatewayCore {
       }
     case .verify(let id, let registration, _):
       registrations.append(registration)
-      take(.verified(id, verdict(registration)))
+      feed(.verified(id, verdict(registration)))
     case .request(let session, let number, let request):
       requests.yield(request)
       answer(request, number, session)
@@ -106,7 +106,7 @@ final class TestGatewayCore {
   // MARK: Script
 
   private func answer(_ request: AppRequest, _ number: RequestNumber, _ session: SessionID) {
-    func tell(_ event: AppEvent) { take(.event(session, event)) }
+    func tell(_ event: AppEvent) { feed(.event(session, event)) }
     switch request {
     case .call(let placing): place(placing, number, session)
     case .hangUp(let id):
@@ -126,7 +126,7 @@ final class TestGatewayCore {
 
   private func place(_ placing: PlaceCall, _ number: RequestNumber, _ session: SessionID) {
     if placing.target == "+46000000402" {
-      return take(.event(session, .refused(number, CallFailure(.insufficientCredit))))
+      return feed(.event(session, .refused(number, CallFailure(.insufficientCredit))))
     }
     // A gateway that does not answer.
     if placing.target == "+46000000408" { return }
@@ -135,7 +135,7 @@ final class TestGatewayCore {
     GatewayMedia.open(on: eventLoop).assumeIsolated().whenSuccess { media in
       let media = media.value
       self.calls[id] = ScriptedCall(session: session, startedAt: self.clock, media: media)
-      func tell(_ event: AppEvent) { self.take(.event(session, event)) }
+      func tell(_ event: AppEvent) { self.feed(.event(session, event)) }
       // A firewall stands before its media port.
       media.isDeaf = placing.target == "+46000000666"
       guard let answer = try? media.answer(placing.offer) else {
@@ -174,6 +174,6 @@ final class TestGatewayCore {
       summary.billedSeconds = 5
       summary.durationMilliseconds = 4_800
     }
-    take(.event(call.session, .ended(id, summary)))
+    feed(.event(call.session, .ended(id, summary)))
   }
 }

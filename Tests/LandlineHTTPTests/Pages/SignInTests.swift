@@ -226,30 +226,30 @@ import Testing
   @Test func peersAreToldApartAndTheirTableIsBounded() {
     let gate = SignInGate()
     let now = Instant(seconds: 1_000_000)
-    func exhaust(_ peer: String?) { for _ in 0..<SignInGate.burst { #expect(gate.take(peer, at: now) == nil) } }
+    func exhaust(_ peer: String?) { for _ in 0..<SignInGate.burst { #expect(gate.countTry(by: peer, at: now) == nil) } }
     exhaust("192.0.2.1")
-    #expect(gate.take("192.0.2.1", at: now) == 6)
-    #expect(gate.take("192.0.2.2", at: now) == nil)
+    #expect(gate.countTry(by: "192.0.2.1", at: now) == 6)
+    #expect(gate.countTry(by: "192.0.2.2", at: now) == nil)
     // A network of IPv6 is one peer, however its address is written.
     exhaust("2001:db8:1:2::1")
-    #expect(gate.take("2001:db8:1:2:ffff:ffff:ffff:ffff", at: now) == 6)
-    #expect(gate.take("2001:db8:1:3::1", at: now) == nil)
+    #expect(gate.countTry(by: "2001:db8:1:2:ffff:ffff:ffff:ffff", at: now) == 6)
+    #expect(gate.countTry(by: "2001:db8:1:3::1", at: now) == nil)
     exhaust("::1")
-    #expect(gate.take("::2", at: now) == 6)
+    #expect(gate.countTry(by: "::2", at: now) == 6)
     exhaust(nil)
-    #expect(gate.take(nil, at: now) == 6)
+    #expect(gate.countTry(by: nil, at: now) == 6)
     // The clock was set back by an hour: nobody waits longer than everything taken.
     let earlier = now.advanced(byMilliseconds: -3_600_000)
-    #expect(gate.take("192.0.2.1", at: earlier).map { $0 <= 6 } ?? true)
+    #expect(gate.countTry(by: "192.0.2.1", at: earlier).map { $0 <= 6 } ?? true)
     for index in 0..<SignInGate.maximumPeers * 2 {
-      _ = gate.take("10.\(index / 65536).\(index / 256 % 256).\(index % 256)", at: now)
+      _ = gate.countTry(by: "10.\(index / 65536).\(index / 256 % 256).\(index % 256)", at: now)
     }
     #expect(gate.peerCount <= SignInGate.maximumPeers + 1)
     // Strangers share one place then, and it is used up.
-    #expect(gate.take("203.0.113.9", at: now) != nil)
+    #expect(gate.countTry(by: "203.0.113.9", at: now) != nil)
     // Later everybody has a place again.
     let later = now.advanced(byMilliseconds: 120_000)
-    #expect(gate.take("203.0.113.9", at: later) == nil)
+    #expect(gate.countTry(by: "203.0.113.9", at: later) == nil)
   }
 
   @Test func aPhoneGetsATokenThatItsGatewayTakes() async throws {

@@ -24,7 +24,7 @@ struct HubInboxTests {
     let inbox = Mutex<HubInbox?>(nil)
     let (batches, continuation) = AsyncStream.makeStream(of: [Int].self)
     let bell = try await LoopBell.open(on: loop) {
-      let entries = inbox.withLock { $0 }?.take() ?? []
+      let entries = inbox.withLock { $0 }?.nextBatch() ?? []
       continuation.yield(entries.compactMap(number))
     }
     let open = HubInbox(bell)
@@ -52,12 +52,12 @@ struct HubInboxTests {
     }
     #expect(!inbox.put(text(0)))
     #expect(inbox.put(.closed(ConnectionID(1))))
-    #expect(inbox.take().count == HubInbox.batch)
+    #expect(inbox.nextBatch().count == HubInbox.batch)
     #expect(inbox.put(text(0)))
     let left = inbox.close()
     #expect(left.count == HubInbox.maximumWaiting - HubInbox.batch + 2)
     #expect(left.first.flatMap(number) == HubInbox.batch)
     #expect(!inbox.put(.closed(ConnectionID(1))))
-    #expect(inbox.take().isEmpty)
+    #expect(inbox.nextBatch().isEmpty)
   }
 }

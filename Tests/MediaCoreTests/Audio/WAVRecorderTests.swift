@@ -41,7 +41,7 @@ import Testing
     var longest = 0
     var total = 0
     while true {
-      let bytes = recorder.take()
+      let bytes = recorder.nextChunk()
       guard !bytes.isEmpty else { break }
       longest = max(longest, bytes.count)
       total += bytes.count
@@ -68,12 +68,12 @@ import Testing
   /// The head of a file that was never finished claims all there may be; players stop at its end.
   @Test func aFileThatWasCutOffHasAHead() {
     let recorder = WAVRecorder(samplingRate: 16_000, at: .zero)
-    let head = recorder.take()
+    let head = recorder.nextChunk()
     #expect(head.count == WAVRecorder.headSize && head.starts(with: "RIFF".utf8))
     #expect(Self.integer(head, 40) == WAVRecorder.maximumSeconds * 64_000)
     #expect(Self.integer(head, 4) == Self.integer(head, 40) + 36)
     #expect(Self.integer(head, 24) == 16_000 && Self.integer(head, 28) == 64_000 && head[22] == 2)
-    #expect(recorder.take().isEmpty)
+    #expect(recorder.nextChunk().isEmpty)
   }
 
   private static func at(_ milliseconds: Int) -> MonotonicInstant {
@@ -88,7 +88,7 @@ import Testing
     let patches = recorder.finish()
     var bytes: [UInt8] = []
     while true {
-      let part = recorder.take()
+      let part = recorder.nextChunk()
       guard !part.isEmpty else { break }
       bytes += part
     }

@@ -170,8 +170,8 @@ final class EndpointNetwork {
       speak(.left)
       speak(.right)
       advance(20)
-      played[.left]? += left.take(at: now)
-      if let right { played[.right]? += right.take(at: now) }
+      played[.left]? += left.nextFrame(at: now)
+      if let right { played[.right]? += right.nextFrame(at: now) }
     }
   }
 

@@ -27,7 +27,7 @@ import Testing
     #expect(stream.statistics.lost == 0)
     #expect(stream.statistics.jitter == 0)
     #expect(stream.statistics.extendedHighestSequence == 199)
-    #expect(stream.statistics.takeLossRate() == 0)
+    #expect(stream.statistics.nextLossRate() == 0)
   }
 
   @Test func lossDuplicatesAndReordering() {
@@ -43,9 +43,9 @@ import Testing
     #expect(stream.statistics.missing == 2)
     // RFC 3550 section A.3 counts duplicates as received.
     #expect(stream.statistics.lost == 0)
-    #expect(stream.statistics.takeLossRate() == 2.0 / 6)
+    #expect(stream.statistics.nextLossRate() == 2.0 / 6)
     #expect(stream.receive(6) == .next)
-    #expect(stream.statistics.takeLossRate() == 0)
+    #expect(stream.statistics.nextLossRate() == 0)
   }
 
   /// The window remembers exactly what came, as far back as reordering is believed.
@@ -193,7 +193,7 @@ import Testing
         timestamp: .random(in: 0...UInt32.max, using: &generator),
         source: stream.source, payloadCount: 0,
         arrival: MonotonicInstant(microseconds: .random(in: .min ... .max, using: &generator)))
-      let rate = stream.statistics.takeLossRate()
+      let rate = stream.statistics.nextLossRate()
       #expect(rate >= 0 && rate <= 1)
     }
     #expect(stream.statistics.jitterMilliseconds >= 0)

@@ -30,7 +30,7 @@ import Testing
     func drain(at milliseconds: Int64) {
       waitsUntil = nil
       while true {
-        switch buffer.take(at: MonotonicInstant(milliseconds: milliseconds)) {
+        switch buffer.releaseNext(at: MonotonicInstant(milliseconds: milliseconds)) {
         case .packet(let held): out.append(Int(held.integer(at: 0, as: UInt16.self)))
         case .missing(let count): out.append(-count)
         case .wait(let until):

@@ -41,11 +41,11 @@ final class DialogBench {
   ) -> DialogBench {
     let bench = DialogBench(isCaller: isCaller, timer: timer, digest: digest, allowsTransfer: allowsTransfer)
     bench.session.confirm(with: TestPeer.response(200, .invite, 1, fields, body: "answer"), ackBody: nil)
-    _ = bench.context.take()
+    _ = bench.context.drainLines()
     return bench
   }
 
-  func take() -> [String] { context.take() }
+  func drainLines() -> [String] { context.drainLines() }
 
   /// A request of the peer in a transaction of its own, counted from 1.
   @discardableResult

@@ -115,9 +115,9 @@ struct DialogChangeTests {
   func own(_ row: Row) {
     let bench = DialogBench.confirmed(isCaller: row.isCaller)
     Self.offer(bench)
-    #expect(bench.take() == ["send INVITE 2 [hold]"])
+    #expect(bench.drainLines() == ["send INVITE 2 [hold]"])
     row.act(bench)
-    #expect(bench.take() == row.expected)
+    #expect(bench.drainLines() == row.expected)
   }
 
   static let theirs: [Row] = [
@@ -180,9 +180,9 @@ struct DialogChangeTests {
   func peer(_ row: Row) {
     let bench = DialogBench.confirmed()
     bench.request(.invite, 1, body: "new")
-    #expect(bench.take() == ["event offered 1 new"])
+    #expect(bench.drainLines() == ["event offered 1 new"])
     row.act(bench)
-    #expect(bench.take() == row.expected)
+    #expect(bench.drainLines() == row.expected)
   }
 
   @Test("without an ACK in 32 seconds the call ends with BYE")
@@ -191,10 +191,10 @@ struct DialogChangeTests {
     bench.request(.invite, 1, body: "new")
     bench.session.answer(ExchangeID(1), TestPeer.description("mine"))
     bench.pass(31_999)
-    _ = bench.take()
+    _ = bench.drainLines()
     bench.pass(1)
     #expect(
-      bench.take() == ["send BYE 2 Reason=SIP;cause=408", "event ended failed sip.transport up"])
+      bench.drainLines() == ["send BYE 2 Reason=SIP;cause=408", "event ended failed sip.transport up"])
   }
 
   @Test("a re-INVITE without offer: our offer in the 200, their answer in the ACK")
@@ -203,7 +203,7 @@ struct DialogChangeTests {
     bench.request(.invite, 1)
     bench.session.answer(ExchangeID(1), TestPeer.description("full"))
     bench.acknowledge(1, body: "theirs")
-    #expect(bench.take() == ["event offered 1 none", "respond 1 200 [full]", "event answered 1 theirs"])
+    #expect(bench.drainLines() == ["event offered 1 none", "respond 1 200 [full]", "event answered 1 theirs"])
   }
 
   @Test("422: the next try asks for the interval that the peer takes")
@@ -212,7 +212,7 @@ struct DialogChangeTests {
     Self.offer(bench)
     bench.response(422, .invite, 2, [("Min-SE", "3600")])
     #expect(
-      bench.take() == [
+      bench.drainLines() == [
         "send INVITE 2 Session-Expires=1800;refresher=uac [hold]",
         "send INVITE 3 Session-Expires=3600;refresher=uac Min-SE=3600 [hold]",
       ])
@@ -246,17 +246,17 @@ struct DialogChangeTests {
     let row = Self.refreshes[index]
     let bench = DialogBench.confirmed(timer: 1800, fields: row.fields)
     bench.pass(900_000)
-    #expect(bench.take() == row.expected, "\(row.name)")
+    #expect(bench.drainLines() == row.expected, "\(row.name)")
   }
 
   @Test("a session that they do not refresh ends with BYE before it expires")
   func expiry() {
     let bench = DialogBench.confirmed(timer: 1800, fields: [("Session-Expires", "1800;refresher=uas")])
     bench.pass(1_767_999)
-    #expect(bench.take() == [])
+    #expect(bench.drainLines() == [])
     bench.pass(1)
     #expect(
-      bench.take() == ["send BYE 2 Reason=SIP;cause=408", "event ended failed sip.unreachable up"])
+      bench.drainLines() == ["send BYE 2 Reason=SIP;cause=408", "event ended failed sip.unreachable up"])
   }
 
   @Test("a refresh that the peer refuses as UPDATE goes as re-INVITE; its answer counts where it is another")
@@ -267,7 +267,7 @@ struct DialogChangeTests {
     bench.response(501, .update, 2)
     bench.response(200, .invite, 3, [("Session-Expires", "1800;refresher=uac")], body: "answer")
     #expect(
-      bench.take() == [
+      bench.drainLines() == [
         "send UPDATE 2 Session-Expires=1800;refresher=uac",
         "send INVITE 3 Session-Expires=1800;refresher=uac [offer]", "ack 3",
       ])
@@ -279,22 +279,22 @@ struct DialogChangeTests {
     bench.pass(1_700_000)
     bench.request(.update, 1, [("Session-Expires", "1800;refresher=uac"), ("Supported", "timer")])
     bench.pass(1_700_000)
-    #expect(bench.take() == ["respond 1 200 Session-Expires=1800;refresher=uac Require=timer"])
+    #expect(bench.drainLines() == ["respond 1 200 Session-Expires=1800;refresher=uac Require=timer"])
   }
 
   @Test("before the answer an offer goes as UPDATE, once the first exchange is complete")
   func early() {
     let bench = DialogBench()
     Self.offer(bench)
-    #expect(bench.take() == [])
+    #expect(bench.drainLines() == [])
     bench.session.prack(
       for: TestPeer.response(183, .invite, 1, [("RSeq", "4"), ("Allow", "UPDATE, PRACK")], body: "answer"),
       answer: nil)
-    #expect(bench.take() == ["send PRACK 2 RAck=4 1 INVITE"])
+    #expect(bench.drainLines() == ["send PRACK 2 RAck=4 1 INVITE"])
     bench.response(200, .prack, 2)
-    #expect(bench.take() == ["send UPDATE 3 [hold]"])
+    #expect(bench.drainLines() == ["send UPDATE 3 [hold]"])
     bench.response(200, .update, 3, body: "held")
-    #expect(bench.take() == ["event answered 7 held"])
+    #expect(bench.drainLines() == ["event answered 7 held"])
   }
 
   @Test("transfer of ours: 202, reports, the last one ends it")
@@ -310,7 +310,7 @@ struct DialogChangeTests {
     report(2, "terminated;reason=noresource", "SIP/2.0 200 OK\r\n")
     report(3, "terminated", "SIP/2.0 200 OK\r\n")
     #expect(
-      bench.take() == [
+      bench.drainLines() == [
         "send REFER 2 Refer-To=<sip:bob@peer.example>", "event transferProgress 100", "respond 1 200",
         "event transferProgress 180", "respond 2 200", "event transferProgress 200", "respond 3 481",
       ])
@@ -325,7 +325,7 @@ struct DialogChangeTests {
     bench.session.handle(.reportTransfer(TestPeer.call, status: 180))
     bench.session.handle(.reportTransfer(TestPeer.call, status: 200))
     bench.session.handle(.reportTransfer(TestPeer.call, status: 200))
-    let lines = bench.take()
+    let lines = bench.drainLines()
     #expect(
       lines.map { $0.replacing("\r\n", with: "") } == [
         "event transferRequested bob a;to-tag=1;from-tag=2", "respond 2 403", "respond 1 202",

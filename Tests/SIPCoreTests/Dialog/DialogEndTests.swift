@@ -22,7 +22,7 @@ struct DialogEndTests {
     #expect(!bench.session.isFinished)
     bench.response(200, .bye, 2)
     #expect(
-      bench.take() == [
+      bench.drainLines() == [
         "ack 1", "ack 1", "send BYE 2 Reason=Q.850;cause=16 x-why=done", "event ended local up", "close",
       ])
     #expect(bench.session.isFinished)
@@ -41,10 +41,10 @@ struct DialogEndTests {
     let success = TestPeer.response(200, .invite, 1, body: "offer")
     bench.session.confirm(withOffer: success, exchange: ExchangeID(9))
     bench.session.repeatedSuccess(success)
-    #expect(bench.take() == [])
+    #expect(bench.drainLines() == [])
     bench.session.answer(ExchangeID(9), TestPeer.description("mine"))
     bench.session.repeatedSuccess(success)
-    #expect(bench.take() == ["ack 1 [mine]", "ack 1 [mine]"])
+    #expect(bench.drainLines() == ["ack 1 [mine]", "ack 1 [mine]"])
   }
 
   @Test("an offer in the 2xx that is refused costs the call; the ACK comes first")
@@ -53,7 +53,7 @@ struct DialogEndTests {
     bench.session.confirm(withOffer: TestPeer.response(200, .invite, 1, body: "offer"), exchange: ExchangeID(9))
     bench.session.refuse(ExchangeID(9), status: 488, warning: nil)
     #expect(
-      bench.take() == ["ack 1", "send BYE 2 Reason=SIP;cause=488", "event ended failed sip.negotiation up"])
+      bench.drainLines() == ["ack 1", "send BYE 2 Reason=SIP;cause=488", "event ended failed sip.negotiation up"])
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -78,9 +78,9 @@ struct DialogEndTests {
   func bye(_ row: Row) {
     let bench = DialogBench.confirmed()
     bench.session.hangUp(HangUp())
-    #expect(bench.take() == ["send BYE 2", "event ended local up"])
+    #expect(bench.drainLines() == ["send BYE 2", "event ended local up"])
     row.act(bench)
-    #expect(bench.take() == row.expected)
+    #expect(bench.drainLines() == row.expected)
   }
 
   @Test("a challenged BYE goes again with credentials and a new number, and is not challenged for ever")
@@ -94,12 +94,12 @@ struct DialogEndTests {
         [("Proxy-Authenticate", "Digest realm=\"r\", nonce=\"\(nonce)\", algorithm=MD5, stale=true")])
     }
     challenge(2, "a")
-    let again = bench.take().last ?? ""
+    let again = bench.drainLines().last ?? ""
     #expect(again.hasPrefix("send BYE 3 Proxy-Authorization=Digest username=\"we\""))
     challenge(3, "b")
     challenge(4, "c")
     challenge(5, "d")
-    #expect(bench.take().filter { $0.hasPrefix("send") }.count <= 1)
+    #expect(bench.drainLines().filter { $0.hasPrefix("send") }.count <= 1)
     #expect(bench.session.isFinished)
   }
 
@@ -109,12 +109,12 @@ struct DialogEndTests {
     bench.request(.invite, 1, body: "new")
     bench.request(.bye, 2)
     #expect(
-      bench.take() == [
+      bench.drainLines() == [
         "event offered 1 new", "respond 2 200", "respond 1 487", "event ended remote up", "close",
       ])
     // The layer above answers what is gone already.
     bench.session.answer(ExchangeID(1), TestPeer.description("late"))
-    #expect(bench.take() == [])
+    #expect(bench.drainLines() == [])
   }
 
   @Test("a 2xx to a re-INVITE that comes after BYE gets its ACK")
@@ -125,7 +125,7 @@ struct DialogEndTests {
     bench.response(200, .invite, 2, body: "held")
     bench.response(200, .bye, 3)
     #expect(
-      bench.take() == ["send INVITE 2 [hold]", "send BYE 3", "event ended local up", "ack 2", "close"])
+      bench.drainLines() == ["send INVITE 2 [hold]", "send BYE 3", "event ended local up", "ack 2", "close"])
   }
 
   @Test(
@@ -138,7 +138,9 @@ struct DialogEndTests {
     if !isAnswered { bench.session.confirm(with: TestPeer.response(200, .invite, 1, body: "answer"), ackBody: nil) }
     bench.request(.bye, 1)
     #expect(
-      bench.take() == ["send PRACK 2 RAck=4 1 INVITE", "ack 1", "respond 1 200", "event ended remote up", "close"])
+      bench.drainLines() == [
+        "send PRACK 2 RAck=4 1 INVITE", "ack 1", "respond 1 200", "event ended remote up", "close",
+      ])
   }
 
   @Test("481 to a request of the dialog ends the call without a BYE")
@@ -146,7 +148,7 @@ struct DialogEndTests {
     let bench = DialogBench.confirmed()
     bench.session.handle(.sendInfo(TestPeer.call, MessageBody(contentType: "application/dtmf", bytes: [0x35])))
     bench.response(481, .info, 2)
-    #expect(bench.take().dropFirst() == ["event ended failed sip.request up", "close"])
+    #expect(bench.drainLines().dropFirst() == ["event ended failed sip.request up", "close"])
   }
 
   @Test("requests that wait are bounded")
@@ -157,13 +159,13 @@ struct DialogEndTests {
     }
     // One is out, the others wait for its answer.
     var sent = 0
-    while sent < 40, bench.take().count == 1 {
+    while sent < 40, bench.drainLines().count == 1 {
       sent += 1
       bench.response(200, .info, UInt32(sent) + 1)
     }
     #expect(sent == 1 + bench.context.limits.dialogRequests)
     bench.session.hangUp(HangUp())
-    #expect(bench.take().first?.hasPrefix("send BYE") == true)
+    #expect(bench.drainLines().first?.hasPrefix("send BYE") == true)
   }
 
   @Test("a re-INVITE whose answer never comes is cancelled at the end, or its transaction would stay for ever")
@@ -171,8 +173,8 @@ struct DialogEndTests {
     let bench = DialogBench.confirmed()
     bench.session.offer(ExchangeID(7), TestPeer.description("hold"))
     bench.session.hangUp(HangUp())
-    _ = bench.take()
+    _ = bench.drainLines()
     bench.response(200, .bye, 3)
-    #expect(bench.take() == ["cancel", "close"])
+    #expect(bench.drainLines() == ["cancel", "close"])
   }
 }

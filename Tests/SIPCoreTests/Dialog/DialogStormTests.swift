@@ -51,12 +51,12 @@ struct DialogStormTests {
         bench.session.handle(
           dice.roll(2) == 0 ? .acceptTransfer(TestPeer.call) : .reportTransfer(TestPeer.call, status: 200))
       }
-      lines += bench.take()
+      lines += bench.drainLines()
     }
     bench.session.hangUp(HangUp())
     bench.pass(100_000)
     bench.fail(.bye, .timeout)
-    lines += bench.take()
+    lines += bench.drainLines()
 
     let finals = lines.filter { $0.hasPrefix("respond ") }.compactMap { $0.split(separator: " ").dropFirst().first }
     let missing = (1...max(1, bench.served)).filter { transaction in
@@ -89,7 +89,7 @@ struct DialogStormTests {
     bench.session.offer(ExchangeID(7), TestPeer.description("hold"))
     bench.response(401, .invite, 2, [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", algorithm=MD5")])
     bench.response(200, .invite, 3, body: "held")
-    let lines = bench.take()
+    let lines = bench.drainLines()
     #expect(lines.map { $0.prefix(13) } == ["send INVITE 2", "send INVITE 3", "ack 3 Authori", "event answere"])
   }
 }

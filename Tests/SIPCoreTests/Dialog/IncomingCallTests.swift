@@ -93,7 +93,7 @@ struct IncomingCallTests {
   @Test("refused before anybody hears of it", arguments: refusals)
   func refused(_ row: Row) {
     let bench = row.bench()
-    #expect(bench.context.take() == row.expected)
+    #expect(bench.context.drainLines() == row.expected)
     #expect(bench.machine.isFinished)
   }
 
@@ -159,7 +159,7 @@ struct IncomingCallTests {
         bench.pass(600)
         bench.context.note("later")
         bench.pass(31_400)
-        let lines = bench.context.take()
+        let lines = bench.context.drainLines()
         for line in lines.prefix(3) + lines.suffix(3) { bench.context.note(line) }
       },
       expected: [
@@ -247,7 +247,7 @@ struct IncomingCallTests {
       act: { bench in
         bench.accept()
         bench.pass(32_000)
-        let lines = bench.context.take()
+        let lines = bench.context.drainLines()
         for line in lines where !line.hasPrefix("repeat") { bench.context.note(line) }
       },
       expected: [
@@ -275,9 +275,9 @@ struct IncomingCallTests {
   @Test("one call", arguments: calls)
   func call(_ row: Row) {
     let bench = row.bench()
-    #expect(bench.context.take().first?.hasPrefix("event incoming peer") == true)
+    #expect(bench.context.drainLines().first?.hasPrefix("event incoming peer") == true)
     row.act(bench)
-    #expect(bench.context.take() == row.expected)
+    #expect(bench.context.drainLines() == row.expected)
   }
 
   @Test(
@@ -316,7 +316,7 @@ struct IncomingCallTests {
     bench.pass(400_000)
     let last = bench.machine.successor ?? bench.machine
     last.failed(bench.context.transaction(.bye), .timeout)
-    let lines = bench.context.take()
+    let lines = bench.context.drainLines()
     let finals = lines.compactMap { line -> Substring? in
       let parts = line.split(separator: " ")
       guard parts.count > 2, parts[0] == "respond", let status = Int(parts[2]), status >= 200 else { return nil }

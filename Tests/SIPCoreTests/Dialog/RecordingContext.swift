@@ -20,8 +20,8 @@ final class RecordingContext: AgentContext {
     self.configuration = configuration
   }
 
-  /// The lines since the last call.
-  func take() -> [String] {
+  /// Empties the list of lines: those since the last call.
+  func drainLines() -> [String] {
     defer { lines = [] }
     return lines
   }

@@ -31,7 +31,7 @@ import Testing
     let answer = try #require(answers.first)
     let ladder = Ladder { $0.allowsTransfer = isAllowed }
     ladder.command(.placeCall(ladder.call, ladder.plan))
-    #expect(ladder.takeLines() == ["-> INVITE 1 a"])
+    #expect(ladder.drainLines() == ["-> INVITE 1 a"])
     for text in [answer, ladder.lastSent] {
       let allow = text.split(separator: "\r\n").filter { $0.hasPrefix("Allow: ") }
       #expect(allow.count == 1 && allow.first?.contains("REFER") == isAllowed, "\(text)")

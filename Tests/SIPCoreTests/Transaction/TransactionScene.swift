@@ -70,7 +70,7 @@ final class TransactionScene {
   func advance() {
     var effects: [TransactionEffect] = []
     layer.advance(to: MonotonicInstant(milliseconds: now), into: &effects)
-    take(effects)
+    record(effects)
   }
 
   // MARK: Our side
@@ -88,7 +88,7 @@ final class TransactionScene {
   @discardableResult
   func send(_ method: SIPMethod, callID: String = "c1", cseq: UInt32 = 1) -> TransactionID? {
     var effects: [TransactionEffect] = []
-    defer { take(effects) }
+    defer { record(effects) }
     do {
       return try layer.send(
         Self.request(method, callID: callID, cseq: cseq), to: path, as: address,
@@ -108,19 +108,19 @@ final class TransactionScene {
     } catch {
       trace.append("\(now) refused \(error.rule)")
     }
-    take(effects)
+    record(effects)
   }
 
   func cancel(_ id: TransactionID) {
     var effects: [TransactionEffect] = []
     layer.cancel(id, fields: [], at: MonotonicInstant(milliseconds: now), into: &effects)
-    take(effects)
+    record(effects)
   }
 
   func transportFails(_ id: TransactionID) {
     var effects: [TransactionEffect] = []
     layer.transportFailed(id, at: MonotonicInstant(milliseconds: now), into: &effects)
-    take(effects)
+    record(effects)
   }
 
   // MARK: The peer
@@ -155,7 +155,7 @@ final class TransactionScene {
     case .success(let message):
       var effects: [TransactionEffect] = []
       layer.receive(message, from: path, at: MonotonicInstant(milliseconds: now), into: &effects)
-      take(effects)
+      record(effects)
     case .failure(let refusal):
       trace.append("\(now) gate \(refusal)")
     }
@@ -163,7 +163,7 @@ final class TransactionScene {
 
   // MARK: Trace
 
-  private func take(_ effects: [TransactionEffect]) {
+  private func record(_ effects: [TransactionEffect]) {
     for effect in effects { trace.append("\(now) \(describe(effect))") }
   }
 

@@ -34,16 +34,16 @@ import Testing
     func gateway(_ command: UserAgentCommand) {
       var effects: [UserAgentEffect] = []
       gateway.handle(command, at: now, into: &effects)
-      take(effects, ofTrunk: false)
+      deliver(effects, ofTrunk: false)
     }
 
     func trunk(_ command: UserAgentCommand) {
       var effects: [UserAgentEffect] = []
       trunk.handle(command, at: now, into: &effects)
-      take(effects, ofTrunk: true)
+      deliver(effects, ofTrunk: true)
     }
 
-    private func take(_ effects: [UserAgentEffect], ofTrunk: Bool) {
+    private func deliver(_ effects: [UserAgentEffect], ofTrunk: Bool) {
       for effect in effects {
         switch effect {
         case .locate: Issue.record("a path was asked for")
@@ -54,11 +54,11 @@ import Testing
           if ofTrunk {
             heard.append(bytes)
             if !isDead { gateway.receive(bytes, from: path(Scene.trunk), at: now, into: &answers) }
-            take(answers, ofTrunk: false)
+            deliver(answers, ofTrunk: false)
           } else {
             sent.append(bytes)
             if hasTrunk { trunk.receive(bytes, from: path(Scene.gateway), at: now, into: &answers) }
-            take(answers, ofTrunk: true)
+            deliver(answers, ofTrunk: true)
           }
         }
       }
@@ -73,7 +73,7 @@ import Testing
         for ofTrunk in [false, true] where ofTrunk || !isDead {
           var effects: [UserAgentEffect] = []
           (ofTrunk ? trunk : gateway).advance(to: now, into: &effects)
-          take(effects, ofTrunk: ofTrunk)
+          deliver(effects, ofTrunk: ofTrunk)
         }
       }
       now = end

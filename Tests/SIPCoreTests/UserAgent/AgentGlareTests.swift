@@ -163,7 +163,7 @@ struct AgentGlareTests {
         for side in [caller, callee] where side.agent.nextDeadline.map({ $0 <= now }) ?? false {
           var effects: [UserAgentEffect] = []
           side.agent.advance(to: now, into: &effects)
-          take(effects, side)
+          deliver(effects, side)
         }
       }
       caller.unexpected.append("no end")
@@ -175,7 +175,7 @@ struct AgentGlareTests {
         var effects: [UserAgentEffect] = []
         let side = toCallee ? callee : caller
         side.agent.receive(bytes, from: path(to: toCallee ? caller : callee), at: now, into: &effects)
-        take(effects, side)
+        deliver(effects, side)
       case .act(let act): perform(act)
       case .callerEnds:
         checkAgreement()
@@ -222,10 +222,10 @@ struct AgentGlareTests {
     private func command(_ side: Side, _ command: UserAgentCommand) {
       var effects: [UserAgentEffect] = []
       side.agent.handle(command, at: now, into: &effects)
-      take(effects, side)
+      deliver(effects, side)
     }
 
-    private func take(_ effects: [UserAgentEffect], _ side: Side) {
+    private func deliver(_ effects: [UserAgentEffect], _ side: Side) {
       for effect in effects {
         switch effect {
         case .send(let bytes, _, _):
@@ -233,13 +233,13 @@ struct AgentGlareTests {
           if isCounting, sent == lost { continue }
           let delay = (side === caller ? delays.toCallee : delays.toCaller) + random.below(jitter)
           at(now.microseconds + delay, .message(bytes, toCallee: side === caller))
-        case .event(let event): take(event, side)
+        case .event(let event): received(event, side)
         case .locate: side.unexpected.append("a path was asked for")
         }
       }
     }
 
-    private func take(_ event: UserAgentEvent, _ side: Side) {
+    private func received(_ event: UserAgentEvent, _ side: Side) {
       switch event {
       case .incoming(let call, let incoming):
         side.call = call

@@ -134,7 +134,7 @@ import Testing
       return String(line)
     }
     ladder.receive(lines.joined(separator: "\r\n"), from: path)
-    #expect(ladder.takeLines() == row.expected)
+    #expect(ladder.drainLines() == row.expected)
     for part in row.holds { #expect(ladder.lastSent.contains(part), "\(ladder.lastSent)") }
   }
 
@@ -147,16 +147,16 @@ import Testing
     ladder.command(
       .accept(
         CallHandle(.max), body: MessageBody(sessionDescription: Array("v=0".utf8)), headers: CustomHeaders()))
-    #expect(ladder.takeLines() == ["== incoming", "-> 200 INVITE u"])
+    #expect(ladder.drainLines() == ["== incoming", "-> 200 INVITE u"])
     let to = try #require(ladder.lastSent.split(separator: "\r\n").first { $0.hasPrefix("To: ") })
     ladder.advance(600)
-    #expect(ladder.takeLines() == ["-> 200 INVITE u"])
+    #expect(ladder.drainLines() == ["-> 200 INVITE u"])
     let text = DispatchTests.request("ACK", peer: "u", body: "v=0", branch: "ack")
     let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false).map { $0.hasPrefix("To: ") ? to : $0 }
     ladder.receive(lines.joined(separator: "\r\n"), from: path)
-    #expect(ladder.takeLines() == ["== established"])
+    #expect(ladder.drainLines() == ["== established"])
     ladder.advance(40_000)
-    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.drainLines().isEmpty)
   }
 
   @Test("a request that came through more elements than are read is dropped and counted by its rule")
@@ -167,12 +167,12 @@ import Testing
       (0..<count).map { "Via: SIP/2.0/UDP 192.0.2.\($0);branch=z9hG4bKn\($0)" }
     }
     ladder.receive(DispatchTests.request("OPTIONS", fields: via(GateLimits.standard.vias - 1)), from: path)
-    #expect(ladder.takeLines() == ["-> 200 OPTIONS a"])
+    #expect(ladder.drainLines() == ["-> 200 OPTIONS a"])
     ladder.receive(DispatchTests.request("OPTIONS", fields: via(200), branch: "2"), from: path)
-    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.drainLines().isEmpty)
     #expect(ladder.agent.counters.refusedByRule[.repeats] == 1)
     ladder.receive(DispatchTests.request("OPTIONS", fields: via(60), branch: "3"), from: path)
-    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.drainLines().isEmpty)
     #expect(ladder.agent.counters.refusedByRule[.repeats] == 2)
   }
 
@@ -186,7 +186,7 @@ import Testing
         .replacing("Call-ID: call-1", with: "Call-ID: call-\(number)")
       ladder.receive(text, from: path)
     }
-    #expect(ladder.takeLines() == ["== incoming", "== incoming", "-> 503 INVITE a"])
+    #expect(ladder.drainLines() == ["== incoming", "== incoming", "-> 503 INVITE a"])
     #expect(ladder.lastSent.contains("Retry-After: 5"))
     #expect(ladder.agent.counters.overloads == 1)
     #expect(ladder.agent.counters.calls == 2)
@@ -201,11 +201,11 @@ import Testing
       let text = DispatchTests.request("INVITE", branch: "\(number)")
         .replacing("Call-ID: call-1", with: "Call-ID: call-\(number)")
       ladder.receive(text, from: path)
-      return ladder.takeLines()
+      return ladder.drainLines()
     }
     #expect(invite(1) + invite(2) + invite(3) == ["== incoming", "== incoming", "-> 503 INVITE a"])
     ladder.advance(500)
-    _ = ladder.takeLines()
+    _ = ladder.drainLines()
     #expect(invite(4) == ["== incoming"])
     #expect(invite(5) == ["-> 503 INVITE a"])
   }
@@ -233,7 +233,7 @@ import Testing
       else { continue }
       let ladder = Ladder(acceptsCalls: true)
       ladder.receive(request.text, from: path)
-      let line = ladder.takeLines().first ?? ""
+      let line = ladder.drainLines().first ?? ""
       let status = line.split(separator: " ").dropFirst().first ?? ""
       #expect(!status.isEmpty && expected.contains(status), "\(name): \(line), expected \(expected)")
       checked += 1

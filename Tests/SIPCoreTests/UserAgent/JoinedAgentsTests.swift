@@ -50,11 +50,11 @@ import Testing
     func command(_ side: Side, _ command: UserAgentCommand) {
       var effects: [UserAgentEffect] = []
       side.agent.handle(command, at: now, into: &effects)
-      take(effects, side)
+      deliver(effects, side)
       fly()
     }
 
-    func take(_ effects: [UserAgentEffect], _ side: Side) {
+    func deliver(_ effects: [UserAgentEffect], _ side: Side) {
       for effect in effects {
         switch effect {
         case .send(let bytes, _, _):
@@ -74,7 +74,7 @@ import Testing
         let next = flying.removeFirst()
         var effects: [UserAgentEffect] = []
         next.to.agent.receive(next.bytes, from: path(to: next.from), at: now, into: &effects)
-        take(effects, next.to)
+        deliver(effects, next.to)
       }
     }
 
@@ -89,7 +89,7 @@ import Testing
         for side in [caller, callee] {
           var effects: [UserAgentEffect] = []
           side.agent.advance(to: now, into: &effects)
-          take(effects, side)
+          deliver(effects, side)
         }
         fly()
       }

@@ -171,7 +171,7 @@ final class Ladder {
   }
 
   /// What happened since the last look, in words.
-  func takeLines() -> [String] {
+  func drainLines() -> [String] {
     defer { done.removeAll() }
     return done.map(\.line)
   }

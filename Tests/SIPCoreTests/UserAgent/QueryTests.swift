@@ -90,7 +90,7 @@ import Testing
     ladder.command(.ping(QueryID(1), plan))
     ladder.run(ping.script)
     ladder.advance(64_000)
-    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.drainLines().isEmpty)
     #expect(ladder.agent.holdings.values.allSatisfy { $0 == 0 }, "left behind: \(ladder.agent.holdings)")
   }
 
@@ -199,7 +199,7 @@ import Testing
     ladder.command(.register(QueryID(1), plan))
     ladder.run(register.script)
     ladder.advance(64_000)
-    #expect(ladder.takeLines().isEmpty)
+    #expect(ladder.drainLines().isEmpty)
     #expect(ladder.agent.holdings.values.allSatisfy { $0 == 0 }, "left behind: \(ladder.agent.holdings)")
   }
 }

@@ -17,7 +17,7 @@ import Testing
     ladder.receive(DispatchTests.request(method, peer: peer, toTag: true, branch: "2"), from: stranger)
     ladder.receive(DispatchTests.request(method, peer: peer, branch: "3", version: "3.0"), from: stranger)
     ladder.advance(64_000)
-    #expect(ladder.takeLines() == [])
+    #expect(ladder.drainLines() == [])
     #expect(ladder.agent.counters.strangersIgnored == 3)
     #expect(ladder.agent.holdings["transactions"] == 0)
     // A trunk's host is told, over whatever it comes.
@@ -25,7 +25,7 @@ import Testing
       let path = try #require(Ladder.paths[peer])
       let ladder = Ladder(acceptsCalls: true, acquaintance: .peers([StrangerTests.host("u")]))
       ladder.receive(DispatchTests.request("OPTIONS", peer: peer, branch: "4"), from: path)
-      #expect(ladder.takeLines() == ["-> 200 OPTIONS \(peer)"])
+      #expect(ladder.drainLines() == ["-> 200 OPTIONS \(peer)"])
     }
   }
 
@@ -33,7 +33,7 @@ import Testing
     let ladder = Ladder(paths: "u", acquaintance: .peers([]))
     let path = try #require(Ladder.paths["u"])
     ladder.receive(DispatchTests.request("OPTIONS", peer: "u"), from: path)
-    #expect(ladder.takeLines() == [])
+    #expect(ladder.drainLines() == [])
     ladder.run(
       """
       place
@@ -43,7 +43,7 @@ import Testing
       == established 'v=0 peer'
       """)
     ladder.receive(DispatchTests.request("OPTIONS", peer: "u", branch: "2"), from: path)
-    #expect(ladder.takeLines() == ["-> 200 OPTIONS u"])
+    #expect(ladder.drainLines() == ["-> 200 OPTIONS u"])
   }
 
   @Test func peersThatWereMetMakeRoomForNewOnes() {
@@ -60,9 +60,9 @@ import Testing
       """)
     guard let met = Ladder.paths["v"], let forgotten = Ladder.paths["u"] else { return }
     ladder.receive(DispatchTests.request("OPTIONS", peer: "u"), from: forgotten)
-    #expect(ladder.takeLines() == [])
+    #expect(ladder.drainLines() == [])
     ladder.receive(DispatchTests.request("OPTIONS", peer: "v"), from: met)
-    #expect(ladder.takeLines() == ["-> 200 OPTIONS v"])
+    #expect(ladder.drainLines() == ["-> 200 OPTIONS v"])
   }
 
   /// Somebody who has heard the tags of a call sends from a host of his own.
@@ -89,10 +89,10 @@ import Testing
         return String(line)
       }.joined(separator: "\r\n") + "\r\n\r\n"
     ladder.receive(text, from: forger)
-    #expect(ladder.takeLines() == ["-> 481 \(method) \(peer)"])
+    #expect(ladder.drainLines() == ["-> 481 \(method) \(peer)"])
     if method == "INVITE", forger.remote.transport == .udp {
       ladder.advance(32_000)
-      #expect(ladder.takeLines().allSatisfy { $0 == "-> 481 INVITE \(peer)" })
+      #expect(ladder.drainLines().allSatisfy { $0 == "-> 481 INVITE \(peer)" })
     }
     // The number of the forged request was not taken over either.
     ladder.run(
@@ -112,12 +112,12 @@ import Testing
     inside.remote = TransportAddress(.udp, .ipv4(0x7F00_0001), port: 5060)
     let question = try #require(ladder.locations.last)
     ladder.command(.located(question, [inside, outside]))
-    #expect(ladder.takeLines() == ["-> INVITE 1 u"])
+    #expect(ladder.drainLines() == ["-> INVITE 1 u"])
 
     let second = Ladder(paths: "") { $0.reachesInternalHosts = false }
     second.run("place\n?? sip:+15550100@example.com")
     second.command(.located(try #require(second.locations.last), [inside]))
-    let lines = second.takeLines()
+    let lines = second.drainLines()
     #expect(lines.count == 1 && lines.allSatisfy { $0.hasPrefix("== ended") }, "\(lines)")
   }
 }

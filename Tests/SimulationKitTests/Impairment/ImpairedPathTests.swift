@@ -16,7 +16,7 @@ struct ImpairedPathTests {
   ) -> (arrivals: [Arrival], counts: ImpairmentCounts) {
     var path = ImpairedPath(options, seed: seed)
     var arrivals: [Arrival] = []
-    func take(_ now: MonotonicInstant) {
+    func collectArrivals(until now: MonotonicInstant) {
       while let deadline = path.nextDeadline, deadline <= now {
         guard let bytes = path.next(at: deadline) else { break }
         let number = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
@@ -25,11 +25,11 @@ struct ImpairedPathTests {
     }
     for number in 0..<count {
       let now = MonotonicInstant(microseconds: Int64(number) * interval)
-      take(now)
+      collectArrivals(until: now)
       let header = (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
       path.offer(header + [UInt8](repeating: 0, count: size - 4), at: now)
     }
-    take(MonotonicInstant(microseconds: .max))
+    collectArrivals(until: MonotonicInstant(microseconds: .max))
     #expect(path.inFlight == 0)
     return (arrivals, path.counts)
   }

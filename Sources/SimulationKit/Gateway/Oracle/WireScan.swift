@@ -28,7 +28,7 @@ struct WireScan {
         var end = start
         while end < buffer.count, buffer[end] != 0x0D { end += 1 }
         if end == start { break }
-        if start > 0 { take(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) }
+        if start > 0 { read(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) }
         start = end + 2
       }
       return !isResponse || sequenceMethod == "INVITE" || status == 481
@@ -46,7 +46,7 @@ struct WireScan {
 
   private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  private mutating func take(_ line: UnsafeRawBufferPointer) {
+  private mutating func read(_ line: UnsafeRawBufferPointer) {
     switch line[0] {
     case UInt8(ascii: "C"):
       if let value = WireScan.value(line, "Call-ID: ") { callID = WireScan.text(value) }

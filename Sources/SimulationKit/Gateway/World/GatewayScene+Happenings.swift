@@ -13,7 +13,7 @@ extension GatewayScene {
   /// After the window: everybody hangs up; apps go; at last nothing may be left.
   static let quietPhases: [Int64] = [0, 20_000, 60_000]
 
-  func take(_ happening: Happening) {
+  func carryOut(_ happening: Happening) {
     if let life = GatewayScene.life(of: happening) {
       guard let node, node.life == life else { return }
       if node.stalledUntil > now { return schedule.add(happening, at: node.stalledUntil) }

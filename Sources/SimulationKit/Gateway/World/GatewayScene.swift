@@ -223,7 +223,7 @@ final class GatewayScene {
     digest.add(now.microseconds &+ Int64(chosen))
     switch chosen {
     case ..<0: break
-    case 0: if let happening = schedule.popDue(at: now) { take(happening) }
+    case 0: if let happening = schedule.popDue(at: now) { carryOut(happening) }
     case 1:
       guard let node else { return touchNode() }
       handle(.due, life: node.life)
