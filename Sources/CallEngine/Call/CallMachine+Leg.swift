@@ -14,7 +14,7 @@ extension CallMachine {
       case app(AppLeg)
       case trunk(TrunkLeg)
       /// The gateway's own voice, which comes over no network.
-      case prompt(LocalAnswer)
+      case prompt(PromptLeg)
     }
 
     struct Sound {
@@ -54,7 +54,7 @@ extension CallMachine {
       return trunk
     }
 
-    var prompt: LocalAnswer? {
+    var prompt: PromptLeg? {
       get {
         guard case .prompt(let prompt) = port else { return nil }
         return prompt

@@ -115,7 +115,7 @@ final class CallMachine {
           defaultCountries: terms.isGivenAway
             ? nil : context.environment(of: payer)?.defaultCountries(of: payer.account)),
         isGivenAway: terms.isGivenAway, velocity: terms.velocity, limits: context.limits)
-      return Leg(id: leg, terms: terms, port: terms.test.map { .prompt(LocalAnswer($0)) } ?? .planned, bill: bill)
+      return Leg(id: leg, terms: terms, port: terms.test.map { .prompt(PromptLeg($0)) } ?? .planned, bill: bill)
     }
     var identity: AppIdentity?
     switch caller {

@@ -223,7 +223,7 @@ extension CallEngine {
     switch destination {
     case .phone(let number):
       if let test = number.testNumber {
-        let seconds = LocalAnswer.maximumSeconds(of: test)
+        let seconds = PromptLeg.maximumSeconds(of: test)
         return CallTerms(
           destination: destination, rating: try free(number.digits, .test, seconds, payer),
           country: number.country, isGivenAway: true, maximumSeconds: seconds, test: test)
