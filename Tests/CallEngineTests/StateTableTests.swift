@@ -304,7 +304,7 @@ struct StateTableTests {
     let happenings = Happening.all.filter { !["the node drains", "a trunk is taken away"].contains($0.name) }
     for round in 0..<10 {
       let bench = try Bench(seed: seed &* 1000 &+ UInt64(round))
-      bench.plain.credit = Int64.random(in: 0...400_000, using: &random)
+      bench.plain.credit = MicroUnits(.random(in: 0...400_000, using: &random))
       for _ in 0..<100 {
         bench.session = SessionID(UInt64.random(in: 1...4, using: &random))
         bench.ledger = [.plain, .plain, .plain, .silent, .away].randomElement(using: &random) ?? .plain

@@ -19,7 +19,8 @@ extension CallMachine {
     if hasMedia { order(.close) }
     changeBills { $0.end(failure.code.rawValue, at: context.now, context) }
     if let origination { context.emit(.originated(origination, .failure(failure))) }
-    if let caller { tell(.refused(caller.request, failure)) }
+    if let request = caller?.openRequest { tell(.refused(request, failure)) }
+    leaveApps()
     context.log(.info, id, "refused: \(failure)")
     summary.cause = failure.endCause
     state = .ending(
@@ -43,10 +44,12 @@ extension CallMachine {
     let failure = failure.map(described)
     if case .up = state { flagMissingSound() }
     for trunk in trunks { trunk.hangUp(reasons, context) }
+    leaveApps()
     order(.close)
     let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
     let end = min(billedUntil ?? context.now, context.now)
     changeBills { $0.end(word, at: end, context) }
+    summary.durationMilliseconds = max(0, self[.far].answeredAt.map { end.milliseconds(since: $0) } ?? 0)
     note("over: \(word)")
     summary.endedAt = context.clock
     summary.cause = cause
@@ -58,6 +61,10 @@ extension CallMachine {
         summary: summary, isTold: false, hasRecord: false,
         until: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds)))
     concludeWhenSettled()
+  }
+
+  private func leaveApps() {
+    for leg in legs { self[leg.id].app?.leave() }
   }
 
   /// Stops the sound both ways at this instant.
@@ -85,9 +92,22 @@ extension CallMachine {
     let costs = legs.compactMap(\.bill).map(\.costMicro)
     ending.summary.costMicro = costs.contains(nil) ? nil : costs.reduce(0) { $0 + ($1 ?? 0) }
     tell(.ended(id, ending.summary))
+    for leg in legs where leg.id != .near { tell(.ended(id, CallMachine.summary(ending.summary, for: leg)), leg.id) }
     snapshot.state = .ended
     snapshot.heldMicro = 0
     context.emit(.changed(snapshot))
+  }
+
+  /// What an app hears that was called: nothing of what the call costs others, nor of why their credit ended it.
+  private static func summary(_ summary: CallSummary, for leg: Leg) -> CallSummary {
+    let failure = summary.failure.flatMap { $0.refusal == nil ? $0 : nil }
+    // To the one that rang, nobody who answered is a time that is over.
+    let isUnanswered = summary.cause == .noAnswer && leg.answeredAt == nil
+    return CallSummary(
+      startedAt: summary.startedAt, progressedAt: summary.progressedAt, rungAt: summary.rungAt,
+      answeredAt: summary.answeredAt, establishedAt: summary.establishedAt, endedAt: summary.endedAt,
+      cause: isUnanswered ? .timeout : summary.cause, failure: failure,
+      durationMilliseconds: summary.durationMilliseconds, currency: summary.currency)
   }
 
   private func conclude() {
@@ -101,8 +121,8 @@ extension CallMachine {
     record.sipCallID = trunks.compactMap(\.sipCallID).last
     record.story = story
     record.clientStatistics = statistics
-    record.meanScoreNear = monitor.meanScoreNear
-    record.meanScoreFar = monitor.meanScoreFar
+    record.meanScoreNear = self[.near].monitor.meanScoreNear
+    record.meanScoreFar = self[.near].monitor.meanScoreFar
     record.flags = flags
     context.emit(.record(record))
   }
@@ -128,13 +148,14 @@ extension CallMachine {
           reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
       }
       if let until = reaching.promptUntil, until <= context.now { promptOutcome() }
+      if let until = reaching.ringUntil, until <= context.now { ringIsOver() }
     case .up(let up):
       if advanceMoney() || advanceDeadMedia() { return }
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
         addToStory(.noMediaInTime)
         let leg = self[.near].sound.isReady ? LegID.far : .near
         // Charged like a call that was hung up now: who waits must not pay less than who does not.
-        return end(.error, CallMachine.neverReady(leg, nil), reasons: [CallMachine.normalClearing])
+        return end(.error, neverReady(leg, nil), reasons: [CallMachine.normalClearing])
       }
       if let until = self[.far].prompt?.playUntil, until <= context.now {
         order(.stopPlaying(.near))
@@ -153,7 +174,7 @@ extension CallMachine {
   /// Asks for more, or cuts the call off when what was granted is used up.
   /// - Returns: Whether the call is over.
   private func advanceMoney() -> Bool {
-    for leg in legs where cut(leg.bill) { return true }
+    for leg in legs where cut(leg.bill) || cutWhenLongEnough(leg) { return true }
     changeBills { if let askAt = $0.askAt, askAt <= context.now { $0.advance(context) } }
     return false
   }
@@ -172,6 +193,16 @@ extension CallMachine {
     return true
   }
 
+  /// Also a call that nobody pays for comes to its end.
+  private func cutWhenLongEnough(_ leg: Leg) -> Bool {
+    guard let until = leg.lastsUntil, until <= context.now else { return false }
+    silence()
+    note("cut off: \(CallRefusal.durationCap.rawValue)")
+    let failure = CallFailure(CallRefusal.durationCap)
+    end(failure.endCause, failure, reasons: [CallMachine.cutOff(.durationCap)], billedUntil: until)
+    return true
+  }
+
   /// Ends a call whose sound has been away for too long. A leg that has sent has vanished with its last packet, and the
   /// call is charged up to that; without any sound it is charged from the answer to the end, like one that was hung up.
   private func advanceDeadMedia() -> Bool {
@@ -180,10 +211,13 @@ extension CallMachine {
     if case .up(let up) = state, !up.isEstablished { hasSent = false }
     let billedUntil = hasSent ? dead.since : nil
     addToStory(.dead(dead.id))
-    // While the app has no way to the gateway nothing goes to the other side either, which may wait for it.
+    // While an app has no way to the gateway nothing goes to the other side either, which may wait for it.
     let failure =
-      self[.near].sound.isReady
-      ? CallFailure(.mediaLost, leg: dead.id == .near ? .app : .trunk) : CallMachine.neverReady(.near, nil)
+      if let app = legs.first(where: { $0.app != nil && !$0.sound.isReady }) {
+        neverReady(app.id, nil)
+      } else {
+        CallFailure(.mediaLost, leg: self[dead.id].side)
+      }
     end(
       .error, failure, reasons: [CallMachine.normalClearing], billedUntil: billedUntil)
     return true

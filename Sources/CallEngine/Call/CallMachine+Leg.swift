@@ -5,8 +5,12 @@ import SDPCore
 extension CallMachine {
   /// One party of a call: how it is reached, who is charged for it, and what is known of its sound.
   ///
-  /// What differs between the kinds of legs is the port. A room, a program that streams, an app that is called and a tap
-  /// that only listens are ports to come.
+  /// What differs between the kinds of legs is the port, and how far the leg has come stands with it:
+  /// ```
+  /// whoever is called   planned ─▶ inviting ─▶ alerting [early sound] ─▶ answering ─▶ joined ─▶ leaving ─▶ gone
+  /// whoever calls       asking ──────────────────────────────────────▶ joined ─▶ leaving ─▶ gone
+  /// ```
+  /// ``AppLeg`` and ``TrunkLeg`` have the diagrams of their own. A prompt is there from the beginning.
   struct Leg {
     enum Port {
       /// Its media is being prepared; nobody was called yet.
@@ -14,7 +18,9 @@ extension CallMachine {
       case app(AppLeg)
       case trunk(TrunkLeg)
       /// The gateway's own voice, which comes over no network.
-      case prompt(LocalAnswer)
+      case prompt(PromptLeg)
+      // Ports to come, each with its states: a room, whose joint is a mixer; a stream to a program; a far app, over
+      // another node. A tap that only listens is no party: it is never called, and nobody has to hear it.
     }
 
     struct Sound {
@@ -32,11 +38,17 @@ extension CallMachine {
     /// Whom it calls and at which price; `nil` for an app that calls.
     let terms: CallTerms?
     var port: Port
+    /// When it answered; `nil` until then, and for an app that calls.
+    var answeredAt: MonotonicInstant?
+    /// It takes no sound: it has put the other side on hold.
+    var isHolding = false
     /// `nil` where nobody is charged for the leg. Each billed leg is a call of its own in the ledger.
     var bill: CallBill?
     var sound = Sound()
     /// What came from it in the last second.
     var quality: CallQuality.Direction?
+    /// Which limits of quality are kept towards it.
+    var monitor = QualityMonitor()
 
     var app: AppLeg? {
       get {
@@ -54,7 +66,7 @@ extension CallMachine {
       return trunk
     }
 
-    var prompt: LocalAnswer? {
+    var prompt: PromptLeg? {
       get {
         guard case .prompt(let prompt) = port else { return nil }
         return prompt
@@ -67,23 +79,46 @@ extension CallMachine {
 
     var plan: MediaPlan? {
       switch port {
-      case .app(let app): app.negotiation.plan
+      case .app(let app): app.plan
       case .trunk(let trunk): trunk.plan
       case .planned, .prompt: nil
       }
     }
 
+    /// The app's session, from the beginning for one that is called too.
+    var session: SessionID? { app?.session ?? terms?.app?.session }
+
     /// What the gateway has to prepare for it; `nil` where it needs no way.
     var needs: MediaNeeds.Port? {
       switch port {
       case .app: .app
-      case .planned, .trunk: .trunk
+      case .planned: terms?.app == nil ? .trunk : .app
+      case .trunk: .trunk
       case .prompt: nil
       }
     }
 
     /// Whether sound can flow to it and from it.
     var isReady: Bool { needs == nil || sound.isReady }
+
+    /// Which side of the gateway it is on.
+    var side: CallLeg { app == nil ? .trunk : .app }
+
+    /// Whether there is somebody who can hear keys.
+    var hears: Bool {
+      switch port {
+      case .planned: false
+      case .app(let app): app.isJoined
+      case .trunk(let trunk): trunk.plan != nil
+      case .prompt: true
+      }
+    }
+
+    /// When it has lasted as long as it may, where no bill says so.
+    var lastsUntil: MonotonicInstant? {
+      guard bill == nil, let terms, let answeredAt else { return nil }
+      return answeredAt.advanced(byMilliseconds: terms.maximumSeconds * 1000)
+    }
 
     /// Whether it is supposed to send. On hold nobody has to, whichever end holds: music is a courtesy.
     var mustSend: Bool { sound.isTalking && !(app?.isMuted ?? false) }

@@ -41,7 +41,7 @@ extension CallMachine {
     switch state {
     case .reaching, .up:
       note("media of the \(leg) side failed: \(reason)")
-      guard self[leg].sound.isReady else { return end(.error, CallMachine.neverReady(leg, reason)) }
+      guard self[leg].sound.isReady else { return end(.error, neverReady(leg, reason)) }
       // The leg may come back, by another path or an ICE restart.
       silent(leg, since: context.now)
     case .preparing, .ending, .over: break
@@ -51,8 +51,8 @@ extension CallMachine {
   /// Media that was never set up. Between app and gateway that is the app's own way, and nothing that the other side
   /// has a part in.
   /// - Parameter reason: the packet side's word for it; `nil`: nothing came until the time was over.
-  static func neverReady(_ leg: LegID, _ reason: String?) -> CallFailure {
-    guard leg == .near else { return CallFailure(.mediaLost, phrase: reason, leg: .trunk) }
+  func neverReady(_ leg: LegID, _ reason: String?) -> CallFailure {
+    guard self[leg].app != nil else { return CallFailure(.mediaLost, phrase: reason, leg: .trunk) }
     let phrase =
       switch reason {
       case nil, "noConnectivity": "no ICE check of the app reached the gateway's media port"
@@ -69,9 +69,9 @@ extension CallMachine {
     case .reaching, .up:
       guard self[leg].sound.lastSound == nil else { return }
       self[leg].sound.lastSound = since
-      guard case .up = state, self[leg].mustSend else { return }
+      guard case .up = state, mustSend(leg) else { return }
       addToStory(.noSound(leg))
-      if leg == .near { warn(.noSound, true) }
+      warn(.noSound, true, leg)
     case .preparing, .ending, .over: break
     }
   }
@@ -81,27 +81,36 @@ extension CallMachine {
     case .reaching, .up:
       guard self[leg].sound.lastSound != nil else { return }
       self[leg].sound.lastSound = nil
-      if leg == .near { warn(.noSound, false) }
+      warn(.noSound, false, leg)
     case .preparing, .ending, .over: break
     }
   }
 
-  func warn(_ warning: QualityWarning, _ isBroken: Bool) {
-    guard let change = monitor.set(warning, isBroken) else { return }
-    tell(.warning(id, warning, isRaised: change))
+  /// Of what comes from a leg; an app is warned of its own.
+  func warn(_ warning: QualityWarning, _ isBroken: Bool, _ leg: LegID) {
+    guard self[leg].app != nil, let change = self[leg].monitor.set(warning, isBroken) else { return }
+    tell(.warning(id, warning, isRaised: change), leg)
   }
 
   private func pressed(_ leg: LegID, _ digit: Character, _ milliseconds: Int) {
     switch state {
     case .reaching, .up:
+      // Before an app accepts, it says nothing to the other side.
+      guard self[leg].app?.isJoined ?? true else { return }
       note("key from the \(leg) side")
-      if leg == .near {
+      if self[partner(of: leg)].prompt != nil {
         pressedAtPrompt(digit)
       } else {
-        tell(.digit(id, digit, milliseconds: milliseconds))
+        passKey(digit, milliseconds: milliseconds, from: leg)
       }
     case .preparing, .ending, .over: break
     }
+  }
+
+  /// Tells an app that has joined of a key of the other side.
+  func passKey(_ key: Character, milliseconds: Int, from leg: LegID) {
+    let other = partner(of: leg)
+    if self[other].app?.isJoined ?? false { tell(.digit(id, key, milliseconds: milliseconds), other) }
   }
 
   /// A key that a test number may wait for.
@@ -123,10 +132,10 @@ extension CallMachine {
   }
 
   /// Nothing in a whole second of a call that stands is told at once, not only when it lasts.
-  private func noticeNothing(from app: CallQuality.Direction) {
-    guard case .up(let up) = state, up.isEstablished, self[.near].mustSend else { return }
+  private func noticeNothing(from leg: LegID, _ app: CallQuality.Direction) {
+    guard case .up(let up) = state, up.isEstablished, mustSend(leg) else { return }
     let isWhole = summary.establishedAt.map { context.clock.milliseconds - $0.milliseconds >= 1000 } ?? false
-    if app.isHeard || isWhole { warn(.noSound, !app.isHeard) }
+    if app.isHeard || isWhole { warn(.noSound, !app.isHeard, leg) }
   }
 
   private func measured(_ leg: LegID, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
@@ -134,17 +143,21 @@ extension CallMachine {
     case .reaching, .up:
       if direction.packets > 0 { self[leg].sound.hasCome = true }
       self[leg].quality = direction
-      guard leg == .near else { return }
-      noticeNothing(from: direction)
+      // The calling side's is the call's, also where no app calls.
+      guard leg == .near || self[leg].app?.isJoined ?? false else { return }
+      noticeNothing(from: leg, direction)
       // The gateway's own voice comes to it over no network: nothing is measured.
       let own = CallQuality.Direction.nothing(packets: 0)
       // Both sides are told each second; before the other one's first, nothing is known of it.
-      guard let received = self[.far].needs == nil ? own : self[.far].quality else { return }
+      let other = self[partner(of: leg)]
+      guard let received = other.needs == nil ? own : other.quality else { return }
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
-      snapshot.quality = quality
-      tell(.quality(id, quality))
-      for (warning, isRaised) in monitor.evaluate(quality) { tell(.warning(id, warning, isRaised: isRaised)) }
-      changed()
+      if leg == .near { snapshot.quality = quality }
+      tell(.quality(id, quality), leg)
+      for (warning, isRaised) in self[leg].monitor.evaluate(quality) {
+        tell(.warning(id, warning, isRaised: isRaised), leg)
+      }
+      if leg == .near { changed() }
     case .preparing, .ending, .over: break
     }
   }

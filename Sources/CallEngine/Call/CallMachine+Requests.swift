@@ -8,25 +8,35 @@ import SIPCore
 extension CallMachine {
   /// A request about this call; each gets exactly one reply.
   func requested(_ number: RequestNumber, _ request: AppRequest, by session: SessionID) {
+    guard let leg = leg(of: session) else {
+      // An app that is to be called and was not told yet.
+      if case .hangUp = request { return reply(.done(number), to: session) }
+      return refuseLate(number, session)
+    }
     switch request {
     case .call: reply(.refused(number, CallFailure(.internal, leg: .app)), to: session)
     case .hangUp:
       reply(.done(number), to: session)
-      hungUp()
-    case .sendDigits(_, let digits): sendDigits(number, digits, session)
-    case .offer(_, let text): offered(number, text, session)
+      hungUp(leg)
+    case .sendDigits(_, let digits): sendDigits(number, digits, leg, session)
+    case .offer(_, let text): offered(number, text, leg, session)
     case .answer: refuse(number, session, .media, "no offer of the gateway is open")
-    case .mute(_, let isMuted): mute(number, isMuted, session)
-    case .report(_, let report): reported(number, report, session)
+    case .mute(_, let isMuted): mute(number, isMuted, leg, session)
+    case .report(_, let report): reported(number, report, leg, session)
     }
   }
 
-  private func refuse(_ number: RequestNumber, _ session: SessionID, _ code: CallFailureCode, _ problem: String) {
+  /// The leg of an app that knows of the call.
+  func leg(of session: SessionID) -> LegID? {
+    legs.first { $0.app.map { $0.session == session && $0.knows } ?? false }?.id
+  }
+
+  func refuse(_ number: RequestNumber, _ session: SessionID, _ code: CallFailureCode, _ problem: String) {
     reply(.refused(number, CallFailure(code, warning: problem, leg: .app, correlationID: id.text)), to: session)
   }
 
   /// The call as the app knows it is over: the request crossed its end.
-  private func refuseLate(_ number: RequestNumber, _ session: SessionID) {
+  func refuseLate(_ number: RequestNumber, _ session: SessionID) {
     reply(.refused(number, CallMachine.unknownCall(id)), to: session)
   }
 
@@ -39,20 +49,21 @@ extension CallMachine {
         accepted: "the id of a call that was placed and has not ended"))
   }
 
-  private func hungUp() {
+  private func hungUp(_ leg: LegID) {
     switch state {
     case .preparing: refuse(CallFailure(.cancelled, leg: .app))
     case .reaching:
+      guard leg == .near else { return declined(.declined) }
       addToStory(.callerGaveUp)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
-      note("the caller hangs up")
+      if leg == .near { note("the caller hangs up") } else { addToStory(.hungUp(reason: nil)) }
       end(.hungUp, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
     }
   }
 
-  private func sendDigits(_ number: RequestNumber, _ digits: String, _ session: SessionID) {
+  private func sendDigits(_ number: RequestNumber, _ digits: String, _ leg: LegID, _ session: SessionID) {
     switch state {
     case .preparing, .reaching, .up:
       if let problem = CallMachine.problem(withDigits: digits, limit: context.limits.digitsPerRequest) {
@@ -62,10 +73,11 @@ extension CallMachine {
       }
       reply(.done(number), to: session)
       let keys = digits.uppercased()
-      if self[.far].prompt != nil {
+      let other = partner(of: leg)
+      if self[other].prompt != nil {
         for key in keys { pressedAtPrompt(key) }
-      } else if self[.far].plan != nil {
-        order(.sendDigits(.far, keys))
+      } else if self[other].hears, self[leg].hears {
+        order(.sendDigits(other, keys))
       } else {
         note("keys before there is anybody to hear them")
       }
@@ -88,21 +100,28 @@ extension CallMachine {
     return refusal("symbol", offset, "there is no such key")
   }
 
-  private func mute(_ number: RequestNumber, _ isMuted: Bool, _ session: SessionID) {
+  private func mute(_ number: RequestNumber, _ isMuted: Bool, _ leg: LegID, _ session: SessionID) {
     switch state {
     case .preparing, .reaching, .up:
-      self[.near].app?.isMuted = isMuted
+      self[leg].app?.isMuted = isMuted
       // From here on it has to send again.
-      if !isMuted { self[.near].sound.lastSound = self[.near].sound.lastSound.map { _ in context.now } }
-      note(isMuted ? "the app is muted" : "the app is no longer muted")
+      if !isMuted { self[leg].sound.lastSound = self[leg].sound.lastSound.map { _ in context.now } }
+      note(isMuted ? "\(name(leg)) is muted" : "\(name(leg)) is no longer muted")
       reply(.done(number), to: session)
     case .ending, .over: refuseLate(number, session)
     }
   }
 
-  private func reported(_ number: RequestNumber, _ report: ClientStatistics, _ session: SessionID) {
+  /// The app in a line of the story.
+  private func name(_ leg: LegID) -> String { leg == .near ? "the app" : "the called app" }
+
+  private func reported(
+    _ number: RequestNumber, _ report: ClientStatistics, _ leg: LegID, _ session: SessionID
+  ) {
     switch state {
     case .preparing, .reaching, .up, .ending:
+      // The record has a place for the figures of the app that calls, under names that both would use.
+      guard leg == .near else { return reply(.done(number), to: session) }
       for (name, value) in report.figures.sorted(by: { $0.key < $1.key })
       where statistics[name] != nil || statistics.count < ClientStatistics.maximumFigures {
         statistics[name] = value
@@ -113,11 +132,11 @@ extension CallMachine {
   }
 
   /// A new description of the app: hold, resume, another codec, an ICE restart.
-  private func offered(_ number: RequestNumber, _ text: String, _ session: SessionID) {
+  private func offered(_ number: RequestNumber, _ text: String, _ leg: LegID, _ session: SessionID) {
     switch state {
     case .preparing: refuse(number, session, .media, "the first offer has no answer yet")
     case .reaching, .up:
-      guard var app = caller else { return refuse(number, session, .media, "the call has no app") }
+      guard var app = self[leg].app else { return refuse(number, session, .media, "the call has no app") }
       let description: SessionDescription
       do throws(InvalidSessionDescription) {
         description = try SessionDescription(parsing: text)
@@ -125,15 +144,15 @@ extension CallMachine {
         return refuse(number, session, .media, "\(error)")
       }
       do throws(NegotiationRefusal) {
-        let (answer, plan, restart) = try app.answer(description, context)
-        self[.near].app = app
-        if let restart {
-          note("ICE restart")
-          order(.restartICE(.near, restart))
+        switch try app.offer(description, draw: context.draw) {
+        case .moved(let answer), .stayed(let answer):
+          self[leg].app = app
+          guard let answer else { return reply(.done(number), to: session) }
+          give(answer, number, leg, session)
+          passOn(answer.plan, by: leg)
+        case .lacksOffer: refuse(number, session, .media, "the first offer has no answer yet")
+        case .tooLate: refuseLate(number, session)
         }
-        reply(.answered(number, id, answer), to: session)
-        apply(plan, to: .near)
-        passOn(plan.direction)
       } catch {
         refuse(number, session, .media, "\(error)")
       }
@@ -141,42 +160,60 @@ extension CallMachine {
     }
   }
 
-  /// Hold of the app reaches the trunk: what the app does not send or take, the trunk need not take or send.
-  private func passOn(_ direction: MediaDirection) {
+  /// Sends an app the answer to its offer, and the media what follows from it.
+  func give(_ answer: AppLeg.Answer, _ number: RequestNumber, _ leg: LegID, _ session: SessionID) {
+    if let restart = answer.restart {
+      note("ICE restart")
+      order(.restartICE(leg, restart))
+    }
+    reply(.answered(number, id, answer.text), to: session)
+    apply(answer.plan, to: leg)
+  }
+
+  /// Hold of an app reaches the other side: what the app does not send or take, a trunk need not take or send. Another app
+  /// is told; the gateway makes it no offer.
+  func passOn(_ plan: MediaPlan, by leg: LegID) {
     guard case .up = state else { return }
-    self[.far].trunk?.offer(direction.mirrored, context)
+    self[partner(of: leg)].trunk?.offer(plan.direction.mirrored, context)
+    noteHold(by: leg, plan, wants: .sendAndReceive)
   }
 
   // MARK: Sessions
 
-  func sessionAbsent() {
+  func sessionAbsent(_ session: SessionID) { heard(from: session, isAbsent: true) }
+
+  func sessionResumed(_ session: SessionID) { heard(from: session, isAbsent: false) }
+
+  private func heard(from session: SessionID, isAbsent: Bool) {
     switch state {
     case .preparing, .reaching, .up:
-      self[.near].app?.isAbsent = true
-      addToStory(.appLost)
+      for leg in legs where leg.app?.session == session {
+        self[leg.id].app?.isAbsent = isAbsent
+        addToStory(isAbsent ? .appLost : .appBack, leg.id)
+      }
     case .ending, .over: break
     }
   }
 
-  func sessionResumed() {
-    switch state {
-    case .preparing, .reaching, .up:
-      self[.near].app?.isAbsent = false
-      addToStory(.appBack)
-    case .ending, .over: break
-    }
+  /// A line about one of the apps: those that somebody decides by are the calling one's.
+  private func addToStory(_ event: CallRecord.StoryLine.Event, _ leg: LegID) {
+    if leg == .near { addToStory(event) } else { note("called: \(event.text)") }
   }
 
-  func sessionEnded() {
-    let isLost = caller?.isAbsent ?? false
+  func sessionEnded(_ session: SessionID) {
+    guard let leg = legs.first(where: { $0.session == session }) else { return }
+    let isLost = leg.app?.isAbsent ?? false
     let failure = isLost ? CallFailure(.networkLost, leg: .app) : nil
+    // Nobody can be there any more.
+    let unreachable = CallFailure(.unreachable, leg: .app)
     switch state {
-    case .preparing: refuse(failure ?? CallFailure(.cancelled, leg: .app))
+    case .preparing: refuse(leg.id == .near ? failure ?? CallFailure(.cancelled, leg: .app) : unreachable)
     case .reaching:
-      addToStory(.appGone)
+      addToStory(.appGone, leg.id)
+      guard leg.id == .near else { return end(unreachable.endCause, unreachable) }
       end(isLost ? .error : .canceled, failure, reasons: [CallMachine.normalClearing])
     case .up:
-      addToStory(.appGone)
+      addToStory(.appGone, leg.id)
       end(isLost ? .error : .hungUp, failure, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
     }

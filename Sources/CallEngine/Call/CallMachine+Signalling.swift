@@ -79,7 +79,7 @@ extension CallMachine {
       }
       guard trunk.plan != nil else { return failMedia(trunk, "the answer holds no session description") }
       if leg == .near {
-        self[leg].bill?.answer(context)
+        answered(leg)
         reachFar()
         ringLocally()
       } else {
@@ -187,14 +187,19 @@ extension CallMachine {
     context.emit(.sip(.refuse(exchange, status: status, warning: warning)))
   }
 
-  /// The peer holds us where it takes no sound that we would send.
-  private func noteHold(by leg: LegID, _ plan: MediaPlan, wants direction: MediaDirection) {
-    guard leg == .far, case .up = state else { return }
+  /// The peer of a leg holds us where it takes no sound that we would send.
+  func noteHold(by leg: LegID, _ plan: MediaPlan, wants direction: MediaDirection) {
+    guard case .up = state else { return }
     let holds = direction.sends && !plan.direction.sends
-    guard holds != isHeld else { return }
-    isHeld = holds
-    addToStory(holds ? .held : .takenBack)
-    tell(.held(id, holds))
+    guard holds != self[leg].isHolding else { return }
+    self[leg].isHolding = holds
+    if leg == .far { addToStory(holds ? .held : .takenBack) }
+    let other = partner(of: leg)
+    // It has to send from here on.
+    if !holds, self[other].app != nil {
+      self[other].sound.lastSound = self[other].sound.lastSound.map { _ in context.now }
+    }
+    tell(.held(id, holds), other)
   }
 
   private func answered(_ handle: CallHandle, _ body: MessageBody) {
@@ -230,8 +235,8 @@ extension CallMachine {
   private func informed(_ handle: CallHandle, _ body: MessageBody) {
     switch state {
     case .reaching, .up:
-      guard leg(of: handle) == .far, case .key(let key) = DTMFInfo.read(body) else { return }
-      tell(.digit(id, key.key, milliseconds: key.durationMilliseconds))
+      guard let leg = leg(of: handle), case .key(let key) = DTMFInfo.read(body) else { return }
+      passKey(key.key, milliseconds: key.durationMilliseconds, from: leg)
     case .preparing, .ending, .over: break
     }
   }

@@ -117,12 +117,18 @@ extension CallMachine {
     if let origination {
       context.emit(.originated(origination, .success(id)))
     } else {
-      guard let near = media.legs[.near], answerApp(near) else { return }
+      guard let near = media.legs[.near], answerCaller(near) else { return }
     }
     state = .reaching(Reaching(leg: origination == nil ? .far : .near))
     changed()
     for leg in legs {
       guard case .planned = leg.port, let terms = leg.terms, let way = media.legs[leg.id] else { continue }
+      if let app = terms.app {
+        let negotiation = OfferAnswer(
+          sessionID: context.draw(), host: context.configuration.host, policy: context.configuration.appPolicy)
+        self[leg.id].port = .app(AppLeg(app, AppLeg.Way(negotiation: negotiation, media: way)))
+        continue
+      }
       self[leg.id].port = .trunk(
         TrunkLeg(
           call: id, leg: leg.id, payer: payer, terms: terms, headers: headers, callerNumber: callerNumber,
@@ -131,14 +137,13 @@ extension CallMachine {
     if origination == nil { reachFar() } else { dial(.near) }
   }
 
-  private func answerApp(_ media: LocalMedia) -> Bool {
-    guard var app = caller else { return false }
-    app.media = media
+  private func answerCaller(_ media: LocalMedia) -> Bool {
+    guard var app = caller, let request = app.openRequest else { return false }
     do throws(NegotiationRefusal) {
-      let (text, plan, _) = try app.answer(app.offer, context)
+      guard let answer = try app.join(from: media) else { return false }
       self[.near].app = app
-      tell(.placed(app.request, id, answer: text))
-      apply(plan, to: .near)
+      tell(.placed(request, id, answer: answer.text))
+      apply(answer.plan, to: .near)
     } catch {
       refuse(CallFailure(.media, sipStatus: error.sipStatus, warning: "\(error)", leg: .app))
       return false
@@ -174,6 +179,10 @@ extension CallMachine {
   func reachFar() {
     guard case .reaching(var reaching) = state else { return }
     reaching.leg = .far
+    if self[.far].app != nil {
+      state = .reaching(reaching)
+      return invite(.far)
+    }
     guard let prompt = self[.far].prompt else {
       state = .reaching(reaching)
       return dial(.far)
@@ -223,22 +232,29 @@ extension CallMachine {
   /// The side that was called is there: the bill starts.
   func farAnswered(_ headers: CustomHeaders) {
     guard case .reaching(let reaching) = state else { return }
-    self[.far].bill?.answer(context)
+    answered(.far)
     summary.answeredAt = context.clock
     snapshot.answeredAt = context.clock
     note("answered")
     if reaching.isRinging { order(.stopPlaying(.near)) }
+    if reaching.isShut { for leg in legs { order(.mute(leg.id, false)) } }
     state = .up(
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))
     enter(.answered)
-    if self[.near].sound.lastSound != nil, self[.near].mustSend { warn(.noSound, true) }
-    // The app went on hold while it rang.
-    if let plan = caller?.negotiation.plan, plan.direction != .sendAndReceive {
-      self[.far].trunk?.offer(plan.direction.mirrored, context)
+    // An app went on hold while it rang.
+    for leg in legs {
+      if let plan = leg.app?.plan, plan.direction != .sendAndReceive { passOn(plan, by: leg.id) }
     }
+    for leg in legs where leg.sound.lastSound != nil && mustSend(leg.id) { warn(.noSound, true, leg.id) }
     establishWhenReady()
     warnOfCredit()
+  }
+
+  /// A leg that was called is there: what it costs counts from now.
+  func answered(_ leg: LegID) {
+    self[leg].answeredAt = context.now
+    self[leg].bill?.answer(context)
   }
 
   /// Sound can flow both ways.
@@ -249,7 +265,7 @@ extension CallMachine {
     state = .up(up)
     summary.establishedAt = context.clock
     note("established")
-    tell(.established(id))
+    for leg in legs { tell(.established(id), leg.id) }
     enter(.established)
     if let words = self[.far].prompt?.begin(at: context.now) { order(.say(.near, words)) }
   }

@@ -42,6 +42,10 @@ final class CallMachine {
     var earlyMediaUntil: MonotonicInstant?
     /// The end of the progress phase of a number of the gateway's own.
     var promptUntil: MonotonicInstant?
+    /// The end of the ring of an app.
+    var ringUntil: MonotonicInstant?
+    /// An app that rings has media already: until it accepts, neither side hears the other.
+    var isShut = false
   }
 
   /// Both sides are there.
@@ -79,8 +83,6 @@ final class CallMachine {
   var state: State
   /// In the order of their ids: first whoever calls.
   private(set) var legs: [Leg]
-  /// The other side put the call on hold.
-  var isHeld = false
 
   /// Whether a trunk has said anything.
   var isHeardOf = false
@@ -89,7 +91,6 @@ final class CallMachine {
   var flags: [CallRecord.Flag] = []
   var story: [CallRecord.StoryLine] = []
   var statistics: [String: Double] = [:]
-  var monitor = QualityMonitor()
   private let startedAt: MonotonicInstant
 
   init(
@@ -103,29 +104,31 @@ final class CallMachine {
     self.callerNumber = callerNumber
     self.isAnonymous = isAnonymous
     var billedLegs = 0
-    func billed(_ leg: LegID, _ terms: CallTerms) -> Leg {
+    func called(_ leg: LegID, _ terms: CallTerms) -> Leg {
+      let port = terms.test.map { Leg.Port.prompt(PromptLeg($0)) } ?? .planned
+      guard let rating = terms.rating else { return Leg(id: leg, terms: terms, port: port) }
       billedLegs += 1
       let isFirst = billedLegs == 1
       let bill = CallBill(
         call: isFirst ? id : CallID(unchecked: "\(id.text)-\(billedLegs)"), payer: payer, origin: origin,
         CallOperation.Authorisation(
-          destination: terms.destination.text, country: terms.country, rating: terms.rating,
+          destination: terms.destination.text, country: terms.country, rating: rating,
           seconds: context.limits.firstGrantSeconds, maximumSeconds: terms.maximumSeconds,
           isEmergency: terms.isEmergency, linkedCall: isFirst ? nil : id,
           defaultCountries: terms.isGivenAway
             ? nil : context.environment(of: payer)?.defaultCountries(of: payer.account)),
         isGivenAway: terms.isGivenAway, velocity: terms.velocity, limits: context.limits)
-      return Leg(id: leg, terms: terms, port: terms.test.map { .prompt(LocalAnswer($0)) } ?? .planned, bill: bill)
+      return Leg(id: leg, terms: terms, port: port, bill: bill)
     }
     var identity: AppIdentity?
     switch caller {
     case .app(let app):
       origination = nil
       identity = app.identity
-      legs = [Leg(id: .near, terms: nil, port: .app(app)), billed(.far, far)]
+      legs = [Leg(id: .near, terms: nil, port: .app(app)), called(.far, far)]
     case .origination(let order, let near):
       origination = order
-      legs = [billed(.near, near), billed(.far, far)]
+      legs = [called(.near, near), called(.far, far)]
     }
     snapshot = CallSnapshot(
       id: id, environment: payer.environment, account: payer.account, application: identity?.application,
@@ -147,7 +150,7 @@ final class CallMachine {
   var isPreparing: Bool {
     switch state {
     case .preparing: true
-    case .reaching: self[.far].prompt == nil && !isHeardOf
+    case .reaching: self[.far].trunk != nil && !isHeardOf
     case .up, .ending, .over: false
     }
   }
@@ -169,9 +172,10 @@ final class CallMachine {
         milliseconds: max(0, context.now.milliseconds(since: startedAt)), text: CallFailure.shortened(text)))
   }
 
-  func tell(_ event: AppEvent) {
-    guard let session = caller?.session else { return }
-    context.emit(.app(session, event))
+  /// Tells the app of a leg; one that is called hears nothing before its invitation.
+  func tell(_ event: AppEvent, _ leg: LegID = .near) {
+    guard let app = self[leg].app, app.knows else { return }
+    context.emit(.app(app.session, event))
   }
 
   func reply(_ event: AppEvent, to session: SessionID) { context.emit(.app(session, event)) }
@@ -218,6 +222,12 @@ final class CallMachine {
   /// Legs that go over trunks, once they are called.
   var trunks: [TrunkLeg] { legs.compactMap(\.trunk) }
 
+  /// Sessions of the apps that have a part in it, of one that is still to be called too.
+  var sessions: [SessionID] { legs.compactMap(\.session) }
+
+  /// The other end of the bridge; a mixer will have more than one.
+  func partner(of leg: LegID) -> LegID { leg == .near ? .far : .near }
+
   func leg(of handle: CallHandle) -> LegID? { legs.first { $0.trunk?.current?.handle == handle }?.id }
 
   /// The same change to the bill of each leg that is charged.
@@ -228,6 +238,15 @@ final class CallMachine {
       legs[index].bill = bill
     }
   }
+
+  /// Whether a leg is supposed to send: not while it is on hold, whichever end holds. A trunk that is held is told so by an
+  /// offer; an app hears of it and keeps its description.
+  func mustSend(_ leg: LegID) -> Bool {
+    self[leg].mustSend && !(self[leg].app != nil && self[partner(of: leg)].app != nil && isHeld(leg))
+  }
+
+  /// Whether the other side takes no sound of a leg.
+  func isHeld(_ leg: LegID) -> Bool { self[partner(of: leg)].isHolding }
 
   /// Sends a plan to the media, and notes what it says.
   func apply(_ plan: MediaPlan, to leg: LegID) {
@@ -267,6 +286,7 @@ final class CallMachine {
       for leg in legs {
         consider(leg.bill?.cutAt)
         consider(leg.bill?.askAt)
+        consider(leg.lastsUntil)
       }
     }
     switch state {
@@ -276,6 +296,7 @@ final class CallMachine {
     case .reaching(let reaching):
       consider(reaching.earlyMediaUntil)
       consider(reaching.promptUntil)
+      consider(reaching.ringUntil)
       if origination != nil { consider(deadLeg?.at) }
       considerBills()
     case .up(let up):
@@ -302,8 +323,8 @@ final class CallMachine {
   var deadLeg: (id: LegID, start: MonotonicInstant, since: MonotonicInstant, at: MonotonicInstant)? {
     var first: (LegID, MonotonicInstant)?
     // Nobody has to speak before there is somebody to hear it.
-    guard let start = legs.lazy.compactMap({ $0.bill?.answeredAt }).last else { return nil }
-    for leg in legs where leg.mustSend {
+    guard let start = legs.lazy.compactMap(\.answeredAt).last else { return nil }
+    for leg in legs where mustSend(leg.id) {
       guard let lastSound = leg.sound.lastSound else { continue }
       let since = max(lastSound, start)
       if first.map({ since < $0.1 }) ?? true { first = (leg.id, since) }

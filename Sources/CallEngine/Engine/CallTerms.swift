@@ -6,7 +6,8 @@ import SIPCore
 /// What is known of one leg before anything is asked of anybody: whom it calls, at which price, over which trunks.
 struct CallTerms {
   var destination: Destination
-  var rating: CallOperation.Authorisation.Rating
+  /// `nil` where nobody is charged: no hold is written.
+  var rating: CallOperation.Authorisation.Rating?
   /// ``E164Number/country``; `nil` for anything but a phone number.
   var country: Int?
   var isEmergency = false
@@ -24,6 +25,8 @@ struct CallTerms {
   var velocity: VelocityCounter.Mark?
   /// Set for a number that the gateway answers itself.
   var test: TestNumber?
+  /// Set for an app that is called.
+  var app: CalledApp?
 
   /// The frozen price; `nil` where the ledger is asked for a refusal only.
   var snapshot: RateSnapshot? {

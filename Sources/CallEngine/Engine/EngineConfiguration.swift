@@ -126,6 +126,8 @@ public struct EngineConfiguration: Sendable {
     public var ledgerMilliseconds: Int64 = 2_000
     /// Longest call in seconds, 4 hours; the built-in test numbers have limits of their own.
     public var maximumCallSeconds: Int64 = 14_400
+    /// How long an app that is called may ring.
+    public var ringMilliseconds: Int64 = 45_000
     /// Sound before the answer.
     public var earlyMediaMilliseconds: Int64 = 90_000
     /// No packet from a side that is not on hold: the call is dead.

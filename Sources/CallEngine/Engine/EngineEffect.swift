@@ -7,6 +7,8 @@ public import SIPCore
 /// What the engine wants done, in order.
 public enum EngineEffect: Sendable {
   case app(SessionID, AppEvent)
+  /// An app is called: its device is to ring.
+  case invite(SessionID, CallID, Invitation)
   case originated(OriginationID, Result<CallID, CallFailure>)
   /// Reserve ports and open a bridge; answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
   case prepare(CallID, MediaNeeds)

@@ -8,7 +8,11 @@ import SIPCore
 // MARK: Requests for calls: checked in full before anything is asked of anybody
 
 extension CallEngine {
-  func place(_ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller) {
+  /// - Parameter called: The app that the destination stands for; without one, no user can be called.
+  func place(
+    _ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller,
+    to called: CalledApp? = nil
+  ) {
     if let failure = overload(of: request) { return context.emit(.app(session, .refused(number, failure))) }
     do throws(CallFailure) {
       guard let environment = context.environment(of: caller.payer) else { throw CallFailure(.internal, leg: .app) }
@@ -25,7 +29,12 @@ extension CallEngine {
       }
       let headers = try CallEngine.headers(request.headers, request.kind.headerNames)
       let callerNumber = try CallEngine.callerNumber(request.callerNumber, of: caller.callerNumbers)
-      var terms = try terms(of: destination, payer: caller.payer, in: environment)
+      var terms =
+        if let called {
+          try terms(of: called, at: destination, from: session)
+        } else {
+          try terms(of: destination, payer: caller.payer, in: environment)
+        }
       let offer: SessionDescription
       do throws(InvalidSessionDescription) {
         offer = try SessionDescription(parsing: request.offer)
@@ -35,14 +44,15 @@ extension CallEngine {
       let user = "\(caller.identity.application)/\(caller.identity.user)"
       terms.velocity = try context.admit(terms, payer: caller.payer, user: user, in: environment)
       let leg = AppLeg(
-        session: session, request: number, identity: caller.identity, offer: offer,
-        negotiation: OfferAnswer(
-          sessionID: context.draw(), host: configuration.host, policy: appPolicy(for: terms)))
+        session: session, identity: caller.identity,
+        AppLeg.Asking(
+          request: number, offer: offer,
+          negotiation: OfferAnswer(
+            sessionID: context.draw(), host: configuration.host, policy: appPolicy(for: terms))))
       add(
         CallMachine(
           id: context.newCallID(), from: .app(leg), to: terms, payer: caller.payer, headers: headers,
-          callerNumber: callerNumber, isAnonymous: request.isAnonymous, origin: environment.origin, context),
-        of: session)
+          callerNumber: callerNumber, isAnonymous: request.isAnonymous, origin: environment.origin, context))
     } catch {
       context.emit(.app(session, .refused(number, error)))
     }
@@ -74,7 +84,7 @@ extension CallEngine {
         CallMachine(
           id: context.newCallID(), from: .origination(order, near), to: far, payer: origination.payer,
           headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false,
-          origin: environment.origin, context), of: nil)
+          origin: environment.origin, context))
     } catch {
       context.emit(.originated(order, .failure(error)))
     }
@@ -216,6 +226,18 @@ extension CallEngine {
     return terms
   }
 
+  /// Free unless it has a price: then the account pays as it does for a number.
+  private func terms(
+    of called: CalledApp, at destination: Destination, from session: SessionID
+  ) throws(CallFailure) -> CallTerms {
+    guard case .user(let user) = destination, user == called.identity.user, called.session != session else {
+      throw CallFailure(.capabilityRemote, phrase: "no device of the user can be called", leg: .app)
+    }
+    return CallTerms(
+      destination: destination, rating: called.price.map { .rated($0) },
+      maximumSeconds: context.limits.maximumCallSeconds, app: called)
+  }
+
   private func pricedTerms(
     of destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> CallTerms {
@@ -223,7 +245,7 @@ extension CallEngine {
     switch destination {
     case .phone(let number):
       if let test = number.testNumber {
-        let seconds = LocalAnswer.maximumSeconds(of: test)
+        let seconds = PromptLeg.maximumSeconds(of: test)
         return CallTerms(
           destination: destination, rating: try free(number.digits, .test, seconds, payer),
           country: number.country, isGivenAway: true, maximumSeconds: seconds, test: test)

@@ -12,7 +12,7 @@ public import SIPCore
 /// is taken for what it is. The shell performs the ledger's operations of one call in the order in which they were asked,
 /// answers each of them once, and keeps `settle` and `void` until the ledger has taken them.
 ///
-/// Calls to users and conferences are refused with `capability.remote`: they have no way to ring an app yet.
+/// Calls to users and conferences are refused with `capability.remote`: the app protocol has no way to ring an app yet.
 public final class CallEngine {
   let context: EngineContext
   var calls: [CallID: CallMachine] = [:]
@@ -107,6 +107,20 @@ public final class CallEngine {
     }
   }
 
+  /// The same for calls from app to app.
+  package func handle(
+    _ input: CalleeInput, at now: MonotonicInstant, clock: Instant, into effects: inout [EngineEffect]
+  ) {
+    run(now, clock, &effects) {
+      advanceDue()
+      switch input {
+      case .call(let session, let number, let request, let caller, let called):
+        place(request, number, session, caller, to: called)
+      case .request(let session, let number, let id, let request): perform(request, number, session, id)
+      }
+    }
+  }
+
   /// Does everything that is due.
   public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [EngineEffect]) {
     run(now, clock, &effects) { advanceDue() }
@@ -134,11 +148,11 @@ public final class CallEngine {
   private func dispatch(_ input: EngineInput) {
     switch input {
     case .request(let session, let number, let request, let caller): perform(request, number, session, caller)
-    case .sessionAbsent(let session): withCalls(of: session) { $0.sessionAbsent() }
-    case .sessionResumed(let session): withCalls(of: session) { $0.sessionResumed() }
+    case .sessionAbsent(let session): withCalls(of: session) { $0.sessionAbsent(session) }
+    case .sessionResumed(let session): withCalls(of: session) { $0.sessionResumed(session) }
     case .sessionEnded(let session):
       // Calls that wait for their receipts leave the session when they are over.
-      withCalls(of: session) { $0.sessionEnded() }
+      withCalls(of: session) { $0.sessionEnded(session) }
     case .originate(let order, let origination): originate(order, origination)
     case .hangUp(let call, let actor): with(call) { $0.hangUp(by: actor) }
     case .prepared(let call, let result):
@@ -205,13 +219,24 @@ public final class CallEngine {
     with(id) { $0.requested(number, request, by: session) }
   }
 
+  private func perform(_ request: CalleeRequest, _ number: RequestNumber, _ session: SessionID, _ id: CallID) {
+    guard sessions[session]?.contains(id) ?? false else {
+      switch request {
+      // It crossed the end of its call, and has what it wants.
+      case .decline: return context.emit(.app(session, .done(number)))
+      case .alert, .accept: return context.emit(.app(session, .refused(number, CallMachine.unknownCall(id))))
+      }
+    }
+    with(id) { $0.requested(number, request, by: session) }
+  }
+
   // MARK: Calls
 
-  func add(_ call: CallMachine, of session: SessionID?) {
+  func add(_ call: CallMachine) {
     calls[call.id] = call
     if call.isPreparing { preparing += 1 }
     for billed in call.billedCalls where billed != call.id { billedCalls[billed] = call.id }
-    if let session { sessions[session, default: []].insert(call.id) }
+    for session in call.sessions { sessions[session, default: []].insert(call.id) }
     with(call.id) { $0.start() }
   }
 
@@ -233,12 +258,14 @@ public final class CallEngine {
     calls[call.id] = nil
     for billed in call.billedCalls { billedCalls[billed] = nil }
     context.deadlines.set(.call(call.id), nil)
+    for session in call.sessions {
+      sessions[session]?.remove(call.id)
+      if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
+    }
     guard let session = call.caller?.session else { return }
     recent[call.id] = (session, call.payer.environment)
     recentOrder.append(call.id)
     if recentOrder.count > context.limits.recentCalls { recent[recentOrder.removeFirst()] = nil }
-    sessions[session]?.remove(call.id)
-    if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
   }
 
   private func withCalls(of session: SessionID, _ action: (CallMachine) -> Void) {

@@ -13,6 +13,8 @@ extension NodeCore {
     case .app(let session, let event):
       trace(.told(session, event))
       later(.door(.event(session, event)))
+    // The app protocol has no message for it yet, and none that would lead to it.
+    case .invite: break
     case .originated(let id, let result): effects.append(.originated(id, result))
     case .prepare(let call, let needs):
       // The first that is asked for a call.

@@ -10,7 +10,7 @@ final class GlareLedger {
   private let folder: URL
   private var keys = 0
   /// What each account must hold in the end.
-  private var expected: [AccountName: Int64] = [:]
+  private var expected: [AccountName: MicroUnits] = [:]
 
   init() async throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("glare-\(UUID().uuidString)")
@@ -34,14 +34,13 @@ final class GlareLedger {
     let account = AccountName(unchecked: "glare-\(keys)")
     let change = AccountAdministration.Change.create(
       kind: .prepaid, currency: .eur, creditLimit: 0, plan: "retail", caps: AccountCaps(), zone: "UTC")
-    let amount = "\(credit / 1_000_000)." + String(String(credit % 1_000_000 + 1_000_000).dropFirst())
     let receipts = await store.perform([
       operation(.administer(AccountAdministration(account: account, key: newKey(), change)), at),
       operation(
         .move(
           MoneyMovement(
             account: account, key: newKey(), .topup(method: RequestKey(unchecked: "card")),
-            amount: try Credits(parsing: amount, .eur))), at),
+            amount: try Credits(micros: credit, .eur))), at),
     ])
     for receipt in receipts { try #require(try receipt.get().refusal == nil) }
     expected[account] = credit

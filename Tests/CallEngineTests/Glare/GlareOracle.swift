@@ -68,9 +68,9 @@ struct GlareOracle {
   private static func isFirst(_ line: GlareLine) -> Bool { line.method == "INVITE" && line.sequence == 1 }
 
   /// By the second, at a thousand micro-units, from whole milliseconds.
-  static func cost(from start: Int64, to end: Int64) -> Int64 {
+  static func cost(from start: Int64, to end: Int64) -> MicroUnits {
     let milliseconds = max(0, (end - start) / 1000)
-    return (milliseconds + 999) / 1000 * GlareRun.rate
+    return GlareRun.rate * ((milliseconds + 999) / 1000)
   }
 
   /// - Returns: Whether the call is over with this.

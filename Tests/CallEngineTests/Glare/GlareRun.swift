@@ -41,7 +41,7 @@ final class GlareRun {
   static let longRingMilliseconds: Int64 = 20_000
   /// Seconds that the credit buys where it runs out.
   static let creditSeconds: Int64 = 3
-  static let rate: NanoUnits = 1_000
+  static let rate: MicroUnits = 1_000
   static let deck = """
     prefix,name,currency,rate,unit,fee,initial,increment,grace
     46,Sweden,EUR,0.06,60,0,1,1,0
@@ -125,7 +125,7 @@ final class GlareRun {
       // Beside the end of the session timer: at the same second, or one apart.
       let paid = it.has(.timeout) ? 60 + (it.first == .timeout ? 1 : -1) * (it.delta % 2) : GlareRun.creditSeconds
       paidSeconds = paid
-      credit = paid * GlareRun.rate + 500
+      credit = GlareRun.rate * paid + 500
     } else {
       paidSeconds = nil
       credit = 1_000_000_000

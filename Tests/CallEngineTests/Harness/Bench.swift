@@ -64,7 +64,8 @@ final class Bench {
         asked.append((step, operation))
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
-      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity: break
+      case .app, .invite, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity:
+        break
       }
     }
     respond()
@@ -158,6 +159,76 @@ final class Bench {
     let number = request(
       .call(PlaceCall(kind: kind, target: target, headers: headers, offer: offer, callerNumber: callerNumber)))
     return placed(number)
+  }
+
+  // MARK: The app that is called
+
+  /// The session that calls from app to app are for.
+  static let called = SessionID(2)
+
+  /// Places a call to an app.
+  @discardableResult
+  func ring(price: RateSnapshot? = nil, offer: String = Scene.appOffer(), headers: [PlaceCall.Header] = []) throws
+    -> CallID?
+  {
+    requests += 1
+    let number = RequestNumber(requests)
+    feed(
+      .call(
+        session, number, PlaceCall(kind: .user, target: "bob", headers: headers, offer: offer), caller,
+        CalledApp(session: Bench.called, identity: try Scene.identity("bob"), price: price)))
+    return placed(number)
+  }
+
+  /// The app that is called says something to the call.
+  @discardableResult
+  func say(_ call: CallID?, _ request: CalleeRequest) -> RequestNumber {
+    requests += 1
+    let number = RequestNumber(requests)
+    if let call { feed(.request(Bench.called, number, call, request)) }
+    return number
+  }
+
+  /// The app that is called asks what any app may.
+  @discardableResult
+  func askCalled(_ request: AppRequest) throws -> RequestNumber {
+    requests += 1
+    let number = RequestNumber(requests)
+    var caller = caller
+    caller.identity = try Scene.identity("bob")
+    feed(.request(Bench.called, number, request, caller))
+    return number
+  }
+
+  func feed(_ input: CalleeInput) {
+    var new: [EngineEffect] = []
+    engine.handle(input, at: now, clock: clock, into: &new)
+    collect(new)
+  }
+
+  /// A call from app to app, accepted, with sound both ways.
+  func talkToApp(price: RateSnapshot? = nil) throws -> CallID {
+    let call = try #require(try ring(price: price))
+    say(call, .accept(offer: Scene.appOffer(), headers: CustomHeaders()))
+    for leg in [LegID.near, .far] { secured(call, leg) }
+    speak(call)
+    return call
+  }
+
+  /// What one session heard, one word each.
+  func heard(_ session: SessionID) -> [String] {
+    effects.compactMap {
+      switch $0 {
+      case .app(session, let event): Bench.word(event)
+      case .invite(session, _, _): "invite"
+      default: nil
+      }
+    }
+  }
+
+  func summary(for session: SessionID) -> CallSummary? {
+    for case .app(session, .ended(_, let summary)) in effects { return summary }
+    return nil
   }
 
   func placed(_ number: RequestNumber) -> CallID? {
@@ -258,6 +329,7 @@ final class Bench {
   static func word(_ effect: EngineEffect) -> String? {
     switch effect {
     case .app(_, let event): "app \(word(event))"
+    case .invite: "invite"
     case .originated(_, .success): "originated"
     case .originated(_, .failure(let failure)): "originated \(failure.code.rawValue)"
     case .prepare: "prepare"

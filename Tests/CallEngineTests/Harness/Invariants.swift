@@ -9,7 +9,10 @@ import Testing
 struct Invariants {
   private struct Life {
     var placed = 0
-    var ended = 0
+    var caller: SessionID?
+    /// How often each session was told that it is called, and of the end.
+    var invited: [SessionID: Int] = [:]
+    var ended: [SessionID: Int] = [:]
     var told: [String] = []
     var prepared = 0
     var closed = 0
@@ -29,13 +32,15 @@ struct Invariants {
     for effect in bench.effects { observe(effect) }
     for (call, life) in lives {
       check(call, life.placed <= 1, "placed \(life.placed) times")
-      check(call, life.ended <= 1, "ended \(life.ended) times")
+      for (session, count) in life.invited { check(call, count == 1, "\(session) invited \(count) times") }
+      for (session, count) in life.ended { check(call, count == 1, "\(session) heard \(count) ends") }
       check(call, life.records <= 1, "\(life.records) records")
       check(call, life.closed <= 1, "media closed \(life.closed) times")
-      check(call, life.ended <= life.placed, "ended but never placed")
+      let told = life.placed + life.invited.count
+      check(call, life.ended.count <= told, "ended but never placed")
       guard isOver else { continue }
       check(call, life.closed == life.prepared, "media prepared \(life.prepared) times, closed \(life.closed)")
-      check(call, life.ended == life.placed, "placed \(life.placed), ended \(life.ended)")
+      check(call, life.ended.count == told, "told to \(told), ended for \(life.ended.count)")
       check(call, life.records == life.placed + life.originated, "\(life.records) records")
       if life.records > 0 {
         check(call, life.lastChange == .ended, "last seen as \(String(describing: life.lastChange))")
@@ -65,6 +70,9 @@ struct Invariants {
   private mutating func observe(_ effect: EngineEffect) {
     switch effect {
     case .app(let session, let event): observe(event, session)
+    case .invite(let session, let call, _):
+      check(call, lives[call]?.ended.isEmpty ?? true, "invited after its end")
+      lives[call, default: Life()].invited[session, default: 0] += 1
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
     case .originated(_, .failure): break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
@@ -100,14 +108,16 @@ struct Invariants {
     case .placed(let number, let call, _):
       replies[reply(number), default: 0] += 1
       lives[call, default: Life()].placed += 1
+      lives[call]?.caller = session
     case .done(let number), .refused(let number, _), .answered(let number, _, _):
       replies[reply(number), default: 0] += 1
     case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
       .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
       .offered(let call, _), .quality(let call, _), .warning(let call, _, _):
-      check(call, lives[call]?.placed ?? 0 == 1, "\(Bench.word(event)) before it was placed")
-      check(call, lives[call]?.ended ?? 0 == 0, "\(Bench.word(event)) after its end")
-    case .ended(let call, _): lives[call, default: Life()].ended += 1
+      let isTold = lives[call].map { $0.placed == 1 && $0.caller == session || $0.invited[session] == 1 } ?? false
+      check(call, isTold, "\(Bench.word(event)) before it was placed")
+      check(call, lives[call]?.ended[session] ?? 0 == 0, "\(Bench.word(event)) after its end")
+    case .ended(let call, _): lives[call, default: Life()].ended[session, default: 0] += 1
     }
   }
 }

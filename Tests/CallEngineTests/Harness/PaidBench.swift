@@ -83,7 +83,7 @@ final class PaidBench {
   }
 
   /// `call` transfers.
-  func charges() async throws -> [Int64] {
+  func charges() async throws -> [MicroUnits] {
     try await store.read { reading in
       try reading.transfers(HistoryRange(limit: 10_000)).filter { $0.transfer.kind == .call }.map(\.transfer.amount)
     }

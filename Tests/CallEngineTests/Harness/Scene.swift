@@ -40,9 +40,12 @@ enum Scene {
 
   static func caller(_ payer: Payer, user: String = "alice") throws -> AppCaller {
     AppCaller(
-      identity: AppIdentity(
-        application: "key", user: try UserID(user), device: "phone", capabilities: [.calling]), payer: payer,
+      identity: try identity(user), payer: payer,
       callerNumbers: [try E164Number(ours), try E164Number("+46850000002")])
+  }
+
+  static func identity(_ user: String) throws -> AppIdentity {
+    AppIdentity(application: "key", user: try UserID(user), device: "phone", capabilities: [.calling])
   }
 
   static func trunk(

@@ -1,7 +1,7 @@
 import CallModel
 
 /// A test number at work: the gateway itself is the other side.
-struct LocalAnswer {
+struct PromptLeg {
   let number: TestNumber
   /// Announcements still to come after the one that is played.
   var repetitions = 0
@@ -12,7 +12,7 @@ struct LocalAnswer {
 
   /// Before the outcome; the plain test number answers at once, so that a first call is heard within a second.
   var progressMilliseconds: Int64 {
-    number == .promptOnce ? LocalAnswer.shortProgressMilliseconds : number.progressBeforeOutcome
+    number == .promptOnce ? PromptLeg.shortProgressMilliseconds : number.progressBeforeOutcome
   }
 
   /// Enough for the app to take in its answer.
