@@ -186,12 +186,12 @@ struct SignallingTests {
             status: 183, phrase: "", body: described("198.51.100.20", 5_000, 0), headers: CustomHeaders(),
             isReliable: false))))
     #expect(bench.ladder().contains("app early"))
-    #expect(plan()?.remote.host?.description == "198.51.100.20" && plan()?.send.codec == .pcmu)
+    #expect(plan()?.remote.host?.description == "198.51.100.20" && plan()?.audio.send.codec == .pcmu)
     bench.feed(
       .sip(
         .established(handle, Answer(body: described("198.51.100.21", 6_000, 8), headers: CustomHeaders()))))
     #expect(plan()?.remote.host?.description == "198.51.100.21" && plan()?.remote.port == 6_000)
-    #expect(plan()?.send.codec == .pcma)
+    #expect(plan()?.audio.send.codec == .pcma)
     #expect(bench.engine.call(call)?.state == .established)
     bench.finish()
   }

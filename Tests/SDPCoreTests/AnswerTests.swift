@@ -57,10 +57,10 @@ struct AnswerTests {
         a=mid:1\r
 
         """)
-    #expect(plan.send.codec == .opus)
-    #expect(plan.send.parameters["useinbandfec"] == "1")
-    #expect(plan.receive.first?.parameters.text == "maxplaybackrate=8000;maxaveragebitrate=16000")
-    #expect(plan.events?.clockRate == 48_000)
+    #expect(plan.audio.send.codec == .opus)
+    #expect(plan.audio.send.parameters["useinbandfec"] == "1")
+    #expect(plan.audio.receive.first?.parameters.text == "maxplaybackrate=8000;maxaveragebitrate=16000")
+    #expect(plan.audio.events?.clockRate == 48_000)
     #expect(plan.remote.host == nil)
     #expect(plan.remote.rtcpPort == plan.remote.port)
     #expect(plan.multiplexesRTCP && plan.reducedSizeRTCP)
@@ -85,7 +85,7 @@ struct AnswerTests {
       "a=rtpmap:110 telephone-event/48000", "a=rtpmap:126 telephone-event/8000", "a=fmtp:126 0-11",
     ])
     var end = SDPFixtures.end(SDPFixtures.open)
-    let events = try end.answer(offer, from: SDPFixtures.local).plan.events
+    let events = try end.answer(offer, from: SDPFixtures.local).plan.audio.events
     #expect(events?.sendPayloadType.number == payloadType)
     #expect(events?.receivePayloadType.number == payloadType)
     #expect(events?.clockRate == clockRate)
@@ -98,7 +98,7 @@ struct AnswerTests {
     var end = SDPFixtures.end(policy)
     let offer = try AnswerTests.offer(["m=audio 4000 RTP/AVP 0 101", "a=rtpmap:101 telephone-event/8000"])
     let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
-    #expect(plan.events == nil)
+    #expect(plan.audio.events == nil)
     #expect(answer.media.first?.formats == ["0"])
   }
 
@@ -111,8 +111,8 @@ struct AnswerTests {
     var end = SDPFixtures.end(policy)
     let offer = try AnswerTests.offer(["m=audio 4000 RTP/AVP 0 8 96", "a=rtpmap:96 opus/48000/2"])
     let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
-    #expect(plan.send.codec == chosen)
-    #expect(answer.media.first?.formats == [plan.send.payloadType.description])
+    #expect(plan.audio.send.codec == chosen)
+    #expect(answer.media.first?.formats == [plan.audio.send.payloadType.description])
   }
 
   @Test(arguments: [
@@ -135,7 +135,7 @@ struct AnswerTests {
     end.direction = wanted
     let (answer, plan) = try end.answer(
       AnswerTests.offer(["m=audio 4000 RTP/AVP 0", line], connection: connection), from: SDPFixtures.local)
-    #expect(plan.direction == answered)
+    #expect(plan.audio.direction == answered)
     #expect(SDPFixtures.audio(answer)?.direction == answered)
   }
 
@@ -148,7 +148,7 @@ struct AnswerTests {
   func packetTime(format: String, lines: [String], expected: Int) throws {
     var end = SDPFixtures.end(.trunk(.none))
     let offer = try AnswerTests.offer(["m=audio 4000 RTP/AVP \(format)", "a=rtpmap:96 opus/48000/2"] + lines)
-    #expect(try end.answer(offer, from: SDPFixtures.local).plan.packetTime == expected)
+    #expect(try end.answer(offer, from: SDPFixtures.local).plan.audio.packetTime == expected)
   }
 
   @Test(
@@ -260,7 +260,7 @@ struct AnswerTests {
     let (answer, plan) = try end.answer(AnswerTests.offer(Array(lines)), from: SDPFixtures.local)
     #expect(answer.media.map(\.kind) == ["audio", "video", "application"])
     #expect(answer.media.map(\.port) == [40_000, 0, 0])
-    #expect(plan.send.codec == .opus)
+    #expect(plan.audio.send.codec == .opus)
     for word in ["rtcp-fb", "transport-cc", "extmap", "ice2", "new-attribute", "another", "sctp-init"] {
       #expect(!answer.text.contains(word), "\(word)")
     }
@@ -284,7 +284,7 @@ struct AnswerTests {
     ])
     var end = SDPFixtures.end(SDPFixtures.open)
     let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
-    #expect(plan.mid == nil && plan.ice == nil && plan.protection == .none)
+    #expect(plan.audio.mid == nil && plan.ice == nil && plan.protection == .none)
     #expect(try SessionDescription(parsing: answer.text) == answer)
   }
 
@@ -293,10 +293,10 @@ struct AnswerTests {
     let lines = ["m=audio 4000 RTP/AVP 72 0", "a=rtpmap:72 PCMA/8000", "a=rtcp-mux"]
     var policy = MediaPolicy.trunk(.none)
     var apart = SDPFixtures.end(policy)
-    #expect(try apart.answer(AnswerTests.offer(lines), from: SDPFixtures.local).plan.send.codec == .pcma)
+    #expect(try apart.answer(AnswerTests.offer(lines), from: SDPFixtures.local).plan.audio.send.codec == .pcma)
     policy.multiplexesRTCP = true
     var shared = SDPFixtures.end(policy)
-    #expect(try shared.answer(AnswerTests.offer(lines), from: SDPFixtures.local).plan.send.codec == .pcmu)
+    #expect(try shared.answer(AnswerTests.offer(lines), from: SDPFixtures.local).plan.audio.send.codec == .pcmu)
   }
 
   /// A bundle-only section takes its transport from the first section of the bundle.
@@ -309,7 +309,7 @@ struct AnswerTests {
     ])
     var end = SDPFixtures.end(.app)
     let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
-    #expect(plan.index == 1)
+    #expect(plan.audio.index == 1)
     #expect(plan.ice?.candidates.count == 1)
     #expect(answer.media.map(\.port) == [0, 40_000])
     #expect(answer.bundleGroups == [["a"]])
@@ -321,7 +321,7 @@ struct AnswerTests {
     ])
     var end = SDPFixtures.end(.trunk(.none))
     let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
-    #expect(plan.index == 1)
+    #expect(plan.audio.index == 1)
     #expect(answer.media.map(\.port) == [0, 40_000, 0, 0])
     #expect(answer.media.map(\.kind) == ["audio", "audio", "audio", "image"])
     #expect(answer.media.last?.profile == "udptl")

@@ -61,7 +61,7 @@ struct AnswerVectorTests {
       let result: Expected
       do throws(NegotiationRefusal) {
         let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
-        let format = offer.sections[plan.index].formats.first { $0.payloadType == plan.send.payloadType }
+        let format = offer.sections[plan.audio.index].formats.first { $0.payloadType == plan.audio.send.payloadType }
         result = .codec(format.map(FactsTests.text) ?? "?")
         wrong += AnswerVectorTests.faults(answer, plan, to: offer).map { "\(file): \($0)" }
       } catch {
@@ -73,7 +73,7 @@ struct AnswerVectorTests {
       case .refusal(let reason): counts["refused: \(reason)", default: 0] += 1
       }
       let expected = AnswerVectorTests.broken[file] ?? AnswerVectorTests.expected(row)
-      if end.plan.map({ $0.index }) ?? firstAudio != firstAudio {
+      if end.plan.map({ $0.audio.index }) ?? firstAudio != firstAudio {
         // The table knows the first audio stream only; here it was unusable and a later one was not.
         counts["answered with a later stream", default: 0] += 1
         guard case .refusal = expected else {
@@ -96,23 +96,25 @@ struct AnswerVectorTests {
     guard answer.media.count == offer.media.count else { return faults + ["another number of m-lines"] }
     for (index, (ours, theirs)) in zip(answer.media, offer.media).enumerated() {
       if ours.kind != theirs.kind || ours.profile != theirs.profile { faults.append("m-line \(index) differs") }
-      if (ours.port == 0) != (index != plan.index) { faults.append("port of m-line \(index)") }
+      if (ours.port == 0) != (index != plan.audio.index) { faults.append("port of m-line \(index)") }
       if ours.formats.isEmpty { faults.append("no format in m-line \(index)") }
     }
-    let section = answer.sections[plan.index]
-    let offered = offer.sections[plan.index]
+    let section = answer.sections[plan.audio.index]
+    let offered = offer.sections[plan.audio.index]
     let numbers = Set(offered.formats.compactMap(\.payloadType))
     let negotiated = Set(section.formats.compactMap(\.payloadType))
     if !negotiated.isSubset(of: numbers) { faults.append("a payload type that was not offered") }
-    if !Set(plan.receivedPayloadTypes).isSubset(of: negotiated) { faults.append("the plan holds more than the answer") }
+    if !Set(plan.audio.receivedPayloadTypes).isSubset(of: negotiated) {
+      faults.append("the plan holds more than the answer")
+    }
     if section.direction.receives && !offered.direction.sends || section.direction.sends && !offered.direction.receives
     {
       faults.append("direction \(section.direction) to \(offered.direction)")
     }
-    if section.direction != plan.direction { faults.append("the plan's direction is not the answer's") }
-    if let events = plan.events, events.clockRate != plan.send.codec.clockRate,
+    if section.direction != plan.audio.direction { faults.append("the plan's direction is not the answer's") }
+    if let events = plan.audio.events, events.clockRate != plan.audio.send.codec.clockRate,
       offered.formats.contains(where: {
-        $0.isTelephoneEvent && $0.encoding?.clockRate == plan.send.codec.clockRate
+        $0.isTelephoneEvent && $0.encoding?.clockRate == plan.audio.send.codec.clockRate
       })
     {
       faults.append("events do not follow the clock of the codec")

@@ -31,7 +31,7 @@ import Testing
     #expect(answer.text.contains("a=ice-lite\r\n"))
     #expect(plan.ice?.isLite == false)
     let agreed = try app.accept(SessionDescription(parsing: Array(answer.text.utf8)))
-    #expect(agreed.ice?.isLite == true && agreed.send.codec == .opus && agreed.multiplexesRTCP)
+    #expect(agreed.ice?.isLite == true && agreed.audio.send.codec == .opus && agreed.multiplexesRTCP)
     guard case .dtls(let terms) = agreed.protection else {
       Issue.record("no DTLS: \(agreed.protection)")
       return

@@ -42,15 +42,15 @@ struct OfferTests {
       OfferTests.answer(
         "m=audio 5000 RTP/AVP 0 8 96", "a=rtpmap:96 telephone-event/8000", "a=fmtp:96 0-11", "a=ptime:30", "a=sendonly")
     )
-    #expect(plan.send.codec == .pcmu)
-    #expect(plan.receive.map(\.codec) == [.pcmu, .pcma])
-    #expect(plan.events?.sendPayloadType.number == 96)
-    #expect(plan.events?.receivePayloadType.number == 101)
-    #expect(plan.events?.send.parameters.text == "0-11")
-    #expect(plan.direction == .receiveOnly)
-    #expect(plan.packetTime == 30)
+    #expect(plan.audio.send.codec == .pcmu)
+    #expect(plan.audio.receive.map(\.codec) == [.pcmu, .pcma])
+    #expect(plan.audio.events?.sendPayloadType.number == 96)
+    #expect(plan.audio.events?.receivePayloadType.number == 101)
+    #expect(plan.audio.events?.send.parameters.text == "0-11")
+    #expect(plan.audio.direction == .receiveOnly)
+    #expect(plan.audio.packetTime == 30)
     #expect(plan.remote.rtcpPort == 5_001)
-    #expect(plan.receivedPayloadTypes.map(\.number) == [0, 8, 101])
+    #expect(plan.audio.receivedPayloadTypes.map(\.number) == [0, 8, 101])
     #expect(!end.isOfferPending)
     #expect(end.plan == plan)
   }
@@ -62,10 +62,10 @@ struct OfferTests {
     let plan = try end.accept(
       OfferTests.answer(
         "m=audio 5000 RTP/AVP 98 99", "a=rtpmap:98 opus/48000/2", "a=rtpmap:99 telephone-event/48000"))
-    #expect(plan.send.payloadType.number == 98)
-    #expect(plan.receive.map(\.payloadType.number) == [111])
-    #expect(plan.events?.sendPayloadType.number == 99)
-    #expect(plan.events?.receivePayloadType.number == 110)
+    #expect(plan.audio.send.payloadType.number == 98)
+    #expect(plan.audio.receive.map(\.payloadType.number) == [111])
+    #expect(plan.audio.events?.sendPayloadType.number == 99)
+    #expect(plan.audio.events?.receivePayloadType.number == 110)
   }
 
   /// Chromium keeps both clocks of our offer and sends with the slower one.
@@ -73,17 +73,17 @@ struct OfferTests {
     var end = SDPFixtures.end(.trunk(.none))
     _ = try end.offer(from: SDPFixtures.local)
     let plan = try end.accept(OfferTests.answer("m=audio 5000 RTP/AVP 111 0 110 101"))
-    #expect(plan.events?.received.map(\.clockRate) == [48_000, 8_000])
-    #expect(plan.events?.received.map(\.payloadType.number) == [110, 101])
-    #expect(plan.receivedPayloadTypes.map(\.number) == [111, 0, 110, 101])
+    #expect(plan.audio.events?.received.map(\.clockRate) == [48_000, 8_000])
+    #expect(plan.audio.events?.received.map(\.payloadType.number) == [110, 101])
+    #expect(plan.audio.receivedPayloadTypes.map(\.number) == [111, 0, 110, 101])
   }
 
   @Test func anAnswerWithoutRtpmapMeansOurNumbers() throws {
     var end = SDPFixtures.end(.trunk(.none))
     _ = try end.offer(from: SDPFixtures.local)
     let plan = try end.accept(OfferTests.answer("m=audio 5000 RTP/AVP 111 110"))
-    #expect(plan.send.codec == .opus)
-    #expect(plan.events?.clockRate == 48_000)
+    #expect(plan.audio.send.codec == .opus)
+    #expect(plan.audio.events?.clockRate == 48_000)
   }
 
   @Test func whatWasNotOfferedNeverEntersThePlan() throws {
@@ -91,8 +91,8 @@ struct OfferTests {
     _ = try end.offer(from: SDPFixtures.local)
     let plan = try end.accept(
       OfferTests.answer("m=audio 5000 RTP/AVP 96 0 8 18", "a=rtpmap:96 opus/48000/2"))
-    #expect(plan.send.codec == .pcma)
-    #expect(plan.receivedPayloadTypes.map(\.number) == [8])
+    #expect(plan.audio.send.codec == .pcma)
+    #expect(plan.audio.receivedPayloadTypes.map(\.number) == [8])
   }
 
   static let key = "cJOJ7kxQjhFBp2fP6AYjs3vKw7CeBdWZCj0isbJv"
@@ -173,28 +173,28 @@ struct OfferTests {
     end.direction = ours
     let (answer, plan) = try end.answer(offer(theirs), from: SDPFixtures.local)
     #expect(SDPFixtures.audio(answer)?.direction == expected)
-    #expect(plan.direction == expected)
+    #expect(plan.audio.direction == expected)
     #expect(plan.changes(since: talk) == (expected == .sendAndReceive ? [] : .direction))
     end.direction = .sendAndReceive
     let (_, back) = try end.answer(offer(.sendAndReceive), from: SDPFixtures.local)
-    #expect(back.direction == .sendAndReceive)
+    #expect(back.audio.direction == .sendAndReceive)
     // The same by an offer of ours.
     end.direction = ours
     #expect(try SDPFixtures.audio(end.offer(from: SDPFixtures.local))?.direction == ours)
     let agreed = theirs.limited(to: ours.mirrored)
     let held = try end.accept(OfferTests.answer("m=audio 4000 RTP/AVP 0", "a=\(agreed.rawValue)"))
-    #expect(held.direction == expected)
+    #expect(held.audio.direction == expected)
   }
 
   /// A re-INVITE with nothing changed but the codec: it is switched, or refused and the call is unhurt.
   @Test func anotherCodecInAnOpenCall() throws {
     var end = SDPFixtures.end(.trunk(.none))
     let first = try end.answer(AnswerTests.offer(["m=audio 4000 RTP/AVP 0"]), from: SDPFixtures.local).plan
-    #expect(first.send.codec == .pcmu)
+    #expect(first.audio.send.codec == .pcmu)
     let (answer, plan) = try end.answer(AnswerTests.offer(["m=audio 4000 RTP/AVP 8"]), from: SDPFixtures.local)
     #expect(answer.media.first?.formats == ["8"])
-    #expect(plan.send.codec == .pcma)
-    #expect(plan.receivedPayloadTypes.map(\.number) == [8])
+    #expect(plan.audio.send.codec == .pcma)
+    #expect(plan.audio.receivedPayloadTypes.map(\.number) == [8])
     #expect(plan.changes(since: first) == .formats)
     let before = end
     #expect(throws: NegotiationRefusal.codec) {
@@ -202,6 +202,30 @@ struct OfferTests {
     }
     #expect(end == before && end.plan == plan)
     #expect(NegotiationRefusal.codec.sipStatus == 488)
+  }
+
+  /// What changes in any stream is a change of the plan; so is another number of streams.
+  @Test func changesOfEveryStream() throws {
+    func plan(_ payloadType: Int, _ attribute: String = "sendrecv") throws -> MediaPlan {
+      var end = SDPFixtures.end(.trunk(.none))
+      let lines = ["m=audio 4000 RTP/AVP \(payloadType)", "a=\(attribute)"]
+      return try end.answer(AnswerTests.offer(lines), from: SDPFixtures.local).plan
+    }
+    func together(_ plans: MediaPlan...) -> MediaPlan {
+      let first = plans[0]
+      return MediaPlan(
+        audio: first.audio, others: plans.dropFirst().map(\.audio), remote: first.remote,
+        multiplexesRTCP: first.multiplexesRTCP, reducedSizeRTCP: first.reducedSizeRTCP, protection: first.protection,
+        ice: first.ice)
+    }
+    let (mu, a, held) = (try plan(0), try plan(8), try plan(0, "sendonly"))
+    #expect(together(mu) == mu)
+    #expect(together(mu, a).streams == [mu.audio, a.audio] && together(mu, a).audio == mu.audio)
+    #expect(together(mu, a).changes(since: together(mu, a)) == [])
+    #expect(together(mu, a).changes(since: together(mu, mu)) == .formats)
+    #expect(together(a, held).changes(since: together(a, mu)) == .direction)
+    #expect(together(mu, mu).changes(since: mu) == [.formats, .direction])
+    #expect(mu.changes(since: together(mu, mu)) == [.formats, .direction])
   }
 
   /// A 183 and a 200 may both carry the answer, and forks may differ.
@@ -230,7 +254,7 @@ struct OfferTests {
     #expect(SDPFixtures.audio(hold)?.direction == .sendOnly)
     let held = try end.accept(
       OfferTests.answer("m=audio 5000 RTP/AVP 0 101", "a=rtpmap:101 telephone-event/8000", "a=recvonly"))
-    #expect(held.direction == .sendOnly)
+    #expect(held.audio.direction == .sendOnly)
     #expect(held.changes(since: plan) == .direction)
 
     let unchanged = try end.offer(from: SDPFixtures.local)
@@ -264,7 +288,7 @@ struct OfferTests {
   @Test func anOfferAfterAnAnswer() throws {
     var end = SDPFixtures.end(.app)
     let plan = try end.answer(AnswerTests.offer(AnswerTests.chrome), from: SDPFixtures.local).plan
-    #expect(plan.index == 0)
+    #expect(plan.audio.index == 0)
     let offer = try end.offer(from: SDPFixtures.local)
     #expect(offer.media.map(\.kind) == ["audio", "video"])
     #expect(offer.media.map(\.port) == [40_000, 0])
@@ -332,10 +356,10 @@ struct OfferTests {
           guard let (answer, theirs) = try? called.answer(offer, from: remote) else { continue }
           let ours = try caller.accept(SessionDescription(parsing: answer.text))
           agreed += 1
-          #expect(ours.send.codec == theirs.send.codec)
-          #expect(ours.send.payloadType == theirs.receive.first?.payloadType)
-          #expect(theirs.send.payloadType == ours.receive.first?.payloadType)
-          #expect(ours.events?.sendPayloadType == theirs.events?.receivePayloadType)
+          #expect(ours.audio.send.codec == theirs.audio.send.codec)
+          #expect(ours.audio.send.payloadType == theirs.audio.receive.first?.payloadType)
+          #expect(theirs.audio.send.payloadType == ours.audio.receive.first?.payloadType)
+          #expect(ours.audio.events?.sendPayloadType == theirs.audio.events?.receivePayloadType)
           switch (ours.protection, theirs.protection) {
           case (.none, .none): break
           case (.dtls(let left), .dtls(let right)): #expect(left.role == .server || right.role == .server)

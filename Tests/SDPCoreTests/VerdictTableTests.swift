@@ -23,9 +23,9 @@ struct VerdictTableTests {
         case .sdes(let keys): keys.suite.rawValue
         case .dtls(let association): "DTLS \(association.role.rawValue)"
         }
-      let events = plan.events.map { "\($0.sendPayloadType)@\($0.clockRate)" } ?? "none"
+      let events = plan.audio.events.map { "\($0.sendPayloadType)@\($0.clockRate)" } ?? "none"
       return
-        "\(plan.send.codec.rawValue)=\(plan.send.payloadType) \(plan.packetTime)ms \(plan.direction) events=\(events) "
+        "\(plan.audio.send.codec.rawValue)=\(plan.audio.send.payloadType) \(plan.audio.packetTime)ms \(plan.audio.direction) events=\(events) "
         + "\(protection)\(plan.multiplexesRTCP ? " mux" : "")\(plan.ice == nil ? "" : " ice")"
     } catch {
       return "\(error.sipStatus) \(AnswerVectorTests.name(error))"

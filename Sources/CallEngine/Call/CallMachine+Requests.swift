@@ -174,7 +174,7 @@ extension CallMachine {
   /// is told; the gateway makes it no offer.
   func passOn(_ plan: MediaPlan, by leg: LegID) {
     guard case .up = state else { return }
-    self[partner(of: leg)].trunk?.offer(plan.direction.mirrored, context)
+    self[partner(of: leg)].trunk?.offer(plan.audio.direction.mirrored, context)
     noteHold(by: leg, plan, wants: .sendAndReceive)
   }
 

@@ -37,7 +37,7 @@ extension CallMachine {
         switch trunk.accept(body) {
         case .success(let plan):
           apply(plan, to: .far)
-          hasSound = plan.direction.receives
+          hasSound = plan.audio.direction.receives
         case .failure(let refusal): note("early answer not usable: \(refusal)")
         }
       }
@@ -190,7 +190,7 @@ extension CallMachine {
   /// The peer of a leg holds us where it takes no sound that we would send.
   func noteHold(by leg: LegID, _ plan: MediaPlan, wants direction: MediaDirection) {
     guard case .up = state else { return }
-    let holds = direction.sends && !plan.direction.sends
+    let holds = direction.sends && !plan.audio.direction.sends
     guard holds != self[leg].isHolding else { return }
     self[leg].isHolding = holds
     if leg == .far { addToStory(holds ? .held : .takenBack) }

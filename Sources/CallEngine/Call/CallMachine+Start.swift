@@ -244,7 +244,7 @@ extension CallMachine {
     enter(.answered)
     // An app went on hold while it rang.
     for leg in legs {
-      if let plan = leg.app?.plan, plan.direction != .sendAndReceive { passOn(plan, by: leg.id) }
+      if let plan = leg.app?.plan, plan.audio.direction != .sendAndReceive { passOn(plan, by: leg.id) }
     }
     for leg in legs where leg.sound.lastSound != nil && mustSend(leg.id) { warn(.noSound, true, leg.id) }
     establishWhenReady()

@@ -252,13 +252,13 @@ final class CallMachine {
   func apply(_ plan: MediaPlan, to leg: LegID) {
     order(.plan(leg, plan))
     // From hold back to talk: the time of silence starts now.
-    let isTalking = plan.direction == .sendAndReceive
+    let isTalking = plan.audio.direction == .sendAndReceive
     if isTalking, !self[leg].sound.isTalking {
       self[leg].sound.lastSound = self[leg].sound.lastSound.map { _ in context.now }
     }
     self[leg].sound.isTalking = isTalking
-    if leg == .near { snapshot.nearCodec = plan.send.codec.rawValue }
-    if leg == .far { snapshot.farCodec = plan.send.codec.rawValue }
+    if leg == .near { snapshot.nearCodec = plan.audio.send.codec.rawValue }
+    if leg == .far { snapshot.farCodec = plan.audio.send.codec.rawValue }
     // Keys that came with the description, or none, need no handshake.
     if case .dtls = plan.protection {} else { self[leg].sound.isReady = true }
   }
@@ -266,7 +266,7 @@ final class CallMachine {
   /// Notes of which leg no packet of sound ever came, though it was allowed to send.
   func flagMissingSound() {
     for (leg, flag) in [(LegID.near, CallRecord.Flag.noSoundFromCaller), (.far, .noSoundFromCalled)] {
-      guard self[leg].needs != nil, !self[leg].sound.hasCome, self[leg].plan?.direction.receives ?? true else {
+      guard self[leg].needs != nil, !self[leg].sound.hasCome, self[leg].plan?.audio.direction.receives ?? true else {
         continue
       }
       flags.append(flag)

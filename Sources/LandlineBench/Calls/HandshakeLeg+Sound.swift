@@ -31,12 +31,12 @@ extension HandshakeLeg {
   /// - Returns: whether it went out.
   @discardableResult
   func sendSound() -> Bool {
-    guard let plan = negotiation.plan, plan.direction.sends else { return false }
+    guard let plan = negotiation.plan, plan.audio.direction.sends else { return false }
     var isSent = false
     work { transport, _ in
       guard let destination = transport.destination else { return }
       let packet = side.outbox.next
-      sound.write(plan.send, into: packet)
+      sound.write(plan.audio.send, into: packet)
       guard transport.protectRTP(packet) else { return }
       side.outbox.commit(on: transport.port, to: destination)
       isSent = true

@@ -106,11 +106,11 @@ final class SoakTrunk: SIPNodeDelegate, ChannelInboundHandler {
 
   /// Sends one packet of sound where the direction allows.
   func sendSound(_ number: String) {
-    guard let leg = legs[number], leg.isUp, let plan = leg.negotiation.plan, plan.direction.sends,
+    guard let leg = legs[number], leg.isUp, let plan = leg.negotiation.plan, plan.audio.direction.sends,
       plan.remote.host != nil, let context,
       let remote = try? SocketAddress(ipAddress: "127.0.0.1", port: plan.remote.port)
     else { return }
-    leg.sound.write(plan.send, into: packet)
+    leg.sound.write(plan.audio.send, into: packet)
     let data = context.channel.allocator.buffer(bytes: packet.bytes)
     context.writeAndFlush(wrapOutboundOut(AddressedEnvelope(remoteAddress: remote, data: data)), promise: nil)
   }

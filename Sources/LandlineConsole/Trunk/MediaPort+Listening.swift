@@ -39,7 +39,7 @@ extension MediaPort {
     while heard.packets < MediaPort.maximumPackets {
       let elapsed = Int64((clock.now - start) / .milliseconds(1))
       guard elapsed < milliseconds else { break }
-      if let silence, elapsed >= Int64(sent * plan.packetTime) {
+      if let silence, elapsed >= Int64(sent * plan.audio.packetTime) {
         send(silence.packet(sent), to: plan.remote)
         sent += 1
       }
@@ -74,13 +74,13 @@ extension MediaPort {
 
     init?(_ plan: MediaPlan) {
       guard case .none = plan.protection else { return nil }
-      switch plan.send.codec {
+      switch plan.audio.send.codec {
       case .pcma: byte = 0xD5
       case .pcmu: byte = 0xFF
       default: return nil
       }
-      payloadType = UInt8(truncatingIfNeeded: plan.send.payloadType.number)
-      count = 8 * plan.packetTime
+      payloadType = UInt8(truncatingIfNeeded: plan.audio.send.payloadType.number)
+      count = 8 * plan.audio.packetTime
     }
 
     func packet(_ index: Int) -> [UInt8] {

@@ -362,8 +362,8 @@ extension TrunkTest {
       fixes.append("it comes from \(source): the trunk is behind NAT, or its proxy carries the sound")
     }
     let known =
-      plan.receive.map { Int($0.payloadType.number) }
-      + (plan.events?.received.map { Int($0.payloadType.number) } ?? [])
+      plan.audio.receive.map { Int($0.payloadType.number) }
+      + (plan.audio.events?.received.map { Int($0.payloadType.number) } ?? [])
     if let type = heard.payloadType, !known.contains(type) {
       fixes.append("its payload type \(type) was not agreed on: show the carrier its own answer")
     }
@@ -374,21 +374,21 @@ extension TrunkTest {
   }
 
   private func answerStep(_ plan: MediaPlan, _ path: SIPPath) -> TrunkStep {
-    let codec = TrunkText.text(plan.send.codec)
+    let codec = TrunkText.text(plan.audio.send.codec)
     let protection: String
     switch plan.protection {
     case .none: protection = "no SRTP"
     case .sdes(let keys): protection = "SRTP with \(keys.suite.rawValue)"
     case .dtls: protection = "SRTP by DTLS"
     }
-    let events = plan.events.map { "touch tones as \($0.sendPayloadType)" } ?? "no touch tones"
+    let events = plan.audio.events.map { "touch tones as \($0.sendPayloadType)" } ?? "no touch tones"
     let media = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? "nowhere"
     var fixes: [String] = []
-    if plan.events == nil, trunk.media.telephoneEvents != nil {
+    if plan.audio.events == nil, trunk.media.telephoneEvents != nil {
       fixes.append("touch tones will not reach voice menus: ask the carrier for telephone-event")
     }
-    if plan.direction != .sendAndReceive {
-      fixes.append("sound goes one way only (\(plan.direction.rawValue)): ask the carrier why")
+    if plan.audio.direction != .sendAndReceive {
+      fixes.append("sound goes one way only (\(plan.audio.direction.rawValue)): ask the carrier why")
     }
     if let host = plan.remote.host, host.isPrivate, !path.remote.host.isPrivate {
       fixes.append(
@@ -397,12 +397,12 @@ extension TrunkTest {
     }
     return TrunkStep(
       .answer, fixes.isEmpty ? .ok : .warn,
-      "\(codec), \(plan.packetTime) ms, \(events), \(protection), \(plan.direction.rawValue)",
+      "\(codec), \(plan.audio.packetTime) ms, \(events), \(protection), \(plan.audio.direction.rawValue)",
       details: ["media at \(media)"], fix: fixes.isEmpty ? nil : fixes.joined(separator: "; "),
       facts: [
-        ("codec", .text(codec)), ("packet_time", .integer(Int64(plan.packetTime))),
-        ("telephone_events", plan.events.map { .integer(Int64($0.sendPayloadType.number)) } ?? .null),
-        ("srtp", .text(protection)), ("direction", .text(plan.direction.rawValue)), ("media", .text(media)),
+        ("codec", .text(codec)), ("packet_time", .integer(Int64(plan.audio.packetTime))),
+        ("telephone_events", plan.audio.events.map { .integer(Int64($0.sendPayloadType.number)) } ?? .null),
+        ("srtp", .text(protection)), ("direction", .text(plan.audio.direction.rawValue)), ("media", .text(media)),
       ])
   }
 }

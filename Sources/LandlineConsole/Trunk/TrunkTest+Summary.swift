@@ -34,8 +34,8 @@ extension TrunkTest {
       parts.append("nothing that speaks SIP was reached")
     }
     if findings.hasCalled { parts.append("calls go through") }
-    if let plan = findings.plan {
-      parts.append("sound as \(TrunkText.text(plan.send.codec))" + (findings.packets > 0 ? "" : ", none of which came"))
+    if let sound = findings.plan?.audio.send {
+      parts.append("sound as \(TrunkText.text(sound.codec))" + (findings.packets > 0 ? "" : ", none of which came"))
     }
     if settings.number == nil, findings.best != nil { parts.append("no call was tried (--number)") }
     let failed = findings.failed.map(\.rawValue)
@@ -77,7 +77,7 @@ extension TrunkTest {
     case .system, nil: break
     }
     var codecs = trunk.media.codecs
-    if let chosen = findings.plan?.send.codec, let place = codecs.firstIndex(of: chosen) {
+    if let chosen = findings.plan?.audio.send.codec, let place = codecs.firstIndex(of: chosen) {
       codecs.remove(at: place)
       codecs.insert(chosen, at: 0)
     }

@@ -228,12 +228,12 @@ final class HubTraces {
       }
     let remote = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""
     entries[call]?.ways[leg] = HEPExporter.MediaWay(
-      clockRate: plan.send.codec.clockRate, remote: remote)
+      clockRate: plan.audio.send.codec.clockRate, remote: remote)
     entries[call]?.recorder.plan(
       CallTrace.Plan(
-        at: offset, side: leg, codec: plan.send.codec.rawValue,
-        clockRate: plan.send.codec.clockRate, payloadType: Int(plan.send.payloadType.number),
-        packetMilliseconds: plan.packetTime, security: security, direction: plan.direction.rawValue,
+        at: offset, side: leg, codec: plan.audio.send.codec.rawValue,
+        clockRate: plan.audio.send.codec.clockRate, payloadType: Int(plan.audio.send.payloadType.number),
+        packetMilliseconds: plan.audio.packetTime, security: security, direction: plan.audio.direction.rawValue,
         remote: remote))
   }
 

@@ -51,7 +51,7 @@ extension MediaBridge {
     handOn(events[told...], of: leg, at: now)
     if let due = leg.digits?.nextDeadline { bringForward(due) }
     if leg.echo != nil { leg.echoDigit(packet, header, at: now, outbox: outbox) }
-    guard !leg.isMuted, let other = flow?.to, other.plan?.events != nil else { return }
+    guard !leg.isMuted, let other = flow?.to, other.audio?.events != nil else { return }
     other.relayDigit(packet, header, clockRate: leg.eventClock(of: header.payloadType), at: now, outbox: outbox)
   }
 
@@ -62,8 +62,8 @@ extension MediaBridge {
   /// Keys that came as events go on as tones where the other leg's peer takes no events. Each waits for its end: until
   /// then its length is not known.
   func handOn(_ told: ArraySlice<MediaEvent>, of leg: MediaLeg, at now: MonotonicInstant) {
-    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg)?.to, other.plan != nil,
-      other.plan?.events == nil
+    guard !told.isEmpty, !leg.isMuted, let other = flow(from: leg)?.to, let audio = other.audio,
+      audio.events == nil
     else { return }
     for case .digit(_, let digit) in told where digit.way == .event {
       other.press(

@@ -213,9 +213,9 @@ final class MediaFlow {
     _ sound: SampleBuffer, at timestamp: UInt32, marker: Bool, _ send: MediaPlan.Format, at now: MonotonicInstant,
     outbox: PacketOutbox
   ) {
-    guard to.mayPlay, let encoder = encoder(for: send), let plan = to.plan else { return }
+    guard to.mayPlay, let encoder = encoder(for: send), let audio = to.audio else { return }
     if from.isMuted { sound.fillSilence(sound.count) }
-    let wanted = plan.packetTime * samplingRate / 1000
+    let wanted = audio.packetTime * samplingRate / 1000
     let clock = send.codec.clockRate
     if sound.count == wanted, frames?.isEmpty ?? true {
       emit(sound, encoder, send, timestamp, marker: marker, at: now, outbox: outbox)

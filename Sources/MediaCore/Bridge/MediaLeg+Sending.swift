@@ -43,9 +43,9 @@ extension MediaLeg {
 
   /// Sends what is due of keys and prompts.
   func sendOwn(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
-    if let plan, let agreed = plan.events {
+    if let agreed = audio?.events {
       while let event = pressing?.next(at: now, timestamp: outgoing.following(at: now)) {
-        sendEvent(event, plan: plan, agreed, at: now, outbox: outbox)
+        sendEvent(event, agreed, at: now, outbox: outbox)
       }
     }
     guard let player, let send else { return }
@@ -88,7 +88,7 @@ extension MediaLeg {
       CodecImpairment(heardCodec ?? .pcmu), lossRate: Double(max(0, reception.missing)) / received,
       burstRatio: reception.burstRatio, delay: (control.roundTrip ?? 0) / 2)
     return RTCPVoiceMetrics(
-      of: reception, packetMilliseconds: plan?.packetTime ?? 20, rating: rating, roundTrip: control.roundTrip,
+      of: reception, packetMilliseconds: audio?.packetTime ?? 20, rating: rating, roundTrip: control.roundTrip,
       bufferDelay: 0)
   }
 

@@ -29,7 +29,7 @@ extension MediaLeg {
     let delay = (control.roundTrip ?? 0) / 2
     if reception.packets > packetsAtStatistics {
       all.received.meanOpinionScore = MeanOpinionScore.estimate(
-        codec: heardCodec ?? plan?.receive.first?.codec ?? .pcmu, lossRate: all.received.lossRate,
+        codec: heardCodec ?? audio?.receive.first?.codec ?? .pcmu, lossRate: all.received.lossRate,
         burstRatio: reception.burstRatio, delay: delay)
     }
     packetsAtStatistics = reception.packets

@@ -13,6 +13,8 @@ final class MediaLeg {
   let configuration: MediaLegConfiguration
   let transport: LegTransport
   private(set) var plan: MediaPlan?
+  /// The plan's stream of sound, which each packet asks for.
+  private(set) var audio: MediaPlan.Stream?
   /// By payload type: its meaning, and the codec of sound.
   private var meanings = ContiguousArray<Meaning>(repeating: .nothing, count: PayloadType.maximum + 1)
   private var codecs = ContiguousArray<AudioCodec>(repeating: .pcmu, count: PayloadType.maximum + 1)
@@ -68,12 +70,12 @@ final class MediaLeg {
   }
 
   /// The codec and payload type we send with.
-  var send: MediaPlan.Format? { plan?.send }
+  var send: MediaPlan.Format? { audio?.send }
 
   /// Sound may go out: a plan, keys and an address are there, and the peer wants it.
   var maySend: Bool {
-    guard let plan, transport.isReady else { return false }
-    return plan.direction == .sendAndReceive || plan.direction == .sendOnly
+    guard let audio, transport.isReady else { return false }
+    return audio.direction == .sendAndReceive || audio.direction == .sendOnly
   }
 
   /// Sound of the other leg may go out: nothing of our own is being played.
@@ -81,8 +83,8 @@ final class MediaLeg {
 
   /// Sound that comes in is wanted.
   var mayReceive: Bool {
-    guard let plan else { return false }
-    return plan.direction == .sendAndReceive || plan.direction == .receiveOnly
+    guard let audio else { return false }
+    return audio.direction == .sendAndReceive || audio.direction == .receiveOnly
   }
 
   func meaning(of payloadType: UInt8) -> Meaning { meanings[Int(payloadType & 0x7F)] }
@@ -108,27 +110,29 @@ final class MediaLeg {
   func adopt(_ plan: MediaPlan, at now: MonotonicInstant) -> MediaPlan.Changes {
     let changes = self.plan.map { plan.changes(since: $0) } ?? [.formats, .direction, .remote]
     self.plan = plan
+    let audio = plan.audio
+    self.audio = audio
     if changes.contains(.direction) { lastSound = now }
     guard changes.contains(.formats) else { return changes }
     for number in 0...PayloadType.maximum { meanings[number] = .nothing }
-    for format in plan.receive {
+    for format in audio.receive {
       meanings[format.payloadType.number] = .sound
       codecs[format.payloadType.number] = format.codec
     }
     digits = nil
     pressing = nil
     relayedDigits = nil
-    if let events = plan.events {
+    if let events = audio.events {
       for format in events.received {
         meanings[format.payloadType.number] = .events
         eventClocks[format.payloadType.number] = format.clockRate
       }
       digits = TelephoneEventReceiver(clockRate: events.clockRate, codes: events.receive)
-      pressing = TelephoneEventSender(clockRate: events.clockRate, packetTime: plan.packetTime)
+      pressing = TelephoneEventSender(clockRate: events.clockRate, packetTime: audio.packetTime)
     }
-    reception.use(clockRate: plan.receive.first?.codec.clockRate ?? 8_000)
-    outgoing.use(clockRate: plan.send.codec.clockRate)
-    control.clockRate = plan.send.codec.clockRate
+    reception.use(clockRate: audio.receive.first?.codec.clockRate ?? 8_000)
+    outgoing.use(clockRate: audio.send.codec.clockRate)
+    control.clockRate = audio.send.codec.clockRate
     return changes
   }
 
@@ -214,7 +218,7 @@ final class MediaLeg {
   func relayDigit(
     _ packet: PacketBuffer, _ header: RTPHeader, clockRate: Int, at now: MonotonicInstant, outbox: PacketOutbox
   ) {
-    guard mayPlay, let plan, let events = plan.events,
+    guard mayPlay, let audio, let events = audio.events,
       let payload = TelephoneEventPayload(packet, offset: header.payloadOffset, count: header.payloadCount),
       events.send.contains(Int(payload.code))
     else { return }
@@ -223,18 +227,17 @@ final class MediaLeg {
       ?? TelephoneEventClock(from: clockRate, to: events.clockRate)
     defer { relayedDigits = clock }
     let start =
-      clockRate == events.clockRate || clockRate == plan.send.codec.clockRate
+      clockRate == events.clockRate || clockRate == audio.send.codec.clockRate
       ? outgoing.map(timestamp: header.timestamp, clockRate: clockRate, at: now) : outgoing.following(at: now)
     guard
       let event = clock.rewrite(
         payload, marker: header.marker, sequence: header.sequence, timestamp: header.timestamp, start: start, at: now)
     else { return }
-    sendEvent(event, plan: plan, events, at: now, outbox: outbox)
+    sendEvent(event, events, at: now, outbox: outbox)
   }
 
   func sendEvent(
-    _ event: TelephoneEventPacket, plan: MediaPlan, _ events: MediaPlan.Events, at now: MonotonicInstant,
-    outbox: PacketOutbox
+    _ event: TelephoneEventPacket, _ events: MediaPlan.Events, at now: MonotonicInstant, outbox: PacketOutbox
   ) {
     let out = outbox.next
     let stamp = outgoing.stamp(timestamp: event.timestamp, duration: 0, marker: event.marker, at: now)

@@ -26,11 +26,11 @@ final class EndpointCapture {
   func report(lossRate: Double) { encoder?.report(lossRate: lossRate) }
 
   func send(_ samples: UnsafeBufferPointer<Int16>, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox) {
-    guard leg.mayPlay, let plan = leg.plan, let encoder = encoder(for: plan.send) else {
+    guard leg.mayPlay, let audio = leg.audio, let encoder = encoder(for: audio.send) else {
       queue.removeAll()
       return
     }
-    let packetSamples = plan.packetTime * encoder.samplingRate / 1000
+    let packetSamples = audio.packetTime * encoder.samplingRate / 1000
     var start = 0
     // A piece that both a sample buffer and the converter hold, whatever is given.
     let piece = samplingRate / 50
@@ -49,7 +49,7 @@ final class EndpointCapture {
       } else {
         _ = queue.push(given)
       }
-      while queue.pop(packetSamples, into: frame) { emit(encoder, plan.send, leg, at: now, outbox: outbox) }
+      while queue.pop(packetSamples, into: frame) { emit(encoder, audio.send, leg, at: now, outbox: outbox) }
     }
   }
 

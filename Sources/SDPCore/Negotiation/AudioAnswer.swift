@@ -31,7 +31,7 @@ struct AudioAnswer {
     if ice != nil { try text.addICE(local) }
     text.addSource(local)
     media = try text.section(local, profile: written)
-    plan = MediaPlan(
+    let audio = MediaPlan.Stream(
       index: terms.section.index, mid: terms.section.mid, direction: direction,
       send: MediaPlan.Format(
         codec: chosen.codec, payloadType: chosen.payloadType, parameters: chosen.format.parameters),
@@ -40,8 +40,9 @@ struct AudioAnswer {
           codec: chosen.codec, payloadType: chosen.payloadType,
           parameters: AudioSectionText.parameters(of: chosen.codec, policy))
       ],
-      events: events, packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters),
-      remote: try terms.reachable(), multiplexesRTCP: terms.multiplexesRTCP, reducedSizeRTCP: reducedSize,
+      events: events, packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters))
+    plan = MediaPlan(
+      audio: audio, remote: try terms.reachable(), multiplexesRTCP: terms.multiplexesRTCP, reducedSizeRTCP: reducedSize,
       protection: protection, ice: ice)
   }
 

@@ -74,9 +74,9 @@ struct AudioOffer: Hashable, Sendable {
   private static func codecs(
     _ policy: MediaPolicy, _ plan: MediaPlan?, _ numbers: inout PayloadNumbers, _ text: inout AudioSectionText
   ) -> [Codec] {
-    let current = policy.codecs.filter { $0 == plan?.send.codec }
+    let current = policy.codecs.filter { $0 == plan?.audio.send.codec }
     var codecs: [Codec] = []
-    for codec in current + policy.codecs.filter({ $0 != plan?.send.codec }) {
+    for codec in current + policy.codecs.filter({ $0 != plan?.audio.send.codec }) {
       guard !codecs.contains(where: { $0.codec == codec }), let number = numbers.number(of: codec) else { continue }
       text.addCodec(codec, number, policy)
       codecs.append(Codec(codec: codec, payloadType: number))
@@ -129,13 +129,14 @@ extension AudioOffer {
           parameters: AudioSectionText.parameters(of: offered.codec, policy)))
     }
     let protection = try protection(answeredBy: terms, profile)
-    return MediaPlan(
+    let audio = MediaPlan.Stream(
       index: index, mid: section.mid, direction: direction.limited(to: terms.peerDirection.mirrored),
       send: MediaPlan.Format(
         codec: first.codec, payloadType: first.payloadType, parameters: first.format.parameters),
       receive: receive, events: events(answeredBy: terms, beside: first.codec),
-      packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters),
-      remote: try terms.reachable(),
+      packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters))
+    return MediaPlan(
+      audio: audio, remote: try terms.reachable(),
       multiplexesRTCP: terms.multiplexesRTCP,
       reducedSizeRTCP: policy.reducedSizeRTCP && section.reducedSizeRTCP, protection: protection, ice: try terms.ice())
   }

@@ -1,8 +1,9 @@
 public import CallModel
 
-/// What both ends agreed on for the one audio stream of a leg: all that the media side needs to know.
+/// What both ends of a leg agreed on: all that the media side needs to know.
 ///
-/// Only payload types that were negotiated stand in it.
+/// What belongs to the way between the ends stands here once; what belongs to one stream on it stands in ``Stream``. Only
+/// payload types that were negotiated stand in it.
 public struct MediaPlan: Hashable, Sendable {
   /// A codec with the payload type that names it in one direction.
   public struct Format: Hashable, Sendable {
@@ -96,20 +97,32 @@ public struct MediaPlan: Hashable, Sendable {
     public let fingerprints: [CertificateFingerprint]
   }
 
-  /// Position of the stream among the `m=` lines, from 0.
-  public let index: Int
-  /// `nil` when the section has no `mid`.
-  public let mid: String?
-  /// Seen from us.
-  public let direction: MediaDirection
-  /// What we send: the first usable codec of the answer.
-  public let send: Format
-  /// What the peer may send; the first is the likely one.
-  public let receive: [Format]
-  /// `nil`: touch tones were not agreed on.
-  public let events: Events?
-  /// Milliseconds of sound in each packet we send.
-  public let packetTime: Int
+  /// One stream that travels the leg's way: an `m=` line that both ends took.
+  public struct Stream: Hashable, Sendable {
+    /// Position of the stream among the `m=` lines, from 0.
+    public let index: Int
+    /// `nil` when the section has no `mid`.
+    public let mid: String?
+    /// Seen from us.
+    public let direction: MediaDirection
+    /// What we send: the first usable codec of the answer.
+    public let send: Format
+    /// What the peer may send; the first is the likely one.
+    public let receive: [Format]
+    /// `nil`: touch tones were not agreed on.
+    public let events: Events?
+    /// Milliseconds of sound in each packet we send.
+    public let packetTime: Int
+
+    /// Every payload type that may arrive.
+    public var receivedPayloadTypes: [PayloadType] {
+      receive.map(\.payloadType) + (events?.received.map(\.payloadType) ?? [])
+    }
+  }
+
+  /// Every stream that was agreed on, the one of ``audio`` first; never empty.
+  public let streams: [Stream]
+  /// Where the peer wants the packets of all streams.
   public let remote: Remote
   /// RTP and RTCP share a port (RFC 5761): both ends said so.
   public let multiplexesRTCP: Bool
@@ -120,10 +133,21 @@ public struct MediaPlan: Hashable, Sendable {
   /// `nil`: no ICE on this leg.
   public let ice: RemoteICE?
 
-  /// Every payload type that may arrive.
-  public var receivedPayloadTypes: [PayloadType] {
-    receive.map(\.payloadType) + (events?.received.map(\.payloadType) ?? [])
+  /// A leg has sound, whatever else it has.
+  package init(
+    audio: Stream, others: [Stream] = [], remote: Remote, multiplexesRTCP: Bool, reducedSizeRTCP: Bool,
+    protection: Protection, ice: RemoteICE?
+  ) {
+    streams = [audio] + others
+    self.remote = remote
+    self.multiplexesRTCP = multiplexesRTCP
+    self.reducedSizeRTCP = reducedSizeRTCP
+    self.protection = protection
+    self.ice = ice
   }
+
+  /// The stream of sound. What runs for each packet keeps it, instead of asking the plan for it.
+  public var audio: Stream { streams[0] }
 }
 
 extension MediaPlan {
@@ -134,7 +158,7 @@ extension MediaPlan {
     /// Bits without a name are kept and mean nothing.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Codecs, payload types, events or packet time.
+    /// Codecs, payload types, events or packet time of a stream, or another number of streams.
     public static let formats = Changes(rawValue: 1)
     /// Which way media may flow: hold, and its end.
     public static let direction = Changes(rawValue: 2)
@@ -154,10 +178,8 @@ extension MediaPlan {
   /// association.
   public func changes(since former: MediaPlan) -> Changes {
     var changes: Changes = []
-    if send != former.send || receive != former.receive || events != former.events || packetTime != former.packetTime {
-      changes.insert(.formats)
-    }
-    if direction != former.direction { changes.insert(.direction) }
+    for (stream, former) in zip(streams, former.streams) { changes.formUnion(stream.changes(since: former)) }
+    if streams.count != former.streams.count { changes.formUnion([.formats, .direction]) }
     if remote != former.remote || multiplexesRTCP != former.multiplexesRTCP { changes.insert(.remote) }
     if ice?.credentials != former.ice?.credentials { changes.insert(.ice) }
     switch (protection, former.protection) {
@@ -169,6 +191,18 @@ extension MediaPlan {
       if new != old { changes.insert(.association) }
     default: changes.formUnion([.sendKey, .receiveKey, .association])
     }
+    return changes
+  }
+}
+
+extension MediaPlan.Stream {
+  /// What is different from the stream that stood in this place.
+  func changes(since former: MediaPlan.Stream) -> MediaPlan.Changes {
+    var changes: MediaPlan.Changes = []
+    if send != former.send || receive != former.receive || events != former.events || packetTime != former.packetTime {
+      changes.insert(.formats)
+    }
+    if direction != former.direction { changes.insert(.direction) }
     return changes
   }
 }

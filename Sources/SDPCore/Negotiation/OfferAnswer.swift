@@ -66,7 +66,7 @@ public struct OfferAnswer: Hashable, Sendable {
   /// - Throws: `offerPending`, or `localMedia` when the media side did not bring what the policy needs.
   public mutating func offer(from local: LocalMedia) throws(NegotiationRefusal) -> SessionDescription {
     guard pending == nil else { throw .offerPending }
-    let index = plan?.index ?? 0
+    let index = plan?.audio.index ?? 0
     var numbers = self.numbers
     let offer = try AudioOffer(
       policy: policy, direction: direction, local: local, plan: plan, former: localDescription?.media[safe: index],
@@ -111,7 +111,7 @@ public struct OfferAnswer: Hashable, Sendable {
   public func restartsICE(_ offer: SessionDescription) -> Bool {
     guard let plan, let former = plan.ice?.credentials else { return false }
     let sections = offer.sections
-    guard let section = sections[safe: plan.index] else { return false }
+    guard let section = sections[safe: plan.audio.index] else { return false }
     let terms = AudioStreamTerms(section, in: offer, sections: sections, policy: policy)
     return terms.transport.iceCredentials.map { $0 != former } ?? false
   }
@@ -132,8 +132,8 @@ public struct OfferAnswer: Hashable, Sendable {
 
   private mutating func conclude(_ plan: MediaPlan, _ terms: AudioStreamTerms) -> MediaPlan {
     numbers.use(terms.section.formats.compactMap(\.payloadType))
-    numbers.assign(plan.send.payloadType, to: plan.send.codec)
-    if let events = plan.events { numbers.assign(events.receivePayloadType, toEventsAt: events.clockRate) }
+    numbers.assign(plan.audio.send.payloadType, to: plan.audio.send.codec)
+    if let events = plan.audio.events { numbers.assign(events.receivePayloadType, toEventsAt: events.clockRate) }
     completed = nil
     self.plan = plan
     return plan

@@ -577,17 +577,19 @@ final class GlareRun {
 
   /// Both ends of a call that stays up must agree who may send, and the app's last wish must stand.
   private func checkDirections() {
-    guard closedAt == nil, cutAt == nil, trunkEnds.isEmpty, let farPlan, let trunkDirection else { return }
-    if farPlan.direction != trunkDirection.mirrored {
-      problems.append("the gateway's side is \(farPlan.direction.rawValue), the trunk's \(trunkDirection.rawValue)")
+    guard closedAt == nil, cutAt == nil, trunkEnds.isEmpty, let far = farPlan?.audio, let trunkDirection else {
+      return
     }
-    if !appDirection.receives, farPlan.direction.receives {
-      problems.append("the app holds, the trunk was not told: \(farPlan.direction.rawValue)")
+    if far.direction != trunkDirection.mirrored {
+      problems.append("the gateway's side is \(far.direction.rawValue), the trunk's \(trunkDirection.rawValue)")
+    }
+    if !appDirection.receives, far.direction.receives {
+      problems.append("the app holds, the trunk was not told: \(far.direction.rawValue)")
     }
     if appDirection == .sendAndReceive, foreign.isEmpty, trunkWish == .sendAndReceive,
-      farPlan.direction != .sendAndReceive
+      far.direction != .sendAndReceive
     {
-      problems.append("nobody holds, and sound flows \(farPlan.direction.rawValue)")
+      problems.append("nobody holds, and sound flows \(far.direction.rawValue)")
     }
   }
 }

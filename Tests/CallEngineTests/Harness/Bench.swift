@@ -369,7 +369,7 @@ final class Bench {
 
   static func word(_ order: MediaOrder) -> String {
     switch order {
-    case .plan(let leg, let plan): "plan \(leg) \(plan.direction.rawValue)"
+    case .plan(let leg, let plan): "plan \(leg) \(plan.audio.direction.rawValue)"
     case .restartICE(let leg, _): "restart \(leg)"
     case .sendDigits(let leg, let digits): "digits \(leg) \(digits)"
     case .mute(let leg, let isMuted): "\(isMuted ? "mute" : "unmute") \(leg)"

@@ -96,9 +96,9 @@ enum SDPDoors {
   }
 
   private static func check(_ plan: MediaPlan, _ policy: MediaPolicy) throws(BrokenPromise) {
-    try promise(MediaPolicy.packetTimes.contains(plan.packetTime), "packets of \(plan.packetTime) ms")
+    try promise(MediaPolicy.packetTimes.contains(plan.audio.packetTime), "packets of \(plan.audio.packetTime) ms")
     try promise((0...65_535).contains(plan.remote.port), "port \(plan.remote.port)")
-    try promise(policy.codecs.contains(plan.send.codec), "a codec that nobody wanted")
+    try promise(policy.codecs.contains(plan.audio.send.codec), "a codec that nobody wanted")
     switch plan.protection {
     case .none: try promise(policy.protection.contains(.none), "no protection where one is wanted")
     case .sdes: try promise(policy.protection.contains(.sdes), "keys in the text where none are wanted")

@@ -82,7 +82,7 @@ final class GatewayMedia {
     return answer.text
   }
 
-  var direction: MediaDirection? { exchange.plan?.direction }
+  var direction: MediaDirection? { exchange.plan?.audio.direction }
 
   private func echo() {
     let sound = endpoint.nextFrame(at: GatewayMedia.now)

@@ -62,7 +62,7 @@ extension GatewayScene {
 
   private func sends(_ leg: LegID, _ bridge: SimulatedMedia.Bridge) -> Bool {
     let state = bridge[leg]
-    guard bridge.isOpen, let plan = state.plan, plan.direction.receives else { return false }
+    guard bridge.isOpen, let plan = state.plan, plan.audio.direction.receives else { return false }
     if leg == .near { return state.isSecured && isOnline(bridge.call) }
     guard let peer = legsByPort[plan.remote.port] else { return false }
     return peer.isSending && !peer.isOver && !trunks[peer.trunk].isDead
