@@ -23,7 +23,7 @@ struct CreditsTests {
     }
   }
 
-  @Test("amounts hold their range", arguments: [0, 1, -1, limit - 1, limit, -limit])
+  @Test("amounts hold their range", arguments: [0, 1, -1, limit - 1, limit, -limit] as [MicroUnits])
   func range(_ micros: MicroUnits) throws {
     let credits = try Credits(micros: micros, .eur)
     #expect(credits.micros == micros)
@@ -33,7 +33,7 @@ struct CreditsTests {
     #expect(credits.negated.negated == credits)
   }
 
-  @Test("amounts past their range are refused", arguments: [limit + 1, -limit - 1, Int64.max, Int64.min])
+  @Test("amounts past their range are refused", arguments: [limit + 1, -limit - 1, .max, .min] as [MicroUnits])
   func pastRange(_ micros: MicroUnits) {
     #expect(throws: CreditsError.outOfRange) { try Credits(micros: micros, .eur) }
     let error = #expect(throws: InvalidValue.self) {
@@ -48,8 +48,8 @@ struct CreditsTests {
       (1, 2, 3, -1), (-1, 1, 0, -2), (limit, 0, limit, limit), (limit, 1, nil, limit - 1), (limit, limit, nil, 0),
       (-limit, -limit, nil, 0), (-limit, limit, 0, nil), (limit, -limit, 0, nil), (limit - 1, 1, limit, limit - 2),
       (-limit, -1, nil, -limit + 1),
-    ] as [(Int64, Int64, Int64?, Int64?)])
-  func arithmetic(_ left: Int64, _ right: Int64, _ sum: Int64?, _ difference: Int64?) throws {
+    ] as [(MicroUnits, MicroUnits, MicroUnits?, MicroUnits?)])
+  func arithmetic(_ left: MicroUnits, _ right: MicroUnits, _ sum: MicroUnits?, _ difference: MicroUnits?) throws {
     let (first, second) = (try Credits(micros: left, .eur), try Credits(micros: right, .eur))
     #expect((try? first.adding(second))?.micros == sum)
     #expect((try? first.subtracting(second))?.micros == difference)

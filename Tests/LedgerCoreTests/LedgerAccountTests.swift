@@ -48,9 +48,9 @@ struct LedgerAccountTests {
     "available is exact, and saturates where rows were altered",
     arguments: [
       (100, 30, 0, 70), (0, 0, -500, 500), (-20, 0, 0, -20),
-      (Credits.maximumMicros, 0, -Credits.maximumMicros, Int64.max - 1), (.max, 0, .min, .max),
+      (Credits.maximumMicros, 0, -Credits.maximumMicros, MicroUnits(.max - 1)), (.max, 0, .min, .max),
       (.min, .max, .max, .min),
-    ] as [(Int64, Int64, Int64, Int64)])
+    ] as [(MicroUnits, MicroUnits, MicroUnits, MicroUnits)])
   func available(_ posted: MicroUnits, _ held: MicroUnits, _ floor: MicroUnits, _ expected: MicroUnits) {
     var account = Self.account()
     account.posted = posted
@@ -91,7 +91,7 @@ struct LedgerAccountTests {
       answeredAt: Instant(milliseconds: 0))
     let settled = hold.settlement(milliseconds: milliseconds)
     #expect(settled.duration == min(max(milliseconds, 0), 60_000))
-    #expect(settled.cost <= hold.amount && settled.cost == settled.billedSeconds * 1000)
+    #expect(settled.cost <= hold.amount && settled.cost == MicroUnits(settled.billedSeconds * 1000))
     #expect(HoldState.allCases.filter(\.isOpen) == [.authorised, .answered])
   }
 }

@@ -49,7 +49,7 @@ import Testing
         }
         balances.append(balance)
       }
-      #expect(balances == (1...40).map { $0 * 1_000_000 })
+      #expect(balances == (1...40).map { MicroUnits($0 * 1_000_000) })
       let report = try await first.read { try LedgerVerifier.verify($0, full: true) }
       for rule in report.rules { #expect(rule.problem == nil, "\(rule.id.rawValue)") }
       await second.close()

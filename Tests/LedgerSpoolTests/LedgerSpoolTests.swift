@@ -57,7 +57,7 @@ struct LedgerSpoolTests {
     return store
   }
 
-  private func cost(_ store: SQLiteLedgerStore) async throws -> Int64? {
+  private func cost(_ store: SQLiteLedgerStore) async throws -> MicroUnits? {
     try await store.read { reading in
       guard let acme = try reading.customer(named: "acme") else { return nil }
       return try reading.hold(account: acme.id, call: CallID(unchecked: "c1"))?.cost

@@ -41,7 +41,7 @@ struct CreditEdgeTests {
       #expect(granted.allSatisfy { $0 >= 1 })
       let balance = try await ledger.balance("acme")
       #expect(balance.available >= 0)
-      #expect(balance.held == granted.reduce(0, +) * 1000)
+      #expect(balance.held == MicroUnits(granted.reduce(0, +) * 1000))
     }
   }
 
@@ -232,7 +232,7 @@ struct CreditEdgeTests {
     try await LedgerUnderTest.run(kind) { ledger in
       try await ledger.create("acme")
       try await ledger.create("twin")
-      let largest = DecimalText.format(Credits.maximumMicros, scale: 6)
+      let largest = Credits.maximumMicros.decimal
       #expect(try await ledger.topup("acme", largest).refusal == nil)
       let before = try await ledger.counts()
       #expect(try await ledger.topup("acme", "0.000001").refusal == .amountOutOfRange)
@@ -264,7 +264,7 @@ struct CreditEdgeTests {
           LedgerOperation(.move(movement), at: Instant(milliseconds: 1_795_000_000_000), actor: "test")
         ).refusal
       }
-      let largest: Int64 = 5_000_000
+      let largest: MicroUnits = 5_000_000
       let card = RequestKey(unchecked: "card")
       let kinds: [MoneyMovement.Kind] = [.topup(method: card), .opening, .adjust(force: true)]
       for kind in kinds {
@@ -332,24 +332,24 @@ struct CreditEdgeTests {
     try await LedgerUnderTest.run(kind) { ledger in
       var random = SplitMix(seed: 60)
       for round in 0..<40 {
-        let rate = Int64.random(in: 1...5_000_000_000, using: &random)
+        let rate = NanoUnits(.random(in: 1...5_000_000_000, using: &random))
         let initial = Int64.random(in: 1...90, using: &random)
         let increment = Int64.random(in: 1...60, using: &random)
-        let fee = Int64.random(in: 0...100_000_000, using: &random)
+        let fee = NanoUnits(.random(in: 0...100_000_000, using: &random))
         let snapshot = try LedgerUnderTest.snapshot(rate: rate, initial: initial, increment: increment, fee: fee)
         let first = snapshot.coveringCost(seconds: initial, answeredAt: nil)
-        let credit = first + Int64.random(in: 0...first * 8, using: &random)
+        let credit = first + MicroUnits(.random(in: 0...first.count * 8, using: &random))
         let name = "acme-\(round)"
-        try await ledger.create(name, credit: DecimalText.format(credit, scale: 6))
+        try await ledger.create(name, credit: credit.decimal)
         #expect(try await ledger.authorise(name, "c", snapshot, maximumSeconds: 86_400).refusal == nil)
         try await ledger.answer(name, "c")
         var number: Int64 = 1
         while try await ledger.extend(name, "c", number, by: 300).refusal == nil { number += 1 }
         try await ledger.settle(name, "c", milliseconds: .max)
         let balance = try await ledger.balance(name)
-        let step = (rate * increment + 59_999) / 60_000
+        let step = MicroUnits((rate.cost(ofSeconds: increment).count + 59_999) / 60_000)
         #expect(
-          balance.posted >= 0 && balance.posted <= step && balance.held == 0,
+          balance.posted >= .zero && balance.posted <= step && balance.held == .zero,
           "seed 60 round \(round): \(balance.posted) left of \(credit), an increment costs \(step)")
       }
     }

@@ -34,21 +34,21 @@ struct ExtremeInputTests {
   @Test("credit limits out of range are refused", arguments: StoreKind.all)
   func creditLimits(_ kind: StoreKind) async throws {
     try await LedgerUnderTest.run(kind) { ledger in
-      for limit in [Int64.min, -1, Credits.maximumMicros + 1, .max] {
+      for limit in [.min, -1, Credits.maximumMicros + 1, .max] as [MicroUnits] {
         #expect(try await ledger.create("a\(limit)", kind: .postpaid, creditLimit: limit).refusal == .amountOutOfRange)
       }
       #expect(try await ledger.create("pre", kind: .prepaid, creditLimit: 1).refusal == .amountOutOfRange)
       #expect(try await ledger.create("own", kind: .revenue).refusal == .amountOutOfRange)
       try await ledger.create("acme", kind: .postpaid, creditLimit: Credits.maximumMicros)
-      for limit in [Int64.min, -1, Credits.maximumMicros + 1, .max] {
+      for limit in [.min, -1, Credits.maximumMicros + 1, .max] as [MicroUnits] {
         #expect(try await ledger.administer("acme", .setCreditLimit(limit)).refusal == .amountOutOfRange)
       }
-      try await ledger.topup("acme", DecimalText.format(Credits.maximumMicros, scale: 6))
+      try await ledger.topup("acme", Credits.maximumMicros.decimal)
       let dearest = try LedgerUnderTest.snapshot(rate: Tariff.maximumPrice, fee: Tariff.maximumPrice)
       #expect(try await ledger.authorise("acme", "c1", dearest, seconds: .max, maximumSeconds: .max).refusal == nil)
       try await ledger.answer("acme", "c1")
       #expect(try await ledger.settle("acme", "c1", milliseconds: .max).refusal == nil)
-      #expect(try await ledger.hold("acme", "c1")?.cost == 1441 * Tariff.maximumPrice / 1000)
+      #expect(try await ledger.hold("acme", "c1")?.cost == (Tariff.maximumPrice * 1441).roundedUp)
     }
   }
 
@@ -128,7 +128,7 @@ struct ExtremeInputTests {
         CarrierCharge(trunk: TrunkName(unchecked: "t\(index)"), amount: amount, overrun: overrun)
       }
       let wrong: [[CarrierCharge]] = [
-        [carrier(-1)], [carrier(.min)], [carrier(.max)], [carrier(Tariff.maximumPrice + 1)], [carrier(1, 2)],
+        [carrier(-1)], [carrier(.min)], [carrier(.max)], [carrier(CarrierCharge.maximumAmount + 1)], [carrier(1, 2)],
         [carrier(1, -1)], [carrier(1, .min)], [carrier(.max, .max)], (0..<17).map { carrier(1, 0, $0) },
         [carrier(5), carrier(-1)],
       ]
@@ -139,9 +139,9 @@ struct ExtremeInputTests {
         #expect(try await ledger.void("acme", "c1", carriers: carriers).refusal == .amountOutOfRange)
       }
       #expect(try await ledger.counts() == counts)
-      let most = (0..<16).map { carrier(Tariff.maximumPrice, Tariff.maximumPrice, $0) }
+      let most = (0..<16).map { carrier(CarrierCharge.maximumAmount, CarrierCharge.maximumAmount, $0) }
       #expect(try await ledger.settle("acme", "c1", milliseconds: 1, carriers: most).refusal == nil)
-      #expect(try await ledger.operatorBalance(ChartOfAccounts.overrun) == -16 * Tariff.maximumPrice)
+      #expect(try await ledger.operatorBalance(ChartOfAccounts.overrun) == -CarrierCharge.maximumAmount * 16)
     }
   }
 

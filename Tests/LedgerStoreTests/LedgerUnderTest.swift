@@ -163,7 +163,7 @@ final class LedgerUnderTest {
   /// 60/1 at 0.06 a minute unless told otherwise: a thousand micro-units a second.
   static func snapshot(
     rate: NanoUnits = 60_000_000, initial: Int64 = 60, increment: Int64 = 1, fee: NanoUnits = 0, grace: Int64 = 0,
-    tolerance: Int64 = 0, maximumCost: Int64? = nil, strategy: Tariff.MaximumCostStrategy = .disconnect,
+    tolerance: Int64 = 0, maximumCost: NanoUnits? = nil, strategy: Tariff.MaximumCostStrategy = .disconnect,
     currency: Currency = .eur
   ) throws -> RateSnapshot {
     try RateSnapshot(
@@ -236,7 +236,7 @@ final class LedgerUnderTest {
   struct Balance: Equatable {
     var posted: MicroUnits
     var held: MicroUnits
-    var available: Int64 { posted - held }
+    var available: MicroUnits { posted - held }
   }
 
   func account(_ name: String) async throws -> LedgerAccount {
@@ -249,9 +249,9 @@ final class LedgerUnderTest {
   }
 
   /// What one of the operator's accounts has posted, from the operator's side of the books.
-  func operatorBalance(_ name: String, _ currency: Currency = .eur) async throws -> Int64 {
+  func operatorBalance(_ name: String, _ currency: Currency = .eur) async throws -> MicroUnits {
     try await store.read { reading in
-      try reading.allAccounts().first { $0.name == name && $0.currency == currency }?.posted ?? 0
+      try reading.allAccounts().first { $0.name == name && $0.currency == currency }?.posted ?? .zero
     }
   }
 

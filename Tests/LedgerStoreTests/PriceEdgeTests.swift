@@ -56,7 +56,7 @@ struct PriceEdgeTests {
     "3.3 row 19: a call over a peak boundary is priced at its answer, or split; the hold covered the dearer",
     arguments: StoreKind.all,
     [
-      (RateSnapshot.BoundaryPolicy.atAnswer, true, Int64(60_000)), (.atAnswer, false, 30_000), (.split, true, 50_000),
+      (RateSnapshot.BoundaryPolicy.atAnswer, true, MicroUnits(60_000)), (.atAnswer, false, 30_000), (.split, true, 50_000),
       (.split, false, 40_000),
     ])
   func boundary(_ kind: StoreKind, _ row: (policy: RateSnapshot.BoundaryPolicy, peakFirst: Bool, cost: MicroUnits))

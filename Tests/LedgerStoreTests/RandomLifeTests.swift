@@ -87,8 +87,8 @@ struct RandomLifeTests {
       let carriers = (0..<Int.random(in: 0...2, using: &random)).map { index in
         let amount = Int64.random(in: 0...60_000, using: &random)
         return CarrierCharge(
-          trunk: TrunkName(unchecked: "t\(index)"), amount: amount,
-          overrun: Int64.random(in: 0...amount, using: &random))
+          trunk: TrunkName(unchecked: "t\(index)"), amount: MicroUnits(amount),
+          overrun: MicroUnits(.random(in: 0...amount, using: &random)))
       }
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<3: return .answer
@@ -136,10 +136,11 @@ struct RandomLifeTests {
       case 12..<16:
         change = .setCaps(
           AccountCaps(
-            concurrentCalls: some(0...4), callsPerSecond: some(0...3), perCall: some(0...900_000),
-            perDay: some(0...2_000_000), highestRate: some(0...9_000_000_000),
+            concurrentCalls: some(0...4), callsPerSecond: some(0...3), perCall: some(0...900_000).map { MicroUnits($0) },
+            perDay: some(0...2_000_000).map { MicroUnits($0) },
+            highestRate: some(0...9_000_000_000).map { NanoUnits($0) },
             countries: Bool.random(using: &random) ? nil : [1, 46]))
-      case 16..<18: change = .setCreditLimit(Int64.random(in: 0...2_000_000, using: &random))
+      case 16..<18: change = .setCreditLimit(MicroUnits(.random(in: 0...2_000_000, using: &random)))
       default:
         change = .setZone(["UTC", "Europe/Stockholm", "Pacific/Auckland"].randomElement(using: &random) ?? "UTC")
       }
@@ -177,8 +178,8 @@ struct RandomLifeTests {
     private func tariff(_ random: inout SplitMix, tiers count: Int) throws -> Tariff {
       let initial = Int64.random(in: 0...90, using: &random)
       let increment = Int64.random(in: 1...60, using: &random)
-      let fee = Bool.random(using: &random) ? 0 : Int64.random(in: 0...80_000_000, using: &random)
-      let minimum = Bool.random(using: &random) ? 0 : Int64.random(in: 0...150_000_000, using: &random)
+      let fee = NanoUnits(Bool.random(using: &random) ? 0 : Int64.random(in: 0...80_000_000, using: &random))
+      let minimum = NanoUnits(Bool.random(using: &random) ? 0 : Int64.random(in: 0...150_000_000, using: &random))
       var tiers = [
         Tariff.Tier(
           fromSecond: 0, ratePerMinute: NanoUnits(.random(in: 0...3_000_000_000, using: &random)), increment: increment)
@@ -195,7 +196,7 @@ struct RandomLifeTests {
         grace: Bool.random(using: &random) ? 0 : Int64.random(in: 0...30, using: &random),
         freeSeconds: Bool.random(using: &random) ? 0 : Int64.random(in: 0...40, using: &random),
         maximumCost: Bool.random(using: &random)
-          ? nil : max(fee, minimum) + Int64.random(in: 0...900_000_000, using: &random),
+          ? nil : max(fee, minimum) + NanoUnits(.random(in: 0...900_000_000, using: &random)),
         maximumCostStrategy: Bool.random(using: &random) ? .free : .disconnect,
         secondsLimit: Int64.random(in: 1...3000, using: &random), tolerance: Int64.random(in: 0...999, using: &random),
         rounding: Bool.random(using: &random) ? .up : .halfEven)

@@ -87,7 +87,7 @@ struct RefusalPrecedenceTests {
           try await ledger.authorise(name, "other")
           try await ledger.void(name, "c")
         }
-        try await ledger.arrange(name, refusals, credit: "-\(DecimalText.format(left, scale: 6))")
+        try await ledger.arrange(name, refusals, credit: "-\(left.decimal)")
         let receipt = try await ledger.store.perform(
           ledger.call(
             name, "c", .extend(number: 1, seconds: 60), epoch: refusals.contains(.staleEpoch) ? ledger.epoch - 1 : nil))

@@ -206,7 +206,7 @@ struct SignallingEdgeTests {
   @Test(
     "3.3 row 49: ends just before and just after a whole second", arguments: StoreKind.all,
     [
-      (Int64(59_990), Int64(0), Int64(60_000)), (60_000, 0, 60_000), (60_001, 0, 61_000), (60_010, 0, 61_000),
+      (Int64(59_990), Int64(0), MicroUnits(60_000)), (60_000, 0, 60_000), (60_001, 0, 61_000), (60_010, 0, 61_000),
       (60_010, 10, 60_000), (60_011, 10, 61_000), (60_999, 999, 60_000), (1, 999, 60_000),
     ])
   func subSecond(_ kind: StoreKind, _ row: (milliseconds: Int64, tolerance: Int64, cost: MicroUnits)) async throws {

@@ -10,8 +10,8 @@ import Testing
       var terms = RateTerms(
         ratePerMinute: NanoUnits(.random(in: 0...1_000_000_000, using: &generator)),
         initial: Int64.random(in: 0...60, using: &generator), increment: Int64.random(in: 1...60, using: &generator),
-        fee: generator.oneIn(2) ? 0 : Int64.random(in: 0...Tariff.maximumPrice / 2, using: &generator),
-        grace: Int64.random(in: 0...9, using: &generator), minimumCharge: Int64.random(in: 0...9, using: &generator),
+        fee: generator.oneIn(2) ? 0 : NanoUnits(.random(in: 0...Tariff.maximumPrice.count / 2, using: &generator)),
+        grace: Int64.random(in: 0...9, using: &generator), minimumCharge: NanoUnits(.random(in: 0...9, using: &generator)),
         freeSeconds: Int64.random(in: 0...9, using: &generator),
         maximumSeconds: Int64.random(in: 1...86_400, using: &generator),
         maximumCost: generator.oneIn(2) ? nil : Tariff.maximumPrice,

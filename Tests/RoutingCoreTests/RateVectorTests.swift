@@ -45,11 +45,11 @@ struct RateVectorTests {
       #expect(String(tariff.billedSeconds(seconds)) == row["billed_seconds"], place)
       // The fraction counts 1/6,000,000 of a unit; a sixtieth of a nano-unit is 10,000 times smaller.
       let fraction = try #require(row["exact_cost"]?.split(separator: "/").first.flatMap { Int64($0) }, place)
-      #expect(tariff.exactCost(seconds: seconds) == fraction * 10_000, place)
+      #expect(tariff.exactCost(seconds: seconds) == NanoSixtieths(fraction * 10_000), place)
       let texts = (row["cost_5_decimals_up|half_up|half_even"] ?? "").split(separator: "|")
         .map { $0.filter { $0 != " " } }
       let wanted = try texts.map { try DecimalText.parse($0, scale: 5) }
-      #expect(Self.roundings(tariff.exactCost(seconds: seconds)) == wanted, place)
+      #expect(Self.roundings(tariff.exactCost(seconds: seconds).count) == wanted, place)
     }
     #expect(priced + refused == 300)
     #expect(refused >= 5)
@@ -97,7 +97,7 @@ struct RateVectorTests {
       let tariff = try #require(tariffs[row["rate_id"] ?? ""], "\(row)")
       let seconds = try #require(Int64(row["duration_s"] ?? ""))
       let unit: Int64 = 6_000_000
-      let (whole, rest) = tariff.exactCost(seconds: seconds).quotientAndRemainder(dividingBy: unit)
+      let (whole, rest) = tariff.exactCost(seconds: seconds).count.quotientAndRemainder(dividingBy: unit)
       let wanted = try DecimalText.parse(row["cost_up_4_decimals"] ?? "", scale: 4)
       #expect(whole + (rest > 0 ? 1 : 0) == wanted, "\(row)")
     }
@@ -117,9 +117,9 @@ struct RateVectorTests {
       guard let tariff = tariffs[name] else { continue }
       expected += 1
       for tier in tariff.tiers {
-        let fee = tier.fromSecond == 0 ? DecimalText.format(tariff.fee, scale: 9) : ""
+        let fee = tier.fromSecond == 0 ? tariff.fee.decimal : ""
         text +=
-          "\(prefix),\(name),\(DecimalText.format(tier.ratePerMinute, scale: 9)),\(fee),0,\(tier.increment),\(tier.fromSecond)\n"
+          "\(prefix),\(name),\(tier.ratePerMinute.decimal),\(fee),0,\(tier.increment),\(tier.fromSecond)\n"
       }
     }
     #expect(expected >= 50)

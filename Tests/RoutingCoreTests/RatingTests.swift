@@ -23,7 +23,7 @@ import Testing
 
   @Test("the fee as it is shown: micro-units, rounded up")
   func shownFee() throws {
-    for (nano, micro) in [(0, 0), (1, 1), (1000, 1), (1500, 2)] as [(Int64, Int64)] {
+    for (nano, micro) in [(0, 0), (1, 1), (1000, 1), (1500, 2)] as [(NanoUnits, MicroUnits)] {
       let tariff = try Tariff(ratePerMinute: 60_000_000, initial: 60, increment: 1, fee: nano)
       #expect(tariff.fee.roundedUp == micro)
     }
@@ -157,7 +157,7 @@ import Testing
   func unprofitableRoutes() throws {
     let sell = try quote("46701", "prefix,rate\n46,0.10\n")
     let routes = try ["0.12", "0.10", "0.0900", "0.0909"].map { try quote("46701", "prefix,rate\n46,\($0)\n") }
-    func kept(_ margin: RouteMargin) throws -> [Int64] {
+    func kept(_ margin: RouteMargin) throws -> [MicroUnits] {
       try margin.profitable(routes, sell: sell, at: Self.now) { $0 }
         .map { $0.cost(milliseconds: 60_000, answeredAt: Self.now) }
     }
@@ -217,7 +217,7 @@ import Testing
       tiers: [Tariff.Tier(fromSecond: 0, ratePerMinute: 60_000_000_000, increment: 1)], initial: 1, tolerance: tolerance
     )
     #expect(tariff.seconds(ofMilliseconds: milliseconds) == seconds)
-    #expect(tariff.cost(milliseconds: milliseconds) == seconds * 1_000_000)
+    #expect(tariff.cost(milliseconds: milliseconds) == MicroUnits(seconds * 1_000_000))
   }
 
   @Test("3.3 row 53: a denied range is refused before any price is looked at")
@@ -276,7 +276,7 @@ import Testing
     var held = MicroUnits.zero
     for grant in stride(from: Int64(60), through: 600, by: 60) {
       let needed = snapshot.coveringCost(seconds: grant, answeredAt: Self.now)
-      #expect(needed - held == (held == 0 ? 1_100_000 : 600_000))
+      #expect(needed - held == (held == .zero ? 1_100_000 : 600_000))
       held = needed
     }
     #expect(held == snapshot.cost(milliseconds: 600_000, answeredAt: Self.now))
@@ -285,11 +285,12 @@ import Testing
   @Test("3.3 row 60: at exhaustion less than the price of an increment is left")
   func exhaustion() throws {
     let snapshot = try quote("46701", "prefix,rate,fee,initial,increment\n46,0.0145,0.1,30,6\n")
-    let increment: Int64 = 1450
-    for credit in stride(from: Int64(107_250), to: 130_000, by: 7) {
+    let increment: MicroUnits = 1450
+    for count in stride(from: Int64(107_250), to: 130_000, by: 7) {
+      let credit = MicroUnits(count)
       let seconds = snapshot.secondsBought(by: credit, answeredAt: nil)
       let rest = credit - snapshot.cost(milliseconds: seconds * 1000, answeredAt: Self.now)
-      #expect(seconds >= 30 && rest >= 0 && rest < increment)
+      #expect(seconds >= 30 && rest >= .zero && rest < increment)
     }
     #expect(snapshot.secondsBought(by: 107_249, answeredAt: nil) == 0)
   }

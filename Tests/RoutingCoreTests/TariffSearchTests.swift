@@ -25,15 +25,15 @@ import Testing
         let tier = tariff.tiers.last { $0.fromSecond <= billed } ?? tariff.tiers[0]
         let block = billed == 0 && tariff.initial > 0 ? tariff.initial : tier.increment
         billed += block
-        sixtieths += Int128(tier.ratePerMinute) * Int128(block)
+        sixtieths += Int128(tier.ratePerMinute.count) * Int128(block)
       }
       if Int64(second) <= tariff.grace {
         costs.append(0)
         continue
       }
-      var total = Int128(tariff.fee) * 60 + sixtieths
-      total = max(total, Int128(tariff.minimumCharge) * 60)
-      if let maximum = tariff.maximumCost, total > Int128(maximum) * 60 {
+      var total = Int128(tariff.fee.count) * 60 + sixtieths
+      total = max(total, Int128(tariff.minimumCharge.count) * 60)
+      if let maximum = tariff.maximumCost?.count, total > Int128(maximum) * 60 {
         if tariff.maximumCostStrategy == .disconnect { longestAllowed = min(longestAllowed, second - 1) }
         total = Int128(maximum) * 60
       }
@@ -45,17 +45,20 @@ import Testing
     return (costs, longestAllowed)
   }
 
-  private static func price(_ generator: inout SeededGenerator, largest: Int64) -> Int64 {
-    switch Int.random(in: 0..<4, using: &generator) {
-    case 0: 0
-    case 1: Int64.random(in: 0...largest / 1_000_000, using: &generator) * 1_000_000
-    case 2: Int64.random(in: 0...largest, using: &generator)
-    default: Int64.random(in: 0...min(largest, 100_000), using: &generator)
-    }
+  private static func price(_ generator: inout SeededGenerator, largest: NanoUnits) -> NanoUnits {
+    let largest = largest.count
+    let count: Int64 =
+      switch Int.random(in: 0..<4, using: &generator) {
+      case 0: 0
+      case 1: .random(in: 0...largest / 1_000_000, using: &generator) * 1_000_000
+      case 2: .random(in: 0...largest, using: &generator)
+      default: .random(in: 0...min(largest, 100_000), using: &generator)
+      }
+    return NanoUnits(count)
   }
 
   private static func tariff(
-    _ generator: inout SeededGenerator, longest: Int64, largest: Int64
+    _ generator: inout SeededGenerator, longest: Int64, largest: NanoUnits
   ) throws -> Tariff {
     let initial = generator.oneIn(4) ? 0 : Int64.random(in: 1...90, using: &generator)
     var tiers: [Tariff.Tier] = []
@@ -72,9 +75,9 @@ import Testing
       tiers.append(
         Tariff.Tier(fromSecond: start, ratePerMinute: price(&generator, largest: largest), increment: increment))
     }
-    let fee = generator.oneIn(2) ? price(&generator, largest: largest) : 0
-    let minimum = generator.oneIn(3) ? price(&generator, largest: largest) : 0
-    var maximum: Int64?
+    let fee = generator.oneIn(2) ? price(&generator, largest: largest) : .zero
+    let minimum = generator.oneIn(3) ? price(&generator, largest: largest) : .zero
+    var maximum: NanoUnits?
     if generator.oneIn(4) {
       maximum = min(Tariff.maximumPrice, max(fee, minimum) + price(&generator, largest: largest))
     }
@@ -95,7 +98,7 @@ import Testing
     for _ in 0..<4 {
       let second = Int.random(in: 0...longest, using: &generator)
       let cost = tariff.cost(seconds: Int64(second))
-      if Int128(cost) != list.costs[second] { return "\(second) s cost \(cost), not \(list.costs[second])" }
+      if Int128(cost.count) != list.costs[second] { return "\(second) s cost \(cost), not \(list.costs[second])" }
       let late = Int64(second) * 1000 + tariff.tolerance
       if tariff.cost(milliseconds: max(late, 1)) != tariff.cost(seconds: max(Int64(second), 1)) {
         return "\(late) ms are not priced as \(second) s"
@@ -116,7 +119,7 @@ import Testing
         if list.costs[middle] <= Int128(credit) { low = middle } else { high = middle }
       }
       let expected = Int64(low) > tariff.grace ? min(Int64(low), Int64(cap), tariff.secondsLimit) : 0
-      let bought = tariff.secondsBought(by: credit, limit: Int64(cap))
+      let bought = tariff.secondsBought(by: MicroUnits(credit), limit: Int64(cap))
       if bought != expected { return "\(credit) buy \(bought) s of at most \(cap), not \(expected)" }
     }
     return nil
@@ -126,7 +129,7 @@ import Testing
     let seed: UInt64 = 20_261_101
     var generator = SeededGenerator(seed: seed)
     for number in 0..<Self.cases {
-      let largest: Int64 = generator.oneIn(10) ? Tariff.maximumPrice : 5_000_000_000
+      let largest: NanoUnits = generator.oneIn(10) ? Tariff.maximumPrice : 5_000_000_000
       let tariff = try Self.tariff(&generator, longest: 300, largest: largest)
       if let found = Self.disagreement(tariff, longest: 300, generator: &generator) {
         Issue.record("seed \(seed), case \(number): \(found); \(tariff)")

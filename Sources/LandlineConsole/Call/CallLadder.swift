@@ -27,7 +27,7 @@ struct CallLadder {
     }
 
     var json: JSONValue {
-      .object([("at_ms", .integer(milliseconds)), ("event", .text(name))] + facts)
+      .members([("at_ms", .integer(milliseconds)), ("event", .string(name))] + facts)
     }
   }
 
@@ -58,9 +58,9 @@ struct CallLadder {
     case .earlyMedia: ("early media", "sound before the answer", [])
     case .answered: ("answered", "", [])
     case .established: ("established", "sound flows", [])
-    case .mediaSecured(let suite): ("secured", suite, [("suite", .text(suite))])
+    case .mediaSecured(let suite): ("secured", suite, [("suite", .string(suite))])
     case .mediaBlocked(let failure):
-      ("no sound", failure.phrase ?? failure.code.details.meaning, [("code", .text(failure.code.rawValue))])
+      ("no sound", failure.phrase ?? failure.code.details.meaning, [("code", .string(failure.code.rawValue))])
     case .price(let price): ("price", CallLadder.text(price), [("price", CallLadder.json(price))])
     case .creditEnds(let seconds):
       (
@@ -68,19 +68,19 @@ struct CallLadder {
         [("seconds", seconds.map { .integer(Int64($0)) } ?? .null)]
       )
     case .digit(let key, let milliseconds):
-      ("digit", "\(key) for \(milliseconds) ms", [("key", .text(String(key)))])
+      ("digit", "\(key) for \(milliseconds) ms", [("key", .string(String(key)))])
     case .held(let isHeld): (isHeld ? "held" : "unheld", "by the other side", [])
     case .onHold(let isOn): (isOn ? "on hold" : "resumed", "", [])
     case .quality(let quality): describe(quality)
     case .warning(let warning, let isRaised):
       (
         isRaised ? "warning" : "cleared", warning.rawValue,
-        [("warning", .text(warning.rawValue)), ("raised", .boolean(isRaised))]
+        [("warning", .string(warning.rawValue)), ("raised", .boolean(isRaised))]
       )
     case .connection(let isUp):
       (isUp ? "reconnected" : "disconnected", isUp ? "" : "trying again; the call goes on", [])
-    case .refused(let failure): ("refused", failure.description, [("code", .text(failure.code.rawValue))])
-    case .ended(let details): ("ended", CallLadder.text(details), [("cause", .text(details.endCause.rawValue))])
+    case .refused(let failure): ("refused", failure.description, [("code", .string(failure.code.rawValue))])
+    case .ended(let details): ("ended", CallLadder.text(details), [("cause", .string(details.endCause.rawValue))])
     }
   }
 
@@ -138,8 +138,8 @@ struct CallLadder {
   }
 
   static func json(_ price: CallPrice) -> JSONValue {
-    .object([
-      ("currency", .text(price.currency)), ("rate_per_minute_nano", .integer(price.ratePerMinuteNano.count)),
+    .members([
+      ("currency", .string(price.currency)), ("rate_per_minute_nano", .integer(price.ratePerMinuteNano.count)),
       ("connection_fee_micro", .integer(price.connectionFeeMicro.count)),
       ("initial_seconds", .integer(price.initialSeconds)),
       ("increment_seconds", .integer(price.incrementSeconds)), ("seconds_available", .integer(price.secondsAvailable)),
@@ -149,14 +149,14 @@ struct CallLadder {
   static func json(_ quality: CallQuality) -> JSONValue {
     func whole(_ value: Double?) -> JSONValue { value.map { .integer(Int64(exactly: $0.rounded()) ?? 0) } ?? .null }
     func direction(_ direction: CallQuality.Direction) -> JSONValue {
-      .object([
+      .members([
         ("mos_thousandths", whole(direction.meanOpinionScore.map { $0 * 1000 })),
         ("jitter_us", whole(direction.jitter.map { $0 * 1000 })),
         ("loss_ppm", whole(direction.loss.map { $0 * 1_000_000 })),
         ("packets", .integer(Int64(clamping: direction.packets))),
       ])
     }
-    return .object([
+    return .members([
       ("sent", direction(quality.sent)), ("received", direction(quality.received)),
       ("round_trip_us", quality.roundTrip.map { whole($0 * 1000) } ?? .null),
     ])

@@ -83,16 +83,16 @@ struct CallOutcome {
 
   static func json(_ failure: CallFailure) -> JSONValue {
     let row = CallFailureCatalogue.row(for: failure.code)
-    return .object([
-      ("code", .text(failure.code.rawValue)), ("domain", .text(failure.domain.rawValue)),
-      ("message", .text(row.meaning)), ("sip_status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
+    return .members([
+      ("code", .string(failure.code.rawValue)), ("domain", .string(failure.domain.rawValue)),
+      ("message", .string(row.meaning)), ("sip_status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
       ("phrase", failure.phrase.map { .text($0) } ?? .null),
       ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
       ("warning", failure.warning.map { .text($0) } ?? .null),
       ("refusal", failure.refusal.map { .text($0.rawValue) } ?? .null),
       ("trunk", failure.trunk.map { .text($0) } ?? .null),
       ("retry_after", failure.retryAfterSeconds.map { .integer(Int64($0)) } ?? .null),
-      ("retry", .text(failure.retry.rawValue)), ("correlation", failure.correlationID.map { .text($0) } ?? .null),
+      ("retry", .string(failure.retry.rawValue)), ("correlation", failure.correlationID.map { .text($0) } ?? .null),
       ("fix", .array(row.remedies.map { .text($0) })),
     ])
   }

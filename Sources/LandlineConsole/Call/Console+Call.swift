@@ -42,7 +42,7 @@ extension Console {
       guard let rung else { return }
       switch settings.format {
       case .table: try TextStream.standardOutput.write(rung.line(isColored: isColored))
-      case .ndjson: try TextStream.standardOutput.write(rung.json.text + "\n")
+      case .ndjson: try TextStream.standardOutput.write(rung.json.line + "\n")
       case .json, .csv: break
       }
     }
@@ -51,7 +51,7 @@ extension Console {
       ladder.note(
         CallLadder.Rung(
           milliseconds: 0, name: "connecting", text: "\(client.gateway) as \(client.userID)",
-          facts: [("url", .text("\(client.gateway)"))])))
+          facts: [("url", .string("\(client.gateway)"))])))
     let cutOff: @Sendable () -> Void = { Task { await client.stop() } }
     if let recording { interrupt.atLast { recording.finish() } }
     let starting = Task { try await client.started() }
@@ -83,7 +83,7 @@ extension Console {
       ladder.note(
         CallLadder.Rung(
           milliseconds: base, name: "calling", text: target.text,
-          facts: [("kind", .text(call.kind.rawValue)), ("target", .text(call.remote))])))
+          facts: [("kind", .string(call.kind.rawValue)), ("target", .string(call.remote))])))
     let end = CallTimer()
     do {
       for await event in call.events {
@@ -124,15 +124,15 @@ extension Console {
     }
     let details = outcome.details
     let cost = details.cost.map { cost in
-      JSONValue.object([
-        ("amount", .text(cost.decimal)), ("micros", .integer(cost.micros.count)),
-        ("currency", .text("\(cost.currency)")),
+      JSONValue.members([
+        ("amount", .string(cost.decimal)), ("micros", .integer(cost.micros.count)),
+        ("currency", .string("\(cost.currency)")),
       ])
     }
     let members: [(String, JSONValue)] = [
       ("call", call.id.map { .text($0.text) } ?? .null), ("page", page.map { .text($0) } ?? .null),
-      ("kind", .text(call.kind.rawValue)), ("target", .text(call.remote)),
-      ("events", .array(ladder.rungs.map(\.json))), ("end_cause", .text(details.endCause.rawValue)),
+      ("kind", .string(call.kind.rawValue)), ("target", .string(call.remote)),
+      ("events", .array(ladder.rungs.map(\.json))), ("end_cause", .string(details.endCause.rawValue)),
       ("duration_ms", .integer(details.durationMilliseconds)),
       ("quality", call.quality.map(CallLadder.json) ?? .null), ("price", details.price.map(CallLadder.json) ?? .null),
       ("cost", cost ?? .null), ("billed_seconds", .integer(details.billedSeconds)),

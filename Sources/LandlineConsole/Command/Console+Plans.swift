@@ -65,7 +65,7 @@ extension Console {
         ])
       }
       var answer = Answer("decks", listing)
-      answer.members.insert(contentsOf: [("plan", .text(plan.name)), ("currency", .text("\(plan.currency)"))], at: 0)
+      answer.members.insert(contentsOf: [("plan", .string(plan.name)), ("currency", .string("\(plan.currency)"))], at: 0)
       return answer
     }
   }

@@ -107,7 +107,7 @@ extension Console {
       steps.append(step)
       switch format {
       case .table: try TextStream.standardOutput.write(step.lines(isColored: isColored))
-      case .ndjson: try TextStream.standardOutput.write(step.json.text + "\n")
+      case .ndjson: try TextStream.standardOutput.write(step.json.line + "\n")
       case .json, .csv: break
       }
     }
@@ -116,8 +116,8 @@ extension Console {
     var answer = Answer(
       blocks: [],
       members: [
-        ("trunk", .text(settings.name)), ("uri", .text(TrunkText.text(settings.trunk.uri))),
-        ("verdict", .text(worst.rawValue)), ("steps", .array(steps.map(\.json))),
+        ("trunk", .string(settings.name)), ("uri", .string(TrunkText.text(settings.trunk.uri))),
+        ("verdict", .string(worst.rawValue)), ("steps", .array(steps.map(\.json))),
       ], records: listing)
     if format == .ndjson || format == .table { answer = .streamed(notes: []) }
     answer.status = worst == .fail ? .refused : .ok

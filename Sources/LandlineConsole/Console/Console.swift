@@ -78,9 +78,9 @@ extension Console {
     case .json:
       var members = answer.members
       if let head = answer.asOf { members.append(("as_of", head.json)) }
-      try TextStream.standardOutput.write(JSONValue.object(members).text + "\n")
+      try TextStream.standardOutput.write(JSONValue.members(members).line + "\n")
     case .ndjson:
-      try TextStream.standardOutput.write(answer.records.json.map { $0.text + "\n" }.joined())
+      try TextStream.standardOutput.write(answer.records.json.map { $0.line + "\n" }.joined())
       try noteHead(answer)
     case .csv:
       try TextStream.standardOutput.write(CSVText.text(answer.records))
@@ -122,7 +122,7 @@ extension Console {
     }
     let text =
       settings.format == .json || settings.format == .ndjson
-      ? failure.json.text : VisibleText.lines(failure.text(from: environment.program))
+      ? failure.json.line : VisibleText.lines(failure.text(from: environment.program))
     try? TextStream.standardError.write(text + "\n")
   }
 
@@ -130,6 +130,6 @@ extension Console {
   package func remark(_ name: String, _ value: String) throws {
     let isJSON = settings.format == .json || settings.format == .ndjson
     try TextStream.standardError.write(
-      (isJSON ? JSONValue.object([(name, .text(value))]).text : VisibleText.lines("\(name): \(value)")) + "\n")
+      (isJSON ? JSONValue.members([(name, .string(value))]).line : VisibleText.lines("\(name): \(value)")) + "\n")
   }
 }

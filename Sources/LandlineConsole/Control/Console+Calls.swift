@@ -93,7 +93,7 @@ extension Console {
   private static func flattened(_ object: JSONObject) -> Listing {
     var columns: [Column] = []
     var cells: [Cell] = []
-    func add(_ name: String, _ value: CallModel.JSONValue) {
+    func add(_ name: String, _ value: JSONValue) {
       switch value {
       case .null: break
       case .string, .integer, .number:

@@ -9,7 +9,7 @@ extension JSONObject {
   }
 }
 
-extension CallModel.JSONValue {
+extension JSONValue {
   /// A string as it is, a number in digits; `nil` of anything else.
   var text: String? {
     switch self {
@@ -19,4 +19,9 @@ extension CallModel.JSONValue {
     case .null, .boolean, .array, .object: nil
     }
   }
+}
+
+extension JSONValue {
+  /// Compact, on one line, with nothing hidden in it.
+  var line: String { VisibleText.json(String(decoding: bytes, as: UTF8.self)) }
 }

@@ -34,7 +34,7 @@ struct EntryStream {
       ]
       switch format {
       case .csv: try out(CSVText.row(row, of: listing))
-      case .ndjson: try out(JSONValue.object(listing.members(of: row)).text + "\n")
+      case .ndjson: try out(JSONValue.members(listing.members(of: row)).line + "\n")
       }
     }
     if format == .csv { try out(CSVText.header(listing)) }

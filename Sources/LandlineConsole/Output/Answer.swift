@@ -60,6 +60,6 @@ extension LedgerHead {
   var line: String { "as of seq \(seq)  \(at)  head \(shortHash)" }
 
   var json: JSONValue {
-    .object([("seq", .integer(seq)), ("at", .text("\(at)")), ("head", .text(fullHash))])
+    .members([("seq", .integer(seq)), ("at", .string("\(at)")), ("head", .string(fullHash))])
   }
 }

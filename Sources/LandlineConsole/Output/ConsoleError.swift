@@ -144,16 +144,16 @@ extension ConsoleError {
 
   var json: JSONValue {
     var members: [(String, JSONValue)] = [
-      ("code", .text(code)), ("exit", .integer(Int64(status.rawValue))), ("message", .text(what)),
-      ("where", place.map { .text($0) } ?? .null), ("fix", fix.map { .text($0) } ?? .null),
+      ("code", .string(code)), ("exit", .integer(Int64(status.rawValue))), ("message", .string(what)),
+      ("where", place.map { .string($0) } ?? .null), ("fix", fix.map { .string($0) } ?? .null),
     ]
-    if let key { members.append(("key", .text(key))) }
+    if let key { members.append(("key", .string(key))) }
     if let isReplay { members.append(("replayed", .boolean(isReplay))) }
     if !furtherFixes.isEmpty {
-      members.append(("fixes", .array(([fix].compactMap { $0 } + furtherFixes).map { .text($0) })))
+      members.append(("fixes", .array(([fix].compactMap { $0 } + furtherFixes).map { .string($0) })))
     }
-    if !details.isEmpty { members.append(("details", .array(details.map { .text($0) }))) }
-    return .object([("error", .object(members))])
+    if !details.isEmpty { members.append(("details", .array(details.map { .string($0) }))) }
+    return .members([("error", .members(members))])
   }
 
   /// - Parameter program: who says so.

@@ -62,20 +62,20 @@ package struct Listing: Hashable, Sendable {
 
 extension Listing {
   /// Each row as a JSON object of the columns for machines.
-  var json: [JSONValue] { rows.map { .object(members(of: $0)) } }
+  var json: [JSONValue] { rows.map { .members(members(of: $0)) } }
 
   func members(of row: [Cell]) -> [(String, JSONValue)] {
     var members: [(String, JSONValue)] = []
     for (column, cell) in zip(columns, row) where column.audience != .people {
       switch (column.kind, cell) {
       case (.amount, .amount(let value)), (.amount, .signed(let value)), (.amount, .reserved(let value)):
-        members.append((column.name, .text(value.decimal)))
+        members.append((column.name, .string(value.decimal)))
         members.append((column.name + "_micro", .integer(value.micros.count)))
       case (.amount, _):
         members.append((column.name, .null))
         members.append((column.name + "_micro", .null))
       case (.rate, .rate(let value)):
-        members.append((column.name, .text(value.decimal)))
+        members.append((column.name, .string(value.decimal)))
         members.append((column.name + "_nano", .integer(value.count)))
       case (.rate, _):
         members.append((column.name, .null))
@@ -91,13 +91,13 @@ extension Cell {
   var json: JSONValue {
     switch self {
     case .absent: .null
-    case .text(let value): .text(value)
+    case .text(let value): .string(value)
     case .integer(let value): .integer(value)
     case .flag(let value): .boolean(value)
-    case .instant(let value): .text("\(value)")
-    case .amount(let value), .signed(let value), .reserved(let value): .text(value.decimal)
-    case .rate(let value): .text(value.decimal)
-    case .list(let values): .array(values.map { .text($0) })
+    case .instant(let value): .string("\(value)")
+    case .amount(let value), .signed(let value), .reserved(let value): .string(value.decimal)
+    case .rate(let value): .string(value.decimal)
+    case .list(let values): .array(values.map { .string($0) })
     }
   }
 

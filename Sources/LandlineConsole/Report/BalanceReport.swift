@@ -104,7 +104,7 @@ struct BalanceReport {
     }
     var answer = Answer("accounts", listing, asOf: head)
     if let at {
-      answer.members.append(("at", .text("\(at)")))
+      answer.members.append(("at", .string("\(at)")))
       answer.blocks.append(.line("at \(at)"))
     }
     return answer

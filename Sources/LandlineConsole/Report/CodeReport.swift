@@ -20,9 +20,8 @@ struct CodeReport {
           .text(explanation.failure.remedies.joined(separator: "; ")), .text(optional: explanation.mappedNumber),
         ]
       ])
-    let members = explanation.members.map { ($0.0, JSONValue($0.1)) }
     let lines = Explanation(explanation).lines
-    return Answer(blocks: lines.map { .line($0) }, members: members, records: record)
+    return Answer(blocks: lines.map { .line($0) }, members: explanation.members, records: record)
   }
 
   /// A problem of the HTTP interface.
@@ -41,20 +40,5 @@ struct CodeReport {
     return Answer(
       blocks: Explanation(problem).lines.map { .line($0) }, members: record.rows.first.map(record.members) ?? [],
       records: record)
-  }
-}
-
-extension JSONValue {
-  init(_ tree: CallModel.JSONValue) {
-    self =
-      switch tree {
-      case .null: .null
-      case .boolean(let value): .boolean(value)
-      case .integer(let value): .integer(value)
-      case .number(let value): .text("\(value)")
-      case .string(let text): .text(text)
-      case .array(let values): .array(values.map { JSONValue($0) })
-      case .object(let object): .object(object.members.map { ($0.name, JSONValue($0.value)) })
-      }
   }
 }

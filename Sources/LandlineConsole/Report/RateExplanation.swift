@@ -16,8 +16,8 @@ struct RateExplanation {
   func answer(asOf head: LedgerHead) throws -> Answer {
     var lines = path()
     var members: [(String, JSONValue)] = [
-      ("number", .text("\(number)")), ("account", .text(account.name)), ("plan", .text(plan)),
-      ("at", .text("\(at)")),
+      ("number", .string("\(number)")), ("account", .string(account.name)), ("plan", .string(plan)),
+      ("at", .string("\(at)")),
     ]
     var record = Listing([
       Column("number"), Column("account"), Column("plan"), Column("deck"), Column("prefix"), Column("destination"),

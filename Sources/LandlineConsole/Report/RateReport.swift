@@ -64,9 +64,9 @@ enum RateReport {
     var answer = Answer("changes", listing)
     if listing.rows.isEmpty { answer.blocks = [] }
     answer.blocks.append(.line("\(old.label) → \(new.label): \(summary.joined(separator: ", "))"))
-    answer.members.insert(contentsOf: [("old", .text(old.label)), ("new", .text(new.label))], at: 0)
+    answer.members.insert(contentsOf: [("old", .string(old.label)), ("new", .string(new.label))], at: 0)
     answer.members.append(
-      ("counts", .object(RateChange.Kind.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })))
+      ("counts", .members(RateChange.Kind.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })))
     return answer
   }
 }

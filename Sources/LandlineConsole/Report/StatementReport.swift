@@ -115,12 +115,12 @@ struct StatementReport {
       members: [], records: records, asOf: head)
     if !destinations.isEmpty { answer.blocks += [.line(""), .listing(calls)] }
     func money(_ name: String, _ amount: MicroUnits) throws -> [(String, JSONValue)] {
-      [(name, .text(try account.credits(amount).decimal)), (name + "_micro", .integer(amount.count))]
+      [(name, .string(try account.credits(amount).decimal)), (name + "_micro", .integer(amount.count))]
     }
     answer.members = [
-      ("account", .text(account.displayName)), ("currency", .text("\(currency)")), ("month", .text(month)),
-      ("zone", .text(zone.identifier)), ("from", .text("\(period.from ?? .distantPast)")),
-      ("to", .text("\(period.to ?? .distantFuture)")),
+      ("account", .string(account.displayName)), ("currency", .string("\(currency)")), ("month", .string(month)),
+      ("zone", .string(zone.identifier)), ("from", .string("\(period.from ?? .distantPast)")),
+      ("to", .string("\(period.to ?? .distantFuture)")),
     ]
     answer.members += try money("opening", opening)
     answer.members.append(
@@ -128,8 +128,8 @@ struct StatementReport {
         "kinds",
         .array(
           try totals.map { kind, total in
-            .object(
-              [("kind", .text(kind.rawValue)), ("count", .integer(total.count))] + (try money("amount", total.amount)))
+            .members(
+              [("kind", .string(kind.rawValue)), ("count", .integer(total.count))] + (try money("amount", total.amount)))
           })
       ))
     answer.members.append(
@@ -137,9 +137,9 @@ struct StatementReport {
         "destinations",
         .array(
           try destinations.map { destination, total in
-            .object(
+            .members(
               [
-                ("destination", .text(destination.name)), ("prefix", .text(destination.prefix)),
+                ("destination", .string(destination.name)), ("prefix", .string(destination.prefix)),
                 ("calls", .integer(total.count)), ("billed_seconds", .integer(total.billedSeconds)),
               ] + (try money("amount", total.amount)))
           })

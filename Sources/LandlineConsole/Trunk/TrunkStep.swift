@@ -81,10 +81,10 @@ extension TrunkStep {
   }
 
   var json: JSONValue {
-    .object([
-      ("step", .text(kind.rawValue)), ("verdict", .text(verdict.rawValue)), ("found", .text(found)),
+    .members([
+      ("step", .string(kind.rawValue)), ("verdict", .string(verdict.rawValue)), ("found", .string(found)),
       ("target", target.map { .text($0) } ?? .null), ("details", .array(details.map { .text($0) })),
-      ("fix", fix.map { .text($0) } ?? .null), ("facts", .object(facts)),
+      ("fix", fix.map { .text($0) } ?? .null), ("facts", .members(facts)),
     ])
   }
 

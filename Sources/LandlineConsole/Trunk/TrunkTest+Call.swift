@@ -118,7 +118,7 @@ extension TrunkTest {
             .identity, works ? .ok : .warn,
             works ? "the call goes through with \(variant.keys)" : "another answer comes with \(variant.keys)",
             details: [variant.text] + refused.map { "403 with \($0.keys): \($0.text)" },
-            fix: "set under 'caller': \(variant.keys)", facts: [("keys", .text(variant.keys))]))
+            fix: "set under 'caller': \(variant.keys)", facts: [("keys", .string(variant.keys))]))
       }
       try report(callStep(result, variant, number, path))
       return try reportSound(result, path)
@@ -264,7 +264,7 @@ extension TrunkTest {
       details: ["media at \(host):\(port)"],
       facts: [
         ("codecs", .array(codecs.map { .text($0) })), ("packet_time", .integer(Int64(media.packetTime))),
-        ("srtp", .text(protection)),
+        ("srtp", .string(protection)),
       ])
   }
 
@@ -278,11 +278,11 @@ extension TrunkTest {
     if !statuses.isEmpty { details.append("on the way: \(statuses.joined(separator: ", "))") }
     if !result.isSettled { details.append("the end was not confirmed: the call may still be up for a while") }
     var facts: [(String, JSONValue)] = [
-      ("number", .text("\(number)")), ("milliseconds", .integer(result.milliseconds)),
+      ("number", .string("\(number)")), ("milliseconds", .integer(result.milliseconds)),
       ("statuses", .array(result.statuses.map { .integer(Int64($0)) })), ("settled", .boolean(result.isSettled)),
     ]
     func step(_ verdict: TrunkStep.Verdict, _ found: String, _ end: String, fix: String? = nil) -> TrunkStep {
-      facts.append(("end", .text(end)))
+      facts.append(("end", .string(end)))
       return TrunkStep(
         .call, result.isSettled || verdict == .fail ? verdict : .warn, found, target: place, details: details, fix: fix,
         facts: facts)
@@ -331,7 +331,7 @@ extension TrunkTest {
       .call, isPersonal ? .warn : .fail, "\(status ?? "")\(after)\(isPersonal ? ": the trunk carries calls" : "")",
       target: place, details: details, fix: row.remedies.joined(separator: "; ") + explain,
       facts: facts + [
-        ("end", .text("failed")), ("code", .text(failure.code.rawValue)),
+        ("end", .string("failed")), ("code", .string(failure.code.rawValue)),
         ("status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
         ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
         ("warning", failure.warning.map { .text($0) } ?? .null),
@@ -400,9 +400,9 @@ extension TrunkTest {
       "\(codec), \(plan.audio.packetTime) ms, \(events), \(protection), \(plan.audio.direction.rawValue)",
       details: ["media at \(media)"], fix: fixes.isEmpty ? nil : fixes.joined(separator: "; "),
       facts: [
-        ("codec", .text(codec)), ("packet_time", .integer(Int64(plan.audio.packetTime))),
+        ("codec", .string(codec)), ("packet_time", .integer(Int64(plan.audio.packetTime))),
         ("telephone_events", plan.audio.events.map { .integer(Int64($0.sendPayloadType.number)) } ?? .null),
-        ("srtp", .text(protection)), ("direction", .text(plan.audio.direction.rawValue)), ("media", .text(media)),
+        ("srtp", .string(protection)), ("direction", .string(plan.audio.direction.rawValue)), ("media", .string(media)),
       ])
   }
 }

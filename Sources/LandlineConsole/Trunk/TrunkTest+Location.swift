@@ -29,7 +29,7 @@ extension TrunkTest {
         fix: "add a listener with 'transport: \(missing.rawValue)' to \(settings.file ?? "the configuration")")
     }
     let text = settings.file.map { "\(settings.name) is \(uri), from \($0)" } ?? uri
-    return TrunkStep(.configuration, .ok, text, details: details, facts: [("uri", .text(uri))])
+    return TrunkStep(.configuration, .ok, text, details: details, facts: [("uri", .string(uri))])
   }
 
   /// Targets in the order to try, at most ``maximumTargets``.

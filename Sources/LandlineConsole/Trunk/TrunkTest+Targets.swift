@@ -151,7 +151,7 @@ extension TrunkTest {
           target: TrunkText.text(found.path.remote),
           fix: "name the transport in the trunk's URI: \(TrunkText.text(uri(over: found.path.remote)))"
             + (isKnown ? "" : "; and add a listener with 'transport: \(transport)'"),
-          facts: [("transport", .text(transport))]))
+          facts: [("transport", .string(transport))]))
     }
     if reached.isEmpty {
       let names = paths.map { TrunkText.text($0.remote) }.joined(separator: ", ")
@@ -192,7 +192,7 @@ extension TrunkTest {
         TrunkStep(
           kind, .fail, "what answers there speaks no SIP", target: place,
           fix: "check the port: SIP is at 5060, or at 5061 with TLS, unless the carrier says otherwise",
-          facts: [("problem", .text(TransportProblem.Kind.framing.rawValue))]))
+          facts: [("problem", .string(TransportProblem.Kind.framing.rawValue))]))
     } else if let problem, problem.kind.rawValue.hasPrefix("tls.") {
       try report(tlsFailure(problem, path))
     } else if let problem {
@@ -200,7 +200,7 @@ extension TrunkTest {
         TrunkStep(
           kind, .fail, "no answer to OPTIONS: \(problem.text)", target: place,
           fix: "check that SIP is spoken at this port, and that the trunk lets this address in",
-          facts: [("problem", .text(problem.kind.rawValue))]))
+          facts: [("problem", .string(problem.kind.rawValue))]))
     } else {
       // Some trunks answer calls and nothing else: then the call decides.
       let goesOn = settings.number != nil
@@ -233,7 +233,7 @@ extension TrunkTest {
         TrunkStep(
           .reachability, .fail, problem.text, target: place,
           fix: "check host, port and transport, and that the trunk lets this address in",
-          facts: [("problem", .text(problem.kind.rawValue))]))
+          facts: [("problem", .string(problem.kind.rawValue))]))
     }
     try report(TrunkStep(.reachability, .ok, "connected", target: place))
     try report(tlsFailure(problem, path))
@@ -266,7 +266,7 @@ extension TrunkTest {
   /// The TLS library stops at the first fault; the certificate that it saw may have more, and all have to be mended.
   private func tlsFailure(_ problem: TransportProblem, _ path: SIPPath) -> TrunkStep {
     let certificate = problem.handshake?.certificate
-    var facts: [(String, JSONValue)] = [("problem", .text(problem.kind.rawValue))]
+    var facts: [(String, JSONValue)] = [("problem", .string(problem.kind.rawValue))]
     if let handshake = problem.handshake, let certificate {
       facts += self.facts(handshake, certificate, days(until: certificate))
     }
@@ -344,7 +344,7 @@ extension TrunkTest {
       ("subject", certificate.subject.map { .text($0) } ?? .null),
       ("issuer", certificate.issuer.map { .text($0) } ?? .null),
       ("names", .array(certificate.names.map { .text($0) })), ("days_left", .integer(Int64(days))),
-      ("sha256", .text(TrunkText.hexadecimal(certificate.fingerprint))),
+      ("sha256", .string(TrunkText.hexadecimal(certificate.fingerprint))),
     ]
   }
 

@@ -1,4 +1,5 @@
 import CallEngine
+import CallModel
 import PeerKit
 import SimulationKit
 import Testing
@@ -13,9 +14,9 @@ struct FraudDrillTests {
     #expect(report.isWithinBound)
     let bound = try #require(report.boundMicro)
     try ScoreboardRow(
-      "X9", figure: "\(report.lossMicro * 100 / bound) %", unit: "of the loss that is stated", target: "<= 100 %",
+      "X9", figure: "\(report.lossMicro.count * 100 / bound.count) %", unit: "of the loss that is stated", target: "<= 100 %",
       passed: report.isWithinBound,
-      detail: "\(report.calls) calls, \(report.answered) answered, \(bound / 1_000_000) stated", gate: true
+      detail: "\(report.calls) calls, \(report.answered) answered, \(bound.count / 1_000_000) stated", gate: true
     ).record()
   }
 
