@@ -86,14 +86,14 @@ struct CallOutcome {
     return .members([
       ("code", .string(failure.code.rawValue)), ("domain", .string(failure.domain.rawValue)),
       ("message", .string(row.meaning)), ("sip_status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
-      ("phrase", failure.phrase.map { .text($0) } ?? .null),
+      ("phrase", .string(optional: failure.phrase)),
       ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
-      ("warning", failure.warning.map { .text($0) } ?? .null),
-      ("refusal", failure.refusal.map { .text($0.rawValue) } ?? .null),
-      ("trunk", failure.trunk.map { .text($0) } ?? .null),
+      ("warning", .string(optional: failure.warning)),
+      ("refusal", .string(optional: failure.refusal?.rawValue)),
+      ("trunk", .string(optional: failure.trunk)),
       ("retry_after", failure.retryAfterSeconds.map { .integer(Int64($0)) } ?? .null),
-      ("retry", .string(failure.retry.rawValue)), ("correlation", failure.correlationID.map { .text($0) } ?? .null),
-      ("fix", .array(row.remedies.map { .text($0) })),
+      ("retry", .string(failure.retry.rawValue)), ("correlation", .string(optional: failure.correlationID)),
+      ("fix", .array(row.remedies.map { .string($0) })),
     ])
   }
 }

@@ -130,7 +130,7 @@ extension Console {
       ])
     }
     let members: [(String, JSONValue)] = [
-      ("call", call.id.map { .text($0.text) } ?? .null), ("page", page.map { .text($0) } ?? .null),
+      ("call", .string(optional: call.id?.text)), ("page", .string(optional: page)),
       ("kind", .string(call.kind.rawValue)), ("target", .string(call.remote)),
       ("events", .array(ladder.rungs.map(\.json))), ("end_cause", .string(details.endCause.rawValue)),
       ("duration_ms", .integer(details.durationMilliseconds)),

@@ -1,3 +1,4 @@
+package import CallModel
 package import LedgerCore
 
 /// What a command has to say, in a shape that every output format can be made from.

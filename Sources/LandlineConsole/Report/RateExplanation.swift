@@ -60,7 +60,7 @@ struct RateExplanation {
       ]
     }
     members = record.rows.first.map(record.members) ?? members
-    members.append(("steps", .array(path().map { .text($0) })))
+    members.append(("steps", .array(path().map { .string($0) })))
     var answer = Answer(blocks: lines.map { .line($0) }, members: members, records: record, asOf: head)
     if refusal != nil { answer.status = .refused }
     return answer

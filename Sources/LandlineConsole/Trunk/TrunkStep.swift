@@ -1,4 +1,4 @@
-import CallModel
+package import CallModel
 
 /// One thing that a trunk test looked at.
 package struct TrunkStep: Sendable {
@@ -83,8 +83,8 @@ extension TrunkStep {
   var json: JSONValue {
     .members([
       ("step", .string(kind.rawValue)), ("verdict", .string(verdict.rawValue)), ("found", .string(found)),
-      ("target", target.map { .text($0) } ?? .null), ("details", .array(details.map { .text($0) })),
-      ("fix", fix.map { .text($0) } ?? .null), ("facts", .members(facts)),
+      ("target", .string(optional: target)), ("details", .array(details.map { .string($0) })),
+      ("fix", .string(optional: fix)), ("facts", .members(facts)),
     ])
   }
 

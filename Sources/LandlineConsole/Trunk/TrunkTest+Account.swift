@@ -41,7 +41,8 @@ extension TrunkTest {
         TrunkStep(
           .register, .fail, text.found, target: place, fix: text.fix,
           facts: [
-            ("failure", .string(failure.kind.rawValue)), ("status", failure.status.map { .integer(Int64($0)) } ?? .null),
+            ("failure", .string(failure.kind.rawValue)),
+            ("status", failure.status.map { .integer(Int64($0)) } ?? .null),
           ]))
       node?.execute(.unregister(query))
     case .registering, .unregistered, nil:
@@ -85,8 +86,8 @@ extension TrunkTest {
     let text =
       "realm \"\(TrunkText.clean(challenge.realm))\", \(algorithms.map(TrunkText.clean).joined(separator: ", "))"
     let facts: [(String, JSONValue)] = [
-      ("realm", .string(challenge.realm)), ("algorithms", .array(algorithms.map { .text($0) })),
-      ("methods", .array(unique(challenges.map(\.method)).map { .text($0) })),
+      ("realm", .string(challenge.realm)), ("algorithms", .array(algorithms.map { .string($0) })),
+      ("methods", .array(unique(challenges.map(\.method)).map { .string($0) })),
     ]
     guard let account = trunk.account else {
       return TrunkStep(

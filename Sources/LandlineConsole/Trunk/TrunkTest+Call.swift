@@ -263,7 +263,7 @@ extension TrunkTest {
       .offer, .ok, "\(codecs.joined(separator: ", ")), \(media.packetTime) ms, \(events), SRTP \(protection)",
       details: ["media at \(host):\(port)"],
       facts: [
-        ("codecs", .array(codecs.map { .text($0) })), ("packet_time", .integer(Int64(media.packetTime))),
+        ("codecs", .array(codecs.map { .string($0) })), ("packet_time", .integer(Int64(media.packetTime))),
         ("srtp", .string(protection)),
       ])
   }
@@ -334,9 +334,9 @@ extension TrunkTest {
         ("end", .string("failed")), ("code", .string(failure.code.rawValue)),
         ("status", failure.sipStatus.map { .integer(Int64($0)) } ?? .null),
         ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
-        ("warning", failure.warning.map { .text($0) } ?? .null),
+        ("warning", .string(optional: failure.warning)),
         ("retry_after", failure.retryAfterSeconds.map { .integer(Int64($0)) } ?? .null),
-        ("remedies", .array(row.remedies.map { .text($0) })),
+        ("remedies", .array(row.remedies.map { .string($0) })),
       ])
   }
 
@@ -345,7 +345,7 @@ extension TrunkTest {
     let media = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? "nowhere"
     let facts: [(String, JSONValue)] = [
       ("packets", .integer(Int64(heard.packets))), ("missing", .integer(Int64(heard.missing))),
-      ("source", heard.source.map { .text($0) } ?? .null),
+      ("source", .string(optional: heard.source)),
       ("payload_type", heard.payloadType.map { .integer(Int64($0)) } ?? .null),
     ]
     guard let source = heard.source, heard.packets > 0 else {

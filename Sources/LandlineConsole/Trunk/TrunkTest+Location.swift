@@ -73,7 +73,7 @@ extension TrunkTest {
     case .found(let targets):
       let shown = targets.map { TrunkText.text($0.address) }
       let facts: [(String, JSONValue)] = [
-        ("targets", .array(shown.map { .text($0) })), ("questions", .integer(Int64(questions))),
+        ("targets", .array(shown.map { .string($0) })), ("questions", .integer(Int64(questions))),
       ]
       if questions == 0 {
         try report(

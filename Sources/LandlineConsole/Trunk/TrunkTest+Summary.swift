@@ -45,8 +45,8 @@ extension TrunkTest {
       .summary, worst == .fail ? .fail : worst == .warn ? .warn : .ok, parts.joined(separator: "; "),
       details: lines.map { ["for the configuration:"] + $0 } ?? [],
       facts: [
-        ("failed", .array(failed.map { .text($0) })),
-        ("configuration", lines.map { .text($0.joined(separator: "\n") + "\n") } ?? .null),
+        ("failed", .array(failed.map { .string($0) })),
+        ("configuration", .string(optional: lines.map { $0.joined(separator: "\n") + "\n" })),
       ])
   }
 

@@ -274,7 +274,7 @@ extension TrunkTest {
     if let certificate, problem.kind.isAboutCertificate {
       for fault in self.faults(of: certificate, path) where fault.0 != problem.kind { faults.append(fault) }
     }
-    facts.append(("faults", .array(faults.map { .text($0.0.rawValue) })))
+    facts.append(("faults", .array(faults.map { .string($0.0.rawValue) })))
     return TrunkStep(
       .tls, .fail, faults.map(\.1).joined(separator: "; "), target: TrunkText.text(path.remote),
       details: certificate.map(TrunkTest.details) ?? [],
@@ -340,10 +340,10 @@ extension TrunkTest {
     _ handshake: TLSHandshake, _ certificate: CertificateFacts, _ days: Int
   ) -> [(String, JSONValue)] {
     [
-      ("version", handshake.version.map { .text($0) } ?? .null), ("milliseconds", .integer(handshake.milliseconds)),
-      ("subject", certificate.subject.map { .text($0) } ?? .null),
-      ("issuer", certificate.issuer.map { .text($0) } ?? .null),
-      ("names", .array(certificate.names.map { .text($0) })), ("days_left", .integer(Int64(days))),
+      ("version", .string(optional: handshake.version)), ("milliseconds", .integer(handshake.milliseconds)),
+      ("subject", .string(optional: certificate.subject)),
+      ("issuer", .string(optional: certificate.issuer)),
+      ("names", .array(certificate.names.map { .string($0) })), ("days_left", .integer(Int64(days))),
       ("sha256", .string(TrunkText.hexadecimal(certificate.fingerprint))),
     ]
   }
@@ -363,7 +363,7 @@ extension TrunkTest {
     }
     let facts: [(String, JSONValue)] = [
       ("status", .integer(Int64(status))), ("milliseconds", .integer(outcome.roundTripMilliseconds)),
-      ("server", server.map { .text($0) } ?? .null), ("allow", .array(outcome.allow.prefix(32).map { .text($0) })),
+      ("server", .string(optional: server)), ("allow", .array(outcome.allow.prefix(32).map { .string($0) })),
       ("challenged", .boolean(outcome.wasChallenged || status == 401 || status == 407)),
     ]
     func step(_ verdict: TrunkStep.Verdict, _ text: String, fix: String? = nil) -> TrunkStep {

@@ -12,7 +12,7 @@ import Testing
 
   private static func points(_ answer: RESTKit.Answer) -> [Point] {
     (answer.tree["points"]?.elements ?? []).map {
-      Point($0["posted_micro"]?.integerValue ?? -1, $0["held_micro"]?.integerValue ?? -1)
+      Point(MicroUnits($0["posted_micro"]?.integerValue ?? -1), MicroUnits($0["held_micro"]?.integerValue ?? -1))
     }
   }
 
@@ -28,7 +28,7 @@ import Testing
     #expect(whole.status == 200)
     #expect(whole.tree["complete"] == .boolean(true))
     #expect(whole.tree["currency"] == .string("EUR"))
-    let cost = 90 * 1000 + Int64(2)
+    let cost: MicroUnits = 90_002
     #expect(Self.points(whole).last == Point(5_000_000 - cost, 0))
     #expect(Self.points(whole).contains(Point(5_000_000, 0)))
     let times = (whole.tree["points"]?.elements ?? []).compactMap { $0["at"]?.stringValue }
