@@ -196,7 +196,7 @@ struct LedgerSpoolTests {
         call("c1", .settle(milliseconds: 12_345, reason: "hungUp", carriers: []), after: 15))
       #expect(try await LedgerSpool(path: path).count == 2, "the first one reached the disk with the second")
       #expect(try await spool.replay(into: store).answered == 2)
-      #expect(try await cost(store) == 13 * 1000)
+      #expect(try await cost(store) == 13_000)
       #expect(await spool.count == 0)
       await store.close()
     }
@@ -213,7 +213,7 @@ struct LedgerSpoolTests {
       // The empty file cannot be flushed either; the ledger has everything by then.
       await #expect(throws: LedgerSpool.Failure.self) { try await spool.replay(into: store) }
       #expect(await spool.count == 0)
-      #expect(try await cost(store) == 5 * 1000)
+      #expect(try await cost(store) == 5_000)
       await store.close()
     }
   }

@@ -155,7 +155,8 @@ struct OutageEdgeTests {
       ledger.advance(seconds: 60)
       let recoveries = try await ledger.store.recover(ledger.node, at: ledger.now)
       #expect(recoveries.count == 1 && recoveries[0].settled.count == count)
-      #expect(try await ledger.balance("acme") == .init(posted: MicroUnits(1_000_000_000 - Int64(count) * 60_000), held: 0))
+      let posted = MicroUnits(1_000_000_000 - Int64(count) * 60_000)
+      #expect(try await ledger.balance("acme") == .init(posted: posted, held: 0))
     }
   }
 

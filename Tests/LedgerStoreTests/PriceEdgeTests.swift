@@ -56,8 +56,8 @@ struct PriceEdgeTests {
     "3.3 row 19: a call over a peak boundary is priced at its answer, or split; the hold covered the dearer",
     arguments: StoreKind.all,
     [
-      (RateSnapshot.BoundaryPolicy.atAnswer, true, MicroUnits(60_000)), (.atAnswer, false, 30_000), (.split, true, 50_000),
-      (.split, false, 40_000),
+      (RateSnapshot.BoundaryPolicy.atAnswer, true, MicroUnits(60_000)), (.atAnswer, false, 30_000),
+      (.split, true, 50_000), (.split, false, 40_000),
     ])
   func boundary(_ kind: StoreKind, _ row: (policy: RateSnapshot.BoundaryPolicy, peakFirst: Bool, cost: MicroUnits))
     async throws
@@ -383,7 +383,7 @@ struct PriceEdgeTests {
       try await ledger.authorise("acme", "c1", LedgerUnderTest.snapshot(fee: 25_000_000))
       try await ledger.answer("acme", "c1")
       for number: Int64 in 1...20 { try await ledger.extend("acme", "c1", number) }
-      #expect(try await ledger.balance("acme").held == 1_260_000 + 25_000)
+      #expect(try await ledger.balance("acme").held == 1_285_000)
       try await ledger.settle("acme", "c1", milliseconds: 1_260_000)
       #expect(try await ledger.hold("acme", "c1")?.cost == 1_285_000)
       #expect(try await ledger.transfers().filter { $0.transfer.call != nil }.count == 1)

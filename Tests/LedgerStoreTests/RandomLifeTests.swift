@@ -136,7 +136,8 @@ struct RandomLifeTests {
       case 12..<16:
         change = .setCaps(
           AccountCaps(
-            concurrentCalls: some(0...4), callsPerSecond: some(0...3), perCall: some(0...900_000).map { MicroUnits($0) },
+            concurrentCalls: some(0...4), callsPerSecond: some(0...3),
+            perCall: some(0...900_000).map { MicroUnits($0) },
             perDay: some(0...2_000_000).map { MicroUnits($0) },
             highestRate: some(0...9_000_000_000).map { NanoUnits($0) },
             countries: Bool.random(using: &random) ? nil : [1, 46]))

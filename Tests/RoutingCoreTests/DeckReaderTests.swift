@@ -82,8 +82,10 @@ import Testing
     #expect(index.deck.rows.count == 2)
     let match = try #require(index.match(try NumberDigits("46701"), at: .distantPast))
     let tariff = try #require(index.tariff(of: match))
-    for (seconds, micros) in [(0, 0), (1, 700_000), (60, 700_000), (61, 705_000), (120, 1_000_000)] as [(Int64, MicroUnits)]
-    {
+    let costs: [(seconds: Int64, MicroUnits)] = [
+      (0, 0), (1, 700_000), (60, 700_000), (61, 705_000), (120, 1_000_000),
+    ]
+    for (seconds, micros) in costs {
       #expect(tariff.cost(seconds: seconds) == micros)
     }
   }

@@ -188,7 +188,7 @@ import Testing
   func overflow() throws {
     let deck = "prefix,rate,fee,initial,increment\n46,100000,100000,86400,3600\n"
     let snapshot = try quote("46701", deck)
-    #expect(snapshot.cost(milliseconds: .max, answeredAt: Self.now) == 144_000_000_000_000 + 100_000_000_000)
+    #expect(snapshot.cost(milliseconds: .max, answeredAt: Self.now) == 144_100_000_000_000)
     #expect(snapshot.secondsBought(by: .max, answeredAt: nil) == 86_400)
     let plan = try RatePlan(
       name: "p", [RatePlan.Entry(try DeckFixture.index(deck), multiplier: RatePlan.maximumMultiplier)])

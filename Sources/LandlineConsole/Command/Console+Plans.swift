@@ -65,7 +65,8 @@ extension Console {
         ])
       }
       var answer = Answer("decks", listing)
-      answer.members.insert(contentsOf: [("plan", .string(plan.name)), ("currency", .string("\(plan.currency)"))], at: 0)
+      answer.members.insert(
+        contentsOf: [("plan", .string(plan.name)), ("currency", .string("\(plan.currency)"))], at: 0)
       return answer
     }
   }

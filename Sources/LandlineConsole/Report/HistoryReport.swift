@@ -151,7 +151,8 @@ struct HistoryReport {
     var answer = Answer(
       blocks: [.listing(table)],
       members: [
-        ("account", .string(account.displayName)), ("currency", .string("\(currency)")), ("entries", .array(records.json)),
+        ("account", .string(account.displayName)), ("currency", .string("\(currency)")),
+        ("entries", .array(records.json)),
         ("open_holds", .array(holdListing.json)),
         ("next_after", isCut ? lines.last.map { .integer($0.history.transfer.seq) } ?? .null : .null),
       ], records: records, asOf: head)

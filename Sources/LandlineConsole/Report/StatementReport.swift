@@ -123,15 +123,11 @@ struct StatementReport {
       ("to", .string("\(period.to ?? .distantFuture)")),
     ]
     answer.members += try money("opening", opening)
-    answer.members.append(
-      (
-        "kinds",
-        .array(
-          try totals.map { kind, total in
-            .members(
-              [("kind", .string(kind.rawValue)), ("count", .integer(total.count))] + (try money("amount", total.amount)))
-          })
-      ))
+    let kinds = try totals.map { kind, total in
+      JSONValue.members(
+        [("kind", .string(kind.rawValue)), ("count", .integer(total.count))] + (try money("amount", total.amount)))
+    }
+    answer.members.append(("kinds", .array(kinds)))
     answer.members.append(
       (
         "destinations",

@@ -1,3 +1,4 @@
+import CallModel
 import LandlineConsole
 import SimulationKit
 
@@ -34,7 +35,7 @@ extension Console {
       ("clients", Int64(report.clients)), ("refused", Int64(clamping: report.refused)),
       ("unsent", Int64(clamping: report.unsent)), ("in_flight", Int64(report.inFlight)),
     ]
-    answer.members = facts.map { ($0, .integer($1)) } + [("seed", .text(String(seed)))] + answer.members
+    answer.members = facts.map { ($0, .integer($1)) } + [("seed", .string(String(seed)))] + answer.members
     answer.blocks.append(
       .line(facts.map { "\($0.replacing("_", with: " ")) \($1)" }.joined(separator: ", ") + ", seed \(seed)"))
     return answer

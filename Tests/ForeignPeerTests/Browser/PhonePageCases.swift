@@ -93,7 +93,7 @@ enum PhonePageCases {
     try require(
       try await gateway.account(.trial).posted == GatewayPayer.trial.credit - cost, "the account pays \(cost)")
     // Prices of the test are whole cents.
-    let shown = String(format: "%.2f", Double(cost) / 1_000_000)
+    let shown = String(format: "%.2f", Double(cost.count) / 1_000_000)
     try await window.run("wait", ["text": shown.replacing(".", with: "\\.")])
     return "\(words) \(shown)"
   }

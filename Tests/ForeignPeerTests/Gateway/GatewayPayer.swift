@@ -7,7 +7,7 @@ struct GatewayPayer: Sendable {
   let name: String
   let key: String
   var environment = "production"
-  /// Micro-units on the account at the start.
+  /// On the account at the start.
   var credit: MicroUnits = 10_000_000
   /// Whether the ledger has the account at all.
   var isInLedger = true
@@ -41,11 +41,10 @@ enum GatewayRate {
   static let caller = "+46101234567"
   /// 0.60 a minute and 0.05 a call, by the second.
   static let deck = "prefix,name,rate,fee,initial,increment\n46,Sweden,0.60,0.05,1,1\n"
-  private static let fee: Int64 = 50_000
-  private static let perSecond: Int64 = 10_000
+  private static let fee: MicroUnits = 50_000
+  private static let perSecond: MicroUnits = 10_000
 
-  /// Micro-units.
-  static func cost(seconds: Int64) -> Int64 { fee + perSecond * seconds }
+  static func cost(seconds: Int64) -> MicroUnits { fee + perSecond * seconds }
   /// Each second that was begun is paid for.
   static func seconds(milliseconds: Int64) -> Int64 { max(1, (milliseconds + 999) / 1_000) }
 }

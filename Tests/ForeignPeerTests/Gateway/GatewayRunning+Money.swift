@@ -15,7 +15,7 @@ extension GatewayRunning {
     let seconds = GatewayRate.seconds(milliseconds: Int64(duration))
     let price = GatewayRate.cost(seconds: seconds)
     try require(Int64(billed) == seconds, "\(seconds) s are billed of \(duration) ms, not \(billed)")
-    try require(Int64(cost) == price, "\(price) micro-units for \(seconds) s, not \(cost)")
+    try require(Int64(cost) == price.count, "\(price) micro-units for \(seconds) s, not \(cost)")
     let account = try await self.account(payer)
     try require(account.posted == payer.credit - price, "\(payer.credit) less \(price), not \(account.posted)")
     try require(account.held == 0 && account.openHolds == 0, "nothing is held: \(account.held)")

@@ -1,3 +1,4 @@
+import CallModel
 import LandlineConsole
 import Testing
 
@@ -119,7 +120,7 @@ struct FinderTests {
     places.environments[1].largestAmountMicros = 2_500_000
     let runs = GatewayPointer(command: "serve", host: "h", process: 42, startTicks: 5, places: places)
     let files = ["/home/a/.config/landline/landline.yaml": Finder.Configured.places(places)]
-    let rows: [(Finder, Int64?)] = [
+    let rows: [(Finder, MicroUnits?)] = [
       (Self.finder([runs]) { $0.environment = "test" }, 2_500_000),
       (Self.finder([runs]) { $0.environment = "production" }, nil),
       (Self.finder(files: files) { $0.environment = "test" }, 2_500_000),

@@ -14,7 +14,8 @@ struct FraudDrillTests {
     #expect(report.isWithinBound)
     let bound = try #require(report.boundMicro)
     try ScoreboardRow(
-      "X9", figure: "\(report.lossMicro.count * 100 / bound.count) %", unit: "of the loss that is stated", target: "<= 100 %",
+      "X9", figure: "\(report.lossMicro.count * 100 / bound.count) %", unit: "of the loss that is stated",
+      target: "<= 100 %",
       passed: report.isWithinBound,
       detail: "\(report.calls) calls, \(report.answered) answered, \(bound.count / 1_000_000) stated", gate: true
     ).record()
