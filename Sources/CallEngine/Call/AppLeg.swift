@@ -215,11 +215,7 @@ package struct AppLeg {
       let (agreement, answer) = try way.answer(offer)
       state = .alertingEarly(agreement)
       return .moved(answer)
-    case .alertingEarly(var agreement):
-      guard let offer else { return .stayed(nil) }
-      let answer = try agreement.answer(offer, draw: draw)
-      state = .alertingEarly(agreement)
-      return .stayed(answer)
+    case .alertingEarly: return try self.offer(offer, draw: draw)
     // It crossed what was said since, by the app itself or by others.
     case .asking, .planned, .joined, .gone: return .tooLate
     }
