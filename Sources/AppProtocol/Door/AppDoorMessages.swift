@@ -41,9 +41,9 @@ public enum AppDoorEffect: Sendable {
   case ping(ConnectionID)
   /// A close frame with this code (RFC 6455 section 7.4), after all that was sent.
   case close(ConnectionID, code: UInt16, reason: String)
-  case verify(VerificationID, Registration, host: SIPHost)
+  indirect case verify(VerificationID, Registration, host: SIPHost)
   case opened(SessionID, AppIdentity)
-  case request(SessionID, RequestNumber, AppRequest)
+  indirect case request(SessionID, RequestNumber, AppRequest)
   /// The connection is lost; the session waits to be resumed.
   case absent(SessionID)
   case resumed(SessionID)

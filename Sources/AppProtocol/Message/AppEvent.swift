@@ -1,6 +1,8 @@
 public import CallModel
 
 /// What an app is told inside its session.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 public enum AppEvent: Hashable, Sendable {
   // Replies: exactly one for each request.
 
@@ -10,7 +12,7 @@ public enum AppEvent: Hashable, Sendable {
   /// The answer to an offer inside a call.
   case answered(RequestNumber, CallID, String)
   /// The request was refused and changed nothing; a call that was asked for does not exist.
-  case refused(RequestNumber, CallFailure)
+  indirect case refused(RequestNumber, CallFailure)
 
   // What happens to a call.
 
@@ -25,7 +27,7 @@ public enum AppEvent: Hashable, Sendable {
   /// Sound flows between both.
   case established(CallID)
   /// The price that rules the whole call; told before it is answered.
-  case price(CallID, CallPrice)
+  indirect case price(CallID, CallPrice)
   /// The credit ends after this many seconds; `nil` when it no longer does.
   case creditEnds(CallID, inSeconds: Int?)
   /// A key pressed on the other side.
@@ -35,11 +37,11 @@ public enum AppEvent: Hashable, Sendable {
   /// The gateway offers a change of the session: wants ``AppRequest/answer(_:_:)``.
   case offered(CallID, String)
   /// How the call sounds, once a second.
-  case quality(CallID, CallQuality)
+  indirect case quality(CallID, CallQuality)
   /// A limit of quality was crossed, or is kept again.
   case warning(CallID, QualityWarning, isRaised: Bool)
   /// The call is over: the last event of its id.
-  case ended(CallID, CallSummary)
+  indirect case ended(CallID, CallSummary)
 }
 
 /// The price of a call, as frozen when it was authorised.

@@ -18,7 +18,7 @@ package import SDPCore
 ///                                                                         gone
 /// ```
 package struct AppLeg {
-  package enum State {
+  package indirect enum State {
     /// It asks for a call, which has no media yet.
     case asking(Asking)
     /// It is to be called, and hears nothing of it yet: not the end either.

@@ -5,15 +5,17 @@ public import SDPCore
 public import SIPCore
 
 /// What the engine wants done, in order.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 public enum EngineEffect: Sendable {
   case app(SessionID, AppEvent)
   /// An app is called: its device is to ring.
-  case invite(SessionID, CallID, Invitation)
-  case originated(OriginationID, Result<CallID, CallFailure>)
+  indirect case invite(SessionID, CallID, Invitation)
+  indirect case originated(OriginationID, Result<CallID, CallFailure>)
   /// Reserve ports and open a bridge; answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
   case prepare(CallID, MediaNeeds)
   case media(CallID, MediaOrder)
-  case ledger(environment: String, LedgerStep, CallOperation)
+  indirect case ledger(environment: String, LedgerStep, CallOperation)
   /// Lock an account in the ledger, by a rule of ``EngineConfiguration/Environment/velocity``; answered with
   /// ``EngineInput/lockAnswered(_:environment:isLocked:)``.
   case lock(AccountName, environment: String, reason: String)
@@ -21,9 +23,9 @@ public enum EngineEffect: Sendable {
   case velocity(VelocityRule, environment: String)
   case sip(UserAgentCommand)
   /// The call as it stands now, for lists of live calls. The last one has the state `ended`.
-  case changed(CallSnapshot)
+  indirect case changed(CallSnapshot)
   /// The call is over and settled, or its settlement waits: keep its record.
-  case record(CallRecord)
+  indirect case record(CallRecord)
   /// What an app measured of a call whose record is kept already.
   case statistics(CallID, environment: String, [String: Double])
   /// A trunk answered OPTIONS after so many microseconds; `nil` where it gave no answer.
@@ -48,7 +50,7 @@ public struct MediaNeeds: Hashable, Sendable {
 
 /// What the engine asks of a call's media.
 public enum MediaOrder: Sendable {
-  case plan(LegID, MediaPlan)
+  indirect case plan(LegID, MediaPlan)
   /// Our credentials of an ICE restart, before the plan that it leads to.
   case restartICE(LegID, ICECredentials)
   /// Press keys towards a leg.

@@ -6,22 +6,24 @@ public import SDPCore
 public import SIPCore
 
 /// What the engine is told.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 public enum EngineInput: Sendable {
   /// An app asks something.
-  case request(SessionID, RequestNumber, AppRequest, AppCaller)
+  indirect case request(SessionID, RequestNumber, AppRequest, AppCaller)
   /// The connection of a session is lost; its calls go on until it is resumed or ends.
   case sessionAbsent(SessionID)
   case sessionResumed(SessionID)
   /// A session is over: its calls end.
   case sessionEnded(SessionID)
   /// A call between two destinations, asked for over REST.
-  case originate(OriginationID, Origination)
+  indirect case originate(OriginationID, Origination)
   /// An operator ends a call.
   case hangUp(CallID, by: String)
   /// What ``EngineEffect/prepare(_:_:)`` asked for.
-  case prepared(CallID, Result<PreparedMedia, MediaShortage>)
+  indirect case prepared(CallID, Result<PreparedMedia, MediaShortage>)
   case media(CallID, MediaNotice)
-  case ledger(CallID, LedgerStep, Result<LedgerReceipt, LedgerUnavailable>)
+  indirect case ledger(CallID, LedgerStep, Result<LedgerReceipt, LedgerUnavailable>)
   case sip(UserAgentEvent)
   /// An account was topped up, or its rules changed: calls in their last grant ask again.
   case accountChanged(AccountName, environment: String)
@@ -31,7 +33,7 @@ public enum EngineInput: Sendable {
   case lockAnswered(AccountName, environment: String, isLocked: Bool)
   /// The node's lease on its calls is lost: they end, whatever their grants.
   case fenced(environment: String)
-  case configure(EngineConfiguration)
+  indirect case configure(EngineConfiguration)
   /// No new calls; those that are up go on.
   case drain
   /// How long something that came in waited, in microseconds: ``AdmissionGate`` decides by it.

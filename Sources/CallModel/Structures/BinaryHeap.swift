@@ -1,19 +1,19 @@
 /// Elements of which the smallest is at hand: adding and taking one costs the logarithm of their number.
 ///
 /// Inlinable, so that each user's loop compares its own elements directly.
-package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
+public struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
   @usableFromInline var elements: [Element] = []
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
   /// - Parameter sorted: Ascending, which is a heap already.
-  @inlinable package init(sorted: [Element]) { elements = sorted }
+  @inlinable public init(sorted: [Element]) { elements = sorted }
 
-  @inlinable package var count: Int { elements.count }
+  @inlinable public var count: Int { elements.count }
   /// The smallest.
-  @inlinable package var first: Element? { elements.first }
+  @inlinable public var first: Element? { elements.first }
 
-  @inlinable package mutating func insert(_ element: Element) {
+  @inlinable public mutating func insert(_ element: Element) {
     elements.append(element)
     var child = elements.count - 1
     while child > 0 {
@@ -24,14 +24,14 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  @inlinable package mutating func removeFirst() {
+  @inlinable public mutating func removeFirst() {
     guard let last = elements.popLast(), !elements.isEmpty else { return }
     elements[0] = last
     sink(0)
   }
 
   /// Costs a pass over all.
-  @inlinable package mutating func removeAll(where isStale: (Element) -> Bool) {
+  @inlinable public mutating func removeAll(where isStale: (Element) -> Bool) {
     elements.removeAll(where: isStale)
     for parent in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(parent) }
   }

@@ -1,7 +1,7 @@
 /// What is due when, for any number of things with one deadline each: setting one costs the logarithm of the number,
 /// reading the next one nothing. Of equal deadlines the one set first comes first. A deadline that was replaced stays in
 /// the heap until it surfaces or too many have gathered.
-package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   @usableFromInline struct Entry: Comparable, Sendable {
     @usableFromInline let deadline: MonotonicInstant
     /// Tells a deadline from those that it replaced.
@@ -27,19 +27,19 @@ package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   @usableFromInline var current: [Key: Entry] = [:]
   @usableFromInline var lastOrder: UInt64 = 0
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
   /// Things with a deadline.
-  @inlinable package var count: Int { current.count }
+  @inlinable public var count: Int { current.count }
 
   /// Entries of the heap, replaced ones included.
-  package var heapCount: Int { heap.count }
+  public var heapCount: Int { heap.count }
 
   /// The earliest deadline. The top of the heap is always one that counts.
-  @inlinable package var next: MonotonicInstant? { heap.first?.deadline }
+  @inlinable public var next: MonotonicInstant? { heap.first?.deadline }
 
   /// - Parameter deadline: `nil` for none.
-  @inlinable package mutating func set(_ key: Key, _ deadline: MonotonicInstant?) {
+  @inlinable public mutating func set(_ key: Key, _ deadline: MonotonicInstant?) {
     guard current[key]?.deadline != deadline else { return }
     if let deadline {
       lastOrder += 1
@@ -56,14 +56,14 @@ package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Takes one thing whose time has come; it has no deadline then.
-  @inlinable package mutating func popDue(at now: MonotonicInstant) -> Key? {
+  @inlinable public mutating func popDue(at now: MonotonicInstant) -> Key? {
     guard let top = heap.first, top.deadline <= now else { return nil }
     current[top.key] = nil
     dropReplaced()
     return top.key
   }
 
-  package mutating func removeAll() {
+  public mutating func removeAll() {
     heap = BinaryHeap()
     current = [:]
   }

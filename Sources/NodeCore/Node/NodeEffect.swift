@@ -6,6 +6,8 @@ package import SDPCore
 package import SIPCore
 
 /// What a node wants done, in order. Each is performed once; those that name an answer are answered once.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 package enum NodeEffect: Sendable {
   /// Every environment has a life at its ledger: apps may be let in.
   case started
@@ -19,7 +21,7 @@ package enum NodeEffect: Sendable {
   /// A close frame with this code (RFC 6455 section 7.4), after all that was sent.
   case close(AppProtocol.ConnectionID, code: UInt16, reason: String)
   /// Judge a proof; answered with ``AppDoorInput/verified(_:_:)``.
-  case verify(VerificationID, Registration, host: SIPHost)
+  indirect case verify(VerificationID, Registration, host: SIPHost)
 
   // MARK: SIP
 
@@ -45,22 +47,22 @@ package enum NodeEffect: Sendable {
 
   // MARK: What others are told
 
-  case originated(OriginationID, Result<CallID, CallFailure>)
+  indirect case originated(OriginationID, Result<CallID, CallFailure>)
   /// A call as it stands now. The last one has the state `ended`.
-  case changed(CallSnapshot)
+  indirect case changed(CallSnapshot)
   /// The call is over: keep its record.
-  case record(CallRecord)
+  indirect case record(CallRecord)
   /// What an app measured of a call whose record is kept already.
   case statistics(CallID, environment: String, [String: Double])
   /// Keep the trace of a call that is over; after the last time nothing more is noted of it.
   case keepTrace(CallID, isLast: Bool)
-  case trace(TraceEntry)
+  indirect case trace(TraceEntry)
   /// Written before anything that follows is done.
   case journal(JournalEntry)
   /// A rule of what may be done within an hour was reached for the first time within its hour.
   case velocity(VelocityRule, environment: String)
   /// A step of a call at the ledger is over, so many microseconds after it was asked for.
-  case billed(CallID, LedgerStep, Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64)
+  indirect case billed(CallID, LedgerStep, Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64)
   case log(NodeLogEntry)
 }
 

@@ -5,6 +5,8 @@ import LedgerCore
 package import SIPCore
 
 /// What a node is told.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 package enum NodeInput: Sendable {
   /// The first input: lives of this node begin at the ledgers, and what an earlier life left is settled and ended. Answered
   /// with ``NodeEffect/started`` or ``NodeEffect/startFailed(_:_:)``.
@@ -20,20 +22,20 @@ package enum NodeInput: Sendable {
   /// Answers ``NodeEffect/locate(_:_:)``: empty where there is no way.
   case located(LocationID, [SIPPath])
   /// Answers ``NodeEffect/prepare(_:_:)``.
-  case prepared(CallID, Result<PreparedMedia, MediaShortage>)
+  indirect case prepared(CallID, Result<PreparedMedia, MediaShortage>)
   case media(CallID, MediaNotice)
   /// Answers ``NodeEffect/bill(_:_:)``, the one that was asked last in this environment.
   case billed(environment: String, BillingAnswer)
   /// Answers ``NodeEffect/keep(_:_:)``, the one that was asked last in this environment.
   case kept(environment: String, KeepingAnswer)
   /// Answers ``NodeEffect/readPayer(environment:_:)``; `nil` where the ledger has no such account.
-  case payer(environment: String, AccountName, Result<Payer?, PayerUnavailable>)
+  indirect case payer(environment: String, AccountName, Result<Payer?, PayerUnavailable>)
   /// A call between two destinations, asked for over REST; answered with ``NodeEffect/originated(_:_:)``.
-  case originate(OriginationID, OriginateOrder)
+  indirect case originate(OriginationID, OriginateOrder)
   /// An operator ends a call.
   case hangUp(CallID, by: String)
   /// What may change while calls are up.
-  case configure(NodeSettings)
+  indirect case configure(NodeSettings)
   /// No new sessions and calls from now on; apps are told.
   case drain
   /// Every session ends.

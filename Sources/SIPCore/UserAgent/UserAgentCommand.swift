@@ -2,20 +2,22 @@ public import CallModel
 
 /// What the layer above wants of the agent. A command about a call that is over, or in a state that has no use for it,
 /// changes nothing: it crossed the end of the call.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 public enum UserAgentCommand: Sendable {
   /// Places a call; the handle is chosen by whoever asks and never used again.
-  case placeCall(CallHandle, OutgoingCall)
+  indirect case placeCall(CallHandle, OutgoingCall)
   /// Ends a leg that a process left behind when it died. Its end is told like that of a call.
-  case release(CallHandle, AbandonedLeg)
+  indirect case release(CallHandle, AbandonedLeg)
   /// Ends a call in any state: CANCEL, BYE, or a failure response to a call that came in.
-  case hangUp(CallHandle, HangUp)
+  indirect case hangUp(CallHandle, HangUp)
 
   /// A provisional response to a call that came in: 180, 183 with or without a session description.
   case ring(CallHandle, status: Int, body: MessageBody?, headers: CustomHeaders)
   /// 200. With a body it is the answer, or the offer where the INVITE had none.
   case accept(CallHandle, body: MessageBody?, headers: CustomHeaders)
   /// A failure response, 300 to 699; contacts only with 3xx.
-  case reject(CallHandle, Rejection)
+  indirect case reject(CallHandle, Rejection)
 
   /// Answers an offer that was reported.
   case answer(ExchangeID, MessageBody)
@@ -26,7 +28,7 @@ public enum UserAgentCommand: Sendable {
 
   case sendInfo(CallHandle, MessageBody)
   /// Asks the peer to call somebody else (RFC 3515).
-  case transfer(CallHandle, to: NameAddress)
+  indirect case transfer(CallHandle, to: NameAddress)
   /// Accepts a REFER that was reported: 202, then a NOTIFY for each report until a final status.
   case acceptTransfer(CallHandle)
   case refuseTransfer(CallHandle, status: Int)
@@ -34,9 +36,9 @@ public enum UserAgentCommand: Sendable {
   case reportTransfer(CallHandle, status: Int)
 
   /// OPTIONS to a peer, outside of calls.
-  case ping(QueryID, OutgoingQuery)
+  indirect case ping(QueryID, OutgoingQuery)
   /// Registers and keeps registered until ``unregister(_:)``.
-  case register(QueryID, OutgoingRegistration)
+  indirect case register(QueryID, OutgoingRegistration)
   case unregister(QueryID)
 
   /// Where a URI lives, in the order to try; empty where it could not be found.

@@ -30,20 +30,22 @@ public struct ReceivedMessage: Hashable, Sendable {
 }
 
 /// What happened to a call, a query or a registration.
+///
+/// Large facts are boxed, so that what is passed from room to room stays small.
 public enum UserAgentEvent: Sendable {
   /// The peer answers at all: 100 or any other response.
   case trying(CallHandle)
   /// A provisional response of 180 to 199. Its session description, when there is one, is an answer to be used for early
   /// media; the last one counts until the call is answered.
-  case progress(CallHandle, Progress)
+  indirect case progress(CallHandle, Progress)
   /// The call is up; `answer` is the session description of the dialog that won, where it was not given before or is not
   /// the same. An offer in the 200 comes as ``offered(_:_:_:)`` after this.
-  case established(CallHandle, Answer)
+  indirect case established(CallHandle, Answer)
   /// The call is over. The last event of its handle, told when we hang up, not when the peer has answered the BYE.
-  case ended(CallHandle, CallEnd)
+  indirect case ended(CallHandle, CallEnd)
 
   /// A call came in; wants ring, accept or reject.
-  case incoming(CallHandle, IncomingCall)
+  indirect case incoming(CallHandle, IncomingCall)
 
   /// The peer offers inside a call, by re-INVITE, UPDATE or PRACK, or in the 200 to an INVITE without offer: wants answer or
   /// refuse. A body of `nil` means that the peer asks for an offer: answer with one.
@@ -58,12 +60,12 @@ public enum UserAgentEvent: Sendable {
 
   case info(CallHandle, MessageBody)
   /// The peer asks us to call somebody else: wants acceptTransfer or refuseTransfer.
-  case transferRequested(CallHandle, to: NameAddress, replaces: String?)
+  indirect case transferRequested(CallHandle, to: NameAddress, replaces: String?)
   /// How a transfer that we asked for goes on, from 202 and the NOTIFYs; a status of 200 or more is the last.
   case transferProgress(CallHandle, status: Int)
 
-  case queryAnswered(QueryID, QueryOutcome)
-  case registration(QueryID, RegistrationState)
+  indirect case queryAnswered(QueryID, QueryOutcome)
+  indirect case registration(QueryID, RegistrationState)
 }
 
 /// A provisional response.
