@@ -70,7 +70,7 @@ final class SandboxCaller: Sendable {
     }
     try await caller.expectNothingHeld()
     await caller.stop()
-    try await LeftOvers(ports: node.addresses.values.map(\.port)).areNone()
+    try await LeftOvers(ports: node.addresses.values.map(\.port), protocols: ["udp"]).areNone()
   }
 
   /// As the documentation, but for waits.

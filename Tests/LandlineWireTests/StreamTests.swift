@@ -259,7 +259,7 @@ extension SocketTests {
         try await here.shutdown()
         try await there.shutdown()
       }
-      try await LeftOvers(ports: ports).areNone()
+      try await LeftOvers(ports: ports, protocols: ["tcp"]).areNone()
     }
   }
 }

@@ -32,13 +32,22 @@ public struct FuzzDoor: Sendable {
   /// - Throws: ``BrokenPromise`` where something does not hold.
   public func run(_ input: [UInt8]) throws(BrokenPromise) { try body(input) }
 
-  /// Feeds one input and measures it.
-  /// - Throws: ``BrokenPromise``, also for an input that takes more processor time than it may.
+  /// Feeds one input and measures it. What takes too long is fed again: a page fault or a neighbour's cache misses
+  /// are not the input's doing, and what is slow is slow again.
+  /// - Throws: ``BrokenPromise``, also for an input that takes more processor time than it may each time.
   public func runWithinBound(_ input: [UInt8]) throws(BrokenPromise) {
+    var least = try millisecondsSpent(on: input)
+    for _ in 1..<Self.measurements where least > milliseconds { least = min(least, try millisecondsSpent(on: input)) }
+    try promise(least <= milliseconds, "one input took \(least) ms of processor time, more than \(milliseconds)")
+  }
+
+  /// How often an input that takes too long is measured before it is a finding.
+  static let measurements = 3
+
+  private func millisecondsSpent(on input: [UInt8]) throws(BrokenPromise) -> Int {
     let before = processorNanoseconds()
     try run(input)
-    let spent = (processorNanoseconds() - before) / 1_000_000
-    try promise(spent <= milliseconds, "one input took \(spent) ms of processor time, more than \(milliseconds)")
+    return (processorNanoseconds() - before) / 1_000_000
   }
 }
 

@@ -92,6 +92,12 @@ struct WorstMessageTests {
       for _ in 0..<4 where cost > worst.milliseconds { cost = min(cost, Self.milliseconds { Self.read(bytes) }) }
       if cost > worst.milliseconds { worst = (cost, seed, bytes.count) }
     }
+    // A neighbour that empties the caches may do so five times in a row; a square is slow every time.
+    var draw = SeededBytes(state: worst.seed)
+    let slowest = Self.message(&draw)
+    for _ in 0..<50 where worst.milliseconds > limit {
+      worst.milliseconds = min(worst.milliseconds, Self.milliseconds { Self.read(slowest) })
+    }
     #expect(worst.milliseconds <= limit, "seed \(worst.seed) of \(worst.bytes) bytes takes \(worst.milliseconds) ms")
     #if !DEBUG
       try ScoreboardRow(
