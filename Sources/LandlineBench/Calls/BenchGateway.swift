@@ -30,6 +30,8 @@ final class BenchGateway {
 
   let ports: Ports
   let program: PeerProgram
+  /// `nil` where they are not counted.
+  let allocations: AllocationCounter?
   /// Milliseconds from the start of the process to each of its doors open.
   let start: ReadyProbe.Times
 
@@ -42,10 +44,14 @@ final class BenchGateway {
   ///   - ledger: The ledger's file; `nil` for ``GatewayBooks/ledger(in:)``.
   ///   - ledgerCache: Mebibytes of the ledger in memory; `nil` for as many as usual.
   ///   - startSeconds: That it may take.
+  ///   - allocations: the library that counts them, if they are to be counted.
   init(
     executable: String, folder: String, ports: Ports, ledger: String? = nil, ledgerCache: Int? = nil,
-    startSeconds: Double = 30
+    startSeconds: Double = 30, allocations library: String? = nil
   ) throws(BenchProblem) {
+    allocations = try library.map { library throws(BenchProblem) in
+      try AllocationCounter(library: library, folder: folder)
+    }
     let file = "\(folder)/landline.yaml"
     let text = Self.configuration(
       folder: folder, ports: ports, ledger: ledger ?? GatewayBooks.ledger(in: folder), ledgerCache: ledgerCache)
@@ -57,7 +63,7 @@ final class BenchGateway {
     defer { close(log) }
     let probe = try ReadyProbe(web: ports.web, signalling: ports.signalling)
     let began = ProcessClock.monotonicSeconds()
-    let program = try PeerProgram(executable, ["serve", "--config", file], output: log)
+    let program = try PeerProgram(executable, ["serve", "--config", file], output: log, environment: allocations?.environment ?? [:])
     self.ports = ports
     self.program = program
     do {

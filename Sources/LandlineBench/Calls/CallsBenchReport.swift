@@ -76,6 +76,10 @@ public struct CallsBenchReport: BenchReport {
     var failures: [String: Int]
     /// Of the whole gateway; `nil` where it was not what was measured.
     var cpuMicrosecondsPerCall: Double?
+    /// What else was counted, by its name in ``CallBudget``.
+    var countsPerCall: [String: Double]?
+    /// Where the processor time went, by the name of a thread.
+    var threadMicrosecondsPerCall: [String: Double]?
   }
 
   var figures: [Figure] = []
@@ -95,6 +99,22 @@ public struct CallsBenchReport: BenchReport {
   }
 
   static let ours = "landline"
+
+  /// Microseconds of each call by thread, the busiest first.
+  private var threadTable: BenchTable? {
+    let counted = trials.filter { $0.threadMicrosecondsPerCall != nil }
+    var sums: [String: Double] = [:]
+    for trial in counted { sums.merge(trial.threadMicrosecondsPerCall ?? [:]) { $0 + $1 } }
+    guard !sums.isEmpty else { return nil }
+    let names = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+    var table = BenchTable(["CPU of a call by thread, us", "rate/s"] + names)
+    for trial in counted {
+      table.append(
+        ["\(trial.row.rawValue) \(trial.gateway)", "\(trial.rate)"]
+          + names.map { BenchTable.number(trial.threadMicrosecondsPerCall?[$0] ?? 0, decimals: 0) })
+    }
+    return table
+  }
 
   /// Figures with their targets and verdicts, then the trials, then the notes.
   public var table: String {
@@ -125,6 +145,7 @@ public struct CallsBenchReport: BenchReport {
       }
       parts.append(loads.text)
     }
+    if let threads = threadTable { parts.append(threads.text) }
     return (parts + notes).joined(separator: "\n\n")
   }
 }

@@ -1,9 +1,11 @@
 import Foundation
 
 extension CallsBenchRun {
-  /// B3: the processor time of a call, beside Kamailio relaying as many.
+  /// B3: the processor time of a call, beside Kamailio relaying as many, and what else a call makes the gateway do.
   func measureCost() async throws {
-    let gateway = try startGateway("b3")
+    let tools = CallCounters.Tools(in: folder)
+    if tools.events == nil { found.notes.append("gcc is not installed: nothing but processor time is counted") }
+    let gateway = try startGateway("b3", allocations: tools.allocations)
     defer { gateway.stop() }
     let callee = try startCallee(gateway.ports.callee)
     defer { callee.end() }
@@ -11,16 +13,19 @@ extension CallsBenchRun {
       options.progress("B3: warming up")
       try await warmUp(apps)
       for round in 1...options.rounds {
-        for rate in options.rates { try await measureInTurn(gateway, apps, rate: rate, round: round) }
+        for rate in options.rates { try await measureInTurn(gateway, apps, tools, rate: rate, round: round) }
       }
     }
     costFigures()
+    budgetFigures()
     failures(.b3)
   }
 
-  private func measureInTurn(_ gateway: BenchGateway, _ apps: AppGroup, rate: Int, round: Int) async throws {
+  private func measureInTurn(
+    _ gateway: BenchGateway, _ apps: AppGroup, _ tools: CallCounters.Tools, rate: Int, round: Int
+  ) async throws {
     options.progress("B3: \(rate) calls a second, round \(round) of \(options.rounds)")
-    let ours = try await trial(.b3, gateway, apps, CallDriver.Load(calls: calls(rate), rate: rate))
+    let ours = try await trial(.b3, gateway, apps, CallDriver.Load(calls: calls(rate), rate: rate), counting: tools)
     found.trials.append(ours)
     var relay = SIPBench.Options()
     relay.seconds = options.seconds
@@ -53,6 +58,17 @@ extension CallsBenchRun {
     let rise = zip(costs(.b3, CallsBenchReport.ours, lowest), busiest).filter { $0.0 > 0 }.map { $1 / $0 }
     figure(
       .b3, "CPU of a call, highest rate over lowest", rise, decimals: 2, target: .init(subject: .value, limit: 1.1))
+  }
+
+  /// What a call makes the gateway do, at the lowest rate, where the least is shared with others.
+  private func budgetFigures() {
+    let rate = options.rates.min() ?? 0
+    let trials = found.trials.filter { $0.row == .b3 && $0.gateway == CallsBenchReport.ours && $0.rate == rate }
+    for line in CallBudget.all {
+      figure(
+        .b3, "\(line.name) of a call at \(rate)/s", trials.compactMap { $0.countsPerCall?[line.name] }, decimals: 1,
+        target: line.limit.map { CallsBenchReport.Target(subject: .value, limit: $0) })
+    }
   }
 
   /// B3d: the same with ICE and DTLS for each call, beside Janus.

@@ -53,8 +53,10 @@ final class CallsBenchRun {
     return path
   }
 
-  func startGateway(_ name: String) throws(BenchProblem) -> BenchGateway {
-    try BenchGateway(executable: executable, folder: try place(name), ports: BenchGateway.Ports())
+  /// - Parameter library: that counts its allocations.
+  func startGateway(_ name: String, allocations library: String? = nil) throws(BenchProblem) -> BenchGateway {
+    try BenchGateway(
+      executable: executable, folder: try place(name), ports: BenchGateway.Ports(), allocations: library)
   }
 
   /// A callee that answers at once.
@@ -86,15 +88,19 @@ final class CallsBenchRun {
 
   /// One load with the gateway's processor time for each of its calls.
   func trial(
-    _ row: CallsBench.Row, _ gateway: BenchGateway, _ apps: AppGroup, _ load: CallDriver.Load
+    _ row: CallsBench.Row, _ gateway: BenchGateway, _ apps: AppGroup, _ load: CallDriver.Load,
+    counting tools: CallCounters.Tools? = nil
   ) async throws -> CallsBenchReport.Trial {
+    let counters = try tools.map { tools throws(BenchProblem) in try CallCounters(gateway, tools) }
     let before = try gateway.processorSeconds()
     let result = try await apps.run(load)
     usleep(Self.settleMicroseconds)
     let spent = try gateway.processorSeconds() - before
+    let counts = counters?.finish(calls: result.calls)
     return CallsBenchReport.Trial(
       row: row, gateway: CallsBenchReport.ours, rate: load.rate, calls: result.calls, failed: result.failed,
-      failures: result.failures, cpuMicrosecondsPerCall: spent * 1e6 / Double(result.calls))
+      failures: result.failures, cpuMicrosecondsPerCall: spent * 1e6 / Double(result.calls),
+      countsPerCall: counts?.events, threadMicrosecondsPerCall: counts?.threads)
   }
 
   func warmUp(_ apps: AppGroup, shakesHands: Bool = false) async throws {

@@ -45,15 +45,8 @@ struct MediaTools {
     }
     try build(floor, "\(sources)/floor.c", ["-lopus", "-lcrypto", "-luring", "-lsrtp2", "-lm"])
     try build(generator, "\(sources)/rtpgen.c", ["-lopus", "-lsrtp2"])
-    func counter(_ name: String, _ text: String, _ arguments: [String]) -> String? {
-      let (source, program) = ("\(folder)/\(name).c", "\(folder)/\(name)")
-      guard (try? text.write(toFile: source, atomically: true, encoding: .utf8)) != nil,
-        (try? build(program, source, arguments)) != nil
-      else { return nil }
-      return program
-    }
-    allocationCounter = counter("allocations", CountingPrograms.allocations, ["-shared", "-fPIC"])
-    instructionCounter = counter("instructions", CountingPrograms.instructions, [])
+    allocationCounter = CountingPrograms.buildAllocations(in: folder)
+    instructionCounter = CountingPrograms.build("instructions", CountingPrograms.instructions, in: folder)
     (speechFile, speech48, speech8) = ("\(folder)/speech.wav", "\(folder)/speech48.raw", "\(folder)/speech8.raw")
     _ = try MediaTools.run("espeak-ng", ["-v", "en", "-s", "150", "-w", speechFile, MediaTools.text], in: folder)
     for (rate, file) in [("48000", speech48), ("8000", speech8)] {

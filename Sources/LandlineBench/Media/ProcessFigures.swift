@@ -43,6 +43,26 @@ enum ProcessFigures {
     return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
   }
 
+  /// Bytes that the process has sent to the disk so far (proc(5), io); `nil` where this user may not know.
+  static func writtenBytes(_ process: Int32) -> Int? {
+    let lines = ((try? String(contentsOfFile: "/proc/\(process)/io", encoding: .utf8)) ?? "").split(separator: "\n")
+    return lines.first { $0.hasPrefix("write_bytes:") }?.split(separator: " ").last.flatMap { Int($0) }
+  }
+
+  /// Nanoseconds of processor time so far, by the name of a thread; threads of one name together (proc(5), schedstat).
+  static func threadNanoseconds(_ process: Int32) -> [String: Int] {
+    let folder = "/proc/\(process)/task"
+    var times: [String: Int] = [:]
+    for thread in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      guard let name = try? String(contentsOfFile: "\(folder)/\(thread)/comm", encoding: .utf8),
+        let schedule = try? String(contentsOfFile: "\(folder)/\(thread)/schedstat", encoding: .utf8),
+        let time = schedule.split(separator: " ").first.flatMap({ Int($0) })
+      else { continue }
+      times[name.trimmingCharacters(in: .whitespacesAndNewlines), default: 0] += time
+    }
+    return times
+  }
+
   /// The path of `landline`, which is built into the same folder as this program.
   static func gatewayExecutable() throws(BenchProblem) -> String {
     URL(fileURLWithPath: try ownExecutable()).deletingLastPathComponent().appendingPathComponent("landline").path

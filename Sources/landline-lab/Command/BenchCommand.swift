@@ -195,6 +195,9 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Folder with janus_sip.py.", completion: .directory)
     var perfTools = "../shared/perf-tools"
 
+    @Option(help: "The gateway to measure; without it, the landline beside this program.", completion: .file())
+    var gateway: String?
+
     @Option(help: "Seconds of load in each trial.")
     var seconds = 10.0
 
@@ -235,6 +238,7 @@ struct BenchCommand: AsyncParsableCommand {
     func run() async throws {
       var options = CallsBench.Options()
       options.folder = folder
+      options.gateway = gateway
       options.perfTools = perfTools
       options.seconds = seconds
       options.rounds = rounds
