@@ -27,12 +27,14 @@ package protocol GroupWork: AnyObject, SendableMetatype {
 /// The one thread that writes to a file: waits for jobs, hands them over in groups of one transaction, and does them one by
 /// one where a single job made its group fail.
 package enum GroupWriter {
-  /// Starts the thread. It ends once the queue is closed and empty, with everything that the work holds released.
+  /// Starts the thread; `name` has at most 15 bytes. It ends once the queue is closed and empty, with everything that the work holds released.
   package static func start<Work: GroupWork>(
     _ work: sending Work, name: String, queue: WriterQueue<Work.Job>, groupLimit: Int
   ) {
     let handover = Handover(work)
     let thread = Thread {
+      // Set by the thread itself, so that the system shows it as well.
+      Thread.current.name = name
       // The thread alone owns the work, so everything it holds is gone before anyone hears that it is done: the process may
       // exit then.
       do {
@@ -40,7 +42,6 @@ package enum GroupWriter {
       }
       queue.finish()
     }
-    thread.name = name
     thread.start()
   }
 

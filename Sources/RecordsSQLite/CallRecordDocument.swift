@@ -5,7 +5,7 @@ import Foundation
 
 /// A call's record as it is kept: JSON that later versions may add to. What a version does not know it leaves unread; what
 /// is missing has the value that it had before it existed.
-struct CallRecordDocument: Codable {
+struct CallRecordDocument: Decodable {
   var application: String?
   var user: String?
   var kind: String
@@ -34,7 +34,7 @@ struct CallRecordDocument: Codable {
   /// Most flags that are kept: the first ones.
   static let maximumFlags = 64
 
-  struct Summary: Codable {
+  struct Summary: Decodable {
     var startedAt: Int64
     var progressedAt: Int64?
     var rungAt: Int64?
@@ -49,7 +49,7 @@ struct CallRecordDocument: Codable {
     var currency: String
   }
 
-  struct Attempt: Codable {
+  struct Attempt: Decodable {
     var trunk: String
     var startedAt: Int64
     var endedAt: Int64
@@ -57,27 +57,27 @@ struct CallRecordDocument: Codable {
     var code: String?
   }
 
-  struct Direction: Codable {
+  struct Direction: Decodable {
     var score: Double?
     var jitter: Double?
     var loss: Double?
     var packets: UInt64
   }
 
-  struct Quality: Codable {
+  struct Quality: Decodable {
     var sent: Direction
     var received: Direction
     var roundTrip: Double?
   }
 
-  struct Reason: Codable {
+  struct Reason: Decodable {
     var protocolName: String
     var cause: Int?
     var text: String?
     var location: String?
   }
 
-  struct Invalid: Codable {
+  struct Invalid: Decodable {
     var kind: String
     var rule: String
     var offset: Int?
@@ -85,7 +85,7 @@ struct CallRecordDocument: Codable {
     var accepted: String
   }
 
-  struct Failure: Codable {
+  struct Failure: Decodable {
     var code: String
     var refusal: String?
     var sipStatus: Int?

@@ -6,6 +6,7 @@ struct GatewayJob: WriterJob {
   /// Makes the change inside the open transaction. What it returns sends the answer, once the commit is durable.
   let apply: @Sendable (SQLiteConnection) throws -> @Sendable () -> Void
   let fail: @Sendable (any Error) -> Void
+  let canWait: Bool
 
   var weight: Int { 1 }
 
@@ -16,6 +17,8 @@ struct GatewayJob: WriterJob {
 final class GatewayWriter: GroupWork {
   /// Jobs of one commit.
   static let groupLimit = 256
+  /// How long records and traces wait for others: at a hundred calls a second, eight of them share a commit.
+  static let gatherMilliseconds = 40
   /// Pages of the log after which it is folded into the file: 4 MiB.
   static let checkpointPages: Int32 = 1024
 

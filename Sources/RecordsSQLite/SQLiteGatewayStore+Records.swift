@@ -8,10 +8,8 @@ import LedgerCore
 extension SQLiteGatewayStore: CallRecordStore {
   /// Kept as JSON, with what queries ask for in columns beside it; a record of the same call is replaced.
   public func keep(_ record: CallRecord) async throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let document = String(decoding: try encoder.encode(CallRecordDocument(record)), as: UTF8.self)
-    try await change { connection in
+    let document = CallRecordDocument(record).text
+    try await change(canWait: true) { connection in
       try connection.statement(
         """
         INSERT INTO call_record(id, environment, account, destination, cause, started_at, ended_at, document)

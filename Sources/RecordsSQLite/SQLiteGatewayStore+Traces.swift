@@ -5,7 +5,7 @@ import LandlineSQLite
 extension SQLiteGatewayStore: CallTraceStore {
   /// Replaces what is kept of the same call; `at` is what ``dropTraces(before:)`` goes by.
   public func keep(trace: [UInt8], of call: CallID, at: Instant) async throws {
-    try await change { connection in
+    try await change(canWait: true) { connection in
       try connection.statement(
         """
         INSERT INTO call_trace(call, at, document) VALUES($1, $2, $3)

@@ -28,15 +28,19 @@ public final class SQLiteGatewayStore: Sendable {
   let clock: @Sendable () -> Instant
 
   /// Opens a store and starts its writer. A new file is readable by this user only, and so is an older one from now on.
+  /// - Parameter gathers: records and traces may wait a moment for others, so that they share a commit: for a gateway,
+  ///   where nobody waits for each.
   /// - Throws: ``LedgerUnavailable``: `missing` unless `createIfMissing`, `notPermitted`, `corrupt`, `newer`, `busy`.
-  public static func open(path: String, createIfMissing: Bool) throws(LedgerUnavailable) -> SQLiteGatewayStore {
-    try open(path: path, createIfMissing: createIfMissing) {
+  public static func open(
+    path: String, createIfMissing: Bool, gathers: Bool = false
+  ) throws(LedgerUnavailable) -> SQLiteGatewayStore {
+    try open(path: path, createIfMissing: createIfMissing, gathers: gathers) {
       Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded()))
     }
   }
 
   package static func open(
-    path: String, createIfMissing: Bool, clock: @escaping @Sendable () -> Instant
+    path: String, createIfMissing: Bool, gathers: Bool = false, clock: @escaping @Sendable () -> Instant
   ) throws(LedgerUnavailable) -> SQLiteGatewayStore {
     try SQLiteError.translated(path: path) {
       let exists = FileManager.default.fileExists(atPath: path)
@@ -53,7 +57,8 @@ public final class SQLiteGatewayStore: Sendable {
       try connection.execute("PRAGMA synchronous = FULL")
       try connection.execute("PRAGMA temp_store = MEMORY")
       try GatewaySchema.schema.migrate(connection, path: path)
-      let queue = WriterQueue<GatewayJob>(store: words, limit: queueLimit)
+      let queue = WriterQueue<GatewayJob>(
+        store: words, limit: queueLimit, gatherMilliseconds: gathers ? GatewayWriter.gatherMilliseconds : 0)
       GroupWriter.start(
         try GatewayWriter(connection: connection, path: path), name: "gateway-store", queue: queue,
         groupLimit: GatewayWriter.groupLimit)
@@ -85,15 +90,17 @@ public final class SQLiteGatewayStore: Sendable {
   // MARK: Ways in
 
   /// Runs a change on the writer's thread and answers after its commit.
-  func change<Answer: Sendable>(_ body: @escaping @Sendable (SQLiteConnection) throws -> Answer) async throws -> Answer
-  {
+  /// - Parameter canWait: it may wait ``GatewayWriter/gatherMilliseconds`` for others that share its commit.
+  func change<Answer: Sendable>(
+    canWait: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> Answer
+  ) async throws -> Answer {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Answer, any Error>) in
       queue.append(
         GatewayJob(
           apply: { connection in
             let answer = try body(connection)
             return { continuation.resume(returning: answer) }
-          }, fail: { continuation.resume(throwing: $0) }))
+          }, fail: { continuation.resume(throwing: $0) }, canWait: canWait))
     }
   }
 

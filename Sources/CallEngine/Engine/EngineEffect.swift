@@ -185,7 +185,7 @@ public struct CallRecord: Hashable, Sendable {
   }
 
   /// One line of ``CallRecord/story``.
-  public struct StoryLine: Hashable, Sendable, Codable {
+  public struct StoryLine: Hashable, Sendable, Decodable {
     /// Since the call was asked for; never below 0.
     public var milliseconds: Int64
     /// Plain words; ``event`` says what they mean where somebody decides by them.

@@ -66,6 +66,11 @@ package struct JSONWriter {
     if let value { member(name, value) }
   }
 
+  /// Nothing where there is no value.
+  package mutating func optional(_ name: String, _ value: Double?) {
+    if let value { member(name, value) }
+  }
+
   /// A value as an element. A number that JSON cannot write becomes null.
   package mutating func write(_ value: JSONValue) {
     switch value {
@@ -96,24 +101,35 @@ package struct JSONWriter {
     bytes.append(UInt8(ascii: "\""))
     var copy = value
     copy.withUTF8 { text in
-      for byte in text {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-          bytes.append(UInt8(ascii: "\\"))
-          bytes.append(byte)
-        case 0x0A: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
-        case 0x0D: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
-        case 0x09: bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
-        case 0..<0x20, 0x7F:
-          bytes.append(contentsOf: "\\u00".utf8)
-          bytes.append(JSONWriter.hexadecimal(byte >> 4))
-          bytes.append(JSONWriter.hexadecimal(byte & 15))
-        default: bytes.append(byte)
-        }
+      var start = 0
+      // What needs no escape goes as one piece, which is nearly always the whole text.
+      for (index, byte) in text.enumerated() where JSONWriter.needsEscape(byte) {
+        bytes.append(contentsOf: text[start..<index])
+        escape(byte)
+        start = index + 1
       }
+      bytes.append(contentsOf: text[start...])
     }
     bytes.append(UInt8(ascii: "\""))
     needsComma = true
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
+  }
+
+  private mutating func escape(_ byte: UInt8) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    default:
+      bytes.append(contentsOf: "u00".utf8)
+      bytes.append(JSONWriter.hexadecimal(byte >> 4))
+      bytes.append(JSONWriter.hexadecimal(byte & 15))
+    }
   }
 
   private static func hexadecimal(_ nibble: UInt8) -> UInt8 {

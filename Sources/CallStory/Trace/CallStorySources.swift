@@ -14,7 +14,7 @@ public struct CallStorySources: Sendable {
   public var trunks: [String: TrunkFacts]
 
   /// What rules need to know of a trunk's configuration.
-  public struct TrunkFacts: Codable, Hashable, Sendable {
+  public struct TrunkFacts: Decodable, Hashable, Sendable {
     /// Where the trunk is reached: `sip:carrier.example:5060;transport=tcp`.
     public var uri: String
     /// Codec names in the order offered: `opus`, `PCMA`.

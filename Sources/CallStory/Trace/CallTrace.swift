@@ -4,7 +4,7 @@ public import CallModel
 /// every second of its sound. Secrets are blotted out before anything gets in.
 ///
 /// Times are microseconds since the call began.
-public struct CallTrace: Codable, Hashable, Sendable {
+public struct CallTrace: Decodable, Hashable, Sendable {
   /// SIP messages of a call; later ones are counted only.
   public static let maximumMessages = 400
   /// Bytes of one SIP message; the rest is cut off.
@@ -61,7 +61,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   public var soundingLegs: [LegID] { Set(seconds.map(\.side)).sorted() }
 
   /// A SIP dialog of the call, one for each attempt at a trunk.
-  public struct Dialog: Codable, Hashable, Sendable {
+  public struct Dialog: Decodable, Hashable, Sendable {
     /// By this a message finds its dialog.
     public var sipCallID: String
     /// The leg that it belongs to.
@@ -77,7 +77,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   }
 
   /// A SIP message as it was sent or came, secrets blotted out with as many letters.
-  public struct Message: Codable, Hashable, Sendable {
+  public struct Message: Decodable, Hashable, Sendable {
     /// Microseconds since the call began.
     public var at: Int64
     /// The gateway sent it; otherwise it came.
@@ -115,7 +115,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   }
 
   /// Something that the app asked or was told.
-  public struct Line: Codable, Hashable, Sendable {
+  public struct Line: Decodable, Hashable, Sendable {
     /// Microseconds since the call began.
     public var at: Int64
     /// The app asked; otherwise it was told.
@@ -138,7 +138,7 @@ public struct CallTrace: Codable, Hashable, Sendable {
   }
 
   /// What both ends of a leg agreed on.
-  public struct Plan: Codable, Hashable, Sendable {
+  public struct Plan: Decodable, Hashable, Sendable {
     /// Microseconds since the call began.
     public var at: Int64
     public var side: LegID
@@ -227,9 +227,9 @@ public struct CallTrace: Codable, Hashable, Sendable {
   }
 
   /// Anything else worth a line: keys agreed, first sound, silence, ICE and DTLS failures, ledger steps.
-  public struct Note: Codable, Hashable, Sendable {
+  public struct Note: Decodable, Hashable, Sendable {
     /// What happened; ``Note/text`` has the particulars.
-    public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
+    public enum Kind: String, Decodable, Hashable, Sendable, CaseIterable {
       /// Keys agreed.
       case secured
       /// Media of the side failed: the reason is the text.

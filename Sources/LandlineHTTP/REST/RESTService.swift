@@ -45,7 +45,7 @@ package struct RESTService: Sendable {
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
     testTrunk: TrunkTestStart? = nil,
     clock: @escaping @Sendable () -> Instant = RESTService.now,
-    draw: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }
+    draw: @escaping @Sendable () -> UInt64 = { SecureRandomNumberGenerator().next() }
   ) {
     self.operations = operations
     self.authenticator = authenticator

@@ -20,7 +20,7 @@ final class FarEndCalls: SIPNodeDelegate {
   private var calls: [CallHandle: FarEndCall] = [:]
   private var bridges: [MediaBridge.Identifier: CallHandle] = [:]
   private var lastBridge: UInt64 = 0
-  private var random = SystemRandomNumberGenerator()
+  private var random = SecureRandomNumberGenerator()
 
   init(on eventLoop: any EventLoop, timing: FarEnd.Timing, prompts: PromptLibrary) {
     self.eventLoop = eventLoop

@@ -186,10 +186,7 @@ public final class CallHub: Sendable {
     node.innerTrunk = configuration.innerTrunk
     return NodeCore(
       node,
-      draw: {
-        var generator = SystemRandomNumberGenerator()
-        return generator.next()
-      }, identifiers: .system, at: NodeClock.time())
+      draw: { SecureRandomNumberGenerator().next() }, identifiers: .system, at: NodeClock.time())
   }
 
   /// Where SIP peers reach the node.

@@ -11,6 +11,8 @@ package import NodeCore
 package final class DialogJournal {
   /// Bytes at which the file is written anew with what is live; it grows to twice of that at most.
   package static let compactionBytes = 4 * 1024 * 1024
+  /// Bytes from which the file is emptied when no leg is live: to empty it costs more than to write to it.
+  static let emptyingBytes = 64 * 1024
   /// Legs that are older have ended by themselves.
   package static let maximumAgeMilliseconds: Int64 = 24 * 3_600_000
 
@@ -58,12 +60,13 @@ package final class DialogJournal {
       if let leg = legs[callID] { append(leg.answerRecord) }
     case .end(let callID):
       guard let leg = legs.removeValue(forKey: callID) else { return }
-      if legs.isEmpty { truncate() } else { append(leg.endRecord) }
+      if legs.isEmpty, size >= Self.emptyingBytes { truncate() } else { append(leg.endRecord) }
     }
   }
 
   package func close() {
     guard descriptor >= 0 else { return }
+    if legs.isEmpty { truncate() }
     Foundation.close(descriptor)
     descriptor = -1
   }

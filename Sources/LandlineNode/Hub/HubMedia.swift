@@ -26,7 +26,7 @@ final class HubMedia {
   private var entries: [CallID: Entry] = [:]
   private var calls: [MediaBridge.Identifier: CallID] = [:]
   private var nextBridge: UInt64 = 1
-  private var random = SystemRandomNumberGenerator()
+  private let random = SecureRandomNumberGenerator()
   /// Commands that a media thread did not take.
   private(set) var refusedCommands: UInt64 = 0
 
@@ -256,7 +256,6 @@ final class HubMedia {
   }
 
   private func keyMaterial() -> [UInt8] {
-    // Eight bytes a draw: each draw asks the system.
     let words = (0..<(LocalMedia.keyMaterialLength + 7) / 8).map { _ in random.next() }
     return words.withUnsafeBytes { Array($0.prefix(LocalMedia.keyMaterialLength)) }
   }

@@ -9,8 +9,10 @@ import Synchronization
 /// time.
 package final class LedgerErrands: Sendable {
   private struct State {
-    var tasks: [UInt64: Task<Void, Never>] = [:]
-    var last: UInt64 = 0
+    /// Errands that are under way.
+    var count = 0
+    /// Whoever waits until none is.
+    var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let stores: EnvironmentStores
@@ -24,51 +26,78 @@ package final class LedgerErrands: Sendable {
 
   /// - Parameter answer: called once, on any thread.
   package func carryOut(_ errand: BillingErrand, answer: @escaping @Sendable (BillingAnswer) -> Void) {
-    begin { answer(await self.result(of: errand)) }
-  }
-
-  /// - Parameter answer: called once, on any thread.
-  package func carryOut(_ errand: KeepingErrand, answer: @escaping @Sendable (KeepingAnswer) -> Void) {
-    begin { answer(await self.result(of: errand)) }
-  }
-
-  /// Waits for what is under way.
-  package func finish() async {
-    while let task = state.withLock({ $0.tasks.first?.value }) { await task.value }
-  }
-
-  private func begin(_ body: @escaping @Sendable () async -> Void) {
-    state.withLock { state in
-      state.last += 1
-      let number = state.last
-      state.tasks[number] = Task {
-        await body()
-        _ = self.state.withLock { $0.tasks.removeValue(forKey: number) }
+    begin()
+    switch errand {
+    // On the way of every call: no task stands between the loop and the ledger's writer.
+    case .perform(let operations):
+      stores.ledger.submit(operations) { results in
+        answer(.performed(results))
+        self.end()
+      }
+    case .spool(let operations):
+      Task {
+        answer(await self.spool(operations))
+        end()
+      }
+    case .replaySpool:
+      Task {
+        answer(await self.replaySpool())
+        end()
       }
     }
   }
 
+  /// - Parameter answer: called once, on any thread.
+  package func carryOut(_ errand: KeepingErrand, answer: @escaping @Sendable (KeepingAnswer) -> Void) {
+    begin()
+    Task {
+      answer(await self.result(of: errand))
+      end()
+    }
+  }
+
+  /// Waits for what is under way.
+  package func finish() async {
+    await withCheckedContinuation { continuation in
+      let isIdle = state.withLock { state in
+        if state.count > 0 { state.waiting.append(continuation) }
+        return state.count == 0
+      }
+      if isIdle { continuation.resume() }
+    }
+  }
+
+  private func begin() { state.withLock { $0.count += 1 } }
+
+  private func end() {
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      state.count -= 1
+      guard state.count == 0 else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
   // MARK: Calls
 
-  private func result(of errand: BillingErrand) async -> BillingAnswer {
-    switch errand {
-    case .perform(let operations): return .performed(await stores.ledger.perform(operations))
-    case .spool(let operations):
-      var problem: String?
-      for operation in operations {
-        do { try await spool.append(operation) } catch { problem = "\(operation.key): \(error)" }
-      }
-      return .spooled(waiting: await spool.count, problem: problem)
-    case .replaySpool:
-      do {
-        let replay = try await spool.replay(into: stores.ledger)
-        return .replayed(
-          SpoolReplay(
-            answered: replay.answered, refused: replay.refused.map { .init(call: $0.call, refusal: $0.refusal) },
-            waiting: await spool.count))
-      } catch {
-        return .replayed(SpoolReplay(waiting: await spool.count, problem: "\(error)"))
-      }
+  private func spool(_ operations: [LedgerOperation]) async -> BillingAnswer {
+    var problem: String?
+    for operation in operations {
+      do { try await spool.append(operation) } catch { problem = "\(operation.key): \(error)" }
+    }
+    return .spooled(waiting: await spool.count, problem: problem)
+  }
+
+  private func replaySpool() async -> BillingAnswer {
+    do {
+      let replay = try await spool.replay(into: stores.ledger)
+      return .replayed(
+        SpoolReplay(
+          answered: replay.answered, refused: replay.refused.map { .init(call: $0.call, refusal: $0.refusal) },
+          waiting: await spool.count))
+    } catch {
+      return .replayed(SpoolReplay(waiting: await spool.count, problem: "\(error)"))
     }
   }
 

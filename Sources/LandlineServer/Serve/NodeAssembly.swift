@@ -61,7 +61,7 @@ struct NodeAssembly: Sendable {
       log.notice("a new ledger was made", metadata: ["environment": "\(name)", "path": "\(environment.ledger)"])
     }
     let base = ledgerFile.deletingPathExtension().path
-    let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true)
+    let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true, gathers: true)
     gatewayStores[name] = store
     var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store)
     stores.largestAmountMicros = environment.largestAmountMicros

@@ -93,10 +93,7 @@ public final class RunningGateway: Service {
   private static func verifier(_ configuration: GatewayConfiguration, _ assembly: NodeAssembly) -> AppVerifier {
     AppVerifier(
       applications: NodeAssembly.credentials(configuration), stores: assembly.gatewayStores,
-      draw: {
-        var generator = SystemRandomNumberGenerator()
-        return generator.next()
-      })
+      draw: { SecureRandomNumberGenerator().next() })
   }
 
   private static func trunk(of farEnd: FarEnd) throws -> CallTrunk { CallTrunk(try configuration(of: farEnd)) }

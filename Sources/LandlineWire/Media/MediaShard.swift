@@ -67,7 +67,7 @@ package final class MediaShard<Bridge: LoopBridge> {
   var isClosed = false
   /// Set by the command to shut down.
   var finish: (@Sendable (MediaLoopHoldings) -> Void)?
-  var random = SystemRandomNumberGenerator()
+  var random = SecureRandomNumberGenerator()
   /// Of the planted fault's choice of packets: the same in every run.
   var plantedLossState: UInt64 = 1
 

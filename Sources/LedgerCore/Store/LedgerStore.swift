@@ -13,6 +13,12 @@ public protocol LedgerStore: Sendable {
   /// Applies operations in order; neighbours may share one commit. One that fails does not stop the next.
   func perform(_ operations: [LedgerOperation]) async -> [Result<LedgerReceipt, LedgerUnavailable>]
 
+  /// As ``perform(_:)-([LedgerOperation])``, for a caller that is no task: hands the operations over and returns at once.
+  /// - Parameter completion: called once, on any thread.
+  func submit(
+    _ operations: [LedgerOperation],
+    _ completion: @escaping @Sendable ([Result<LedgerReceipt, LedgerUnavailable>]) -> Void)
+
   /// What ``perform(_:)`` would answer now; nothing is written.
   func rehearse(_ operation: LedgerOperation) async throws(LedgerUnavailable) -> LedgerReceipt
 
@@ -40,6 +46,14 @@ public protocol LedgerStore: Sendable {
 }
 
 extension LedgerStore {
+  /// By a task, for stores that have no shorter way.
+  public func submit(
+    _ operations: [LedgerOperation],
+    _ completion: @escaping @Sendable ([Result<LedgerReceipt, LedgerUnavailable>]) -> Void
+  ) {
+    Task { completion(await perform(operations)) }
+  }
+
   /// A beat of a node that tells no uptime.
   public func beat(_ id: NodeID, epoch: Int64, at: Instant) async throws(LedgerUnavailable) -> Bool {
     try await beat(id, epoch: epoch, at: at, uptime: nil)

@@ -19,6 +19,9 @@ enum LedgerJob: WriterJob {
     return 1
   }
 
+  /// Calls wait for each.
+  var canWait: Bool { false }
+
   /// Whether it is undone once it is answered.
   var isRehearsal: Bool {
     if case .rehearse = self { return true }

@@ -127,7 +127,7 @@ public final class SQLiteLedgerStore: LedgerStore {
 
   // MARK: Writes
 
-  /// Hands operations over without waiting: the door for callers that are not tasks. Answers come on the writer's thread.
+  /// Without a task; `completion` is called on the writer's thread.
   public func submit(
     _ operations: [LedgerOperation],
     _ completion: @escaping @Sendable ([Result<LedgerReceipt, LedgerUnavailable>]) -> Void

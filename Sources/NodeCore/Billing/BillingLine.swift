@@ -35,10 +35,14 @@ package struct BillingLine {
   package static let maximumWaiting = 65_536
   /// Most operations of one commit.
   package static let batch = 512
+  /// How long an answer may wait for another operation, to share its commit. Nobody waits for an answer's receipt, and a
+  /// node that dies meanwhile charges the customer nothing.
+  package static let answerMilliseconds: Int64 = 50
 
   private struct Job {
     let operation: LedgerOperation
-    let purpose: Purpose
+    var purpose: Purpose
+    let submittedAt: MonotonicInstant
   }
 
   private enum Stage {
@@ -69,17 +73,23 @@ package struct BillingLine {
   }
 
   /// - Returns: `false` where too many wait.
-  package mutating func submit(_ operation: LedgerOperation, _ purpose: Purpose) -> Bool {
+  package mutating func submit(_ operation: LedgerOperation, _ purpose: Purpose, at now: MonotonicInstant) -> Bool {
     guard waiting.count < BillingLine.maximumWaiting || BillingLine.isSpoolable(operation) else { return false }
-    waiting.append(Job(operation: operation, purpose: purpose))
+    waiting.append(Job(operation: operation, purpose: purpose, submittedAt: now))
     return true
+  }
+
+  /// Until when what waits may go on waiting; `nil` where nothing waits by choice.
+  package var nextDeadline: MonotonicInstant? {
+    guard case .idle = stage, let first = waiting.first else { return nil }
+    return first.submittedAt.advanced(byMilliseconds: BillingLine.answerMilliseconds)
   }
 
   /// Tries the spool again, where something waits in it.
   package mutating func retrySpool() { if spooled > 0 { wantsReplay = true } }
 
   /// What is to be done next, until there is nothing.
-  package mutating func step() -> Step {
+  package mutating func step(at now: MonotonicInstant) -> Step {
     switch stage {
     case .replaying, .performing, .spooling: return .nothing
     case .answered(let answers):
@@ -95,14 +105,20 @@ package struct BillingLine {
       stage = .replaying
       return .errand(.replaySpool)
     }
-    guard !waiting.isEmpty else { return .nothing }
-    let jobs = Array(waiting.prefix(BillingLine.batch))
+    guard !waiting.isEmpty, !mayWait(at: now) else { return .nothing }
+    var jobs = Array(waiting.prefix(BillingLine.batch))
     waiting.removeFirst(jobs.count)
     hasTriedSpool = false
     guard spooled == 0 else {
       let away = LedgerUnavailable(.busy, "the ledger is away")
       setAside(jobs, jobs.map { _ in .failure(away) })
-      return step()
+      return step(at: now)
+    }
+    for index in jobs.indices {
+      // An answer may have waited by choice, which says nothing of how fast the ledger is.
+      if case .call(let call, .answer, _) = jobs[index].purpose {
+        jobs[index].purpose = .call(call, .answer, askedAt: now)
+      }
     }
     stage = .performing(jobs)
     return .errand(.perform(jobs.map(\.operation)))
@@ -134,6 +150,15 @@ package struct BillingLine {
       answers.append(Answer(purpose: job.purpose, result: result))
     }
     stage = operations.isEmpty ? .answered(answers) : .unanswered(operations, answers)
+  }
+
+  /// Whether all that waits is answers of calls, and none has waited for long.
+  private func mayWait(at now: MonotonicInstant) -> Bool {
+    guard let nextDeadline, now < nextDeadline else { return false }
+    return waiting.allSatisfy { job in
+      guard case .call(let call) = job.operation.request, case .answer = call.phase else { return false }
+      return true
+    }
   }
 
   /// Whether an operation may wait for the ledger: answers and ends of calls promise no credit.

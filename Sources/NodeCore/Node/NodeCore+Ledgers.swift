@@ -29,7 +29,7 @@ extension NodeCore {
   }
 
   private func submit(_ operation: LedgerOperation, _ purpose: BillingLine.Purpose, _ environment: String) {
-    guard ledgers[environment]?.line.submit(operation, purpose) == false else { return }
+    guard ledgers[environment]?.line.submit(operation, purpose, at: time.now) == false else { return }
     let problem = LedgerUnavailable(.busy, "too many operations wait for the ledger")
     answer(BillingLine.Answer(purpose: purpose, result: .failure(problem)), environment)
   }
@@ -42,7 +42,7 @@ extension NodeCore {
 
   private func sendErrands(_ environment: String) {
     while true {
-      switch ledgers[environment]?.line.step() ?? .nothing {
+      switch ledgers[environment]?.line.step(at: time.now) ?? .nothing {
       case .nothing: return
       case .errand(let errand): effects.append(.bill(environment: environment, errand))
       case .answers(let answers):

@@ -158,7 +158,9 @@ package final class NodeCore {
     let never = MonotonicInstant(microseconds: .max)
     var next = min(door.nextDeadline ?? never, engine.nextDeadline ?? never)
     next = min(next, agent.nextDeadline ?? never, timers.next ?? never)
-    for ledger in ledgers.values { next = min(next, ledger.keeper.nextRound ?? never) }
+    for ledger in ledgers.values {
+      next = min(next, ledger.keeper.nextRound ?? never, ledger.line.nextDeadline ?? never)
+    }
     return next == never ? nil : next
   }
 

@@ -95,7 +95,9 @@ private struct SessionDescriptionText {
     guard let value else { return }
     text.append(type)
     text.append("=")
-    text.unicodeScalars.append(contentsOf: value.unicodeScalars.prefix { $0 != "\r" && $0 != "\n" && $0 != "\0" })
+    let end = value.utf8.firstIndex { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+    // Nearly always the whole value, which is copied as one piece.
+    if let end { text += value[..<end] } else { text += value }
     text += "\r\n"
   }
 

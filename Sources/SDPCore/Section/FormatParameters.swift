@@ -11,11 +11,11 @@ public struct FormatParameters: Hashable, Sendable, CustomStringConvertible {
 
   /// The value of a `name=value` pair; names compare without case, the first of two wins.
   public subscript(name: String) -> String? {
-    let name = name.lowercased()
-    for part in text.split(separator: ";") {
-      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard pair.count == 2, FormatParameters.trimmed(pair[0]).lowercased() == name else { continue }
-      return FormatParameters.trimmed(pair[1])
+    for part in text.utf8.split(separator: UInt8(ascii: ";")) {
+      guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
+        FormatParameters.isSame(FormatParameters.trimmed(part[..<equals]), name.utf8)
+      else { continue }
+      return String(Substring(FormatParameters.trimmed(part[part.index(after: equals)...])))
     }
     return nil
   }
@@ -25,11 +25,19 @@ public struct FormatParameters: Hashable, Sendable, CustomStringConvertible {
     self[name].flatMap { SessionDescriptionLine.number($0.utf8, upTo: 999_999_999) }
   }
 
-  private static func trimmed(_ text: Substring) -> String {
-    let bytes = text.utf8
-    guard let first = bytes.firstIndex(where: { $0 != 0x20 && $0 != 0x09 }),
-      let last = bytes.lastIndex(where: { $0 != 0x20 && $0 != 0x09 })
-    else { return "" }
-    return String(text[first...last])
+  /// Whether two names are the same but for the case of their letters (RFC 4855 section 3).
+  private static func isSame(_ one: Substring.UTF8View, _ other: String.UTF8View) -> Bool {
+    one.elementsEqual(other) { lowercased($0) == lowercased($1) }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  private static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
+    guard let first = text.firstIndex(where: { $0 != 0x20 && $0 != 0x09 }),
+      let last = text.lastIndex(where: { $0 != 0x20 && $0 != 0x09 })
+    else { return text[text.endIndex...] }
+    return text[first...last]
   }
 }

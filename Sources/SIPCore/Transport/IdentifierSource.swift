@@ -1,3 +1,5 @@
+import CallModel
+
 /// Where tags, branches, Call-IDs and nonces come from: the system's secure generator in a gateway, a seeded one in a
 /// simulation. The only randomness a core sees.
 public struct IdentifierSource: Sendable {
@@ -9,11 +11,8 @@ public struct IdentifierSource: Sendable {
   /// - Parameter draw: 64 random bits a call.
   public init(_ draw: @escaping @Sendable () -> UInt64) { self.draw = draw }
 
-  /// Reads the system's secure generator.
-  public static let system = IdentifierSource {
-    var generator = SystemRandomNumberGenerator()
-    return generator.next()
-  }
+  /// Reads the system's secure generator, in blocks.
+  public static let system = IdentifierSource { SecureRandomNumberGenerator().next() }
 
   /// 128 bits as 32 lower-case hexadecimal digits: a token that may stand in any header.
   public func token() -> String {

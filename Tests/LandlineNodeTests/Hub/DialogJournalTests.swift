@@ -125,6 +125,8 @@ struct DialogJournalTests {
     for (number, left) in next.leftOver.enumerated() { last.book.adopt(CallHandle(UInt64(number)), left) }
     last.ended(0)
     last.ended(1)
+    #expect(try Self.journal(file).leftOver.isEmpty)
+    next.close()
     #expect(FileManager.default.contents(atPath: file)?.isEmpty == true)
   }
 

@@ -164,7 +164,7 @@ private final class BilledLine: Sendable {
     state.withLock { state in
       guard case .call(let call) = operation.request else { return }
       state.completions.append(completion)
-      _ = state.line.submit(operation, .call(call.call, .authorise, askedAt: .zero))
+      _ = state.line.submit(operation, .call(call.call, .authorise, askedAt: .zero), at: .zero)
     }
     step()
   }
@@ -181,7 +181,7 @@ private final class BilledLine: Sendable {
 
   private func step() {
     while true {
-      switch state.withLock({ $0.line.step() }) {
+      switch state.withLock({ $0.line.step(at: MonotonicInstant(microseconds: .max)) }) {
       case .nothing: return
       case .answers(let answers):
         for answer in answers { state.withLock { $0.completions.removeFirst() }(answer.result) }
