@@ -63,7 +63,8 @@ final class BenchGateway {
     defer { close(log) }
     let probe = try ReadyProbe(web: ports.web, signalling: ports.signalling)
     let began = ProcessClock.monotonicSeconds()
-    let program = try PeerProgram(executable, ["serve", "--config", file], output: log, environment: allocations?.environment ?? [:])
+    let program = try PeerProgram(
+      executable, ["serve", "--config", file], output: log, environment: allocations?.environment ?? [:])
     self.ports = ports
     self.program = program
     do {

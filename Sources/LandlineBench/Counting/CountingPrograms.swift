@@ -7,7 +7,7 @@ enum CountingPrograms {
   static func build(_ name: String, _ text: String, _ arguments: [String] = [], in folder: String) -> String? {
     let (source, program) = ("\(folder)/\(name).c", "\(folder)/\(name)")
     guard (try? text.write(toFile: source, atomically: true, encoding: .utf8)) != nil,
-      (try? MediaTools.run("gcc", ["-O2", "-w", "-o", program, source] + arguments, in: folder)) != nil
+      (try? PeerProgram("gcc", ["-O2", "-w", "-o", program, source] + arguments))?.wait() == 0
     else { return nil }
     return program
   }
