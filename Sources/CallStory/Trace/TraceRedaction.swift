@@ -27,10 +27,10 @@ enum TraceRedaction {
     return table
   }()
 
-  /// The word of ``telling`` that stands at `position`.
-  private static func tellingWord(at position: Int, in bytes: [UInt8]) -> [UInt8]? {
-    guard beginsTelling[Int(bytes[position])] else { return nil }
-    return telling.first { starts(position..<bytes.count, with: $0, in: bytes) }
+  /// The word of ``telling`` with which a range begins; not for an empty one.
+  private static func tellingWord(_ range: Range<Int>, in bytes: [UInt8]) -> [UInt8]? {
+    guard beginsTelling[Int(bytes[range.lowerBound])] else { return nil }
+    return telling.first { starts(range, with: $0, in: bytes) }
   }
 
   // MARK: Messages
@@ -52,12 +52,12 @@ enum TraceRedaction {
         if isDescriptionLine(line, in: bytes) {
           blotDescriptionLine(line, in: &bytes)
         } else if let colon = bytes[line].prefix(80).firstIndex(of: UInt8(ascii: ":")) {
-          let name = lowercased(trimmed(line.lowerBound..<colon, in: bytes), in: bytes)
+          let name = trimmed(line.lowerBound..<colon, in: bytes)
           let value = colon + 1..<line.upperBound
-          rule = Rule(name)
+          rule = Rule(name, in: bytes)
           apply(rule, to: value, in: &bytes)
-          let isType = name == Array("content-type".utf8) || name == [UInt8(ascii: "c")]
-          if isType, contains(Array("dtmf".utf8), value, in: bytes) { hasKeys = true }
+          let isType = contentTypes.contains { isWord($0, name, in: bytes) }
+          if isType, contains(dtmf, value, in: bytes) { hasKeys = true }
         }
       }
       blotAddresses(line, in: &bytes)
@@ -68,14 +68,24 @@ enum TraceRedaction {
   private enum Rule {
     case none, digest, whole
 
-    init(_ name: [UInt8]) {
-      switch String(decoding: name, as: UTF8.self) {
-      case "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info": self = .digest
-      case "www-authenticate", "proxy-authenticate": self = .none
-      default: self = name.indices.contains { tellingWord(at: $0, in: name) != nil } ? .whole : .none
+    /// By the name of a field.
+    init(_ name: Range<Int>, in bytes: [UInt8]) {
+      if credentials.contains(where: { isWord($0, name, in: bytes) }) {
+        self = .digest
+      } else if challenges.contains(where: { isWord($0, name, in: bytes) }) {
+        self = .none
+      } else {
+        self = name.contains { tellingWord($0..<name.upperBound, in: bytes) != nil } ? .whole : .none
       }
     }
   }
+
+  private static let credentials: [[UInt8]] = [
+    "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info",
+  ].map { Array($0.utf8) }
+  private static let challenges: [[UInt8]] = ["www-authenticate", "proxy-authenticate"].map { Array($0.utf8) }
+  private static let contentTypes: [[UInt8]] = ["content-type", "c"].map { Array($0.utf8) }
+  private static let dtmf = Array("dtmf".utf8)
 
   private static func apply(_ rule: Rule, to range: Range<Int>, in bytes: inout [UInt8]) {
     switch rule {
@@ -238,7 +248,7 @@ enum TraceRedaction {
         let end = bytes[position...].firstIndex { ends.contains($0) } ?? bytes.count
         hide(position..<end, in: &bytes)
         position = end
-      } else if let word = tellingWord(at: position, in: bytes) {
+      } else if let word = tellingWord(position..<bytes.count, in: bytes) {
         position += word.count
         if let value = valueAfterName(position, in: bytes) {
           hide(value, in: &bytes)
@@ -315,6 +325,10 @@ enum TraceRedaction {
     guard range.count >= word.count else { return false }
     for index in word.indices where lowercased(bytes[range.lowerBound + index]) != word[index] { return false }
     return true
+  }
+
+  private static func isWord(_ word: [UInt8], _ range: Range<Int>, in bytes: [UInt8]) -> Bool {
+    range.count == word.count && starts(range, with: word, in: bytes)
   }
 
   private static func contains(_ word: [UInt8], _ range: Range<Int>, in bytes: [UInt8]) -> Bool {

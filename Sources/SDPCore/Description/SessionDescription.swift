@@ -91,6 +91,8 @@ extension SessionDescription: CustomStringConvertible {
 private struct SessionDescriptionText {
   var text = ""
 
+  init() { text.reserveCapacity(1024) }
+
   mutating func line(_ type: Character, _ value: String?) {
     guard let value else { return }
     text.append(type)

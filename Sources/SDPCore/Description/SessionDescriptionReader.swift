@@ -293,10 +293,12 @@ private struct SessionDescriptionReader {
   }
 
   private mutating func readAttribute(_ line: Line) throws(InvalidSessionDescription) {
-    let parts = line.value.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+    let colon = line.value.firstIndex(of: UInt8(ascii: ":"))
+    let name = line.value[..<(colon ?? line.value.endIndex)]
+    let value = colon.map { line.value[line.value.index(after: $0)...] }
     // Some phones write a crypto line with nothing in it beside their real ones.
-    let mayBeEmpty = parts.first?.elementsEqual("crypto".utf8) ?? false
-    guard let name = parts.first, mayBeEmpty || parts.allSatisfy({ !$0.isEmpty }) else {
+    let mayBeEmpty = name.elementsEqual("crypto".utf8)
+    guard mayBeEmpty || !name.isEmpty && value?.isEmpty != true else {
       throw line.refusal(
         "attribute", "the name or the value of the attribute is empty", accepted: "a=rtcp-mux, a=ptime:20")
     }
@@ -306,7 +308,7 @@ private struct SessionDescriptionReader {
         accepted: "at most \(limits.attributes) in the session and in each media section")
     }
     let attribute = SessionAttribute(
-      String(decoding: name, as: UTF8.self), parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : nil)
+      String(decoding: name, as: UTF8.self), value.map { String(decoding: $0, as: UTF8.self) })
     if section != nil { section?.attributes.append(attribute) } else { session.attributes.append(attribute) }
   }
 

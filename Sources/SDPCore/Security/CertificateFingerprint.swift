@@ -21,6 +21,8 @@ public struct CertificateFingerprint: Hashable, Sendable {
       }
     }
 
+    static let longestByteCount = 64
+
     /// SHA-256 or better.
     public var isStrong: Bool { self == .sha256 || self == .sha384 || self == .sha512 }
   }
@@ -44,25 +46,43 @@ public struct CertificateFingerprint: Hashable, Sendable {
   init?(_ text: String) {
     let fields = text.split(separator: " ", maxSplits: 2)
     guard fields.count == 2, let hash = Hash(rawValue: fields[0].lowercased()) else { return nil }
-    let pairs = fields[1].utf8.split(separator: UInt8(ascii: ":"), maxSplits: 64, omittingEmptySubsequences: false)
+    // Pairs of digits with colons between them; one byte more than the longest hash is enough to see that it is too long.
+    let digits = Array(fields[1].utf8.prefix((Hash.longestByteCount + 1) * 3))
+    guard digits.count % 3 == 2 else { return nil }
     var bytes: [UInt8] = []
-    for pair in pairs {
-      guard pair.count == 2, let byte = UInt8(String(decoding: pair, as: UTF8.self), radix: 16),
-        pair.first != UInt8(ascii: "+")
+    bytes.reserveCapacity(hash.byteCount)
+    for place in stride(from: 0, to: digits.count, by: 3) {
+      guard let high = Self.digit(digits[place]), let low = Self.digit(digits[place + 1]),
+        place + 2 == digits.count || digits[place + 2] == UInt8(ascii: ":")
       else { return nil }
-      bytes.append(byte)
+      bytes.append(high << 4 | low)
     }
     self.hash = hash
     self.bytes = bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
   }
 }
 
 extension CertificateFingerprint: CustomStringConvertible {
   /// The value of the attribute, hex in upper case as RFC 8122 wants it.
   public var description: String {
-    let digits = Array("0123456789ABCDEF")
-    let pairs = bytes.map { String([digits[Int($0 >> 4)], digits[Int($0 & 15)]]) }
-    return "\(hash.rawValue) \(pairs.joined(separator: ":"))"
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
+    var text = Array("\(hash.rawValue) ".utf8)
+    text.reserveCapacity(text.count + 3 * bytes.count)
+    for (place, byte) in bytes.enumerated() {
+      if place > 0 { text.append(UInt8(ascii: ":")) }
+      text.append(digit(byte >> 4))
+      text.append(digit(byte & 15))
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 
