@@ -27,7 +27,8 @@ package protocol GroupWork: AnyObject, SendableMetatype {
 /// The one thread that writes to a file: waits for jobs, hands them over in groups of one transaction, and does them one by
 /// one where a single job made its group fail.
 package enum GroupWriter {
-  /// Starts the thread; `name` has at most 15 bytes. It ends once the queue is closed and empty, with everything that the work holds released.
+  /// Starts the thread. It ends once the queue is closed and empty, with everything that the work holds released.
+  /// - Parameter name: at most 15 bytes.
   package static func start<Work: GroupWork>(
     _ work: sending Work, name: String, queue: WriterQueue<Work.Job>, groupLimit: Int
   ) {

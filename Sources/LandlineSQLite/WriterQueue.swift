@@ -64,6 +64,9 @@ package final class WriterQueue<Job: WriterJob>: Sendable {
     if let refusal { job.refuse(refusal) } else if isAwaited { arrival.signal() }
   }
 
+  /// Whether a job waits for the writer.
+  package var isWaiting: Bool { state.withLock { !$0.jobs.isEmpty } }
+
   /// Waits for work and removes up to `limit` operations of it, at least one job; `nil` once closed and empty.
   package func nextGroup(limit: Int) -> [Job]? {
     while true {

@@ -100,7 +100,7 @@ extension SQLiteGatewayStore: CallRecordStore {
   private static let columns = "id, environment, account, destination, cause, started_at, document"
 
   func record(_ call: CallID, environment: String?) async throws -> CallRecord? {
-    try await read { connection in
+    try await readNewest { connection in
       let statement = try connection.statement(
         "SELECT \(SQLiteGatewayStore.columns) FROM call_record WHERE id = $1"
       ).bind(1, call.text)
@@ -114,7 +114,7 @@ extension SQLiteGatewayStore: CallRecordStore {
   func records(_ query: CallRecordQuery, environment: String?) async throws -> CallRecordPage {
     let cursor = try query.cursor.map { text throws(InvalidValue) in try CallRecordCursor(text) }
     let limit = min(max(query.limit, 1), CallRecordQuery.maximumLimit)
-    return try await read { connection in
+    return try await readNewest { connection in
       let statement = try SQLiteGatewayStore.select(connection, query, environment, cursor, limit)
       defer { statement.reset() }
       var records: [CallRecord] = []

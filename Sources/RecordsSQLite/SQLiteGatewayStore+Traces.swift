@@ -17,7 +17,7 @@ extension SQLiteGatewayStore: CallTraceStore {
 
   /// The bytes as they were kept; `nil` when there are none, or no more.
   public func trace(of call: CallID) async throws -> [UInt8]? {
-    try await read { connection in
+    try await readNewest { connection in
       let statement = try connection.statement("SELECT document FROM call_trace WHERE call = $1").bind(1, call.text)
       defer { statement.reset() }
       return try statement.step() ? statement.blob(0) : nil

@@ -104,6 +104,14 @@ public final class SQLiteGatewayStore: Sendable {
     }
   }
 
+  /// As ``read(_:)``, with all that was kept before: what waits for others is written first.
+  func readNewest<Answer: Sendable>(
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Answer
+  ) async throws -> Answer {
+    if queue.isWaiting { try await change { _ in } }
+    return try await read(body)
+  }
+
   func read<Answer: Sendable>(_ body: @escaping @Sendable (SQLiteConnection) throws -> Answer) async throws -> Answer {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async { [readers, path] in

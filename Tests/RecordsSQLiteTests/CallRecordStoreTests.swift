@@ -70,6 +70,28 @@ struct CallRecordStoreTests {
     await again.close()
   }
 
+  @Test("records that share commits are all kept, and what was answered is seen by whoever reads meanwhile")
+  func gathered() async throws {
+    let file = try GatewayFile()
+    let store = try SQLiteGatewayStore.open(path: file.path, createIfMissing: true, gathers: true)
+    let ids = (0..<20).map { "c\($0)" }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for id in ids { group.addTask { try await store.keep(GatewayFile.record(id)) } }
+      group.addTask {
+        // Reads come while records wait for each other: each sees what was answered before.
+        for id in ids {
+          let call = CallID(unchecked: id)
+          try await store.keep(trace: [1], of: call, at: GatewayFile.now)
+          let trace = try await store.trace(of: call)
+          #expect(trace == [1])
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(Set(try await store.records(CallRecordQuery()).records.map(\.call.id.text)) == Set(ids))
+    await store.close()
+  }
+
   @Test("a record replaces the one with its id")
   func replace() async throws {
     let file = try GatewayFile()
