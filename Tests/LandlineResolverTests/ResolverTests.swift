@@ -76,10 +76,15 @@ struct ResolverTests {
     server.hold()
     server.forget()
     while server.asked.isEmpty { #expect(await Self.locate(resolver, uri) == ["udp 192.0.2.1:5060"]) }
-    // Asked once, and not waited for any more.
-    let start = ContinuousClock.now
-    for _ in 0..<100 { #expect(await Self.locate(resolver, uri) == ["udp 192.0.2.1:5060"]) }
-    #expect(ContinuousClock.now - start < .seconds(30))
+    // Asked once, and not waited for any more: each wait would last as long as an answer grows stale. A machine with other
+    // work may hold up some of the lookups itself.
+    var quick = 0
+    for _ in 0..<20 {
+      let start = ContinuousClock.now
+      #expect(await Self.locate(resolver, uri) == ["udp 192.0.2.1:5060"])
+      if ContinuousClock.now - start < .milliseconds(configuration.staleAfterMilliseconds) { quick += 1 }
+    }
+    #expect(quick >= 10)
     #expect(server.asked == ["A h.example.com"])
     server.letGo()
     while await Self.locate(resolver, uri) != ["udp 192.0.2.2:5060"] {}
