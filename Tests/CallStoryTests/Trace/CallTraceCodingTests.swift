@@ -10,6 +10,40 @@ struct CallTraceCodingTests {
     #expect(try CallTrace(trace.encoded()) == trace)
   }
 
+  @Test("Something in every place comes back")
+  func everyPlace() throws {
+    var trace = CallTrace(call: "A", startedAt: 7)
+    trace.dialogs = [.init(sipCallID: "x@host", side: .far, trunk: "carrier")]
+    trace.messages = [
+      .init(
+        at: 1, isSent: true, dialog: 0, transport: "tls", local: "[2001:db8::1]:5061", remote: "192.0.2.1:5061",
+        text: "INVITE \"ü\"\r\n\u{1}\u{7F}\\", bytes: 99, isRepeated: true)
+    ]
+    trace.lines = [.init(at: 2, isFromApp: true, type: "call", text: "phone", description: "v=0")]
+    trace.plans = [
+      .init(
+        at: 3, side: .near, codec: "opus", clockRate: 48_000, payloadType: 111, packetMilliseconds: 20,
+        security: "DTLS-SRTP", direction: "sendrecv", remote: "192.0.2.9:4000")
+    ]
+    func direction(_ number: Int64) -> CallTrace.Direction {
+      .init(
+        packets: number, bytes: number + 1, lost: -1, lossRate: 0.25, jitter: 1e-7, score: 4.5,
+        buffered: Double(number) + 0.5)
+    }
+    trace.seconds = [
+      .init(at: 4, side: LegID(2), received: direction(10), sent: direction(20), roundTrip: 12.75)
+    ]
+    trace.notes = CallTrace.Note.Kind.allCases.map { .init(at: 5, kind: $0, side: .far, text: "t") }
+    trace.trunks = [
+      "carrier": .init(
+        uri: "sip:carrier.example", codecs: ["PCMA", "opus"], encryption: "required", username: "u", fromUser: "caller",
+        assertsIdentity: true, dialFormat: "00", maximumCalls: 30)
+    ]
+    trace.omittedMessages = 8
+    trace.omittedLines = 9
+    #expect(try CallTrace(trace.encoded()) == trace)
+  }
+
   @Test("Damaged bytes are refused or read within the limits, and a story is told of what is read")
   func damaged() {
     let bytes = Scenario.answered.recorder.trace.encoded()
