@@ -228,8 +228,9 @@ int32_t landline_socket_open(const struct landline_socket_options *options, uint
   union address address;
   socklen_t length = write_address(&address, is_ipv4, options->high, options->low, options->port);
   socklen_t size = sizeof *granted;
-  if (bind(descriptor, &address.plain, length) || getsockname(descriptor, &address.plain, &length) ||
-      getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, granted, &size)) {
+  if (bind(descriptor, &address.plain, length) ||
+      (options->port == 0 && getsockname(descriptor, &address.plain, &length)) ||
+      (granted && getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, granted, &size))) {
     int error = errno;
     close(descriptor);
     return -error;
@@ -250,9 +251,17 @@ int32_t landline_poll_open(void) {
   return descriptor < 0 ? -errno : descriptor;
 }
 
-int32_t landline_poll_add(int32_t poll, int32_t descriptor, uint64_t tag) {
-  struct epoll_event event = {.events = EPOLLIN, .data.u64 = tag};
+static int32_t add(int32_t poll, int32_t descriptor, uint32_t events, uint64_t tag) {
+  struct epoll_event event = {.events = events, .data.u64 = tag};
   return epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) ? -errno : 0;
+}
+
+int32_t landline_poll_add(int32_t poll, int32_t descriptor, uint64_t tag) {
+  return add(poll, descriptor, EPOLLIN, tag);
+}
+
+int32_t landline_poll_add_wake(int32_t poll, int32_t wake, uint64_t tag) {
+  return add(poll, wake, EPOLLIN | EPOLLET, tag);
 }
 
 int32_t landline_poll_remove(int32_t poll, int32_t descriptor) {
@@ -300,18 +309,11 @@ int32_t landline_wake_open(void) {
 }
 
 void landline_wake(int32_t wake) {
-  // The counter cannot run full: it is cleared at each look, and a full one would wake as well.
+  // Nobody reads the counter: 2^64 wakes take longer than any machine runs.
   uint64_t one = 1;
   ssize_t written;
   do written = write(wake, &one, sizeof one);
   while (written < 0 && errno == EINTR);
-}
-
-void landline_wake_clear(int32_t wake) {
-  uint64_t count;
-  ssize_t taken;
-  do taken = read(wake, &count, sizeof count);
-  while (taken < 0 && errno == EINTR);
 }
 
 void landline_descriptor_close(int32_t descriptor) { (void)close(descriptor); }

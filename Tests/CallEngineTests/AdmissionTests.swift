@@ -11,35 +11,93 @@ struct AdmissionTests {
 
   private static func at(_ milliseconds: Int64) -> MonotonicInstant { MonotonicInstant(milliseconds: milliseconds) }
 
+  /// - Parameter processor: Milliseconds of processor time; as many as have passed where nothing is said.
+  @discardableResult
+  private static func look(
+    _ gate: inout AdmissionGate, _ delay: Int64, preparing: Int = 0, at milliseconds: Int64, processor: Int64? = nil
+  ) -> AdmissionGate.Change? {
+    gate.observe(
+      .init(delayMicroseconds: delay, processorMicroseconds: (processor ?? milliseconds) * 1000),
+      preparing: preparing, at: at(milliseconds))
+  }
+
+  /// A gate that found a delay that stood from 700 ms to 1,000 ms.
+  private static func closed(preparing: Int = 0) -> AdmissionGate {
+    var gate = AdmissionGate()
+    look(&gate, late, preparing: preparing, at: 700)
+    look(&gate, late, preparing: preparing, at: 1_000)
+    return gate
+  }
+
   @Test("at the limit itself nothing is late", arguments: [0, 19_999, 100_000] as [Int64])
   func limit(_ delay: Int64) {
     var gate = AdmissionGate()
     for step: Int64 in 0..<200 {
-      #expect(gate.observe(delayMicroseconds: delay, preparing: 1_000, at: Self.at(20 * step)) == nil)
+      #expect(Self.look(&gate, delay, preparing: 1_000, at: 20 * step) == nil)
     }
     #expect(gate.isOpen)
     #expect(gate.admits(preparing: 1_000_000))
   }
 
+  @Test("one late moment is no overload: it bounds what piles up until it is known better, and calm ends that")
+  func hiccup() {
+    var gate = AdmissionGate()
+    Self.look(&gate, 10 * Self.late, preparing: 30, at: 1_000)
+    #expect(gate.window == AdmissionGate.watchfulWindow)
+    // Late again and again, and in time between: no delay stands.
+    for step: Int64 in 0..<20 {
+      Self.look(&gate, 0, preparing: 30, at: 1_050 + 200 * step)
+      Self.look(&gate, Self.late, preparing: 30, at: 1_100 + 200 * step)
+      Self.look(&gate, Self.late, preparing: 30, at: 1_200 + 200 * step)
+    }
+    #expect(gate.window == AdmissionGate.watchfulWindow)
+    #expect(Self.look(&gate, 0, preparing: 30, at: 5_999) == nil)
+    #expect(!gate.isOpen)
+    #expect(Self.look(&gate, 0, preparing: 30, at: 6_000) == nil)
+    #expect(gate.isOpen)
+  }
+
+  @Test("what is being prepared already at the first late moment is not refused")
+  func watchful() {
+    var gate = AdmissionGate()
+    Self.look(&gate, Self.late, preparing: 400, at: 1_000)
+    #expect(gate.window == 400)
+  }
+
+  @Test("a process that others keep from running goes on as it is, however long that lasts")
+  func starved() {
+    var gate = AdmissionGate()
+    // A tenth of a processor.
+    for step: Int64 in 0..<300 {
+      Self.look(&gate, Self.late, preparing: 40, at: 20 * step, processor: 2 * step)
+    }
+    #expect(gate.window == AdmissionGate.watchfulWindow)
+    // Its share grows, and it is still late: now it is its own work.
+    for step: Int64 in 300..<330 {
+      Self.look(&gate, Self.late, preparing: 40, at: 20 * step, processor: 10 * step)
+    }
+    #expect(gate.window == AdmissionGate.narrowestWindow)
+  }
+
   @Test(
-    "one late moment leaves room for half of what is being prepared, and for a few always",
+    "a delay that stands leaves room for half of what is being prepared, and for a few always",
     arguments: [(0, 24), (47, 24), (49, 24), (50, 25), (400, 200)])
   func closing(_ preparing: Int, _ window: Int) {
-    var gate = AdmissionGate()
-    #expect(gate.observe(delayMicroseconds: Self.late, preparing: preparing, at: Self.at(1_000)) == nil)
+    var gate = Self.closed(preparing: preparing)
     #expect(gate.window == window)
     #expect(gate.admits(preparing: window - 1))
     #expect(!gate.admits(preparing: window))
+    #expect(Self.look(&gate, Self.late, at: 1_001) == nil)
   }
 
   @Test("each delay after the last one had time to show halves it")
   func halving() {
-    var gate = AdmissionGate()
+    var gate = Self.closed(preparing: 400)
     let steps: [(at: Int64, window: Int)] = [
       (0, 200), (50, 200), (199, 200), (200, 100), (350, 100), (400, 50), (900, 25),
     ]
     for step in steps + [(1_100, 24), (60_000, 24)] {
-      _ = gate.observe(delayMicroseconds: Self.late, preparing: 400, at: Self.at(1_000 + step.at))
+      Self.look(&gate, Self.late, preparing: 400, at: 1_000 + step.at)
       #expect(gate.window == step.window, "after \(step.at) ms")
     }
   }
@@ -48,37 +106,37 @@ struct AdmissionTests {
   func widening() {
     var gate = Self.closed()
     for step: Int64 in 1...10 {
-      _ = gate.observe(delayMicroseconds: 0, preparing: 7, at: Self.at(1_000 + 20 * step))
+      Self.look(&gate, 0, preparing: 7, at: 1_000 + 20 * step)
     }
     #expect(gate.window == 24, "there was room")
     for step: Int64 in 0..<40 {
       _ = gate.refuse(at: Self.at(1_200 + 10 * step))
-      _ = gate.observe(delayMicroseconds: 0, preparing: 100, at: Self.at(1_200 + 10 * step))
+      Self.look(&gate, 0, preparing: 100, at: 1_200 + 10 * step)
     }
     #expect(gate.window == 44, "one in 20 ms")
-    _ = gate.observe(delayMicroseconds: Self.late, preparing: 44, at: Self.at(1_700))
+    Self.look(&gate, Self.late, preparing: 44, at: 1_700)
     #expect(gate.window == 24)
   }
 
   @Test("it is gone when nothing was late and nobody refused for a second, and tells what it cost")
   func opening() {
     var gate = Self.closed()
-    _ = gate.observe(delayMicroseconds: Self.late, preparing: 0, at: Self.at(2_000))
+    Self.look(&gate, Self.late, preparing: 0, at: 2_000)
     _ = gate.refuse(at: Self.at(2_500))
     #expect(
-      gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(2_510))
+      Self.look(&gate, 0, preparing: 0, at: 2_510)
         == .began(window: AdmissionGate.narrowestWindow))
     _ = gate.refuse(at: Self.at(2_600))
-    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(3_599)) == nil)
+    #expect(Self.look(&gate, 0, preparing: 0, at: 3_599) == nil)
     #expect(!gate.isOpen)
     #expect(
-      gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(3_600))
+      Self.look(&gate, 0, preparing: 0, at: 3_600)
         == .ended(afterMicroseconds: 2_600_000, refusals: 2))
     #expect(gate.isOpen)
     #expect(gate.refusals == 2)
     // One that nobody felt is not spoken of.
-    _ = gate.observe(delayMicroseconds: Self.late, preparing: 0, at: Self.at(5_000))
-    #expect(gate.observe(delayMicroseconds: 0, preparing: 0, at: Self.at(6_000)) == nil)
+    Self.look(&gate, Self.late, preparing: 0, at: 5_000)
+    #expect(Self.look(&gate, 0, preparing: 0, at: 6_000) == nil)
     #expect(gate.isOpen)
   }
 
@@ -130,8 +188,7 @@ struct AdmissionTests {
         }
       }
       if now >= tick {
-        _ = gate.observe(
-          delayMicroseconds: Int64(now - tick) * 1000, preparing: preparing, at: Self.at(Int64(now)))
+        Self.look(&gate, Int64(now - tick) * 1000, preparing: preparing, at: Int64(now))
         tick = now + 20
       }
       if now == start { now += 1 }
@@ -139,12 +196,6 @@ struct AdmissionTests {
     #expect(answered >= 9 * capacity, "\(answered) of \(10 * capacity)")
     #expect(slowest <= 1_000, "the slowest took \(slowest) ms")
     #expect(gate.refusals >= (factor - 2) * 10 * capacity)
-  }
-
-  private static func closed() -> AdmissionGate {
-    var gate = AdmissionGate()
-    _ = gate.observe(delayMicroseconds: late, preparing: 0, at: at(1_000))
-    return gate
   }
 
   // MARK: In an engine
@@ -159,7 +210,7 @@ struct AdmissionTests {
   /// As many calls as are taken in an overload, which wait for their holds.
   private static func overload(_ bench: Bench) -> [CallID] {
     bench.ledger = .silent
-    bench.feed(.waited(microseconds: late))
+    bench.overload()
     return (0..<AdmissionGate.narrowestWindow).compactMap { _ in
       let number = bench.request(
         .call(PlaceCall(kind: .phone, target: Scene.phone, headers: [], offer: Scene.appOffer())))
@@ -193,7 +244,7 @@ struct AdmissionTests {
     #expect(bench.invites.count == 1)
     #expect(bench.engine.call(first) != nil, "a call that is up goes on")
     #expect(bench.engine.admission.refusals == 1)
-    bench.feed(.waited(microseconds: 0))
+    bench.look(delayMicroseconds: 0)
     #expect(Self.log(bench).count == 1)
     #expect(Self.log(bench).last?.hasPrefix("overload: ") == true)
     // One that is prepared makes room for another.
@@ -205,7 +256,7 @@ struct AdmissionTests {
     #expect(bench.asked.count == asked + 1)
     #expect(bench.engine.admission.refusals == 1)
     bench.pass(seconds: 1)
-    bench.feed(.waited(microseconds: 0))
+    bench.look(delayMicroseconds: 0)
     #expect(Self.log(bench).last?.contains("1 were refused") == true)
     bench.finish()
     #expect(bench.engine.preparing == 0)
@@ -254,6 +305,19 @@ struct AdmissionTests {
 }
 
 extension Bench {
+  /// Tells of something that came late, or in time.
+  fileprivate func look(delayMicroseconds: Int64) {
+    feed(.waited(.init(delayMicroseconds: delayMicroseconds, processorMicroseconds: now.microseconds)))
+  }
+
+  /// Lets a delay stand until the gate is as narrow as it gets.
+  fileprivate func overload() {
+    while engine.admission.window != AdmissionGate.narrowestWindow {
+      look(delayMicroseconds: AdmissionGate.lateMicroseconds + 1)
+      pass(milliseconds: 20)
+    }
+  }
+
   fileprivate func refusal(of number: RequestNumber) -> CallFailure? {
     for event in events { if case .refused(number, let failure) = event { return failure } }
     return nil

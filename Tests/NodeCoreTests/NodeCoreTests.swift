@@ -211,10 +211,7 @@ struct NodeCoreTests {
     try stage.register()
     stage.call()
     try stage.answerPayer()
-    for _ in 0..<100 {
-      stage.feed(.waited(microseconds: 10_000_000))
-    }
-    #expect(!stage.core.admission.isOpen)
+    stage.overload()
     let before = stage.effects.count
     for _ in 0..<50 { stage.call() }
     let after = stage.effects.dropFirst(before)

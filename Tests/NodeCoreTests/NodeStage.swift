@@ -74,6 +74,15 @@ final class NodeStage {
 
   // MARK: Inputs
 
+  /// Lets a delay stand until as few calls are let in as ever.
+  func overload() {
+    for _ in 0..<100 where core.admission.window != AdmissionGate.narrowestWindow {
+      feed(.waited(.init(delayMicroseconds: 10_000_000, processorMicroseconds: now.microseconds)))
+      now = now.advanced(byMilliseconds: 20)
+    }
+    #expect(core.admission.window == AdmissionGate.narrowestWindow)
+  }
+
   func feed(_ input: NodeInput) {
     last = []
     core.handle(input, at: NodeTime(now: now, clock: Instant(seconds: 1_795_000_000)), into: &last)

@@ -71,8 +71,8 @@ struct landline_socket_options {
 };
 
 /// Opens and binds; neither blocks nor is inherited. An IPv6 socket takes IPv6 only.
-/// @param port set to the port that it is bound to.
-/// @param granted set to the bytes that the kernel holds for receiving, its own use included.
+/// @param port set to the port that it is bound to; only one that the system chose is asked for.
+/// @param granted set to the bytes that the kernel holds for receiving, its own use included; may be null.
 /// @return the descriptor; -errno after an error.
 int32_t landline_socket_open(const struct landline_socket_options *options, uint16_t *port, int32_t *granted);
 
@@ -84,6 +84,8 @@ int32_t landline_socket_discard(int32_t socket, int32_t limit);
 int32_t landline_poll_open(void);
 /// Tells of input with `tag`, as long as there is some. @return 0; -errno after an error.
 int32_t landline_poll_add(int32_t poll, int32_t descriptor, uint64_t tag);
+/// Tells of each landline_wake once, with `tag`: what it counts need not be read. @return 0; -errno after an error.
+int32_t landline_poll_add_wake(int32_t poll, int32_t wake, uint64_t tag);
 int32_t landline_poll_remove(int32_t poll, int32_t descriptor);
 
 /// What epoll_wait(2) fills.
@@ -99,7 +101,6 @@ uint64_t landline_poll_tag(const struct landline_poll_events *events, int32_t in
 /// eventfd(2). @return the descriptor; -errno after an error.
 int32_t landline_wake_open(void);
 void landline_wake(int32_t wake);
-void landline_wake_clear(int32_t wake);
 
 /// Sleeps until a nanosecond of CLOCK_MONOTONIC; earlier when a signal comes.
 void landline_sleep_until(int64_t nanoseconds);

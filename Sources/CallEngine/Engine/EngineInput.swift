@@ -36,8 +36,8 @@ public enum EngineInput: Sendable {
   indirect case configure(EngineConfiguration)
   /// No new calls; those that are up go on.
   case drain
-  /// How long something that came in waited, in microseconds: ``AdmissionGate`` decides by it.
-  case waited(microseconds: Int64)
+  /// How long something that came in waited: ``AdmissionGate`` decides by it.
+  case waited(AdmissionGate.Observation)
 }
 
 /// Who asks for a call, and who pays.

@@ -177,12 +177,12 @@ public final class CallEngine {
       context.configuration = configuration
       context.loadTrunks()
     case .drain: isDraining = true
-    case .waited(let microseconds): observe(microseconds)
+    case .waited(let observation): observe(observation)
     }
   }
 
-  private func observe(_ microseconds: Int64) {
-    switch admission.observe(delayMicroseconds: microseconds, preparing: preparing, at: context.now) {
+  private func observe(_ observation: AdmissionGate.Observation) {
+    switch admission.observe(observation, preparing: preparing, at: context.now) {
     case nil: break
     case .began(let window):
       context.log(

@@ -44,7 +44,8 @@ final class HubMedia {
 
   func call(of bridge: MediaBridge.Identifier) -> CallID? { calls[bridge] }
 
-  /// Reserves ports, opens the bridge, and answers on the hub's loop.
+  /// Reserves ports, opens the bridge, and answers on the hub's loop. As for ``perform(_:for:)``, the media threads hear of
+  /// it at the next ``wake()``.
   func prepare(
     _ call: CallID, _ needs: MediaNeeds,
     answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
@@ -72,7 +73,8 @@ final class HubMedia {
     let credentials = needs.legs.values.contains(.app) ? ICECredentials(draw: { random.next() }) : nil
     entries[call]?.credentials = credentials
     let material = Material(
-      bridge: bridge, legs: needs.legs.mapValues { Way(port: $0, stream: stream(), keys: keyMaterial()) },
+      bridge: bridge,
+      legs: needs.legs.mapValues { Way(port: $0, stream: stream(), keys: $0 == .trunk ? keyMaterial() : []) },
       certificate: certificate, apps: loop.appPorts, credentials: credentials)
     Self.reserve(trunks, [:], material, on: loop, reply: reply)
   }
@@ -106,7 +108,7 @@ final class HubMedia {
     reply: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
     guard let leg = legs.first else { return open(reserved, material, on: loop, reply: reply) }
-    let isTaken = loop.reserveTrunkPorts(for: material.bridge, leg) { result in
+    let isTaken = loop.reserveTrunkPorts(for: material.bridge, leg, wakes: false) { result in
       switch result {
       case .success(let ports):
         var reserved = reserved
@@ -179,34 +181,38 @@ final class HubMedia {
     }
   }
 
-  /// Carries an order out. One for a call that has ended meanwhile changes nothing.
+  /// Carries an order out, at the next ``wake()``. One for a call that has ended meanwhile changes nothing.
   func perform(_ order: MediaOrder, for call: CallID) {
     guard let entry = entries[call] else { return }
     let loop = loops[entry.loop]
     switch order {
     case .close:
       entries[call]?.isClosing = true
-      loop.close(entry.bridge)
+      loop.close(entry.bridge, wakes: false)
     case .restartICE(let leg, let credentials):
-      countRefusal(unless: loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg), call)
-      countRefusal(unless: loop.apply(.restartICE(leg, credentials), to: entry.bridge), call)
-    case .plan(let leg, let plan):
-      countRefusal(unless: loop.apply(.plan(leg, plan), to: entry.bridge), call)
+      countRefusal(
+        unless: loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg, wakes: false), call)
+      apply(.restartICE(leg, credentials), to: entry, call)
+    case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
     case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
-      countRefusal(
-        unless: loop.apply(
-          .sendDigits(
-            leg, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
-          to: entry.bridge), call)
-    case .mute(let leg, let isMuted): countRefusal(unless: loop.apply(.mute(leg, isMuted), to: entry.bridge), call)
+      apply(
+        .sendDigits(leg, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
+        to: entry, call)
+    case .mute(let leg, let isMuted): apply(.mute(leg, isMuted), to: entry, call)
     case .say(let leg, let announcements):
-      countRefusal(
-        unless: loop.apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry.bridge), call)
-    case .ring(let leg): countRefusal(unless: loop.apply(.playTones(leg, [.ringback(.europe)]), to: entry.bridge), call)
-    case .stopPlaying(let leg): countRefusal(unless: loop.apply(.stopPlaying(leg), to: entry.bridge), call)
+      apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry, call)
+    case .ring(let leg): apply(.playTones(leg, [.ringback(.europe)]), to: entry, call)
+    case .stopPlaying(let leg): apply(.stopPlaying(leg), to: entry, call)
     }
   }
+
+  private func apply(_ command: MediaCommand, to entry: Entry, _ call: CallID) {
+    countRefusal(unless: loops[entry.loop].apply(command, to: entry.bridge, wakes: false), call)
+  }
+
+  /// At the end of a turn: the threads hear of everything that it asked of them at once.
+  func wake() { for loop in loops { loop.wake() } }
 
   /// The bridge has told its last: nothing is left of it.
   func forget(_ bridge: MediaBridge.Identifier) {

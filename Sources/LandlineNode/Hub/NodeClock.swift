@@ -1,3 +1,4 @@
+package import CallEngine
 package import CallModel
 import Foundation
 package import NodeCore
@@ -15,6 +16,15 @@ package enum NodeClock {
 
   package static func wallClock() -> Instant {
     Instant(milliseconds: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))
+  }
+
+  /// A delay, and the processor time of this process as it is now.
+  package static func observation(delayMicroseconds: Int64) -> AdmissionGate.Observation {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return AdmissionGate.Observation(
+      delayMicroseconds: delayMicroseconds,
+      processorMicroseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
   package static func time() -> NodeTime { NodeTime(now: now(), unixMicroseconds: unixMicroseconds()) }

@@ -20,7 +20,7 @@ extension NodeLoop {
       return max(longest, now.microseconds(since: arrival))
     }
     // That none of them waited tells nothing.
-    if waited > AdmissionGate.lateMicroseconds { handle(.waited(microseconds: waited)) }
+    if waited > AdmissionGate.lateMicroseconds { handle(.waited(NodeClock.observation(delayMicroseconds: waited))) }
     for entry in entries { handle(entry) }
   }
 

@@ -117,6 +117,7 @@ final class NodeLoop {
     }
     inputs.removeAll(keepingCapacity: true)
     isRunning = false
+    media.wake()
     transports.flush()
     schedule()
     startTicking()
@@ -141,7 +142,7 @@ final class NodeLoop {
       rungAt = rungAt ?? now
       inbox.bell.ring()
       meter.late(microseconds: late)
-      handle(.waited(microseconds: late), isNews: false)
+      handle(.waited(NodeClock.observation(delayMicroseconds: late)), isNews: false)
     }
   }
 

@@ -3,19 +3,21 @@ package import CallModel
 import Glibc
 import Synchronization
 
-/// Commands from other threads to one loop. The loop takes the lock only when there are some.
+/// Commands from other threads to one loop. The loop takes the lock only when there are some, and is woken only when it
+/// waits.
 package final class LoopMailbox<Command: Sendable>: Sendable {
   private struct State {
     var commands: [Command] = []
-    /// Negative: the loop has ended.
-    var wake: Int32
+    var isClosed = false
     var refused: UInt64 = 0
   }
 
   private let state: Mutex<State>
   private let capacity: Int
   private let hasCommands = Atomic(false)
-  /// What the loop waits on. Valid until ``close()``.
+  /// Whether the loop waits, or is about to, and nobody has woken it yet.
+  private let isAsleep = Atomic(false)
+  /// What the loop waits on, edge-triggered: it is never read. Valid for the life of the mailbox.
   package let descriptor: Int32
 
   package init(capacity: Int) throws(InvalidValue) {
@@ -25,28 +27,49 @@ package final class LoopMailbox<Command: Sendable>: Sendable {
       throw .media(
         "media.descriptors", "no event descriptor: \(reason(-descriptor))", accepted: "a higher limit of open files")
     }
-    state = Mutex(State(wake: descriptor))
+    state = Mutex(State())
   }
 
-  deinit { _ = close() }
+  deinit { landline_descriptor_close(descriptor) }
 
-  /// - Parameter isAlwaysTaken: for what ends something. There can be no more of those than of what was begun.
+  /// - Parameters:
+  ///   - isAlwaysTaken: for what ends something. There can be no more of those than of what was begun.
+  ///   - wakes: `false` where the sender has more, and calls ``wake()`` after the last.
   /// - Returns: `false` when there is no room or the loop has ended.
-  package func post(_ command: Command, isAlwaysTaken: Bool = false) -> Bool {
-    state.withLock { state in
-      guard state.wake >= 0 else { return false }
+  package func post(_ command: Command, isAlwaysTaken: Bool = false, wakes: Bool = true) -> Bool {
+    let isTaken = state.withLock { state in
+      guard !state.isClosed else { return false }
       guard isAlwaysTaken || state.commands.count < capacity else {
         state.refused += 1
         return false
       }
       state.commands.append(command)
-      if state.commands.count == 1 {
-        hasCommands.store(true, ordering: .sequentiallyConsistent)
-        landline_wake(state.wake)
-      }
+      if state.commands.count == 1 { hasCommands.store(true, ordering: .sequentiallyConsistent) }
       return true
     }
+    // Outside the lock, which the loop takes first of all.
+    if isTaken, wakes { wake() }
+    return isTaken
   }
+
+  /// Wakes the loop if there are commands and it sleeps.
+  package func wake() {
+    guard isWaiting, isAsleep.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    landline_wake(descriptor)
+  }
+
+  /// The loop is about to wait: from now on it has to be woken.
+  /// - Returns: `false` when there are commands already, and it must not wait.
+  package func willSleep() -> Bool {
+    // In this order, and the sender looks in the other one: at least one of the two sees the other.
+    isAsleep.store(true, ordering: .sequentiallyConsistent)
+    guard isWaiting else { return true }
+    didWake()
+    return false
+  }
+
+  /// The loop waits no longer: it looks at ``isWaiting`` before it waits again.
+  package func didWake() { isAsleep.store(false, ordering: .sequentiallyConsistent) }
 
   /// Whether there are commands, without the lock.
   package var isWaiting: Bool { hasCommands.load(ordering: .sequentiallyConsistent) }
@@ -54,8 +77,6 @@ package final class LoopMailbox<Command: Sendable>: Sendable {
   /// Moves all commands, in order, into an empty array, whose room is used for the next ones.
   package func drain(into commands: inout [Command]) {
     state.withLock { state in
-      // Inside the lock: a wake that outlived its command would keep the loop awake for ever.
-      landline_wake_clear(descriptor)
       swap(&state.commands, &commands)
       hasCommands.store(false, ordering: .sequentiallyConsistent)
     }
@@ -67,9 +88,7 @@ package final class LoopMailbox<Command: Sendable>: Sendable {
   /// - Returns: What was waiting.
   package func close() -> [Command] {
     state.withLock { state in
-      guard state.wake >= 0 else { return [] }
-      landline_descriptor_close(state.wake)
-      state.wake = -1
+      state.isClosed = true
       defer { state.commands = [] }
       return state.commands
     }

@@ -18,13 +18,17 @@ package final class LoopThread<Bridge: LoopBridge>: Sendable {
 
   deinit { _ = mailbox.post(.shutDown { _ in }, isAlwaysTaken: true) }
 
+  /// - Parameter wakes: `false` where the sender has more, and calls ``wake()`` after the last.
   /// - Returns: `false` when too many commands wait, or the loop has ended; then nothing is replied.
-  package func post(_ command: LoopCommand<Bridge>) -> Bool {
+  package func post(_ command: LoopCommand<Bridge>, wakes: Bool = true) -> Bool {
     switch command {
-    case .close, .releaseTrunkPorts, .apply(_, .close), .shutDown: mailbox.post(command, isAlwaysTaken: true)
-    case .reserveTrunkPorts, .open, .route, .apply, .work, .inspect: mailbox.post(command)
+    case .close, .releaseTrunkPorts, .apply(_, .close), .shutDown:
+      mailbox.post(command, isAlwaysTaken: true, wakes: wakes)
+    case .reserveTrunkPorts, .open, .route, .apply, .work, .inspect: mailbox.post(command, wakes: wakes)
     }
   }
+
+  package func wake() { mailbox.wake() }
 }
 
 /// Runs `body` once on a new thread, which has it for itself from then on: what it holds may be bound to one thread.

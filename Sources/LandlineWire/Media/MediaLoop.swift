@@ -12,6 +12,8 @@ extension MediaBridge: LoopBridge {
 /// All a call holds here is noted under its bridge's identifier, and ``close(_:)`` gives it back, whatever had been done:
 /// reserved, routed, opened. ``MediaEvent/closed`` then comes once, as the last of its events.
 ///
+/// Whoever gives several commands in a row passes `wakes: false` and calls ``wake()`` after the last.
+///
 /// Methods that return `Bool` return `false` when ``MediaLoopConfiguration/waitingCommands`` are waiting or the loop has
 /// ended: the command is not carried out and its reply is not called. Replies are called on the media thread, which they
 /// must leave at once.
@@ -47,9 +49,10 @@ public final class MediaLoop: Sendable {
   ///   - control: Whether RTCP gets a port of its own.
   public func reserveTrunkPorts(
     for identifier: MediaBridge.Identifier, _ leg: LegID, interface: Int = 0, control: Bool = true,
-    reply: @escaping Reply<TrunkPorts>
+    wakes: Bool = true, reply: @escaping Reply<TrunkPorts>
   ) -> Bool {
-    thread.post(.reserveTrunkPorts(identifier, leg, interface: interface, control: control, reply: reply))
+    thread.post(
+      .reserveTrunkPorts(identifier, leg, interface: interface, control: control, reply: reply), wakes: wakes)
   }
 
   /// Gives ports back before the call ends: those of an attempt that failed. Always taken while the loop runs.
@@ -81,18 +84,25 @@ public final class MediaLoop: Sendable {
   }
 
   /// STUN for this user fragment of ours goes to the leg. Before its offer or answer leaves.
-  public func route(userFragment: String, to identifier: MediaBridge.Identifier, _ leg: LegID) -> Bool {
-    thread.post(.route(identifier, leg, userFragment: userFragment))
+  public func route(userFragment: String, to identifier: MediaBridge.Identifier, _ leg: LegID, wakes: Bool = true)
+    -> Bool
+  {
+    thread.post(.route(identifier, leg, userFragment: userFragment), wakes: wakes)
   }
 
   /// Tells a bridge; a call that has ended meanwhile is no error.
-  public func apply(_ command: MediaCommand, to identifier: MediaBridge.Identifier) -> Bool {
-    thread.post(.apply(identifier, command))
+  public func apply(_ command: MediaCommand, to identifier: MediaBridge.Identifier, wakes: Bool = true) -> Bool {
+    thread.post(.apply(identifier, command), wakes: wakes)
   }
 
   /// Ends a call and gives back what it holds. Always taken while the loop runs.
   @discardableResult
-  public func close(_ identifier: MediaBridge.Identifier) -> Bool { thread.post(.close(identifier)) }
+  public func close(_ identifier: MediaBridge.Identifier, wakes: Bool = true) -> Bool {
+    thread.post(.close(identifier), wakes: wakes)
+  }
+
+  /// Wakes the thread where commands wait that were given with `wakes: false`.
+  public func wake() { thread.wake() }
 
   /// What the loop has done, and what it holds.
   public func inspect(_ reply: @escaping @Sendable (MediaLoopStatistics, MediaLoopHoldings) -> Void) -> Bool {

@@ -11,13 +11,16 @@ extension MediaShard {
       maximumTick: configuration.maximumTickMicroseconds, at: Self.microseconds(),
       processor: landline_thread_nanoseconds() / 1000)
     while finish == nil {
-      let ready = landline_poll_wait(poll, pollEvents, waitNanoseconds())
+      let ready = landline_poll_wait(poll, pollEvents, mailbox.willSleep() ? waitNanoseconds() : 0)
+      mailbox.didWake()
       let start = Self.microseconds()
       counters.wakeUps += 1
       // An error here can only be a mistake of ours; it shall not take a whole processor.
       if ready < 0 { landline_sleep_until((start + 1000) * 1000) }
       if mailbox.isWaiting { performCommands(at: start) }
       var isMore = ready == Self.pollSize
+      // Commands alone gather no packets: the next one need not wait for the beat.
+      let isCommandOnly = ready == 1 && landline_poll_tag(pollEvents, 0) == TrunkSockets.mailboxTag
       for index in 0..<max(ready, 0) {
         let tag = landline_poll_tag(pollEvents, index)
         if tag < UInt64(apps.count) {
@@ -32,7 +35,7 @@ extension MediaShard {
       deliverEvents()
       if pace.isDue(at: now) { pace.measure(at: now, processor: landline_thread_nanoseconds() / 1000) }
       // What this turn left over does not wait for the beat.
-      if pace.tick > 0, !isMore, finish == nil { landline_sleep_until((start + pace.tick) * 1000) }
+      if pace.tick > 0, !isMore, !isCommandOnly, finish == nil { landline_sleep_until((start + pace.tick) * 1000) }
     }
     shutDown()
   }

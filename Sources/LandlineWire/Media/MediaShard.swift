@@ -80,7 +80,7 @@ package final class MediaShard<Bridge: LoopBridge> {
     do throws(InvalidValue) {
       poll = try Self.checked(landline_poll_open(), "media.descriptors")
       opened.append(poll)
-      try Self.check(landline_poll_add(poll, mailbox.descriptor, TrunkSockets.mailboxTag), "media.descriptors")
+      try Self.check(landline_poll_add_wake(poll, mailbox.descriptor, TrunkSockets.mailboxTag), "media.descriptors")
       var apps: [AppSocket] = []
       for (index, interface) in configuration.app.enumerated() {
         let socket = try Self.open(interface, number: index, configuration)

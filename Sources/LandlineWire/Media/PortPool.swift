@@ -113,8 +113,7 @@ package struct PortPool {
     var options = options
     options.port = port
     var bound: UInt16 = 0
-    var granted: Int32 = 0
-    let descriptor = landline_socket_open(&options, &bound, &granted)
+    let descriptor = landline_socket_open(&options, &bound, nil)
     if descriptor >= 0 {
       if !DescriptorReserve.holds(descriptor) { return .success(descriptor) }
       landline_descriptor_close(descriptor)

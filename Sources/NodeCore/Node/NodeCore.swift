@@ -118,7 +118,7 @@ package final class NodeCore {
       run(.door(.drain))
       run(.engine(.drain))
     case .endSessions: run(.door(.shutDown))
-    case .waited(let microseconds): run(.engine(.waited(microseconds: microseconds)))
+    case .waited(let observation): run(.engine(.waited(observation)))
     }
   }
 

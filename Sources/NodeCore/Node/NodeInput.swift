@@ -41,7 +41,7 @@ package enum NodeInput: Sendable {
   /// Every session ends.
   case endSessions
   /// How long something that came in waited: what calls are refused by when there is too much to do.
-  case waited(microseconds: Int64)
+  case waited(AdmissionGate.Observation)
 }
 
 /// Why the prices of an account cannot be read, for the log.
