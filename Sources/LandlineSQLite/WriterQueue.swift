@@ -21,6 +21,8 @@ package final class WriterQueue<Job: WriterJob>: Sendable {
     var weight = 0
     /// Jobs that cannot wait.
     var urgent = 0
+    /// Whether the writer does a group that it has not answered yet.
+    var isWriting = false
     /// Until when the writer waits for more jobs; nil while none is there, or one cannot wait.
     var gathersUntil: DispatchTime?
     /// Operations of a full group, as the writer says them.
@@ -64,14 +66,15 @@ package final class WriterQueue<Job: WriterJob>: Sendable {
     if let refusal { job.refuse(refusal) } else if isAwaited { arrival.signal() }
   }
 
-  /// Whether a job waits for the writer.
-  package var isWaiting: Bool { state.withLock { !$0.jobs.isEmpty } }
+  /// Whether a job is not answered yet: it waits for the writer, or is being done.
+  package var isWaiting: Bool { state.withLock { !$0.jobs.isEmpty || $0.isWriting } }
 
   /// Waits for work and removes up to `limit` operations of it, at least one job; `nil` once closed and empty.
   package func nextGroup(limit: Int) -> [Job]? {
     while true {
       let (group, isDone, gathersUntil): ([Job], Bool, DispatchTime?) = state.withLock { state in
         state.groupLimit = limit
+        state.isWriting = false
         guard !state.jobs.isEmpty else { return ([], state.isClosed, nil) }
         if let end = gathers(&state) { return ([], false, end) }
         var count = 0
@@ -86,6 +89,7 @@ package final class WriterQueue<Job: WriterJob>: Sendable {
         state.jobs.removeFirst(count)
         state.weight -= weight
         state.urgent -= group.count { !$0.canWait }
+        state.isWriting = true
         return (group, false, nil)
       }
       if !group.isEmpty { return group }

@@ -7,9 +7,9 @@ import LedgerCore
 
 extension SQLiteGatewayStore: CallRecordStore {
   /// Kept as JSON, with what queries ask for in columns beside it; a record of the same call is replaced.
-  public func keep(_ record: CallRecord) async throws {
-    let document = CallRecordDocument(record).text
-    try await change(canWait: true) { connection in
+  public func submit(_ record: CallRecord, _ completion: @escaping @Sendable ((any Error)?) -> Void) {
+    submit(canWait: true, completion) { connection in
+      let document = CallRecordDocument(record).text
       try connection.statement(
         """
         INSERT INTO call_record(id, environment, account, destination, cause, started_at, ended_at, document)
@@ -26,11 +26,13 @@ extension SQLiteGatewayStore: CallRecordStore {
   }
 
   /// New figures replace those of the same name; the record of the call may come later, or be there already.
-  public func add(_ statistics: [String: Double], to call: CallID) async throws {
+  public func submit(
+    _ statistics: [String: Double], to call: CallID, _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
     let added = CallStatistics.bounded(statistics)
-    guard !added.isEmpty else { return }
+    guard !added.isEmpty else { return completion(nil) }
     let now = clock().milliseconds
-    try await change { connection in
+    submit(completion) { connection in
       let kept = try SQLiteGatewayStore.statistics(of: call.text, connection)
       let all = CallStatistics.bounded(kept.merging(added) { _, new in new })
       let document = String(decoding: try JSONEncoder().encode(all), as: UTF8.self)
@@ -198,10 +200,14 @@ public struct EnvironmentCallRecords: CallRecordStore {
   public let environment: String
 
   /// The record goes under the environment that it names itself.
-  public func keep(_ record: CallRecord) async throws { try await store.keep(record) }
+  public func submit(_ record: CallRecord, _ completion: @escaping @Sendable ((any Error)?) -> Void) {
+    store.submit(record, completion)
+  }
   /// By the call alone: figures of a call are kept apart from its record, which names the environment.
-  public func add(_ statistics: [String: Double], to call: CallID) async throws {
-    try await store.add(statistics, to: call)
+  public func submit(
+    _ statistics: [String: Double], to call: CallID, _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    store.submit(statistics, to: call, completion)
   }
   /// `nil` also for a call of another environment.
   public func record(_ call: CallID) async throws -> CallRecord? {

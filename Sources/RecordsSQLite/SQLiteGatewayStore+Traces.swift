@@ -4,14 +4,17 @@ import LandlineSQLite
 
 extension SQLiteGatewayStore: CallTraceStore {
   /// Replaces what is kept of the same call; `at` is what ``dropTraces(before:)`` goes by.
-  public func keep(trace: [UInt8], of call: CallID, at: Instant) async throws {
-    try await change(canWait: true) { connection in
+  public func submit(
+    _ trace: @escaping @Sendable () -> [UInt8], of call: CallID, at: Instant,
+    _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    submit(canWait: true, completion) { connection in
       try connection.statement(
         """
         INSERT INTO call_trace(call, at, document) VALUES($1, $2, $3)
         ON CONFLICT(call) DO UPDATE SET at = excluded.at, document = excluded.document
         """
-      ).bind(1, call.text).bind(2, at.milliseconds).bind(3, trace).run()
+      ).bind(1, call.text).bind(2, at.milliseconds).bind(3, trace()).run()
     }
   }
 

@@ -48,7 +48,8 @@ public final class SQLiteGatewayStore: Sendable {
         throw LedgerUnavailable(.missing, "there is no gateway's store at \(path)")
       }
       try GatewaySchema.schema.checkSize(path: path)
-      let connection = try SQLiteConnection(path: path, mode: createIfMissing ? .create : .readWrite)
+      let connection = try SQLiteConnection(
+        path: path, mode: createIfMissing ? .create : .readWrite, gathersWrites: true)
       // Before the first write: somebody else's database is left as it was found.
       try GatewaySchema.schema.checkedVersion(connection, path: path)
       // SQLite gives its log and its shared memory the mode of the file itself.
@@ -90,9 +91,8 @@ public final class SQLiteGatewayStore: Sendable {
   // MARK: Ways in
 
   /// Runs a change on the writer's thread and answers after its commit.
-  /// - Parameter canWait: it may wait ``GatewayWriter/gatherMilliseconds`` for others that share its commit.
   func change<Answer: Sendable>(
-    canWait: Bool = false, _ body: @escaping @Sendable (SQLiteConnection) throws -> Answer
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Answer
   ) async throws -> Answer {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Answer, any Error>) in
       queue.append(
@@ -100,8 +100,24 @@ public final class SQLiteGatewayStore: Sendable {
           apply: { connection in
             let answer = try body(connection)
             return { continuation.resume(returning: answer) }
-          }, fail: { continuation.resume(throwing: $0) }, canWait: canWait))
+          }, fail: { continuation.resume(throwing: $0) }, canWait: false))
     }
+  }
+
+  /// Hands a change to the writer's thread.
+  /// - Parameters:
+  ///   - canWait: it may wait ``GatewayWriter/gatherMilliseconds`` for others that share its commit.
+  ///   - completion: called once, after the commit or with what went wrong.
+  func submit(
+    canWait: Bool = false, _ completion: @escaping @Sendable ((any Error)?) -> Void,
+    _ body: @escaping @Sendable (SQLiteConnection) throws -> Void
+  ) {
+    queue.append(
+      GatewayJob(
+        apply: { connection in
+          try body(connection)
+          return { completion(nil) }
+        }, fail: completion, canWait: canWait))
   }
 
   /// As ``read(_:)``, with all that was kept before: what waits for others is written first.

@@ -155,7 +155,6 @@ public final class CallHub: Sendable {
       receiver.loop = bound.value
       return bound.value.start(hub)
     }.get()
-    records.start()
     let measuring = Task { [weak hub] in
       while !Task.isCancelled {
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
@@ -253,11 +252,7 @@ public final class CallHub: Sendable {
     try await wire.reloadCertificates(tlsClients: tlsClients)
   }
 
-  func keep(_ entry: RecordLine.Entry, in store: any CallRecordStore) { records.submit(entry, store) }
-
-  func keep(_ trace: CallTrace, of call: CallID, in store: any CallTraceStore) {
-    records.submit(.trace(trace, call, store), nil)
-  }
+  func keep(_ entry: RecordLine.Entry) { records.submit(entry) }
 
   /// Tells of refused proofs of apps from now on: they count as requests of their hosts, as those over HTTP do.
   package func onRefusedProof(_ refusedProof: @escaping @Sendable (SIPHost) -> Void) {

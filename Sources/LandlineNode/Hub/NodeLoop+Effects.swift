@@ -62,9 +62,9 @@ extension NodeLoop {
       for watcher in watchers.values { watcher.yield(snapshot) }
     case .record(let record):
       meter.ended(record)
-      if let store = environments[record.call.environment]?.stores.records { hub?.keep(.record(record), in: store) }
+      if let store = environments[record.call.environment]?.stores.records { hub?.keep(.record(record, store)) }
     case .statistics(let call, let environment, let figures):
-      if let store = environments[environment]?.stores.records { hub?.keep(.statistics(figures, call), in: store) }
+      if let store = environments[environment]?.stores.records { hub?.keep(.statistics(figures, call, store)) }
     case .keepTrace(let call, let isLast):
       storeTrace(call)
       if isLast { traces?.forget(call) }
@@ -107,7 +107,7 @@ extension NodeLoop {
     guard configuration.keepsTraces, let (environment, trace) = traces?.toKeep(call),
       let store = environments[environment]?.stores.traces
     else { return }
-    hub?.keep(trace, of: call, in: store)
+    hub?.keep(.trace(trace, call, store))
   }
 
   private func log(_ entry: NodeLogEntry) {

@@ -103,8 +103,13 @@ final class FakeRecords: CallRecordStore {
 
   init(_ records: [CallRecord] = []) { self.records.withLock { $0 = records } }
 
-  func keep(_ record: CallRecord) async throws { records.withLock { $0.append(record) } }
-  func add(_ statistics: [String: Double], to call: CallID) async throws {}
+  func submit(_ record: CallRecord, _ completion: @escaping @Sendable ((any Error)?) -> Void) {
+    records.withLock { $0.append(record) }
+    completion(nil)
+  }
+  func submit(
+    _ statistics: [String: Double], to call: CallID, _ completion: @escaping @Sendable ((any Error)?) -> Void
+  ) { completion(nil) }
   func record(_ call: CallID) async throws -> CallRecord? { records.withLock { $0.first { $0.call.id == call } } }
   func records(_ query: CallRecordQuery) async throws -> CallRecordPage {
     let found = records.withLock { $0.filter { query.account == nil || $0.call.account == query.account } }
