@@ -15,6 +15,14 @@ let ours: [SwiftSetting] = [
 /// to do than it saves.
 let expectations: [SwiftSetting] = ours + [.unsafeFlags(["-Onone"])]
 
+/// Swift's runtime and Foundation inside the executable: it runs where Swift is not installed, and starts sooner, since the
+/// system's loader has less to put together.
+let staticRuntime: [LinkerSetting] = [
+  .unsafeFlags(
+    ["-static-stdlib"]
+      + ["CoreFoundation", "_FoundationICU", "_FoundationCShims", "_FoundationCollections"].map { "-l\($0)" })
+]
+
 let package = Package(
   name: "landline",
   products: [
@@ -36,7 +44,9 @@ let package = Package(
   ],
   targets: [
     // C libraries, one module each, one importer each.
-    .systemLibrary(name: "CLandlineSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(
+      name: "CLandlineSQLite", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+      linkerSettings: [.linkedLibrary("sqlite3")]),
     .systemLibrary(name: "CLandlineCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLandlineCares", pkgConfig: "libcares", providers: [.apt(["libc-ares-dev"])]),
     .target(
@@ -225,7 +235,7 @@ let package = Package(
         "CallModel", "LandlineArguments", "LandlineConsole",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: ours),
+      swiftSettings: ours, linkerSettings: staticRuntime),
     // For those who work on the gateway; not installed with it.
     .executableTarget(
       name: "landline-lab",

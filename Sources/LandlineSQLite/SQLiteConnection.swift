@@ -72,8 +72,10 @@ package final class SQLiteConnection {
   }
 
   /// Opens a file; `create` makes one that its owner alone may read where there is none.
+  /// - Parameter gathersWrites: one write for each commit's part of the log. Only for a connection whose `synchronous` is
+  ///   FULL for all of its life.
   /// - Throws: ``SQLiteError``.
-  package init(path: String, mode: Mode) throws {
+  package init(path: String, mode: Mode, gathersWrites: Bool = false) throws {
     let flags: Int32 =
       switch mode {
       case .readOnly: SQLITE_OPEN_READONLY
@@ -83,7 +85,10 @@ package final class SQLiteConnection {
     _ = SQLiteConnection.isConfigured
     if mode == .create { SQLiteConnection.makeForOwner(path) }
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let allFlags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let code =
+      gathersWrites
+      ? landline_sqlite3_open_gathering(path, &opened, allFlags) : sqlite3_open_v2(path, &opened, allFlags, nil)
     guard let opened, code == SQLITE_OK else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       // SQLite tries again for reading only, so the system's last error may hide that the folder forbids a new file.

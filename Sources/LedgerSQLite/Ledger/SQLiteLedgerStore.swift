@@ -86,7 +86,8 @@ public final class SQLiteLedgerStore: LedgerStore {
         throw LedgerUnavailable(.missing, "there is no ledger at \(path)")
       }
       try LedgerSchema.schema.checkSize(path: path)
-      let connection = try SQLiteConnection(path: path, mode: exists ? .readWrite : .create)
+      let connection = try SQLiteConnection(
+        path: path, mode: exists ? .readWrite : .create, gathersWrites: options.flush == .full)
       // Before the first write: somebody else's database is left as it was found.
       try LedgerSchema.schema.checkedVersion(connection, path: path)
       try connection.execute("PRAGMA journal_mode = WAL")

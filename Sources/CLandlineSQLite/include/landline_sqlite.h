@@ -1,6 +1,6 @@
 // Door to the system's SQLite (sqlite3.h). One importer: LandlineSQLite.
-#ifndef CLANDLINE_SQLITE_SHIM_H
-#define CLANDLINE_SQLITE_SHIM_H
+#ifndef LANDLINE_SQLITE_H
+#define LANDLINE_SQLITE_H
 
 #include <sqlite3.h>
 
@@ -26,5 +26,11 @@ static inline int landline_sqlite3_bind_blob_copied(
 static inline int landline_sqlite3_disable_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
+
+/// As sqlite3_open_v2, with one write for the frames of a log that follow each other: SQLite itself writes the head of each
+/// frame, then its page. What is written waits in memory until it is synchronised or read, so the connection must commit
+/// with `PRAGMA synchronous = FULL`: others then find nothing in the log's index that is not in the log. Its rollback hook
+/// is taken.
+int landline_sqlite3_open_gathering(const char *path, sqlite3 **connection, int flags);
 
 #endif
