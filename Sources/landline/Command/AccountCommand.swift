@@ -42,6 +42,7 @@ struct CapArguments: ParsableArguments {
 extension AccountCommand {
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "create",
       abstract: "Make an account; makes the ledger if there is none.",
       discussion: "landline account create acme --currency EUR --plan eu-retail --per-day 50")
 
@@ -84,6 +85,7 @@ extension AccountCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract: "All settings of one account.", discussion: "landline account show acme")
 
     @Argument(completion: AccountCompletion.names)
@@ -97,6 +99,7 @@ extension AccountCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "All customers' accounts.",
       discussion: """
         landline account list
@@ -114,6 +117,7 @@ extension AccountCommand {
 
   struct Close: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "close",
       abstract: "Close an account for good; calls under way still settle.",
       discussion: "landline account close acme --yes")
 
@@ -136,6 +140,7 @@ extension AccountCommand {
 
   struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "lock",
       abstract: "Refuse new calls until the account is unlocked.",
       discussion: "landline account lock acme --reason 'a key was stolen'")
 
@@ -158,6 +163,7 @@ extension AccountCommand {
 
   struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "unlock",
       abstract: "Allow calls again.", discussion: "landline account unlock acme")
 
     @Argument(completion: AccountCompletion.names)
@@ -253,6 +259,7 @@ struct CapCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract: "Limits of an account and how far they are used.", discussion: "landline cap show acme")
 
     @Argument(completion: AccountCompletion.names)

@@ -45,6 +45,7 @@ struct NodeCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Each gateway's newest life.", discussion: "landline node list")
 
     @OptionGroup(title: "Common")
@@ -61,6 +62,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   struct Hledger: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "hledger",
       abstract: "A journal with a balance assertion on every posting, for hledger and ledger-cli.",
       discussion: """
         landline export hledger --output-dir books

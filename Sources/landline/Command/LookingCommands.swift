@@ -89,6 +89,7 @@ struct HoldCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Open holds, oldest first.",
       discussion: """
         landline hold list
@@ -119,6 +120,7 @@ struct HoldCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract: "One call's hold and how it grew.", discussion: "landline hold show CALL-ID --account acme")
 
     @Argument(help: "The call's id.")

@@ -9,6 +9,7 @@ struct RateCommand: AsyncParsableCommand {
 
   struct Lookup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "lookup",
       abstract: "Every rate that begins a number, in the active decks.", discussion: "landline rate lookup +46701234567"
     )
 
@@ -39,6 +40,7 @@ struct RateCommand: AsyncParsableCommand {
 
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "explain",
       abstract: "How a call of an account is priced, step by step; exit 4 if it would be refused.",
       discussion: "landline rate explain +46701234567 --account acme --seconds 63.412")
 
@@ -87,6 +89,7 @@ struct DeckCommand: AsyncParsableCommand {
 
   struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "import",
       abstract: "Read a deck from CSV: all of it, or nothing.",
       discussion:
         "landline deck import retail.csv --name retail-eu --version 2026-11-01 --currency EUR --activate-from now")
@@ -132,6 +135,7 @@ struct DeckCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Every version of every deck.", discussion: "landline deck list")
 
     @OptionGroup(title: "Common")
@@ -142,6 +146,7 @@ struct DeckCommand: AsyncParsableCommand {
 
   struct Activate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "activate",
       abstract: "Let a version price calls from an instant on.",
       discussion: "landline deck activate retail-eu@2026-12-01 --from 2026-12-01")
 
@@ -164,6 +169,7 @@ struct DeckCommand: AsyncParsableCommand {
 
   struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "export",
       abstract: "A deck as canonical CSV.", discussion: "landline deck export retail-eu@2026-11-01")
 
     @Argument(help: "NAME@VERSION, or NAME for the active version.")
@@ -183,6 +189,7 @@ struct PlanCommand: AsyncParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "create",
       abstract: "Make a plan.", discussion: "landline plan create gold specials retail-eu=0.9")
 
     @Argument(help: "The plan's name.")
@@ -203,7 +210,8 @@ struct PlanCommand: AsyncParsableCommand {
   }
 
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "All plans.", discussion: "landline plan list")
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "All plans.", discussion: "landline plan list")
 
     @OptionGroup(title: "Common")
     var common: CommonOptions
@@ -213,6 +221,7 @@ struct PlanCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract: "One plan's decks and their active versions.", discussion: "landline plan show eu-retail")
 
     @Argument(help: "The plan's name.")
@@ -246,6 +255,7 @@ struct PlanCommand: AsyncParsableCommand {
 
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "delete",
       abstract: "Remove a plan that no account uses.", discussion: "landline plan delete eu-retail --yes")
 
     @Argument(help: "The plan's name.")
@@ -278,6 +288,7 @@ struct DenyCommand: AsyncParsableCommand {
 
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "add",
       abstract: "Block a range, or change why it is blocked.", discussion: "landline deny add 4690 --reason premium")
 
     @Argument(help: "The digits that the range begins with.")
@@ -303,6 +314,7 @@ struct DenyCommand: AsyncParsableCommand {
 
   struct Allow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "allow",
       abstract: "Allow a range that the number plan says is dear, at the price of its longest prefix.",
       discussion: "landline deny allow 4610 --note 'costs what Sweden costs'")
 
@@ -325,6 +337,7 @@ struct DenyCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "All ranges that were blocked or allowed here.", discussion: "landline deny list")
 
     @Flag(help: "The dear ranges of the number plans instead, which are blocked from the start.")
@@ -341,6 +354,7 @@ struct DenyCommand: AsyncParsableCommand {
 
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "remove",
       abstract: "Forget what was decided for a range.", discussion: "landline deny remove 4690")
 
     @Argument(help: "The digits that the range begins with.")
@@ -362,6 +376,7 @@ struct NumberCommand: AsyncParsableCommand {
 
   struct Parse: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "parse",
       abstract: "What a number is, as far as its country's number plan tells.",
       discussion: "landline number parse '+46 70 123 45 67'")
 

@@ -159,6 +159,7 @@ struct CallsCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Live calls, oldest first; or those that are over.",
       discussion: """
         landline calls list
@@ -181,6 +182,7 @@ struct CallsCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract: "One call, live or over: how it went and what it cost.",
       discussion: """
         landline calls show CALL-ID
@@ -198,6 +200,7 @@ struct CallsCommand: AsyncParsableCommand {
 
   struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "watch",
       abstract: "Live calls and every change, until interrupted.",
       discussion: """
         landline calls watch

@@ -18,6 +18,7 @@ enum TrunkCompletion {
 extension TrunkCommand {
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Trunks of the configuration, in its order.", discussion: "landline trunk list --config landline.yaml")
 
     @OptionGroup(title: "Common")
@@ -28,6 +29,7 @@ extension TrunkCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "show",
       abstract: "Everything that holds for one trunk, what the file leaves out included.",
       discussion: "landline trunk show carrier-a")
 
@@ -42,6 +44,7 @@ extension TrunkCommand {
 
   struct Test: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "test",
       abstract: "Look at a trunk from its name to a call: DNS, reachability, TLS, OPTIONS, account, codecs, caller.",
       discussion: """
         landline trunk test carrier-a

@@ -2,7 +2,8 @@ import ArgumentParser
 import CallModel
 import LandlineArguments
 
-/// The command and everything below it.
+/// The command and everything below it. Each command states its name: where it is left to be made of the type's, every start
+/// looks for it through all conformances of the program, for all commands.
 struct Landline: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "landline",
