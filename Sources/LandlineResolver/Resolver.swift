@@ -56,15 +56,28 @@ public final class Resolver: Sendable {
   /// - Parameters:
   ///   - observer: Told of every question and its answer, those of the cache and the hosts file included, in order and
   ///     before `answer`, on the resolver's thread.
-  ///   - answer: Called once, on the resolver's thread, which must not be held up; on the caller's where the
-  ///     request is refused at once (``LocationFailure/Kind/tooManyQuestions``, ``LocationFailure/Kind/shutDown``).
+  ///   - answer: Called once, on the resolver's thread, which must not be held up; on the caller's where there is
+  ///     nothing to ask, for the host is a number, and where the request is refused at once (``LocationFailure/Kind/tooManyQuestions``, ``LocationFailure/Kind/shutDown``).
   public func locate(
     _ uri: SIPURI, policy: LocationPolicy, observer: (@Sendable (DNSQuestion, DNSAnswer) -> Void)? = nil,
     then answer: @escaping @Sendable (LocationResult) -> Void
   ) {
+    if let result = resultWithoutQuestions(uri, policy), inbox.countAtOnce() { return answer(result) }
     let request = ResolverInbox.Request(uri: uri, policy: policy, observer: observer, answer: answer)
     guard let refusal = inbox.add(request) else { return }
     answer(.failed(LocationFailure(refusal, uri.host.map(\.description) ?? uri.scheme.rawValue)))
+  }
+
+  private func resultWithoutQuestions(_ uri: SIPURI, _ policy: LocationPolicy) -> LocationResult? {
+    switch uri.host {
+    case .name, nil: return nil
+    case .ipv4, .ipv6:
+      var machine = LocationMachine(uri, policy: policy, identifiers: .system)
+      var effects: [LocationEffect] = []
+      machine.start(into: &effects)
+      guard case .finished(let result)? = effects.first else { return nil }
+      return result
+    }
   }
 
   /// Ends the thread and waits for it; whatever waits is answered with ``LocationFailure/Kind/shutDown`` first. Again

@@ -165,7 +165,7 @@ final class TrunkLeg {
     _ context: EngineContext
   ) -> CallFailure? {
     // Each attempt is a session of its own, with keys that no other peer has seen.
-    media.keyMaterial = Redacted(context.newKeyMaterial())
+    media.keyMaterial = Redacted(trunk.media.protection.contains(.sdes) ? context.newKeyMaterial() : [])
     negotiation = OfferAnswer(
       sessionID: context.draw(), host: context.configuration.host, policy: trunk.media)
     offered = nil

@@ -23,12 +23,30 @@ package final class HubMeter: Sendable {
   private let totals = Mutex(Totals())
   /// Found once: a refused call costs little more than these.
   private let appMessagesReceived, appMessagesSent: any CounterHandler
+  private let authorised, answered, extended, ended: any TimerHandler
+  private let lag: any TimerHandler
+  private let requests: [(method: [UInt8], counter: any CounterHandler)]
+  /// By the first digit of the status.
+  private let responses: [any CounterHandler]
+  private let others: any CounterHandler
 
   package init(_ metrics: MetricsRegistry) {
     self.metrics = metrics
     let label = LandlineMetric.appMessages.rawValue
     appMessagesReceived = metrics.makeCounter(label: label, dimensions: [("direction", "received")])
     appMessagesSent = metrics.makeCounter(label: label, dimensions: [("direction", "sent")])
+    func step(_ name: String) -> any TimerHandler {
+      metrics.makeTimer(label: LandlineMetric.ledgerOperation.rawValue, dimensions: [("step", name)])
+    }
+    (authorised, answered, extended, ended) = (step("authorise"), step("answer"), step("extend"), step("end"))
+    lag = metrics.makeTimer(label: LandlineMetric.eventLoopLag.rawValue, dimensions: [])
+    func received(_ kind: String) -> any CounterHandler {
+      metrics.makeCounter(
+        label: LandlineMetric.sipMessages.rawValue, dimensions: [("direction", "received"), ("kind", kind)])
+    }
+    requests = HubMeter.methods.map { (Array($0.utf8), received($0)) }
+    responses = (1...6).map { received("\($0)xx") }
+    others = received("other")
   }
 
   // MARK: Events
@@ -57,34 +75,33 @@ package final class HubMeter: Sendable {
   }
 
   func ledger(_ step: LedgerStep, microseconds: Int64, _ result: Result<LedgerReceipt, LedgerUnavailable>) {
-    let name =
+    let timer =
       switch step {
-      case .authorise: "authorise"
-      case .answer: "answer"
-      case .extend: "extend"
-      case .end: "end"
+      case .authorise: authorised
+      case .answer: answered
+      case .extend: extended
+      case .end: ended
       }
-    metrics.observe(.ledgerOperation, nanoseconds: microseconds * 1000, [("step", name)])
+    timer.recordNanoseconds(microseconds * 1000)
     if case .failure(let problem) = result { metrics.add(.ledgerFailures, 1, [("cause", problem.cause.rawValue)]) }
   }
 
-  func late(microseconds: Int64) { metrics.observe(.eventLoopLag, nanoseconds: max(0, microseconds) * 1000) }
+  func late(microseconds: Int64) { lag.recordNanoseconds(max(0, microseconds) * 1000) }
 
   /// A SIP message as it came: a method that everybody knows, or the class of a status.
   func sip(_ message: [UInt8]) {
     let word = message.prefix(12).prefix { $0 != UInt8(ascii: " ") }
-    let text = String(decoding: word, as: UTF8.self)
-    let kind: String
-    if text == "SIP/2.0" {
-      let digit = message.count > 8 ? message[8] : 0
-      kind = (UInt8(ascii: "1")...UInt8(ascii: "6")).contains(digit) ? "\(Character(Unicode.Scalar(digit)))xx" : "other"
+    let counter: (any CounterHandler)?
+    if word.elementsEqual("SIP/2.0".utf8) {
+      let digit = message.count > 8 ? Int(message[8]) - Int(UInt8(ascii: "1")) : -1
+      counter = responses.indices.contains(digit) ? responses[digit] : nil
     } else {
-      kind = HubMeter.methods.contains(text) ? text : "other"
+      counter = requests.first { $0.method.elementsEqual(word) }?.counter
     }
-    metrics.add(.sipMessages, 1, [("direction", "received"), ("kind", kind)])
+    (counter ?? others).increment(by: 1)
   }
 
-  private static let methods: Set<String> = [
+  private static let methods = [
     "INVITE", "ACK", "BYE", "CANCEL", "OPTIONS", "REGISTER", "PRACK", "UPDATE", "INFO", "REFER", "NOTIFY",
   ]
 

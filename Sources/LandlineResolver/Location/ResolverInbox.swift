@@ -16,7 +16,9 @@ final class ResolverInbox: Sendable {
     /// Requests that have no answer yet, the waiting ones included.
     var open = 0
     var isClosed = false
+    /// Of the thread; locations without a question are counted apart.
     var counts = Resolver.Counts()
+    var locationsAtOnce = 0
   }
 
   private let limit: Int
@@ -55,6 +57,16 @@ final class ResolverInbox: Sendable {
     return refusal
   }
 
+  /// Counts a location that asks nothing.
+  /// - Returns: `false` after the end.
+  func countAtOnce() -> Bool {
+    state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.locationsAtOnce += 1
+      return true
+    }
+  }
+
   func close() {
     state.withLock { $0.isClosed = true }
     signal()
@@ -78,7 +90,13 @@ final class ResolverInbox: Sendable {
     }
   }
 
-  var counts: Resolver.Counts { state.withLock { $0.counts } }
+  var counts: Resolver.Counts {
+    state.withLock { state in
+      var counts = state.counts
+      counts.locations += state.locationsAtOnce
+      return counts
+    }
+  }
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// A full pipe wakes as well as one byte more.

@@ -23,6 +23,16 @@ struct SessionDescriptionLine {
       accepted: accepted)
   }
 
+  /// A text such as `96 opus/48000/2`, parted after its first word; `nil` where nothing follows that.
+  static func firstWord(_ text: String) -> (first: Substring, rest: Substring)? {
+    let bytes = text.utf8
+    guard let start = bytes.firstIndex(where: { $0 != 0x20 }), let end = bytes[start...].firstIndex(of: 0x20) else {
+      return nil
+    }
+    let rest = bytes.index(after: end)
+    return rest < bytes.endIndex ? (text[start..<end], text[rest...]) : nil
+  }
+
   /// Decimal digits only, at most `limit` of them: no sign, no space.
   static func isDecimal(_ bytes: some Collection<UInt8>, digits limit: Int) -> Bool {
     !bytes.isEmpty && bytes.count <= limit && bytes.allSatisfy { (0x30...0x39).contains($0) }

@@ -146,10 +146,9 @@ public struct MediaSection: Hashable, Sendable {
   private static func byFormat(_ values: [String]) -> [String: Substring] {
     var result: [String: Substring] = [:]
     for value in values {
-      let parts = value.split(separator: " ", maxSplits: 1)
-      guard parts.count == 2 else { continue }
-      let key = String(parts[0])
-      if result[key] == nil { result[key] = parts[1] }
+      guard let words = SessionDescriptionLine.firstWord(value) else { continue }
+      let key = String(words.first)
+      if result[key] == nil { result[key] = words.rest }
     }
     return result
   }
@@ -197,20 +196,25 @@ private struct SessionLevel {
   }
 }
 
-/// The values of attributes by name, each list in order.
+/// The values of attributes by name, each list in order. Every question looks through all of them: a section has a score,
+/// and is asked for a score of names.
 private struct AttributeIndex {
-  private var values: [String: [String]] = [:]
-  private(set) var direction: MediaDirection?
+  private let attributes: [SessionAttribute]
+  let direction: MediaDirection?
 
   init(_ attributes: [SessionAttribute]) {
-    for attribute in attributes {
-      values[attribute.name, default: []].append(attribute.value ?? "")
-      if direction == nil, attribute.value == nil { direction = MediaDirection(rawValue: attribute.name) }
-    }
+    self.attributes = attributes
+    direction = attributes.lazy.compactMap { $0.value == nil ? MediaDirection(rawValue: $0.name) : nil }.first
   }
 
   /// The first value; a flag has none.
-  subscript(name: String) -> String? { values[name]?.first.flatMap { $0.isEmpty ? nil : $0 } }
-  func has(_ name: String) -> Bool { values[name] != nil }
-  func all(_ name: String) -> [String] { values[name] ?? [] }
+  subscript(name: String) -> String? {
+    attributes.first { $0.name == name }?.value.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  func has(_ name: String) -> Bool { attributes.contains { $0.name == name } }
+
+  func all(_ name: String) -> [String] {
+    attributes.reduce(into: []) { if $1.name == name { $0.append($1.value ?? "") } }
+  }
 }
