@@ -47,11 +47,21 @@ class Session:
 
 
 class Call:
-    def __init__(self, name, session, peer):
+    def __init__(self, name, session, peer, request):
         self.name = name
         self.session = session
         self.peer = peer
+        self.request = request
         self.id = None
+
+    async def place(self):
+        # The reply may come before `send` is back.
+        self.session.asked[self.session.number + 1] = self.name
+        await self.session.send("call", **self.request)
+
+    async def place_again(self, seconds):
+        await asyncio.sleep(seconds)
+        await self.place()
 
 
 class Apps:
@@ -61,7 +71,8 @@ class Apps:
         self._calls = {}
         self._by_id = {}
         self._offer = None
-        self._closing = set()
+        # What has been begun and is not waited for: the loop itself keeps no task alive.
+        self._later = set()
 
     # Messages
 
@@ -92,6 +103,11 @@ class Apps:
             await self._tell(call, kind, message)
 
     async def _tell(self, call, kind, message):
+        error = message.get("error", {}) if kind == "error" and call.id is None else {}
+        if error.get("code") == "sip.congestion" and "retry_after" in error:
+            # The whole table asks in one moment: whoever is asked to come later does.
+            self._later.add(asyncio.ensure_future(call.place_again(error["retry_after"])))
+            return
         if kind == "placed":
             call.id = message["call"]
             self._by_id[call.id] = call
@@ -103,7 +119,7 @@ class Apps:
             await call.peer.remote("answer", message["sdp"])
         elif kind in ("error", "ended") and call.peer:
             # What is told goes before what takes time.
-            self._closing.add(asyncio.ensure_future(call.peer.do_close()))
+            self._later.add(asyncio.ensure_future(call.peer.do_close()))
         if kind != "quality":
             emit(f"{call.name}:{kind}", **message)
 
@@ -166,8 +182,6 @@ class Apps:
         if change == "fingerprint":
             lines = text.split("\r\n")
             text = "\r\n".join(turned(line) if line.startswith("a=fingerprint:") else line for line in lines)
-        known = self._sessions[session]
-        self._calls[call] = Call(call, known, peer)
         members = {"to": {"kind": kind, TARGETS[kind]: to}, "offer": text}
         if headers:
             members["headers"] = headers
@@ -175,9 +189,8 @@ class Apps:
             members["from"] = caller
         if anonymous:
             members["anonymous"] = True
-        # The reply may come before `send` is back.
-        known.asked[known.number + 1] = call
-        await known.send("call", **members)
+        self._calls[call] = Call(call, self._sessions[session], peer, members)
+        await self._calls[call].place()
 
     async def do_hangup(self, call):
         known = self._calls[call]
