@@ -131,7 +131,7 @@ struct AdmissionTests {
     #expect(!gate.isOpen)
     #expect(
       Self.look(&gate, 0, preparing: 0, at: 3_600)
-        == .ended(afterMicroseconds: 2_600_000, refusals: 2))
+        == .ended(afterMicroseconds: 2_900_000, refusals: 2))
     #expect(gate.isOpen)
     #expect(gate.refusals == 2)
     // One that nobody felt is not spoken of.
@@ -145,7 +145,7 @@ struct AdmissionTests {
     arguments: [(0, 1), (999, 1), (1_000, 2), (8_999, 9), (9_000, 10), (3_600_000, 10)] as [(Int64, Int)])
   func retry(_ lasts: Int64, _ seconds: Int) {
     var gate = Self.closed()
-    #expect(gate.refuse(at: Self.at(1_000 + lasts)) == seconds)
+    #expect(gate.refuse(at: Self.at(700 + lasts)) == seconds)
   }
 
   /// A node with one thread: what came in is read, then all that waits is done, then it is looked how late that was.
@@ -194,7 +194,8 @@ struct AdmissionTests {
       if now == start { now += 1 }
     }
     #expect(answered >= 9 * capacity, "\(answered) of \(10 * capacity)")
-    #expect(slowest <= 1_000, "the slowest took \(slowest) ms")
+    // Those that were let in before it was known that the delay stands.
+    #expect(slowest <= 1_250, "the slowest took \(slowest) ms")
     #expect(gate.refusals >= (factor - 2) * 10 * capacity)
   }
 

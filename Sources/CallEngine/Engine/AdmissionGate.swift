@@ -22,7 +22,7 @@ public struct AdmissionGate: Sendable {
   /// A process that ran for less than one part in so many of the time of one processor is late because of others.
   public static let leastBusyShare: Int64 = 5
   /// So many are let in, if not more are being prepared already, before it is known whether a delay stands.
-  public static let watchfulWindow = 96
+  public static let watchfulWindow = 48
   /// So many are always let in: a node that others keep from working goes on, slowly. With fewer at a time a commit of the
   /// ledger serves fewer calls, and each costs more.
   public static let narrowestWindow = 24
