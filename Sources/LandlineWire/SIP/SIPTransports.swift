@@ -163,8 +163,6 @@ package final class SIPTransports {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let bootstrap = DatagramBootstrap(group: eventLoop)
       .channelOption(.datagramVectorReadMessageCount, value: batch)
-      // One batch a turn: after a batch that was not full, another read would only hear that there is nothing.
-      .channelOption(.maxMessagesPerRead, value: 1)
       .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: slot * batch))
       .channelOption(.socketOption(.so_rcvbuf), value: min(limits.datagramBufferBytes, Int(CInt.max)))
       .channelOption(.socketOption(.so_sndbuf), value: min(limits.datagramBufferBytes, Int(CInt.max)))
