@@ -105,28 +105,28 @@ extension MediaAddress {
   }
 }
 
-/// A file of proc(5), whose size is not told and of which each read gives a part.
-private func systemTable(_ path: String) -> String {
-  guard let file = fopen(path, "r") else { return "" }
-  defer { fclose(file) }
-  var all: [UInt8] = []
-  var buffer = [UInt8](repeating: 0, count: 65_536)
-  while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { all += buffer[..<count] }
-  return String(decoding: all, as: UTF8.self)
-}
-
-/// UDP ports of this machine that are bound on an IPv4 address (proc(5), /proc/net/udp).
+/// UDP ports of this machine that are bound on an IPv4 address (proc(5), /proc/net/udp). The system counts its way through
+/// the table anew at each page of it, and passes over a socket if another one before it was closed meanwhile: the table is
+/// read until it says the same twice.
 func boundPorts(on host: SIPHost) -> Set<UInt16> {
   guard case .ipv4(let bits) = host else { return [] }
-  let table = systemTable("/proc/net/udp")
   let wanted = String(bits.byteSwapped, radix: 16, uppercase: true)
   let padded = String(repeating: "0", count: 8 - wanted.count) + wanted
-  return Set(
-    table.split(separator: "\n").compactMap { line in
-      let fields = line.split(separator: " ")
-      guard fields.count > 1, fields[1].hasPrefix(padded + ":") else { return nil }
-      return fields[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
-    })
+  func read() -> Set<UInt16> {
+    Set(
+      SystemTable.text("/proc/net/udp").split(separator: "\n").compactMap { line in
+        let fields = line.split(separator: " ")
+        guard fields.count > 1, fields[1].hasPrefix(padded + ":") else { return nil }
+        return fields[1].split(separator: ":").last.flatMap { UInt16($0, radix: 16) }
+      })
+  }
+  var ports = read()
+  for _ in 0..<100 {
+    let again = read()
+    if again == ports { break }
+    ports = again
+  }
+  return ports
 }
 
 /// Numbers that are the same in each run.

@@ -52,7 +52,7 @@ public final class FarEnd: Sendable {
   /// - Parameters:
   ///   - host: A numeric address of this machine.
   ///   - mediaPorts: For RTP and RTCP; several far ends should be given different ones.
-  ///   - prompts: `nil`: made anew, which takes a tenth of a second.
+  ///   - prompts: `nil` for a library of its own.
   /// - Throws: ``InvalidValue`` for what cannot be opened, and what would be accepted.
   public static func start(
     on eventLoop: any EventLoop, host: SIPHost = .ipv4(0x7F00_0001), timing: Timing = Timing(),

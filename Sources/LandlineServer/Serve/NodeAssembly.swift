@@ -158,7 +158,7 @@ struct NodeAssembly: Sendable {
     return door
   }
 
-  func hub(farEnd: CallTrunk?) throws -> HubConfiguration {
+  func hub(farEnd: CallTrunk?, prompts: PromptLibrary) throws -> HubConfiguration {
     var door = AppDoor.Configuration(version: LandlineVersion.text)
     let limits = configuration.http.limits
     door.maximumConnections = limits.connections
@@ -183,7 +183,7 @@ struct NodeAssembly: Sendable {
         listeners: sipListeners,
         agent: agent,
         tlsClients: configuration.tlsClients),
-      media: media, certificate: try DTLSCertificate(), prompts: try PromptLibrary(), door: door)
+      media: media, certificate: try DTLSCertificate(), prompts: prompts, door: door)
     hub.keepsTraces = configuration.retention.traceMilliseconds != nil
     hub.hep = configuration.hep
     hub.dialogJournal = "\(configuration.state)/\(configuration.node).dialogs"

@@ -1,12 +1,14 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import Dispatch
 public import LandlineConfiguration
 import LandlineHTTP
 public import LandlineNode
 import LandlineResolver
 import LandlineWire
 public import Logging
+import MediaCore
 public import NIOCore
 public import NodeCore
 import RoutingCore
@@ -29,6 +31,7 @@ public final class RunningGateway: Service {
   private let hub: CallHub
   private let farEnd: FarEnd?
   private let farEndTrunk: CallTrunk?
+  private let prompts: PromptLibrary
   private let verifier: SwitchableVerifier
   private let authenticator: NodeAuthenticator
   private let metrics: MetricsRegistry
@@ -37,15 +40,16 @@ public final class RunningGateway: Service {
   private let trunkTester: TrunkTester?
 
   private init(
-    _ assembly: NodeAssembly, hub: CallHub, farEnd: FarEnd?, farEndTrunk: CallTrunk?, verifier: SwitchableVerifier,
-    authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger, signsInLocally: Bool,
-    trunkTester: TrunkTester?
+    _ assembly: NodeAssembly, hub: CallHub, farEnd: FarEnd?, farEndTrunk: CallTrunk?, prompts: PromptLibrary,
+    verifier: SwitchableVerifier, authenticator: NodeAuthenticator, metrics: MetricsRegistry, log: Logger,
+    signsInLocally: Bool, trunkTester: TrunkTester?
   ) {
     state = Mutex(State(configuration: assembly.configuration))
     self.assembly = assembly
     self.hub = hub
     self.farEnd = farEnd
     self.farEndTrunk = farEndTrunk
+    self.prompts = prompts
     self.verifier = verifier
     self.authenticator = authenticator
     self.metrics = metrics
@@ -71,16 +75,17 @@ public final class RunningGateway: Service {
     var farEnd: FarEnd?
     do {
       let loop = group.next()
+      let prompts = try PromptLibrary()
       if configuration.environments.contains(where: \.hasSandboxNumbers) {
-        farEnd = try await FarEnd.start(on: loop)
+        farEnd = try await FarEnd.start(on: loop, prompts: prompts)
       }
       let farEndTrunk = try farEnd.map { try trunk(of: $0) }
       let verifier = SwitchableVerifier(verifier(configuration, assembly))
       let hub = try await CallHub.start(
-        assembly.hub(farEnd: farEndTrunk), verifier: verifier, resolver: try Resolver(), metrics: metrics,
-        on: loop, log: log)
+        assembly.hub(farEnd: farEndTrunk, prompts: prompts), verifier: verifier, resolver: try Resolver(),
+        metrics: metrics, on: loop, log: log)
       return RunningGateway(
-        assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, verifier: verifier,
+        assembly, hub: hub, farEnd: farEnd, farEndTrunk: farEndTrunk, prompts: prompts, verifier: verifier,
         authenticator: NodeAuthenticator(configuration), metrics: metrics, log: log, signsInLocally: signsInLocally,
         trunkTester: trunkTester)
     } catch {
@@ -204,7 +209,11 @@ public final class RunningGateway: Service {
       configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics, logger: log,
       applications: { [authenticator] in authenticator.applications($0) },
       testTrunk: trunkTest,
-      onListening: { [weak self] port in self?.listening(port) })
+      onListening: { [weak self, prompts] port in
+        self?.listening(port)
+        // No call waits for them, and no start: the media threads find them made.
+        DispatchQueue.global(qos: .utility).async { prompts.prepare() }
+      })
     // One count of each host, whichever way it guesses.
     let requests = httpDoor.requests
     hub.onRefusedProof { host in requests?.countRefusedProof(host, .appRefusedProofs) }

@@ -10,6 +10,7 @@ final class LocalSound {
 
   private enum Source {
     case prompts([PromptRecording])
+    case round(ToneRound)
     case tones(AudioEncoder)
   }
 
@@ -22,7 +23,6 @@ final class LocalSound {
   private var next = 0
   private var waiting: [Tone] = []
   private var generator: ToneGenerator?
-  private let sound = SampleBuffer()
 
   /// Prompts, one after the other.
   init(_ prompts: [PromptRecording], at now: MonotonicInstant) {
@@ -30,26 +30,42 @@ final class LocalSound {
     start = now
   }
 
-  /// Tones, one after the other; `nil` when the codec cannot be made.
-  init?(_ tones: [Tone], for send: MediaPlan.Format, at now: MonotonicInstant) {
-    let rate = send.codec == .opus ? 8_000 : send.codec.samplingRate
-    guard let encoder = try? AudioEncoder(send.codec, samplingRate: rate) else { return nil }
-    source = .tones(encoder)
+  /// Tones, one after the other; what stands behind one that repeats is never heard. `nil` when the codec cannot be made.
+  init?(_ tones: [Tone], for codec: AudioCodec, sharing workspace: MediaWorkspace, at now: MonotonicInstant) {
     start = now
-    waiting = Array(tones.prefix(LocalSound.maximumTones))
+    if let first = tones.first, let round = workspace.round(first, codec) {
+      source = .round(round)
+    } else if let encoder = try? LocalSound.encoder(for: codec) {
+      source = .tones(encoder)
+      waiting = Array(tones.prefix(LocalSound.maximumTones))
+    } else {
+      return nil
+    }
   }
 
-  /// It is no prompt.
-  var isTones: Bool { if case .tones = source { true } else { false } }
+  /// For tones: none has a part that a telephone would not carry.
+  static func encoder(for codec: AudioCodec) throws(CodecFailure) -> AudioEncoder {
+    try AudioEncoder(codec, samplingRate: codec == .opus ? 8_000 : codec.samplingRate)
+  }
 
-  func add(_ tones: [Tone]) { waiting += tones.prefix(LocalSound.maximumTones - waiting.count) }
+  /// Of one frame.
+  static func samples(of encoder: AudioEncoder) -> Int { encoder.samplingRate * frameMilliseconds / 1000 }
+
+  /// It is no prompt.
+  var isTones: Bool { if case .prompts = source { false } else { true } }
+
+  func add(_ tones: [Tone]) {
+    guard case .tones = source else { return }
+    waiting += tones.prefix(LocalSound.maximumTones - waiting.count)
+  }
 
   var nextDeadline: MonotonicInstant? {
     isOver ? nil : start.advanced(byMilliseconds: Int64(frames * LocalSound.frameMilliseconds))
   }
 
   /// Appends the payload of the next frame; `false`: it is over.
-  func appendFrame(to packet: PacketBuffer) -> Bool {
+  /// - Parameter sound: Room for the frame's samples.
+  func appendFrame(to packet: PacketBuffer, using sound: SampleBuffer) -> Bool {
     defer { frames += 1 }
     switch source {
     case .prompts(let prompts):
@@ -61,12 +77,14 @@ final class LocalSound {
         prompt += 1
         next = 0
       }
+    case .round(let round):
+      if round.append(frames, to: packet, using: sound) { return true }
     case .tones(let encoder):
       if generator?.isFinished ?? true {
         generator = waiting.isEmpty ? nil : ToneGenerator(waiting.removeFirst(), samplingRate: encoder.samplingRate)
       }
       guard generator != nil else { break }
-      generator?.fill(sound, count: encoder.samplingRate * LocalSound.frameMilliseconds / 1000)
+      generator?.fill(sound, count: LocalSound.samples(of: encoder))
       return encoder.encode(sound, from: 0, count: sound.count, into: packet)
     }
     isOver = true

@@ -56,7 +56,7 @@ public final class MediaBridge {
   /// Adds a leg. Nothing happens where the bridge has that leg, or ``maximumLegs``.
   public func attach(_ id: LegID, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
     guard !isClosed, leg(id) == nil, legs.count < MediaBridge.maximumLegs else { return }
-    let joining = MediaLeg(id, configuration, at: now)
+    let joining = MediaLeg(id, configuration, workspace: workspace, at: now)
     for leg in legs {
       leg.echo = nil
       flows.append(MediaFlow(from: leg, to: joining, workspace: workspace))

@@ -18,7 +18,7 @@ extension MediaLeg {
     if let player {
       if player.isTones { player.add(tones) }
     } else if let send {
-      player = LocalSound(tones, for: send, at: now)
+      player = LocalSound(tones, for: send.codec, sharing: workspace, at: now)
     }
   }
 
@@ -52,7 +52,7 @@ extension MediaLeg {
     while let due = player.nextDeadline, due <= now {
       let out = outbox.next
       out.count = RTPHeader.size
-      guard player.appendFrame(to: out) else {
+      guard player.appendFrame(to: out, using: workspace.frame) else {
         endPlaying(finished: true, events: &events)
         return
       }

@@ -12,13 +12,14 @@ final class MediaLeg {
   let id: LegID
   let configuration: MediaLegConfiguration
   let transport: LegTransport
+  let workspace: MediaWorkspace
   private(set) var plan: MediaPlan?
   /// The plan's stream of sound, which each packet asks for.
   private(set) var audio: MediaPlan.Stream?
   /// By payload type: its meaning, and the codec of sound.
   private var meanings = ContiguousArray<Meaning>(repeating: .nothing, count: PayloadType.maximum + 1)
   private var codecs = ContiguousArray<AudioCodec>(repeating: .pcmu, count: PayloadType.maximum + 1)
-  private var eventClocks = ContiguousArray<Int>(repeating: 8_000, count: PayloadType.maximum + 1)
+  private var eventClocks = ContiguousArray<Int32>(repeating: 8_000, count: PayloadType.maximum + 1)
 
   // What comes in.
   var reception = ReceptionStatistics(clockRate: 8_000)
@@ -52,9 +53,12 @@ final class MediaLeg {
   var echo: Echo?
   let control: RTCPSession
 
-  init(_ id: LegID, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
+  init(
+    _ id: LegID, _ configuration: MediaLegConfiguration, workspace: MediaWorkspace, at now: MonotonicInstant
+  ) {
     self.id = id
     self.configuration = configuration
+    self.workspace = workspace
     switch configuration.transport {
     case .app(let app): transport = .app(AppTransport(app, at: now))
     case .trunk(let trunk): transport = .trunk(TrunkTransport(trunk, at: now))
@@ -89,7 +93,7 @@ final class MediaLeg {
 
   func meaning(of payloadType: UInt8) -> Meaning { meanings[Int(payloadType & 0x7F)] }
   /// Ticks a second of the events of a payload type.
-  func eventClock(of payloadType: UInt8) -> Int { eventClocks[Int(payloadType & 0x7F)] }
+  func eventClock(of payloadType: UInt8) -> Int { Int(eventClocks[Int(payloadType & 0x7F)]) }
   func codec(of payloadType: UInt8) -> AudioCodec { codecs[Int(payloadType & 0x7F)] }
 
   /// What is due without a packet coming in.
@@ -125,7 +129,7 @@ final class MediaLeg {
     if let events = audio.events {
       for format in events.received {
         meanings[format.payloadType.number] = .events
-        eventClocks[format.payloadType.number] = format.clockRate
+        eventClocks[format.payloadType.number] = Int32(clamping: format.clockRate)
       }
       digits = TelephoneEventReceiver(clockRate: events.clockRate, codes: events.receive)
       pressing = TelephoneEventSender(clockRate: events.clockRate, packetTime: audio.packetTime)

@@ -75,7 +75,7 @@ public final class AudioEndpoint {
   public init(_ configuration: Configuration, workspace: MediaWorkspace, at now: MonotonicInstant) {
     let rate = AudioEndpoint.samplingRates.contains(configuration.samplingRate) ? configuration.samplingRate : 48_000
     self.workspace = workspace
-    leg = MediaLeg(.near, configuration.leg, at: now)
+    leg = MediaLeg(.near, configuration.leg, workspace: workspace, at: now)
     playout = EndpointPlayout(samplingRate: rate)
     capture = EndpointCapture(samplingRate: rate)
     nextStatistics = now.advanced(byMilliseconds: MediaBridge.statisticsInterval)

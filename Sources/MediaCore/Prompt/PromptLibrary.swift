@@ -1,10 +1,12 @@
 import CLandlineOpus
 public import SDPCore
 public import SecureTransport
+import Synchronization
 
-/// All prompts as packets of each codec, made once and shared by all threads.
+/// All prompts as packets of each codec, shared by all threads.
 ///
-/// Opus is sent as it was recorded. Other codecs are encoded here, so make it where a tenth of a second does not matter.
+/// Opus is sent as it was recorded. What other codecs need is encoded when first asked for, which takes some milliseconds for
+/// each prompt, or by ``prepare()``.
 public final class PromptLibrary: Sendable {
   /// A prompt of this program cannot be read: a mistake of ours.
   public struct Failure: Error, Hashable, Sendable {
@@ -14,36 +16,48 @@ public final class PromptLibrary: Sendable {
     public let reason: String
   }
 
-  private let recordings: [Prompt: [AudioCodec: PromptRecording]]
+  private let files: [Prompt: OggOpus]
+  /// By prompt and codec, as far as they were asked for.
+  private let recordings: Mutex<[Prompt: [AudioCodec: PromptRecording]]>
 
-  /// Reads and encodes every prompt.
+  /// Reads every prompt.
   /// - Throws: ``Failure`` for the first one that cannot be read.
   public init() throws(Failure) {
-    var recordings: [Prompt: [AudioCodec: PromptRecording]] = [:]
+    var files: [Prompt: OggOpus] = [:]
     for prompt in Prompt.allCases {
       do {
-        recordings[prompt] = try PromptLibrary.record(prompt)
+        files[prompt] = try PromptLibrary.file(prompt)
       } catch {
         throw Failure(prompt: prompt, reason: "\(error)")
       }
     }
-    self.recordings = recordings
+    self.files = files
+    recordings = Mutex(files.mapValues { [.opus: PromptRecording($0.packets)] })
   }
 
-  /// The packets of a prompt.
+  /// The packets of a prompt; none where the codec cannot be made, for want of memory.
   public func recording(_ prompt: Prompt, _ codec: AudioCodec) -> PromptRecording {
-    recordings[prompt]?[codec] ?? PromptRecording([])
+    if let known = recordings.withLock({ $0[prompt]?[codec] }) { return known }
+    guard let file = files[prompt], let made = try? PromptLibrary.record(file, codec) else {
+      return PromptRecording([])
+    }
+    // Two threads that asked at the same time made the same: the second takes the first one's.
+    return recordings.withLock { recordings in
+      if let known = recordings[prompt]?[codec] { return known }
+      recordings[prompt, default: [:]][codec] = made
+      return made
+    }
   }
 
-  private static func record(_ prompt: Prompt) throws -> [AudioCodec: PromptRecording] {
-    let file = try file(prompt)
-    var recordings = [AudioCodec.opus: PromptRecording(file.packets)]
-    let others = AudioCodec.allCases.filter { $0 != .opus }
-    for (rate, codecs) in Dictionary(grouping: others, by: \.samplingRate) {
-      let sound = try decode(file, rate)
-      for codec in codecs { recordings[codec] = PromptRecording(try encode(sound, rate, codec)) }
+  /// Makes all that calls could ask for, on the caller's thread: a tenth of a second.
+  public func prepare() {
+    for prompt in Prompt.allCases {
+      for codec in AudioCodec.allCases { _ = recording(prompt, codec) }
     }
-    return recordings
+  }
+
+  private static func record(_ file: OggOpus, _ codec: AudioCodec) throws(CodecFailure) -> PromptRecording {
+    PromptRecording(try encode(decode(file, codec.samplingRate), codec.samplingRate, codec))
   }
 
   package static func opusFile(_ prompt: Prompt) -> UnsafeRawBufferPointer {
@@ -100,14 +114,17 @@ public final class PromptRecording: Sendable {
   /// Appends payload `index`. `false`: there is no such packet, or no room.
   public func append(_ index: Int, to packet: PacketBuffer) -> Bool {
     guard packets.indices.contains(index) else { return false }
-    let used = packet.count
-    return packets[index].withUnsafeBytes { payload in
-      guard payload.count <= PacketBuffer.capacity - AudioEncoder.reserve - used else { return false }
-      packet.count = used + payload.count
-      packet.withUnsafeMutableRoom { room in
-        UnsafeMutableRawBufferPointer(rebasing: room[used...]).copyMemory(from: payload)
-      }
-      return true
-    }
+    return packet.append(payload: packets[index])
+  }
+}
+
+extension PacketBuffer {
+  /// `false`: there is no room beside what SRTP adds, and the packet is as it was.
+  func append(payload: [UInt8]) -> Bool {
+    let used = count
+    guard payload.count <= PacketBuffer.capacity - AudioEncoder.reserve - used else { return false }
+    count = used + payload.count
+    withUnsafeMutableRoom { UnsafeMutableRawBufferPointer(rebasing: $0[used...]).copyBytes(from: payload) }
+    return true
   }
 }

@@ -76,10 +76,9 @@ public final class DTLSAssociation {
     role: MediaPlan.DTLS.Role, certificate: DTLSCertificate, fingerprints: [CertificateFingerprint],
     suites: [CryptoSuite], maximumDatagram: Int
   ) throws(TransportFailure) {
+    if let problem = DTLSAssociation.problem(fingerprints: fingerprints, suites: suites) { throw problem }
     let digests = DTLSAssociation.digests(fingerprints)
-    guard !digests.isEmpty else { throw .fingerprint }
     let profiles = suites.compactMap { $0.protectionProfile?.name }.joined(separator: ":")
-    guard !profiles.isEmpty else { throw .handshake }
     guard
       let library = landline_dtls_new(
         certificate.identity, role == .server, profiles, maximumDatagram, digests, digests.count)
@@ -91,6 +90,12 @@ public final class DTLSAssociation {
   }
 
   deinit { landline_dtls_free(library) }
+
+  /// Why no association could be made of these, whoever the peer is.
+  static func problem(fingerprints: [CertificateFingerprint], suites: [CryptoSuite]) -> TransportFailure? {
+    if digests(fingerprints).isEmpty { return .fingerprint }
+    return suites.contains { $0.protectionProfile != nil } ? nil : .handshake
+  }
 
   /// As client sends the ClientHello; as server waits for one. Works once.
   public func start(at now: MonotonicInstant, outbox: PacketOutbox, on port: MediaPort, to address: MediaAddress) {

@@ -67,7 +67,6 @@ package final class ICELiteAgent {
     local = Local(credentials)
     self.connectivityTimeout = connectivityTimeout
     self.consentTimeout = consentTimeout
-    paths.reserveCapacity(ICELiteAgent.maximumPaths)
   }
 
   /// The peer knows where to send its checks: from now on they are due.

@@ -6,8 +6,10 @@ final class SecureSession {
   private let certificate: DTLSCertificate
   private let suites: [CryptoSuite]
   private let handshakeTimeout: Int64
-  /// What the association was made for.
+  /// What the association is to be made for; `nil` where there can be none.
   private var terms: MediaPlan.DTLS?
+  /// `nil` until its handshake begins: libssl's state is several times the rest of a leg, and many calls that ring end
+  /// without it.
   private var association: DTLSAssociation?
   private var handshakeDeadline: MonotonicInstant?
   /// Where the last DTLS datagram came from.
@@ -28,7 +30,7 @@ final class SecureSession {
 
   var hasKeys: Bool { sending != nil }
   /// A DTLS datagram has somebody to read it.
-  var takesHandshake: Bool { association != nil && !isBroken }
+  var takesHandshake: Bool { terms != nil && !isBroken }
 
   /// The association and its keys go on unless fingerprint or role changed. `false`: the plan leaves no way to keys.
   func apply(_ plan: MediaPlan, _ events: inout [TransportEvent]) -> Bool {
@@ -89,9 +91,15 @@ final class SecureSession {
     by way: ICEWay, isNominated: Bool, at now: MonotonicInstant, _ outbox: PacketOutbox,
     _ events: inout [TransportEvent]
   ) {
-    guard let association, !isBroken, case .idle = association.state else { return }
+    guard let terms, association == nil, !isBroken else { return }
+    do {
+      association = try DTLSAssociation(
+        role: terms.role, certificate: certificate, fingerprints: terms.fingerprints, suites: suites)
+    } catch {
+      return breakOff(.failed(error), &events)
+    }
     handshakeDeadline = now.advanced(byMilliseconds: handshakeTimeout)
-    association.start(at: now, outbox: outbox, on: way.port, to: way.address)
+    association?.start(at: now, outbox: outbox, on: way.port, to: way.address)
     settle(isNominated, &events)
   }
 
@@ -118,6 +126,7 @@ final class SecureSession {
   func close(by way: ICEWay?, _ outbox: PacketOutbox) {
     if let association, let way { association.close(outbox: outbox, on: way.port, to: way.address) }
     forgetKeys()
+    terms = nil
     association = nil
     handshakeDeadline = nil
   }
@@ -141,11 +150,8 @@ final class SecureSession {
     handshakeDeadline = nil
     source = nil
     association = nil
-    do {
-      association = try DTLSAssociation(
-        role: new.role, certificate: certificate, fingerprints: new.fingerprints, suites: suites)
-    } catch {
-      breakOff(.failed(error), &events)
+    if let failure = DTLSAssociation.problem(fingerprints: new.fingerprints, suites: suites) {
+      breakOff(.failed(failure), &events)
     }
   }
 
