@@ -23,8 +23,8 @@ private final class Joined {
   var peer = TrunkPeer()
 
   init() throws {
-    var trunk = try Scene.trunk("carrier-1", host: 0xC633_6401)
-    trunk.paths = [SIPPath(listener: Joined.listener, remote: Joined.trunkAddress)]
+    let trunk = try Scene.trunk(
+      "carrier-1", host: 0xC633_6401, paths: [SIPPath(listener: Joined.listener, remote: Joined.trunkAddress)])
     bench = try Bench(Scene.configuration([trunk]))
     func agent(_ address: TransportAddress) -> UserAgent {
       UserAgent(

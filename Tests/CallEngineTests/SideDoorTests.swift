@@ -152,9 +152,8 @@ struct SideDoorTests {
 
   @Test("a redirection is followed only where the caller could have called, for no more than is held")
   func redirections() throws {
-    var configuration = try Scene.configuration()
+    var configuration = try Scene.configuration(maximumRedirections: 3)
     configuration.environments[0].sipHosts = .init(listed: ["pbx.example.com"], reachesAny: true)
-    for index in configuration.trunks.indices { configuration.trunks[index].maximumRedirections = 3 }
     // A trunk of another environment, at a public address.
     configuration.trunks.append(try Scene.trunk("foreign", host: 0x0101_0101))
     let bench = try Bench(configuration)
@@ -191,9 +190,8 @@ struct SideDoorTests {
 
   @Test("a free call is redirected to nothing that costs")
   func freeRedirection() throws {
-    var configuration = try Scene.configuration()
+    var configuration = try Scene.configuration(maximumRedirections: 3)
     configuration.environments[0].sipHosts.reachesAny = true
-    for index in configuration.trunks.indices { configuration.trunks[index].maximumRedirections = 3 }
     let bench = try Bench(configuration)
     // By name at a trunk, which costs nothing here.
     #expect(bench.place("alice@198.51.100.1", kind: .sip) != nil)

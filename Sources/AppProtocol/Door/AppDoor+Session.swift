@@ -125,8 +125,10 @@ extension AppDoor {
     sessions.values[index].sequence += 1
     let sequence = sessions.values[index].sequence
     let text = AppMessageCoder.encode(.event(event, sequence: sequence))
+    // A copy of its length: the writer's array has room for several times as much.
     let isKept = sessions.values[index].keep(
-      AppSession.Kept(sequence: sequence, isMinor: event.isMinor, text: text), configuration)
+      AppSession.Kept(sequence: sequence, isMinor: event.isMinor, text: text.withUnsafeBytes { [UInt8]($0) }),
+      configuration)
     if let connection { effects.append(.send(connection, text)) }
     if !isKept { end(id, &effects) }
   }

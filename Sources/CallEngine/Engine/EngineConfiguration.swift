@@ -161,30 +161,31 @@ public struct EngineConfiguration: Sendable {
   }
 }
 
-/// A trunk as calls use it.
-public struct CallTrunk: Sendable {
+/// A trunk as calls use it. One object for all of them: each call, and each notice of one, would otherwise carry a copy of a
+/// kilobyte.
+public final class CallTrunk: Sendable {
   /// Name, order, caps, health and failover.
-  public var trunk: Trunk
+  public let trunk: Trunk
   /// Where calls go: host, port and transport of every Request-URI.
-  public var uri: SIPURI
+  public let uri: SIPURI
   /// Routes before it, such as outbound proxies, top first.
-  public var proxies: [SIPURI]
+  public let proxies: [SIPURI]
   /// Credentials for its challenges; `nil` leaves challenges unanswered.
-  public var account: DigestAccount?
+  public let account: DigestAccount?
   /// Which caller the INVITE names, and how numbers are written.
-  public var identity: CallerIdentityPolicy
+  public let identity: CallerIdentityPolicy
   /// Codecs in the order of offers, packet time, SRTP.
-  public var media: MediaPolicy
+  public let media: MediaPolicy
   /// How it is noticed that the other end of a call is gone (RFC 4028).
-  public var sessionTimer: SessionTimerPolicy
+  public let sessionTimer: SessionTimerPolicy
   /// Whether provisional responses are acknowledged (RFC 3262).
-  public var reliability: OutgoingCall.Reliability
+  public let reliability: OutgoingCall.Reliability
   /// Redirections (3xx) that are followed in one call; 0 takes each one as a failure.
-  public var maximumRedirections: Int
+  public let maximumRedirections: Int
   /// How long a call may ring: from the first 180, or without one from the first provisional response.
-  public var ringTimeoutMilliseconds: Int64
+  public let ringTimeoutMilliseconds: Int64
   /// Where it is known already, for the built-in far end.
-  public var paths: [SIPPath]
+  public let paths: [SIPPath]
 
   /// Without `paths`, DNS says where the trunk is (RFC 3263); a call may ring for three minutes.
   public init(

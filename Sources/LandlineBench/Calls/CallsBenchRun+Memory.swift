@@ -3,16 +3,16 @@ import Foundation
 extension CallsBenchRun {
   /// Calls a second while the slope's calls are brought up.
   private static let rampRate = 100
-  /// KiB of a relayed call, media included.
-  private static let callLimit = 12.0
+  /// KiB of a session that does nothing, of a call that rings and of one that is answered.
+  private static let limits = (session: 8.0, ringing: 24.0, answered: 16.0)
   /// KiB that a finished call may leave.
   private static let leftLimit = 1.0
 
   /// B6: proportional set size of sessions and calls that do nothing, and what finished calls leave.
   func measureMemory() async throws {
     try await measureSessions()
-    try await measureHeldCalls(.up, .answers, "an answered call without media")
-    try await measureHeldCalls(.ringing, .rings, "a ringing call")
+    try await measureHeldCalls(.up, .answers, "an answered call without media", Self.limits.answered)
+    try await measureHeldCalls(.ringing, .rings, "a ringing call", Self.limits.ringing)
     if options.finishedCalls > 0 { try await measureWhatIsLeft() }
     failures(.b6)
   }
@@ -33,11 +33,13 @@ extension CallsBenchRun {
         (try memory(gateway) - before) / Double(many - few)
       }
     }
-    figure(.b6, "KiB of an idle session, \(few) to \(many)", [slope], decimals: 1)
+    figure(
+      .b6, "KiB of an idle session, \(few) to \(many)", [slope], decimals: 1,
+      target: .init(subject: .value, limit: Self.limits.session))
   }
 
   private func measureHeldCalls(
-    _ goal: CallDriver.Load.Goal, _ manner: TimedCallee.Manner, _ name: String
+    _ goal: CallDriver.Load.Goal, _ manner: TimedCallee.Manner, _ name: String, _ limit: Double
   ) async throws {
     options.progress("B6: \(name)")
     let gateway = try startGateway("b6-\(goal)")
@@ -55,7 +57,7 @@ extension CallsBenchRun {
     }
     figure(
       .b6, "KiB of \(name), \(few) to \(many)", [slope], decimals: 1,
-      target: .init(subject: .value, limit: Self.callLimit))
+      target: .init(subject: .value, limit: limit))
   }
 
   /// Brings calls up, does `body`, and ends them.

@@ -1,6 +1,7 @@
 import CallModel
 import Foundation
 import LandlineConfiguration
+import LandlineHTTP
 import LandlineNode
 import LandlineServer
 import Logging
@@ -122,7 +123,7 @@ extension Console {
   }
 
   /// Tells the service manager and whoever waits that the gateway takes calls, and that it ends.
-  private struct Announcement: Service {
+  private struct Announcement: NamedService {
     let gateway: RunningGateway
     let notifier: ServiceNotifier?
     let whereabouts: Whereabouts
@@ -156,7 +157,7 @@ extension Console {
   }
 
   /// SIGHUP. A file with a problem changes nothing.
-  private struct Reloading: Service {
+  private struct Reloading: NamedService {
     let gateway: RunningGateway
     let output: LogOutput
     let notifier: ServiceNotifier?

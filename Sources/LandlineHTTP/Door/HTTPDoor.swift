@@ -7,13 +7,13 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 public import NodeCore
-public import ServiceLifecycle
+import ServiceLifecycle
 
 /// The gateway's one HTTP port: REST, health, metrics, and the apps' WebSocket.
 ///
 /// Runs until its task group shuts down gracefully: then nothing more is accepted, requests under way are answered, and
 /// WebSockets are for the acceptor to close; those that it leaves open are closed after a while.
-public struct HTTPDoor: Service {
+public struct HTTPDoor: NamedService {
   private let configuration: HTTPDoorConfiguration
   private let acceptor: any AppConnectionAcceptor
   private let api: RESTService

@@ -228,7 +228,7 @@ struct NodeAssembly: Sendable {
 }
 
 extension CallTrunk {
-  init(_ trunk: TrunkConfiguration) {
+  convenience init(_ trunk: TrunkConfiguration) {
     self.init(
       trunk: trunk.trunk, uri: trunk.uri, proxies: trunk.proxies, account: trunk.account, identity: trunk.identity,
       media: trunk.media, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,

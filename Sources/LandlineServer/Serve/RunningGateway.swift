@@ -239,7 +239,7 @@ public final class RunningGateway: Service {
   }
 
   /// Waits for live calls before anything else ends.
-  private struct Draining: Service {
+  private struct Draining: NamedService {
     let gateway: RunningGateway
 
     func run() async throws {
@@ -258,7 +258,7 @@ public final class RunningGateway: Service {
   }
 
   /// Closes everything when the doors are closed.
-  private struct Closing: Service {
+  private struct Closing: NamedService {
     let gateway: RunningGateway
 
     func run() async throws {

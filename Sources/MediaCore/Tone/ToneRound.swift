@@ -1,11 +1,11 @@
 import SDPCore
 import SecureTransport
 
-/// One round of a tone that repeats, as packets of one codec: all legs of a thread that hear it are sent the same ones. A
-/// packet is encoded when the first of them gets there, and a leg that rings needs no encoder of its own.
+/// A tone that repeats, as packets of one codec: all legs of a thread that hear it are sent the same ones. A packet is
+/// encoded when the first of them gets there, and a leg that rings needs no encoder of its own.
 ///
-/// A decoder that comes to the round's end finds a pause, and nothing of it in the first packet: what an encoder knows of the
-/// past is no more than a decoder that joins late has to do without.
+/// Codecs remember. So the first round is as a decoder without a past needs it, and the second, which stands for all that
+/// follow, as one that has heard the pause at the end of a round.
 package final class ToneRound {
   struct Key: Hashable {
     var tone: Tone
@@ -17,10 +17,12 @@ package final class ToneRound {
   /// Rounds that one thread keeps.
   static let maximumKept = 32
 
+  /// Of one round.
   private let frames: Int
+  /// Of two rounds.
   private var packets: [[UInt8]] = []
   private var generator: ToneGenerator
-  /// `nil` once the round is complete.
+  /// `nil` once both rounds are complete.
   private var encoder: AudioEncoder?
 
   /// - Returns: `nil` where the tone does not repeat, ends with a sine, is no whole number of packets or too long, and where
@@ -42,13 +44,13 @@ package final class ToneRound {
   /// Appends the payload of frame `index`, counted from the tone's beginning. `false`: it cannot be encoded, or there is no
   /// room.
   func append(_ index: Int, to packet: PacketBuffer, using sound: SampleBuffer) -> Bool {
-    let wanted = index % frames
+    let wanted = index < frames ? index : frames + index % frames
     while let encoder, packets.count <= wanted {
       let made = PacketBuffer()
       generator.fill(sound, count: LocalSound.samples(of: encoder))
       guard encoder.encode(sound, from: 0, count: sound.count, into: made) else { return false }
       packets.append(made.bytes)
-      if packets.count == frames { self.encoder = nil }
+      if packets.count == 2 * frames { self.encoder = nil }
     }
     return packet.append(payload: packets[wanted])
   }

@@ -130,10 +130,10 @@ final class GlareRun {
       paidSeconds = nil
       credit = 1_000_000_000
     }
-    var carrier = try Scene.trunk("carrier-1", host: 0xC633_6401)
-    carrier.paths = [SIPPath(listener: GlareRun.listener, remote: GlareRun.trunkAddress)]
-    carrier.sessionTimer = SessionTimerPolicy(interval: 90)
-    carrier.ringTimeoutMilliseconds = ringMilliseconds
+    let carrier = try Scene.trunk(
+      "carrier-1", host: 0xC633_6401, sessionTimer: SessionTimerPolicy(interval: 90),
+      ringTimeoutMilliseconds: ringMilliseconds,
+      paths: [SIPPath(listener: GlareRun.listener, remote: GlareRun.trunkAddress)])
     bench = try Bench(Scene.configuration([carrier]), seed: it.seed)
     bench.ledger = .silent
     let isTimed = !it.has(.timeout)

@@ -50,19 +50,26 @@ enum Scene {
 
   static func trunk(
     _ name: String, host: UInt32, priority: UInt16 = 10, protection: MediaPolicy.Protection = .none,
-    limits: TrunkCapacity.Limits = TrunkCapacity.Limits(), owned: Set<E164Number>? = nil, pings: Bool = false
+    limits: TrunkCapacity.Limits = TrunkCapacity.Limits(), owned: Set<E164Number>? = nil, pings: Bool = false,
+    sessionTimer: SessionTimerPolicy = .standard, maximumRedirections: Int = 0,
+    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = []
   ) throws -> CallTrunk {
     var health = TrunkHealth.Policy()
     if !pings { health.intervalMilliseconds = 0 }
     return CallTrunk(
       trunk: try Trunk(name: name, priority: priority, limits: limits, healthPolicy: health),
       uri: SIPURI(scheme: .sip, user: nil, host: .ipv4(host)),
-      identity: CallerIdentityPolicy(domain: Scene.host, ownedNumbers: owned), media: .trunk(protection))
+      identity: CallerIdentityPolicy(domain: Scene.host, ownedNumbers: owned), media: .trunk(protection),
+      sessionTimer: sessionTimer, maximumRedirections: maximumRedirections,
+      ringTimeoutMilliseconds: ringTimeoutMilliseconds, paths: paths)
   }
 
-  static func configuration(_ trunks: [CallTrunk]? = nil) throws -> EngineConfiguration {
+  static func configuration(_ trunks: [CallTrunk]? = nil, maximumRedirections: Int = 0) throws -> EngineConfiguration {
     let trunks =
-      try trunks ?? [trunk("carrier-1", host: 0xC633_6401), trunk("carrier-2", host: 0xC633_6402, priority: 20)]
+      try trunks ?? [
+        trunk("carrier-1", host: 0xC633_6401, maximumRedirections: maximumRedirections),
+        trunk("carrier-2", host: 0xC633_6402, priority: 20, maximumRedirections: maximumRedirections),
+      ]
     let farEnd = try trunk("far-end", host: 0x7F00_0001)
     return EngineConfiguration(
       environments: [
