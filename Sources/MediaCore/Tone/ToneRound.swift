@@ -25,11 +25,12 @@ package final class ToneRound {
   /// `nil` once both rounds are complete.
   private var encoder: AudioEncoder?
 
-  /// - Returns: `nil` where the tone does not repeat, ends with a sine, is no whole number of packets or too long, and where
-  ///   the codec cannot be made.
+  /// - Returns: `nil` where the tone does not repeat, ends with a sine, is no whole number of packets or too long, where the
+  ///   codec cannot be made, and for G.722: its memory comes to rest in no pause, and its encoder is small.
   init?(_ key: Key) {
     let tone = key.tone
-    guard tone.repeats, tone.segments.allSatisfy({ (0...ToneRound.maximumMilliseconds).contains($0.milliseconds) }),
+    guard key.codec != .g722, tone.repeats,
+      tone.segments.allSatisfy({ (0...ToneRound.maximumMilliseconds).contains($0.milliseconds) }),
       tone.segments.last?.components.isEmpty == true
     else { return nil }
     let milliseconds = tone.segments.reduce(0) { $0 + $1.milliseconds }
