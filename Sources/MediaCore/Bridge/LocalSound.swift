@@ -33,7 +33,7 @@ final class LocalSound {
   /// Tones, one after the other; what stands behind one that repeats is never heard. `nil` when the codec cannot be made.
   init?(_ tones: [Tone], for codec: AudioCodec, sharing workspace: MediaWorkspace, at now: MonotonicInstant) {
     start = now
-    if let first = tones.first, let round = workspace.round(first, codec) {
+    if let first = tones.first, let round = workspace.toneRound(first, codec) {
       source = .round(round)
     } else if let encoder = try? LocalSound.encoder(for: codec) {
       source = .tones(encoder)

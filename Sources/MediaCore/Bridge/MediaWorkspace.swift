@@ -16,7 +16,7 @@ public final class MediaWorkspace {
   public init() { transportEvents.reserveCapacity(16) }
 
   /// - Returns: `nil` for a tone that is made anew each time, see ``ToneRound/init(_:)``, and where the codec cannot be made.
-  package func round(_ tone: Tone, _ codec: AudioCodec) -> ToneRound? {
+  package func toneRound(_ tone: Tone, _ codec: AudioCodec) -> ToneRound? {
     let key = ToneRound.Key(tone: tone, codec: codec)
     if let known = rounds[key] { return known }
     guard let round = ToneRound(key) else { return nil }

@@ -33,12 +33,12 @@ import Testing
 
   @Test func legsOfOneThreadShareARound() {
     let workspace = MediaWorkspace()
-    let ringback = workspace.round(.ringback(.europe), .opus)
-    #expect(ringback != nil && ringback === workspace.round(.ringback(.europe), .opus))
-    #expect(workspace.round(.ringback(.europe), .pcmu) !== ringback)
-    #expect(workspace.round(.busy(.europe), .opus) !== ringback)
-    for pause in 1...100 { #expect(workspace.round(Self.tone(on: 20, off: 20 * pause), .pcmu) != nil) }
-    #expect(workspace.round(.ringback(.europe), .opus) !== ringback, "not more than a number are kept")
+    let ringback = workspace.toneRound(.ringback(.europe), .opus)
+    #expect(ringback != nil && ringback === workspace.toneRound(.ringback(.europe), .opus))
+    #expect(workspace.toneRound(.ringback(.europe), .pcmu) !== ringback)
+    #expect(workspace.toneRound(.busy(.europe), .opus) !== ringback)
+    for pause in 1...100 { #expect(workspace.toneRound(Self.tone(on: 20, off: 20 * pause), .pcmu) != nil) }
+    #expect(workspace.toneRound(.ringback(.europe), .opus) !== ringback, "not more than a number are kept")
   }
 
   @Test(arguments: [
@@ -46,10 +46,10 @@ import Testing
     tone(on: 20, off: Int.max), tone(on: -20, off: 40), Tone([], repeats: true),
     Tone(Tone.ringback(.europe).segments.reversed(), repeats: true), tone(on: 0, off: 0),
   ])
-  func otherTonesAreMadeAnew(_ tone: Tone) { #expect(MediaWorkspace().round(tone, .pcmu) == nil) }
+  func otherTonesAreMadeAnew(_ tone: Tone) { #expect(MediaWorkspace().toneRound(tone, .pcmu) == nil) }
 
   @Test func whatNeverComesToRestIsEncodedForEachLeg() throws {
-    #expect(MediaWorkspace().round(.ringback(.europe), .g722) == nil)
+    #expect(MediaWorkspace().toneRound(.ringback(.europe), .g722) == nil)
     let harness = try BridgeHarness(.g722, .pcmu)
     harness.command(.playTones(.near, [.ringback(.europe)]))
     harness.advance(milliseconds: 6_000)

@@ -36,6 +36,16 @@ import Testing
     }
   }
 
+  @Test func aPromptIsEncodedOnceForAllWhoAsk() async throws {
+    let library = try PromptLibrary()
+    let asked = await withTaskGroup(of: PromptRecording.self) { group in
+      for _ in 0..<8 { group.addTask { library.recording(.goodbye, .g722) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    library.prepare()
+    for one in asked { #expect(one === library.recording(.goodbye, .g722)) }
+  }
+
   @Test func packetsAreAppended() throws {
     let recording = try Self.library.get().recording(.goodbye, .pcmu)
     let packet = PacketBuffer([1, 2, 3])
