@@ -17,8 +17,8 @@ struct GatewayJob: WriterJob {
 final class GatewayWriter: GroupWork {
   /// Jobs of one commit.
   static let groupLimit = 256
-  /// How long records and traces wait for others: at a hundred calls a second, eight of them share a commit.
-  static let gatherMilliseconds = 40
+  /// How long records and traces wait for others: at a hundred calls a second, forty of them share a commit.
+  static let gatherMilliseconds = 200
   /// Pages of the log after which it is folded into the file: 4 MiB.
   static let checkpointPages: Int32 = 1024
 

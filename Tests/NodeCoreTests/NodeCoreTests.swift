@@ -152,6 +152,37 @@ struct NodeCoreTests {
     #expect(stage.effects.count { if case .readPayer = $0 { true } else { false } } == 2)
   }
 
+  @Test("a payer that is used is read anew before its time is over, so that no call waits for it")
+  func renewsPayers() throws {
+    let stage = try NodeStage()
+    stage.start()
+    try stage.register()
+    func readings() -> Int { stage.effects.count { if case .readPayer = $0 { true } else { false } } }
+    func prepared() -> Int { stage.effects.count { if case .prepare = $0 { true } else { false } } }
+    stage.call()
+    try stage.answerPayer()
+    #expect(readings() == 1 && prepared() == 1)
+    // Good for a second; the second half of it counts.
+    stage.wait(milliseconds: 500)
+    stage.call()
+    #expect(readings() == 1 && prepared() == 2)
+    // Used and read anew; what is being read is not asked for twice.
+    stage.wait(milliseconds: 1)
+    stage.call()
+    stage.call()
+    #expect(readings() == 2 && prepared() == 4)
+    try stage.answerPayer()
+    #expect(prepared() == 4)
+    // Without the second reading its time would be over.
+    stage.wait(milliseconds: 500)
+    stage.call()
+    #expect(readings() == 2 && prepared() == 5)
+    // Its time is over while nobody has used it: the next one waits.
+    stage.wait(milliseconds: 1000)
+    stage.call()
+    #expect(readings() == 3 && prepared() == 5)
+  }
+
   @Test("an application of another account when its payer is known asks for that one; one that is gone is refused")
   func applicationsChange() throws {
     let stage = try NodeStage()

@@ -7,6 +7,7 @@ struct SectionValueTests {
   @Test(arguments: [
     ("0-15", "0-15"), ("", "0-15"), ("0-11,16", "0-11,16"), ("0, 2 ,4", "0,2,4"), ("255", "255"), ("0-256", "0-15"),
     ("15-0", "0-15"), ("x", "0-15"), ("events=0-15", "0-15"), ("0-1,1-3,3", "0-3"),
+    ("120-130,200", "120-130,200"),
   ])
   func telephoneEvents(text: String, expected: String) {
     #expect(TelephoneEvents(FormatParameters(text)).parameters.text == expected)
@@ -55,6 +56,19 @@ struct SectionValueTests {
         == "2 2 UDP 1694498815 2001:db8::9 4001 typ srflx raddr 10.0.0.1 rport 9 tcptype active")
     #expect(section.endOfCandidates)
     #expect(section.iceCredentials?.userFragment == "abcd")
+  }
+
+  @Test(arguments: [
+    ("typ host raddr", nil, nil, "raddr"), ("typ host  raddr  ::1  x y ", "::1", nil, "x y"),
+    ("typ host rport 9 raddr ::1", nil, 9, "raddr ::1"), ("typ host raddr ::1 rport x", "::1", nil, ""),
+    ("typ host raddr ::1 rport", "::1", nil, "rport"),
+  ])
+  func whatFollowsTheKindOfACandidate(text: String, address: String?, port: Int?, extensions: String) throws {
+    let description = try SDPFixtures.description("m=audio 9 RTP/AVP 0", "a=candidate:1 1 udp 1 192.0.2.9 4000 \(text)")
+    let candidate = try #require(description.sections.first?.candidates.first)
+    #expect(candidate.relatedAddress == address)
+    #expect(candidate.relatedPort == port)
+    #expect(candidate.extensions == extensions)
   }
 
   @Test(arguments: [

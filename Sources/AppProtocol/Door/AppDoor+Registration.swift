@@ -164,7 +164,7 @@ extension AppDoor {
     let id = newSessionID()
     let name = newSessionName()
     let token = newToken()
-    var session = AppSession(
+    let session = AppSession(
       id: id, name: name, identity: identity, connection: connection, token: Array(token.utf8))
     session.lastRequest = number.value
     sessions[id] = session
@@ -196,7 +196,7 @@ extension AppDoor {
     let given = Array(resumption.token.utf8)
     let isCurrent = ConstantTime.equal(given, named?.token ?? AppDoor.noToken)
     let isFormer = ConstantTime.equal(given, named?.formerToken ?? AppDoor.noToken)
-    guard var session = named, isCurrent || (isFormer && session.formerToken != nil) else {
+    guard let session = named, isCurrent || (isFormer && session.formerToken != nil) else {
       refuse(
         connection, number, CallFailure(.networkLost, leg: .app), .sessionOver, "no such session", now, &effects)
       return
@@ -215,7 +215,6 @@ extension AppDoor {
     session.connection = connection
     deadlines.set(.session(session.id), nil)
     session.acknowledge(resumption.lastEvent)
-    sessions[session.id] = session
     if let former { close(former, .takenOver, "resumed on another connection", now, &effects) }
     attach(connection, session.id, now)
     effects.append(.resumed(session.id))

@@ -49,13 +49,13 @@ extension AppDoor {
   /// - Returns: seconds to wait, 0 for a message within the limit of its host; `nil` when far too many of the session were
   ///   not.
   private func count(_ id: SessionID, on connection: ConnectionID, _ now: MonotonicInstant) -> Int? {
-    guard let index = sessions.index(forKey: id) else { return nil }
+    guard let session = sessions[id] else { return nil }
     // Whoever speaks on the new connection has read its first message, and so the new token.
-    sessions.values[index].formerToken = nil
+    session.formerToken = nil
     guard let host = connections[connection]?.hostKey else { return nil }
     let wait = hosts.message(host, at: now) ?? 0
-    sessions.values[index].overLimit = wait == 0 ? 0 : sessions.values[index].overLimit + 1
-    return sessions.values[index].overLimit > configuration.maximumMessagesOverLimit ? nil : wait
+    session.overLimit = wait == 0 ? 0 : session.overLimit + 1
+    return session.overLimit > configuration.maximumMessagesOverLimit ? nil : wait
   }
 
   /// Accepts a number if it is higher than all before it.
@@ -99,7 +99,7 @@ extension AppDoor {
         return
       }
     }
-    sessions[id]?.pending += 1
+    session.pending += 1
     effects.append(.request(id, number, request))
   }
 
@@ -114,19 +114,18 @@ extension AppDoor {
   private func answer(
     _ id: SessionID, _ event: AppEvent, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
   ) {
-    // In place: a copy of a session would be one of all the messages that it keeps.
-    guard let index = sessions.index(forKey: id) else { return }
-    let connection = sessions.values[index].connection
+    guard let session = sessions[id] else { return }
+    let connection = session.connection
     if case .quality = event {
       // Of no use once it is late.
       if let connection { effects.append(.send(connection, AppMessageCoder.encode(.event(event, sequence: nil)))) }
       return
     }
-    sessions.values[index].sequence += 1
-    let sequence = sessions.values[index].sequence
+    session.sequence += 1
+    let sequence = session.sequence
     let text = AppMessageCoder.encode(.event(event, sequence: sequence))
     // A copy of its length: the writer's array has room for several times as much.
-    let isKept = sessions.values[index].keep(
+    let isKept = session.keep(
       AppSession.Kept(sequence: sequence, isMinor: event.isMinor, text: text.withUnsafeBytes { [UInt8]($0) }),
       configuration)
     if let connection { effects.append(.send(connection, text)) }

@@ -1,7 +1,8 @@
 import CallModel
 
-/// What the door knows of one session.
-struct AppSession {
+/// What the door knows of one session. A class, so that it is changed where it is: a copy would be one of all the messages
+/// that it keeps.
+final class AppSession {
   /// A message that may have to be sent again.
   struct Kept {
     let sequence: UInt64
@@ -30,10 +31,18 @@ struct AppSession {
   private(set) var kept: [Kept] = []
   private(set) var keptBytes = 0
 
+  init(id: SessionID, name: String, identity: AppIdentity, connection: ConnectionID, token: [UInt8]) {
+    self.id = id
+    self.name = name
+    self.identity = identity
+    self.connection = connection
+    self.token = token
+  }
+
   var isIdle: Bool { calls.isEmpty && pending == 0 }
 
   /// What happened to the session's calls and requests.
-  mutating func note(_ event: AppEvent) {
+  func note(_ event: AppEvent) {
     switch event {
     case .placed(_, let call, _):
       pending = max(pending - 1, 0)
@@ -45,7 +54,7 @@ struct AppSession {
   }
 
   /// - Returns: `false` when there is no room and nothing that an app could do without: it could not go on.
-  mutating func keep(_ message: Kept, _ configuration: AppDoor.Configuration) -> Bool {
+  func keep(_ message: Kept, _ configuration: AppDoor.Configuration) -> Bool {
     kept.append(message)
     keptBytes += message.text.count
     while kept.count > configuration.maximumBufferedEvents || keptBytes > configuration.maximumBufferedBytes {
@@ -61,14 +70,14 @@ struct AppSession {
     return true
   }
 
-  private mutating func remove(at index: Int, isNeeded: Bool) {
+  private func remove(at index: Int, isNeeded: Bool) {
     let message = kept.remove(at: index)
     keptBytes -= message.text.count
     if isNeeded { droppedThrough = message.sequence }
   }
 
   /// The app has all up to this event.
-  mutating func acknowledge(_ sequence: UInt64) {
+  func acknowledge(_ sequence: UInt64) {
     let count = kept.prefix { $0.sequence <= sequence }.count
     guard count > 0 else { return }
     keptBytes -= kept[..<count].reduce(0) { $0 + $1.text.count }

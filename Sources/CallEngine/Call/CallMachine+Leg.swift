@@ -10,8 +10,9 @@ extension CallMachine {
   /// whoever is called   planned ─▶ inviting ─▶ alerting [early sound] ─▶ answering ─▶ joined ─▶ leaving ─▶ gone
   /// whoever calls       asking ──────────────────────────────────────▶ joined ─▶ leaving ─▶ gone
   /// ```
-  /// ``AppLeg`` and ``TrunkLeg`` have the diagrams of their own. A prompt is there from the beginning.
-  struct Leg {
+  /// ``AppLeg`` and ``TrunkLeg`` have the diagrams of their own. A prompt is there from the beginning. A class, since a leg
+  /// is one thing that many hands change: no copy of it may go its own way.
+  final class Leg {
     enum Port {
       /// Its media is being prepared; nobody was called yet.
       case planned
@@ -49,6 +50,13 @@ extension CallMachine {
     var quality: CallQuality.Direction?
     /// Which limits of quality are kept towards it.
     var monitor = QualityMonitor()
+
+    init(id: LegID, terms: CallTerms?, port: Port, bill: CallBill? = nil) {
+      self.id = id
+      self.terms = terms
+      self.port = port
+      self.bill = bill
+    }
 
     var app: AppLeg? {
       get {

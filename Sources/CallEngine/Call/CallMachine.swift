@@ -82,7 +82,7 @@ final class CallMachine {
 
   var state: State
   /// In the order of their ids: first whoever calls.
-  private(set) var legs: [Leg]
+  let legs: [Leg]
 
   /// Whether a trunk has said anything.
   var isHeardOf = false
@@ -206,10 +206,7 @@ final class CallMachine {
   // MARK: Legs
 
   /// Both legs are there from the call's beginning to its end.
-  subscript(_ leg: LegID) -> Leg {
-    get { legs[Int(leg.number)] }
-    set { legs[Int(leg.number)] = newValue }
-  }
+  subscript(_ leg: LegID) -> Leg { legs[Int(leg.number)] }
 
   func has(_ leg: LegID) -> Bool { legs.indices.contains(Int(leg.number)) }
 
@@ -232,10 +229,10 @@ final class CallMachine {
 
   /// The same change to the bill of each leg that is charged.
   func changeBills(_ change: (inout CallBill) -> Void) {
-    for index in legs.indices {
-      guard var bill = legs[index].bill else { continue }
+    for leg in legs {
+      guard var bill = leg.bill else { continue }
       change(&bill)
-      legs[index].bill = bill
+      leg.bill = bill
     }
   }
 

@@ -14,12 +14,19 @@ final class WebSocketConnection: AppConnection {
     budget = handler.budget
   }
 
-  func send(_ text: [UInt8]) {
-    switch budget.admit(text.count) {
-    case .admitted: onLoop { $0.send(text) }
-    case .clogs: onLoop { $0.clog() }
-    case .refused: break
+  func send(_ texts: [[UInt8]]) {
+    var clogs = false
+    let admitted = texts.prefix { text in
+      switch budget.admit(text.count) {
+      case .admitted: return true
+      case .clogs:
+        clogs = true
+        return false
+      case .refused: return false
+      }
     }
+    if !admitted.isEmpty { onLoop { $0.send(admitted) } }
+    if clogs { onLoop { $0.clog() } }
   }
 
   func ping() { onLoop { $0.ping() } }

@@ -67,11 +67,13 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   // MARK: - From the acceptor
 
-  func send(_ text: [UInt8]) {
+  func send(_ texts: ArraySlice<[UInt8]>) {
+    let bytes = texts.reduce(0) { $0 + $1.count }
     switch phase {
-    case .upgrading: waiting.append(text)
-    case .open, .violated: write(WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: text)), text.count)
-    case .closing, .closed: budget.release(text.count)
+    case .upgrading: waiting += texts
+    case .open, .violated:
+      write(texts.map { WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: $0)) }, bytes)
+    case .closing, .closed: budget.release(bytes)
     }
   }
 
@@ -82,7 +84,7 @@ final class WebSocketHandler: ChannelInboundHandler {
 
   func ping() {
     guard phase == .open else { return }
-    write(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer()), 0)
+    write([WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer())], 0)
   }
 
   func close(code: UInt16, reason: String) {
@@ -122,19 +124,23 @@ final class WebSocketHandler: ChannelInboundHandler {
     schedule(isEnding ? limits.goodbyeMilliseconds : limits.closeMilliseconds) { $0.context?.close(promise: nil) }
   }
 
-  private func write(_ frame: WebSocketFrame, _ bytes: Int) {
+  /// Writes frames in one piece.
+  /// - Parameter bytes: of the budget, given back once the last frame is written.
+  private func write(_ frames: [WebSocketFrame], _ bytes: Int) {
     guard let context else {
       budget.release(bytes)
       return
     }
-    guard bytes > 0 else {
-      context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
-      return
+    var written: EventLoopPromise<Void>?
+    if bytes > 0 {
+      let promise = loop.makePromise(of: Void.self)
+      let budget = budget
+      promise.futureResult.whenComplete { _ in budget.release(bytes) }
+      written = promise
     }
-    let promise = loop.makePromise(of: Void.self)
-    let budget = budget
-    promise.futureResult.whenComplete { _ in budget.release(bytes) }
-    context.writeAndFlush(wrapOutboundOut(frame), promise: promise)
+    for frame in frames.dropLast() { context.write(wrapOutboundOut(frame), promise: nil) }
+    if let last = frames.last { context.write(wrapOutboundOut(last), promise: written) }
+    context.flush()
   }
 
   private func schedule(_ milliseconds: Int64, _ body: @escaping @Sendable (WebSocketHandler) -> Void) {
@@ -151,7 +157,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     phase = .open
     let texts = waiting
     waiting = []
-    for text in texts { send(text) }
+    if !texts.isEmpty { send(texts[...]) }
     if let pendingClose { close(code: pendingClose.code, reason: pendingClose.reason) }
   }
 
@@ -204,7 +210,7 @@ final class WebSocketHandler: ChannelInboundHandler {
       message = bytes
       return
     }
-    guard String(validating: bytes, as: UTF8.self) != nil else { return violate(1007, "a text that is not UTF-8") }
+    guard (try? UTF8Span(validating: bytes.span)) != nil else { return violate(1007, "a text that is not UTF-8") }
     guard let id, !acceptor.received(bytes, on: id) else { return }
     violate(CloseCode.tryAgainLater.rawValue, "the gateway has more to do than it can")
   }
@@ -213,7 +219,7 @@ final class WebSocketHandler: ChannelInboundHandler {
     let data = frame.unmaskedData
     // What a peer makes us say counts like what we say.
     switch budget.admit(data.readableBytes + 2) {
-    case .admitted: write(WebSocketFrame(fin: true, opcode: .pong, data: data), data.readableBytes + 2)
+    case .admitted: write([WebSocketFrame(fin: true, opcode: .pong, data: data)], data.readableBytes + 2)
     case .clogs: clog()
     case .refused: break
     }

@@ -3,7 +3,8 @@ public import CallModel
 
 /// A WebSocket connection, as the hub uses it. All methods may be called from any thread and never block.
 public protocol AppConnection: AnyObject, Sendable {
-  func send(_ text: [UInt8])
+  /// Sends messages, in order and in one piece.
+  func send(_ texts: [[UInt8]])
   func ping()
   /// Sends a close frame after what was sent before, and ends the connection.
   func close(code: UInt16, reason: String)

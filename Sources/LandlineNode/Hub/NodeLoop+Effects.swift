@@ -16,9 +16,12 @@ extension NodeLoop {
 
     case .sendText(let connection, let text):
       meter.appMessage(isIncoming: false)
-      connections[connection]?.send(text)
-    case .ping(let connection): connections[connection]?.ping()
+      put(text, for: connection)
+    case .ping(let connection):
+      sendTexts()
+      connections[connection]?.ping()
     case .close(let connection, let code, let reason):
+      sendTexts()
       connections.removeValue(forKey: connection)?.close(code: code, reason: reason)
     case .verify(let verification, let registration, let host):
       let bound = bound

@@ -39,6 +39,9 @@ final class NodeLoop {
   var started: EventLoopPromise<Void>?
 
   private var inputs = CircularBuffer<NodeInput>()
+  /// What apps are told in this turn; what follows each other on a connection goes in one piece.
+  private var outbox: [(id: AppProtocol.ConnectionID, connection: any AppConnection, texts: [[UInt8]])] = []
+  private var isEndingTurn = false
   private var effects: [NodeEffect] = []
   private var isRunning = false
   private(set) var isStopped = false
@@ -51,7 +54,9 @@ final class NodeLoop {
   private var isTicking = false
   private var hasNews = false
   /// How often it is looked whether the loop is behind, while anything comes in.
-  private static let tickMilliseconds: Int64 = 20
+  private static let tickMilliseconds: Int64 = 50
+  /// The same while calls are refused: the window widens with each look that finds the loop in time.
+  private static let narrowedTickMilliseconds: Int64 = 20
 
   init(
     _ configuration: HubConfiguration, core: NodeCore, wire: SIPWire, errands: [String: LedgerErrands],
@@ -94,6 +99,7 @@ final class NodeLoop {
     journal?.close()
     wakeUp?.task.cancel()
     wakeUp = nil
+    sendTexts()
     endWatchers()
     // Calls that were still being prepared: whoever ordered one waits for its answer.
     for answer in originations.values { answer(.failure(.noNewCalls)) }
@@ -117,7 +123,18 @@ final class NodeLoop {
     }
     inputs.removeAll(keepingCapacity: true)
     isRunning = false
+    guard !isEndingTurn else { return }
+    isEndingTurn = true
+    // The loop does it before it waits for anything more, after all that came with this input.
+    eventLoop.assumeIsolated().execute { [weak self] in self?.endTurn() }
+  }
+
+  /// Rings at what others have to do, once for all inputs that came together: to wake a thread costs as much as to read a
+  /// message.
+  private func endTurn() {
+    isEndingTurn = false
     media.wake()
+    sendTexts()
     transports.flush()
     schedule()
     startTicking()
@@ -125,16 +142,32 @@ final class NodeLoop {
     if memory.isDue(live: core.transactionCount, at: NodeClock.now()) { MemoryReturn.giveBack() }
   }
 
+  // MARK: To apps
+
+  func put(_ text: [UInt8], for id: AppProtocol.ConnectionID) {
+    if outbox.last?.id == id {
+      outbox[outbox.count - 1].texts.append(text)
+    } else if let connection = connections[id] {
+      outbox.append((id, connection, [text]))
+    }
+  }
+
+  func sendTexts() {
+    for message in outbox { message.connection.send(message.texts) }
+    outbox.removeAll(keepingCapacity: true)
+  }
+
   // MARK: Time
 
-  /// Looks every 20 ms how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or
+  /// Looks many times a second how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or
   /// calls are refused. A loop that nothing comes to sleeps.
   private func startTicking() {
     guard !isTicking, !isStopped, hasNews || !core.admission.isOpen else { return }
     isTicking = true
     hasNews = false
-    let due = NodeClock.now().advanced(byMilliseconds: NodeLoop.tickMilliseconds)
-    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(NodeLoop.tickMilliseconds)) { [weak self] in
+    let interval = core.admission.isOpen ? NodeLoop.tickMilliseconds : NodeLoop.narrowedTickMilliseconds
+    let due = NodeClock.now().advanced(byMilliseconds: interval)
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(interval)) { [weak self] in
       guard let self else { return }
       isTicking = false
       let now = NodeClock.now()

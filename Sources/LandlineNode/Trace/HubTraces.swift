@@ -21,15 +21,22 @@ final class HubTraces {
   /// Calls that are told of one problem of their way.
   static let toldCalls = 256
 
-  private struct Entry {
+  /// A class, so that a trace grows where it is: Swift takes a structure out of a dictionary to change it.
+  private final class Entry {
     var recorder: CallTraceRecorder
-    var environment: String
-    var currency: Currency
+    let environment: String
+    let currency: Currency
     var ways: [LegID: HEPExporter.MediaWay] = [:]
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
     /// Where the last INVITE went, until anything comes back.
     var reaching: TransportAddress?
+
+    init(_ recorder: CallTraceRecorder, environment: String, currency: Currency) {
+      self.recorder = recorder
+      self.environment = environment
+      self.currency = currency
+    }
   }
 
   private struct Request: Hashable {
@@ -77,7 +84,7 @@ final class HubTraces {
   private func begin(_ call: CallSnapshot) {
     guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
     entries[call.id] = Entry(
-      recorder: CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
+      CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
       environment: call.environment, currency: call.currency)
   }
 
@@ -85,11 +92,10 @@ final class HubTraces {
 
   /// What is to be kept of a call now, unless nothing has come since the last time.
   func toKeep(_ call: CallID) -> (environment: String, trace: CallTrace)? {
-    guard var entry = entries[call] else { return nil }
+    guard let entry = entries[call] else { return nil }
     let messages = entry.recorder.messageCount
     guard entry.keptMessages != messages else { return nil }
     entry.keptMessages = messages
-    entries[call] = entry
     return (entry.environment, entry.recorder.trace)
   }
 
@@ -105,9 +111,9 @@ final class HubTraces {
   private func dialog(
     _ sipCallID: String, _ attempt: (call: CallID, leg: LegID, trunk: String), _ facts: CallTrunk?
   ) {
-    guard entries[attempt.call] != nil else { return }
+    guard let entry = entries[attempt.call] else { return }
     dialogs[sipCallID] = attempt.call
-    entries[attempt.call]?.recorder.dialog(
+    entry.recorder.dialog(
       CallTrace.Dialog(sipCallID: sipCallID, side: attempt.leg, trunk: attempt.trunk),
       facts: facts.map { CallStorySources.TrunkFacts($0) })
   }
@@ -115,25 +121,25 @@ final class HubTraces {
   private func message(
     _ bytes: [UInt8], sipCallID: String, isSent: Bool, _ path: SIPPath, local: TransportAddress?, at: Int64
   ) {
-    guard let call = dialogs[sipCallID], let startedAt = entries[call]?.recorder.startedAt else { return }
-    let message = entries[call]?.recorder.message(
+    guard let call = dialogs[sipCallID], let entry = entries[call] else { return }
+    let message = entry.recorder.message(
       bytes, of: sipCallID, isSent: isSent, transport: path.remote.transport.rawValue,
       local: local.map(Self.text) ?? "", remote: Self.text(path.remote), at: at)
     if !isSent {
       reached(call)
     } else if bytes.starts(with: Self.invite) {
       reached(call)
-      entries[call]?.reaching = path.remote
-      if entries[call] != nil { reaching[path.remote, default: []].insert(call) }
+      entry.reaching = path.remote
+      reaching[path.remote, default: []].insert(call)
     }
-    if let exporter, let message { exporter.send(message, startedAt: startedAt, of: call) }
+    if let exporter, let message { exporter.send(message, startedAt: entry.recorder.startedAt, of: call) }
   }
 
   private static let invite = Array("INVITE ".utf8)
 
   private func reached(_ call: CallID) {
-    guard let address = entries[call]?.reaching else { return }
-    entries[call]?.reaching = nil
+    guard let entry = entries[call], let address = entry.reaching else { return }
+    entry.reaching = nil
     reaching[address]?.remove(call)
     if reaching[address]?.isEmpty ?? false { reaching[address] = nil }
   }
@@ -219,7 +225,7 @@ final class HubTraces {
   // MARK: Media and ledger
 
   private func plan(_ call: CallID, _ leg: LegID, _ plan: MediaPlan, at: Int64) {
-    guard let offset = entries[call]?.recorder.offset(at) else { return }
+    guard let entry = entries[call] else { return }
     let security =
       switch plan.protection {
       case .none: "RTP"
@@ -227,21 +233,20 @@ final class HubTraces {
       case .dtls: "DTLS-SRTP"
       }
     let remote = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""
-    entries[call]?.ways[leg] = HEPExporter.MediaWay(
+    entry.ways[leg] = HEPExporter.MediaWay(
       clockRate: plan.audio.send.codec.clockRate, remote: remote)
-    entries[call]?.recorder.plan(
+    entry.recorder.plan(
       CallTrace.Plan(
-        at: offset, side: leg, codec: plan.audio.send.codec.rawValue,
+        at: entry.recorder.offset(at), side: leg, codec: plan.audio.send.codec.rawValue,
         clockRate: plan.audio.send.codec.clockRate, payloadType: Int(plan.audio.send.payloadType.number),
         packetMilliseconds: plan.audio.packetTime, security: security, direction: plan.audio.direction.rawValue,
         remote: remote))
   }
 
   func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
-    // Not the entry itself: a second holder would have its arrays copied with every change.
-    guard let offset = entries[call]?.recorder.offset(at) else { return }
+    guard let entry = entries[call] else { return }
     func note(_ kind: CallTrace.Note.Kind, _ leg: LegID, _ text: String = "") {
-      entries[call]?.recorder.note(kind, side: leg, text, at: at)
+      entry.recorder.note(kind, side: leg, text, at: at)
     }
     switch event {
     // Plain RTP tells the same, without a suite: there are no keys.
@@ -254,14 +259,12 @@ final class HubTraces {
     case .promptEnded(let leg, let finished): note(.promptEnded, leg, finished ? "finished" : "cut short")
     case .statistics(let leg, let statistics):
       let second = CallTrace.Second(
-        at: offset, side: leg,
+        at: entry.recorder.offset(at), side: leg,
         received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
         roundTrip: statistics.roundTrip)
-      entries[call]?.recorder.second(second)
-      if let exporter, let startedAt = entries[call]?.recorder.startedAt {
-        exporter.send(
-          second, startedAt: startedAt, entries[call]?.ways[second.side] ?? HEPExporter.MediaWay(), of: call)
-      }
+      entry.recorder.second(second)
+      exporter?.send(
+        second, startedAt: entry.recorder.startedAt, entry.ways[second.side] ?? HEPExporter.MediaWay(), of: call)
     case .transport, .digit, .recorded, .recordingEnded, .bye, .closed: break
     }
   }
@@ -271,10 +274,10 @@ final class HubTraces {
     _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>, microseconds: Int64,
     at: Int64
   ) {
-    guard let currency = entries[call]?.currency else { return }
+    guard let entry = entries[call] else { return }
     let outcome =
       switch result {
-      case .success(let receipt): HubTraces.words(receipt.outcome, currency)
+      case .success(let receipt): HubTraces.words(receipt.outcome, entry.currency)
       case .failure(let problem): "the ledger is away: \(problem.cause.rawValue)"
       }
     let name =
@@ -284,7 +287,7 @@ final class HubTraces {
       case .extend: "extend"
       case .end: "end"
       }
-    entries[call]?.recorder.note(
+    entry.recorder.note(
       .ledger, "\(name): \(outcome), in \(DecimalText.format(microseconds, scale: 3)) ms",
       at: at)
   }

@@ -14,12 +14,15 @@ struct PayerCache {
 
   /// How long an answer is used.
   static let freshMilliseconds: Int64 = 1000
+  /// An answer that is used this close to its end is read anew meanwhile: while calls follow one another, none waits.
+  static let renewalMilliseconds: Int64 = 500
   /// Most accounts that are remembered.
   static let maximumAccounts = 100_000
   /// Most that wait for answers.
   static let maximumAskers = 65_536
 
   private var known: [AccountName: (payer: Payer, until: MonotonicInstant)] = [:]
+  /// Who waits for what is being read; nobody, where it is read before its time is over.
   private var askers: [AccountName: [Asker]] = [:]
   private var askerCount = 0
 
@@ -27,6 +30,15 @@ struct PayerCache {
   func fresh(_ account: AccountName, at now: MonotonicInstant) -> Payer? {
     guard let entry = known[account], now < entry.until else { return nil }
     return entry.payer
+  }
+
+  /// Whether it is time to read an account anew that is known and used.
+  mutating func renews(_ account: AccountName, at now: MonotonicInstant) -> Bool {
+    guard let entry = known[account], askers[account] == nil,
+      entry.until.milliseconds(since: now) < PayerCache.renewalMilliseconds
+    else { return false }
+    askers[account] = []
+    return true
   }
 
   /// What was last known, however old: for requests about calls that exist already, which ask for no price.
@@ -43,8 +55,9 @@ struct PayerCache {
   mutating func wait(_ asker: Asker, for account: AccountName) -> Waiting {
     guard askerCount < PayerCache.maximumAskers else { return .refused }
     askerCount += 1
+    let isBeingRead = askers[account] != nil
     askers[account, default: []].append(asker)
-    return askers[account]?.count == 1 ? .asks : .waits
+    return isBeingRead ? .waits : .asks
   }
 
   /// - Returns: who waited for it, in order.

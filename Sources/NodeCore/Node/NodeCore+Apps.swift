@@ -48,7 +48,7 @@ extension NodeCore {
       return refuse(session, number, CallFailure(.policy, refusal: .accountClosed, leg: .app))
     }
     if case .call = request {
-      if let payer = ledger.payers.fresh(application.account, at: time.now) {
+      if let payer = freshPayer(application.account, application.environment, ledger) {
         place(session, number, request, identity, application, payer)
       } else {
         wait(.app(session, number, request), for: application.account, application.environment)
@@ -69,6 +69,15 @@ extension NodeCore {
   ) {
     let caller = AppCaller(identity: identity, payer: payer, callerNumbers: application.callerNumbers)
     later(.engine(.request(session, number, request, caller)))
+  }
+
+  /// The payer, where it is known; one whose time is nearly over is read anew.
+  private func freshPayer(_ account: AccountName, _ environment: String, _ ledger: NodeLedger) -> Payer? {
+    guard let payer = ledger.payers.fresh(account, at: time.now) else { return nil }
+    if ledger.payers.renews(account, at: time.now) {
+      effects.append(.readPayer(environment: environment, account))
+    }
+    return payer
   }
 
   private func wait(_ asker: PayerCache.Asker, for account: AccountName, _ environment: String) {
@@ -137,7 +146,7 @@ extension NodeCore {
     guard let ledger = ledgers[order.environment], ledger.keeper.isStarted else {
       return effects.append(.originated(id, .failure(CallFailure(.policy, leg: .app))))
     }
-    if let payer = ledger.payers.fresh(order.account, at: time.now) {
+    if let payer = freshPayer(order.account, order.environment, ledger) {
       originate(id, order, payer)
     } else {
       wait(.origination(id, order), for: order.account, order.environment)

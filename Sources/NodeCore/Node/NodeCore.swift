@@ -43,7 +43,7 @@ package final class NodeCore {
   let door: AppDoor
   let engine: CallEngine
   let agent: UserAgent
-  var ledgers: [String: NodeLedger]
+  let ledgers: [String: NodeLedger]
   var dialogs = DialogBook()
   /// Whether the last leg had no room in the journal, which the log says once.
   var isJournalFull = false
@@ -211,8 +211,9 @@ package final class NodeCore {
   }
 }
 
-/// What a node has of one environment's ledger.
-struct NodeLedger {
+/// What a node has of one environment's ledger. A class, so that its parts are changed where they are: Swift takes a
+/// structure out of a dictionary to change it, and puts it back, at each word of a call.
+final class NodeLedger {
   var line = BillingLine()
   var keeper = Keeper()
   var watch = AccountWatch()

@@ -44,37 +44,44 @@ public struct ICECandidate: Hashable, Sendable {
   /// Reads the value of the attribute; `nil` when it is not a candidate.
   init?(_ text: String) {
     guard text.utf8.count <= ICECandidate.maximumTextBytes else { return nil }
-    let fields = text.split(separator: " ")
-    guard fields.count >= 8, fields[6] == "typ",
-      let component = SessionDescriptionLine.number(fields[1].utf8, upTo: 256), component > 0,
-      SessionDescriptionLine.isDecimal(fields[3].utf8, digits: 10), let priority = Int(fields[3]),
-      (1...0x7FFF_FFFF).contains(priority),
-      let port = SessionDescriptionLine.number(fields[5].utf8, upTo: 65_535)
-    else { return nil }
-    var rest = fields[8...]
-    var relatedAddress: String?
-    var relatedPort: Int?
-    if rest.count >= 2, rest.first == "raddr" {
-      relatedAddress = String(rest[rest.startIndex + 1])
-      rest = rest.dropFirst(2)
+    var words = text.utf8[...]
+    func number(upTo maximum: Int, digits: Int = 9) -> Int? {
+      words.nextWord().flatMap { SessionDescriptionLine.number($0, upTo: maximum, digits: digits) }
     }
-    if rest.count >= 2, rest.first == "rport" {
-      relatedPort = SessionDescriptionLine.number(rest[rest.startIndex + 1].utf8, upTo: 65_535)
-      rest = rest.dropFirst(2)
+    func word() -> String? { words.nextWord().map { String(Substring($0)) } }
+    /// The word behind `name`, where both come next.
+    func word(after name: String) -> Substring.UTF8View? {
+      var rest = words
+      guard let first = rest.nextWord(), first.elementsEqual(name.utf8), let value = rest.nextWord() else { return nil }
+      words = rest
+      return value
+    }
+    guard let foundation = word(), let component = number(upTo: 256), component > 0, let transport = word(),
+      let priority = number(upTo: 0x7FFF_FFFF, digits: 10), priority > 0, let address = word(),
+      let port = number(upTo: 65_535), let kind = word(after: "typ")
+    else { return nil }
+    let relatedAddress = word(after: "raddr")
+    let relatedPort = word(after: "rport")
+    var extensions = ""
+    extensions.reserveCapacity(words.count)
+    while let word = words.nextWord() {
+      if !extensions.isEmpty { extensions += " " }
+      extensions += Substring(word)
     }
     self.init(
-      foundation: String(fields[0]), component: component, transport: String(fields[2]), priority: priority,
-      address: String(fields[4]), port: port, kind: String(fields[7]), relatedAddress: relatedAddress,
-      relatedPort: relatedPort, extensions: rest.joined(separator: " "))
+      foundation: foundation, component: component, transport: transport, priority: priority, address: address,
+      port: port, kind: String(Substring(kind)), relatedAddress: relatedAddress.map { String(Substring($0)) },
+      relatedPort: relatedPort.flatMap { SessionDescriptionLine.number($0, upTo: 65_535) }, extensions: extensions)
   }
 }
 
 extension ICECandidate: CustomStringConvertible {
   /// The value of the attribute.
   public var description: String {
-    var text = "\(foundation) \(component) \(transport) \(priority) \(address) \(port) typ \(kind)"
-    if let relatedAddress { text += " raddr \(relatedAddress)" }
-    if let relatedPort { text += " rport \(relatedPort)" }
-    return extensions.isEmpty ? text : text + " " + extensions
+    var words = [foundation, String(component), transport, String(priority), address, String(port), "typ", kind]
+    if let relatedAddress { words += ["raddr", relatedAddress] }
+    if let relatedPort { words += ["rport", String(relatedPort)] }
+    if !extensions.isEmpty { words.append(extensions) }
+    return words.joined(separator: " ")
   }
 }

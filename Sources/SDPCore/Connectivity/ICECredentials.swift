@@ -16,7 +16,8 @@ public struct ICECredentials: Hashable, Sendable {
   public init?(userFragment: String, password: String) {
     guard ICECredentials.userFragmentLength.contains(userFragment.utf8.count),
       ICECredentials.passwordLength.contains(password.utf8.count),
-      (userFragment + password).utf8.allSatisfy(ICECredentials.isICECharacter)
+      userFragment.utf8.allSatisfy(ICECredentials.isICECharacter),
+      password.utf8.allSatisfy(ICECredentials.isICECharacter)
     else { return nil }
     self.userFragment = userFragment
     self.password = Redacted(password)

@@ -37,7 +37,7 @@ public struct ConnectionData: Hashable, Sendable {
 
   private var host: SIPHost? {
     guard networkType.uppercased() == "IN" else { return nil }
-    return try? SIPHost(unbracketed: String(address.prefix { $0 != "/" }))
+    return try? SIPHost(unbracketed: String(Substring(address.utf8.prefix { $0 != UInt8(ascii: "/") })))
   }
 
   package static func isUnspecified(_ host: SIPHost) -> Bool {
@@ -59,5 +59,7 @@ public struct ConnectionData: Hashable, Sendable {
 
 extension ConnectionData: CustomStringConvertible {
   /// The value of the line.
-  public var description: String { "\(networkType) \(addressType) \(address)" }
+  public var description: String { words.joined(separator: " ") }
+
+  var words: [String] { [networkType, addressType, address] }
 }

@@ -15,13 +15,13 @@ public struct SessionAttribute: Hashable, Sendable {
 }
 
 extension SessionAttribute: CustomStringConvertible {
-  /// Attributes whose value is a secret.
-  static let secrets: Set<String> = ["crypto", "ice-pwd", "key-mgmt"]
+  /// Whether the value, if there is one, is a secret.
+  var isSecret: Bool { name == "crypto" || name == "ice-pwd" || name == "key-mgmt" }
+  /// What a log has in place of a secret.
+  static let hidden = "<redacted>"
 
   /// The value of the line.
   public var text: String { value.map { "\(name):\($0)" } ?? name }
   /// ``text`` for a log: keys and passwords are hidden.
-  public var description: String {
-    value != nil && SessionAttribute.secrets.contains(name) ? "\(name):<redacted>" : text
-  }
+  public var description: String { value != nil && isSecret ? "\(name):\(SessionAttribute.hidden)" : text }
 }

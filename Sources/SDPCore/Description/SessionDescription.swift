@@ -52,27 +52,27 @@ public struct SessionDescription: Hashable, Sendable {
 
 extension SessionDescription {
   /// The description with CRLF line ends, in the order of RFC 8866 section 9. Holds keys and passwords.
-  public var text: String { printed { $0.text } }
+  public var text: String { printed(hidingSecrets: false) }
 
-  private func printed(_ attributeText: (SessionAttribute) -> String) -> String {
+  private func printed(hidingSecrets: Bool) -> String {
     var printed = SessionDescriptionText()
     printed.line("v", "0")
-    printed.line("o", origin.description)
+    printed.line("o", origin.words)
     printed.line("s", name)
     printed.line("i", information)
     printed.line("u", uri)
     for email in emails { printed.line("e", email) }
     for phone in phones { printed.line("p", phone) }
-    printed.line("c", connection?.description)
+    if let connection { printed.line("c", connection.words) }
     for bandwidth in bandwidths { printed.line("b", "\(bandwidth.modifier):\(bandwidth.value)") }
     for time in times {
-      printed.line("t", "\(time.start) \(time.stop)")
+      printed.line("t", [time.start, time.stop])
       for value in time.repeats { printed.line("r", value) }
       printed.line("z", time.timeZones)
     }
     printed.line("k", key)
-    for attribute in attributes { printed.line("a", attributeText(attribute)) }
-    for section in media { printed.media(section, attributeText) }
+    for attribute in attributes { printed.line(attribute, hidingSecrets) }
+    for section in media { printed.media(section, hidingSecrets) }
     return printed.text
   }
 }
@@ -83,33 +83,59 @@ extension SessionDescription: CustomStringConvertible {
     var hidden = self
     if key != nil { hidden.key = "<redacted>" }
     for index in media.indices where media[index].key != nil { hidden.media[index].key = "<redacted>" }
-    return hidden.printed { $0.description }
+    return hidden.printed(hidingSecrets: true)
   }
 }
 
 /// Appends lines. A line break inside a value would start a line of someone else's choosing, so it ends the value.
 private struct SessionDescriptionText {
-  var text = ""
+  private var bytes: [UInt8] = []
 
-  init() { text.reserveCapacity(1024) }
+  init() { bytes.reserveCapacity(1024) }
 
-  mutating func line(_ type: Character, _ value: String?) {
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  mutating func line(_ type: Unicode.Scalar, _ value: String?) {
     guard let value else { return }
-    text.append(type)
-    text.append("=")
-    let end = value.utf8.firstIndex { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
-    // Nearly always the whole value, which is copied as one piece.
-    if let end { text += value[..<end] } else { text += value }
-    text += "\r\n"
+    line(type) { $0 += value.utf8 }
   }
 
-  mutating func media(_ section: MediaDescription, _ attributeText: (SessionAttribute) -> String) {
+  mutating func line(_ type: Unicode.Scalar, _ words: [String]) {
+    line(type) { bytes in
+      for (place, word) in words.enumerated() {
+        if place > 0 { bytes.append(0x20) }
+        bytes += word.utf8
+      }
+    }
+  }
+
+  mutating func line(_ attribute: SessionAttribute, _ hidingSecrets: Bool) {
+    line("a") { bytes in
+      bytes += attribute.name.utf8
+      guard let value = attribute.value else { return }
+      bytes.append(UInt8(ascii: ":"))
+      bytes += (hidingSecrets && attribute.isSecret ? SessionAttribute.hidden : value).utf8
+    }
+  }
+
+  mutating func media(_ section: MediaDescription, _ hidingSecrets: Bool) {
     let count = section.portCount.map { "/\($0)" } ?? ""
-    line("m", (["\(section.kind) \(section.port)\(count) \(section.profile)"] + section.formats).joined(separator: " "))
+    line("m", [section.kind, "\(section.port)\(count)", section.profile] + section.formats)
     line("i", section.information)
-    for connection in section.connections { line("c", connection.description) }
+    for connection in section.connections { line("c", connection.words) }
     for bandwidth in section.bandwidths { line("b", "\(bandwidth.modifier):\(bandwidth.value)") }
     line("k", section.key)
-    for attribute in section.attributes { line("a", attributeText(attribute)) }
+    for attribute in section.attributes { line(attribute, hidingSecrets) }
+  }
+
+  private mutating func line(_ type: Unicode.Scalar, _ appendValue: (inout [UInt8]) -> Void) {
+    bytes.append(UInt8(ascii: type))
+    bytes.append(UInt8(ascii: "="))
+    let start = bytes.count
+    appendValue(&bytes)
+    if let end = bytes[start...].firstIndex(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) {
+      bytes.removeLast(bytes.count - end)
+    }
+    bytes += "\r\n".utf8
   }
 }

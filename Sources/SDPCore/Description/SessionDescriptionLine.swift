@@ -9,11 +9,19 @@ struct SessionDescriptionLine {
 
   var text: String { String(decoding: value, as: UTF8.self) }
 
-  /// The parts between spaces. RFC 8866 wants one space each; phones that write more, or a tab, are understood.
-  func fields(atMost limit: Int) -> [ArraySlice<UInt8>] {
-    let end = value.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { $0 + 1 } ?? value.startIndex
-    return value[..<end].split(maxSplits: limit, omittingEmptySubsequences: true) { $0 == 0x20 || $0 == 0x09 }
+  /// The parts between spaces, one after the other. RFC 8866 wants one space each; phones that write more, or a tab, are
+  /// understood.
+  struct Fields: IteratorProtocol {
+    /// What was not taken yet.
+    private(set) var rest: ArraySlice<UInt8>
+
+    mutating func next() -> ArraySlice<UInt8>? { rest.nextWord { $0 == 0x20 || $0 == 0x09 } }
+
+    /// As ``next()``, for a field that is taken as it is.
+    mutating func nextText() -> String? { next().map { String(decoding: $0, as: UTF8.self) } }
   }
+
+  var fields: Fields { Fields(rest: value) }
 
   func refusal(
     _ rule: String, at index: Int? = nil, _ problem: String, accepted: String
@@ -25,12 +33,9 @@ struct SessionDescriptionLine {
 
   /// A text such as `96 opus/48000/2`, parted after its first word; `nil` where nothing follows that.
   static func firstWord(_ text: String) -> (first: Substring, rest: Substring)? {
-    let bytes = text.utf8
-    guard let start = bytes.firstIndex(where: { $0 != 0x20 }), let end = bytes[start...].firstIndex(of: 0x20) else {
-      return nil
-    }
-    let rest = bytes.index(after: end)
-    return rest < bytes.endIndex ? (text[start..<end], text[rest...]) : nil
+    let (first, rest) = text.utf8.drop { $0 == 0x20 }.cut(at: 0x20)
+    guard let rest, !rest.isEmpty else { return nil }
+    return (Substring(first), Substring(rest))
   }
 
   /// Decimal digits only, at most `limit` of them: no sign, no space.
@@ -38,11 +43,16 @@ struct SessionDescriptionLine {
     !bytes.isEmpty && bytes.count <= limit && bytes.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// A decimal number of at most nine digits up to `maximum`.
-  static func number(_ bytes: some Collection<UInt8>, upTo maximum: Int) -> Int? {
-    guard isDecimal(bytes, digits: 9) else { return nil }
-    let value = bytes.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-    return value <= maximum ? value : nil
+  /// A decimal number of at most nine digits, or `limit`, up to `maximum`.
+  static func number(_ bytes: some Collection<UInt8>, upTo maximum: Int, digits limit: Int = 9) -> Int? {
+    var value = 0
+    var digits = 0
+    for byte in bytes {
+      guard (0x30...0x39).contains(byte), digits < limit else { return nil }
+      value = value * 10 + Int(byte - 0x30)
+      digits += 1
+    }
+    return digits > 0 && value <= maximum ? value : nil
   }
 
   /// A typed time of RFC 8866 section 5.10: an optional sign, digits, an optional unit.

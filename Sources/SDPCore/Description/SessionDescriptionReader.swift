@@ -7,15 +7,20 @@ extension SessionDescription {
   public init(
     parsing bytes: some Collection<UInt8>, limits: SessionDescriptionLimits = .standard
   ) throws(InvalidSessionDescription) {
+    guard bytes.count <= limits.bytes else {
+      throw InvalidSessionDescription(
+        line: 1, column: 1, rule: "sdp.limit.bytes", problem: "the description is too long",
+        accepted: "at most \(limits.bytes) bytes")
+    }
     var reader = SessionDescriptionReader(limits: limits)
-    self = try reader.read(Array(bytes.prefix(limits.bytes + 1)))
+    self = try reader.read(Array(bytes))
   }
 
   /// Reads a description from text, as ``init(parsing:limits:)``.
   public init(
     parsing text: some StringProtocol, limits: SessionDescriptionLimits = .standard
   ) throws(InvalidSessionDescription) {
-    try self.init(parsing: Array(text.utf8.prefix(limits.bytes + 1)), limits: limits)
+    try self.init(parsing: text.utf8, limits: limits)
   }
 }
 
@@ -28,16 +33,13 @@ private struct SessionDescriptionReader {
   var sessionName: String?
   var session = SessionDescription(
     origin: SessionOrigin(sessionID: "0", sessionVersion: "0", addressType: "IP4", address: "0.0.0.0"), times: [])
-  var section: MediaDescription?
 
   init(limits: SessionDescriptionLimits) { self.limits = limits }
 
+  /// The place of the media section that is being read; `nil` above the first `m=`.
+  private var section: Int? { session.media.indices.last }
+
   mutating func read(_ bytes: [UInt8]) throws(InvalidSessionDescription) -> SessionDescription {
-    guard bytes.count <= limits.bytes else {
-      throw InvalidSessionDescription(
-        line: 1, column: 1, rule: "sdp.limit.bytes", problem: "the description is too long",
-        accepted: "at most \(limits.bytes) bytes")
-    }
     var start = 0
     var number = 0
     var emptyLine: Int?
@@ -91,7 +93,6 @@ private struct SessionDescriptionReader {
   }
 
   private mutating func finished(lines: Int) throws(InvalidSessionDescription) -> SessionDescription {
-    closeSection()
     guard let origin else {
       throw InvalidSessionDescription(
         line: max(lines, 1), column: 1, rule: "sdp.origin.missing", problem: "there is no o= line",
@@ -109,14 +110,9 @@ private struct SessionDescriptionReader {
     return session
   }
 
-  private mutating func closeSection() {
-    if let section { session.media.append(section) }
-    section = nil
-  }
-
   private mutating func read(_ line: Line) throws(InvalidSessionDescription) {
     if line.number == 1 {
-      guard line.type == UInt8(ascii: "v"), line.fields(atMost: 2).map(Array.init) == [[UInt8(ascii: "0")]] else {
+      guard line.type == UInt8(ascii: "v"), isVersion0(line) else {
         throw line.refusal("version", "the description does not begin with version 0", accepted: "v=0")
       }
       return
@@ -150,6 +146,11 @@ private struct SessionDescriptionReader {
     }
   }
 
+  private func isVersion0(_ line: Line) -> Bool {
+    var fields = line.fields
+    return fields.next() == [UInt8(ascii: "0")] && fields.next() == nil
+  }
+
   private func sessionLevel(_ line: Line) throws(InvalidSessionDescription) {
     guard section == nil else {
       throw line.refusal(
@@ -173,24 +174,27 @@ private struct SessionDescriptionReader {
   private mutating func readOrigin(_ line: Line) throws(InvalidSessionDescription) {
     try onlyOnce(line, origin != nil)
     let accepted = "o=- 2890844526 1 IN IP4 192.0.2.1"
-    let fields = line.fields(atMost: 6)
-    guard fields.count == 6 else {
+    var fields = line.fields
+    guard let userName = fields.nextText(), let id = fields.next(), let version = fields.next(),
+      let networkType = fields.nextText(), let addressType = fields.nextText(), let address = fields.nextText(),
+      fields.next() == nil
+    else {
       throw line.refusal("origin.fields", "the origin does not have six fields", accepted: accepted)
     }
-    guard Line.isDecimal(fields[1], digits: 40), Line.isDecimal(fields[2], digits: 40) else {
+    guard Line.isDecimal(id, digits: 40), Line.isDecimal(version, digits: 40) else {
       throw line.refusal(
-        "origin.number", at: fields[1].startIndex, "the session id or version is not a number", accepted: accepted)
+        "origin.number", at: id.startIndex, "the session id or version is not a number", accepted: accepted)
     }
-    let texts = fields.map { String(decoding: $0, as: UTF8.self) }
     origin = SessionOrigin(
-      userName: texts[0], sessionID: texts[1], sessionVersion: texts[2], networkType: texts[3], addressType: texts[4],
-      address: texts[5])
+      userName: userName, sessionID: String(decoding: id, as: UTF8.self),
+      sessionVersion: String(decoding: version, as: UTF8.self), networkType: networkType, addressType: addressType,
+      address: address)
   }
 
   private mutating func readInformation(_ line: Line) throws(InvalidSessionDescription) {
-    if section != nil {
-      try single(line, section?.information != nil)
-      section?.information = line.text
+    if let section {
+      try single(line, session.media[section].information != nil)
+      session.media[section].information = line.text
     } else {
       try single(line, session.information != nil)
       session.information = line.text
@@ -199,30 +203,38 @@ private struct SessionDescriptionReader {
 
   private mutating func readConnection(_ line: Line) throws(InvalidSessionDescription) {
     let accepted = "c=IN IP4 192.0.2.1"
-    let fields = line.fields(atMost: 3)
-    guard fields.count == 3 else {
+    var fields = line.fields
+    guard let networkType = fields.nextText(), let addressType = fields.nextText(), let address = fields.next(),
+      fields.next() == nil
+    else {
       throw line.refusal("connection.fields", "the connection does not have three fields", accepted: accepted)
     }
-    let parts = fields[2].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    let suffixes = parts.dropFirst()
-    let addressType = String(decoding: fields[1], as: UTF8.self)
-    let allowed = ["IP4": 2, "IP6": 1][addressType.uppercased()]
-    if let allowed {
-      guard suffixes.count <= allowed, suffixes.allSatisfy({ Line.isDecimal($0, digits: 10) }), parts.first != [] else {
-        throw line.refusal(
-          "connection.suffix", at: fields[2].startIndex, "the address has a suffix that is no time to live or count",
-          accepted: "c=IN IP4 233.252.0.1/127/3, c=IN IP6 ff15::101/3")
-      }
+    guard hasKnownSuffixes(address, addressType) else {
+      throw line.refusal(
+        "connection.suffix", at: address.startIndex, "the address has a suffix that is no time to live or count",
+        accepted: "c=IN IP4 233.252.0.1/127/3, c=IN IP6 ff15::101/3")
     }
     let connection = ConnectionData(
-      networkType: String(decoding: fields[0], as: UTF8.self), addressType: addressType,
-      address: String(decoding: fields[2], as: UTF8.self))
-    if section != nil {
-      section?.connections.append(connection)
+      networkType: networkType, addressType: addressType, address: String(decoding: address, as: UTF8.self))
+    if let section {
+      session.media[section].connections.append(connection)
     } else {
       try single(line, session.connection != nil)
       session.connection = connection
     }
+  }
+
+  /// Whether numbers alone follow an address of IPv4 (at most two) or IPv6 (one); others may be followed by anything.
+  private func hasKnownSuffixes(_ address: ArraySlice<UInt8>, _ addressType: String) -> Bool {
+    let allowed: Int
+    switch addressType.uppercased() {
+    case "IP4": allowed = 2
+    case "IP6": allowed = 1
+    default: return true
+    }
+    let parts = address.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return parts.count <= 1 + allowed && !parts[0].isEmpty
+      && parts.dropFirst().allSatisfy { Line.isDecimal($0, digits: 10) }
   }
 
   private mutating func readBandwidth(_ line: Line) throws(InvalidSessionDescription) {
@@ -235,18 +247,23 @@ private struct SessionDescriptionReader {
     }
     let bandwidth = Bandwidth(
       modifier: String(decoding: modifier, as: UTF8.self), value: String(decoding: parts[1], as: UTF8.self))
-    if section != nil { section?.bandwidths.append(bandwidth) } else { session.bandwidths.append(bandwidth) }
+    if let section {
+      session.media[section].bandwidths.append(bandwidth)
+    } else {
+      session.bandwidths.append(bandwidth)
+    }
   }
 
   private mutating func readTime(_ line: Line) throws(InvalidSessionDescription) {
     try sessionLevel(line)
-    let fields = line.fields(atMost: 2)
-    guard fields.count == 2, fields.allSatisfy({ Line.isDecimal($0, digits: 20) }) else {
+    var fields = line.fields
+    guard let start = fields.next(), let stop = fields.next(), fields.next() == nil,
+      Line.isDecimal(start, digits: 20), Line.isDecimal(stop, digits: 20)
+    else {
       throw line.refusal("time", "the time is not two whole numbers", accepted: "t=0 0")
     }
     session.times.append(
-      SessionTime(
-        start: String(decoding: fields[0], as: UTF8.self), stop: String(decoding: fields[1], as: UTF8.self)))
+      SessionTime(start: String(decoding: start, as: UTF8.self), stop: String(decoding: stop, as: UTF8.self)))
   }
 
   private mutating func readRepeat(_ line: Line) throws(InvalidSessionDescription) {
@@ -283,9 +300,9 @@ private struct SessionDescriptionReader {
     guard parts.allSatisfy({ !$0.isEmpty }) else {
       throw line.refusal("key", "the method or the value of the key is empty", accepted: "k=prompt")
     }
-    if section != nil {
-      try single(line, section?.key != nil)
-      section?.key = line.text
+    if let section {
+      try single(line, session.media[section].key != nil)
+      session.media[section].key = line.text
     } else {
       try single(line, session.key != nil)
       session.key = line.text
@@ -293,60 +310,72 @@ private struct SessionDescriptionReader {
   }
 
   private mutating func readAttribute(_ line: Line) throws(InvalidSessionDescription) {
-    let colon = line.value.firstIndex(of: UInt8(ascii: ":"))
-    let name = line.value[..<(colon ?? line.value.endIndex)]
-    let value = colon.map { line.value[line.value.index(after: $0)...] }
+    let (name, value) = line.value.cut(at: UInt8(ascii: ":"))
     // Some phones write a crypto line with nothing in it beside their real ones.
     let mayBeEmpty = name.elementsEqual("crypto".utf8)
     guard mayBeEmpty || !name.isEmpty && value?.isEmpty != true else {
       throw line.refusal(
         "attribute", "the name or the value of the attribute is empty", accepted: "a=rtcp-mux, a=ptime:20")
     }
-    guard (section?.attributes ?? session.attributes).count < limits.attributes else {
+    let section = section
+    guard section.map({ session.media[$0].attributes.count }) ?? session.attributes.count < limits.attributes else {
       throw line.refusal(
         "limit.attributes", at: line.start, "there are too many attributes",
         accepted: "at most \(limits.attributes) in the session and in each media section")
     }
     let attribute = SessionAttribute(
       String(decoding: name, as: UTF8.self), value.map { String(decoding: $0, as: UTF8.self) })
-    if section != nil { section?.attributes.append(attribute) } else { session.attributes.append(attribute) }
+    if let section {
+      session.media[section].attributes.append(attribute)
+    } else {
+      session.attributes.append(attribute)
+    }
   }
 
   private mutating func readMedia(_ line: Line) throws(InvalidSessionDescription) {
-    closeSection()
     let accepted = "m=audio 49170 RTP/AVP 0"
     guard session.media.count < limits.mediaSections else {
       throw line.refusal(
         "limit.mediaSections", at: line.start, "there are too many media sections",
         accepted: "at most \(limits.mediaSections)")
     }
-    let fields = line.fields(atMost: limits.formats + 3)
-    // The list of formats may be missing: a refused stream needs none.
-    guard fields.count >= 3 else {
+    var fields = line.fields
+    guard let kind = fields.nextText(), let ports = fields.next(), let profile = fields.nextText() else {
       throw line.refusal("media.fields", "the media line lacks a port or a protocol", accepted: accepted)
     }
-    guard fields.count <= limits.formats + 3 else {
+    let formats = try formats(fields, of: line)
+    let (first, following) = ports.cut(at: UInt8(ascii: "/"))
+    guard let port = Line.number(first, upTo: 65_535) else {
       throw line.refusal(
-        "limit.formats", at: fields[limits.formats + 3].startIndex, "there are too many formats",
-        accepted: "at most \(limits.formats) formats")
-    }
-    let ports = fields[1].split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = ports.first, let port = Line.number(first, upTo: 65_535) else {
-      throw line.refusal(
-        "media.port", at: fields[1].startIndex, "the port is not a number of 0 to 65535", accepted: accepted)
+        "media.port", at: ports.startIndex, "the port is not a number of 0 to 65535", accepted: accepted)
     }
     var portCount: Int?
-    if ports.count == 2 {
-      guard let count = Line.number(ports[1], upTo: 65_535), count > 0 else {
+    if let following {
+      guard let count = Line.number(following, upTo: 65_535), count > 0 else {
         throw line.refusal(
-          "media.portCount", at: ports[1].startIndex, "the number of ports is not a number of 1 to 65535",
+          "media.portCount", at: following.startIndex, "the number of ports is not a number of 1 to 65535",
           accepted: "m=audio 49170/2 RTP/AVP 0")
       }
       portCount = count
     }
-    section = MediaDescription(
-      kind: String(decoding: fields[0], as: UTF8.self), port: port, portCount: portCount,
-      profile: String(decoding: fields[2], as: UTF8.self),
-      formats: fields.dropFirst(3).map { String(decoding: $0, as: UTF8.self) })
+    session.media.append(
+      MediaDescription(kind: kind, port: port, portCount: portCount, profile: profile, formats: formats))
+  }
+
+  /// What is left of an `m=` line. The list of formats may be missing: a refused stream needs none.
+  private func formats(_ fields: Line.Fields, of line: Line) throws(InvalidSessionDescription) -> [String] {
+    var fields = fields
+    var formats: [String] = []
+    // A format takes two bytes at least, with the space before it.
+    formats.reserveCapacity(min(fields.rest.count / 2, limits.formats))
+    while let format = fields.next() {
+      guard formats.count < limits.formats else {
+        throw line.refusal(
+          "limit.formats", at: format.startIndex, "there are too many formats",
+          accepted: "at most \(limits.formats) formats")
+      }
+      formats.append(String(decoding: format, as: UTF8.self))
+    }
+    return formats
   }
 }

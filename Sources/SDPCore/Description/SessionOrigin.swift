@@ -29,7 +29,7 @@ public struct SessionOrigin: Hashable, Sendable {
 
 extension SessionOrigin: CustomStringConvertible {
   /// The value of the line.
-  public var description: String {
-    "\(userName) \(sessionID) \(sessionVersion) \(networkType) \(addressType) \(address)"
-  }
+  public var description: String { words.joined(separator: " ") }
+
+  var words: [String] { [userName, sessionID, sessionVersion, networkType, addressType, address] }
 }

@@ -74,9 +74,11 @@ struct AudioOffer: Hashable, Sendable {
   private static func codecs(
     _ policy: MediaPolicy, _ plan: MediaPlan?, _ numbers: inout PayloadNumbers, _ text: inout AudioSectionText
   ) -> [Codec] {
-    let current = policy.codecs.filter { $0 == plan?.audio.send.codec }
+    var order = policy.codecs
+    if let current = plan?.audio.send.codec, order.contains(current) { order.insert(current, at: 0) }
     var codecs: [Codec] = []
-    for codec in current + policy.codecs.filter({ $0 != plan?.audio.send.codec }) {
+    codecs.reserveCapacity(order.count)
+    for codec in order {
       guard !codecs.contains(where: { $0.codec == codec }), let number = numbers.number(of: codec) else { continue }
       text.addCodec(codec, number, policy)
       codecs.append(Codec(codec: codec, payloadType: number))
@@ -110,7 +112,7 @@ extension AudioOffer {
   func plan(answeredBy answer: AudioStreamTerms) throws(NegotiationRefusal) -> MediaPlan {
     let section = answer.section
     guard section.port != 0 else { throw .streamRefused }
-    guard let profile = section.profile, profile == TransportProfile(rawValue: media.profile.uppercased()) else {
+    guard let profile = section.profile, profile == TransportProfile(name: media.profile) else {
       throw .answerShape
     }
     var terms = answer

@@ -5,12 +5,19 @@ struct AudioSectionText {
   private(set) var formats: [String] = []
   private var attributes: [SessionAttribute] = []
 
+  /// Has room for what a section of ours mostly holds.
+  init() {
+    formats.reserveCapacity(8)
+    attributes.reserveCapacity(24)
+  }
+
   mutating func add(_ name: String, _ value: String? = nil) { attributes.append(SessionAttribute(name, value)) }
 
   mutating func add(_ payloadType: PayloadType, _ encoding: RTPEncoding, _ parameters: FormatParameters) {
-    formats.append(payloadType.description)
-    add("rtpmap", "\(payloadType) \(encoding)")
-    if !parameters.text.isEmpty { add("fmtp", "\(payloadType) \(parameters)") }
+    let format = payloadType.description
+    formats.append(format)
+    add("rtpmap", format + " " + encoding.description)
+    if !parameters.text.isEmpty { add("fmtp", format + " " + parameters.text) }
   }
 
   mutating func addCodec(_ codec: AudioCodec, _ payloadType: PayloadType, _ policy: MediaPolicy) {

@@ -37,19 +37,24 @@ struct AudioStreamTerms {
 
   /// The event formats to use beside a codec, best first: its own clock, then 8000, which is all some browsers offer.
   func eventFormats(beside codec: AudioCodec) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
-    let all = formats.compactMap { format -> (format: RTPFormat, payloadType: PayloadType, clockRate: Int)? in
-      guard format.isTelephoneEvent, let payloadType = format.payloadType, let clockRate = format.encoding?.clockRate,
+    let own = eventFormats(at: codec.clockRate)
+    return codec.clockRate == 8_000 ? own : own + eventFormats(at: 8_000)
+  }
+
+  private func eventFormats(
+    at clockRate: Int
+  ) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
+    formats.compactMap { format in
+      guard format.encoding?.clockRate == clockRate, format.isTelephoneEvent, let payloadType = format.payloadType,
         !(multiplexesRTCP && payloadType.isMistakenForRTCP)
       else { return nil }
       return (format, payloadType, clockRate)
     }
-    return all.filter { $0.clockRate == codec.clockRate }
-      + all.filter { $0.clockRate == 8_000 && $0.clockRate != codec.clockRate }
   }
 
   /// The peer's direction. An unspecified address without ICE is the hold of old phones: it takes nothing.
   var peerDirection: MediaDirection {
-    let isNowhere = (transport.connection?.isUnspecified ?? false) && transport.iceUserFragment == nil
+    let isNowhere = transport.iceUserFragment == nil && transport.connection?.isUnspecified ?? false
     return isNowhere ? section.direction.limited(to: .sendOnly) : section.direction
   }
 
@@ -95,7 +100,7 @@ struct AudioStreamTerms {
     let wish = section.packetTime.map { $0 / 1_000 }.flatMap { MediaPolicy.packetTimes.contains($0) ? $0 : nil }
     var time = steps.last { $0 <= wish ?? policy.packetTime } ?? 10
     if codec == .opus {
-      let minimum = OpusParameters(parameters).minimumPacketTime
+      let minimum = OpusParameters.minimumPacketTime(parameters)
       if time < minimum { time = steps.first { $0 >= minimum } ?? 60 }
     }
     if let maximum = section.maximumPacketTime { time = min(time, steps.last { $0 * 1_000 <= maximum } ?? 10) }

@@ -138,7 +138,7 @@ public struct MediaPlan: Hashable, Sendable {
     audio: Stream, others: [Stream] = [], remote: Remote, multiplexesRTCP: Bool, reducedSizeRTCP: Bool,
     protection: Protection, ice: RemoteICE?
   ) {
-    streams = [audio] + others
+    streams = others.isEmpty ? [audio] : [audio] + others
     self.remote = remote
     self.multiplexesRTCP = multiplexesRTCP
     self.reducedSizeRTCP = reducedSizeRTCP

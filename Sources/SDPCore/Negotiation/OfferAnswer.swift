@@ -99,7 +99,7 @@ public struct OfferAnswer: Hashable, Sendable {
     let terms = AudioStreamTerms(section, in: answer, sections: sections, policy: offer.policy)
     let plan = try offer.plan(answeredBy: terms)
     completed = offer
-    numbers.use(section.formats.compactMap(\.payloadType))
+    numbers.use(section.formats)
     self.plan = plan
     return plan
   }
@@ -131,7 +131,7 @@ public struct OfferAnswer: Hashable, Sendable {
   }
 
   private mutating func conclude(_ plan: MediaPlan, _ terms: AudioStreamTerms) -> MediaPlan {
-    numbers.use(terms.section.formats.compactMap(\.payloadType))
+    numbers.use(terms.section.formats)
     numbers.assign(plan.audio.send.payloadType, to: plan.audio.send.codec)
     if let events = plan.audio.events { numbers.assign(events.receivePayloadType, toEventsAt: events.clockRate) }
     completed = nil

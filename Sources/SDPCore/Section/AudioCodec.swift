@@ -31,10 +31,13 @@ public enum AudioCodec: String, Hashable, Sendable, CaseIterable {
 
   /// The codec of an encoding; `nil` when clock or channels are not those of the codec.
   public init?(_ encoding: RTPEncoding) {
-    let name = encoding.name.uppercased()
-    guard let codec = AudioCodec.allCases.first(where: { $0.rawValue.uppercased() == name }),
-      codec.clockRate == encoding.clockRate, codec.channels == encoding.channels ?? 1
-    else { return nil }
-    self = codec
+    switch encoding.name.uppercased() {
+    case "OPUS": self = .opus
+    case "G722": self = .g722
+    case "PCMU": self = .pcmu
+    case "PCMA": self = .pcma
+    default: return nil
+    }
+    guard clockRate == encoding.clockRate, channels == encoding.channels ?? 1 else { return nil }
   }
 }

@@ -11,11 +11,13 @@ public struct FormatParameters: Hashable, Sendable, CustomStringConvertible {
 
   /// The value of a `name=value` pair; names compare without case, the first of two wins.
   public subscript(name: String) -> String? {
-    for part in text.utf8.split(separator: UInt8(ascii: ";")) {
-      guard let equals = part.firstIndex(of: UInt8(ascii: "=")),
-        FormatParameters.isSame(FormatParameters.trimmed(part[..<equals]), name.utf8)
-      else { continue }
-      return String(Substring(FormatParameters.trimmed(part[part.index(after: equals)...])))
+    var pairs: Substring.UTF8View? = text.utf8[...]
+    while let (pair, others) = pairs?.cut(at: UInt8(ascii: ";")) {
+      let (key, value) = pair.cut(at: UInt8(ascii: "="))
+      if let value, FormatParameters.isSame(FormatParameters.trimmed(key), name.utf8) {
+        return String(Substring(FormatParameters.trimmed(value)))
+      }
+      pairs = others
     }
     return nil
   }
@@ -23,6 +25,11 @@ public struct FormatParameters: Hashable, Sendable, CustomStringConvertible {
   /// A whole number of at most nine digits.
   public func number(_ name: String) -> Int? {
     self[name].flatMap { SessionDescriptionLine.number($0.utf8, upTo: 999_999_999) }
+  }
+
+  /// As ``number(_:)``; `nil` outside the range too.
+  func number(_ name: String, in range: ClosedRange<Int>) -> Int? {
+    number(name).flatMap { range.contains($0) ? $0 : nil }
   }
 
   /// Whether two names are the same but for the case of their letters (RFC 4855 section 3).

@@ -85,7 +85,7 @@ public struct MediaSection: Hashable, Sendable {
     kind = media.kind
     port = media.port
     portCount = media.portCount
-    profile = TransportProfile(rawValue: media.profile.uppercased())
+    profile = TransportProfile(name: media.profile)
     connection = media.connections.first ?? session.connection
     direction = own.direction ?? level.direction ?? .sendAndReceive
     formats = MediaSection.formats(media.formats, own)
@@ -103,63 +103,55 @@ public struct MediaSection: Hashable, Sendable {
     } else {
       iceCredentials = nil
     }
-    iceOptions = inherited("ice-options")?.split(separator: " ", maxSplits: 16).map(String.init) ?? []
+    let options = inherited("ice-options")?.utf8.split(separator: 0x20, maxSplits: 16) ?? []
+    iceOptions = options.map { String(Substring($0)) }
     isICELite = level.has("ice-lite")
     candidates = own.all("candidate").prefix(MediaSection.maximumCandidates).compactMap(ICECandidate.init)
     endOfCandidates = own.has("end-of-candidates")
 
-    let hashes = own.all("fingerprint").isEmpty ? level.all("fingerprint") : own.all("fingerprint")
+    let hashes = (own.has("fingerprint") ? own : level).all("fingerprint")
     fingerprints = hashes.prefix(MediaSection.maximumListed).compactMap(CertificateFingerprint.init)
     setup = inherited("setup").flatMap { DTLSSetup(rawValue: $0.lowercased()) }
     crypto = CryptoAttribute.list(own.all("crypto"))
 
     mid = own["mid"]
-    isBundled = own["mid"].map(session.bundled.contains) ?? false
+    isBundled = own["mid"].map { mid in session.bundleGroups.contains { $0.contains(mid) } } ?? false
     isBundleOnly = own.has("bundle-only") && media.port == 0
     var sources: [UInt32] = []
     for value in own.all("ssrc") where sources.count < MediaSection.maximumListed {
       // Lines of one source follow each other.
-      if let source = UInt32(value.prefix { $0 != " " }), sources.last != source { sources.append(source) }
+      let word = Substring(value.utf8.prefix { $0 != 0x20 })
+      if let source = UInt32(word), sources.last != source { sources.append(source) }
     }
     self.sources = sources
     extensions = Array(own.all("extmap").prefix(MediaSection.maximumListed))
   }
 
   private static func formats(_ tokens: [String], _ attributes: AttributeIndex) -> [RTPFormat] {
-    let encodings = byFormat(attributes.all("rtpmap"))
-    let parameters = byFormat(attributes.all("fmtp"))
+    // Values such as `96 opus/48000/2`; the first line of a format wins.
+    let encodings = attributes.all("rtpmap").compactMap(SessionDescriptionLine.firstWord)
+    let parameters = attributes.all("fmtp").compactMap(SessionDescriptionLine.firstWord)
     return tokens.map { token in
       let payloadType = PayloadType(token)
       let encoding: RTPEncoding? =
-        if let written = encodings[token] {
-          RTPEncoding(written)
+        if let written = encodings.first(where: { $0.first == token }) {
+          RTPEncoding(written.rest)
         } else {
           payloadType.flatMap { RTPEncoding.unwritten[$0.number] }
         }
       return RTPFormat(
         token: token, payloadType: payloadType, encoding: encoding,
-        parameters: FormatParameters(parameters[token].map(String.init) ?? ""))
+        parameters: FormatParameters(parameters.first { $0.first == token }.map { String($0.rest) } ?? ""))
     }
-  }
-
-  /// Values such as `96 opus/48000/2` by their first word; the first line of a format wins.
-  private static func byFormat(_ values: [String]) -> [String: Substring] {
-    var result: [String: Substring] = [:]
-    for value in values {
-      guard let words = SessionDescriptionLine.firstWord(value) else { continue }
-      let key = String(words.first)
-      if result[key] == nil { result[key] = words.rest }
-    }
-    return result
   }
 
   /// `20` or `0.125` milliseconds, up to 9999, in microseconds.
   private static func microseconds(_ text: String) -> Int? {
-    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let whole = parts.first.flatMap({ SessionDescriptionLine.number($0.utf8, upTo: 9_999) }) else { return nil }
-    guard parts.count == 2 else { return whole > 0 ? whole * 1_000 : nil }
-    let digits = parts[1].utf8.prefix(3)
-    guard SessionDescriptionLine.isDecimal(parts[1].utf8, digits: 9),
+    let (integer, decimals) = text.utf8[...].cut(at: UInt8(ascii: "."))
+    guard let whole = SessionDescriptionLine.number(integer, upTo: 9_999) else { return nil }
+    guard let decimals else { return whole > 0 ? whole * 1_000 : nil }
+    let digits = decimals.prefix(3)
+    guard SessionDescriptionLine.isDecimal(decimals, digits: 9),
       let fraction = SessionDescriptionLine.number(digits, upTo: 999)
     else { return nil }
     let value = whole * 1_000 + fraction * [100, 10, 1][digits.count - 1]
@@ -177,8 +169,8 @@ extension SessionDescription {
   /// The `mid`s of each BUNDLE group, in order.
   public var bundleGroups: [[String]] {
     attributes.lazy.filter { $0.name == "group" }.compactMap { attribute in
-      let words = attribute.value?.split(separator: " ", maxSplits: 33).map(String.init) ?? []
-      return words.first == "BUNDLE" ? Array(words.dropFirst()) : nil
+      let words = attribute.value?.utf8.split(separator: 0x20, maxSplits: 33).map { Substring($0) } ?? []
+      return words.first == "BUNDLE" ? words.dropFirst().map(String.init) : nil
     }
   }
 }
@@ -187,12 +179,12 @@ extension SessionDescription {
 private struct SessionLevel {
   let connection: ConnectionData?
   let attributes: AttributeIndex
-  let bundled: Set<String>
+  let bundleGroups: [[String]]
 
   init(_ session: SessionDescription) {
     connection = session.connection
     attributes = AttributeIndex(session.attributes)
-    bundled = Set(session.bundleGroups.joined())
+    bundleGroups = session.bundleGroups
   }
 }
 
@@ -214,7 +206,7 @@ private struct AttributeIndex {
 
   func has(_ name: String) -> Bool { attributes.contains { $0.name == name } }
 
-  func all(_ name: String) -> [String] {
-    attributes.reduce(into: []) { if $1.name == name { $0.append($1.value ?? "") } }
+  func all(_ name: String) -> some Sequence<String> {
+    attributes.lazy.filter { $0.name == name }.map { $0.value ?? "" }
   }
 }

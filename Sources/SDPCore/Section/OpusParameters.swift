@@ -38,9 +38,7 @@ public struct OpusParameters: Hashable, Sendable {
 
   /// Reads the value of an `fmtp` line; what is missing has the RFC's default.
   public init(_ parameters: FormatParameters) {
-    func number(_ name: String, _ range: ClosedRange<Int>) -> Int? {
-      parameters.number(name).flatMap { range.contains($0) ? $0 : nil }
-    }
+    func number(_ name: String, _ range: ClosedRange<Int>) -> Int? { parameters.number(name, in: range) }
     func flag(_ name: String) -> Bool { parameters[name] == "1" }
     self.init(
       maximumPlaybackRate: number("maxplaybackrate", 8_000...48_000) ?? 48_000,
@@ -48,7 +46,12 @@ public struct OpusParameters: Hashable, Sendable {
       maximumAverageBitRate: number("maxaveragebitrate", 6_000...510_000),
       prefersStereo: flag("stereo"), sendsStereo: flag("sprop-stereo"), constantBitRate: flag("cbr"),
       inBandFEC: flag("useinbandfec"), discontinuous: flag("usedtx"),
-      minimumPacketTime: number("minptime", 3...120) ?? 3)
+      minimumPacketTime: OpusParameters.minimumPacketTime(parameters))
+  }
+
+  /// ``minimumPacketTime`` alone, of the value of an `fmtp` line.
+  static func minimumPacketTime(_ parameters: FormatParameters) -> Int {
+    parameters.number("minptime", in: 3...120) ?? 3
   }
 
   /// The value of an `fmtp` line: only what differs from the RFC's defaults.

@@ -12,14 +12,15 @@ public struct RTCPAddress: Hashable, Sendable {
 
   /// Reads `53020 IN IP6 2001:db8::1`; `nil` when it is not that.
   init?(_ text: String) {
-    let fields = text.split(separator: " ", maxSplits: 4)
-    guard let port = fields.first.flatMap({ SessionDescriptionLine.number($0.utf8, upTo: 65_535) }),
+    let fields = text.utf8.split(separator: 0x20, maxSplits: 4)
+    guard let port = fields.first.flatMap({ SessionDescriptionLine.number($0, upTo: 65_535) }),
       fields.count == 1 || fields.count == 4
     else { return nil }
     self.port = port
     connection =
       fields.count == 4
       ? ConnectionData(
-        networkType: String(fields[1]), addressType: String(fields[2]), address: String(fields[3])) : nil
+        networkType: String(Substring(fields[1])), addressType: String(Substring(fields[2])),
+        address: String(Substring(fields[3]))) : nil
   }
 }

@@ -16,26 +16,27 @@ public struct RTPEncoding: Hashable, Sendable, CustomStringConvertible {
 
   /// `opus/48000/2`.
   public var description: String {
-    name + (clockRate.map { "/\($0)" } ?? "") + (channels.map { "/\($0)" } ?? "")
+    var text = name
+    if let clockRate { text += "/\(clockRate)" }
+    if let channels { text += "/\(channels)" }
+    return text
   }
 
   /// Reads `opus/48000/2`.
   init?(_ text: Substring) {
-    let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-    guard (1...3).contains(parts.count), !parts[0].isEmpty else { return nil }
-    guard parts.count > 1 else {
-      self.init(name: String(parts[0]), clockRate: nil, channels: nil)
+    let (name, numbers) = text.utf8.cut(at: UInt8(ascii: "/"))
+    guard !name.isEmpty else { return nil }
+    guard let (clock, count) = numbers?.cut(at: UInt8(ascii: "/")) else {
+      self.init(name: String(Substring(name)), clockRate: nil, channels: nil)
       return
     }
-    guard let clockRate = SessionDescriptionLine.number(parts[1].utf8, upTo: 999_999_999), clockRate > 0 else {
-      return nil
-    }
+    guard let clockRate = SessionDescriptionLine.number(clock, upTo: 999_999_999), clockRate > 0 else { return nil }
     var channels: Int?
-    if parts.count == 3 {
-      guard let count = SessionDescriptionLine.number(parts[2].utf8, upTo: 255), count > 0 else { return nil }
-      channels = count
+    if let count {
+      guard let number = SessionDescriptionLine.number(count, upTo: 255), number > 0 else { return nil }
+      channels = number
     }
-    self.init(name: String(parts[0]), clockRate: clockRate, channels: channels)
+    self.init(name: String(Substring(name)), clockRate: clockRate, channels: channels)
   }
 
   /// The voice formats of RFC 3551 section 6 that need no `rtpmap` line.

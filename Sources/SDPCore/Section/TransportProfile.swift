@@ -14,6 +14,15 @@ public enum TransportProfile: String, Hashable, Sendable, CaseIterable {
   case dtlsSAVP = "UDP/TLS/RTP/SAVP"
   case dtlsSAVPF = "UDP/TLS/RTP/SAVPF"
 
+  /// Reads a name in any case.
+  init?(name: String) {
+    // Nearly always in capitals as it is.
+    guard let profile = TransportProfile(rawValue: name) ?? TransportProfile(rawValue: name.uppercased()) else {
+      return nil
+    }
+    self = profile
+  }
+
   /// Media in the clear would break what the profile promises.
   public var isSecure: Bool { self != .avp && self != .avpf }
   /// Keys can only come from DTLS.

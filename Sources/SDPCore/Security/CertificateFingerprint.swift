@@ -44,10 +44,10 @@ public struct CertificateFingerprint: Hashable, Sendable {
 
   /// Reads `sha-256 4A:AD:…`; `nil` for an unknown hash or anything that is not such hex.
   init?(_ text: String) {
-    let fields = text.split(separator: " ", maxSplits: 2)
-    guard fields.count == 2, let hash = Hash(rawValue: fields[0].lowercased()) else { return nil }
+    let fields = text.utf8.split(separator: 0x20, maxSplits: 2)
+    guard fields.count == 2, let hash = Hash(rawValue: Substring(fields[0]).lowercased()) else { return nil }
     // Pairs of digits with colons between them; one byte more than the longest hash is enough to see that it is too long.
-    let digits = Array(fields[1].utf8.prefix((Hash.longestByteCount + 1) * 3))
+    let digits = Array(fields[1].prefix((Hash.longestByteCount + 1) * 3))
     guard digits.count % 3 == 2 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(hash.byteCount)
@@ -75,8 +75,10 @@ extension CertificateFingerprint: CustomStringConvertible {
   /// The value of the attribute, hex in upper case as RFC 8122 wants it.
   public var description: String {
     func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
-    var text = Array("\(hash.rawValue) ".utf8)
-    text.reserveCapacity(text.count + 3 * bytes.count)
+    var text: [UInt8] = []
+    text.reserveCapacity(hash.rawValue.utf8.count + 1 + 3 * bytes.count)
+    text += hash.rawValue.utf8
+    text.append(UInt8(ascii: " "))
     for (place, byte) in bytes.enumerated() {
       if place > 0 { text.append(UInt8(ascii: ":")) }
       text.append(digit(byte >> 4))

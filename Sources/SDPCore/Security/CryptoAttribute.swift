@@ -35,7 +35,7 @@ public struct CryptoAttribute: Hashable, Sendable {
 
   /// Reads the value of the attribute. Never fails: the verdict says what is wrong.
   public init(_ text: String) {
-    let fields = text.split(separator: " ", maxSplits: 34)
+    let fields = text.utf8.split(separator: 0x20, maxSplits: 34).map { Substring($0) }
     suiteName = fields.count > 1 ? String(fields[1]) : nil
     verdict = CryptoAttribute.verdict(fields)
   }
@@ -46,7 +46,7 @@ public struct CryptoAttribute: Hashable, Sendable {
   }
 
   /// The attributes of one section in order; a repeated tag and lines beyond ``maximumLines`` are passed over.
-  static func list(_ values: [String]) -> [CryptoAttribute] {
+  static func list(_ values: some Sequence<String>) -> [CryptoAttribute] {
     var tags: Set<Int> = []
     return values.prefix(maximumLines + 1).enumerated().map { index, value in
       let attribute = CryptoAttribute(value)
@@ -57,9 +57,8 @@ public struct CryptoAttribute: Hashable, Sendable {
   }
 
   private static func tag(of value: String) -> Int? {
-    value.split(separator: " ", maxSplits: 1).first.flatMap {
-      SessionDescriptionLine.number($0.utf8, upTo: 999_999_999)
-    }
+    var words = value.utf8[...]
+    return words.nextWord().flatMap { SessionDescriptionLine.number($0, upTo: 999_999_999) }
   }
 
   private static func verdict(_ fields: [Substring]) -> Verdict {

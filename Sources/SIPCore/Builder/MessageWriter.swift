@@ -79,12 +79,14 @@ struct MessageWriter {
   }
 
   mutating func field(_ name: String, _ addresses: [NameAddress]) throws(InvalidValue) {
-    for address in addresses {
-      raw(name)
-      raw(": ")
-      try write(address)
-      try endLine(name, holdsURI: true)
-    }
+    for address in addresses { try field(name, address) }
+  }
+
+  mutating func field(_ name: String, _ address: NameAddress) throws(InvalidValue) {
+    raw(name)
+    raw(": ")
+    try write(address)
+    try endLine(name, holdsURI: true)
   }
 
   mutating func field(_ via: Via) throws(InvalidValue) {
@@ -202,12 +204,12 @@ struct MessageWriter {
   }
 
   private mutating func write(_ host: SIPHost) throws(InvalidValue) {
-    let text = host.description
+    let start = bytes.count
+    raw(host.description)
     // A name can be made without its reader.
-    guard (try? SIPHost(signalled: Array(text.utf8)[...])) == host else {
+    guard (try? SIPHost(signalled: bytes[start...])) == host else {
       throw MessageWriter.refusal("host", "the host is no name and no address")
     }
-    raw(text)
   }
 
   private mutating func write(port: UInt16) throws(InvalidValue) {
@@ -278,12 +280,13 @@ struct MessageWriter {
 
   /// Escapes stay as they are, what must be escaped is.
   private mutating func escaped(_ text: String, _ isAllowed: (UInt8) -> Bool) throws(InvalidValue) {
-    let written = Array(text.utf8)
-    for (index, byte) in written.enumerated() {
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
       if byte == MessageCharacter.percent {
-        guard index + 2 < written.count, MessageCharacter.isHexadecimal(written[index + 1]),
-          MessageCharacter.isHexadecimal(written[index + 2])
-        else { throw MessageWriter.refusal("escape", "'%' is not followed by two hexadecimal digits") }
+        let digits = rest.prefix(2)
+        guard digits.count == 2, digits.allSatisfy(MessageCharacter.isHexadecimal) else {
+          throw MessageWriter.refusal("escape", "'%' is not followed by two hexadecimal digits")
+        }
         bytes.append(byte)
       } else if isAllowed(byte) {
         bytes.append(byte)

@@ -26,12 +26,12 @@ extension OutgoingRequest {
     }
     try writer.field("Route", routes)
     try writer.field("Max-Forwards", String(maxForwards))
-    try writer.field("From", [from])
-    try writer.field("To", [to])
+    try writer.field("From", from)
+    try writer.field("To", to)
     try writer.callID(callID)
     guard cseq < 1 << 31 else { throw MessageWriter.refusal("cseq", "the CSeq number is 2^31 or more") }
     try writer.field("CSeq", "\(cseq) \(method.rawValue)")
-    if let contact { try writer.field("Contact", [contact]) }
+    if let contact { try writer.field("Contact", contact) }
     for field in fields { try writer.field(field.name, field.value) }
     return try writer.finish(body)
   }

@@ -24,7 +24,7 @@ extension OutgoingResponse {
     try writer.callID(request.callID)
     try writer.field("CSeq", "\(request.cseq.number) \(request.cseq.method.rawValue)")
     if status == 100, let timestamp = request.value("Timestamp") { try writer.field("Timestamp", timestamp) }
-    if let contact { try writer.field("Contact", [contact]) }
+    if let contact { try writer.field("Contact", contact) }
     guard otherContacts.count < GateLimits.standard.contacts else {
       throw MessageWriter.refusal("contacts", "\(otherContacts.count) further Contact fields")
     }

@@ -117,9 +117,10 @@ extension DialogSession {
 
   // MARK: Time
 
-  var transferDeadlines: [MonotonicInstant?] {
-    askedTransfers.values.map(\.nextDeadline) + acceptedTransfers.values.map(\.nextDeadline)
-      + [transferOffer?.deadline]
+  func addTransferDeadlines(to next: inout EarliestDeadline) {
+    for subscriber in askedTransfers.values { next.add(subscriber.nextDeadline) }
+    for notifier in acceptedTransfers.values { next.add(notifier.nextDeadline) }
+    next.add(transferOffer?.deadline)
   }
 
   func advanceTransfers() {

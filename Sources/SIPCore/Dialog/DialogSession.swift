@@ -277,19 +277,23 @@ package final class DialogSession {
   // MARK: - Time
 
   package var nextDeadline: MonotonicInstant? {
-    var deadlines: [MonotonicInstant?] = [unacknowledged?.repeater.nextDeadline]
+    var next = EarliestDeadline()
+    next.add(unacknowledged?.repeater.nextDeadline)
     switch life {
     case .early, .confirmed:
-      deadlines += [peerOffer?.deadline, timer.nextDeadline, provisionals?.nextDeadline] + transferDeadlines
+      next.add(peerOffer?.deadline)
+      next.add(timer.nextDeadline)
+      next.add(provisionals?.nextDeadline)
+      addTransferDeadlines(to: &next)
       switch ownChange {
       case .none: break
-      case .waiting(_, let until): deadlines.append(until)
-      case .sent(let sent): deadlines.append(sent.deadline)
+      case .waiting(_, let until): next.add(until)
+      case .sent(let sent): next.add(sent.deadline)
       }
     case .leaving: break
     case .ending, .ended: return nil
     }
-    return deadlines.compactMap { $0 }.min()
+    return next.time
   }
 
   /// Fires what is due.

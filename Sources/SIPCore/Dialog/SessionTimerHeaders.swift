@@ -36,12 +36,13 @@ package struct SessionTimerHeaders: Hashable, Sendable {
 
   /// The fields to send, without Supported, whose list stands in every message anyway.
   package var fields: [OutgoingField] {
-    var pairs: [(String, String)] = []
-    if let interval {
-      pairs.append(("Session-Expires", SessionExpires(seconds: interval, refresher: refresher).fieldValue))
+    var fields: [OutgoingField] = []
+    func append(_ name: String, _ value: String) {
+      if let field = try? OutgoingField(name, value) { fields.append(field) }
     }
-    if let minimum { pairs.append(("Min-SE", MinSE(seconds: minimum).fieldValue)) }
-    if requiresTimer { pairs.append(("Require", "timer")) }
-    return pairs.compactMap { try? OutgoingField($0.0, $0.1) }
+    if let interval { append("Session-Expires", SessionExpires(seconds: interval, refresher: refresher).fieldValue) }
+    if let minimum { append("Min-SE", MinSE(seconds: minimum).fieldValue) }
+    if requiresTimer { append("Require", "timer") }
+    return fields
   }
 }

@@ -20,6 +20,7 @@ public struct TokenList: Hashable, Sendable {
     var tokens: [String] = []
     reader.skipSpace()
     if !reader.isAtEnd {
+      tokens.reserveCapacity(8)
       repeat {
         guard tokens.count < TokenList.maximumTokens else {
           throw reader.invalid("many", "more than \(TokenList.maximumTokens) tokens")

@@ -17,7 +17,10 @@ struct HeadScanner {
   /// Whether a line is no header field: it may have been meant as any.
   private(set) var hasUnreadableName = false
   private var lines = 0
-  private var elements: [Int] = Array(repeating: 0, count: HeaderKind.allCases.count)
+  private var viaElements = 0
+  private var routeElements = 0
+  private var recordRouteElements = 0
+  private var contactElements = 0
 
   init(_ bytes: [UInt8], limits: GateLimits) {
     self.bytes = bytes
@@ -50,6 +53,12 @@ struct HeadScanner {
       scanHeader()
     }
     isUnterminated = true
+  }
+
+  /// The first Content-Length and, where it is repeated, the next one.
+  var contentLengths: (first: HeaderField, second: HeaderField?)? {
+    guard let place = headers.firstIndex(where: { $0.kind == .contentLength }) else { return nil }
+    return (headers[place], headers[(place + 1)...].first { $0.kind == .contentLength })
   }
 
   /// The first fault, a missing empty line being the last one.
@@ -107,16 +116,17 @@ struct HeadScanner {
   }
 
   private mutating func scanStatusLine(_ line: Range<Int>) {
-    let fields = bytes[line].split(separator: MessageCharacter.space, maxSplits: 2, omittingEmptySubsequences: false)
-    version = String(decoding: fields[0].dropFirst(4), as: UTF8.self)
+    let versionEnd = bytes[line].firstIndex(of: MessageCharacter.space) ?? line.upperBound
+    version = String(decoding: bytes[line.lowerBound + 4..<versionEnd], as: UTF8.self)
+    let rest = min(versionEnd + 1, line.upperBound)..<line.upperBound
     var status = 0
-    if fields.count == 3, fields[1].count == 3, case .value(let number) = ScannedNumber(fields[1]), number >= 100,
-      number < 700
+    // The parser loses the header after a status line without the space before the reason phrase.
+    if let digitsEnd = bytes[rest].firstIndex(of: MessageCharacter.space), digitsEnd - rest.lowerBound == 3,
+      case .value(let number) = ScannedNumber(bytes[rest.lowerBound..<digitsEnd]), number >= 100, number < 700
     {
       status = Int(number)
     } else {
-      // The parser loses the header after a status line without the space before the reason phrase.
-      note(.status, fields.count > 1 ? fields[1].startIndex : line.upperBound)
+      note(.status, rest.lowerBound)
     }
     startLine = .response(status: status)
   }
@@ -338,14 +348,17 @@ struct HeadScanner {
   }
 
   private mutating func countElements(_ count: Int, of kind: HeaderKind, at offset: Int) {
-    let most: Int
     switch kind {
-    case .via: most = limits.vias
-    case .route, .recordRoute: most = limits.routes
-    case .contact: most = limits.contacts
+    case .via: viaElements += count
+    case .route: routeElements += count
+    case .recordRoute: recordRouteElements += count
+    case .contact: contactElements += count
     default: return
     }
-    elements[Int(kind.rawValue)] += count
-    if elements[Int(kind.rawValue)] > most { note(.repeats, offset) }
+    if viaElements > limits.vias || routeElements > limits.routes || recordRouteElements > limits.routes
+      || contactElements > limits.contacts
+    {
+      note(.repeats, offset)
+    }
   }
 }

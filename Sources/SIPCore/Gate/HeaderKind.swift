@@ -59,20 +59,12 @@ public enum HeaderKind: UInt8, Hashable, Sendable, CaseIterable {
   }
 
   /// Reads a name in any case, long or compact (RFC 3261 section 7.3.3).
-  init(_ name: ArraySlice<UInt8>) {
-    guard name.count <= HeaderKind.longestSpelling else {
-      self = .other
-      return
+  init(_ name: some Collection<UInt8>) {
+    let length = name.count
+    let candidates = length <= HeaderKind.longestSpelling ? HeaderKind.byLength[length] : []
+    let match = candidates.first { candidate in
+      candidate.name.elementsEqual(name) { $0 == MessageCharacter.lowercase($1) }
     }
-    search: for candidate in HeaderKind.byLength[name.count] {
-      var index = name.startIndex
-      for expected in candidate.name {
-        if MessageCharacter.lowercase(name[index]) != expected { continue search }
-        index += 1
-      }
-      self = candidate.kind
-      return
-    }
-    self = .other
+    self = match?.kind ?? .other
   }
 }

@@ -15,12 +15,14 @@ enum MessageCharacter {
   static let percent = UInt8(ascii: "%")
   static let zero = UInt8(ascii: "0")
 
-  private static let tokens: [Bool] = (0...255).map { value in
-    let byte = UInt8(value)
-    return isDigit(byte) || isLetter(byte) || "-.!%*_+`'~".utf8.contains(byte)
+  static func isToken(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "%"), UInt8(ascii: "*"),
+      UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "`"), UInt8(ascii: "'"), UInt8(ascii: "~"):
+      true
+    default: isDigit(byte) || isLetter(byte)
+    }
   }
-
-  static func isToken(_ byte: UInt8) -> Bool { tokens[Int(byte)] }
   static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
   static func isLetter(_ byte: UInt8) -> Bool { byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A }
   static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }

@@ -21,7 +21,7 @@ public struct OutgoingField: Hashable, Sendable {
     guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy(MessageCharacter.isToken) else {
       throw refusal("name", "the name is no token of at most 64 bytes")
     }
-    guard HeaderKind(Array(name.utf8)[...]).isFree else {
+    guard HeaderKind(name.utf8).isFree else {
       throw refusal("name", "\(name) is written by the builder itself")
     }
     guard value.utf8.count <= OutgoingField.maximumValueBytes else {

@@ -67,8 +67,7 @@ public enum SIPGate {
     let start = scanner.position
     let rest = scanner.bytes.count - start
     let everything = start..<scanner.bytes.count
-    let lengths = scanner.headers.filter { $0.kind == .contentLength }
-    guard let length = lengths.first else {
+    guard let (length, repeated) = scanner.contentLengths else {
       if transport.isStream { scanner.note(.contentLengthMissing, nil) }
       // Empty lines behind a message without a length are no body.
       if !transport.isStream,
@@ -79,7 +78,7 @@ public enum SIPGate {
       if rest > limits.bodyBytes { scanner.note(.bodyBytes, start + limits.bodyBytes) }
       return (everything, 0)
     }
-    if lengths.count > 1 { scanner.note(.contentLengthRepeated, lengths[1].value.lowerBound) }
+    if let repeated { scanner.note(.contentLengthRepeated, repeated.value.lowerBound) }
     switch ScannedNumber(scanner.bytes[length.value]) {
     case .malformed: scanner.note(.contentLength, length.value.lowerBound)
     case .tooLarge: scanner.note(.bodyShort, length.value.lowerBound)

@@ -48,10 +48,7 @@ public struct ScannedMessage: Sendable {
     self.trailingBytes = trailingBytes
     var vias: [ScannedVia] = []
     var hasMalformedVia = false
-    var first: [HeaderField?] = Array(repeating: nil, count: HeaderKind.allCases.count)
-    scan: for header in headers {
-      if first[Int(header.kind.rawValue)] == nil { first[Int(header.kind.rawValue)] = header }
-      guard header.kind == .via else { continue }
+    scan: for header in headers where header.kind == .via {
       var cursor = ValueCursor(bytes, header.value)
       repeat {
         guard let via = ScannedVia(&cursor) else {
@@ -69,16 +66,17 @@ public struct ScannedMessage: Sendable {
     // An answer with half of the list would go astray, and the whole one is too much work.
     self.vias = vias.count > maximumVias ? [] : vias
     self.hasMalformedVia = hasMalformedVia
+    func first(_ kind: HeaderKind) -> Range<Int>? { headers.first { $0.kind == kind }?.value }
     func only(_ kind: HeaderKind) -> ScannedAddress? {
-      guard let value = first[Int(kind.rawValue)]?.value else { return nil }
+      guard let value = first(kind) else { return nil }
       var cursor = ValueCursor(bytes, value)
       guard let address = ScannedAddress(&cursor), cursor.peek == nil else { return nil }
       return address
     }
     from = only(.from)
     to = only(.to)
-    cseq = first[Int(HeaderKind.cseq.rawValue)].map { ScannedCSeq(bytes[$0.value]) }
-    contentLength = first[Int(HeaderKind.contentLength.rawValue)].map { ScannedNumber(bytes[$0.value]) }
+    cseq = first(.cseq).map { ScannedCSeq(bytes[$0]) }
+    contentLength = first(.contentLength).map { ScannedNumber(bytes[$0]) }
   }
 
   /// The first field of this kind.

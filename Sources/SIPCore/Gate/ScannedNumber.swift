@@ -5,7 +5,7 @@ public enum ScannedNumber: Hashable, Sendable {
   case tooLarge
   case malformed
 
-  init(_ digits: ArraySlice<UInt8>) {
+  init(_ digits: some Collection<UInt8>) {
     guard !digits.isEmpty else {
       self = .malformed
       return

@@ -52,10 +52,12 @@ public enum SemanticCheck {
   // MARK: Header fields
 
   private static func repeats(_ message: ScannedMessage) -> Fault? {
-    var seen: [Bool] = Array(repeating: false, count: HeaderKind.allCases.count)
+    // One bit for each kind.
+    var seen: UInt64 = 0
     for header in message.headers where header.kind.isSingle {
-      if seen[Int(header.kind.rawValue)] { return (.repeatedHeader, header.name.lowerBound) }
-      seen[Int(header.kind.rawValue)] = true
+      let bit: UInt64 = 1 << UInt64(header.kind.rawValue)
+      if seen & bit != 0 { return (.repeatedHeader, header.name.lowerBound) }
+      seen |= bit
     }
     return nil
   }

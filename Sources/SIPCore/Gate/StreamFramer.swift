@@ -136,9 +136,10 @@ public struct StreamFramer: Sendable {
     if !scanner.isComplete || scanner.hasUnreadableName {
       return close(scanner.firstFault?.rule ?? .headerName, at: scanner.firstFault?.offset, into: &events)
     }
-    let lengths = scanner.headers.filter { $0.kind == .contentLength }
-    guard let field = lengths.first else { return close(.contentLengthMissing, at: nil, into: &events) }
-    if lengths.count > 1 { return close(.contentLengthRepeated, at: lengths[1].value.lowerBound, into: &events) }
+    guard let (field, repeated) = scanner.contentLengths else {
+      return close(.contentLengthMissing, at: nil, into: &events)
+    }
+    if let repeated { return close(.contentLengthRepeated, at: repeated.value.lowerBound, into: &events) }
     switch ScannedNumber(scanner.bytes[field.value]) {
     case .malformed: close(.contentLength, at: field.value.lowerBound, into: &events)
     case .tooLarge: close(.bodyBytes, at: field.value.lowerBound, into: &events)

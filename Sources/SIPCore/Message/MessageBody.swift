@@ -19,9 +19,8 @@ public struct MessageBody: Hashable, Sendable {
 
   /// Whether the media type, without parameters and case, is this one: `application/sdp`.
   public func isType(_ type: String) -> Bool {
-    let written = contentType.prefix { $0 != ";" }
-    var bytes = Array(written.utf8.map(MessageCharacter.lowercase))
-    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
-    return bytes.elementsEqual(type.utf8)
+    var written = contentType.utf8.prefix { $0 != MessageCharacter.semicolon }
+    while let last = written.last, MessageCharacter.isBlank(last) { written.removeLast() }
+    return written.elementsEqual(type.utf8) { MessageCharacter.lowercase($0) == $1 }
   }
 }

@@ -79,16 +79,11 @@ public struct SIPMessage: Sendable {
   }
 
   /// The first value of a field, its name in any case.
-  public func value(_ name: String) -> String? { values(name).first }
+  public func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.value }
 
   /// All values of a field in order, one for each line, its name in any case.
   public func values(_ name: String) -> [String] {
-    fields.compactMap { field in
-      field.name.utf8.count == name.utf8.count
-        && zip(field.name.utf8, name.utf8).allSatisfy({
-          MessageCharacter.lowercase($0) == MessageCharacter.lowercase($1)
-        }) ? field.value : nil
-    }
+    fields.compactMap { $0.isNamed(name) ? $0.value : nil }
   }
 
   /// `nil` for a response.
@@ -101,5 +96,13 @@ public struct SIPMessage: Sendable {
   public var status: Int? {
     if case .response(let status, _) = startLine { return status }
     return nil
+  }
+}
+
+extension SIPMessage.Field {
+  /// In any case.
+  fileprivate func isNamed(_ other: String) -> Bool {
+    name.utf8.count == other.utf8.count
+      && name.utf8.elementsEqual(other.utf8) { MessageCharacter.lowercase($0) == MessageCharacter.lowercase($1) }
   }
 }

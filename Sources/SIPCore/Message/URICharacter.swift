@@ -1,22 +1,44 @@
 /// Byte classes of URIs (RFC 3261 section 25.1, RFC 3966 section 3).
 enum URICharacter {
-  private static func table(_ marks: String) -> [Bool] {
-    (0...255).map { value in
-      let byte = UInt8(value)
-      return MessageCharacter.isDigit(byte) || MessageCharacter.isLetter(byte) || marks.utf8.contains(byte)
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "~"),
+      UInt8(ascii: "*"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"):
+      true
+    default: MessageCharacter.isDigit(byte) || MessageCharacter.isLetter(byte)
     }
   }
 
-  private static let users = table("-_.!~*'()&=+$,;?/")
-  private static let parameters = table("-_.!~*'()[]/:&+$")
-  private static let headers = table("-_.!~*'()[]/?:+$")
-
   /// What stands in a user part without an escape.
-  static func isUser(_ byte: UInt8) -> Bool { users[Int(byte)] }
+  static func isUser(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "="), UInt8(ascii: "+"), UInt8(ascii: "$"), UInt8(ascii: ","),
+      UInt8(ascii: ";"), UInt8(ascii: "?"), UInt8(ascii: "/"):
+      true
+    default: isUnreserved(byte)
+    }
+  }
+
   /// What stands in the name or value of a parameter without an escape.
-  static func isParameter(_ byte: UInt8) -> Bool { parameters[Int(byte)] }
+  static func isParameter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "&"),
+      UInt8(ascii: "+"), UInt8(ascii: "$"):
+      true
+    default: isUnreserved(byte)
+    }
+  }
+
   /// What stands in the name or value of a header field of a URI without an escape.
-  static func isHeader(_ byte: UInt8) -> Bool { headers[Int(byte)] }
+  static func isHeader(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: ":"),
+      UInt8(ascii: "+"), UInt8(ascii: "$"):
+      true
+    default: isUnreserved(byte)
+    }
+  }
+
   static func isParameterOrEscape(_ byte: UInt8) -> Bool { isParameter(byte) || byte == MessageCharacter.percent }
   static func isHeaderOrEscape(_ byte: UInt8) -> Bool { isHeader(byte) || byte == MessageCharacter.percent }
 

@@ -101,7 +101,7 @@ enum ParserAgreement {
 
   private static func number(_ text: landline_text) -> UInt32? {
     guard let bytes = buffer(text) else { return nil }
-    return ScannedNumber(Array(bytes)[...]).number
+    return ScannedNumber(bytes).number
   }
 
   private static func buffer(_ text: landline_text) -> UnsafeBufferPointer<UInt8>? {

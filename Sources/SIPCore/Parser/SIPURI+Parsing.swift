@@ -133,10 +133,13 @@ extension SIPURI {
     }
   }
 
-  private static func isUserByte(_ byte: UInt8) -> Bool { userBytes[Int(byte)] }
-  private static let userBytes: [Bool] = (0...255).map { value in
-    let byte = UInt8(value)
-    return URICharacter.isUser(byte) || byte >= 0x80 || "#[]^`{|}".utf8.contains(byte)
+  private static func isUserByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "#"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "^"), UInt8(ascii: "`"),
+      UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"), 0x80...:
+      true
+    default: URICharacter.isUser(byte)
+    }
   }
 
   private static func parameters(_ cursor: inout ValueCursor, from start: Int) throws(InvalidValue) -> [SIPParameter] {

@@ -58,6 +58,7 @@ extension Via {
     var isBranchToken = true
     let reader = cursor
     let areWellFormed = cursor.parameters { name, value in
+      if parameters.isEmpty { parameters.reserveCapacity(4) }
       parameters.append(SIPParameter(reader.text(name), value.map(reader.unquoted)))
       if reader.equals(name, "branch") {
         isBranchToken = value.map { reader.bytes[$0].allSatisfy(MessageCharacter.isToken) } ?? false
@@ -81,12 +82,12 @@ extension Via {
     let value = parameter.value
     switch parameter.name {
     case "ttl":
-      guard let value, let number = ScannedNumber(Array(value.utf8)[...]).number, number <= 255 else {
+      guard let value, let number = ScannedNumber(value.utf8).number, number <= 255 else {
         return "the time to live is no number of 0 to 255"
       }
     case "rport":
       guard let value else { return nil }
-      guard let number = ScannedNumber(Array(value.utf8)[...]).number, (1...65_535).contains(number) else {
+      guard let number = ScannedNumber(value.utf8).number, (1...65_535).contains(number) else {
         return "rport is no number of 1 to 65535"
       }
     case "received":

@@ -18,7 +18,7 @@ extension TransactionLayer {
       throw Self.refusal(
         "limit", "\(count) transactions live", accepted: "a request while fewer than \(maximumTransactions) live")
     }
-    let branch = ServerTransactionKey.cookie + identifiers.token()
+    let branch = identifiers.branch()
     var parameters = [SIPParameter("branch", branch)]
     if address.transport == .udp { parameters.append(SIPParameter("rport")) }
     let via = Via(

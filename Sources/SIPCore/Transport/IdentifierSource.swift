@@ -15,12 +15,31 @@ public struct IdentifierSource: Sendable {
   public static let system = IdentifierSource { SecureRandomNumberGenerator().next() }
 
   /// 128 bits as 32 lower-case hexadecimal digits: a token that may stand in any header.
-  public func token() -> String {
-    func digits(_ number: UInt64) -> String {
-      let text = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - text.utf8.count) + text
+  public func token() -> String { token(behind: "") }
+
+  /// A branch of RFC 3261 for a new transaction.
+  func branch() -> String { token(behind: ServerTransactionKey.cookie) }
+
+  private func token(behind prefix: String) -> String {
+    let first = draw()
+    let second = draw()
+    return String(unsafeUninitializedCapacity: prefix.utf8.count + 32) { buffer in
+      var count = 0
+      func append(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
+      }
+      func appendDigits(_ number: UInt64) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+          let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15
+          append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+      }
+      prefix.utf8.forEach(append)
+      appendDigits(first)
+      appendDigits(second)
+      return count
     }
-    return digits(draw()) + digits(draw())
   }
 
   /// 64 random bits.

@@ -258,9 +258,18 @@ extension IncomingCallMachine: CallMachine {
     switch state {
     case .arrived, .over: nil
     case .alerting(let session), .accepting(let session, _):
-      [session.nextDeadline, alertDeadline, reminder?.at].compactMap { $0 }.min()
+      earliest(session.nextDeadline)
     case .up(let session): session.nextDeadline
     }
+  }
+
+  /// Of a call that was not taken yet, with the deadline of its session.
+  private func earliest(_ deadline: MonotonicInstant?) -> MonotonicInstant? {
+    var next = EarliestDeadline()
+    next.add(deadline)
+    next.add(alertDeadline)
+    next.add(reminder?.at)
+    return next.time
   }
 
   package var hasEnded: Bool {

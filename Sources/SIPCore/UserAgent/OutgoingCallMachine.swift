@@ -130,15 +130,16 @@ final class OutgoingCallMachine: CallMachine {
   var identifier: String { callID }
 
   var nextDeadline: MonotonicInstant? {
-    var next = [locationDeadline, ringDeadline, responseDeadline, answerDeadline, windowEnd].compactMap { $0 }.min()
-    func consider(_ deadline: MonotonicInstant?) {
-      guard let deadline else { return }
-      next = next.map { min($0, deadline) } ?? deadline
-    }
-    if case .up(let session) = state { consider(session.nextDeadline) }
-    for fork in forks.values { consider(fork.session.nextDeadline) }
-    for session in dismissed.values { consider(session.nextDeadline) }
-    return next
+    var next = EarliestDeadline()
+    next.add(locationDeadline)
+    next.add(ringDeadline)
+    next.add(responseDeadline)
+    next.add(answerDeadline)
+    next.add(windowEnd)
+    if case .up(let session) = state { next.add(session.nextDeadline) }
+    for fork in forks.values { next.add(fork.session.nextDeadline) }
+    for session in dismissed.values { next.add(session.nextDeadline) }
+    return next.time
   }
 
   var isFinished: Bool {
@@ -241,6 +242,7 @@ final class OutgoingCallMachine: CallMachine {
 
   private var fields: [OutgoingField] {
     var fields: [OutgoingField] = []
+    fields.reserveCapacity(12)
     for address in plan.identity.asserted.prefix(2) {
       fields += (try? OutgoingField.address("P-Asserted-Identity", address)).map { [$0] } ?? []
     }

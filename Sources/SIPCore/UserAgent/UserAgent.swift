@@ -94,9 +94,7 @@ public final class UserAgent {
           received.isOfStranger = true
           return ignore()
         }
-        var told: [TransactionEffect] = []
-        context.transactions.receive(message, from: path, at: now, into: &told)
-        context.enqueue(told)
+        context.transactions.receive(message, from: path, at: now, into: &context.pending)
       }
     }
     return received
@@ -112,18 +110,14 @@ public final class UserAgent {
     _ transaction: TransactionID, at now: MonotonicInstant, into effects: inout [UserAgentEffect]
   ) {
     handle(at: now, into: &effects) {
-      var told: [TransactionEffect] = []
-      context.transactions.transportFailed(transaction, at: now, into: &told)
-      context.enqueue(told)
+      context.transactions.transportFailed(transaction, at: now, into: &context.pending)
     }
   }
 
   /// Fires every timer that is due.
   public func advance(to now: MonotonicInstant, into effects: inout [UserAgentEffect]) {
     handle(at: now, into: &effects) {
-      var told: [TransactionEffect] = []
-      context.transactions.advance(to: now, into: &told)
-      context.enqueue(told)
+      context.transactions.advance(to: now, into: &context.pending)
       drain()
       while let timed = deadlines.popDue(at: now) {
         switch timed {

@@ -14,8 +14,10 @@ package enum UserAgentCapabilities {
   package static func methods(allowsTransfer: Bool) -> [SIPMethod] { methods + (allowsTransfer ? [.refer] : []) }
 
   package static func allowField(allowsTransfer: Bool) -> OutgoingField? {
-    field("Allow", methods(allowsTransfer: allowsTransfer).map(\.rawValue))
+    allowsTransfer ? allowFieldWithTransfer : allowFieldWithoutTransfer
   }
+  private static let allowFieldWithTransfer = field("Allow", methods(allowsTransfer: true).map(\.rawValue))
+  private static let allowFieldWithoutTransfer = field("Allow", methods(allowsTransfer: false).map(\.rawValue))
   package static let acceptField = field("Accept", accept)
   package static let supportedField = field("Supported", supported)
 

@@ -12,9 +12,11 @@ final class UserAgentContext: AgentContext {
   var now: MonotonicInstant = .zero
   /// Of the input that is being handled.
   var effects: [UserAgentEffect] = []
-  /// What the transaction layer told and nobody has heard yet.
-  private var pending: [TransactionEffect] = []
+  /// What the transaction layer told and nobody has heard yet; an input of the layer itself adds to it in its order.
+  var pending: [TransactionEffect] = []
   private var nextPending = 0
+  /// What the layer tells of one action; empty between actions.
+  private var told: [TransactionEffect] = []
 
   private(set) var owners: [TransactionID: TransactionOwner] = [:]
   /// INVITEs of peers, for CANCEL and for a failure response that nobody acknowledges.
@@ -29,6 +31,8 @@ final class UserAgentContext: AgentContext {
   private var lastLocation: UInt64 = 0
   private var lastFailed: UInt64 = .max
   private let addresses: [ListenerID: AdvertisedAddress]
+  private let userAgentField: OutgoingField?
+  private let serverField: OutgoingField?
   var counters = UserAgentCounters()
 
   /// Unanswered offers of one call that are remembered; the oldest goes first.
@@ -44,6 +48,9 @@ final class UserAgentContext: AgentContext {
       peers = PeerHosts(always: hosts, maximum: configuration.limits.peers)
     }
     addresses = Dictionary(configuration.addresses.map { ($0.listener, $0) }) { first, _ in first }
+    let name = configuration.productName
+    userAgentField = name.isEmpty ? nil : DialogFields.field("User-Agent", name).first
+    serverField = name.isEmpty ? nil : DialogFields.field("Server", name).first
   }
 
   // MARK: - Transactions
@@ -59,18 +66,18 @@ final class UserAgentContext: AgentContext {
   func send(
     _ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner, unlessLargerThanDatagram isLimited: Bool
   ) -> TransactionID? {
-    var sent: [TransactionEffect] = []
     var request = request
-    request.fields += product("User-Agent", unlessIn: request.fields)
+    add(userAgentField, to: &request.fields)
     guard let address = address(of: path) else { return failed(owner) }
     do {
       let transaction = try transactions.send(
         request, to: path, as: address, at: now,
-        maximumDatagramBytes: isLimited ? TransactionLayer.maximumDatagramBytes : .max, into: &sent)
+        maximumDatagramBytes: isLimited ? TransactionLayer.maximumDatagramBytes : .max, into: &told)
       owners[transaction] = owner
-      absorb(sent)
+      absorb()
       return transaction
     } catch {
+      told.removeAll()
       return isLimited && error.rule == "transaction.datagramBytes" ? nil : failed(owner)
     }
   }
@@ -100,8 +107,8 @@ final class UserAgentContext: AgentContext {
       return
     }
     var request = request
-    request.fields += product("User-Agent", unlessIn: request.fields)
-    var parameters = [SIPParameter("branch", "z9hG4bK" + identifiers.token())]
+    add(userAgentField, to: &request.fields)
+    var parameters = [SIPParameter("branch", identifiers.branch())]
     if address.transport == .udp { parameters.append(SIPParameter("rport")) }
     let via = Via(
       transport: address.transport.rawValue.uppercased(), host: address.host, port: address.port,
@@ -114,30 +121,28 @@ final class UserAgentContext: AgentContext {
   }
 
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField]) {
-    var sent: [TransactionEffect] = []
-    transactions.cancel(transaction, fields: reasons, at: now, into: &sent)
-    absorb(sent)
+    transactions.cancel(transaction, fields: reasons, at: now, into: &told)
+    absorb()
   }
 
   @discardableResult
   func respond(_ transaction: TransactionID, _ response: OutgoingResponse) -> RepeatableResponse? {
-    var sent: [TransactionEffect] = []
     var response = response
-    if response.status > 100 { response.fields += product("Server", unlessIn: response.fields) }
+    if response.status > 100 { add(serverField, to: &response.fields) }
     do {
-      let repeatable = try transactions.respond(transaction, response, at: now, into: &sent)
-      absorb(sent)
+      let repeatable = try transactions.respond(transaction, response, at: now, into: &told)
+      absorb()
       return repeatable
     } catch {
+      told.removeAll()
       guard error.rule != "transaction.unknown" else { return nil }
       counters.unbuildable += 1
       // Better a bare failure than none, which would leave the peer to its timer.
       guard response.status >= 200 else { return nil }
-      sent.removeAll()
       let status = response.status < 300 ? 500 : response.status
       _ = try? transactions.respond(
-        transaction, OutgoingResponse(status, toTag: response.toTag ?? identifiers.token()), at: now, into: &sent)
-      absorb(sent)
+        transaction, OutgoingResponse(status, toTag: response.toTag ?? identifiers.token()), at: now, into: &told)
+      absorb()
       return nil
     }
   }
@@ -146,13 +151,13 @@ final class UserAgentContext: AgentContext {
     send(response.bytes, response.path, SentMessage(response.callID))
   }
 
-  private func product(_ name: String, unlessIn fields: [OutgoingField]) -> [OutgoingField] {
-    guard !configuration.productName.isEmpty, !fields.contains(where: { $0.name == name }) else { return [] }
-    return DialogFields.field(name, configuration.productName)
+  private func add(_ product: OutgoingField?, to fields: inout [OutgoingField]) {
+    guard let product, !fields.contains(where: { $0.name == product.name }) else { return }
+    fields.append(product)
   }
 
   /// What is to be sent goes out at once, in the order of actions; what was heard waits its turn.
-  private func absorb(_ told: [TransactionEffect]) {
+  private func absorb() {
     for effect in told {
       if case .send(let bytes, let path, let message) = effect {
         send(bytes, path, message)
@@ -160,6 +165,7 @@ final class UserAgentContext: AgentContext {
         pending.append(effect)
       }
     }
+    told.removeAll(keepingCapacity: true)
   }
 
   func send(_ bytes: [UInt8], _ path: SIPPath, _ message: SentMessage) {
@@ -167,17 +173,17 @@ final class UserAgentContext: AgentContext {
     effects.append(.send(bytes, path, message))
   }
 
-  /// What an input brought from the layer itself, in its order.
-  func enqueue(_ told: [TransactionEffect]) { pending += told }
-
   func nextTold() -> TransactionEffect? {
     guard nextPending < pending.count else {
       pending.removeAll(keepingCapacity: pending.capacity <= 256)
       nextPending = 0
       return nil
     }
-    defer { nextPending += 1 }
-    return pending[nextPending]
+    // Taken out, not copied: a message is large.
+    var told = TransactionEffect.ended(TransactionID(0))
+    swap(&told, &pending[nextPending])
+    nextPending += 1
+    return told
   }
 
   func serve(_ transaction: TransactionID, for call: CallHandle) { served[transaction] = call }

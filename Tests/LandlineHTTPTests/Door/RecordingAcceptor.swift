@@ -54,7 +54,7 @@ final class RecordingAcceptor: AppConnectionAcceptor {
   func received(_ text: [UInt8], on connection: ConnectionID) -> Bool {
     guard !text.starts(with: Array("too many".utf8)) else { return false }
     continuation.yield(.received(connection, String(decoding: text, as: UTF8.self)))
-    if text.starts(with: Array("echo ".utf8)) { self.connection(connection)?.send(Array(text.dropFirst(5))) }
+    if text.starts(with: Array("echo ".utf8)) { self.connection(connection)?.send([Array(text.dropFirst(5))]) }
     return true
   }
 

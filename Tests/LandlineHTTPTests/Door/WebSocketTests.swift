@@ -156,9 +156,9 @@ import Testing
       #expect(await peer.frame()?.opcode == 9)
       peer.post(RawPeer.frame(0x8A, []))
       #expect(await events.next() == .ponged(ConnectionID(1)))
-      connection.send(Array("last words".utf8))
+      connection.send([Array("last words".utf8)])
       connection.close(code: 4001, reason: String(repeating: "\u{E9}", count: 100))
-      connection.send(Array("never".utf8))
+      connection.send([Array("never".utf8)])
       #expect(await peer.frame()?.text == "last words")
       let frame = try #require(await peer.frame())
       #expect(frame.code == 4001)
@@ -195,7 +195,7 @@ import Testing
       let connection = try #require(acceptor.connection(ConnectionID(1)))
       let text = [UInt8](repeating: 0x61, count: 64 * 1024)
       // Far more than the kernel's buffers hold.
-      for _ in 0..<1000 { connection.send(text) }
+      for _ in 0..<1000 { connection.send([text]) }
       #expect(await events.next() == .clogged(ConnectionID(1)))
       #expect(await events.next() == .closed(ConnectionID(1)))
       _ = peer
