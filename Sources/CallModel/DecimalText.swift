@@ -76,10 +76,13 @@ public enum DecimalText {
 
   /// The same for people: at least two decimals, and no zeros behind them: `0.0145`, `12.50`.
   public static func brief(_ value: Int64, scale: Int) -> String {
-    var text = format(value, scale: scale)
-    guard let point = text.firstIndex(of: ".") else { return text }
-    while text.hasSuffix("0"), text.distance(from: point, to: text.endIndex) > 3 { text.removeLast() }
-    return text
+    let text = format(value, scale: scale)
+    let digits = text.utf8
+    guard let point = digits.firstIndex(of: UInt8(ascii: ".")),
+      let twoDecimals = digits.index(point, offsetBy: 3, limitedBy: digits.endIndex)
+    else { return text }
+    let zeros = digits[twoDecimals...].reversed().prefix { $0 == UInt8(ascii: "0") }.count
+    return String(text.dropLast(zeros))
   }
 
   /// Prints an integer of `scale` decimal places at full scale: `(1_500_000, scale: 6)` is `1.500000`.

@@ -13,6 +13,7 @@ extension LedgerName {
 
   /// - Throws: ``InvalidValue`` with rules `name.empty`, `name.long`, `name.character`.
   public init(validating text: some StringProtocol) throws(InvalidValue) {
+    let text = String(text)
     func refuse(_ rule: String, _ offset: Int?, _ problem: String) -> InvalidValue {
       InvalidValue(
         kind: Self.kind, rule: "name.\(rule)", offset: offset, problem: problem,
@@ -23,18 +24,19 @@ extension LedgerName {
       throw refuse("long", Self.maximumBytes, "more than \(Self.maximumBytes) characters")
     }
     for (offset, byte) in text.utf8.enumerated() {
-      let isAlphanumeric =
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      let isPunctuation = [
-        UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "+"),
-      ]
-      .contains(byte)
-      guard isAlphanumeric || (isPunctuation && offset > 0) else {
+      let isAllowed =
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "@"), UInt8(ascii: "+"): offset > 0
+        default: false
+        }
+      guard isAllowed else {
         throw refuse("character", offset, "\(InvalidValue.name(of: byte)) cannot stand here")
       }
     }
-    self.init(unchecked: String(text))
+    self.init(unchecked: text)
   }
 
   /// As ``init(validating:)``, but `nil` in place of an error.

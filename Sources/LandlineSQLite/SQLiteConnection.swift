@@ -50,11 +50,6 @@ package final class SQLiteConnection {
   /// Milliseconds that a statement waits for another process before it gives up as busy.
   static let busyMilliseconds: Int32 = 5000
 
-  /// Memory that a writer keeps for its statements: with what SQLite gives each connection, 48 kB, the texts that are bound
-  /// to a store's statements take all of it, and each row costs calls of the allocator.
-  static let slotBytes: Int32 = 512
-  static let slots: Int32 = 512
-
   package enum Mode {
     case readOnly
     case readWrite
@@ -109,8 +104,6 @@ package final class SQLiteConnection {
       sqlite3_close_v2(opened)
       throw SQLiteError(code: SQLITE_PERM, message: "the file is read-only")
     }
-    // Refused without harm where SQLite was built without it.
-    if gathersWrites { _ = landline_sqlite3_keep_memory(opened, SQLiteConnection.slotBytes, SQLiteConnection.slots) }
     handle = opened
     // Here, since nobody gives it back where the file cannot be opened.
     pages = .allocate(capacity: 1)

@@ -27,12 +27,6 @@ static inline int landline_sqlite3_disable_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-// Memory of a connection's own for what its statements need while they run; sqlite3_db_config takes variable arguments.
-// To be called before its first statement.
-static inline int landline_sqlite3_keep_memory(sqlite3 *connection, int slot_bytes, int slots) {
-  return sqlite3_db_config(connection, SQLITE_DBCONFIG_LOOKASIDE, (void *)0, slot_bytes, slots);
-}
-
 /// As sqlite3_open_v2, with one write for the frames of a log that follow each other: SQLite itself writes the head of each
 /// frame, then its page. What is written waits in memory until it is synchronised or read, so the connection must commit
 /// with `PRAGMA synchronous = FULL`: others then find nothing in the log's index that is not in the log. Its rollback hook

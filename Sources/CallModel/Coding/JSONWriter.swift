@@ -26,7 +26,9 @@ package struct JSONWriter {
     self.name(name)
     bytes.append(UInt8(ascii: "["))
     needsComma = false
-    for element in elements { body(&self, element) }
+    // A loop over elements of a type that is not known here allocates for each, but not over their storage.
+    let isWritten: Void? = elements.withContiguousStorageIfAvailable { for element in $0 { body(&self, element) } }
+    if isWritten == nil { for element in elements { body(&self, element) } }
     bytes.append(UInt8(ascii: "]"))
     needsComma = true
   }

@@ -70,7 +70,9 @@ enum TraceRedaction {
 
     /// By the name of a field.
     init(_ name: Range<Int>, in bytes: [UInt8]) {
-      if credentials.contains(where: { isWord($0, name, in: bytes) }) {
+      if plain.contains(where: { isWord($0, name, in: bytes) }) {
+        self = .none
+      } else if credentials.contains(where: { isWord($0, name, in: bytes) }) {
         self = .digest
       } else if challenges.contains(where: { isWord($0, name, in: bytes) }) {
         self = .none
@@ -80,6 +82,11 @@ enum TraceRedaction {
     }
   }
 
+  /// Names of fields that nearly every message has, and that hold no secret: they need no search for a telling word.
+  private static let plain: [[UInt8]] = [
+    "via", "from", "to", "call-id", "cseq", "contact", "max-forwards", "content-type", "content-length", "allow",
+    "supported", "user-agent", "server", "route", "record-route",
+  ].map { Array($0.utf8) }
   private static let credentials: [[UInt8]] = [
     "authorization", "proxy-authorization", "authentication-info", "proxy-authentication-info",
   ].map { Array($0.utf8) }

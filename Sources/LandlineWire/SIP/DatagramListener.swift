@@ -19,6 +19,8 @@ final class DatagramListener: ChannelInboundHandler {
   let listener: SIPListener
   private weak var transports: SIPTransports?
   private var channel: (any Channel)?
+  /// Of the channel's socket; good for as long as the channel is active.
+  private var descriptor: NIOBSDSocket.Handle?
 
   init(_ listener: SIPListener, of transports: SIPTransports) {
     self.listener = listener
@@ -26,7 +28,10 @@ final class DatagramListener: ChannelInboundHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) { channel = context.channel }
-  func handlerRemoved(context: ChannelHandlerContext) { channel = nil }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    channel = nil
+    descriptor = nil
+  }
 
   func close() { channel?.close(promise: nil) }
 
@@ -43,10 +48,12 @@ final class DatagramListener: ChannelInboundHandler {
   }
 
   func send(_ bytes: [UInt8], to remote: TransportAddress) -> SendResult {
-    let result = try? channel?.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-      DatagramListener.send(bytes, to: remote, on: $0)
+    guard let channel, channel.isActive else { return .failed(errno: EBADF) }
+    // Asked for once: the channel's answer takes longer than the system call.
+    if descriptor == nil {
+      descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
     }
-    return result ?? .failed(errno: EBADF)
+    return descriptor.map { DatagramListener.send(bytes, to: remote, on: $0) } ?? .failed(errno: EBADF)
   }
 
   private static func send(_ bytes: [UInt8], to remote: TransportAddress, on socket: CInt) -> SendResult {
