@@ -51,7 +51,9 @@ final class DatagramListener: ChannelInboundHandler {
     guard let channel, channel.isActive else { return .failed(errno: EBADF) }
     // Asked for once: the channel's answer takes longer than the system call.
     if descriptor == nil {
-      descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }
+      descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+        $0
+      }
     }
     return descriptor.map { DatagramListener.send(bytes, to: remote, on: $0) } ?? .failed(errno: EBADF)
   }

@@ -117,6 +117,7 @@ struct HeadScanner {
 
   private mutating func scanStatusLine(_ line: Range<Int>) {
     let versionEnd = bytes[line].firstIndex(of: MessageCharacter.space) ?? line.upperBound
+    // Within: the line begins with the four bytes of `SIP/`, and none of them is a space.
     version = String(decoding: bytes[line.lowerBound + 4..<versionEnd], as: UTF8.self)
     let rest = min(versionEnd + 1, line.upperBound)..<line.upperBound
     var status = 0

@@ -28,3 +28,8 @@ enum ServerTransactionKey: Hashable {
     return false
   }
 }
+
+extension IdentifierSource {
+  /// A branch for a new transaction (RFC 3261 section 8.1.1.7).
+  func branch() -> String { token(behind: ServerTransactionKey.cookie) }
+}

@@ -17,10 +17,8 @@ public struct IdentifierSource: Sendable {
   /// 128 bits as 32 lower-case hexadecimal digits: a token that may stand in any header.
   public func token() -> String { token(behind: "") }
 
-  /// A branch of RFC 3261 for a new transaction.
-  func branch() -> String { token(behind: ServerTransactionKey.cookie) }
-
-  private func token(behind prefix: String) -> String {
+  /// The same behind a prefix.
+  func token(behind prefix: String) -> String {
     let first = draw()
     let second = draw()
     return String(unsafeUninitializedCapacity: prefix.utf8.count + 32) { buffer in
