@@ -54,9 +54,7 @@ final class NodeLoop {
   private var isTicking = false
   private var hasNews = false
   /// How often it is looked whether the loop is behind, while anything comes in.
-  private static let tickMilliseconds: Int64 = 50
-  /// The same while calls are refused: the window widens with each look that finds the loop in time.
-  private static let narrowedTickMilliseconds: Int64 = 20
+  private static let tickMilliseconds: Int64 = 20
 
   init(
     _ configuration: HubConfiguration, core: NodeCore, wire: SIPWire, errands: [String: LedgerErrands],
@@ -159,15 +157,14 @@ final class NodeLoop {
 
   // MARK: Time
 
-  /// Looks many times a second how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or
+  /// Looks every 20 ms how late the loop comes to what is due, and to its descriptors, for as long as anything comes in or
   /// calls are refused. A loop that nothing comes to sleeps.
   private func startTicking() {
     guard !isTicking, !isStopped, hasNews || !core.admission.isOpen else { return }
     isTicking = true
     hasNews = false
-    let interval = core.admission.isOpen ? NodeLoop.tickMilliseconds : NodeLoop.narrowedTickMilliseconds
-    let due = NodeClock.now().advanced(byMilliseconds: interval)
-    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(interval)) { [weak self] in
+    let due = NodeClock.now().advanced(byMilliseconds: NodeLoop.tickMilliseconds)
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(NodeLoop.tickMilliseconds)) { [weak self] in
       guard let self else { return }
       isTicking = false
       let now = NodeClock.now()

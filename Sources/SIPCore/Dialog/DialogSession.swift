@@ -46,7 +46,7 @@ package final class DialogSession {
   /// Requests of ours, at most ``UserAgentLimits/dialogRequests``.
   var requests: [TransactionID: DialogRequest] = [:]
   /// The ACKs of the last 2xx that came, the latest last, at most ``DialogSession/maximumAcknowledgements``.
-  var acknowledgements: [OutgoingRequest] = []
+  var acknowledgements: [(request: OutgoingRequest, branch: String)] = []
   /// A 2xx whose ACK waits for our answer to the offer in it.
   var unansweredSuccess: UnansweredSuccess?
   var offers: OfferAnswerState
@@ -135,8 +135,10 @@ package final class DialogSession {
 
   /// The same 2xx to an INVITE of ours again: the ACK was lost.
   package func repeatedSuccess(_ response: SIPMessage) {
-    guard let acknowledgement = acknowledgements.last(where: { $0.cseq == response.cseq.number }) else { return }
-    context.acknowledge(acknowledgement, to: dialog.path)
+    guard let acknowledgement = acknowledgements.last(where: { $0.request.cseq == response.cseq.number }) else {
+      return
+    }
+    context.acknowledge(acknowledgement.request, branch: acknowledgement.branch, to: dialog.path)
   }
 
   private func confirmed(by response: SIPMessage, _ credentials: [OutgoingField]) -> OutgoingRequest? {
@@ -157,8 +159,9 @@ package final class DialogSession {
     var request = request
     request.body = body
     if acknowledgements.count >= DialogSession.maximumAcknowledgements { acknowledgements.removeFirst() }
-    acknowledgements.append(request)
-    context.acknowledge(request, to: dialog.path)
+    let branch = context.identifiers.branch()
+    acknowledgements.append((request, branch))
+    context.acknowledge(request, branch: branch, to: dialog.path)
   }
 
   /// Waits for the ACK to a 2xx of ours.

@@ -15,7 +15,8 @@ package protocol AgentContext: AnyObject {
   /// fails like one that cannot be sent, after this returns.
   func send(_ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner) -> TransactionID
   /// Sends an ACK to a 2xx: no transaction, no answer.
-  func acknowledge(_ request: OutgoingRequest, to path: SIPPath)
+  /// - Parameter branch: of its Via. The same ACK again has the same, by which peers know it (RFC 3261 section 13.2.2.4).
+  func acknowledge(_ request: OutgoingRequest, branch: String, to path: SIPPath)
   /// Sends CANCEL for an INVITE transaction of ours, as soon as it has a provisional response (RFC 3261 section 9.1).
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField])
   /// Answers a server transaction.

@@ -18,7 +18,9 @@ final class SilencedContext: AgentContext {
   func send(_ request: OutgoingRequest, to path: SIPPath, for owner: TransactionOwner) -> TransactionID {
     context.send(request, to: path, for: owner)
   }
-  func acknowledge(_ request: OutgoingRequest, to path: SIPPath) { context.acknowledge(request, to: path) }
+  func acknowledge(_ request: OutgoingRequest, branch: String, to path: SIPPath) {
+    context.acknowledge(request, branch: branch, to: path)
+  }
   func cancel(_ transaction: TransactionID, reasons: [OutgoingField]) { context.cancel(transaction, reasons: reasons) }
   func respond(_ transaction: TransactionID, _ response: OutgoingResponse) -> RepeatableResponse? {
     context.respond(transaction, response)

@@ -101,14 +101,14 @@ final class UserAgentContext: AgentContext {
     return transaction
   }
 
-  func acknowledge(_ request: OutgoingRequest, to path: SIPPath) {
+  func acknowledge(_ request: OutgoingRequest, branch: String, to path: SIPPath) {
     guard let address = address(of: path) else {
       counters.unbuildable += 1
       return
     }
     var request = request
     add(userAgentField, to: &request.fields)
-    var parameters = [SIPParameter("branch", identifiers.branch())]
+    var parameters = [SIPParameter("branch", branch)]
     if address.transport == .udp { parameters.append(SIPParameter("rport")) }
     let via = Via(
       transport: address.transport.rawValue.uppercased(), host: address.host, port: address.port,

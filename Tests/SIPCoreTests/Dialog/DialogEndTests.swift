@@ -28,6 +28,20 @@ struct DialogEndTests {
     #expect(bench.session.isFinished)
   }
 
+  @Test("an ACK that is repeated has the branch of the first, by which peers know that it is the same")
+  func repeatedAcknowledgement() {
+    let bench = DialogBench()
+    bench.context.identifiers = IdentifierSource { .random(in: 0 ... .max) }
+    let first = TestPeer.response(200, .invite, 1, body: "answer")
+    bench.session.confirm(with: first, ackBody: nil)
+    bench.session.repeatedSuccess(first)
+    bench.session.repeatedSuccess(first)
+    let branches = bench.context.acknowledgementBranches
+    #expect(branches.count == 3)
+    #expect(Set(branches).count == 1)
+    #expect(branches[0].hasPrefix("z9hG4bK"))
+  }
+
   @Test("the target and the routes are those of the 2xx")
   func target() {
     let bench = DialogBench()

@@ -4,7 +4,7 @@ import SIPCore
 /// A context that writes down what a machine does, one readable line for each act.
 final class RecordingContext: AgentContext {
   var now = MonotonicInstant.zero
-  let identifiers: IdentifierSource
+  var identifiers: IdentifierSource
   var limits = UserAgentLimits.standard
   var configuration: UserAgentConfiguration
   private(set) var lines: [String] = []
@@ -13,6 +13,8 @@ final class RecordingContext: AgentContext {
   private(set) var lastRequest: OutgoingRequest?
   /// Transactions of requests that were sent, by method.
   private(set) var transactions: [SIPMethod: TransactionID] = [:]
+  /// Of every ACK to a 2xx, in order.
+  private(set) var acknowledgementBranches: [String] = []
 
   /// - Parameter draw: What every draw of the identifiers gives.
   init(draw: UInt64 = 5, configuration: UserAgentConfiguration = UserAgentConfiguration(addresses: [])) {
@@ -44,7 +46,8 @@ final class RecordingContext: AgentContext {
     return transaction
   }
 
-  func acknowledge(_ request: OutgoingRequest, to path: SIPPath) {
+  func acknowledge(_ request: OutgoingRequest, branch: String, to path: SIPPath) {
+    acknowledgementBranches.append(branch)
     lines.append("ack \(request.cseq)" + tail(request.fields, request.body))
   }
 
