@@ -31,13 +31,37 @@ import Testing
     #expect(opened.trunkKey?.count == 40)
   }
 
+  @Test func appsThatShakeHandsShareAPort() throws {
+    let host = try MediaGatewayHost()
+    let calls = try (1...2).map { number in
+      let offer = Data(AppOffer(call: number).text.utf8).base64EncodedString()
+      return try JSONDecoder().decode(Answered.self, from: Data(host.answer("call 9000 \(offer)").utf8))
+    }
+    #expect(Set(calls.map(\.trunkPort)).count == 2)
+    #expect(Set(calls.map { CallDescription.port(in: $0.answer) }).count == 1)
+    for call in calls {
+      for line in ["a=ice-lite", "a=setup:passive", "a=rtcp-mux", "a=rtpmap:111 opus/48000/2"] {
+        #expect(call.answer.contains("\(line)\r\n"), "\(call.answer)")
+      }
+      #expect(call.answer.contains("a=fingerprint:sha-256 "))
+    }
+    #expect(host.answer("call 9000 dj0w").hasPrefix("problem: "))
+    #expect(host.answer("close") == "closed 2")
+  }
+
   @Test(arguments: [
-    "", "open", "open relay 1 2", "open nothing 1 2 3", "open relay 0 2 3", "open relay 99999 2 3",
+    "", "open", "open relay 1 2", "call", "call 9000", "call x dj0w", "call 9000 !", "open nothing 1 2 3",
+    "open relay 0 2 3", "open relay 99999 2 3",
     "open relay 1 2 70000",
     "open relay x 2 3", "close now",
   ])
   func otherLinesAreRefused(_ line: String) throws {
     #expect(try MediaGatewayHost().answer(line) == "problem: not \(line)")
+  }
+
+  private struct Answered: Decodable {
+    var answer: String
+    var trunkPort: UInt16
   }
 
   private struct Opened: Decodable {

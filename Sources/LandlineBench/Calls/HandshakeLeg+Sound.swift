@@ -8,35 +8,45 @@ struct SoundPosition {
   var timestamp = UInt32.random(in: 0...UInt32.max)
   let source = UInt32.random(in: 1...UInt32.max)
 
-  /// Writes one packet of 20 ms, and goes on to the next.
+  /// Writes one packet of 20 ms of silence, and goes on to the next.
   mutating func write(_ format: MediaPlan.Format, into packet: PacketBuffer) {
+    if format.codec == .opus {
+      // Over the whole band (RFC 6716 section 3.1: one CELT frame).
+      write([0xF8, 0xFF, 0xFE], format, into: packet)
+    } else {
+      write(repeatElement(format.codec == .pcma ? 0xD5 : 0xFF, count: 160), format, into: packet)
+    }
+  }
+
+  /// The same with this payload.
+  mutating func write(_ payload: some Sequence<UInt8>, _ format: MediaPlan.Format, into packet: PacketBuffer) {
     // Version 2, no padding, extension or contributors.
     packet.replace(with: [0x80, UInt8(truncatingIfNeeded: format.payloadType.number)])
-    packet.append(integer: sequence.bigEndian)
-    packet.append(integer: timestamp.bigEndian)
-    packet.append(integer: source.bigEndian)
-    if format.codec == .opus {
-      // Silence over the whole band (RFC 6716 section 3.1: one CELT frame).
-      for byte: UInt8 in [0xF8, 0xFF, 0xFE] { packet.append(byte) }
-    } else {
-      for _ in 0..<160 { packet.append(format.codec == .pcma ? 0xD5 : 0xFF) }
-    }
+    packet.append(integer: sequence)
+    packet.append(integer: timestamp)
+    packet.append(integer: source)
+    for byte in payload { packet.append(byte) }
     sequence &+= 1
     timestamp &+= UInt32(format.codec.clockRate / 50)
   }
 }
 
 extension HandshakeLeg {
-  /// Sends one packet of sound where keys and direction allow.
+  /// Sends one packet of silence where keys and direction allow.
   /// - Returns: whether it went out.
   @discardableResult
-  func sendSound() -> Bool {
+  func sendSound() -> Bool { sendSound { sound, format, packet in sound.write(format, into: packet) } }
+
+  /// Sends the packet that `write` makes.
+  /// - Returns: whether it went out.
+  @discardableResult
+  func sendSound(_ write: (inout SoundPosition, MediaPlan.Format, PacketBuffer) -> Void) -> Bool {
     guard let plan = negotiation.plan, plan.audio.direction.sends else { return false }
     var isSent = false
     work { transport, _ in
       guard let destination = transport.destination else { return }
       let packet = side.outbox.next
-      sound.write(plan.audio.send, into: packet)
+      write(&sound, plan.audio.send, packet)
       guard transport.protectRTP(packet) else { return }
       side.outbox.commit(on: transport.port, to: destination)
       isSent = true

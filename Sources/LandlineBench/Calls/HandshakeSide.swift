@@ -86,6 +86,8 @@ final class HandshakeLeg: ChannelInboundHandler {
   var sound = SoundPosition()
   /// Packets of sound that came, and whose keys were right.
   private(set) var soundReceived = 0
+  /// Told of each of them, unprotected.
+  var heard: ((PacketBuffer) -> Void)?
 
   fileprivate init(
     _ side: HandshakeSide, credentials: ICECredentials, sessionID: UInt64, _ tell: @escaping (Event) -> Void
@@ -151,7 +153,10 @@ final class HandshakeLeg: ChannelInboundHandler {
     work { transport, now in
       let kind = transport.receive(
         side.packet, on: Self.port, from: address, at: now, outbox: side.outbox, events: &side.events)
-      if case .rtp = kind { soundReceived += 1 }
+      if case .rtp = kind {
+        soundReceived += 1
+        heard?(side.packet)
+      }
     }
   }
 

@@ -15,14 +15,17 @@ package struct CallDescription {
     )
   }
 
+  /// The payload type of Opus.
+  static let opusNumber: UInt8 = 111
+
   var text: String {
-    let number = codec.isOpus ? 111 : 0
+    let number = codec.isOpus ? Int(Self.opusNumber) : 0
     var lines = [
       "v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
       "m=audio \(port) \(key == nil ? "RTP/AVP" : "RTP/SAVP") \(number)",
-      codec.isOpus ? "a=rtpmap:111 opus/48000/2" : "a=rtpmap:0 PCMU/8000",
+      codec.isOpus ? "a=rtpmap:\(number) opus/48000/2" : "a=rtpmap:0 PCMU/8000",
     ]
-    if codec.isOpus { lines.append("a=fmtp:111 minptime=10;useinbandfec=1") }
+    if codec.isOpus { lines.append("a=fmtp:\(number) minptime=10;useinbandfec=1") }
     lines.append("a=ptime:20")
     if let key { lines.append("a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:\(key)") }
     return lines.joined(separator: "\r\n") + "\r\n"

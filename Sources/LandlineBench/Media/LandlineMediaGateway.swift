@@ -49,6 +49,14 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
     return (0..<calls).map { CallPorts(app: opened.ports[2 * $0], trunk: opened.ports[2 * $0 + 1]) }
   }
 
+  func call(_ offer: String, trunk: UInt16) throws(BenchProblem) -> AnsweredCall {
+    let answer = try ask("call \(trunk) \(Data(offer.utf8).base64EncodedString())")
+    guard let call = try? JSONDecoder().decode(AnsweredCall.self, from: Data(answer.utf8)) else {
+      throw BenchProblem("our gateway: \(answer)")
+    }
+    return call
+  }
+
   func tearDown() throws(BenchProblem) {
     let answer = try ask("close")
     guard answer.hasPrefix("closed") else { throw BenchProblem("our gateway: \(answer)") }

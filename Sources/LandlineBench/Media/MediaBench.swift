@@ -14,6 +14,8 @@ public enum MediaBench {
     case b1n = "B1n"
     /// 200 calls of Opus over SRTP to Opus over RTP.
     case b2 = "B2"
+    /// The same in the shape of real calls: apps with ICE and DTLS, all at one port of the gateway, and what it delays them.
+    case b2d = "B2d"
     /// 200 calls of SRTP to SRTP with other keys.
     case b2r = "B2r"
     /// Delay of a PCMU relay and of transcoding, 100 calls.
@@ -25,7 +27,7 @@ public enum MediaBench {
       switch self {
       case .b1: .transcode
       case .b1n: .transcodeNarrow
-      case .b2: .passThrough
+      case .b2, .b2d: .passThrough
       case .b2r: .reencrypt
       case .b5, .b6: nil
       }

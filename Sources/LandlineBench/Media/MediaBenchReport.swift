@@ -123,6 +123,13 @@ public struct MediaBenchReport: BenchReport {
         "\(cost.row.rawValue) \(name), probe call: \(probe.isGood ? "good" : "below 4.0"); to the trunk "
           + "\(Self.text(probe.aToB)); to the app \(Self.text(probe.bToA))")
     }
+    for (name, trials) in [("landline", cost.landline), ("rtpengine", cost.anchor)] {
+      let delays = trials.compactMap(\.delay)
+      guard !delays.isEmpty else { continue }
+      lines.append(
+        "\(cost.row.rawValue) \(name), delay in ms: mean \(Spread(delays.map(\.mean)).text(decimals: 2)), p99 "
+          + "\(Spread(delays.map(\.p99)).text(decimals: 2)), most \(Spread(delays.map(\.most)).text(decimals: 2))")
+    }
     if let counts = cost.counts {
       let allocations = counts.allocationsPerPacket.map { BenchTable.number($0, decimals: 4) } ?? "not counted"
       let instructions =

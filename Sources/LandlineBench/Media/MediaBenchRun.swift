@@ -30,6 +30,7 @@ final class MediaBenchRun {
     if probe == nil { found.notes.append(ProbeCall.Program.absence) }
     for row in options.rows {
       switch row {
+      case .b2d: try measureHandshaken()
       case .b5: try measureDelay()
       case .b6: try measureMemory()
       default: if let workload = row.workload { try measureCost(row, workload) }
@@ -121,6 +122,19 @@ final class MediaBenchRun {
       usleep(100_000)
     }
     usleep(2_000_000)
+  }
+
+  /// Pass-through in the shape of real calls.
+  private func measureHandshaken() throws {
+    let (ours, other) = (try start([:]), try anchor())
+    let calls = options.ourCalls(.passThrough)
+    var cost = MediaBenchReport.Cost(row: .b2d)
+    for round in 1...options.rounds {
+      options.progress("B2d: round \(round) of \(options.rounds)")
+      cost.landline.append(try HandshakeLoad.measure(ours, calls: calls, seconds: options.seconds))
+      if let other { cost.anchor.append(try HandshakeLoad.measure(other, calls: calls, seconds: options.seconds)) }
+    }
+    found.costs.append(cost)
   }
 
   // Delay

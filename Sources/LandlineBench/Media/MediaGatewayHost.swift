@@ -9,7 +9,8 @@ import Synchronization
 /// The process under test of ``MediaBench``: the media loop of the product with bridges between ports of 127.0.0.1, and
 /// nothing of signalling.
 ///
-/// Commands are lines: `open WORKLOAD CALLS APP TRUNK`, `close`. Each gets one line back. The end of the input ends it.
+/// Commands are lines: `open WORKLOAD CALLS APP TRUNK`, `call TRUNK OFFER` with the offer of an app that shakes hands in
+/// base 64, `close`. Each gets one line back. The end of the input ends it.
 public final class MediaGatewayHost {
   private static let ports: ClosedRange<UInt16> = 20_400...32_699
   private static let mostCalls = 2_000
@@ -17,6 +18,7 @@ public final class MediaGatewayHost {
 
   private let loop: MediaLoop
   private let ended = Ended()
+  private let certificate: DTLSCertificate
   private var next: UInt64 = 0
   private var open: [MediaBridge.Identifier] = []
 
@@ -25,11 +27,13 @@ public final class MediaGatewayHost {
     let count = Mutex(0)
   }
 
-  /// Starts a media loop on 127.0.0.1, ports 20400 to 32699, where a port that was used can be used again at once.
+  /// Starts a media loop on 127.0.0.1, ports 20400 to 32699 and one for apps that shake hands; a port that was used can be
+  /// used again at once.
   public init() throws {
     var configuration = MediaLoopConfiguration(
-      app: [], trunk: [.init(bind: .ipv4(0x7F00_0001), ports: Self.ports)])
+      app: [.init(bind: .ipv4(0x7F00_0001), port: 0)], trunk: [.init(bind: .ipv4(0x7F00_0001), ports: Self.ports)])
     configuration.quarantineMilliseconds = 0
+    certificate = try DTLSCertificate()
     let ended = ended
     loop = try MediaLoop.start(configuration) { events in
       let closed = events.count { $0.event == .closed }
@@ -57,6 +61,12 @@ public final class MediaGatewayHost {
         else { return "problem: not \(line)" }
         let opened = try start(workload, calls: calls, app: app, trunk: trunk)
         return String(decoding: try JSONEncoder().encode(opened), as: UTF8.self)
+      case "call" where words.count == 3:
+        guard let trunk = UInt16(words[1]), let offer = Data(base64Encoded: words[2]) else {
+          return "problem: not \(line)"
+        }
+        let answered = try call(SessionDescription(parsing: Array(offer)), trunk: trunk)
+        return String(decoding: try JSONEncoder().encode(answered), as: UTF8.self)
       case "close" where words.count == 1:
         return "closed \(try closeAll())"
       default: return "problem: not \(line)"
@@ -96,6 +106,35 @@ public final class MediaGatewayHost {
     return opened
   }
 
+  /// A call in the shape of real ones: the app shakes hands at the port that all apps share.
+  private func call(_ offer: SessionDescription, trunk: UInt16) throws -> AnsweredCall {
+    guard let app = loop.appPorts.first else { throw BenchProblem("the loop has no port for apps") }
+    next += 1
+    let identifier = MediaBridge.Identifier(rawValue: next)
+    let ports = try reserve(identifier, .far)
+    open.append(identifier)
+    var random = SystemRandomNumberGenerator()
+    let credentials = ICECredentials(draw: { random.next() })
+    let candidate = ICECandidate(
+      foundation: "1", component: 1, priority: 2_130_706_431, address: app.address.host.description,
+      port: Int(app.address.port))
+    var exchange = OfferAnswer(sessionID: next, host: app.address.host, policy: .app)
+    let (answer, appPlan) = try exchange.answer(
+      offer,
+      from: LocalMedia(
+        host: app.address.host, port: Int(app.address.port), fingerprint: certificate.fingerprint,
+        iceCredentials: credentials, candidates: [candidate]))
+    let description = CallDescription(codec: .opus, port: trunk, key: nil)
+    let (_, trunkPlan) = try Self.agree(SessionDescription(parsing: description.text), description, ports)
+    let near = MediaLegConfiguration(
+      .app(.init(port: app.port, certificate: certificate, credentials: credentials)), stream: Self.stream())
+    try wait("a bridge") { reply in loop.open(identifier, [.near: near, .far: Self.leg(ports)], reply: reply) }
+    guard loop.route(userFragment: credentials.userFragment, to: identifier, .near),
+      loop.apply(.plan(.near, appPlan), to: identifier), loop.apply(.plan(.far, trunkPlan), to: identifier)
+    else { throw BenchProblem("the loop takes no commands") }
+    return AnsweredCall(answer: answer.text, trunkPort: ports.address.port)
+  }
+
   /// The answer to an offer, and what comes of it.
   private static func agree(
     _ offer: SessionDescription, _ description: CallDescription, _ ports: TrunkPorts
@@ -112,10 +151,13 @@ public final class MediaGatewayHost {
   }
 
   private static func leg(_ ports: TrunkPorts) -> MediaLegConfiguration {
+    MediaLegConfiguration(
+      .trunk(TrunkTransport.Configuration(port: ports.port, controlPort: ports.control)), stream: stream())
+  }
+
+  private static func stream() -> MediaLegConfiguration.Stream {
     var random = SystemRandomNumberGenerator()
-    return MediaLegConfiguration(
-      .trunk(TrunkTransport.Configuration(port: ports.port, controlPort: ports.control)),
-      stream: MediaLegConfiguration.Stream(canonicalName: "bench", unixMicroseconds: 0, draw: { random.next() }))
+    return MediaLegConfiguration.Stream(canonicalName: "bench", unixMicroseconds: 0, draw: { random.next() })
   }
 
   private func reserve(_ identifier: MediaBridge.Identifier, _ side: LegID) throws -> TrunkPorts {

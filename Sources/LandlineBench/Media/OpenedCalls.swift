@@ -6,3 +6,10 @@ struct OpenedCalls: Codable {
   var appKey: String?
   var trunkKey: String?
 }
+
+/// What a gateway makes of the offer of an app that shakes hands.
+struct AnsweredCall: Codable {
+  var answer: String
+  /// Where the trunk sends.
+  var trunkPort: UInt16
+}

@@ -77,6 +77,23 @@ final class RTPEngineGateway: MediaGatewayUnderTest {
     return ports
   }
 
+  func call(_ offer: String, trunk: UInt16) throws(BenchProblem) -> AnsweredCall {
+    let name = "c\(calls)"
+    calls += 1
+    let toTrunk = try ask([
+      ("call-id", .text(name)), ("command", .text("offer")), ("from-tag", .text("f")), ("sdp", .text(offer)),
+      ("ICE", .text("remove")), ("transport-protocol", .text("RTP/AVP")), ("rtcp-mux", .list([.text("demux")])),
+    ])
+    let trunkAnswer = CallDescription(codec: .opus, port: trunk, key: nil).text
+    let toApp = try ask([
+      ("call-id", .text(name)), ("command", .text("answer")), ("from-tag", .text("f")), ("to-tag", .text("t")),
+      ("sdp", .text(trunkAnswer)), ("ICE", .text("force")), ("DTLS", .text("passive")),
+      ("rtcp-mux", .list([.text("require")])),
+    ])
+    guard let port = CallDescription.port(in: toTrunk) else { throw BenchProblem("rtpengine answered without a port") }
+    return AnsweredCall(answer: toApp, trunkPort: port)
+  }
+
   func tearDown() throws(BenchProblem) {
     for call in 0..<calls {
       _ = try ask([

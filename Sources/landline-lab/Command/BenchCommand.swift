@@ -140,7 +140,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Times that ours, rtpengine and the bare gateway take turns.")
     var rounds = 3
 
-    @Option(help: "Rows to measure, with commas between: B1, B1n, B2, B2r, B5, B6.")
+    @Option(help: "Rows to measure, with commas between: B1, B1n, B2, B2d, B2r, B5, B6.")
     var only: String?
 
     @Flag(help: "One JSON object.")
