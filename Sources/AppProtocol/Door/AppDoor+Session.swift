@@ -105,7 +105,7 @@ extension AppDoor {
 
   /// An event of the engine.
   func tell(_ id: SessionID, _ event: AppEvent, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
-    sessions[id]?.note(event)
+    sessions[id]?.updateCalls(after: event)
     answer(id, event, now, &effects)
     finishIfDrained(id, &effects)
   }
@@ -125,7 +125,7 @@ extension AppDoor {
     let sequence = session.sequence
     let text = AppMessageCoder.encode(.event(event, sequence: sequence))
     // A copy of its length: the writer's array has room for several times as much.
-    let isKept = session.keep(
+    let isKept = session.bufferForResumption(
       AppSession.Kept(sequence: sequence, isMinor: event.isMinor, text: text.withUnsafeBytes { [UInt8]($0) }),
       configuration)
     if let connection { effects.append(.send(connection, text)) }

@@ -42,7 +42,7 @@ final class AppSession {
   var isIdle: Bool { calls.isEmpty && pending == 0 }
 
   /// What happened to the session's calls and requests.
-  func note(_ event: AppEvent) {
+  func updateCalls(after event: AppEvent) {
     switch event {
     case .placed(_, let call, _):
       pending = max(pending - 1, 0)
@@ -54,7 +54,7 @@ final class AppSession {
   }
 
   /// - Returns: `false` when there is no room and nothing that an app could do without: it could not go on.
-  func keep(_ message: Kept, _ configuration: AppDoor.Configuration) -> Bool {
+  func bufferForResumption(_ message: Kept, _ configuration: AppDoor.Configuration) -> Bool {
     kept.append(message)
     keptBytes += message.text.count
     while kept.count > configuration.maximumBufferedEvents || keptBytes > configuration.maximumBufferedBytes {
