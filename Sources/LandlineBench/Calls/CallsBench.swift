@@ -38,7 +38,7 @@ public enum CallsBench {
     public var apps = 16
     /// Sessions and calls at both ends of the memory's slope.
     public var memoryCounts = (few: 100, many: 500)
-    /// Calls of B6 whose remains in memory are measured, after a tenth as many to warm up; 0 leaves that out.
+    /// Calls of B6 whose remains in memory are measured, after as many to warm up; 0 leaves that out.
     public var finishedCalls = 10_000
     /// Entries of the large ledger that a gateway is started on.
     public var ledgerEntries = 1_000_000

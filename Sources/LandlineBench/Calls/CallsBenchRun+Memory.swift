@@ -82,8 +82,8 @@ extension CallsBenchRun {
     let callee = try TimedCallee(port: gateway.ports.callee)
     defer { callee.end() }
     let left = try await withApps(gateway) { apps in
-      // The first ones fill the pools that later ones use.
-      found.trials.append(try await trial(.b6, gateway, apps, CallDriver.Load(calls: max(1, count / 10), rate: rate)))
+      // The first ones fill the pools that later ones use, and the half minute that a dialog is kept for late forks.
+      found.trials.append(try await trial(.b6, gateway, apps, CallDriver.Load(calls: count, rate: rate)))
       let before = try memory(gateway)
       found.trials.append(try await trial(.b6, gateway, apps, CallDriver.Load(calls: count, rate: rate)))
       return (try memory(gateway) - before) / Double(count)
