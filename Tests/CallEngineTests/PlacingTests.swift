@@ -143,7 +143,7 @@ struct PlacingTests {
       return nil
     }.first
     #expect(answer?.contains("maxplaybackrate=8000") == true)
-    #expect(answer?.contains("maxaveragebitrate=16000") == true)
+    #expect(answer?.contains("maxaveragebitrate=24000") == true)
   }
 
   @Test("are capped for a session and for the engine, and refused while draining")

@@ -138,12 +138,16 @@ extension CallEngine {
     }
   }
 
+  /// bit/s that an app is asked to send towards telephones: the least at which libopus makes copies of lost packets and
+  /// keeps the voice as good (narrow band, 20 ms).
+  static let telephoneBitRate = 24_000
+
   /// Opus at the rate of the telephone network where that is where the call goes: no sample is made for nothing.
   private func appPolicy(for terms: CallTerms) -> MediaPolicy {
     var policy = configuration.appPolicy
     if terms.destination.kind == .phone {
       policy.opus.maximumPlaybackRate = 8_000
-      policy.opus.maximumAverageBitRate = 16_000
+      policy.opus.maximumAverageBitRate = CallEngine.telephoneBitRate
     }
     return policy
   }

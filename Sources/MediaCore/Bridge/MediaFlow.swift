@@ -11,9 +11,10 @@ import SecureTransport
 /// ```
 /// Both coders run at the lower of the two codecs' rates, so there is no change of rate between them.
 final class MediaFlow {
-  /// Packets kept at most while one before them is missing, and for how many microseconds.
+  /// Packets kept at most while one before them is missing.
   static let reorderedPackets = 8
-  static let reorderMicroseconds: Int64 = 30_000
+  /// Microseconds that they are kept: the shorter on a quiet network, the longer at a jitter of half as much.
+  static let reorderMicroseconds: ClosedRange<Int64> = 30_000...60_000
   /// Packets in a row that are made up at most; after more, the stream simply goes on.
   static let concealedPackets = 10
 
@@ -33,6 +34,7 @@ final class MediaFlow {
   /// Samples of the last packet: what a missing one would have held.
   private var lastSamples = 160
   private var silence: SilencePayload?
+  private var pause = PauseNoise()
 
   init(from: MediaLeg, to: MediaLeg, workspace: MediaWorkspace) {
     self.from = from
@@ -40,7 +42,10 @@ final class MediaFlow {
     self.workspace = workspace
   }
 
-  var nextDeadline: MonotonicInstant? { reorder?.nextDeadline }
+  var nextDeadline: MonotonicInstant? {
+    guard let release = reorder?.nextDeadline else { return pause.nextDeadline }
+    return min(release, pause.nextDeadline ?? release)
+  }
 
   /// The formats of a leg changed: coders are made anew when a packet needs them.
   func formatsChanged() {
@@ -55,6 +60,7 @@ final class MediaFlow {
   func restart() {
     reorder = nil
     due = nil
+    pause.stop()
     to.outgoing.changeSource()
   }
 
@@ -81,6 +87,7 @@ final class MediaFlow {
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
     events: inout [MediaEvent]
   ) {
+    pause.postpone(at: now)
     guard reorder != nil || due != nil else {
       _ = to.outgoing.skip(header.sequence)
       return
@@ -88,10 +95,11 @@ final class MediaFlow {
     order(packet, header, at: now, outbox: outbox, events: &events)
   }
 
-  /// Time went by: what waited for a missing packet waits no more.
+  /// Time went by: what waited for a missing packet waits no more, and a pause is filled.
   func advance(to now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
     guard let deadline = nextDeadline, deadline <= now else { return }
     drain(at: now, outbox: outbox, events: &events)
+    if let due = pause.nextDeadline, due <= now { fillPause(at: now, outbox: outbox) }
   }
 
   // MARK: Same codec
@@ -128,8 +136,7 @@ final class MediaFlow {
         work(packet, header, at: now, outbox: outbox, events: &events)
         return
       }
-      let reorder = ReorderBuffer(
-        maximumPackets: MediaFlow.reorderedPackets, maximumDelay: MediaFlow.reorderMicroseconds)
+      let reorder = ReorderBuffer(maximumPackets: MediaFlow.reorderedPackets, maximumDelay: reorderWait)
       // It learns which number is due from the packet before the gap.
       _ = due.map { reorder.pass($0 &- 1) }
       self.reorder = reorder
@@ -140,9 +147,17 @@ final class MediaFlow {
       work(packet, header, at: now, outbox: outbox, events: &events)
       if reorder.isEmpty { return }
     } else {
+      reorder.maximumDelay = reorderWait
       _ = reorder.insert(packet, header.sequence, at: now)
     }
     drain(at: now, outbox: outbox, events: &events)
+  }
+
+  /// Twice the jitter, which is a mean: of packets that are delayed evenly by up to three times as much, nearly all have
+  /// come by then.
+  private var reorderWait: Int64 {
+    let wanted = Int64(2_000 * from.reception.jitterMilliseconds)
+    return min(max(wanted, MediaFlow.reorderMicroseconds.lowerBound), MediaFlow.reorderMicroseconds.upperBound)
   }
 
   private func drain(at now: MonotonicInstant, outbox: PacketOutbox, events: inout [MediaEvent]) {
@@ -175,6 +190,9 @@ final class MediaFlow {
       return
     }
     lastSamples = sound.count
+    // What was missing in the pause has been replaced: the sound goes on behind the noise.
+    if pause.isFilling { to.outgoing.changeSource() }
+    if !decoder.codec.hasPauses { pause.heard(sound, at: now) }
     if isTapped { tapped().hear(sound, samplingRate: samplingRate, at: now, events: &events) }
     let timestamp = to.outgoing.map(timestamp: header.timestamp, clockRate: decoder.codec.clockRate, at: now)
     encode(sound, at: timestamp, marker: header.marker, send, at: now, outbox: outbox)
@@ -207,6 +225,19 @@ final class MediaFlow {
       encode(
         sound, at: following &- length &* UInt32(missing - index), marker: false, send, at: now, outbox: outbox)
     }
+  }
+
+  /// Noise for one packet, while the peer is to be heard and sends nothing.
+  private func fillPause(at now: MonotonicInstant, outbox: PacketOutbox) {
+    guard from.mayReceive, let send = to.send, let audio = to.audio, encoder != nil else { return pause.stop() }
+    if !pause.isFilling {
+      reorder = nil
+      due = nil
+    }
+    let sound = workspace.decoded
+    pause.fill(
+      sound, count: audio.packetTime * samplingRate / 1000, microseconds: Int64(audio.packetTime) * 1000, at: now)
+    encode(sound, at: to.outgoing.following(at: now), marker: false, send, at: now, outbox: outbox)
   }
 
   private func encode(

@@ -7,7 +7,7 @@ public final class AudioEncoder {
   public enum Mode: Hashable, Sendable {
     /// MDCT layer alone, complexity 0: least processor time and delay; conceals loss badly.
     case constrained
-    /// Speech coding, complexity 0, with copies of the frame before where the peer can use them.
+    /// Speech coding, with copies of the frame before where the peer can use them.
     case resilient
   }
 
@@ -15,8 +15,12 @@ public final class AudioEncoder {
   public struct Settings: Hashable, Sendable {
     /// bit/s that the peer takes on average; `nil`: no wish.
     public var maximumAverageBitRate: Int?
+    /// Hz that the peer plays at most: more is not encoded.
+    public var maximumPlaybackRate = 48_000
     /// The peer can use forward error correction.
     public var inBandFEC = true
+    /// Of speech coding, 0 to 10: 1 costs half of 5. The least at which copies are made is taken where this is less.
+    public var complexity = 1
     /// The peer would like silence not to be sent.
     public var discontinuous = false
     /// The peer asks for packets of one size.
@@ -28,6 +32,7 @@ public final class AudioEncoder {
     /// As the peer's format parameters say (RFC 7587 section 6.1).
     public init(peer: OpusParameters) {
       maximumAverageBitRate = peer.maximumAverageBitRate
+      maximumPlaybackRate = peer.maximumPlaybackRate
       inBandFEC = peer.inBandFEC
       discontinuous = peer.discontinuous
       constantBitRate = peer.constantBitRate
@@ -112,19 +117,6 @@ public final class AudioEncoder {
     case .opus(let encoder): encoder.lookahead
     case .g711: 0
     case .g722: samplingRate == 16_000 ? G722Filter.delay : 0
-    }
-  }
-}
-
-extension AudioEncoder.Mode {
-  /// bit/s for sound of `samplingRate` Hz.
-  package func bitRate(_ samplingRate: Int) -> Int {
-    switch (self, samplingRate) {
-    case (.constrained, 8_000): 32_000
-    // With less, libopus 1.3 has no bits for copies at complexity 0 and a loss below 15 %.
-    case (.resilient, 8_000): 28_000
-    case (.constrained, _): 48_000
-    case (.resilient, _): 40_000
     }
   }
 }

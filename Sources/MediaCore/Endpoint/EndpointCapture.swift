@@ -4,6 +4,9 @@ import SecureTransport
 
 /// Sound of our own, cut into packets of the leg's codec.
 final class EndpointCapture {
+  /// Of speech coding.
+  static let complexity = 5
+
   private let samplingRate: Int
   /// At the encoder's rate.
   private let queue = SampleQueue(capacity: SampleBuffer.capacity * 2)
@@ -78,6 +81,8 @@ final class EndpointCapture {
       settings = AudioEncoder.Settings(peer: OpusParameters(send.parameters))
       // The sound of a microphone is sent throughout: the far end's clock is kept going.
       settings.discontinuous = false
+      // An app has one call to encode for.
+      settings.complexity = EndpointCapture.complexity
     }
     encoder = try? AudioEncoder(send.codec, samplingRate: rate, settings: settings)
     converter = rate == samplingRate ? nil : RateConverter(from: samplingRate, to: rate)

@@ -51,7 +51,8 @@ public final class ReorderBuffer {
     var arrival = MonotonicInstant.zero
   }
 
-  private let maximumDelay: Int64
+  /// Microseconds that a packet behind a gap waits; another value counts for the packets that are held, too.
+  public var maximumDelay: Int64
   private let buffers: ContiguousArray<PacketBuffer>
   private var slots: ContiguousArray<Slot>
   /// Packets in it.

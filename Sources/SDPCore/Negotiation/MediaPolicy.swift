@@ -94,19 +94,24 @@ public struct MediaPolicy: Hashable, Sendable {
     .aesCM192HMAC32,
   ]
 
+  /// Every decoder of ours repairs losses from copies that the sender adds.
+  private static let repairing = OpusParameters(inBandFEC: true)
+
   /// A leg to a browser or an app: Opus first, DTLS in either role, ICE-lite, one port.
   public static let app = MediaPolicy(
-    codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .required,
+    codecs: [.opus, .pcmu, .pcma], opus: repairing, protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true,
+    ice: .required,
     opensDTLS: true)
 
   /// The app's own side of its leg to a gateway: as ``app``, but the full end of ICE, and without a wish for less than
   /// the whole band of Opus.
   public static let client = MediaPolicy(
-    codecs: [.opus, .pcmu, .pcma], protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true, ice: .full,
+    codecs: [.opus, .pcmu, .pcma], opus: repairing, protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true,
+    ice: .full,
     opensDTLS: true)
 
   /// A leg to a trunk; `protection` is the trunk's: off is `.none`, optional `[.none, .sdes]`, required `.sdes`.
   public static func trunk(_ protection: Protection) -> MediaPolicy {
-    MediaPolicy(codecs: [.pcma, .pcmu, .g722, .opus], protection: protection)
+    MediaPolicy(codecs: [.pcma, .pcmu, .g722, .opus], opus: repairing, protection: protection)
   }
 }

@@ -15,6 +15,8 @@ public enum AudioCodec: String, Hashable, Sendable, CaseIterable {
   public var samplingRate: Int { self == .opus ? 48_000 : (self == .g722 ? 16_000 : 8_000) }
   /// Of the `rtpmap`; Opus always says 2 (RFC 7587 section 7).
   public var channels: Int { self == .opus ? 2 : 1 }
+  /// The sender may leave packets out in silence, and the receiver's decoder knows what to play then.
+  public var hasPauses: Bool { self == .opus }
   /// The payload type RFC 3551 gives it.
   public var staticPayloadType: PayloadType? {
     switch self {

@@ -128,15 +128,16 @@ struct JoinedCallTests {
     #expect(call.app.phone.press(fromApp, at: call.now))
     #expect(call.trunk.press(fromTrunk, at: call.now))
     call.run(milliseconds: 6_000)
+    // Before they fall silent: what a telephone leaves out is heard as noise.
+    let clear = (
+      try Sound.clearness(call.app.phone.sounds(), call.trunk.frequency),
+      try Sound.clearness(call.trunk.sounds(), call.app.phone.frequency)
+    )
     call.app.phone.speak(from: nil)
     call.trunk.speak(from: nil)
     call.run(milliseconds: 2_500)
 
     #expect(call.events.contains(.firstMedia(.near)) && call.events.contains(.firstMedia(.far)))
-    let clear = (
-      try Sound.clearness(call.app.phone.sounds(), call.trunk.frequency),
-      try Sound.clearness(call.trunk.sounds(), call.app.phone.frequency)
-    )
     #expect(clear.0 >= test.clear && clear.1 >= test.clear, "\(clear)")
 
     let heard = [
@@ -147,6 +148,7 @@ struct JoinedCallTests {
       // Whatever is lost, nothing is invented, doubled or out of order.
       #expect(digits == pressed || !test.hasExactDigits && isPart(digits, of: pressed), "\(digits) of \(pressed)")
     }
+    call.command(.close)
     try agree(call, test, .near, call.fromApp)
     try agree(call, test, .far, call.fromTrunk)
     let received = try #require(call.statistics(.near)).received
@@ -180,7 +182,6 @@ struct JoinedCallTests {
   }
 
   private func release(_ call: JoinedCall, _ test: Case) throws {
-    call.command(.close)
     #expect(call.events.last == .closed)
     #expect(call.bridge?.nextDeadline == nil)
     let told = call.events.count
