@@ -65,7 +65,9 @@ final class MediaFlow {
   }
 
   /// What the peer reports of our packets decides how Opus is encoded.
-  func report(lossRate: Double) { encoder?.report(lossRate: lossRate) }
+  func report(_ report: PeerReport, roundTrip: Double?) {
+    encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
+  }
 
   /// A packet of sound came in that is neither stray nor seen before.
   func sound(
@@ -229,14 +231,14 @@ final class MediaFlow {
 
   /// Noise for one packet, while the peer is to be heard and sends nothing.
   private func fillPause(at now: MonotonicInstant, outbox: PacketOutbox) {
-    guard from.mayReceive, let send = to.send, let audio = to.audio, encoder != nil else { return pause.stop() }
+    guard from.mayReceive, let send = to.send, let audio = to.audio, let encoder else { return pause.stop() }
     if !pause.isFilling {
       reorder = nil
       due = nil
     }
     let sound = workspace.decoded
-    pause.fill(
-      sound, count: audio.packetTime * samplingRate / 1000, microseconds: Int64(audio.packetTime) * 1000, at: now)
+    let milliseconds = audio.packetTime(forAtLeast: encoder.packetTime)
+    pause.fill(sound, count: milliseconds * samplingRate / 1000, microseconds: Int64(milliseconds) * 1000, at: now)
     encode(sound, at: to.outgoing.following(at: now), marker: false, send, at: now, outbox: outbox)
   }
 
@@ -246,7 +248,7 @@ final class MediaFlow {
   ) {
     guard to.mayPlay, let encoder = encoder(for: send), let audio = to.audio else { return }
     if from.isMuted { sound.fillSilence(sound.count) }
-    let wanted = audio.packetTime * samplingRate / 1000
+    let wanted = audio.packetTime(forAtLeast: encoder.packetTime) * samplingRate / 1000
     let clock = send.codec.clockRate
     if sound.count == wanted, frames?.isEmpty ?? true {
       emit(sound, encoder, send, timestamp, marker: marker, at: now, outbox: outbox)

@@ -59,9 +59,12 @@ final class MediaLeg {
     self.id = id
     self.configuration = configuration
     self.workspace = workspace
+    var hasFeedback = true
     switch configuration.transport {
     case .app(let app): transport = .app(AppTransport(app, at: now))
-    case .trunk(let trunk): transport = .trunk(TrunkTransport(trunk, at: now))
+    case .trunk(let trunk):
+      transport = .trunk(TrunkTransport(trunk, at: now))
+      hasFeedback = false
     case .client(let client): transport = .client(ClientTransport(client, at: now))
     }
     let stream = configuration.stream
@@ -69,7 +72,8 @@ final class MediaLeg {
       source: stream.source, clockRate: 8_000, sequence: stream.sequence, timestamp: stream.timestamp)
     control = RTCPSession(
       source: stream.source, canonicalName: stream.canonicalName, clockRate: 8_000, seed: stream.seed,
-      unixMicroseconds: stream.unixMicroseconds, sendsExtendedReports: configuration.sendsExtendedReports, at: now)
+      unixMicroseconds: stream.unixMicroseconds, sendsExtendedReports: configuration.sendsExtendedReports,
+      hasFeedback: hasFeedback, at: now)
     lastSound = now
   }
 

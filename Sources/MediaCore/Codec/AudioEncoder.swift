@@ -1,3 +1,4 @@
+public import CallModel
 public import SDPCore
 public import SecureTransport
 
@@ -101,9 +102,15 @@ public final class AudioEncoder {
     }
   }
 
-  /// The part of our packets that the peer lost lately, 0 to 1, as its reports say. Chooses the ``mode`` of Opus.
-  public func report(lossRate: Double) {
-    if case .opus(let encoder) = coder { encoder.report(lossRate: lossRate) }
+  /// What the peer reports of our packets: the part lost lately, 0 to 1, and the milliseconds there and back. Chooses the
+  /// ``mode``, bit rate and ``packetTime`` of Opus.
+  public func report(lossRate: Double, roundTrip: Double? = nil, at now: MonotonicInstant) {
+    if case .opus(let encoder) = coder { encoder.report(lossRate: lossRate, roundTrip: roundTrip, at: now) }
+  }
+
+  /// The least milliseconds of sound that a packet is to hold, where the peer's link is too thin for what was agreed on.
+  public var packetTime: Int? {
+    if case .opus(let encoder) = coder { encoder.packetTime } else { nil }
   }
 
   /// `nil` for codecs that have only one way.

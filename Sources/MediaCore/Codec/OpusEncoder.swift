@@ -1,4 +1,5 @@
 import CLandlineOpus
+package import CallModel
 
 /// Mono sound at 8, 16 or 48 kHz to Opus, in one of two ways that ``report(lossRate:)`` chooses between.
 ///
@@ -31,6 +32,7 @@ package final class OpusEncoder {
   package private(set) var mode: AudioEncoder.Mode
   private var quiet = 0
   private var expectedLoss: Int32 = 0
+  private var link = LinkAdaptation()
 
   package init(samplingRate: Int, settings: AudioEncoder.Settings) throws(CodecFailure) {
     guard [8_000, 16_000, 48_000].contains(samplingRate) else { throw .samplingRate(samplingRate) }
@@ -46,10 +48,18 @@ package final class OpusEncoder {
 
   deinit { memory.deallocate() }
 
-  /// The economical way, unless the peer takes fewer bits than it needs.
-  private var mostEconomical: AudioEncoder.Mode {
-    settings.maximumAverageBitRate ?? .max < OpusEncoder.leastEconomical ? .resilient : .constrained
+  /// bit/s that the peer takes, and that its link carries.
+  private var highestBitRate: Int {
+    min(settings.maximumAverageBitRate ?? .max, link.isThin ? link.step.bitRate : .max)
   }
+
+  /// The economical way, unless the peer or its link takes fewer bits than it needs.
+  private var mostEconomical: AudioEncoder.Mode {
+    highestBitRate < OpusEncoder.leastEconomical ? .resilient : .constrained
+  }
+
+  /// The least milliseconds of sound that a packet is to hold; `nil`: as few as was agreed on.
+  package var packetTime: Int? { link.isThin ? link.step.packetTime : nil }
 
   /// Bytes of the packet of the samples, which are 2.5, 5, 10 or 20 ms, or a multiple of 20 to 120 ms. 0: nothing to send, for the length is
   /// none of these, or the sound is a silence that the peer would rather not get.
@@ -63,26 +73,24 @@ package final class OpusEncoder {
     return Int(written)
   }
 
-  /// The part of our packets that the peer lost lately, 0 to 1.
-  package func report(lossRate: Double) {
+  /// What the peer reports of our packets: the part lost lately, 0 to 1, and the milliseconds there and back.
+  package func report(lossRate: Double, roundTrip: Double? = nil, at now: MonotonicInstant) {
     guard lossRate.isFinite else { return }
+    let former = (mode, expectedLoss, link.step)
+    link.report(lossRate: lossRate, roundTrip: roundTrip, at: now)
     if lossRate > OpusEncoder.troublingLoss {
       quiet = 0
-      let percent = Int32((min(lossRate, 1) * 100).rounded(.up))
-      let changed = mode != .resilient
-      guard changed || percent != expectedLoss else { return }
-      mode = .resilient
-      expectedLoss = percent
-      _ = changed ? begin() : configure()
+      expectedLoss = Int32((min(lossRate, 1) * 100).rounded(.up))
     } else if expectedLoss > 0 {
       quiet = lossRate <= OpusEncoder.quietLoss ? quiet + 1 : 0
-      guard quiet >= OpusEncoder.quietReports else { return }
-      quiet = 0
-      expectedLoss = 0
-      let changed = mode != mostEconomical
-      mode = mostEconomical
-      _ = changed ? begin() : configure()
+      if quiet >= OpusEncoder.quietReports {
+        quiet = 0
+        expectedLoss = 0
+      }
     }
+    mode = expectedLoss > 0 ? .resilient : mostEconomical
+    guard (mode, expectedLoss, link.step) != former else { return }
+    _ = mode != former.0 ? begin() : configure()
   }
 
   package func reset() { _ = begin() }
@@ -101,7 +109,7 @@ package final class OpusEncoder {
 
   private func configure() -> Int32 {
     let highestRate = min(samplingRate, settings.maximumPlaybackRate)
-    let bitRate = min(bitRate(highestRate), settings.maximumAverageBitRate ?? .max)
+    let bitRate = min(bitRate(highestRate), highestBitRate)
     let makesCopies = settings.inBandFEC && expectedLoss > 0
     var chosen = landline_opus_settings()
     chosen.bits_per_second = Int32(clamping: bitRate)

@@ -212,7 +212,9 @@ public final class AudioEndpoint {
   private func report(_ packet: PacketBuffer, at now: MonotonicInstant) {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
     if received.bye { told.append(.bye(leg.id)) }
-    if received.reported, let report = leg.control.peerReport { capture.report(lossRate: report.lossRate) }
+    if received.reported, let report = leg.control.peerReport {
+      capture.report(report, roundTrip: leg.control.roundTrip)
+    }
   }
 
   // MARK: Events

@@ -26,14 +26,16 @@ final class EndpointCapture {
   }
 
   /// What the peer reports of our packets decides how Opus is encoded.
-  func report(lossRate: Double) { encoder?.report(lossRate: lossRate) }
+  func report(_ report: PeerReport, roundTrip: Double?) {
+    encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
+  }
 
   func send(_ samples: UnsafeBufferPointer<Int16>, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox) {
     guard leg.mayPlay, let audio = leg.audio, let encoder = encoder(for: audio.send) else {
       queue.removeAll()
       return
     }
-    let packetSamples = audio.packetTime * encoder.samplingRate / 1000
+    let packetSamples = audio.packetTime(forAtLeast: encoder.packetTime) * encoder.samplingRate / 1000
     var start = 0
     // A piece that both a sample buffer and the converter hold, whatever is given.
     let piece = samplingRate / 50

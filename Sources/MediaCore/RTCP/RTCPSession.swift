@@ -74,17 +74,18 @@ public final class RTCPSession {
   private var reference: (source: UInt32, middle: UInt32, instant: MonotonicInstant)?
 
   /// `canonicalName`: CNAME, at most ``RTCPWriter/maximumName`` bytes of it; random for privacy (RFC 7022). `seed`:
-  /// random. `unixMicroseconds`: the wall clock at `now`.
+  /// random. `unixMicroseconds`: the wall clock at `now`. `hasFeedback`: the profile is AVPF or SAVPF (RFC 4585), and
+  /// reports go out about once a second.
   public init(
     source: UInt32, canonicalName: String, clockRate: Int, seed: UInt64, unixMicroseconds: Int64,
-    sendsExtendedReports: Bool = false, at now: MonotonicInstant
+    sendsExtendedReports: Bool = false, hasFeedback: Bool = false, at now: MonotonicInstant
   ) {
     self.source = source
     self.clockRate = clockRate
     self.sendsExtendedReports = sendsExtendedReports
     self.canonicalName = Array(canonicalName.utf8.prefix(RTCPWriter.maximumName))
     networkTime = NetworkTime(unixMicroseconds: unixMicroseconds, at: now)
-    interval = ReportInterval(seed: seed)
+    interval = ReportInterval(seed: seed, hasFeedback: hasFeedback)
     nextDeadline = now.advanced(byMicroseconds: interval.next(isFirst: true))
   }
 

@@ -4,20 +4,26 @@
 struct ReportInterval: Sendable {
   /// Microseconds between two reports before chance is added (Tmin).
   static let minimum: Int64 = 5_000_000
-  /// Before the first report it is half.
-  static let initialMinimum = minimum / 2
+  /// The same where feedback was agreed on (RFC 4585 section 3.4 has none): what bounds it then is a twentieth of a thin
+  /// call's bandwidth.
+  static let feedbackMinimum: Int64 = 1_000_000
   /// What timer reconsideration shortens is made up for by this divisor (e - 3/2).
   static let compensation = 1.21828
   /// The part of the interval that chance decides, so that peers do not report in step.
   static let chance = 0.5..<1.5
 
   private var state: UInt64
+  private let minimum: Int64
 
   /// The same seed gives the same intervals.
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64, hasFeedback: Bool) {
+    state = seed
+    minimum = hasFeedback ? ReportInterval.feedbackMinimum : ReportInterval.minimum
+  }
 
   mutating func next(isFirst: Bool) -> Int64 {
-    let minimum = Double(isFirst ? ReportInterval.initialMinimum : ReportInterval.minimum)
+    // Before the first report it is half.
+    let minimum = Double(isFirst ? minimum / 2 : minimum)
     let width = ReportInterval.chance.upperBound - ReportInterval.chance.lowerBound
     let factor = ReportInterval.chance.lowerBound + width * Double(number() >> 11) / Double(1 << 53 as UInt64)
     return Int64(minimum * factor / ReportInterval.compensation)

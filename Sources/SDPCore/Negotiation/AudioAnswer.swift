@@ -40,7 +40,8 @@ struct AudioAnswer {
           codec: chosen.codec, payloadType: chosen.payloadType,
           parameters: AudioSectionText.parameters(of: chosen.codec, policy))
       ],
-      events: events, packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters))
+      events: events, packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters),
+      maximumPacketTime: terms.maximumPacketTime(for: chosen.codec))
     plan = MediaPlan(
       audio: audio, remote: try terms.reachable(), multiplexesRTCP: terms.multiplexesRTCP, reducedSizeRTCP: reducedSize,
       protection: protection, ice: ice)

@@ -136,7 +136,8 @@ extension AudioOffer {
       send: MediaPlan.Format(
         codec: first.codec, payloadType: first.payloadType, parameters: first.format.parameters),
       receive: receive, events: events(answeredBy: terms, beside: first.codec),
-      packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters))
+      packetTime: terms.packetTime(for: first.codec, parameters: first.format.parameters),
+      maximumPacketTime: terms.maximumPacketTime(for: first.codec))
     return MediaPlan(
       audio: audio, remote: try terms.reachable(),
       multiplexesRTCP: terms.multiplexesRTCP,

@@ -96,15 +96,24 @@ struct AudioStreamTerms {
 
   /// Milliseconds of sound in what we send: the peer's wish where it can be met.
   func packetTime(for codec: AudioCodec, parameters: FormatParameters) -> Int {
-    let steps = codec == .opus ? [10, 20, 40, 60] : [10, 20, 30, 40, 50, 60]
+    let steps = AudioStreamTerms.packetTimes(of: codec)
     let wish = section.packetTime.map { $0 / 1_000 }.flatMap { MediaPolicy.packetTimes.contains($0) ? $0 : nil }
     var time = steps.last { $0 <= wish ?? policy.packetTime } ?? 10
     if codec == .opus {
       let minimum = OpusParameters.minimumPacketTime(parameters)
       if time < minimum { time = steps.first { $0 >= minimum } ?? 60 }
     }
-    if let maximum = section.maximumPacketTime { time = min(time, steps.last { $0 * 1_000 <= maximum } ?? 10) }
-    return time
+    return min(time, maximumPacketTime(for: codec))
+  }
+
+  /// Milliseconds of sound that the peer takes in a packet.
+  func maximumPacketTime(for codec: AudioCodec) -> Int {
+    let maximum = section.maximumPacketTime ?? .max
+    return AudioStreamTerms.packetTimes(of: codec).last { $0 <= maximum / 1_000 } ?? 10
+  }
+
+  private static func packetTimes(of codec: AudioCodec) -> [Int] {
+    codec == .opus ? [10, 20, 40, 60] : [10, 20, 30, 40, 50, 60]
   }
 
   /// The first `crypto` line with a suite of the policy.

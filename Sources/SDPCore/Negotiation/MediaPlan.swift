@@ -113,6 +113,14 @@ public struct MediaPlan: Hashable, Sendable {
     public let events: Events?
     /// Milliseconds of sound in each packet we send.
     public let packetTime: Int
+    /// Milliseconds of sound that the peer takes in a packet (`maxptime`, RFC 8866 section 6.4).
+    public let maximumPacketTime: Int
+
+    /// Milliseconds of sound in a packet that should hold at least `wanted`, as far as the peer takes it.
+    public func packetTime(forAtLeast wanted: Int?) -> Int {
+      guard let wanted, wanted > packetTime else { return packetTime }
+      return min(wanted, maximumPacketTime)
+    }
 
     /// Every payload type that may arrive.
     public var receivedPayloadTypes: [PayloadType] {

@@ -89,7 +89,7 @@ import Testing
   @Test func aLatePacketFindsItsPlaceAndALostOneIsMadeUp() throws {
     let harness = try BridgeHarness(.opus, .pcmu)
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000)
-    for _ in 0..<10 { encoder.report(lossRate: 0.1) }
+    for _ in 0..<10 { encoder.report(lossRate: 0.1, at: .zero) }
     for index in 0..<40 {
       let payload = TestSound.encode(TestSound.sine(440, samples: 160, from: index * 160), encoder)
       switch index {

@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 import MediaCore
 import SDPCore
@@ -48,26 +49,26 @@ import Testing
 
   @Test func lossMakesTheStreamResilientAndQuietEconomicalAgain() throws {
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000)
-    encoder.report(lossRate: 0.02)
+    encoder.report(lossRate: 0.02, at: .zero)
     #expect(encoder.mode == .constrained)
-    encoder.report(lossRate: 0.05)
+    encoder.report(lossRate: 0.05, at: .zero)
     #expect(encoder.mode == .resilient)
     let packets = encoder.packets(Sound.voice(rate: 8_000, samples: 8_000), frame: 160).compactMap { $0 }
     #expect(packets.count == 50)
     #expect(packets.allSatisfy { OpusPacket.inspect($0)?.mode == .silk })
     #expect(packets.contains { OpusPacket.inspect($0)?.hasForwardErrorCorrection == true })
-    for _ in 1..<OpusEncoder.quietReports { encoder.report(lossRate: 0) }
+    for _ in 1..<OpusEncoder.quietReports { encoder.report(lossRate: 0, at: .zero) }
     // One report between the two bounds begins the wait anew.
-    encoder.report(lossRate: 0.015)
-    for _ in 1..<OpusEncoder.quietReports { encoder.report(lossRate: 0.01) }
+    encoder.report(lossRate: 0.015, at: .zero)
+    for _ in 1..<OpusEncoder.quietReports { encoder.report(lossRate: 0.01, at: .zero) }
     #expect(encoder.mode == .resilient)
-    encoder.report(lossRate: 0)
+    encoder.report(lossRate: 0, at: .zero)
     #expect(encoder.mode == .constrained)
     #expect(
       encoder.packets(Sound.voice(rate: 8_000, samples: 160), frame: 160).compactMap { $0 }.allSatisfy {
         OpusPacket.inspect($0)?.mode == .celt
       })
-    encoder.report(lossRate: .nan)
+    encoder.report(lossRate: .nan, at: .zero)
     #expect(encoder.mode == .constrained)
   }
 
@@ -76,7 +77,7 @@ import Testing
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000)
     let sound = Sound.sine(440, rate: 8_000, samples: 16_000)
     var packets = encoder.packets(Array(sound[..<8_000]), frame: 160).compactMap { $0 }
-    encoder.report(lossRate: 0.1)
+    encoder.report(lossRate: 0.1, at: .zero)
     packets += encoder.packets(Array(sound[8_000...]), frame: 160).compactMap { $0 }
     let heard = try AudioDecoder(.opus, samplingRate: 8_000).sound(packets)
     let steepest = zip(heard, heard.dropFirst()).map { abs(Int($0) - Int($1)) }.max() ?? 0
@@ -91,7 +92,7 @@ import Testing
     var settings = AudioEncoder.Settings()
     settings.inBandFEC = false
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000, settings: settings)
-    encoder.report(lossRate: 0.1)
+    encoder.report(lossRate: 0.1, at: .zero)
     let packets = encoder.packets(Sound.voice(rate: 8_000, samples: 8_000), frame: 160).compactMap { $0 }
     #expect(packets.allSatisfy { OpusPacket.inspect($0)?.hasForwardErrorCorrection == false })
   }
@@ -101,7 +102,7 @@ import Testing
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000, settings: .init(peer: parameters))
     #expect(encoder.mode == (bitRate < OpusEncoder.leastEconomical ? .resilient : .constrained))
     for loss in [0.0, 0.1] {
-      encoder.report(lossRate: loss)
+      encoder.report(lossRate: loss, at: .zero)
       let packets = encoder.packets(Sound.voice(rate: 8_000, samples: 40_000), frame: 160).compactMap { $0 }
       let spent = Double(packets.reduce(0) { $0 + $1.count } * 8) / 5
       #expect(spent <= Double(bitRate) * 1.1, "at loss \(loss)")
@@ -131,7 +132,7 @@ import Testing
   /// A lost packet comes back from the copy in the next one, better than concealment makes it up.
   @Test func theNextPacketRestoresTheLostOne() throws {
     let encoder = try AudioEncoder(.opus, samplingRate: 8_000)
-    encoder.report(lossRate: 0.2)
+    encoder.report(lossRate: 0.2, at: .zero)
     let sound = Sound.voice(rate: 8_000, samples: 32_000)
     let packets = encoder.packets(sound, frame: 160).compactMap { $0 }
     let whole = try AudioDecoder(.opus, samplingRate: 8_000).sound(packets)

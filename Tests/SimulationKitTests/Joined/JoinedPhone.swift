@@ -142,7 +142,7 @@ final class JoinedPhone {
   func receiveRTCP(_ packet: PacketBuffer, at now: MonotonicInstant) {
     let received = control.receive(packet, heard: reception.hasStarted ? reception.source : nil, at: now)
     if received.bye { hasHeardBye = true }
-    if received.reported, let report = control.peerReport { encoder.report(lossRate: report.lossRate) }
+    if received.reported, let report = control.peerReport { encoder.report(lossRate: report.lossRate, at: now) }
   }
 
   /// All that was heard, in order, gaps of a few packets made up.

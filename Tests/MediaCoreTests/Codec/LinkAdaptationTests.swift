@@ -1,0 +1,107 @@
+import CallModel
+import MediaCore
+import Testing
+
+/// What is sent into links that are too thin, and into those that merely lose.
+@Suite struct LinkAdaptationTests {
+  /// A link of so many bit/s behind a queue, which also loses at random; a peer that reports every second.
+  private struct Link {
+    var capacity: Double
+    var loss = 0.0
+    /// Milliseconds that the queue holds at most.
+    var queueLimit = 200.0
+    let roundTrip = 40.0
+    var generator: SeededNumbers
+    /// bit that wait.
+    var waiting = 0.0
+    var adaptation = LinkAdaptation()
+    var now = MonotonicInstant.zero
+    var sent = 0.0
+    var lost = 0.0
+
+    init(capacity: Double, loss: Double = 0, seed: UInt64 = 1) {
+      self.capacity = capacity
+      self.loss = loss
+      generator = SeededNumbers(seed: seed)
+    }
+
+    /// Milliseconds of queue after it.
+    @discardableResult mutating func second() -> Double {
+      now = now.advanced(byMilliseconds: 1_000)
+      let step = adaptation.step
+      let packets = 1_000 / step.packetTime
+      let bits = Double(step.wireRate) / Double(packets)
+      var gone = 0
+      for _ in 0..<packets {
+        waiting = max(0, waiting - capacity * Double(step.packetTime) / 1_000)
+        if waiting + bits > capacity * queueLimit / 1_000 || Double.random(in: 0..<1, using: &generator) < loss {
+          gone += 1
+        } else {
+          waiting += bits
+        }
+      }
+      sent += Double(packets)
+      lost += Double(gone)
+      let queue = waiting * 1_000 / capacity
+      adaptation.report(
+        lossRate: Double(gone) / Double(packets), roundTrip: roundTrip + queue, at: now)
+      return queue
+    }
+  }
+
+  @Test(arguments: [20_000.0, 25_000, 30_000, 40_000, 50_000], [100.0, 200, 1_000])
+  func aThinLinkIsFilledAndNotFlooded(_ capacity: Double, _ queueLimit: Double) {
+    var link = Link(capacity: capacity)
+    link.queueLimit = queueLimit
+    for _ in 0..<3 { link.second() }
+    // A link that is a little too thin shows late, and does little harm.
+    #expect(Double(link.adaptation.step.wireRate) <= capacity || capacity > 45_000)
+    for _ in 0..<5 { link.second() }
+    link.sent = 0
+    link.lost = 0
+    var queues = 0.0
+    for _ in 0..<120 { queues += link.second() }
+    #expect(link.lost / link.sent < 0.03)
+    #expect(queues / 120 < 150)
+  }
+
+  /// Where the first report shows it plainly, one is enough.
+  @Test func halfOfThePacketsLostIsBelievedAtOnce() {
+    var adaptation = LinkAdaptation()
+    adaptation.report(lossRate: 0.5, roundTrip: nil, at: MonotonicInstant(milliseconds: 900))
+    #expect(adaptation.step.wireRate <= 25_000)
+    #expect(adaptation.step.packetTime > 20)
+  }
+
+  /// Loss that fewer packets do not mend is no reason to send less.
+  @Test(arguments: [0.03, 0.1, 0.2, 0.3], 1...5 as ClosedRange<UInt64>)
+  func aBadLinkIsNotTakenForAThinOne(_ loss: Double, _ seed: UInt64) {
+    var link = Link(capacity: 10_000_000, loss: loss, seed: seed)
+    var full = 0
+    for _ in 0..<300 {
+      link.second()
+      if link.adaptation.step.wireRate >= LinkAdaptation.steps[LinkAdaptation.harmless].wireRate { full += 1 }
+    }
+    #expect(full > 120)
+  }
+
+  @Test func aLinkThatIsWideAgainIsUsedAgain() {
+    var link = Link(capacity: 25_000)
+    for _ in 0..<30 { link.second() }
+    #expect(link.adaptation.isThin)
+    link.capacity = 10_000_000
+    var seconds = 0
+    while link.adaptation.isThin, seconds < 200 {
+      link.second()
+      seconds += 1
+    }
+    #expect(seconds <= 60)
+  }
+
+  @Test func whatIsNoNumberChangesNothing() {
+    var adaptation = LinkAdaptation()
+    adaptation.report(lossRate: .nan, roundTrip: .infinity, at: .zero)
+    adaptation.report(lossRate: -1, roundTrip: .nan, at: .zero)
+    #expect(!adaptation.isThin)
+  }
+}
