@@ -67,6 +67,9 @@ final class MediaFlow {
   /// What the peer reports of our packets decides how Opus is encoded.
   func report(lossRate: Double) { encoder?.report(lossRate: lossRate) }
 
+  /// What goes out holds copies of the packets before.
+  var sendsCopies: Bool { encoder?.sendsCopies ?? false }
+
   /// A packet of sound came in that is neither stray nor seen before.
   func sound(
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
@@ -148,7 +151,10 @@ final class MediaFlow {
       if reorder.isEmpty { return }
     } else {
       reorder.maximumDelay = reorderWait
-      _ = reorder.insert(packet, header.sequence, at: now)
+      // Its sound was made up meanwhile: to the listener it is lost, and the sender is to know.
+      if reorder.insert(packet, header.sequence, at: now) == .late, from.meaning(of: header.payloadType) == .sound {
+        from.reception.cameTooLate(header.sequence)
+      }
     }
     drain(at: now, outbox: outbox, events: &events)
   }

@@ -28,6 +28,9 @@ final class EndpointCapture {
   /// What the peer reports of our packets decides how Opus is encoded.
   func report(lossRate: Double) { encoder?.report(lossRate: lossRate) }
 
+  /// What goes out holds copies of the packets before.
+  var sendsCopies: Bool { encoder?.sendsCopies ?? false }
+
   func send(_ samples: UnsafeBufferPointer<Int16>, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox) {
     guard leg.mayPlay, let audio = leg.audio, let encoder = encoder(for: audio.send) else {
       queue.removeAll()
