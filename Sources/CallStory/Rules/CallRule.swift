@@ -42,7 +42,7 @@ public struct CallRule: Sendable {
 
   /// Every rule, in the order in which equals are told.
   public static let all: [CallRule] =
-    authentication + identity + numbers + negotiation + answers + transport + capacity + sound + appLeg + money + flow
+    authentication + identity + numbers + negotiation + answers + transport + capacity + sound + loss + appLeg + money + flow
     + general
 
   /// What all rules find, the most likely first.

@@ -2,7 +2,7 @@ extension ReceptionStatistics {
   struct Totals {
     var expected: Int64 = 0
     var unheard: Int64 = 0
-    /// The most that was ever made up for, of ``unheard`` less what copies made good.
+    /// The most that ``unheard`` less what copies made good ever was.
     var effective: Int64 = 0
   }
 
