@@ -159,5 +159,7 @@ extension CallRule {
   private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1_000) s" }
 
   /// Without decimals; a stored trace may hold any number.
-  private static func whole(_ value: Double) -> String { StoryTeller.decimal(value, 0) }
+  private static func whole(_ value: Double) -> String {
+    value.isFinite ? "\(Int(min(max(value, 0), 1e12).rounded()))" : "-"
+  }
 }

@@ -69,7 +69,8 @@ extension CallTrace {
     trace.plans = Array(plans.lazy.filter { $0.at >= 0 }.prefix(CallTrace.maximumPlans))
     trace.notes = Array(notes.lazy.filter { $0.at >= 0 }.prefix(CallTrace.maximumNotes))
     trace.seconds = Array(
-      seconds.lazy.filter { $0.at >= 0 && $0.isFinite }.prefix(CallTrace.maximumSeconds * 2 + 2).map(\.withoutNegatives))
+      seconds.lazy.filter { $0.at >= 0 && $0.isFinite }.map(\.withoutNegatives)
+        .prefix(CallTrace.maximumSeconds * 2 + 2))
     trace.omittedMessages = max(0, omittedMessages)
     trace.omittedLines = max(0, omittedLines)
     return trace
