@@ -121,7 +121,6 @@ extension RulesRow {
         answered(with: "m=audio 4000 RTP/AVP 8\r\nc=IN IP4 192.168.7.9\r\n")(&scene)
         scene.seconds(near: 50, far: 0)
       }, not: .call(answered(with: "m=audio 4000 RTP/AVP 8\r\n"))),
-    RulesRow("lostPackets", heard(near: 50, far: 50, loss: 0.1), not: heard(near: 50, far: 50, loss: 0.01)),
     RulesRow("jitter", heard(near: 50, far: 50, jitter: 60), not: heard(near: 50, far: 50, jitter: 10)),
     RulesRow("transcoded", leads: false, plans("opus", "PCMA"), not: plans("PCMA", "PCMA")),
     RulesRow(
@@ -138,7 +137,7 @@ extension RulesRow {
       }, not: .call(answered(with: RulesScene.plainMedia))),
   ]
 
-  private static func answered(with media: String, failing: Bool = false) -> @Sendable (inout RulesScene) -> Void {
+  static func answered(with media: String, failing: Bool = false) -> @Sendable (inout RulesScene) -> Void {
     { scene in
       scene.dialog()
       scene.invite()

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 public import CallModel
+import SDPCore
 import SIPCore
 
 /// What rules look at: a call's sources, read once.
@@ -16,6 +17,11 @@ public struct CallEvidence: Sendable {
   /// The last figures of each side.
   let near: CallTrace.Second?
   let far: CallTrace.Second?
+  /// Of each leg, what came in and what was sent.
+  let losses: [EvidenceLoss]
+  let thinLinks: [EvidenceThinLink]
+  /// The longest of each leg.
+  let interruptions: [EvidenceInterruption]
   /// Everything that responses and reasons say in words, in lower case.
   let words: String
   let warningCodes: [Int]
@@ -44,6 +50,19 @@ public struct CallEvidence: Sendable {
     last = attempts.last
     near = trace?.seconds.last { $0.side == .near }
     far = trace?.seconds.last { $0.side == .far }
+    let legs = (trace?.soundingLegs ?? []).map { side in
+      (side: side, seconds: (trace?.seconds ?? []).filter { $0.side == side })
+    }
+    losses = legs.flatMap { leg in
+      [false, true].map { EvidenceLoss(leg.seconds, side: leg.side, isSent: $0) }
+    }
+    thinLinks = legs.compactMap { EvidenceThinLink($0.seconds, side: $0.side) }
+    interruptions = legs.compactMap { leg in
+      EvidenceInterruption.longest(leg.seconds, side: leg.side) { at in
+        let plan = trace?.plans.last { $0.side == leg.side && $0.at <= at }
+        return plan.flatMap { MediaDirection(rawValue: $0.direction) }?.receives ?? true
+      }
+    }
     let final = attempts.last?.refusal
     let warnings = WarningHeader(fields: final?.values("warning") ?? [])
     let texts =
@@ -67,6 +86,17 @@ public struct CallEvidence: Sendable {
   var isAnswered: Bool { sources.record?.summary.answeredAt != nil || sources.live?.answeredAt != nil }
   var isEstablished: Bool { sources.record?.summary.establishedAt != nil }
   var hasRung: Bool { sources.record?.summary.rungAt != nil || last?.hasRung == true }
+  /// Whether so much of the sound was missing, on any way, that nobody would call it fine.
+  var isBadlyHeard: Bool { losses.contains(where: \.isHeard) || !thinLinks.isEmpty || !interruptions.isEmpty }
+
+  /// Whether both sides speak one codec, so that packets go on untouched.
+  var passesThrough: Bool {
+    let plans = sources.trace?.plans ?? []
+    guard let near = plans.last(where: { $0.side == .near }), let far = plans.last(where: { $0.side == .far })
+    else { return false }
+    return near.codec.lowercased() == far.codec.lowercased()
+  }
+
   var durationMilliseconds: Int64 { sources.record?.summary.durationMilliseconds ?? 0 }
   var flags: [CallRecord.Flag] { sources.record?.flags ?? [] }
 

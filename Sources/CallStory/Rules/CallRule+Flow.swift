@@ -73,7 +73,8 @@ extension CallRule {
         fixes: ["listen to it: landline call \(call.call?.destination ?? "+NUMBER") --record FILE"])
     },
     CallRule("fine", "The call was fine") { call in
-      guard call.hasCall, !call.isLive, call.failure == nil, call.isAnswered else { return nil }
+      guard call.hasCall, !call.isLive, call.failure == nil, call.isAnswered, !call.isBadlyHeard
+      else { return nil }
       let seconds = call.durationMilliseconds / 1_000
       return Verdict(
         50, .nobody,

@@ -4,8 +4,7 @@ import CallModel
 import SDPCore
 
 extension CallRule {
-  /// Limits above which somebody hears it; those of the warnings that apps get.
-  static let highLoss = 0.03
+  /// Milliseconds above which somebody hears it; that of the warning that apps get.
   static let highJitter: Double = 30
   /// Bad seconds that make a bad call.
   static let badSeconds = 3
@@ -132,19 +131,6 @@ extension CallRule {
           "let the trunk's own NAT (its SIP ALG or SBC) rewrite the answer",
         ])
     },
-    CallRule("lostPackets", "Packets of sound were lost") { call in
-      guard let worst = worst(call, { $0.received.lossRate }, above: highLoss) else { return nil }
-      return Verdict(
-        74, worst.side == .near ? .app : .trunk,
-        "Of the sound from the \(name(worst.side)), \(percent(worst.mean)) was missing in \(worst.seconds) seconds, "
-          + "\(percent(worst.peak)) at worst: \(percent(highLoss)) is where speech begins to suffer.",
-        evidence: packets(call),
-        fixes: [
-          worst.side == .near
-            ? "have the app use a wire or a nearer access point" : "show the carrier the loss and the time",
-          "opus repairs single losses: landline.yaml: trunks.NAME.codecs: [opus, …] where the trunk has it",
-        ])
-    },
     CallRule("jitter", "Packets of sound came unevenly") { call in
       guard let worst = worst(call, { $0.received.jitter }, above: highJitter) else { return nil }
       return Verdict(
@@ -210,17 +196,6 @@ extension CallRule {
     let direction = call.sources.trace?.plans.last { $0.side == side }?.direction
     return direction.flatMap(MediaDirection.init)?.receives ?? true
   }
-
-  private static func packets(_ call: CallEvidence) -> [String] {
-    [call.near, call.far].compactMap { $0 }.map { second in
-      "\(name(second.side)): \(second.received.packets) packets received, \(second.received.lost) lost, "
-        + "\(second.sent.packets) sent"
-    }
-  }
-
-  private static func name(_ side: LegID) -> String { side == .near ? "calling side" : "called side" }
-
-  private static func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
 
   private struct Worst {
     let side: LegID

@@ -8,7 +8,7 @@ extension StoryTeller {
 
   /// One or two sentences for anybody.
   func conclusion(_ findings: [CallStory.Finding]) -> String {
-    [outcome, findings.first.flatMap(reason)].compactMap { $0 }.joined(separator: " ")
+    [outcome(findings), findings.first.flatMap(reason)].compactMap { $0 }.joined(separator: " ")
   }
 
   private func reason(_ finding: CallStory.Finding) -> String? {
@@ -17,7 +17,7 @@ extension StoryTeller {
     return title.isEmpty ? nil : title + (title.hasSuffix(".") ? "" : ".")
   }
 
-  private var outcome: String {
+  private func outcome(_ findings: [CallStory.Finding]) -> String {
     guard let call else { return "Only a trace of this call is known: whether and how it ended is not." }
     let times = self.times
     let target = PlainText.line(call.destination)
@@ -46,7 +46,7 @@ extension StoryTeller {
     } else {
       text += hungUpBy.map { "; \($0) hung up." } ?? "."
     }
-    return [text, missingSound(record), soundAndCost(record)].compactMap { $0 }.joined(separator: " ")
+    return [text, missingSound(record), soundAndCost(record, findings)].compactMap { $0 }.joined(separator: " ")
   }
 
   /// Which side was not heard: the answer is what is paid for, not the sound.
@@ -62,11 +62,13 @@ extension StoryTeller {
   }
 
   /// `It sounded good (MOS 4.3 and 4.2) and cost 0.014 EUR.`
-  private func soundAndCost(_ record: CallRecord) -> String? {
+  private func soundAndCost(_ record: CallRecord, _ findings: [CallStory.Finding]) -> String? {
     var parts: [String] = []
-    let scores = media.compactMap(\.meanScore)
+    let scores = listeningScores
     if let worst = scores.min() {
-      let word = worst >= 4 ? "good" : worst >= 3.5 ? "fair" : worst >= 3 ? "poor" : "bad"
+      // A mean hides what a rule has found: more was missing than a good call misses.
+      let isLossy = findings.contains { CallRule.lossy.contains($0.rule) }
+      let word = worst >= 4 && !isLossy ? "good" : worst >= 3.5 ? "fair" : worst >= 3 ? "poor" : "bad"
       parts.append("sounded \(word) (MOS \(scores.map { StoryTeller.decimal($0, 1) }.joined(separator: " and ")))")
     }
     switch record.summary.costMicro {

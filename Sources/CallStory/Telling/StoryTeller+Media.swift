@@ -16,6 +16,19 @@ extension StoryTeller {
     return legs.isEmpty ? recordedMedia : legs
   }
 
+  /// Mean scores of what the called side heard and of what the calling side heard, as far as they are known: each way is
+  /// as good as the worse of what came in from one leg and what went out to the other.
+  var listeningScores: [Double] {
+    let legs = media
+    func mean(sentTo side: LegID) -> Double? {
+      let scores = (trace?.seconds ?? []).lazy.filter { $0.side == side }.map(\.sent.score).filter { $0 > 0 }
+      return scores.isEmpty ? nil : scores.reduce(0, +) / Double(scores.count)
+    }
+    return [(LegID.near, LegID.far), (.far, .near)].compactMap { from, to in
+      [legs.first { $0.side == from }?.meanScore, mean(sentTo: to)].compactMap { $0 }.min()
+    }
+  }
+
   /// Of a call without a trace: what its record has.
   private var recordedMedia: [CallStory.Leg] {
     guard let quality = call?.quality else { return [] }

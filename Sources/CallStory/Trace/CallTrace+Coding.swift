@@ -69,7 +69,8 @@ extension CallTrace {
     trace.plans = Array(plans.lazy.filter { $0.at >= 0 }.prefix(CallTrace.maximumPlans))
     trace.notes = Array(notes.lazy.filter { $0.at >= 0 }.prefix(CallTrace.maximumNotes))
     trace.seconds = Array(
-      seconds.lazy.filter { $0.at >= 0 && $0.isFinite }.prefix(CallTrace.maximumSeconds * 2 + 2))
+      seconds.lazy.filter { $0.at >= 0 && $0.isFinite }.map(\.withoutNegatives)
+        .prefix(CallTrace.maximumSeconds * 2 + 2))
     trace.omittedMessages = max(0, omittedMessages)
     trace.omittedLines = max(0, omittedLines)
     return trace
@@ -78,10 +79,20 @@ extension CallTrace {
 
 extension CallTrace.Second {
   fileprivate var isFinite: Bool { received.isFinite && sent.isFinite && (roundTrip ?? 0).isFinite }
+
+  /// Traces of former versions have packets that came twice as a loss below 0.
+  fileprivate var withoutNegatives: CallTrace.Second {
+    var second = self
+    second.received.lost = max(0, received.lost)
+    second.sent.lost = max(0, sent.lost)
+    return second
+  }
 }
 
 extension CallTrace.Direction {
-  fileprivate var isFinite: Bool { lossRate.isFinite && jitter.isFinite && score.isFinite && (buffered ?? 0).isFinite }
+  fileprivate var isFinite: Bool {
+    lossRate.isFinite && jitter.isFinite && score.isFinite && (buffered ?? 0).isFinite && (effectiveLoss ?? 0).isFinite
+  }
 }
 
 // MARK: - Each part, as its decoder reads it
@@ -139,6 +150,7 @@ extension CallTrace.Second {
     writer.object("received") { received.write(to: &$0) }
     writer.object("sent") { sent.write(to: &$0) }
     writer.optional("roundTrip", roundTrip)
+    writer.optional("reports", reports)
   }
 }
 
@@ -151,6 +163,9 @@ extension CallTrace.Direction {
     writer.member("jitter", jitter)
     writer.member("score", score)
     writer.optional("buffered", buffered)
+    writer.optional("effectiveLoss", effectiveLoss)
+    writer.optional("tooLate", tooLate)
+    writer.optional("recovered", recovered)
   }
 }
 

@@ -185,13 +185,18 @@ public struct CallTrace: Decodable, Hashable, Sendable {
     public var sent: Direction
     /// Milliseconds; `nil` before the first report.
     public var roundTrip: Double?
+    /// Compounds of RTCP that the peer sent since the leg's start; `nil` where nobody counted them.
+    public var reports: Int64?
 
-    public init(at: Int64, side: LegID, received: Direction, sent: Direction, roundTrip: Double?) {
+    public init(
+      at: Int64, side: LegID, received: Direction, sent: Direction, roundTrip: Double?, reports: Int64? = nil
+    ) {
       self.at = at
       self.side = side
       self.received = received
       self.sent = sent
       self.roundTrip = roundTrip
+      self.reports = reports
     }
   }
 
@@ -201,10 +206,16 @@ public struct CallTrace: Decodable, Hashable, Sendable {
     public var packets: Int64
     /// Since the leg's start.
     public var bytes: Int64
-    /// RFC 3550 A.3.
+    /// Packets that never came, or when their sound had been made up; of what was sent, as the peer reports. 0 or more.
     public var lost: Int64
     /// Of the last second, 0 to 1.
     public var lossRate: Double
+    /// ``lossRate`` without what copies made good; `nil` where nobody measured it.
+    public var effectiveLoss: Double?
+    /// Packets of ``lost`` that came, but too late; `nil` where nobody counted them.
+    public var tooLate: Int64?
+    /// Packets of ``lost`` that were made good from copies; `nil` where nobody counted them.
+    public var recovered: Int64?
     /// Milliseconds (RFC 3550 A.8).
     public var jitter: Double
     /// 1 to 4.5 (ITU-T G.107); 0 where it is not known.
@@ -212,13 +223,17 @@ public struct CallTrace: Decodable, Hashable, Sendable {
     /// Milliseconds that a packet of the last second was held at most, to be put in order; `nil` where nobody measured it.
     public var buffered: Double?
 
+    /// A negative number of packets lost, which RFC 3550 allows, becomes 0.
     public init(
       packets: Int64, bytes: Int64, lost: Int64, lossRate: Double, jitter: Double, score: Double,
-      buffered: Double? = nil
+      buffered: Double? = nil, effectiveLoss: Double? = nil, tooLate: Int64? = nil, recovered: Int64? = nil
     ) {
       self.packets = packets
       self.bytes = bytes
-      self.lost = lost
+      self.lost = max(0, lost)
+      self.effectiveLoss = effectiveLoss
+      self.tooLate = tooLate
+      self.recovered = recovered
       self.lossRate = lossRate
       self.jitter = jitter
       self.score = score

@@ -357,7 +357,9 @@ extension ClientStatistics {
   init(_ statistics: MediaStatistics) {
     var figures: [String: Double] = [
       "packetsReceived": Double(statistics.received.packets), "bytesReceived": Double(statistics.received.bytes),
-      "packetsLost": Double(statistics.received.lost), "jitter": statistics.received.jitter / 1_000,
+      // There, what came too late was discarded and not lost.
+      "packetsLost": Double(max(0, statistics.received.lost - Int64(clamping: statistics.received.tooLate))),
+      "packetsDiscarded": Double(statistics.received.tooLate), "jitter": statistics.received.jitter / 1_000,
       "concealmentEvents": Double(statistics.received.concealed),
       "fecPacketsReceived": Double(statistics.received.recovered),
       "packetsSent": Double(statistics.sent.packets), "bytesSent": Double(statistics.sent.bytes),

@@ -260,8 +260,8 @@ final class HubTraces {
     case .statistics(let leg, let statistics):
       let second = CallTrace.Second(
         at: entry.recorder.offset(at), side: leg,
-        received: CallTrace.Direction(statistics.received), sent: CallTrace.Direction(statistics.sent),
-        roundTrip: statistics.roundTrip)
+        received: CallTrace.Direction(received: statistics.received), sent: CallTrace.Direction(statistics.sent),
+        roundTrip: statistics.roundTrip, reports: Int64(clamping: statistics.reports))
       entry.recorder.second(second)
       exporter?.send(
         second, startedAt: entry.recorder.startedAt, entry.ways[second.side] ?? HEPExporter.MediaWay(), of: call)
@@ -313,7 +313,14 @@ extension CallTrace.Direction {
     self.init(
       packets: Int64(clamping: direction.packets), bytes: Int64(clamping: direction.bytes), lost: direction.lost,
       lossRate: direction.lossRate, jitter: direction.jitter, score: direction.meanOpinionScore,
-      buffered: direction.buffered)
+      buffered: direction.buffered, effectiveLoss: direction.effectiveLoss)
+  }
+
+  /// With what is known of a direction only where it comes in.
+  fileprivate init(received: MediaStatistics.Direction) {
+    self.init(received)
+    tooLate = Int64(clamping: received.tooLate)
+    recovered = Int64(clamping: received.recovered)
   }
 }
 

@@ -106,12 +106,16 @@ extension MediaBridge {
     for leg in legs {
       leg.packetsThisSecond = 0
       if leg.becameSilent(at: now) { events.append(.silence(leg.id)) }
-      events.append(.statistics(leg.id, leg.statistics(at: now)))
+      events.append(.statistics(leg.id, statistics(of: leg)))
     }
     tellRecorded(&events)
     while nextStatistics <= now {
       nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
     }
+  }
+
+  private func statistics(of leg: MediaLeg) -> MediaStatistics {
+    leg.statistics(sendsCopies: flow(to: leg)?.sendsCopies ?? false)
   }
 
   func record(_ isOn: Bool, at now: MonotonicInstant, events: inout [MediaEvent]) {
@@ -133,7 +137,7 @@ extension MediaBridge {
     record(false, at: now, events: &events)
     for leg in legs {
       // What came since the last full second counts as well.
-      events.append(.statistics(leg.id, leg.statistics(at: now)))
+      events.append(.statistics(leg.id, statistics(of: leg)))
       leg.finishDigits(events: &events)
       leg.endPlaying(finished: false, events: &events)
       leg.sayBye(at: now, outbox: outbox)

@@ -34,10 +34,14 @@ public struct MediaStatistics: Hashable, Sendable {
     public var packets: UInt64 = 0
     /// Payload bytes of RTP since the start, without headers.
     public var bytes: UInt64 = 0
-    /// Packets that never came (RFC 3550 A.3); may be negative where the network doubled some.
+    /// Packets that never came, or when their sound had been made up; since the start. Never negative: what came twice
+    /// makes up for nothing.
     public var lost: Int64 = 0
-    /// Part of the packets of the last second that were lost, 0 to 1.
+    /// Part of the packets of the last second that were lost, 0 to 1; of what was sent, as the peer's newest report says.
     public var lossRate: Double = 0
+    /// Part of the packets of the last second that were lost and not made good from copies, 0 to 1. Of what was sent, what
+    /// the peer made good is not known; what it threw away is counted where it says so (RFC 3611).
+    public var effectiveLoss: Double = 0
     /// Milliseconds (RFC 3550 A.8).
     public var jitter: Double = 0
     /// Milliseconds that a packet of the last second was held at most, to be put in order; 0 where none had to wait.
@@ -46,7 +50,10 @@ public struct MediaStatistics: Hashable, Sendable {
     public var reordered: UInt64 = 0
     /// Packets received twice since the start; not known of what was sent.
     public var duplicated: UInt64 = 0
-    /// Packets made good by in-band FEC, and those that had to be concealed.
+    /// Packets received when their sound had been made up, since the start; ``lost`` has them, too. Not known of what was
+    /// sent.
+    public var tooLate: UInt64 = 0
+    /// Packets made good by in-band FEC, since the start.
     public var recovered: UInt64 = 0
     /// Packets that had to be concealed, since the start.
     public var concealed: UInt64 = 0
@@ -64,6 +71,8 @@ public struct MediaStatistics: Hashable, Sendable {
   public var sent = Direction()
   /// Milliseconds there and back; `nil` before the first report.
   public var roundTrip: Double?
+  /// Compounds of RTCP that the peer sent since the start.
+  public var reports: UInt64 = 0
   /// Datagrams dropped since the start, in the order of ``DropReason``.
   public var dropped: [UInt64] = []
 

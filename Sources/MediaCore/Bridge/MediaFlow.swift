@@ -69,6 +69,9 @@ final class MediaFlow {
     encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
   }
 
+  /// What goes out holds copies of the packets before.
+  var sendsCopies: Bool { encoder?.sendsCopies ?? false }
+
   /// A packet of sound came in that is neither stray nor seen before.
   func sound(
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
@@ -150,7 +153,10 @@ final class MediaFlow {
       if reorder.isEmpty { return }
     } else {
       reorder.maximumDelay = reorderWait
-      _ = reorder.insert(packet, header.sequence, at: now)
+      // Its sound was made up meanwhile: to the listener it is lost, and the sender is to know.
+      if reorder.insert(packet, header.sequence, at: now) == .late, from.meaning(of: header.payloadType) == .sound {
+        from.reception.cameTooLate(header.sequence)
+      }
     }
     drain(at: now, outbox: outbox, events: &events)
   }

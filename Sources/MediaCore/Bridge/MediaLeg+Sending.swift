@@ -83,9 +83,9 @@ extension MediaLeg {
   }
 
   private var voiceMetrics: RTCPVoiceMetrics {
-    let received = max(1, Double(reception.packets) + Double(max(0, reception.missing)))
+    let unheard = Double(max(0, reception.unheard - Int64(clamping: recovered)))
     let rating = TransmissionRating(
-      CodecImpairment(heardCodec ?? .pcmu), lossRate: Double(max(0, reception.missing)) / received,
+      CodecImpairment(heardCodec ?? .pcmu), lossRate: unheard / max(1, Double(reception.expected)),
       burstRatio: reception.burstRatio, delay: (control.roundTrip ?? 0) / 2)
     return RTCPVoiceMetrics(
       of: reception, packetMilliseconds: audio?.packetTime ?? 20, rating: rating, roundTrip: control.roundTrip,

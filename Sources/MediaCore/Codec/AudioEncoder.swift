@@ -113,6 +113,11 @@ public final class AudioEncoder {
     if case .opus(let encoder) = coder { encoder.packetTime } else { nil }
   }
 
+  /// Packets hold copies of those before, since the peer loses some and can use them.
+  package var sendsCopies: Bool {
+    if case .opus(let encoder) = coder { encoder.sendsCopies } else { false }
+  }
+
   /// `nil` for codecs that have only one way.
   public var mode: Mode? {
     if case .opus(let encoder) = coder { encoder.mode } else { nil }

@@ -120,7 +120,10 @@ package struct LinkAdaptation: Sendable {
   /// Sends no more than what came through.
   private mutating func cut(_ loss: Double, at now: MonotonicInstant) {
     quietSince = nil
-    guard index < LinkAdaptation.steps.count - 1 else { return openCut = nil }
+    guard index < LinkAdaptation.steps.count - 1 else {
+      openCut = nil
+      return
+    }
     if isTrying { wait = min(4 * wait, LinkAdaptation.patience.upperBound) }
     let passed = Double(step.wireRate) * (1 - loss)
     let fitting =

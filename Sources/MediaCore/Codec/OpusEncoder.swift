@@ -93,6 +93,8 @@ package final class OpusEncoder {
     _ = mode != former.0 ? begin() : configure()
   }
 
+  package var sendsCopies: Bool { settings.inBandFEC && expectedLoss > 0 }
+
   package func reset() { _ = begin() }
 
   /// Samples that the sound is delayed by.
@@ -110,14 +112,13 @@ package final class OpusEncoder {
   private func configure() -> Int32 {
     let highestRate = min(samplingRate, settings.maximumPlaybackRate)
     let bitRate = min(bitRate(highestRate), highestBitRate)
-    let makesCopies = settings.inBandFEC && expectedLoss > 0
     var chosen = landline_opus_settings()
     chosen.bits_per_second = Int32(clamping: bitRate)
-    chosen.complexity = mode == .constrained ? 0 : complexity(bitRate, makesCopies: makesCopies)
+    chosen.complexity = mode == .constrained ? 0 : complexity(bitRate, makesCopies: sendsCopies)
     chosen.maximum_bandwidth =
       highestRate <= 8_000
       ? OPUS_BANDWIDTH_NARROWBAND : (highestRate <= 16_000 ? OPUS_BANDWIDTH_WIDEBAND : OPUS_BANDWIDTH_FULLBAND)
-    chosen.in_band_fec = makesCopies ? 1 : 0
+    chosen.in_band_fec = sendsCopies ? 1 : 0
     chosen.expected_loss = statedLoss(bitRate)
     chosen.discontinuous = settings.discontinuous ? 1 : 0
     chosen.constant_rate = settings.constantBitRate ? 1 : 0

@@ -118,7 +118,7 @@ public final class AudioEndpoint {
     if nextStatistics <= now {
       leg.packetsThisSecond = 0
       if leg.becameSilent(at: now) { told.append(.silence(leg.id)) }
-      told.append(.statistics(leg.id, leg.statistics(at: now)))
+      told.append(.statistics(leg.id, leg.statistics(sendsCopies: capture.sendsCopies)))
       while nextStatistics <= now {
         nextStatistics = nextStatistics.advanced(byMilliseconds: MediaBridge.statisticsInterval)
       }
@@ -201,7 +201,9 @@ public final class AudioEndpoint {
     }
     guard leg.mayReceive, header.payloadCount > 0 else { return }
     // An event has a number of the stream: it is not missing.
-    playout.insert(packet, header, isSound: meaning == .sound, at: now)
+    let isInTime = playout.insert(packet, header, isSound: meaning == .sound, at: now)
+    // Its sound was made up meanwhile: the sender is to know.
+    if !isInTime, meaning == .sound { leg.reception.cameTooLate(header.sequence) }
     if meaning == .events {
       leg.receiveDigit(packet, header, at: now, events: &told)
     } else {

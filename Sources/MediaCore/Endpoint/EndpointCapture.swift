@@ -30,6 +30,9 @@ final class EndpointCapture {
     encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
   }
 
+  /// What goes out holds copies of the packets before.
+  var sendsCopies: Bool { encoder?.sendsCopies ?? false }
+
   func send(_ samples: UnsafeBufferPointer<Int16>, _ leg: MediaLeg, at now: MonotonicInstant, outbox: PacketOutbox) {
     guard leg.mayPlay, let audio = leg.audio, let encoder = encoder(for: audio.send) else {
       queue.removeAll()

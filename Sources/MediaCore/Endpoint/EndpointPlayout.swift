@@ -38,7 +38,8 @@ final class EndpointPlayout {
     converter = nil
   }
 
-  func insert(_ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, at now: MonotonicInstant) {
+  /// `false`: its turn was over.
+  func insert(_ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, at now: MonotonicInstant) -> Bool {
     buffer.insert(packet, header.sequence, isSound: isSound, at: now)
   }
 

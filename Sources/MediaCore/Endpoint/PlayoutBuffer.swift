@@ -71,15 +71,15 @@ final class PlayoutBuffer {
     windowEnd = nil
   }
 
-  /// Takes a copy of a packet that is neither stray nor seen before.
-  func insert(_ packet: PacketBuffer, _ sequence: UInt16, isSound: Bool, at now: MonotonicInstant) {
+  /// Takes a copy of a packet that is neither stray nor seen before. `false`: its turn was over.
+  func insert(_ packet: PacketBuffer, _ sequence: UInt16, isSound: Bool, at now: MonotonicInstant) -> Bool {
     if let due {
       let back = due &- sequence
       if back > 0, back <= PlayoutBuffer.maximumMisorder {
         // Before the first one was heard an earlier one may still take its place.
         guard isFilling, span(from: sequence) < PlayoutBuffer.capacity else {
           late += 1
-          return
+          return false
         }
         self.due = sequence
       } else if sequence &- due > UInt16(PlayoutBuffer.capacity) * 8,
@@ -98,6 +98,7 @@ final class PlayoutBuffer {
     slots[index] = Slot(isUsed: true, isSound: isSound, sequence: sequence)
     buffers[index].copy(packet, from: 0, count: packet.count, to: 0)
     buffers[index].count = packet.count
+    return true
   }
 
   private func span(from sequence: UInt16) -> Int {

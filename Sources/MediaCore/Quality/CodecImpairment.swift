@@ -16,7 +16,8 @@ public struct CodecImpairment: Equatable, Sendable {
   /// `forwardCorrection`: the sender repeats packets in the next ones (Opus in-band FEC, RFC 6716 section 2.1.7).
   public init(_ codec: AudioCodec, forwardCorrection: Bool = false) {
     switch codec {
-    // ITU-T G.113 appendix I: G.711 with concealment, random loss.
+    // ITU-T G.113 appendix I: G.711 with concealment, random loss. Assumption: ours, which repeats the waveform as that of
+    // G.711 appendix I does, and that of far ends are as good; without any it would be 4.3.
     case .pcmu, .pcma: self.init(equipment: 0, robustness: 25.1)
     // Assumption: G.113 rates G.722 on the wide-band scale alone. On this scale, which ends where G.711 does, it loses
     // nothing; its predictors take longer to recover from a loss than G.711, which has no memory.

@@ -21,7 +21,7 @@ public struct RTCPVoiceMetrics: Equatable, Sendable {
   public var source: UInt32 = 0
   /// Of 256.
   public var lossRate: UInt8 = 0
-  /// Packets that came too late or too early to be played, of 256. Not measured here: 0 in what we send.
+  /// Packets that came too late or too early to be played, of 256. In what we send, those that came too late.
   public var discardRate: UInt8 = 0
   /// Packets lost within bursts of loss, of 256.
   public var burstDensity: UInt8 = 0
@@ -65,6 +65,9 @@ public struct RTCPVoiceMetrics: Equatable, Sendable {
 }
 
 extension RTCPVoiceMetrics {
+  /// Part of the packets that the receiver did not play, 0 to 1: lost, or thrown away.
+  var unheard: Double { min(1, Double(Int(lossRate) + Int(discardRate)) / 256) }
+
   /// Enhanced concealment, no adaptive buffer (section 4.7.6).
   static let ownConfiguration: UInt8 = 0b10_00_0000 | 0b10_0000
 
@@ -80,8 +83,9 @@ extension RTCPVoiceMetrics {
     func milliseconds(_ packets: UInt64, runs: UInt64) -> UInt16 {
       runs == 0 ? 0 : UInt16(clamping: packets / runs * UInt64(max(0, packetMilliseconds)))
     }
-    let missing = UInt64(max(0, reception.missing))
-    lossRate = rate(missing, of: UInt64(max(1, reception.expected)))
+    let expected = UInt64(max(1, reception.expected))
+    lossRate = rate(UInt64(reception.missing), of: expected)
+    discardRate = rate(reception.tooLate, of: expected)
     burstDensity = rate(pattern.burstLost, of: pattern.burstPackets)
     gapDensity = rate(pattern.gapLost, of: pattern.gapPackets)
     burstDuration = milliseconds(pattern.burstPackets, runs: pattern.bursts)

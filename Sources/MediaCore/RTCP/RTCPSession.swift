@@ -20,7 +20,8 @@ public struct RTCPReceived: Hashable, Sendable {
 public struct PeerReport: Hashable, Sendable {
   /// Part of the packets lost since the report before, 0 to 1.
   public var lossRate: Double
-  /// Since the start; negative where the network doubled some.
+  /// Since the start, as it stands in the report: RFC 3550 lets it be negative where the network doubled some, and people
+  /// are told 0 then.
   public var lost: Int64
   /// Milliseconds.
   public var jitter: Double
@@ -63,6 +64,8 @@ public final class RTCPSession {
   public private(set) var roundTrip: Double?
   /// Datagrams that were no RTCP.
   public private(set) var malformed: UInt64 = 0
+  /// Compounds of the peer since the start.
+  public private(set) var received: UInt64 = 0
 
   private var hasReported = false
   private var hasSaidBye = false
@@ -101,6 +104,7 @@ public final class RTCPSession {
       received.collided = true
       return received
     }
+    self.received += 1
     var saysBye = false
     for part in compound {
       switch part.kind {

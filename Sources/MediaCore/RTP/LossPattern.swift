@@ -49,6 +49,12 @@ struct LossPattern: Sendable, Equatable {
     if !olderIsThere && !newerIsThere { events += 1 }
   }
 
+  /// A packet that came late was of no use: what ``filled(olderIsThere:newerIsThere:)`` did of it is undone.
+  mutating func emptied(olderIsThere: Bool, newerIsThere: Bool) {
+    if olderIsThere && newerIsThere { events += 1 }
+    if !olderIsThere && !newerIsThere { events = max(0, events - 1) }
+  }
+
   /// The pattern as if the stream ended before `sequence`.
   func closed(through sequence: UInt32) -> LossPattern {
     var copy = self

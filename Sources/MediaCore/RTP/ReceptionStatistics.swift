@@ -29,6 +29,8 @@ public struct ReceptionStatistics: Sendable {
   public private(set) var reordered: UInt64 = 0
   /// Packets that had come before, over all runs.
   public private(set) var duplicated: UInt64 = 0
+  /// Packets that came when their place had been given up, over all runs: the listener heard something made up.
+  public private(set) var tooLate: UInt64 = 0
   /// Packets dropped as ``Arrival/stray``.
   public private(set) var strays: UInt64 = 0
   /// Runs after the first.
@@ -46,8 +48,12 @@ public struct ReceptionStatistics: Sendable {
   private var badSequence: UInt32 = 0
   private var runReceived: UInt64 = 0
   private var runDuplicated: UInt64 = 0
+  private var runTooLate: UInt64 = 0
+  /// Packets from before the one that came first.
+  private var runEarlier: Int64 = 0
   private var expectedAtReport: Int64 = 0
   private var receivedAtReport: UInt64 = 0
+  private var tooLateAtReport: UInt64 = 0
   /// Bit n: the packet n before the highest has come.
   private var window: UInt128 = 0
 
@@ -63,7 +69,8 @@ public struct ReceptionStatistics: Sendable {
   private var transitArrival = MonotonicInstant.zero
   private var jitterMicroseconds = 0.0
 
-  private var atSecond = Totals()
+  /// Where ``nextLoss(recovered:)`` stood when it was asked last.
+  var atSecond = Totals()
 
   /// `clockRate`: ticks a second of the RTP timestamp.
   public init(clockRate: Int) {
@@ -119,7 +126,12 @@ public struct ReceptionStatistics: Sendable {
     if back <= ReceptionStatistics.maximumMisorder {
       let bit: UInt128 = 1 &<< UInt128(back)
       if window & bit != 0 { return duplicate() }
-      pattern.filled(olderIsThere: window & (bit &<< 1) != 0, newerIsThere: window & (bit &>> 1) != 0)
+      if isOfRun(back) {
+        pattern.filled(olderIsThere: window & (bit &<< 1) != 0, newerIsThere: window & (bit &>> 1) != 0)
+      } else {
+        // Nobody missed it before it came, and nobody does now.
+        runEarlier += 1
+      }
       window |= bit
       reordered += 1
       return .late
@@ -141,6 +153,20 @@ public struct ReceptionStatistics: Sendable {
     window = step < 128 ? window &<< UInt128(step) | 1 : 1
     badSequence = ReceptionStatistics.noSequence
   }
+
+  /// The packet just counted, an ``Arrival/late`` one, came when its place had been given up: it counts as lost.
+  /// RFC 3550 section A.3 would count it as received, and its sender would never learn that nobody heard it.
+  public mutating func cameTooLate(_ sequence: UInt16) {
+    let back = highestSequence &- sequence
+    guard back > 0, back <= ReceptionStatistics.maximumMisorder, isOfRun(back) else { return }
+    let bit: UInt128 = 1 &<< UInt128(back)
+    pattern.emptied(olderIsThere: window & (bit &<< 1) != 0, newerIsThere: window & (bit &>> 1) != 0)
+    tooLate += 1
+    runTooLate += 1
+  }
+
+  /// Whether the packet so far behind the highest is none from before the run's first.
+  private func isOfRun(_ back: UInt16) -> Bool { UInt32(back) <= extendedHighestSequence &- baseSequence }
 
   private mutating func duplicate() -> Arrival {
     duplicated += 1
@@ -164,8 +190,11 @@ public struct ReceptionStatistics: Sendable {
     badSequence = ReceptionStatistics.noSequence
     runReceived = 0
     runDuplicated = 0
+    runTooLate = 0
+    runEarlier = 0
     expectedAtReport = 0
     receivedAtReport = 0
+    tooLateAtReport = 0
     window = 1
     hasTransit = false
     pattern.restart(at: UInt32(sequence))
@@ -195,7 +224,9 @@ extension ReceptionStatistics {
   public var extendedHighestSequence: UInt32 { cycles &+ UInt32(highestSequence) }
 
   /// Packets that should have come in the present run.
-  private var runExpected: Int64 { hasStarted ? Int64(extendedHighestSequence &- baseSequence) + 1 : 0 }
+  private var runExpected: Int64 {
+    hasStarted ? Int64(extendedHighestSequence &- baseSequence) + 1 + runEarlier : 0
+  }
 
   /// Packets that should have come, over all runs.
   var expected: Int64 { expectedBefore + runExpected }
@@ -208,8 +239,11 @@ extension ReceptionStatistics {
     expected - Int64(truncatingIfNeeded: receivedBefore + runReceived)
   }
 
-  /// Like ``lost`` with each packet counted once: what a listener misses.
-  public var missing: Int64 { lost + Int64(truncatingIfNeeded: duplicatedBefore + runDuplicated) }
+  /// Like ``lost`` with each packet counted once: never negative, whatever came twice.
+  public var missing: Int64 { max(0, lost + Int64(truncatingIfNeeded: duplicatedBefore + runDuplicated)) }
+
+  /// Packets of which a listener heard nothing: ``missing`` and ``tooLate``.
+  public var unheard: Int64 { missing + Int64(truncatingIfNeeded: tooLate) }
 
   /// In ticks of the RTP timestamp (RFC 3550 section A.8).
   public var jitter: UInt32 { UInt32(clamping: Int64(jitterMicroseconds / microsecondsPerTick)) }
@@ -220,13 +254,15 @@ extension ReceptionStatistics {
   /// Mean length of a run of lost packets, against the length it would have if losses were independent (ITU-T G.107,
   /// BurstR): 1 or more.
   public var burstRatio: Double {
-    let missing = Double(max(missing, 0))
+    let lost = Double(unheard)
     let expected = Double(expected)
-    guard pattern.events > 0, missing > 0, missing < expected else { return 1 }
-    return max(1, missing / Double(pattern.events) * (1 - missing / expected))
+    guard pattern.events > 0, lost > 0, lost < expected else { return 1 }
+    return max(1, lost / Double(pattern.events) * (1 - lost / expected))
   }
 
-  /// What a report says of the present run since the report before.
+  /// What a report says of the present run since the report before. As RFC 3550 has it, a packet that came twice counts
+  /// twice as received, so both losses may hide a loss and the cumulative one may be negative: a peer reckons with that,
+  /// people are told ``unheard``. Unlike there, what came too late counts as lost.
   struct Interval: Equatable {
     /// Of 256, as the report block has it.
     let fractionLost: UInt8
@@ -244,26 +280,13 @@ extension ReceptionStatistics {
     let receivedInterval = Int64(truncatingIfNeeded: runReceived - receivedAtReport)
     expectedAtReport = expected
     receivedAtReport = runReceived
-    let lostInterval = expectedInterval - receivedInterval
+    let tooLateInterval = Int64(truncatingIfNeeded: runTooLate - tooLateAtReport)
+    tooLateAtReport = runTooLate
+    let lostInterval = expectedInterval - receivedInterval + tooLateInterval
     let fraction = expectedInterval > 0 && lostInterval > 0 ? min(255, lostInterval * 256 / expectedInterval) : 0
-    let cumulative = expected - Int64(truncatingIfNeeded: runReceived)
+    let cumulative = expected - Int64(truncatingIfNeeded: runReceived) + Int64(truncatingIfNeeded: runTooLate)
     return Interval(
       fractionLost: UInt8(fraction), cumulativeLost: Int32(min(max(cumulative, -0x80_0000), 0x7F_FFFF)),
       extendedHighestSequence: extendedHighestSequence, jitter: jitter)
-  }
-
-  private struct Totals {
-    var expected: Int64 = 0
-    var missing: Int64 = 0
-  }
-
-  /// Part of the packets that were lost since it was asked last, 0 to 1; to be asked once a second. Packets that came
-  /// late after all make up for it in their own second.
-  public mutating func nextLossRate() -> Double {
-    let now = Totals(expected: expected, missing: missing)
-    defer { atSecond = now }
-    let expected = now.expected - atSecond.expected
-    let missing = now.missing - atSecond.missing
-    return expected > 0 && missing > 0 ? min(1, Double(missing) / Double(expected)) : 0
   }
 }

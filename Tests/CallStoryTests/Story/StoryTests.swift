@@ -241,7 +241,7 @@ struct StoryTests {
     #expect(
       story.conclusion.hasPrefix(
         "The call to +46701234567 was answered after 2.3 s over trunk carrier and lasted 5.1 s; the app hung up. "
-          + "It sounded good (MOS 4.4 and 4.2) and cost 0.002 EUR."))
+          + "It sounded good (MOS 4.2 and 4.2) and cost 0.002 EUR."))
     let live = CallStory.tell(CallStorySources(live: Scenario.snapshot(.established)))
     #expect(live.isLive)
     #expect(

@@ -27,11 +27,11 @@ struct CallTraceCodingTests {
     ]
     func direction(_ number: Int64) -> CallTrace.Direction {
       .init(
-        packets: number, bytes: number + 1, lost: -1, lossRate: 0.25, jitter: 1e-7, score: 4.5,
-        buffered: Double(number) + 0.5)
+        packets: number, bytes: number + 1, lost: 3, lossRate: 0.25, jitter: 1e-7, score: 4.5,
+        buffered: Double(number) + 0.5, effectiveLoss: 0.125, tooLate: 2, recovered: 1)
     }
     trace.seconds = [
-      .init(at: 4, side: LegID(2), received: direction(10), sent: direction(20), roundTrip: 12.75)
+      .init(at: 4, side: LegID(2), received: direction(10), sent: direction(20), roundTrip: 12.75, reports: 7)
     ]
     trace.notes = CallTrace.Note.Kind.allCases.map { .init(at: 5, kind: $0, side: .far, text: "t") }
     trace.trunks = [
@@ -42,6 +42,18 @@ struct CallTraceCodingTests {
     trace.omittedMessages = 8
     trace.omittedLines = 9
     #expect(try CallTrace(trace.encoded()) == trace)
+  }
+
+  @Test("No loss is below 0, whatever a network doubled and a former version wrote")
+  func nothingNegative() throws {
+    let direction = CallTrace.Direction(packets: 9, bytes: 9, lost: -4, lossRate: 0, jitter: 0, score: 4)
+    #expect(direction.lost == 0)
+    var trace = CallTrace(call: "A", startedAt: 7)
+    trace.seconds = [.init(at: 1, side: .near, received: direction, sent: direction, roundTrip: nil)]
+    trace.seconds[0].received.lost = -4
+    trace.seconds[0].sent.lost = -5
+    let read = try CallTrace(trace.encoded())
+    #expect(read.seconds[0].received.lost == 0 && read.seconds[0].sent.lost == 0)
   }
 
   @Test("Damaged bytes are refused or read within the limits, and a story is told of what is read")

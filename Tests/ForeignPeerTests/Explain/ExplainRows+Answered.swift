@@ -74,9 +74,19 @@ extension ExplainRow {
     ExplainRow("privateAddress", "SIPp", trunk: answer(plain, host: "10.9.8.7")) {
       try await $0.talked("privateAddress")
     },
-    ExplainRow("lostPackets", "aiortc, SIPp") { stage in
-      try await stage.talked("lostPackets", at: echo, for: 8) {
-        try stage.apps.peer.run("impair", ["call": "lostPackets", "loss": 0.2])
+    ExplainRow("appUplinkLoss", "aiortc, SIPp") { stage in
+      try await stage.talked("appUplinkLoss", at: echo, for: 8) {
+        try stage.apps.peer.run("impair", ["call": "appUplinkLoss", "loss": 0.2])
+      }
+    },
+    ExplainRow("appDownlinkLoss", "aiortc, SIPp") { stage in
+      try await stage.talked("appDownlinkLoss", at: echo, for: 10) {
+        try stage.apps.peer.run("impair", ["call": "appDownlinkLoss", "deaf": 0.2])
+      }
+    },
+    ExplainRow("latePackets", "aiortc, SIPp") { stage in
+      try await stage.talked("latePackets", at: echo, for: 8) {
+        try stage.apps.peer.run("impair", ["call": "latePackets", "late": 0.15])
       }
     },
     ExplainRow("jitter", "aiortc, SIPp") { stage in

@@ -9,7 +9,7 @@ Commands (session and call are names of the test's choice):
                 comes), silent (keys, no packets), talking; change: fingerprint, profile
   hangup, hold  call
   digits        call, digits
-  impair        call, loss, jitter
+  impair        call, loss, jitter, late, deaf
   hush          call: its microphone is taken away
 Events: SESSION:TYPE and CALL:TYPE with the members of each of the gateway's messages.
 """
@@ -200,8 +200,8 @@ class Apps:
         known = self._calls[call]
         await known.session.send("dtmf", call=known.id, digits=digits)
 
-    async def do_impair(self, call, loss=0, jitter=0):
-        await self._calls[call].peer.do_impair(loss, jitter)
+    async def do_impair(self, call, loss=0, jitter=0, late=0, deaf=0):
+        await self._calls[call].peer.do_impair(loss, jitter, late=late, deaf=deaf)
 
     async def do_hush(self, call):
         self._calls[call].peer._transceiver.sender.replaceTrack(None)

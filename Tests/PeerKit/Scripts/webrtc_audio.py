@@ -1,7 +1,7 @@
 """One audio call of aiortc on loopback: offers or answers, plays, records, sends and hears digits.
 
-Commands: remote (type, sdp), offer, play (file), dtmf (digits, milliseconds, gap), impair (loss, jitter, seed), direction
-(value), record, length, save (file), stats, close.
+Commands: remote (type, sdp), offer, play (file), dtmf (digits, milliseconds, gap), impair (loss, jitter, seed, late,
+deaf), direction (value), record, length, save (file), stats, close.
 Events: offer and answer (sdp), connected (dtls, srtp, role), state (value), playing, played, dtmf (digit, milliseconds,
 packets), dtmf-sent, recording, length (seconds), saved (file, seconds), stats.
 
@@ -27,6 +27,8 @@ from av import AudioFrame
 from peer_protocol import emit, read_wav, resample, write_wav
 
 RATE = 48000
+# A packet that is sent late comes so long behind its place: no receiver waits for it.
+LATE_SECONDS = 0.3
 FRAME = 960
 DIGITS = "0123456789*#ABCD"
 EVENT_VOLUME = 10
@@ -180,6 +182,8 @@ class Peer:
         self._random = random.Random(1)
         self._loss = 0.0
         self._jitter = 0.0
+        self._late = 0.0
+        self._deaf = 0.0
         self._dropped = 0
         self._kinds = {}
         self._has_connected = False
@@ -256,6 +260,11 @@ class Peer:
             if self._loss and self._random.random() < self._loss:
                 self._dropped += 1
                 return None
+            if self._late and self._random.random() < self._late:
+                task = asyncio.ensure_future(self._send_late(send, data))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+                return None
             if self._jitter:
                 # aiortc marks each packet as the first of a talkspurt, and tshark measures none that is marked.
                 data = data[:1] + bytes([data[1] & 0x7F]) + data[2:]
@@ -263,6 +272,8 @@ class Peer:
             return await send(data)
 
         async def handle_rtp(packet, arrival_time_ms):
+            if self._deaf and self._random.random() < self._deaf:
+                return None
             if self._options.echo:
                 marked = packet.payload_type | (0x80 if packet.marker else 0)
                 numbers = struct.pack(
@@ -339,9 +350,15 @@ class Peer:
             raise ValueError("no telephone-event was negotiated")
         self._sender.add(digits, milliseconds, gap)
 
-    async def do_impair(self, loss, jitter=0, seed=1):
-        """Loses a share of all packets, and keeps each of the others for up to so many milliseconds, in order."""
+    async def _send_late(self, send, data):
+        await asyncio.sleep(LATE_SECONDS)
+        await send(data)
+
+    async def do_impair(self, loss, jitter=0, seed=1, late=0, deaf=0):
+        """Loses a share of all packets, keeps each of the others for up to so many milliseconds, in order, and sends a
+        share of them behind many others; loses a share of what comes in."""
         self._loss, self._jitter, self._random = loss, jitter, random.Random(seed)
+        self._late, self._deaf = late, deaf
 
     async def do_record(self):
         self._recording = Recording()
