@@ -93,7 +93,7 @@ import Testing
       var settings = AudioEncoder.Settings()
       settings.inBandFEC = isCopied
       let encoder = try AudioEncoder(.opus, samplingRate: 8_000, settings: settings)
-      encoder.report(lossRate: 0.2)
+      encoder.report(lossRate: 0.2, at: .zero)
       #expect(encoder.sendsCopies == isCopied)
       var sums = (rate: 0.0, effective: 0.0, score: 0.0)
       for index in 0..<1_000 {
