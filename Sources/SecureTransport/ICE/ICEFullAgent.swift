@@ -10,8 +10,8 @@ package import SDPCore
 ///                                                                                          ▼  media goes on meanwhile
 /// ```
 /// It begins in the controlling role, which a lite peer leaves it; where a full peer thinks the same of itself, the tie
-/// breakers decide. What a check from elsewhere shows is a new pair; media follows it when it is nominated, or when it speaks
-/// alone (``PairSilence``).
+/// breakers decide. What a check from elsewhere shows is a new pair; media follows it when it is nominated, or when it
+/// speaks alone (``PairSilence``).
 package final class ICEFullAgent {
   /// Pairs of one generation; further candidates are passed over.
   package static let maximumPairs = 64

@@ -6,8 +6,8 @@ package import SDPCore
 /// from where it speaks since the nominated path is silent (``PairSilence``).
 ///
 /// An answer goes only to one who knows our user fragment or our password, or whose address has proved itself; strangers
-/// hear nothing, so that the port reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep coming; each path
-/// has its own, and the end of one ends no other.
+/// hear nothing, so that the port reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep
+/// coming; each path has its own, and the end of one ends no other.
 package final class ICELiteAgent {
   /// Ways that are proved at a time; the one not heard for longest makes room.
   package static let maximumPaths = 16

@@ -63,7 +63,8 @@ public final class AppTransport {
   /// The port of ours that the peer nominated; before that, the first one.
   public var port: MediaPort { ice.selectedWay?.port ?? configuration.port }
 
-  /// Where the peer's nominated check came from, or where it speaks from since then; `nil` before, and after consent is lost.
+  /// Where the peer's nominated check came from, or where it speaks from since then; `nil` before a nomination, and after
+  /// consent is lost.
   public var destination: MediaAddress? { ice.selected }
 
   /// Keys, a verified fingerprint and a nominated address are there: media may be sent.
