@@ -44,9 +44,16 @@ final class ClientNetwork {
   var dead: Set<MediaAddress> = []
   /// What the peer sees in place of an address of ours.
   var translated: [MediaAddress: MediaAddress] = [:]
+  /// Nothing arrives there.
+  var clientIsCut = false
+  var peerIsCut = false
+  /// When a check of ours last reached the peer from the address that it sees now.
+  var lastCheck: MonotonicInstant?
+  /// What the peer took last from the app, by kind, as it was on the way.
+  private(set) var recorded: [DatagramKind: [UInt8]] = [:]
   private(set) var datagrams = 0
 
-  private var locals = [ClientNetwork.first]
+  private(set) var locals = [ClientNetwork.first]
   private var clientLocal: LocalMedia
   private var peerLocal: LocalMedia
   private var clientEnd: OfferAnswer
@@ -118,6 +125,14 @@ final class ClientNetwork {
     try negotiate()
   }
 
+  /// Where the peer's sound goes.
+  var peerDestination: MediaAddress? {
+    switch peer {
+    case .gateway(let transport): transport.destination
+    case .client(let transport): transport.destination
+    }
+  }
+
   var peerIsReady: Bool {
     switch peer {
     case .gateway(let transport): transport.isReady
@@ -156,6 +171,24 @@ final class ClientNetwork {
     let received = client.receive(packet, on: port, from: source, at: now, outbox: outbox, events: &clientEvents)
     if received == .rtp { clientHeard.append(packet.integer(at: 2, as: UInt16.self)) }
     carry(toClient: false)
+    return received
+  }
+
+  /// Puts a datagram before the peer.
+  @discardableResult
+  func injectIntoPeer(_ bytes: [UInt8], from source: MediaAddress) -> ReceivedDatagram {
+    packet.replace(with: bytes)
+    let received =
+      switch peer {
+      case .gateway(let transport):
+        transport.receive(
+          packet, on: Self.gatewayPort, from: source, at: now, outbox: outbox, events: &peerEvents)
+      case .client(let transport):
+        transport.receive(
+          packet, on: Self.gatewayPort, from: source, at: now, outbox: outbox, events: &peerEvents)
+      }
+    if received == .rtp { peerHeard.append(packet.integer(at: 2, as: UInt16.self)) }
+    carry(toClient: true)
     return received
   }
 
@@ -201,17 +234,14 @@ final class ClientNetwork {
       inject(one.bytes, from: one.source, on: one.port)
       return
     }
-    packet.replace(with: one.bytes)
-    let received =
-      switch peer {
-      case .gateway(let transport):
-        transport.receive(packet, on: one.port, from: one.source, at: now, outbox: outbox, events: &peerEvents)
-      case .client(let transport):
-        transport.receive(packet, on: one.port, from: one.source, at: now, outbox: outbox, events: &peerEvents)
-      }
-    if received == .rtp { peerHeard.append(packet.integer(at: 2, as: UInt16.self)) }
-    carry(toClient: true)
+    let kind = DatagramKind.of(PacketBuffer(one.bytes))
+    recorded[kind] = one.bytes
+    if kind == .stun, one.source == visible { lastCheck = now }
+    injectIntoPeer(one.bytes, from: one.source)
   }
+
+  /// The address that the peer sees of the newest of ours.
+  private var visible: MediaAddress? { locals.last.map { translated[$0.address] ?? $0.address } }
 
   private func carry(toClient: Bool) {
     defer { outbox.removeAll() }
@@ -222,7 +252,7 @@ final class ClientNetwork {
         toClient
         ? locals.last { (translated[$0.address] ?? $0.address) == address } : locals.last { $0.port == port }
       guard let local, !dead.contains(local.address), toClient || address == Self.gatewayAddress,
-        !chance.happens(percent: lost)
+        toClient ? !clientIsCut : !peerIsCut, !chance.happens(percent: lost)
       else { continue }
       let delay = 20 + (uneven > 0 ? Int64.random(in: 0...uneven, using: &chance) : 0)
       order += 1

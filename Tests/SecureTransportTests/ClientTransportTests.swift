@@ -156,6 +156,61 @@ import Testing
     #expect(network.clientHeard == [9])
   }
 
+  @Test("When sound stops, the app checks within a second, and once where the peer only says nothing")
+  func checksAfterSilence() throws {
+    let network = try Self.joined()
+    func speak(for packets: UInt16, from first: UInt16) {
+      for sequence in first..<(first + packets) {
+        network.sendMedia(sequence, fromClient: false)
+        network.run(for: 20)
+      }
+    }
+    speak(for: 50, from: 1)
+    let other = MediaAddress(ipv4: 0xC633_6401, port: 50_001)
+    network.translated[ClientNetwork.first.address] = other
+    network.run(for: 1_100)
+    #expect(network.peerEvents.last == .moved(other))
+    speak(for: 10, from: 100)
+    network.run(for: 100)
+    #expect(network.clientHeard.suffix(10) == Array(100..<110))
+    // A minute of silence costs one check more than the twelve or so of consent, each with its answer.
+    let before = network.datagrams
+    network.run(for: 60_000)
+    #expect((20...34).contains(network.datagrams - before))
+  }
+
+  @Test(
+    "Of two full ends either follows the other to a new address, whoever nominates",
+    arguments: 1...16 as ClosedRange<UInt64>)
+  func fullPeerMoves(seed: UInt64) throws {
+    let network = try ClientNetwork(seed: seed, isFull: true)
+    try network.negotiate()
+    network.run(for: 10_000) { !network.isJoined }
+    let other = MediaAddress(ipv4: 0xC633_6401, port: 50_001)
+    var sequence: UInt16 = 0
+    func speak(while goesOn: () -> Bool) {
+      for _ in 0..<250 where goesOn() {
+        sequence += 1
+        network.sendMedia(sequence, fromClient: true)
+        network.sendMedia(sequence, fromClient: false)
+        network.run(for: 20)
+      }
+    }
+    speak { sequence < 50 }
+    network.translated[ClientNetwork.first.address] = other
+    network.lastCheck = nil
+    speak { network.peerDestination != other }
+    let check = try #require(network.lastCheck)
+    #expect(network.peerDestination == other)
+    #expect(network.now.milliseconds(since: check) <= 2_000)
+    // The consent of the address that is gone ends alone.
+    let start = sequence
+    for _ in 0..<10 { speak { true } }
+    #expect(network.isJoined && network.peerDestination == other)
+    #expect(network.clientHeard.filter { $0 > start }.count >= 2_490)
+    #expect(network.peerHeard.filter { $0 > start }.count >= 2_490)
+  }
+
   @Test("Strangers get no answer, and what they send changes nothing")
   func strangers() throws {
     let network = try Self.joined()

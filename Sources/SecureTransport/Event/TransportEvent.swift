@@ -8,7 +8,7 @@ public enum TransportEvent: Hashable, Sendable {
   case addressDropped(MediaAddress)
   /// Keys are there: media can flow. `nil`: unprotected RTP.
   case secured(CryptoSuite?)
-  /// The peer speaks from another address than before, and proved it.
+  /// Media goes to another address than before, which the peer proved: it nominated it, or speaks from it alone.
   case moved(MediaAddress)
   case failed(TransportFailure)
   /// The peer ended the DTLS association.
@@ -25,7 +25,7 @@ public enum TransportFailure: String, Error, Hashable, Sendable, CaseIterable {
   case handshakeTimeout
   /// No ICE check came in time.
   case noConnectivity
-  /// The peer stopped its checks (RFC 7675).
+  /// The peer stopped its checks, from each of its addresses (RFC 7675).
   case consentLost
   /// A key cannot be used, or has protected as many packets as it may.
   case key

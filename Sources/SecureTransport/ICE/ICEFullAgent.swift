@@ -10,7 +10,8 @@ package import SDPCore
 ///                                                                                          ▼  media goes on meanwhile
 /// ```
 /// It begins in the controlling role, which a lite peer leaves it; where a full peer thinks the same of itself, the tie
-/// breakers decide. What a check from elsewhere shows is a new pair.
+/// breakers decide. What a check from elsewhere shows is a new pair; media follows it when it is nominated, or when it
+/// speaks alone (``PairSilence``).
 package final class ICEFullAgent {
   /// Pairs of one generation; further candidates are passed over.
   package static let maximumPairs = 64
@@ -29,14 +30,14 @@ package final class ICEFullAgent {
   /// takes nothing from the old one once it has heard of the nomination.
   package var selected: ICEWay? { current.selectedWay ?? former.flatMap { current.nominatedWay ?? $0.selectedWay } }
   package private(set) var failure: TransportFailure?
-  package private(set) var nextDeadline: MonotonicInstant?
+  package internal(set) var nextDeadline: MonotonicInstant?
 
   private let connectivityTimeout: Int64
-  private let consentTimeout: Int64
+  let consentTimeout: Int64
   private let draw: @Sendable () -> UInt64
   private var tieBreaker: UInt64
   private var isControlling = true
-  private var current: ICECheckList
+  var current: ICECheckList
   /// Before a restart; media takes its selected pair until the new generation has one.
   private var former: ICECheckList?
   private var connectivityDeadline: MonotonicInstant?
@@ -44,9 +45,13 @@ package final class ICEFullAgent {
   private var paced = MonotonicInstant(microseconds: .min)
   /// When the first pair of this generation worked.
   private var firstSuccess: MonotonicInstant?
-  private var consentChecks: [STUNTransaction] = []
-  private var nextConsent: MonotonicInstant?
-  private var lastConsent = MonotonicInstant.zero
+  var consentChecks: [STUNTransaction] = []
+  var nextConsent: MonotonicInstant?
+  var lastConsent = MonotonicInstant.zero
+  var silence = PairSilence()
+  /// Sound came since the last answer: when it stops, the next consent check does not wait for its turn.
+  var asksWhenSilent = false
+  private var lastAsked = MonotonicInstant.zero
 
   /// - Parameters:
   ///   - connectivityTimeout: milliseconds from ``begin(_:fallback:at:)`` to the first nomination.
@@ -148,10 +153,17 @@ package final class ICEFullAgent {
     guard list.remoteKey != nil, let local = list.locals.first(where: { $0.port == way.port }),
       let index = list.add(local, way.address, message.priority ?? 0)
     else { return true }
-    if message.nominates, !isControlling { list.pairs[index].isNominatedByPeer = true }
+    if message.nominates, !isControlling, list.selected != index { list.pairs[index].isNominatedByPeer = true }
     switch list.pairs[index].state {
-    case .succeeded: break
-    case .waiting, .inProgress: list.pairs[index].isTriggered = true
+    case .succeeded:
+      // Where the peer still checks a pair that is not selected, its consent is kept.
+      if list === current, let selected = current.selected, selected != index, wantsAnswer(index, at: now) {
+        ask(index)
+      }
+    case .waiting: list.pairs[index].isTriggered = true
+    case .inProgress(var check):
+      check.hurry(at: now)
+      list.pairs[index].state = .inProgress(check)
     case .failed:
       list.pairs[index].state = .waiting
       list.pairs[index].isTriggered = true
@@ -196,6 +208,9 @@ package final class ICEFullAgent {
         message.hasIntegrity(key)
       else { return false }
       lastConsent = now
+      if let selected = list.selected { list.pairs[selected].lastAnswer = now }
+      // An answer of before the silence says nothing of the way now.
+      if silence.isLong(at: now) { asksWhenSilent = false }
       return true
     }
     guard let key = current.remoteKey, message.hasIntegrity(key) else { return false }
@@ -221,6 +236,7 @@ package final class ICEFullAgent {
     if !isProved(address) { events.append(.addressProved(address)) }
     current.pairs[index].state = .succeeded
     current.pairs[index].isValid = true
+    current.pairs[index].lastAnswer = now
     current.pairs[index].isTriggered = false
     firstSuccess = firstSuccess ?? now
     if check.nominates && check.isControlling { select(index, at: now, &events) }
@@ -251,6 +267,7 @@ package final class ICEFullAgent {
     connectivityDeadline = nil
     lastConsent = now
     nextConsent = now.advanced(byMicroseconds: consentWait())
+    silence.end(at: now)
     if let former {
       self.former = nil
       for address in Set(former.pairs.filter(\.isValid).map(\.way.address))
@@ -282,9 +299,13 @@ package final class ICEFullAgent {
       current.pairs.removeAll()
     }
     if selected != nil, lastConsent.advanced(byMilliseconds: consentTimeout) <= now {
-      guard connectivityDeadline != nil, former != nil else { return fail(.consentLost, &events) }
-      // The new way may still be found.
-      former = nil
+      if let lost = current.selected {
+        guard leave(lost, at: now, &events) else { return fail(.consentLost, &events) }
+      } else {
+        guard connectivityDeadline != nil, former != nil else { return fail(.consentLost, &events) }
+        // The new way may still be found.
+        former = nil
+      }
     }
     nominate(at: now, &events)
     repeatChecks(at: now, outbox)
@@ -403,7 +424,7 @@ package final class ICEFullAgent {
   /// Every check of consent is another one (RFC 7675 section 5.1). It nominates again, so that a lite peer follows when
   /// a translator on the way gives us another address.
   private func keepConsent(at now: MonotonicInstant, _ outbox: PacketOutbox) {
-    guard let nextConsent, nextConsent <= now else { return }
+    guard let consentDue, consentDue <= now else { return }
     let list = current.selected != nil ? current : former
     guard let list, let selected = list.selected else { return }
     let transaction = transaction()
@@ -411,7 +432,15 @@ package final class ICEFullAgent {
     consentChecks.append(transaction)
     request(
       transaction, list, list.pairs[selected], nominates: isControlling, isControlling: isControlling, outbox)
-    self.nextConsent = now.advanced(byMicroseconds: consentWait())
+    nextConsent = now.advanced(byMicroseconds: consentWait())
+    lastAsked = now
+  }
+
+  /// After sound stopped, at once and every second until an answer comes: where our address changed on the way, the peer
+  /// hears of the new one by that check.
+  private var consentDue: MonotonicInstant? {
+    guard asksWhenSilent, let nextConsent else { return nextConsent }
+    return min(nextConsent, max(silence.heard, lastAsked).advanced(byMilliseconds: PairSilence.patience))
   }
 
   private func fail(_ failure: TransportFailure, _ events: inout [TransportEvent]) {
@@ -430,7 +459,7 @@ package final class ICEFullAgent {
     var next = connectivityDeadline
     func consider(_ instant: MonotonicInstant) { next = next.map { min($0, instant) } ?? instant }
     if selected != nil {
-      if let nextConsent { consider(nextConsent) }
+      if let consentDue { consider(consentDue) }
       consider(lastConsent.advanced(byMilliseconds: consentTimeout))
     }
     if current.remoteKey != nil {

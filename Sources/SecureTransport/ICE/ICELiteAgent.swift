@@ -2,10 +2,12 @@ package import CallModel
 package import SDPCore
 
 /// The lite end of ICE (RFC 8445 section 2.5): it sends no checks, answers those of the peer, is always controlled, and
-/// sends media only where the peer's nominated check came from, by the port of ours that it came to.
+/// sends media only where a check of the peer came from, by the port of ours that it came to: where it nominated last, or
+/// from where it speaks since the nominated path is silent (``PairSilence``).
 ///
 /// An answer goes only to one who knows our user fragment or our password, or whose address has proved itself; strangers
-/// hear nothing, so that the port reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep coming.
+/// hear nothing, so that the port reflects nothing. Consent to send (RFC 7675) rests on the peer's checks, which must keep
+/// coming; each path has its own, and the end of one ends no other.
 package final class ICELiteAgent {
   /// Ways that are proved at a time; the one not heard for longest makes room.
   package static let maximumPaths = 16
@@ -50,6 +52,7 @@ package final class ICELiteAgent {
   private var selection: ICEWay?
   private var latestWay: ICEWay?
   private var deadline: MonotonicInstant?
+  private var silence = PairSilence()
   private let connectivityTimeout: Int64
   private let consentTimeout: Int64
   private var local: Local
@@ -135,6 +138,11 @@ package final class ICELiteAgent {
     return .accepted
   }
 
+  /// Media of the peer came, authentic and no replay.
+  package func heard(_ way: ICEWay, at now: MonotonicInstant, events: inout [TransportEvent]) {
+    if way == selection { silence.end(at: now) } else { heardElsewhere(way, at: now, &events) }
+  }
+
   /// Ends what is due: no checks came, or they stopped.
   package func advance(to now: MonotonicInstant, events: inout [TransportEvent]) {
     guard let deadline, deadline <= now else { return }
@@ -189,6 +197,7 @@ package final class ICELiteAgent {
       if !isProved(way.address) { events.append(.addressProved(way.address)) }
       paths.append(ICEPath(way: way, priority: message.priority ?? 0, generation: generation, lastCheck: now))
     }
+    if way == selection { silence.end(at: now) }
     if message.nominates { nominate(index, at: now, &events) }
     updateDeadline()
   }
@@ -205,10 +214,24 @@ package final class ICELiteAgent {
       }
       events.append(.moved(path.way.address))
     }
-    selection = path.way
+    select(path.way, at: now)
     connectivityDeadline = nil
     // A nomination after a restart ends what was before it (RFC 8445 section 9).
     if path.generation == generation { drop({ $0.generation < path.generation }, &events) }
+  }
+
+  private func select(_ way: ICEWay, at now: MonotonicInstant) {
+    selection = way
+    silence.end(at: now)
+  }
+
+  /// A path without a check says nothing here, whatever it sends.
+  private func heardElsewhere(_ way: ICEWay, at now: MonotonicInstant, _ events: inout [TransportEvent]) {
+    guard selection != nil, let index = paths.firstIndex(where: { $0.way == way }),
+      silence.gives(wayTo: &paths[index].speaksAlone, at: now)
+    else { return }
+    select(way, at: now)
+    events.append(.moved(way.address))
   }
 
   private func makeRoom(_ events: inout [TransportEvent]) {
@@ -222,10 +245,9 @@ package final class ICELiteAgent {
     let limit = consentTimeout
     drop({ $0.lastCheck.advanced(byMilliseconds: limit) <= now }, &events)
     guard let lost = selection, !paths.contains(where: { $0.way == lost }) else { return }
-    // Another path that the peer nominated and still checks goes on in its place.
-    let next = paths.filter { $0.lastNomination != nil }.max { $0.lastCheck < $1.lastCheck }
-    guard let next else { return fail(.consentLost, &events) }
-    selection = next.way
+    // Another path that the peer still checks goes on in its place, nominated or not: of those, the one checked last.
+    guard let next = paths.max(by: { $0.lastCheck < $1.lastCheck }) else { return fail(.consentLost, &events) }
+    select(next.way, at: now)
     events.append(.moved(next.way.address))
   }
 

@@ -35,6 +35,10 @@ struct ICEPair {
   var isNominatedByPeer = false
   /// A check with USE-CANDIDATE is wanted of this pair.
   var isToBeNominated = false
+  /// The last answer to a check or a consent check: media may be sent for a while after it (RFC 7675 section 5.1).
+  var lastAnswer: MonotonicInstant?
+  /// Its first packet of media since the selected pair was last heard; `nil`: it has sent none.
+  var speaksAlone: MonotonicInstant?
 
   /// RFC 8445 section 6.1.2.3.
   func priority(isControlling: Bool) -> UInt64 {
@@ -63,6 +67,12 @@ struct ICECheck: Hashable {
   var due: MonotonicInstant
 
   var isOver: Bool { sent >= ICECheck.transmissions }
+
+  /// A check of the peer came by this pair, so it may work again: repetitions begin anew (RFC 8445 section 7.3.1.4).
+  mutating func hurry(at now: MonotonicInstant) {
+    sent = min(sent, 1)
+    due = min(due, now.advanced(byMilliseconds: timeout))
+  }
 
   /// It is sent now.
   mutating func transmit(at now: MonotonicInstant) {

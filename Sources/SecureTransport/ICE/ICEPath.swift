@@ -9,6 +9,8 @@ struct ICEPath {
   var generation: UInt64
   var lastCheck: MonotonicInstant
   var lastNomination: MonotonicInstant?
+  /// Its first packet of media since the selected path was last heard; `nil`: it has sent none.
+  var speaksAlone: MonotonicInstant?
 }
 
 /// The transactions of recent checks, so that one that was recorded and is sent again from elsewhere proves nothing.

@@ -12,7 +12,8 @@ public import SDPCore
 /// ```
 ///
 /// Nothing of an address counts before a check from it was authenticated, so a stranger's ClientHello is never looked
-/// at. Only a nomination moves ``destination``; media that does not open is counted and forgotten. Belongs to one thread.
+/// at. A nomination moves ``destination`` at once; authentic media from another address that passed its checks does, when
+/// the nominated one has been silent for a second. What does not open is counted and forgotten. Belongs to one thread.
 public final class AppTransport {
   /// What an app leg is made from.
   public struct Configuration: Sendable {
@@ -62,7 +63,8 @@ public final class AppTransport {
   /// The port of ours that the peer nominated; before that, the first one.
   public var port: MediaPort { ice.selectedWay?.port ?? configuration.port }
 
-  /// Where the peer's nominated check came from; `nil` before, and after consent is lost.
+  /// Where the peer's nominated check came from, or where it speaks from since then; `nil` before a nomination, and after
+  /// consent is lost.
   public var destination: MediaAddress? { ice.selected }
 
   /// Keys, a verified fingerprint and a nominated address are there: media may be sent.
@@ -94,6 +96,7 @@ public final class AppTransport {
       guard ice.isProved(source) else { return drop(.source) }
       let datagram = session.open(packet, kind, &events)
       if case .dropped(let reason) = datagram { return drop(reason) }
+      ice.heard(ICEWay(port: port, address: source), at: now, events: &events)
       return datagram
     case .stun: return check(packet, ICEWay(port: port, address: source), at: now, outbox, &events)
     case .dtls: return handshake(packet, ICEWay(port: port, address: source), at: now, outbox, &events)

@@ -133,6 +133,7 @@ public final class ClientTransport {
       guard ice.isProved(source) else { return drop(.source) }
       let datagram = session.open(packet, kind, &events)
       if case .dropped(let reason) = datagram { return drop(reason) }
+      ice.heard(ICEWay(port: port, address: source), isSound: kind == .rtp, at: now, events: &events)
       return datagram
     case .stun:
       guard !isClosed,
