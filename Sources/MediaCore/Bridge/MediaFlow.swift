@@ -218,6 +218,8 @@ final class MediaFlow {
     let following = to.outgoing.map(timestamp: header.timestamp, clockRate: decoder.codec.clockRate, at: now)
     let length = UInt32(lastSamples * clock / samplingRate)
     let sound = workspace.decoded
+    decoder.bridge(
+      missing * lastSamples, to: packet, offset: header.payloadOffset, count: header.payloadCount, scratch: sound)
     for index in 0..<missing {
       let isLast = index == missing - 1
       if isLast,

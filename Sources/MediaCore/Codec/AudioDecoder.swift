@@ -5,8 +5,8 @@ public import SecureTransport
 public final class AudioDecoder {
   private enum Coder {
     case opus(OpusDecoder)
-    case g711(G711, WaveformRepetition)
-    case g722(G722Decoder, WaveformRepetition)
+    case g711(G711, GapConcealment)
+    case g722(G722Decoder, GapConcealment)
   }
 
   /// Of the payloads that are read; fixed for the decoder's life.
@@ -23,10 +23,10 @@ public final class AudioDecoder {
     case .opus: coder = .opus(try OpusDecoder(samplingRate: samplingRate))
     case .g722:
       coder = .g722(
-        try G722Decoder(samplingRate: samplingRate), WaveformRepetition(samplingRate: samplingRate))
+        try G722Decoder(samplingRate: samplingRate), GapConcealment(samplingRate: samplingRate))
     case .pcmu, .pcma:
       guard samplingRate == 8_000 else { throw .samplingRate(samplingRate) }
-      coder = .g711(codec == .pcmu ? .muLaw : .aLaw, WaveformRepetition(samplingRate: samplingRate))
+      coder = .g711(codec == .pcmu ? .muLaw : .aLaw, GapConcealment(samplingRate: samplingRate))
     }
   }
 
@@ -56,6 +56,23 @@ public final class AudioDecoder {
       history.heard(samples)
     }
     return true
+  }
+
+  /// `gap` samples before this packet are lost, and are to be concealed next: G.711 is made up from both sides then. The
+  /// packet itself is still to be decoded. `scratch` is overwritten.
+  public func bridge(_ gap: Int, to packet: PacketBuffer, offset: Int, count: Int, scratch: SampleBuffer) {
+    guard case .g711(let law, let concealment) = coder, AudioDecoder.lies(offset, count, in: packet),
+      count <= SampleBuffer.capacity
+    else { return }
+    scratch.count = count
+    packet.withUnsafeMutableRoom { room in
+      scratch.withUnsafeMutableRoom { samples in
+        law.decode(
+          UnsafeRawBufferPointer(rebasing: room[offset..<(offset + count)]).assumingMemoryBound(to: UInt8.self),
+          into: samples)
+      }
+    }
+    concealment.bridge(gap, to: scratch)
   }
 
   /// Replaces `samples` by `count` samples of what was probably lost, at most a sample buffer's capacity. Goes on from
