@@ -201,5 +201,10 @@ struct QualityTests {
     bench.feed(.media(call, .silence(.near)))
     bench.feed(.media(call, .soundAgain(.near)))
     #expect(warnings(bench).suffix(2) == ["app raise no-audio", "app clear no-audio"])
+    for isThin in [true, true, false] { bench.feed(.media(call, .thinLink(.near, isThin))) }
+    #expect(warnings(bench).suffix(2) == ["app raise thin-link", "app clear thin-link"])
+    // The trunk's own link is nothing that an app could mend.
+    bench.feed(.media(call, .thinLink(.far, true)))
+    #expect(warnings(bench).last == "app clear thin-link")
   }
 }

@@ -162,6 +162,8 @@ struct Happening: Sendable, CustomTestStringConvertible {
     Happening("far is silent") { $0.feed(.media($1, .silence(.far))) },
     Happening("near sounds again") { $0.feed(.media($1, .soundAgain(.near))) },
     Happening("far sounds again") { $0.feed(.media($1, .soundAgain(.far))) },
+    Happening("near has a thin link") { $0.feed(.media($1, .thinLink(.near, true))) },
+    Happening("far has a thin link") { $0.feed(.media($1, .thinLink(.far, true))) },
     Happening("quality near") {
       $0.feed(
         .media($1, .quality(.near, .init(meanOpinionScore: 3, jitter: 40, loss: 0.1, packets: 50), roundTrip: 500)))

@@ -129,6 +129,8 @@ public enum QualityWarning: String, Hashable, Sendable, CaseIterable {
   case lowScore = "low-mos"
   /// Nothing comes from the app, though it is neither on hold nor muted: told with the first whole second without a packet.
   case noSound = "no-audio"
+  /// What the app is sent was cut to what its link carries.
+  case thinLink = "thin-link"
 }
 
 /// How a call went: times, end and cost.

@@ -15,6 +15,7 @@ const ranks = Object.keys(states);
 const warnings = {
   "high-rtt": "over 400 ms there and back", "high-jitter": "jitter over 30 ms", "high-packet-loss": "over 3 % lost",
   "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
+  "thin-link": "your network is thin: the sound was cut to what it carries",
 };
 const retries = {
   never: "it would give the same answer", now: "yes, at once", later: "yes, later", nextTrunk: "yes, later", otherCodec: "with another codec",

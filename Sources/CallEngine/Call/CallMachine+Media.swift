@@ -19,6 +19,7 @@ extension CallMachine {
     case .soundAgain(let leg):
       self[leg].sound.hasCome = true
       soundAgain(leg)
+    case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
     case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
     case .closed: break
@@ -136,6 +137,15 @@ extension CallMachine {
     guard case .up(let up) = state, up.isEstablished, mustSend(leg) else { return }
     let isWhole = summary.establishedAt.map { context.clock.milliseconds - $0.milliseconds >= 1000 } ?? false
     if app.isHeard || isWhole { warn(.noSound, !app.isHeard, leg) }
+  }
+
+  private func linkChanged(_ leg: LegID, _ isThin: Bool) {
+    switch state {
+    case .reaching, .up:
+      note(isThin ? "\(leg) side's link is thin: less is sent" : "\(leg) side's link is wide again")
+      warn(.thinLink, isThin, leg)
+    case .preparing, .ending, .over: break
+    }
   }
 
   private func measured(_ leg: LegID, _ direction: CallQuality.Direction, _ roundTrip: Double?) {

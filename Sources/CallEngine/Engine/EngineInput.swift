@@ -151,6 +151,8 @@ public enum MediaNotice: Hashable, Sendable {
   case digit(LegID, Character, milliseconds: Int)
   case silence(LegID)
   case soundAgain(LegID)
+  /// What goes to a leg was cut, for its link carries no more; or is whole again.
+  case thinLink(LegID, Bool)
   /// Sound that came in from a leg, once a second; `roundTrip` in milliseconds.
   case quality(LegID, CallQuality.Direction, roundTrip: Double?)
   /// What was to be said or played to a leg is over.
@@ -162,7 +164,7 @@ public enum MediaNotice: Hashable, Sendable {
   var leg: LegID? {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
-      .soundAgain(let leg), .quality(let leg, _, _), .playEnded(let leg, _):
+      .soundAgain(let leg), .thinLink(let leg, _), .quality(let leg, _, _), .playEnded(let leg, _):
       leg
     case .closed: nil
     }

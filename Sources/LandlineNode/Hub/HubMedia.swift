@@ -231,6 +231,7 @@ final class HubMedia {
     case .digit(let leg, let digit): .digit(leg, digit.character, milliseconds: digit.milliseconds)
     case .silence(let leg): .silence(leg)
     case .soundAgain(let leg): .soundAgain(leg)
+    case .thinLink(let leg, let isThin): .thinLink(leg, isThin)
     case .statistics(let leg, let statistics):
       .quality(leg, direction(statistics.received), roundTrip: statistics.roundTrip)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)

@@ -265,7 +265,7 @@ final class HubTraces {
       entry.recorder.second(second)
       exporter?.send(
         second, startedAt: entry.recorder.startedAt, entry.ways[second.side] ?? HEPExporter.MediaWay(), of: call)
-    case .transport, .digit, .recorded, .recordingEnded, .bye, .closed: break
+    case .transport, .thinLink, .digit, .recorded, .recordingEnded, .bye, .closed: break
     }
   }
 

@@ -106,6 +106,11 @@ extension MediaBridge {
     for leg in legs {
       leg.packetsThisSecond = 0
       if leg.becameSilent(at: now) { events.append(.silence(leg.id)) }
+      let isLinkThin = flow(to: leg)?.isLinkThin ?? false
+      if isLinkThin != leg.isLinkThin {
+        leg.isLinkThin = isLinkThin
+        events.append(.thinLink(leg.id, isLinkThin))
+      }
       events.append(.statistics(leg.id, statistics(of: leg)))
     }
     tellRecorded(&events)

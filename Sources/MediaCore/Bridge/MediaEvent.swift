@@ -12,6 +12,8 @@ public enum MediaEvent: Hashable, Sendable {
   /// Nothing has come in for ``MediaLegConfiguration/silence``; told once until sound comes again.
   case silence(LegID)
   case soundAgain(LegID)
+  /// What goes to the peer was cut, for its link carries no more; or is whole again.
+  case thinLink(LegID, Bool)
   /// What the last second was like. Told once a second while the bridge is open.
   case statistics(LegID, MediaStatistics)
   /// The prompt that was asked for is over, by itself or by another command.

@@ -69,6 +69,9 @@ final class MediaFlow {
     encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
   }
 
+  /// What goes out was cut to what the peer's link carries.
+  var isLinkThin: Bool { encoder?.isLinkThin ?? false }
+
   /// What goes out holds copies of the packets before.
   var sendsCopies: Bool { encoder?.sendsCopies ?? false }
 

@@ -37,6 +37,8 @@ final class MediaLeg {
   /// Packets that had come in when statistics were last told.
   var packetsAtStatistics: UInt64 = 0
   private var isSilent = false
+  /// As it was told last: what goes out was cut to what the peer's link carries.
+  var isLinkThin = false
   /// When sound last came in, or could have begun to.
   private var lastSound: MonotonicInstant
   /// The codec that last came in.

@@ -118,6 +118,11 @@ public final class AudioEncoder {
     if case .opus(let encoder) = coder { encoder.sendsCopies } else { false }
   }
 
+  /// The peer's link carries less than a good voice needs: what is sent was cut. Only Opus can be.
+  package var isLinkThin: Bool {
+    if case .opus(let encoder) = coder { encoder.isLinkThin } else { false }
+  }
+
   /// `nil` for codecs that have only one way.
   public var mode: Mode? {
     if case .opus(let encoder) = coder { encoder.mode } else { nil }

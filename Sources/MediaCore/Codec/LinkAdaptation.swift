@@ -85,7 +85,9 @@ package struct LinkAdaptation: Sendable {
   /// What is to be sent now.
   package var step: Step { LinkAdaptation.steps[index] }
   /// Less is sent than the codec would like.
-  package var isThin: Bool { index > 0 }
+  package var isNarrowed: Bool { index > 0 }
+  /// So much less that it is heard.
+  package var isThin: Bool { index > LinkAdaptation.harmless }
 
   /// A report came. `lossRate`: 0 to 1, since the report before. `roundTrip`: milliseconds, `nil` where unknown.
   package mutating func report(lossRate: Double, roundTrip: Double?, at now: MonotonicInstant) {

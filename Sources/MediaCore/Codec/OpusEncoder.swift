@@ -50,7 +50,7 @@ package final class OpusEncoder {
 
   /// bit/s that the peer takes, and that its link carries.
   private var highestBitRate: Int {
-    min(settings.maximumAverageBitRate ?? .max, link.isThin ? link.step.bitRate : .max)
+    min(settings.maximumAverageBitRate ?? .max, link.isNarrowed ? link.step.bitRate : .max)
   }
 
   /// The economical way, unless the peer or its link takes fewer bits than it needs.
@@ -59,7 +59,7 @@ package final class OpusEncoder {
   }
 
   /// The least milliseconds of sound that a packet is to hold; `nil`: as few as was agreed on.
-  package var packetTime: Int? { link.isThin ? link.step.packetTime : nil }
+  package var packetTime: Int? { link.isNarrowed ? link.step.packetTime : nil }
 
   /// Bytes of the packet of the samples, which are 2.5, 5, 10 or 20 ms, or a multiple of 20 to 120 ms. 0: nothing to send, for the length is
   /// none of these, or the sound is a silence that the peer would rather not get.
@@ -92,6 +92,9 @@ package final class OpusEncoder {
     guard (mode, expectedLoss, link.step) != former else { return }
     _ = mode != former.0 ? begin() : configure()
   }
+
+  /// The peer's link carries less than a good voice needs.
+  package var isLinkThin: Bool { link.isThin }
 
   package var sendsCopies: Bool { settings.inBandFEC && expectedLoss > 0 }
 
