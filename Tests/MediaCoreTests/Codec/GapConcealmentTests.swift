@@ -1,5 +1,6 @@
 import MediaCore
 import SDPCore
+import SecureTransport
 import Testing
 
 @Suite struct GapConcealmentTests {
