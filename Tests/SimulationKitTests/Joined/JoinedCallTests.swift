@@ -91,7 +91,7 @@ struct JoinedCallTests {
       },
       {
         $0.secured = 5_000
-        $0.clear = 0.85
+        $0.clear = 0.83
       }),
     Case(
       "storm: 30 % lost in runs, unsteady, late, doubled, damaged",
