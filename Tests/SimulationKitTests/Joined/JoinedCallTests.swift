@@ -115,34 +115,17 @@ struct JoinedCallTests {
     1...3 as ClosedRange<UInt64>)
   func joined(_ test: Case, seed: UInt64) throws {
     let call = try JoinedCall(test.scene, seed: seed)
-    let start = call.now
-    call.trunk.speak(from: start.advanced(byMilliseconds: 7))
-    call.run(milliseconds: test.secured)
-    let securedAt = try #require(call.securedAt)
-    #expect(securedAt.milliseconds(since: start) <= test.secured)
-    #expect(!call.events.contains { if case .transport(_, .failed) = $0 { true } else { false } })
-
-    call.run(milliseconds: 2_000)
-    let fromApp = [1, 1, 2, 0, 11, 9, 10, 5]
-    let fromTrunk = [4, 15, 4, 4, 7]
-    #expect(call.app.phone.press(fromApp, at: call.now))
-    #expect(call.trunk.press(fromTrunk, at: call.now))
-    call.run(milliseconds: 6_000)
-    // Before they fall silent: what a telephone leaves out is heard as noise.
-    let clear = (
-      try Sound.clearness(call.app.phone.sounds(), call.trunk.frequency),
-      try Sound.clearness(call.trunk.sounds(), call.app.phone.frequency)
-    )
+    let clear = try talk(call, test)
+    #expect(clear.app >= test.clear && clear.trunk >= test.clear, "\(clear)")
     call.app.phone.speak(from: nil)
     call.trunk.speak(from: nil)
     call.run(milliseconds: 2_500)
 
     #expect(call.events.contains(.firstMedia(.near)) && call.events.contains(.firstMedia(.far)))
-    #expect(clear.0 >= test.clear && clear.1 >= test.clear, "\(clear)")
 
     let heard = [
-      (call.digits(.near), fromApp), (call.trunk.digits.map(\.code), fromApp), (call.digits(.far), fromTrunk),
-      (call.app.phone.digits.map(\.code), fromTrunk),
+      (call.digits(.near), Self.fromApp), (call.trunk.digits.map(\.code), Self.fromApp),
+      (call.digits(.far), Self.fromTrunk), (call.app.phone.digits.map(\.code), Self.fromTrunk),
     ]
     for (digits, pressed) in heard {
       // Whatever is lost, nothing is invented, doubled or out of order.
@@ -154,6 +137,36 @@ struct JoinedCallTests {
     let received = try #require(call.statistics(.near)).received
     #expect(received.recovered >= test.recovered, "\(received.recovered) of \(received.lost)")
     try release(call, test)
+  }
+
+  /// One seed of that case may fall below what the others reach; together they may not.
+  @Test func damagedAndLateSoundIsClearOnAverage() throws {
+    let test = try #require(Self.cases.first { $0.name.hasPrefix("5 % damaged") })
+    let clear = try (1...3).map { try talk(try JoinedCall(test.scene, seed: $0), test).app }
+    #expect(clear.reduce(0, +) / 3 >= 0.87, "\(clear)")
+  }
+
+  private static let fromApp = [1, 1, 2, 0, 11, 9, 10, 5]
+  private static let fromTrunk = [4, 15, 4, 4, 7]
+
+  /// Both sides sound their tones and press their keys.
+  /// - Returns: How clearly each hears the other, while both sound: what a silent telephone leaves out is heard as noise.
+  private func talk(_ call: JoinedCall, _ test: Case) throws -> (app: Double, trunk: Double) {
+    let start = call.now
+    call.trunk.speak(from: start.advanced(byMilliseconds: 7))
+    call.run(milliseconds: test.secured)
+    let securedAt = try #require(call.securedAt)
+    #expect(securedAt.milliseconds(since: start) <= test.secured)
+    #expect(!call.events.contains { if case .transport(_, .failed) = $0 { true } else { false } })
+
+    call.run(milliseconds: 2_000)
+    #expect(call.app.phone.press(Self.fromApp, at: call.now))
+    #expect(call.trunk.press(Self.fromTrunk, at: call.now))
+    call.run(milliseconds: 6_000)
+    return (
+      app: try Sound.clearness(call.app.phone.sounds(), call.trunk.frequency),
+      trunk: try Sound.clearness(call.trunk.sounds(), call.app.phone.frequency)
+    )
   }
 
   /// Whether the first can be had from the second by leaving some out.
