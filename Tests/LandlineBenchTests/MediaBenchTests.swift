@@ -26,6 +26,21 @@ import Testing
     #expect(throws: BenchProblem.self) { try MediaTrial(generator: "nothing", calls: 1) }
   }
 
+  @Test func aSecondThreadIsJudgedByRoundsThatLostNothing() throws {
+    func trial(_ microseconds: Int, received: Int = 1000) throws -> MediaTrial {
+      let said = "| gateway CPU/call-s \(microseconds) us | A tx 1000 rx 1000  B tx 1000 rx \(received) |"
+      return try MediaTrial(generator: said, calls: 1)
+    }
+    var scaling = MediaBenchReport.Scaling()
+    scaling.oneThread = try [trial(1000), trial(1000), trial(1000)]
+    scaling.twoThreads = try [trial(1250), trial(9000, received: 900), trial(1000)]
+    let factor = try #require(scaling.factor)
+    #expect(factor.lowest == 1.6)
+    #expect(factor.highest == 2)
+    scaling.twoThreads = try [trial(1250, received: 900)]
+    #expect(scaling.factor == nil)
+  }
+
   @Test func theFloorsFiguresAreRead() throws {
     let said = """
       calls   50 io mmsg   work relay     | CPU/call-s   602.2 us (user  120.3 sys  480.9) | 22.90 us/pkt | core used 11% \

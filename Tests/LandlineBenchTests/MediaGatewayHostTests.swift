@@ -22,6 +22,16 @@ import Testing
     #expect(host.answer("close") == "closed 0")
   }
 
+  @Test func threadsTakeCallsInTurn() throws {
+    let host = try MediaGatewayHost(threads: 2)
+    let opened = try JSONDecoder().decode(Opened.self, from: Data(host.answer("open relay 4 9000 9002").utf8))
+    #expect(Set(opened.ports).count == 8)
+    // The second thread has the upper half of the ports.
+    #expect(opened.ports.count { $0 >= 26_550 } == 4)
+    #expect(host.answer("close") == "closed 4")
+    #expect(throws: BenchProblem.self) { try MediaGatewayHost(threads: 0) }
+  }
+
   @Test func secureCallsSayWhatTheyProtectWith() throws {
     let host = try MediaGatewayHost()
     let opened = try JSONDecoder().decode(Opened.self, from: Data(host.answer("open reencrypt 2 9000 9002").utf8))

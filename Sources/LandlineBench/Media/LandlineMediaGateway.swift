@@ -1,6 +1,6 @@
 import Foundation
 
-/// Our media loop as a process of its own: this program again, with a line of text for each command and each answer.
+/// Our media loops as a process of their own: this program again, with a line of text for each command and each answer.
 final class LandlineMediaGateway: MediaGatewayUnderTest {
   private let program: PeerProgram
   private let commands: Int32
@@ -11,8 +11,10 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
   var processIdentifier: Int32 { program.identifier }
   private(set) var sendingKeys: (app: String?, trunk: String?) = (nil, nil)
 
-  /// - Parameter environment: for it beside what this process has.
-  init(environment: [String: String] = [:]) throws(BenchProblem) {
+  /// - Parameters:
+  ///   - threads: Media threads that share the calls.
+  ///   - environment: For it beside what this process has.
+  init(threads: Int = 1, environment: [String: String] = [:]) throws(BenchProblem) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw BenchProblem("no sockets can be made")
@@ -27,7 +29,8 @@ final class LandlineMediaGateway: MediaGatewayUnderTest {
     (commands, answers) = (ends[0], stream)
     do {
       program = try PeerProgram(
-        try ProcessFigures.ownExecutable(), ["bench", "media-gateway"], input: ends[1], output: ends[1],
+        try ProcessFigures.ownExecutable(), ["bench", "media-gateway", "--threads", "\(threads)"], input: ends[1],
+        output: ends[1],
         environment: environment)
     } catch {
       fclose(stream)

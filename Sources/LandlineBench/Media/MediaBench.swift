@@ -22,10 +22,12 @@ public enum MediaBench {
     case b5 = "B5"
     /// Memory of a call, relayed and transcoded.
     case b6 = "B6"
+    /// What two threads of ours carry, each with the calls of B1, beside one.
+    case b9 = "B9"
 
     var workload: MediaWorkload? {
       switch self {
-      case .b1: .transcode
+      case .b1, .b9: .transcode
       case .b1n: .transcodeNarrow
       case .b2, .b2d: .passThrough
       case .b2r: .reencrypt
@@ -67,7 +69,8 @@ public enum MediaBench {
     let folder = try BenchFolder(in: FileManager.default.temporaryDirectory.path)
     options.progress("building the measuring programs")
     let run = MediaBenchRun(options, tools: try MediaTools(sources: options.perfTools, folder: folder.path)) {
-      environment throws(BenchProblem) in try LandlineMediaGateway(environment: environment)
+      threads, environment throws(BenchProblem) in
+      try LandlineMediaGateway(threads: threads, environment: environment)
     }
     return try run.report()
   }

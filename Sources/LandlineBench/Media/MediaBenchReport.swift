@@ -44,6 +44,33 @@ public struct MediaBenchReport: BenchReport {
     var instructionsPerPacket: Double?
   }
 
+  /// What a second media thread adds.
+  package struct Scaling: Sendable, Encodable {
+    /// What two threads are to carry of what one does.
+    static let goal = 1.85
+
+    package var oneThread: [MediaTrial] = []
+    /// With twice the calls.
+    package var twoThreads: [MediaTrial] = []
+
+    package init() {}
+
+    /// Calls that two threads carry for each that one does, from the processor time of a call in the same round.
+    package var factor: Spread? {
+      guard let cost = Cost.ratios(twoThreads, oneThread) else { return nil }
+      return Spread([2 / cost.lowest, 2 / cost.median, 2 / cost.highest])
+    }
+
+    enum CodingKeys: CodingKey { case oneThread, twoThreads, factor }
+
+    package func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(oneThread, forKey: .oneThread)
+      try container.encode(twoThreads, forKey: .twoThreads)
+      try container.encodeIfPresent(factor, forKey: .factor)
+    }
+  }
+
   struct Delay: Sendable, Encodable {
     var landline: [MediaTrial] = []
     var anchor: [MediaTrial] = []
@@ -71,17 +98,19 @@ public struct MediaBenchReport: BenchReport {
   }
 
   var costs: [Cost] = []
+  var scaling: Scaling?
   var delay: Delay?
   var memory: [Memory] = []
   var growth: Growth?
   /// What was left out and why, a line each.
   public var notes: [String] = []
 
-  /// Processor time, delay and memory, each where it was measured, then the notes.
+  /// Processor time, threads, delay and memory, each where it was measured, then the notes.
   public var table: String {
     var parts: [String] = []
     if !costs.isEmpty { parts.append(costTable) }
     for cost in costs { parts += lines(of: cost) }
+    if let scaling { parts += table(of: scaling) }
     if let delay { parts.append(table(of: delay)) }
     if !memory.isEmpty { parts.append(memoryTable) }
     if let growth {
@@ -145,6 +174,26 @@ public struct MediaBenchReport: BenchReport {
     return
       "PESQ \(number(direction.pesq)) of what went in (\(number(direction.original)) of the original, codecs alone "
       + "\(number(direction.codecOnly))), \(direction.received) of \(direction.sent) packets"
+  }
+
+  private func table(of scaling: Scaling) -> [String] {
+    var table = BenchTable([
+      "B9 CPU us of a call-second", "calls", "median [lowest-highest]", "worst loss %", "counted",
+    ])
+    for (name, trials) in [("one media thread", scaling.oneThread), ("two media threads", scaling.twoThreads)] {
+      guard let first = trials.first else { continue }
+      table.append([
+        name, "\(first.calls)", Spread(trials.map(\.cpuMicrosecondsPerCallSecond)).text(decimals: 0),
+        BenchTable.number((trials.map(\.loss).max() ?? 0) * 100, decimals: 3),
+        "\(trials.count(where: \.isCounted)) of \(trials.count)",
+      ])
+    }
+    let verdict =
+      scaling.factor.map {
+        "two threads carry \($0.text(decimals: 2)) times the calls of one (goal \(Scaling.goal): "
+          + "\($0.median >= Scaling.goal ? "met" : "missed"))"
+      } ?? "every round lost packets: nothing is known of two threads"
+    return [table.text, "B9: " + verdict]
   }
 
   private func table(of delay: Delay) -> String {

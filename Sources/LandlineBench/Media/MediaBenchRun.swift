@@ -10,17 +10,19 @@ final class MediaBenchRun {
   private let options: MediaBench.Options
   private let tools: MediaTools
   private let probe = ProbeCall.Program()
-  private let start: (_ environment: [String: String]) throws(BenchProblem) -> any MediaGatewayUnderTest
+  private let startGateway:
+    (_ threads: Int, _ environment: [String: String]) throws(BenchProblem) -> any MediaGatewayUnderTest
   private var found = MediaBenchReport()
 
-  /// - Parameter start: starts the gateway under test with variables of its own.
+  /// - Parameter startGateway: starts the gateway under test with so many media threads and variables of its own.
   init(
     _ options: MediaBench.Options, tools: MediaTools,
-    start: @escaping (_ environment: [String: String]) throws(BenchProblem) -> any MediaGatewayUnderTest
+    startGateway:
+      @escaping (_ threads: Int, _ environment: [String: String]) throws(BenchProblem) -> any MediaGatewayUnderTest
   ) {
     self.options = options
     self.tools = tools
-    self.start = start
+    self.startGateway = startGateway
   }
 
   func report() throws -> MediaBenchReport {
@@ -33,10 +35,17 @@ final class MediaBenchRun {
       case .b2d: try measureHandshaken()
       case .b5: try measureDelay()
       case .b6: try measureMemory()
+      case .b9: try measureThreads()
       default: if let workload = row.workload { try measureCost(row, workload) }
       }
     }
     return found
+  }
+
+  private func start(
+    threads: Int = 1, environment: [String: String] = [:]
+  ) throws(BenchProblem) -> any MediaGatewayUnderTest {
+    try startGateway(threads, environment)
   }
 
   private func anchor() throws(BenchProblem) -> RTPEngineGateway? {
@@ -46,7 +55,7 @@ final class MediaBenchRun {
   // Cost
 
   private func measureCost(_ row: MediaBench.Row, _ workload: MediaWorkload) throws {
-    let (ours, other) = (try start([:]), try anchor())
+    let (ours, other) = (try start(), try anchor())
     let load = try MediaLoad(workload, seconds: options.seconds, tools: tools)
     let (ourCalls, anchorCalls) = (options.ourCalls(workload), options.anchorCalls(workload))
     options.progress("\(row.rawValue): warming up")
@@ -89,7 +98,7 @@ final class MediaBenchRun {
     let counter = try tools.allocationCounter.map { library throws(BenchProblem) in
       try AllocationCounter(library: library, folder: tools.folder)
     }
-    let gateway = try start(counter?.environment ?? [:])
+    let gateway = try start(environment: counter?.environment ?? [:])
     let seconds = 4.0
     let load = try MediaLoad(workload, seconds: seconds + 2, tools: tools)
     let ports = try gateway.setUp(workload, calls: calls, app: load.app, trunk: load.trunk)
@@ -126,7 +135,7 @@ final class MediaBenchRun {
 
   /// Pass-through in the shape of real calls.
   private func measureHandshaken() throws {
-    let (ours, other) = (try start([:]), try anchor())
+    let (ours, other) = (try start(), try anchor())
     let calls = options.ourCalls(.passThrough)
     var cost = MediaBenchReport.Cost(row: .b2d)
     for round in 1...options.rounds {
@@ -137,10 +146,31 @@ final class MediaBenchRun {
     found.costs.append(cost)
   }
 
+  // Threads
+
+  /// One thread and two with twice the calls, in turns. What threads wait for each other, or fetch from each other's
+  /// caches, makes the calls of two dearer.
+  private func measureThreads() throws {
+    let (one, two) = (try start(), try start(threads: 2))
+    let load = try MediaLoad(.transcode, seconds: options.seconds, tools: tools)
+    let calls = options.ourCalls(.transcode)
+    options.progress("B9: warming up")
+    let warmUp = try MediaLoad(.transcode, seconds: Self.warmUpSeconds, tools: tools)
+    _ = try warmUp.measure(one, calls: calls, attempts: 1)
+    _ = try warmUp.measure(two, calls: 2 * calls, attempts: 1)
+    var scaling = MediaBenchReport.Scaling()
+    for round in 1...options.rounds {
+      options.progress("B9: round \(round) of \(options.rounds)")
+      scaling.oneThread.append(try load.measure(one, calls: calls))
+      scaling.twoThreads.append(try load.measure(two, calls: 2 * calls))
+    }
+    found.scaling = scaling
+  }
+
   // Delay
 
   private func measureDelay() throws {
-    let (ours, other) = (try start([:]), try anchor())
+    let (ours, other) = (try start(), try anchor())
     let load = try MediaLoad(.relay, seconds: options.seconds, tools: tools)
     let calls = options.ourCalls(.relay)
     var delay = MediaBenchReport.Delay()
@@ -170,7 +200,7 @@ final class MediaBenchRun {
       let anchorFew = workload.isTranscoded ? min(few, 10) : few
       found.memory.append(
         MediaBenchReport.Memory(
-          workload: workload, landline: try slope(try start([:]), workload, few, many),
+          workload: workload, landline: try slope(try start(), workload, few, many),
           anchor: try anchor().map { try slope($0, workload, anchorFew, anchorFew * 5) }))
     }
     options.progress("B6: what finished calls leave")
@@ -197,7 +227,7 @@ final class MediaBenchRun {
 
   /// What calls leave behind that are over.
   private func growth() throws(BenchProblem) -> MediaBenchReport.Growth {
-    let gateway = try start([:])
+    let gateway = try start()
     let (batch, rounds) = (100, 100)
     let load = try MediaLoad(.transcode, seconds: 1, tools: tools)
     func calls() throws(BenchProblem) {

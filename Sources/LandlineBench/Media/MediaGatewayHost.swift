@@ -6,7 +6,7 @@ import SDPCore
 import SecureTransport
 import Synchronization
 
-/// The process under test of ``MediaBench``: the media loop of the product with bridges between ports of 127.0.0.1, and
+/// The process under test of ``MediaBench``: the media loops of the product with bridges between ports of 127.0.0.1, and
 /// nothing of signalling.
 ///
 /// Commands are lines: `open WORKLOAD CALLS APP TRUNK`, `call TRUNK OFFER` with the offer of an app that shakes hands in
@@ -14,36 +14,52 @@ import Synchronization
 public final class MediaGatewayHost {
   private static let ports: ClosedRange<UInt16> = 20_400...32_699
   private static let mostCalls = 2_000
+  private static let mostThreads = 16
   private static let answerSeconds = 30
 
-  private let loop: MediaLoop
+  /// Calls go to each in turn.
+  private let loops: [MediaLoop]
   private let ended = Ended()
   private let certificate: DTLSCertificate
   private var next: UInt64 = 0
   private var open: [MediaBridge.Identifier] = []
+
+  /// The loop that carries a call.
+  private func loop(of identifier: MediaBridge.Identifier) -> MediaLoop {
+    loops[Int(truncatingIfNeeded: identifier.rawValue) % loops.count]
+  }
 
   /// Bridges that have ended.
   private final class Ended: Sendable {
     let count = Mutex(0)
   }
 
-  /// Starts a media loop on 127.0.0.1, ports 20400 to 32699 and one for apps that shake hands; a port that was used can be
-  /// used again at once.
-  public init() throws {
-    var configuration = MediaLoopConfiguration(
-      app: [.init(bind: .ipv4(0x7F00_0001), port: 0)], trunk: [.init(bind: .ipv4(0x7F00_0001), ports: Self.ports)])
-    configuration.quarantineMilliseconds = 0
+  /// Starts media loops on 127.0.0.1, which share the ports 20400 to 32699 out among them; each has one more for apps that
+  /// shake hands. A port that was used can be used again at once.
+  ///
+  /// - Parameter threads: Loops, each with a thread of its own, 1 to 16.
+  public init(threads: Int = 1) throws {
+    guard (1...Self.mostThreads).contains(threads) else { throw BenchProblem("1 to \(Self.mostThreads) threads") }
     certificate = try DTLSCertificate()
     let ended = ended
-    loop = try MediaLoop.start(configuration) { events in
-      let closed = events.count { $0.event == .closed }
-      if closed > 0 { ended.count.withLock { $0 += closed } }
+    let share = UInt16(Self.ports.count / threads) & ~1
+    loops = try (0..<UInt16(threads)).map { thread in
+      let first = Self.ports.lowerBound + thread * share
+      var configuration = MediaLoopConfiguration(
+        app: [.init(bind: .ipv4(0x7F00_0001), port: 0)],
+        trunk: [.init(bind: .ipv4(0x7F00_0001), ports: first...(first + share - 1))])
+      configuration.quarantineMilliseconds = 0
+      return try MediaLoop.start(configuration) { events in
+        let closed = events.count { $0.event == .closed }
+        if closed > 0 { ended.count.withLock { $0 += closed } }
+      }
     }
   }
 
   /// Serves standard input until it ends.
-  public static func run() throws {
-    let host = try MediaGatewayHost()
+  /// - Parameter threads: Loops, each with a thread of its own, 1 to 16.
+  public static func run(threads: Int) throws {
+    let host = try MediaGatewayHost(threads: threads)
     let output = FileHandle.standardOutput
     try output.write(contentsOf: Data("ready\n".utf8))
     while let line = readLine() { try output.write(contentsOf: Data((host.answer(line) + "\n").utf8)) }
@@ -85,6 +101,7 @@ public final class MediaGatewayHost {
     for _ in 0..<calls {
       next += 1
       let identifier = MediaBridge.Identifier(rawValue: next)
+      let loop = loop(of: identifier)
       let ports = (app: try reserve(identifier, .near), trunk: try reserve(identifier, .far))
       open.append(identifier)
       var plans: [(LegID, MediaPlan)] = []
@@ -108,9 +125,10 @@ public final class MediaGatewayHost {
 
   /// A call in the shape of real ones: the app shakes hands at the port that all apps share.
   private func call(_ offer: SessionDescription, trunk: UInt16) throws -> AnsweredCall {
-    guard let app = loop.appPorts.first else { throw BenchProblem("the loop has no port for apps") }
     next += 1
     let identifier = MediaBridge.Identifier(rawValue: next)
+    let loop = loop(of: identifier)
+    guard let app = loop.appPorts.first else { throw BenchProblem("the loop has no port for apps") }
     let ports = try reserve(identifier, .far)
     open.append(identifier)
     var random = SystemRandomNumberGenerator()
@@ -161,13 +179,13 @@ public final class MediaGatewayHost {
   }
 
   private func reserve(_ identifier: MediaBridge.Identifier, _ side: LegID) throws -> TrunkPorts {
-    try wait("ports") { reply in loop.reserveTrunkPorts(for: identifier, side, reply: reply) }
+    try wait("ports") { reply in loop(of: identifier).reserveTrunkPorts(for: identifier, side, reply: reply) }
   }
 
   /// - Returns: how many calls have ended.
   private func closeAll() throws -> Int {
     let before = ended.count.withLock { $0 }
-    for identifier in open { loop.close(identifier) }
+    for identifier in open { loop(of: identifier).close(identifier) }
     let limit = ProcessClock.monotonicSeconds() + Double(Self.answerSeconds)
     while ended.count.withLock({ $0 }) < before + open.count {
       guard ProcessClock.monotonicSeconds() < limit else { throw BenchProblem("calls do not end") }

@@ -140,7 +140,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Times that ours, rtpengine and the bare gateway take turns.")
     var rounds = 3
 
-    @Option(help: "Rows to measure, with commas between: B1, B1n, B2, B2d, B2r, B5, B6.")
+    @Option(help: "Rows to measure, with commas between: B1, B1n, B2, B2d, B2r, B5, B6, B9.")
     var only: String?
 
     @Flag(help: "One JSON object.")
@@ -360,7 +360,10 @@ struct BenchCommand: AsyncParsableCommand {
       commandName: "media-gateway", abstract: "Bridges between ports of loopback, told by lines of text.",
       shouldDisplay: false)
 
-    func run() throws { try MediaGatewayHost.run() }
+    @Option(help: "Media threads that share the calls.")
+    var threads = 1
+
+    func run() throws { try MediaGatewayHost.run(threads: threads) }
   }
 
   private static func show<Report: BenchReport>(
