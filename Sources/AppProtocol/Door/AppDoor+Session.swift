@@ -99,6 +99,11 @@ extension AppDoor {
         return
       }
     }
+    if case .listen(let isOn) = request {
+      answer(id, .done(number), now, &effects)
+      effects.append(.listening(id, isOn))
+      return
+    }
     session.pending += 1
     effects.append(.request(id, number, request))
   }

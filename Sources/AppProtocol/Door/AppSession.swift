@@ -44,6 +44,7 @@ final class AppSession {
   /// What happened to the session's calls and requests.
   func updateCalls(after event: AppEvent) {
     switch event {
+    case .incoming(let call, _): calls.insert(call)
     case .placed(_, let call, _):
       pending = max(pending - 1, 0)
       calls.insert(call)
@@ -91,7 +92,7 @@ extension AppEvent {
   var isMinor: Bool {
     switch self {
     case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality: true
-    case .placed, .done, .answered, .refused, .accepted, .established, .price, .creditEnds, .held, .offered, .ended:
+    case .placed, .done, .answered, .refused, .incoming, .accepted, .established, .price, .creditEnds, .held, .offered, .ended:
       false
     }
   }

@@ -44,6 +44,7 @@ extension CallMachine {
     let failure = failure.map(described)
     if case .up = state { flagMissingSound() }
     for trunk in trunks { trunk.hangUp(reasons, context) }
+    leaveRing(cause, failure)
     leaveApps()
     order(.close)
     let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
@@ -69,7 +70,7 @@ extension CallMachine {
 
   /// Stops the sound both ways at this instant.
   func silence() {
-    for leg in legs { order(.mute(leg.id, true)) }
+    for leg in legs where leg.ring == nil { order(.mute(media(of: leg.id), true)) }
   }
 
   /// Tells the cost when it is known, and keeps the record when nothing more can come.
@@ -101,12 +102,10 @@ extension CallMachine {
   /// What an app hears that was called: nothing of what the call costs others, nor of why their credit ended it.
   private static func summary(_ summary: CallSummary, for leg: Leg) -> CallSummary {
     let failure = summary.failure.flatMap { $0.refusal == nil ? $0 : nil }
-    // To the one that rang, nobody who answered is a time that is over.
-    let isUnanswered = summary.cause == .noAnswer && leg.answeredAt == nil
     return CallSummary(
       startedAt: summary.startedAt, progressedAt: summary.progressedAt, rungAt: summary.rungAt,
       answeredAt: summary.answeredAt, establishedAt: summary.establishedAt, endedAt: summary.endedAt,
-      cause: isUnanswered ? .timeout : summary.cause, failure: failure,
+      cause: summary.cause, failure: failure,
       durationMilliseconds: summary.durationMilliseconds, currency: summary.currency)
   }
 
@@ -148,7 +147,7 @@ extension CallMachine {
           reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
       }
       if let until = reaching.promptUntil, until <= context.now { promptOutcome() }
-      if let until = reaching.ringUntil, until <= context.now { ringIsOver() }
+      if let until = reaching.ring?.until, until <= context.now { ringIsOver() }
     case .up(let up):
       if advanceMoney() || advanceDeadMedia() { return }
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {

@@ -6,7 +6,8 @@ import SDPCore
 
 extension CallMachine {
   func noticed(_ notice: MediaNotice) {
-    if let leg = notice.leg, !has(leg) { return note("media of a leg that the call has not: \(leg)") }
+    if let leg = notice.leg, let ring = self[.far].ring, ring[leg] != nil { return ringing(leg, notices: notice) }
+    guard let notice = ofLeg(notice) else { return }
     switch notice {
     case .secured(let leg): ready(leg)
     case .firstMedia(let leg):
@@ -23,6 +24,28 @@ extension CallMachine {
     case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
     case .closed: break
+    }
+  }
+
+  /// A notice by the leg that its media belong to; `nil` for those of a device that has left the call.
+  private func ofLeg(_ notice: MediaNotice) -> MediaNotice? {
+    guard let leg = notice.leg, leg != .near else { return notice }
+    return leg == calledMedia ? notice.about(.far) : nil
+  }
+
+  /// Media of a device that rings: what is known of them counts when somebody accepts there.
+  private func ringing(_ leg: LegID, notices notice: MediaNotice) {
+    switch notice {
+    case .secured: self[.far].ring?[leg]?.sound.isReady = true
+    case .firstMedia, .soundAgain:
+      self[.far].ring?[leg]?.sound.isReady = true
+      self[.far].ring?[leg]?.sound.hasCome = true
+      self[.far].ring?[leg]?.sound.lastSound = nil
+    case .failed: self[.far].ring?[leg]?.sound.isReady = false
+    case .silence:
+      self[.far].ring?[leg]?.sound.lastSound = context.now.advanced(
+        byMilliseconds: -context.limits.silenceMilliseconds)
+    case .digit, .thinLink, .quality, .playEnded, .closed: break
     }
   }
 

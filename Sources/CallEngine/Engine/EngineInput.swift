@@ -11,6 +11,10 @@ public import SIPCore
 public enum EngineInput: Sendable {
   /// An app asks something.
   indirect case request(SessionID, RequestNumber, AppRequest, AppCaller)
+  /// An app calls a user of its application.
+  indirect case callUser(SessionID, RequestNumber, PlaceCall, AppCaller, CalledUser)
+  /// A device has begun to listen: calls for its user that ring now ring here too.
+  indirect case deviceListens(CalledDevice)
   /// The connection of a session is lost; its calls go on until it is resumed or ends.
   case sessionAbsent(SessionID)
   case sessionResumed(SessionID)
@@ -48,12 +52,15 @@ public struct AppCaller: Sendable {
   public var payer: Payer
   /// Numbers the application may show; the first is shown when the app names none.
   public var callerNumbers: [E164Number]
+  /// What the device calls itself, for users that it calls; empty for none.
+  public var name: String
 
   /// Without caller numbers its calls name no caller.
-  public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = []) {
+  public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = [], name: String = "") {
     self.identity = identity
     self.payer = payer
     self.callerNumbers = callerNumbers
+    self.name = name
   }
 }
 
@@ -159,6 +166,22 @@ public enum MediaNotice: Hashable, Sendable {
   case playEnded(LegID, finished: Bool)
   /// All is released.
   case closed
+
+  /// The same of another leg.
+  func about(_ leg: LegID) -> MediaNotice {
+    switch self {
+    case .secured: .secured(leg)
+    case .failed(_, let reason): .failed(leg, reason)
+    case .firstMedia: .firstMedia(leg)
+    case .digit(_, let digit, let milliseconds): .digit(leg, digit, milliseconds: milliseconds)
+    case .silence: .silence(leg)
+    case .soundAgain: .soundAgain(leg)
+    case .thinLink(_, let isThin): .thinLink(leg, isThin)
+    case .quality(_, let direction, let roundTrip): .quality(leg, direction, roundTrip: roundTrip)
+    case .playEnded(_, let finished): .playEnded(leg, finished: finished)
+    case .closed: .closed
+    }
+  }
 
   /// Which leg it is about; `nil` for the end of all.
   var leg: LegID? {

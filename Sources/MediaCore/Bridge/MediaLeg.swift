@@ -10,6 +10,8 @@ final class MediaLeg {
   }
 
   let id: LegID
+  /// It shakes hands, and neither hears nor is heard: a device that rings.
+  var isApart: Bool
   let configuration: MediaLegConfiguration
   let transport: LegTransport
   let workspace: MediaWorkspace
@@ -56,9 +58,11 @@ final class MediaLeg {
   let control: RTCPSession
 
   init(
-    _ id: LegID, _ configuration: MediaLegConfiguration, workspace: MediaWorkspace, at now: MonotonicInstant
+    _ id: LegID, _ configuration: MediaLegConfiguration, isApart: Bool = false, workspace: MediaWorkspace,
+    at now: MonotonicInstant
   ) {
     self.id = id
+    self.isApart = isApart
     self.configuration = configuration
     self.workspace = workspace
     var hasFeedback = true
