@@ -218,7 +218,8 @@ extension AppMessageCoder {
       return .event(.refused(number, failure), sequence: sequence)
     case .draining: return .draining
     case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
-    case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit, .digit, .held,
+    case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit,
+      .digit, .held,
       .offer, .quality, .warning, .ended:
       return try event(type, reader).map { .event($0, sequence: try? reader.sequence()) }
     }

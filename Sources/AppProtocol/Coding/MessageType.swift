@@ -6,7 +6,8 @@ enum ClientMessageType: String, CaseIterable {
 /// The `type` of a message of the gateway.
 enum ServerMessageType: String, CaseIterable {
   case registered, resumed, placed, done, answer, error
-  case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning, ended
+  case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning,
+    ended
   case pong, draining, closing
 }
 

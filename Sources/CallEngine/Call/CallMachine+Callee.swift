@@ -17,8 +17,7 @@ extension CallMachine {
   /// A device that began to listen while others ring.
   func deviceListens(_ device: CalledDevice) {
     guard var ring = self[.far].ring, let user = self[.far].terms?.user, user.user == device.identity.user,
-      user.application == device.identity.application, caller?.identity.device != device.identity.device,
-      !ring.sessions.contains(device.session)
+      user.application == device.identity.application, !ring.sessions.contains(device.session), !isCaller(device)
     else { return }
     switch state {
     case .preparing, .reaching:
@@ -32,6 +31,13 @@ extension CallMachine {
       inviteWaiting()
     case .up, .ending, .over: break
     }
+  }
+
+  /// Whether it is the very device that calls.
+  private func isCaller(_ device: CalledDevice) -> Bool {
+    guard let caller = caller?.identity else { return false }
+    return caller.application == device.identity.application && caller.user == device.identity.user
+      && caller.device == device.identity.device
   }
 
   /// Tells those that were not told yet, once it is their turn.

@@ -220,7 +220,8 @@ final class HubTraces {
       line(call, "credit", seconds.map { "ends in \($0) s" } ?? "is enough again", isFromApp: false, session, at)
     case .digit(let call, _, let milliseconds):
       line(call, "digit", "a key, \(milliseconds) ms", isFromApp: false, session, at)
-    case .held(let call, let isHeld): line(call, "held", isHeld ? "on hold" : "taken back", isFromApp: false, session, at)
+    case .held(let call, let isHeld):
+      line(call, "held", isHeld ? "on hold" : "taken back", isFromApp: false, session, at)
     case .offered(let call, let description): line(call, "offer", "", description, isFromApp: false, session, at)
     case .quality: break
     case .warning(let call, let warning, let isRaised):
@@ -234,7 +235,8 @@ final class HubTraces {
   /// The request that a call came of has its id now.
   private func asked(_ number: RequestNumber, _ session: SessionID, _ call: CallID) {
     guard let asked = requests.removeValue(forKey: Request(session: session, number: number)) else { return }
-    line(call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, session,
+    line(
+      call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, session,
       asked.at)
   }
 

@@ -81,7 +81,8 @@ public final class MediaBridge {
     for leg in legs where leg !== joining && !leg.isApart {
       leg.echo = nil
       for flow in [
-        MediaFlow(from: leg, to: joining, workspace: workspace), MediaFlow(from: joining, to: leg, workspace: workspace),
+        MediaFlow(from: leg, to: joining, workspace: workspace),
+        MediaFlow(from: joining, to: leg, workspace: workspace),
       ] {
         if let recorder { flow.record(recorder) }
         flows.append(flow)

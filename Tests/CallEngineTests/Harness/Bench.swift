@@ -89,7 +89,8 @@ final class Bench {
       let (call, needs) = pendingMedia.removeFirst()
       var legs: [LegID: LocalMedia] = [:]
       for (leg, port) in needs.legs {
-        legs[leg] = port == .app || port == .devices ? Scene.appMedia() : Scene.trunkMedia(port: leg == .near ? 31_000 : 30_000)
+        legs[leg] =
+          port == .app || port == .devices ? Scene.appMedia() : Scene.trunkMedia(port: leg == .near ? 31_000 : 30_000)
       }
       feed(.prepared(call, .success(PreparedMedia(legs))))
     }
