@@ -234,9 +234,9 @@ final class NodeStage {
 
   /// Answers what the last call asks for, up to its hold.
   func answerMedia() throws {
-    let call = try #require(
-      effects.lazy.compactMap { effect -> CallID? in
-        if case .prepare(let call, _) = effect { call } else { nil }
+    let (call, needs) = try #require(
+      effects.lazy.compactMap { effect -> (CallID, MediaNeeds)? in
+        if case .prepare(let call, let needs) = effect { (call, needs) } else { nil }
       }.last)
     let near = LocalMedia(
       host: .ipv4(0xC000_0201), port: 40_000,
@@ -245,7 +245,7 @@ final class NodeStage {
     let far = LocalMedia(
       host: .ipv4(0xC000_0201), port: 30_000, rtcpPort: 30_001,
       keyMaterial: Array(repeating: 7, count: LocalMedia.keyMaterialLength))
-    feed(.prepared(call, .success(PreparedMedia([.near: near, .far: far]))))
+    feed(.prepared(call, .success(PreparedMedia(needs.legs.mapValues { $0 == .trunk ? far : near }))))
   }
 
   static func granted() -> Result<LedgerReceipt, LedgerUnavailable> {

@@ -223,6 +223,7 @@ extension CallMachine {
       }
     for device in devices {
       tellEnd(device, told, by: declinedBy, told == .error ? failure.flatMap { $0.refusal == nil ? $0 : nil } : nil)
+      list(device.app.session, isMember: false)
     }
   }
 
@@ -244,9 +245,9 @@ extension CallMachine {
   func ringingSessionEnded(_ session: SessionID) {
     switch state {
     case .preparing, .reaching:
-      if let leg = self[.far].ring?.leg(of: session), let device = self[.far].ring?.remove(leg) {
+      if let leg = self[.far].ring?.leg(of: session), let device = self[.far].ring?[leg] {
         note("\(device.name) is gone")
-        if device.hasMedia { order(.detach(leg)) }
+        leaveRing(leg, .error, failure: CallFailure(.networkLost, leg: .app))
       }
       self[.far].ring?.forget(session)
       list(session, isMember: false)

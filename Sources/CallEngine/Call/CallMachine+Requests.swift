@@ -10,9 +10,12 @@ extension CallMachine {
   func requested(_ number: RequestNumber, _ request: AppRequest, by session: SessionID) {
     guard let leg = leg(of: session) else {
       if let leg = self[.far].ring?.leg(of: session) { return ringing(leg, requests: request, number, session) }
-      // A device that is to ring and was not told yet, or whose ring is over.
-      if case .hangUp = request { return reply(.done(number), to: session) }
-      return refuseLate(number, session)
+      // A device that is to ring and was not told yet, or that rings no longer.
+      switch request {
+      case .hangUp, .decline: return reply(.done(number), to: session)
+      case .alert, .accept: return reply(.refused(number, CallMachine.tooLate(id)), to: session)
+      default: return refuseLate(number, session)
+      }
     }
     switch request {
     case .call, .listen: reply(.refused(number, CallFailure(.internal, leg: .app)), to: session)
@@ -48,6 +51,9 @@ extension CallMachine {
         kind: "call id", rule: "call.unknown", offset: nil, problem: "no call of this session with that id is up",
         accepted: "the id of a call that was placed and has not ended"))
   }
+
+  /// What a device hears that answers a call which rings no longer.
+  static func tooLate(_ id: CallID) -> CallFailure { CallFailure(.tooLate, leg: .app, correlationID: id.text) }
 
   private func hungUp(_ leg: LegID) {
     switch state {

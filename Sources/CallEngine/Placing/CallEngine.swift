@@ -209,7 +209,7 @@ public final class CallEngine {
       // It crossed the end of its call, and has what it wants.
       case .hangUp, .decline: context.emit(.app(session, .done(number)))
       case .accept, .alert:
-        context.emit(.app(session, .refused(number, CallFailure(.tooLate, leg: .app, correlationID: id.text))))
+        context.emit(.app(session, .refused(number, CallMachine.tooLate(id))))
       default: context.emit(.app(session, .refused(number, CallMachine.unknownCall(id))))
       }
       return

@@ -107,7 +107,7 @@ struct Invariants {
       lives[call, default: Life()].placed += 1
       lives[call]?.caller = session
     case .incoming(let call, _):
-      check(call, lives[call]?.ended.isEmpty ?? true, "invited after its end")
+      check(call, lives[call]?.ended[session] == nil, "invited after its end")
       lives[call, default: Life()].invited[session, default: 0] += 1
     case .done(let number), .refused(let number, _), .answered(let number, _, _):
       replies[reply(number), default: 0] += 1
