@@ -19,6 +19,10 @@ extension CallMachine {
     case .soundAgain(let leg):
       self[leg].sound.hasCome = true
       soundAgain(leg)
+    case .wayLost(let leg, let milliseconds):
+      wayLost(leg, lastPacket: context.now.advanced(byMilliseconds: -milliseconds))
+    case .wayBack(let leg): wayBack(leg)
+    case .moved(let leg): moved(leg)
     case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
     case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
@@ -83,6 +87,35 @@ extension CallMachine {
       guard self[leg].sound.lastSound != nil else { return }
       self[leg].sound.lastSound = nil
       warn(.noSound, false, leg)
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func wayLost(_ leg: LegID, lastPacket: MonotonicInstant) {
+    switch state {
+    case .reaching, .up:
+      guard self[leg].app != nil, self[leg].sound.lostWay == nil else { return }
+      self[leg].sound.lostWay = Leg.LostWay(lastPacket: lastPacket, noticedAt: context.now)
+      addToStory(.wayLost(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func wayBack(_ leg: LegID) {
+    switch state {
+    case .reaching, .up:
+      guard self[leg].sound.lostWay != nil else { return }
+      self[leg].sound.lostWay = nil
+      // If sound stays away from here on, that is told anew.
+      self[leg].sound.lastSound = nil
+      addToStory(.wayBack(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func moved(_ leg: LegID) {
+    switch state {
+    case .reaching, .up: addToStory(.moved(leg))
     case .preparing, .ending, .over: break
     }
   }

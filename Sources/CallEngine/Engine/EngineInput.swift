@@ -151,6 +151,12 @@ public enum MediaNotice: Hashable, Sendable {
   case digit(LegID, Character, milliseconds: Int)
   case silence(LegID)
   case soundAgain(LegID)
+  /// Nothing can come from an app any more, nor go to it; for so long nothing had come at all, muted or not.
+  case wayLost(LegID, milliseconds: Int64)
+  /// Media can go both ways again between the app and the gateway.
+  case wayBack(LegID)
+  /// Packets of the leg come from another address, which is proved, and go there.
+  case moved(LegID)
   /// What goes to a leg was cut, for its link carries no more; or is whole again.
   case thinLink(LegID, Bool)
   /// Sound that came in from a leg, once a second; `roundTrip` in milliseconds.
@@ -164,7 +170,8 @@ public enum MediaNotice: Hashable, Sendable {
   var leg: LegID? {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
-      .soundAgain(let leg), .thinLink(let leg, _), .quality(let leg, _, _), .playEnded(let leg, _):
+      .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
+      .quality(let leg, _, _), .playEnded(let leg, _):
       leg
     case .closed: nil
     }
