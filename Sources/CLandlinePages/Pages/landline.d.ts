@@ -28,6 +28,7 @@ export declare const LIMITS: Readonly<{
   longestWait: number;
   hangUp: number;
   report: number;
+  uplink: number;
   iceGrace: number;
   iceRestart: number;
   mediaPath: number;
