@@ -398,7 +398,7 @@ struct SignallingTests {
     bench.request(.mute(call, true))
     bench.feed(.media(call, .silence(.near)))
     bench.feed(.media(call, .wayLost(.near, milliseconds: 0)))
-    bench.pass(seconds: 15)
+    bench.pass(seconds: 20)
     let failure = try #require(bench.summary(of: call)?.failure)
     #expect(failure.leg == .trunk && failure.phrase == "nothing comes from the calling side, nor from the called side")
     let story = bench.records.last { $0.call.id == call }?.story.compactMap(\.event) ?? []

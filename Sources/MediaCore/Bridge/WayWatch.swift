@@ -16,9 +16,9 @@ struct WayWatch {
 
   /// A packet that authenticates came.
   /// - Returns: Whether the way is back with it; `isReady`: media can go both ways.
-  mutating func heard(at now: MonotonicInstant, isReady: Bool) -> Bool {
+  mutating func heard(at now: MonotonicInstant, isReady: @autoclosure () -> Bool) -> Bool {
     lastPacket = now
-    guard state != .open, isReady else { return false }
+    guard state != .open, isReady() else { return false }
     let isBack = state == .lost
     state = .open
     return isBack

@@ -1,5 +1,6 @@
 import CallModel
 import MediaCore
+import SDPCore
 import SecureTransport
 import Testing
 
