@@ -170,7 +170,10 @@ struct Happening: Sendable, CustomTestStringConvertible {
     Happening("far has a thin link") { $0.feed(.media($1, .thinLink(.far, true))) },
     Happening("quality near") {
       $0.feed(
-        .media($1, .quality(.near, .init(meanOpinionScore: 3, jitter: 40, loss: 0.1, packets: 50), roundTrip: 500)))
+        .media(
+          $1,
+          .quality(
+            .near, .init(meanOpinionScore: 3, jitter: 40, loss: 0.1, packets: 50), sentLoss: 0.1, roundTrip: 500)))
     },
     Happening("quality far") {
       $0.feed(

@@ -24,7 +24,7 @@ extension CallMachine {
     case .wayBack(let leg): wayBack(leg)
     case .moved(let leg): moved(leg)
     case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
-    case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
+    case .quality(let leg, let direction, let sentLoss, let roundTrip): measured(leg, direction, sentLoss, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
     case .closed: break
     }
@@ -181,7 +181,9 @@ extension CallMachine {
     }
   }
 
-  private func measured(_ leg: LegID, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
+  private func measured(
+    _ leg: LegID, _ direction: CallQuality.Direction, _ sentLoss: Double?, _ roundTrip: Double?
+  ) {
     switch state {
     case .reaching, .up:
       if direction.packets > 0 { self[leg].sound.hasCome = true }
@@ -197,7 +199,7 @@ extension CallMachine {
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       if leg == .near { snapshot.quality = quality }
       tell(.quality(id, quality), leg)
-      for (warning, isRaised) in self[leg].monitor.evaluate(quality) {
+      for (warning, isRaised) in self[leg].monitor.evaluate(quality, sentLoss: sentLoss) {
         tell(.warning(id, warning, isRaised: isRaised), leg)
       }
       if leg == .near { changed() }

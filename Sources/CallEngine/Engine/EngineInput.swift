@@ -159,8 +159,9 @@ public enum MediaNotice: Hashable, Sendable {
   case moved(LegID)
   /// What goes to a leg was cut, for its link carries no more; or is whole again.
   case thinLink(LegID, Bool)
-  /// Sound that came in from a leg, once a second; `roundTrip` in milliseconds.
-  case quality(LegID, CallQuality.Direction, roundTrip: Double?)
+  /// Sound that came in from a leg, once a second. `sentLoss`: the part of what it was sent that it lost, 0 to 1, as its
+  /// newest report says; `roundTrip` in milliseconds.
+  case quality(LegID, CallQuality.Direction, sentLoss: Double? = nil, roundTrip: Double?)
   /// What was to be said or played to a leg is over.
   case playEnded(LegID, finished: Bool)
   /// All is released.
@@ -171,7 +172,7 @@ public enum MediaNotice: Hashable, Sendable {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
       .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
-      .quality(let leg, _, _), .playEnded(let leg, _):
+      .quality(let leg, _, _, _), .playEnded(let leg, _):
       leg
     case .closed: nil
     }

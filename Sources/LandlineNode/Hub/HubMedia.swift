@@ -236,11 +236,17 @@ final class HubMedia {
     case .wayBack(let leg): .wayBack(leg)
     case .thinLink(let leg, let isThin): .thinLink(leg, isThin)
     case .statistics(let leg, let statistics):
-      .quality(leg, direction(statistics.received), roundTrip: statistics.roundTrip)
+      .quality(
+        leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
     case .recorded, .recordingEnded, .bye: nil
     }
+  }
+
+  /// `nil` before the peer's first report.
+  private static func sentLoss(_ sent: MediaStatistics.Direction) -> Double? {
+    sent.meanOpinionScore > 0 ? sent.lossRate : nil
   }
 
   private static func direction(_ received: MediaStatistics.Direction) -> CallQuality.Direction {
