@@ -183,8 +183,10 @@ public enum QualityWarning: String, Hashable, Sendable, CaseIterable {
   case highRoundTrip = "high-rtt"
   /// Jitter above 30 ms in 3 of 5 seconds.
   case highJitter = "high-jitter"
-  /// More than 3 % lost over 7 seconds.
+  /// More than 3 % lost over 7 seconds, of what came to the gateway from either side.
   case highLoss = "high-packet-loss"
+  /// More than 3 % lost over 7 seconds of what the app was sent, as its own reports say.
+  case highSentLoss = "high-downlink-loss"
   /// Mean opinion score below 3.5.
   case lowScore = "low-mos"
   /// Nothing comes from the app, though it is neither on hold nor muted: told with the first whole second without a packet.

@@ -202,20 +202,24 @@ extension CallMachine {
     return true
   }
 
-  /// Ends a call whose sound has been away for too long. A leg that has sent has vanished with its last packet, and the
-  /// call is charged up to that; without any sound it is charged from the answer to the end, like one that was hung up.
+  /// Ends a call whose sound, or an app's way, has been away for too long. A leg that has sent has vanished with its last
+  /// packet, and the call is charged up to that; without any sound it is charged from the answer to the end, like one that
+  /// was hung up.
   private func advanceDeadMedia() -> Bool {
     guard let dead = deadLeg, dead.at <= context.now else { return false }
     var hasSent = self[dead.id].sound.hasCome && dead.since > dead.start
     if case .up(let up) = state, !up.isEstablished { hasSent = false }
     let billedUntil = hasSent ? dead.since : nil
-    addToStory(.dead(dead.id))
+    let away = legs.map(\.id).filter { isAway($0) }
+    for leg in away { addToStory(.dead(leg)) }
     // While an app has no way to the gateway nothing goes to the other side either, which may wait for it.
     let failure =
       if let app = legs.first(where: { $0.app != nil && !$0.sound.isReady }) {
         neverReady(app.id, nil)
       } else {
-        CallFailure(.mediaLost, leg: self[dead.id].side)
+        CallFailure(
+          .mediaLost, phrase: away.count > 1 ? "nothing comes from the calling side, nor from the called side" : nil,
+          leg: self[dead.id].side)
       }
     end(
       .error, failure, reasons: [CallMachine.normalClearing], billedUntil: billedUntil)

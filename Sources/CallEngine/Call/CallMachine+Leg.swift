@@ -35,6 +35,15 @@ extension CallMachine {
       var isTalking = false
       /// Set while the leg is silent: when its last packet came, or when it was last allowed not to send any.
       var lastSound: MonotonicInstant?
+      /// Set while nothing at all can come from an app.
+      var lostWay: LostWay?
+    }
+
+    struct LostWay {
+      /// When the last packet of any kind came.
+      let lastPacket: MonotonicInstant
+      /// The app has its time from here on to find another way.
+      let noticedAt: MonotonicInstant
     }
 
     let id: LegID

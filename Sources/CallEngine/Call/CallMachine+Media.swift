@@ -20,8 +20,12 @@ extension CallMachine {
     case .soundAgain(let leg):
       self[leg].sound.hasCome = true
       soundAgain(leg)
+    case .wayLost(let leg, let milliseconds):
+      wayLost(leg, lastPacket: context.now.advanced(byMilliseconds: -milliseconds))
+    case .wayBack(let leg): wayBack(leg)
+    case .moved(let leg): moved(leg)
     case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
-    case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
+    case .quality(let leg, let direction, let sentLoss, let roundTrip): measured(leg, direction, sentLoss, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
     case .closed: break
     }
@@ -110,6 +114,35 @@ extension CallMachine {
     }
   }
 
+  private func wayLost(_ leg: LegID, lastPacket: MonotonicInstant) {
+    switch state {
+    case .reaching, .up:
+      guard self[leg].app != nil, self[leg].sound.lostWay == nil else { return }
+      self[leg].sound.lostWay = Leg.LostWay(lastPacket: lastPacket, noticedAt: context.now)
+      addToStory(.wayLost(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func wayBack(_ leg: LegID) {
+    switch state {
+    case .reaching, .up:
+      guard self[leg].sound.lostWay != nil else { return }
+      self[leg].sound.lostWay = nil
+      // If sound stays away from here on, that is told anew.
+      self[leg].sound.lastSound = nil
+      addToStory(.wayBack(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func moved(_ leg: LegID) {
+    switch state {
+    case .reaching, .up: addToStory(.moved(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
   /// Of what comes from a leg; an app is warned of its own.
   func warn(_ warning: QualityWarning, _ isBroken: Bool, _ leg: LegID) {
     guard self[leg].app != nil, let change = self[leg].monitor.set(warning, isBroken) else { return }
@@ -171,7 +204,9 @@ extension CallMachine {
     }
   }
 
-  private func measured(_ leg: LegID, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
+  private func measured(
+    _ leg: LegID, _ direction: CallQuality.Direction, _ sentLoss: Double?, _ roundTrip: Double?
+  ) {
     switch state {
     case .reaching, .up:
       if direction.packets > 0 { self[leg].sound.hasCome = true }
@@ -187,7 +222,7 @@ extension CallMachine {
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       if leg == .near { snapshot.quality = quality }
       tell(.quality(id, quality), leg)
-      for (warning, isRaised) in self[leg].monitor.evaluate(quality) {
+      for (warning, isRaised) in self[leg].monitor.evaluate(quality, sentLoss: sentLoss) {
         tell(.warning(id, warning, isRaised: isRaised), leg)
       }
       if leg == .near { changed() }

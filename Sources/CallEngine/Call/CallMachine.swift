@@ -352,20 +352,37 @@ final class CallMachine {
     }
   }
 
-  /// The leg that has been silent longest, and when that is too long.
-  ///
-  /// `start` is the answer: before it nobody has to speak.
-  var deadLeg: (id: LegID, start: MonotonicInstant, since: MonotonicInstant, at: MonotonicInstant)? {
-    var first: (LegID, MonotonicInstant)?
-    // Nobody has to speak before there is somebody to hear it.
+  /// When a call ends for want of sound, and for which leg.
+  struct DeadLeg {
+    let id: LegID
+    /// The answer: before it nobody has to speak, for there is nobody to hear it.
+    let start: MonotonicInstant
+    /// When the leg's last packet came, or the answer.
+    let since: MonotonicInstant
+    /// When that is too long.
+    let at: MonotonicInstant
+  }
+
+  /// The leg whose silence, or lost way, is first too long.
+  var deadLeg: DeadLeg? {
+    var first: DeadLeg?
     guard let start = legs.lazy.compactMap(\.answeredAt).last else { return nil }
-    for leg in legs where mustSend(leg.id) {
-      guard let lastSound = leg.sound.lastSound else { continue }
-      let since = max(lastSound, start)
-      if first.map({ since < $0.1 }) ?? true { first = (leg.id, since) }
+    func consider(_ leg: LegID, since: MonotonicInstant, from: MonotonicInstant) {
+      let at = max(from, start).advanced(byMilliseconds: context.limits.deadMediaMilliseconds)
+      if let first, first.at <= at { return }
+      first = DeadLeg(id: leg, start: start, since: max(since, start), at: at)
     }
-    return first.map {
-      ($0.0, start, $0.1, $0.1.advanced(byMilliseconds: context.limits.deadMediaMilliseconds))
+    for leg in legs {
+      if let lastSound = leg.sound.lastSound, mustSend(leg.id) { consider(leg.id, since: lastSound, from: lastSound) }
+      // Nothing need be said on hold or muted, but there has to be a way on which it could be.
+      if let lost = leg.sound.lostWay { consider(leg.id, since: lost.lastPacket, from: lost.noticedAt) }
     }
+    return first
+  }
+
+  /// Whether nothing comes from a leg that should, whether or not that has lasted too long.
+  func isAway(_ leg: LegID) -> Bool {
+    let sound = self[leg].sound
+    return sound.lostWay != nil || sound.lastSound != nil && mustSend(leg)
   }
 }

@@ -138,7 +138,7 @@ public struct EngineConfiguration: Sendable {
     public var earlyOffers = 4
     /// Sound before the answer.
     public var earlyMediaMilliseconds: Int64 = 90_000
-    /// No packet from a side that is not on hold: the call is dead.
+    /// No packet from a side that is not on hold, or no way to an app, on hold and muted too: the call is dead.
     public var deadMediaMilliseconds: Int64 = 30_000
     /// How long keys may take after both sides agreed.
     public var mediaSetUpMilliseconds: Int64 = 15_000

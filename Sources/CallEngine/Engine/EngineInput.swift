@@ -158,10 +158,17 @@ public enum MediaNotice: Hashable, Sendable {
   case digit(LegID, Character, milliseconds: Int)
   case silence(LegID)
   case soundAgain(LegID)
+  /// Nothing can come from an app any more, nor go to it; for so long nothing had come at all, muted or not.
+  case wayLost(LegID, milliseconds: Int64)
+  /// Media can go both ways again between the app and the gateway.
+  case wayBack(LegID)
+  /// Packets of the leg come from another address, which is proved, and go there.
+  case moved(LegID)
   /// What goes to a leg was cut, for its link carries no more; or is whole again.
   case thinLink(LegID, Bool)
-  /// Sound that came in from a leg, once a second; `roundTrip` in milliseconds.
-  case quality(LegID, CallQuality.Direction, roundTrip: Double?)
+  /// Sound that came in from a leg, once a second. `sentLoss`: the part of what it was sent that it lost, 0 to 1, as its
+  /// newest report says; `roundTrip` in milliseconds.
+  case quality(LegID, CallQuality.Direction, sentLoss: Double? = nil, roundTrip: Double?)
   /// What was to be said or played to a leg is over.
   case playEnded(LegID, finished: Bool)
   /// All is released.
@@ -187,7 +194,8 @@ public enum MediaNotice: Hashable, Sendable {
   var leg: LegID? {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
-      .soundAgain(let leg), .thinLink(let leg, _), .quality(let leg, _, _), .playEnded(let leg, _):
+      .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
+      .quality(let leg, _, _, _), .playEnded(let leg, _):
       leg
     case .closed: nil
     }

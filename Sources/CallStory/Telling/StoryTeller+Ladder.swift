@@ -92,6 +92,9 @@ extension StoryTeller {
     case .firstMedia: "first sound"
     case .silence: "no more sound"
     case .soundAgain: "sound again"
+    case .wayLost: "no packet at all"
+    case .wayBack: "packets again"
+    case .moved: "from another address"
     case .promptEnded: "prompt over"
     case .ledger: "ledger"
     case .appLost: "connection of the app lost"
@@ -103,7 +106,7 @@ extension StoryTeller {
 
   private static func kind(_ kind: CallTrace.Note.Kind) -> CallStory.Row.Kind {
     switch kind {
-    case .secured, .mediaFailed, .firstMedia, .silence, .soundAgain, .promptEnded: .media
+    case .secured, .mediaFailed, .firstMedia, .silence, .soundAgain, .wayLost, .wayBack, .moved, .promptEnded: .media
     case .ledger: .ledger
     case .appLost, .appBack, .appGone, .story: .note
     }

@@ -257,6 +257,11 @@ public struct CallTrace: Decodable, Hashable, Sendable {
       case firstMedia
       case silence
       case soundAgain
+      /// Nothing at all can come from an app any more, and again.
+      case wayLost
+      case wayBack
+      /// Packets go to another address, and come from there: the text.
+      case moved
       case promptEnded
       /// A step at the ledger: its name, outcome and time taken.
       case ledger

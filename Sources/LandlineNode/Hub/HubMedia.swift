@@ -246,18 +246,27 @@ final class HubMedia {
     case .transport(let leg, .secured): .secured(leg)
     case .transport(let leg, .failed(let failure)): .failed(leg, failure.rawValue)
     case .transport(let leg, .closedByPeer): .failed(leg, "closedByPeer")
-    case .transport(_, .addressProved), .transport(_, .addressDropped), .transport(_, .moved): nil
+    case .transport(let leg, .moved): .moved(leg)
+    case .transport(_, .addressProved), .transport(_, .addressDropped): nil
     case .firstMedia(let leg): .firstMedia(leg)
     case .digit(let leg, let digit): .digit(leg, digit.character, milliseconds: digit.milliseconds)
     case .silence(let leg): .silence(leg)
     case .soundAgain(let leg): .soundAgain(leg)
+    case .wayLost(let leg, let milliseconds): .wayLost(leg, milliseconds: milliseconds)
+    case .wayBack(let leg): .wayBack(leg)
     case .thinLink(let leg, let isThin): .thinLink(leg, isThin)
     case .statistics(let leg, let statistics):
-      .quality(leg, direction(statistics.received), roundTrip: statistics.roundTrip)
+      .quality(
+        leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
     case .recorded, .recordingEnded, .bye: nil
     }
+  }
+
+  /// `nil` before the peer's first report.
+  private static func sentLoss(_ sent: MediaStatistics.Direction) -> Double? {
+    sent.meanOpinionScore > 0 ? sent.lossRate : nil
   }
 
   private static func direction(_ received: MediaStatistics.Direction) -> CallQuality.Direction {

@@ -290,6 +290,9 @@ final class HubTraces {
     case .transport(let leg, .secured(let suite)): if let suite { note(.secured, leg, suite.rawValue) }
     case .transport(let leg, .failed(let failure)): note(.mediaFailed, leg, failure.rawValue)
     case .transport(let leg, .closedByPeer): note(.mediaFailed, leg, "closedByPeer")
+    case .transport(let leg, .moved(let address)): note(.moved, leg, "\(address)")
+    case .wayLost(let leg, _): note(.wayLost, leg)
+    case .wayBack(let leg): note(.wayBack, leg)
     case .firstMedia(let leg): note(.firstMedia, leg)
     case .silence(let leg): note(.silence, leg)
     case .soundAgain(let leg): note(.soundAgain, leg)

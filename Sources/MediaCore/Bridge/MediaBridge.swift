@@ -109,13 +109,19 @@ public final class MediaBridge {
       packet, on: port, from: address, at: now, outbox: outbox, events: &workspace.transportEvents)
     switch kind {
     // Only what is the peer's own counts, so that a stranger's flood takes nothing from it.
-    case .rtp where leg.admits(): sound(packet, leg, at: now, outbox: outbox, events: &events)
-    case .rtcp where leg.admits(): report(packet, leg, at: now, events: &events)
-    case .rtp, .rtcp: break
-    case .consumed: schedule()
+    case .rtp:
+      leg.proved(at: now, events: &events)
+      if leg.admits() { sound(packet, leg, at: now, outbox: outbox, events: &events) }
+    case .rtcp:
+      leg.proved(at: now, events: &events)
+      if leg.admits() { report(packet, leg, at: now, events: &events) }
+    case .consumed:
+      // DTLS proves nothing before it has come to keys: anybody can send its first bytes.
+      if DatagramKind.of(packet) == .stun { leg.proved(at: now, events: &events) }
+      schedule()
     case .dropped: break
     }
-    if !workspace.transportEvents.isEmpty { tellTransport(leg, events: &events) }
+    if !workspace.transportEvents.isEmpty { tellTransport(leg, at: now, events: &events) }
   }
 
   /// Time went by.
@@ -133,7 +139,7 @@ public final class MediaBridge {
     guard let deadline = leg.nextDeadline, deadline <= now else { return }
     if let due = leg.transport.nextDeadline, due <= now {
       leg.transport.advance(to: now, outbox: outbox, events: &workspace.transportEvents)
-      tellTransport(leg, events: &events)
+      tellTransport(leg, at: now, events: &events)
     }
     let told = events.count
     leg.advanceDigits(to: now, events: &events)

@@ -43,6 +43,7 @@ final class MediaLeg {
   var isLinkThin = false
   /// When sound last came in, or could have begun to.
   private var lastSound: MonotonicInstant
+  var way = WayWatch()
   /// The codec that last came in.
   private(set) var heardCodec: AudioCodec?
   private(set) var digits: TelephoneEventReceiver?
@@ -176,6 +177,12 @@ final class MediaLeg {
       isSilent = false
       events.append(.soundAgain(id))
     }
+  }
+
+  /// Sound may begin to come: its absence counts from now on.
+  func waitForSound(from now: MonotonicInstant) {
+    lastSound = now
+    isSilent = false
   }
 
   /// True once, when sound has not come for too long although it is wanted.
