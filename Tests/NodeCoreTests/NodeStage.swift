@@ -89,7 +89,7 @@ final class NodeStage {
     core.handle(input, at: NodeTime(now: now, clock: Instant(seconds: 1_795_000_000)), into: &last)
     effects += last
     for effect in last {
-      guard case .sendText(_, let text) = effect, let clientConnection else { continue }
+      guard case .sendText(connection, let text) = effect, let clientConnection else { continue }
       feedClient(.text(clientConnection, text))
     }
   }

@@ -49,7 +49,11 @@ extension CallMachine {
     case .silence:
       self[.far].ring?[leg]?.sound.lastSound = context.now.advanced(
         byMilliseconds: -context.limits.silenceMilliseconds)
-    case .digit, .thinLink, .quality, .playEnded, .closed: break
+    case .wayLost(_, let milliseconds):
+      self[.far].ring?[leg]?.sound.lostWay = Leg.LostWay(
+        lastPacket: context.now.advanced(byMilliseconds: -milliseconds), noticedAt: context.now)
+    case .wayBack: self[.far].ring?[leg]?.sound.lostWay = nil
+    case .digit, .moved, .thinLink, .quality, .playEnded, .closed: break
     }
   }
 

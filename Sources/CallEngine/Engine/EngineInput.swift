@@ -183,8 +183,12 @@ public enum MediaNotice: Hashable, Sendable {
     case .digit(_, let digit, let milliseconds): .digit(leg, digit, milliseconds: milliseconds)
     case .silence: .silence(leg)
     case .soundAgain: .soundAgain(leg)
+    case .wayLost(_, let milliseconds): .wayLost(leg, milliseconds: milliseconds)
+    case .wayBack: .wayBack(leg)
+    case .moved: .moved(leg)
     case .thinLink(_, let isThin): .thinLink(leg, isThin)
-    case .quality(_, let direction, let roundTrip): .quality(leg, direction, roundTrip: roundTrip)
+    case .quality(_, let direction, let sentLoss, let roundTrip):
+      .quality(leg, direction, sentLoss: sentLoss, roundTrip: roundTrip)
     case .playEnded(_, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
     }
