@@ -69,6 +69,8 @@ class TrunkSound:
         self._stamp = random.getrandbits(32)
         self._next = None
         self._is_over = asyncio.Event()
+        # Speaks again and again.
+        self.repeats = False
         asyncio.get_running_loop().add_reader(self._socket.fileno(), self._read)
         self._task = None
 
@@ -112,7 +114,7 @@ class TrunkSound:
                 payload = self._speech[self._next]
                 self._next += 1
                 if self._next == len(self._speech):
-                    self._next = None
+                    self._next = 0 if self.repeats else None
                     self._is_over.set()
             header = struct.pack(
                 "!BBHII", 0x80, self.type, self._sequence & 0xFFFF, self._stamp & 0xFFFFFFFF, self._source)
