@@ -13,7 +13,7 @@ import time
 
 from gateway_lab import LabError, binary, require, until
 from sip_carrier import Carrier, pause
-from sound import CODECS, encoded
+from sound import CODECS
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Milliseconds of every datagram's way between an app and the gateway: a round trip of 50 ms.
@@ -51,9 +51,10 @@ class Relay:
 class TrunkSound:
     """The trunk's side of one call: speaks one codec in packets of 20 ms, and keeps what comes."""
 
-    def __init__(self, codec, file, sequence):
+    def __init__(self, codec, speech, sequence):
+        """speech: the packets of the text, and silence."""
         self.codec = codec
-        self._speech, self._silence = encoded(codec, file)
+        self._speech, self._silence = speech
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
         self._socket.setblocking(False)
@@ -172,7 +173,7 @@ class Line:
 
     async def run(self, lab, carrier, number, speech, folder):
         self.lab, self.folder = lab, folder
-        self.sound = TrunkSound(self.codec, speech["trunk"], 65536 - 300 if self.wraps else random.getrandbits(15))
+        self.sound = TrunkSound(self.codec, speech["packets"], 65536 - 300 if self.wraps else random.getrandbits(15))
         relays = []
         self.peer = None
         try:

@@ -1,8 +1,11 @@
 """What is promised of sound on bad networks: the calls that show it, and how each row is read from them."""
 
 import asyncio
+import contextlib
 import multiprocessing
+import os
 import pathlib
+import shutil
 import statistics
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -10,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from gateway_lab import Account, Lab, LabError, Trunk, require
 from line import Line, NetworkCarrier
 from scoreboard import is_full, row
-from sound import PLAYOUT, judged, say, understood
+from sound import PLAYOUT, encoded, judged, say, understood
 from stories import STORIES
 
 # Calls by name: what Line is told of their network.
@@ -184,6 +187,8 @@ async def calls(names, codec, width, folder):
     """Makes these calls, so many at a time, on one gateway.
     Returns the lines by name, and problems."""
     speech = say(folder)
+    # Before anybody speaks: this process is the trunk's clock.
+    speech["packets"] = encoded(codec, speech["trunk"])
     lines = {name: [Line(f"{name}-{codec}-{seed}", codec=codec, seed=seed, **CALLS[name]) for seed in
                     (seeds() if "story" not in CALLS[name] else (1,))] for name in names}
     gate, problems = asyncio.Semaphore(width), []
@@ -221,7 +226,7 @@ def listen(lines, wanted, speech, folder, has_words):
                 to_app, to_trunk = line.kept
                 terms = (to_trunk, line.codec, line.app_began) if side == "app" else (to_app, "opus", line.sound.began)
                 heard[call, way].append(pool.submit(
-                    judged, speech[side], *terms, None if call == "clean" else heard[way][0].result()["median"],
+                    judged, speech[side], *terms, None if call == "clean" else heard["clean", way][0].result()["median"],
                     folder / f"{line.name}-{side}.wav"))
         heard = {key: [future.result() for future in futures] for key, futures in heard.items()}
     if has_words:
@@ -240,6 +245,17 @@ def recognise(heard, lines, folder):
                 result["words"] = understood(model, folder / f"{line.name}-{side}.wav", side)
 
 
+@contextlib.contextmanager
+def kept_folder():
+    """For what was heard; LANDLINE_KEEP leaves it there."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="landline-networks-"))
+    try:
+        yield folder
+    finally:
+        if not os.environ.get("LANDLINE_KEEP"):
+            shutil.rmtree(folder)
+
+
 async def run(chosen, width):
     """Ends with the rows that were broken, and what failed."""
     problems = []
@@ -249,8 +265,7 @@ async def run(chosen, width):
         names = list(dict.fromkeys(name for each in rows for name in each.calls))
         if not names:
             continue
-        with tempfile.TemporaryDirectory(prefix="landline-networks-") as folder:
-            folder = pathlib.Path(folder)
+        with kept_folder() as folder:
             lines, speech, failed = await calls(names, codec, width, folder)
             problems += failed
             for problem in failed:

@@ -16,6 +16,8 @@ from rtp_probe import decode_pcmu, encode_pcmu, quality
 
 RATE = 8000
 PACKET = RATE // 50
+# The shortest part of sound that Opus knows.
+STEP = RATE // 400
 # How long a far end may wait for a packet that is later than the fastest, in seconds: what F4 allows.
 PLAYOUT = 0.1
 
@@ -131,12 +133,14 @@ class Heard:
             length = decoder.length(payload)
             if begin < place:
                 continue
-            # The last part of a gap may be in the packet behind it, and the library makes up the rest.
-            while begin - place > length:
-                parts.append(decoder.conceal(min(PACKET, begin - place - length)))
+            # The last part of a gap may be in the packet behind it, and the library makes up the rest, by 2.5 ms.
+            while begin - place >= length + STEP:
+                parts.append(decoder.conceal(min(PACKET, (begin - place - length) // STEP * STEP)))
                 place += len(parts[-1])
-            if begin > place:
-                parts.append(decoder.copy(payload, begin - place))
+            if begin - place >= STEP:
+                parts.append(decoder.copy(payload, (begin - place) // STEP * STEP))
+                place += len(parts[-1])
+            parts.append(numpy.zeros(begin - place, numpy.int16))
             parts.append(decoder.decode(payload))
             place = begin + len(parts[-1])
         return numpy.concatenate(parts).astype(float)
