@@ -160,6 +160,39 @@ class NetworkCarrier(Carrier):
         ])
 
 
+class Gateway:
+    """The gateway of a lab, and the trunk behind it."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self._carrier = NetworkCarrier("trunk", lab.trunks[0].port)
+
+    async def start(self):
+        await self._carrier.start()
+
+    def close(self):
+        self._carrier.close()
+
+    async def connect(self, line):
+        self._carrier.sounds[line.number] = line.sound
+        await line.through(self.lab.app_media_port)
+        await line.peer.registered(self.lab, user=f"user-{line.name}")
+        if line.wraps:
+            await line.peer.do("wrap")
+        await line.peer.do("call", to=line.number)
+        await line.peer.event("got-accepted", 30)
+        await line.peer.event("connected", 30)
+        call = next(call for call in self._carrier.calls if call.number == line.number)
+        if line.trunk_network is None:
+            line.sound.target = call.offered_media()
+
+    async def disconnect(self, line):
+        line.is_kept = not any(event["event"] == "got-ended" for event in line.peer.events)
+        if line.is_kept:
+            await line.peer.do("hangup")
+            await line.peer.event("got-ended", 15)
+
+
 class Line:
     """app, trunk: how the network of that side is bad, in the words of the relay; None: the trunk's is none at all.
     story: what happens while both speak, given this line; without one, both speak their text to its end."""
@@ -168,54 +201,46 @@ class Line:
         self.name, self.app_network, self.trunk_network, self.codec, self.seed = name, app, trunk, codec, seed
         self.story, self.wraps = story, wraps
         self.facts = {}
-        self.ended = None
+        # The call lasted until it was hung up here.
         self.is_kept = False
 
-    async def run(self, lab, carrier, number, speech, folder):
-        self.lab, self.folder = lab, folder
+    async def run(self, gateway, number, speech, folder):
+        self.lab, self.folder, self.number = gateway.lab, folder, number
         self.sound = TrunkSound(self.codec, speech["packets"], 65536 - 300 if self.wraps else random.getrandbits(15))
-        relays = []
-        self.peer = None
+        self.peer = self.relay = trunk_relay = None
         try:
-            self.relay = await Relay().start(lab, lab.app_media_port, self.seed, APP_DELAY)
-            relays.append(self.relay)
             if self.trunk_network is not None:
                 # The gateway is its client, for it sends to the address that the trunk's description names and takes
                 # sound from there alone.
-                self.trunk_relay = await Relay().start(lab, self.sound.port, self.seed + 100)
-                relays.append(self.trunk_relay)
-                self.sound.told_port = self.trunk_relay.port
-            carrier.sounds[number] = self.sound
-            self.peer = await lab.peer(str(HERE / "network_app.py"), "--no-events")
-            await self.peer.registered(lab, user=f"user-{self.name}")
-            await self._begin(carrier, number)
+                trunk_relay = await Relay().start(self.lab, self.sound.port, self.seed + 100)
+                self.sound.told_port = trunk_relay.port
+            self.peer = await self.lab.peer(str(HERE / "network_app.py"), "--no-events")
+            await gateway.connect(self)
+            self.sound.begin()
+            await self.came(TAIL)
+            self.relay.change(self.app_network or "loss 0")
+            if trunk_relay:
+                trunk_relay.change(self.trunk_network)
+            await self.came(SETTLING if self.story is None else TAIL)
             await self._speak(speech)
-            await self._end()
+            self.app_began, _ = await self.app_packets()
+            self.sound.keep(self.folder / f"{self.name}-trunk.kept")
+            self.relay.change("loss 0 rate 0 jitter 0 reorder 0 duplicate 0 corrupt 0")
+            await gateway.disconnect(self)
         except LabError as problem:
             raise LabError(f"{self.name}: {problem}") from None
         finally:
             self.sound.close()
-            for relay in relays:
-                await relay.stop()
+            for relay in (self.relay, trunk_relay):
+                if relay:
+                    await relay.stop()
             if self.peer:
                 await self.peer.do("close")
 
-    async def _begin(self, carrier, number):
+    async def through(self, port):
+        """Puts the app's relay before a port of the gateway."""
+        self.relay = await Relay().start(self.lab, port, self.seed, APP_DELAY)
         await self.peer.do("through", port=self.relay.port)
-        if self.wraps:
-            await self.peer.do("wrap")
-        await self.peer.do("call", to=number)
-        await self.peer.event("got-accepted", 30)
-        await self.peer.event("connected", 30)
-        call = next(call for call in carrier.calls if call.number == number)
-        if self.trunk_network is None:
-            self.sound.target = call.offered_media()
-        self.sound.begin()
-        await self.came(TAIL)
-        self.relay.change(self.app_network or "loss 0")
-        if self.trunk_network:
-            self.trunk_relay.change(self.trunk_network)
-        await self.came(SETTLING if self.story is None else TAIL)
 
     async def came(self, count, seconds=30):
         """Waits for so many packets more at the trunk: that is 50 a second."""
@@ -240,15 +265,6 @@ class Line:
         await self.peer.event("kept", 10, after)
         kept = pickle.loads(path.read_bytes())
         return kept["began"], kept["packets"]
-
-    async def _end(self):
-        self.app_began, _ = await self.app_packets()
-        self.sound.keep(self.folder / f"{self.name}-trunk.kept")
-        self.relay.change("loss 0 rate 0 jitter 0 reorder 0 duplicate 0 corrupt 0")
-        self.is_kept = not any(event["event"] == "got-ended" for event in self.peer.events)
-        if self.is_kept:
-            await self.peer.do("hangup")
-            self.ended = await self.peer.event("got-ended", 15)
 
     @property
     def kept(self):
