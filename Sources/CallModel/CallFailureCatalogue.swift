@@ -152,6 +152,43 @@ public enum CallFailureCatalogue {
       likely: ["calling or messaging is not enabled at start"],
       remedies: ["enable the capability before the client starts"]),
 
+    // MARK: Users
+    CallFailureClass(
+      .userBusy, .gateway, "user busy", sipStatus: 486, .denied, .later,
+      "Each device of the called user that could ring is in another call, or somebody said so.",
+      likely: ["the user is in a call", "the user's busy rule lets no second call ring"],
+      remedies: ["call again later"]),
+    CallFailureClass(
+      .userDeclined, .gateway, "user declined", sipStatus: 603, .denied, .never,
+      "Somebody declined the call on a device of the called user.",
+      likely: ["somebody pressed decline"],
+      remedies: ["reach the user another way"]),
+    CallFailureClass(
+      .userNoAnswer, .gateway, "user does not answer", sipStatus: 480, .noAnswer, .later,
+      "The devices of the called user rang, and nobody answered in time.",
+      likely: ["nobody is there", "the app rings where nobody hears it"],
+      remedies: ["call again later"]),
+    CallFailureClass(
+      .userUnreachable, .gateway, "user not reachable", sipStatus: 480, .noAnswer, .later,
+      "No device of the called user listens for calls now.",
+      likely: ["the user's app is closed", "the device has no network", "the app has stopped listening"],
+      remedies: ["call again later", "open the app on the called side"]),
+    CallFailureClass(
+      .userUnknown, .gateway, "no such user", sipStatus: 404, .error, .never,
+      "No device has ever registered as the called user of this application.",
+      likely: ["a mistyped user id", "the user belongs to another application", "the user has never signed in"],
+      remedies: ["check the user id"]),
+    CallFailureClass(
+      .tooLate, .gateway, "too late", .canceled, .notNeeded,
+      "The call rings no longer on this device: somebody was first, or whoever called is gone.",
+      likely: ["another device answered", "the caller hung up at the same moment", "the time to ring was over"],
+      remedies: ["none needed: the end of the call says which"]),
+    CallFailureClass(
+      .crossed, .gateway, "calls crossed", sipStatus: 491, .error, .notNeeded,
+      "The called user is calling this device at the same moment; the message names that call.",
+      likely: ["both called each other at once"],
+      remedies: ["answer the call that comes in"]),
+
     // MARK: Gateway
     CallFailureClass(
       .funds, .gateway, "not enough credit", refusals: [.insufficientCredit], sipStatus: 402, .error, .afterFix,

@@ -28,6 +28,13 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case capabilityRemote = "capability.remote"
   case capabilityLocal = "capability.local"
 
+  case userBusy = "gw.userBusy"
+  case userDeclined = "gw.userDeclined"
+  case userNoAnswer = "gw.userNoAnswer"
+  case userUnreachable = "gw.userUnreachable"
+  case userUnknown = "gw.userUnknown"
+  case tooLate = "gw.tooLate"
+  case crossed = "gw.crossed"
   case funds = "gw.funds"
   case rate = "gw.rate"
   case policy = "gw.policy"

@@ -34,6 +34,8 @@ public enum TestNumber: UInt64, Hashable, Sendable, CaseIterable {
     case play(milliseconds: Int64)
     /// Answered; the prompt repeats until the DTMF `digit` arrives, at most `times` times.
     case promptUntil(digit: Character, times: Int)
+    /// Answered; what the caller says comes back for at most this long.
+    case echo(milliseconds: Int64)
     /// Never answered; ends with this failure and SIP status.
     case failure(CallFailureCode, status: Int)
   }

@@ -104,6 +104,21 @@ extension SQLiteGatewayStore: IdentityStore {
     }
   }
 
+  /// Credentials that have ended count as well, until others of the user take their place.
+  public func knows(_ user: UserID, application: String) async throws -> Bool {
+    guard application.utf8.count <= SQLiteGatewayStore.maximumTextBytes else { return false }
+    return try await read { connection in
+      let statement = try connection.statement(
+        """
+        SELECT EXISTS (SELECT 1 FROM identity_credential WHERE application = $1 AND user = $2)
+          OR EXISTS (SELECT 1 FROM identity_sequence WHERE application = $1 AND user = $2)
+        """
+      ).bind(1, application).bind(2, user.text)
+      defer { statement.reset() }
+      return try statement.step() && statement.int64(0) != 0
+    }
+  }
+
   /// Deletes every credential of the device; none there is no error.
   public func forget(application: String, user: UserID, device: String) async throws {
     try await change { try SQLiteGatewayStore.end($0, application, user, device) }

@@ -6,12 +6,15 @@ enum Samples {
   static func call(_ text: String = "c-1") throws -> CallID { try CallID(validating: text) }
   static let description = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=fingerprint:sha-256 \"x\"\\\r\n"
 
-  static func registration(_ proof: Registration.Proof = .signature("4sk2/7AD0VoGke0qc1ZiJ2BtzYA=", sequence: .max))
-    -> Registration
-  {
+  static let profile = DeviceProfile(features: [.incoming], isListening: false, name: "Annas åäö", busyRule: .waiting)
+
+  static func registration(
+    _ proof: Registration.Proof = .signature("4sk2/7AD0VoGke0qc1ZiJ2BtzYA=", sequence: .max),
+    profile: DeviceProfile = DeviceProfile()
+  ) -> Registration {
     Registration(
       application: "196087a1-e815-4bc4-8984-60d8d8a43f1d", user: "foo", device: "Annas telefon åäö", proof: proof,
-      capabilities: [.calling, .messaging])
+      capabilities: [.calling, .messaging], profile: profile)
   }
 
   static func requests() throws -> [AppRequest] {
@@ -25,6 +28,10 @@ enum Samples {
           offer: description, callerNumber: "+46701234567", isAnonymous: true, wantsVideo: true)),
       .call(PlaceCall(kind: .user, target: "bob", offer: description)),
       .call(PlaceCall(kind: .conference, target: "monday", offer: description)),
+      .listen(true), .listen(false), .alert(call, offer: nil), .alert(call, offer: description),
+      .accept(call, offer: nil, headers: []),
+      .accept(call, offer: description, headers: [.init(name: "room", value: "7")]),
+      .decline(call, .user, .declined), .decline(call, .device, .busy),
       .hangUp(call), .sendDigits(call, "0123456789*#ABCD"), .offer(call, description), .answer(call, description),
       .mute(call, true), .mute(call, false),
       .report(call, ClientStatistics(figures: ["jitter": 0.0125, "packetsLost": 3, "roundTripTime": 1e-7])),
@@ -38,6 +45,7 @@ enum Samples {
       .register(number, registration(.signature("x", sequence: 0)), client: ""),
       .register(number, registration(.token("a.b.c")), client: "test/1"),
       .register(number, registration(.credential(id: "c-1", secret: "s")), client: "test/1"),
+      .register(number, registration(profile: profile), client: "test/1"),
       .resume(number, Resumption(session: "s-1", token: "t", lastEvent: 12)),
       .ping(RequestNumber(AppMessageCoder.maximumRequestNumber)), .bye,
     ] + (try requests()).map { .request(number, $0) }
@@ -88,7 +96,23 @@ enum Samples {
   static func events() throws -> [AppEvent] {
     let call = try call()
     let direction = CallQuality.Direction(meanOpinionScore: 4.2, jitter: 1.25, loss: 0.001, packets: 50)
+    let user = try UserID("foo")
     var events: [AppEvent] = [
+      .incoming(
+        call,
+        Invitation(
+          from: .init(kind: .user, value: "alice", name: ""), to: user,
+          expiresAt: Instant(milliseconds: 1_795_000_045_000))),
+      .incoming(
+        call,
+        Invitation(
+          from: .init(kind: .user, value: "alice", name: "Alice åäö"), to: user, headers: try headers(),
+          wantsVideo: true, isWaiting: true, expiresAt: Instant(milliseconds: 1_795_000_045_000))),
+      .ended(
+        call,
+        CallSummary(
+          startedAt: Instant(milliseconds: 0), endedAt: Instant(milliseconds: 1), cause: .otherDeviceAnswered,
+          currency: "SEK", isMissed: true, device: "tablet")),
       .progressing(call, headers: CustomHeaders()), .progressing(call, headers: try headers()),
       .ringing(call, headers: try headers()), .earlyMedia(call), .accepted(call, headers: try headers()),
       .established(call),
@@ -125,7 +149,8 @@ enum Samples {
       .registered(
         number,
         Registered(
-          session: "s-1", token: Redacted("t"), resumeSeconds: 30, user: user, credential: $0, version: "1.0"))
+          session: "s-1", token: Redacted("t"), resumeSeconds: 30, user: user, credential: $0, version: "1.0",
+          features: $0 == nil ? [.incoming] : []))
     } + [
       .resumed(
         number,

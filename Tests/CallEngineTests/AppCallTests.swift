@@ -11,7 +11,7 @@ import Testing
 struct AppCallTests {
   private let caller = SessionID(1)
   private let called = Bench.called
-  private let accept = CalleeRequest.accept(offer: Scene.appOffer(), headers: CustomHeaders())
+  private let accept = Bench.Word.accept(offer: Scene.appOffer())
 
   /// Has all come to its end, and looks whether the books are right.
   private func close(_ bench: Bench, sourceLocation: SourceLocation = #_sourceLocation) {
@@ -41,20 +41,17 @@ struct AppCallTests {
     let bench = try Bench()
     let call = try #require(
       try bench.ring(headers: [PlaceCall.Header(name: "message", value: "hello")]))
-    guard case .invite(called, call, let invitation)? = bench.effects.first(where: { Bench.word($0) == "invite" })
-    else {
-      Issue.record("nobody is invited")
-      return
-    }
-    #expect(invitation.caller?.text == "alice")
+    let invitation = try #require(bench.invitation(to: called))
+    #expect(invitation.from == Invitation.Caller(kind: .user, value: "alice", name: ""))
+    #expect(invitation.user.text == "bob" && !invitation.isWaiting && !invitation.wantsVideo)
     #expect(invitation.headers["message"] == "hello")
     #expect(invitation.expiresAt == bench.clock.advanced(byMilliseconds: 45_000))
     bench.say(call, .alert(offer: nil))
     #expect(bench.engine.call(call)?.state == .ringing)
-    #expect(bench.count("media mute near") == 0, "without media there is nothing to be shut")
+    #expect(bench.count("media attach far") == 0, "before it offers a device costs no media")
     var headers = CustomHeaders()
     try headers.append(name: "id", value: "7", names: .tokens)
-    bench.say(call, .accept(offer: Scene.appOffer(), headers: headers))
+    bench.say(call, .accept(offer: Scene.appOffer(), headers: [PlaceCall.Header(name: "id", value: "7")]))
     #expect(bench.engine.call(call)?.state == .answered)
     bench.secured(call)
     #expect(bench.engine.call(call)?.state == .answered)
@@ -62,11 +59,11 @@ struct AppCallTests {
     bench.speak(call)
     #expect(bench.engine.call(call)?.state == .established)
     #expect(bench.heard(caller) == ["placed", "progressing", "ringing", "accepted", "established"])
-    #expect(bench.heard(called) == ["invite", "done", "answered", "established"])
+    #expect(bench.heard(called) == ["incoming", "done", "answered", "established"])
     guard case .accepted(_, let told)? = bench.events.first(where: { Bench.word($0) == "accepted" }) else { return }
     #expect(told == headers)
     guard case .prepare(_, let needs)? = bench.effects.first(where: { Bench.word($0) == "prepare" }) else { return }
-    #expect(needs.legs == [.near: .app, .far: .app])
+    #expect(needs.legs == [.near: .app, .far: .devices])
     bench.pass(seconds: 90)
     bench.request(.hangUp(call))
     #expect(bench.asked.isEmpty)
@@ -87,8 +84,8 @@ struct AppCallTests {
     bench.say(call, .alert(offer: Scene.appOffer()))
     #expect(
       bench.ladder(since: start) == [
-        "media mute near", "media mute far", "app answered", "media plan far sendrecv", "app progressing",
-        "app ringing", "media ring near",
+        "media attach far", "app answered", "media plan far sendrecv", "app progressing", "app ringing",
+        "media ring near",
       ])
     bench.secured(call)
     bench.secured(call, .far)
@@ -98,11 +95,10 @@ struct AppCallTests {
     #expect(bench.count("media digits far 1") == 0, "keys do not go where nobody is")
     #expect(!bench.heard(caller).contains("digit 2") && !bench.heard(called).contains("digit 3"))
     let accepting = bench.effects.count
-    bench.say(call, .accept(offer: nil, headers: CustomHeaders()))
+    bench.say(call, .accept(offer: nil))
     #expect(
       bench.ladder(since: accepting) == [
-        "app done", "media stop near", "media unmute near", "media unmute far", "app accepted", "app established",
-        "app established",
+        "app done", "media join far", "media stop near", "app accepted", "app established", "app established",
       ])
     close(bench)
   }
@@ -116,8 +112,8 @@ struct AppCallTests {
     bench.say(call, .alert(offer: Scene.appOffer()))
     bench.say(call, .alert(offer: Scene.appOffer("sendrecv", fragment: "other", version: 2)))
     #expect(bench.count("media restart far") == 1)
-    #expect(bench.count("media mute far") == 1)
-    bench.say(call, .accept(offer: Scene.appOffer("sendrecv", fragment: "third", version: 3), headers: CustomHeaders()))
+    #expect(bench.count("media attach far") == 1)
+    bench.say(call, .accept(offer: Scene.appOffer("sendrecv", fragment: "third", version: 3)))
     #expect(bench.count("media restart far") == 2)
     #expect(bench.count("media plan far sendrecv") == 3)
     #expect(bench.count("app ringing") == 1, "the caller hears once that it rings")
@@ -129,7 +125,7 @@ struct AppCallTests {
   func accepts() throws {
     let bench = try Bench()
     let call = try #require(try bench.ring())
-    let early = bench.say(call, .accept(offer: nil, headers: CustomHeaders()))
+    let early = bench.say(call, .accept(offer: nil))
     #expect(refusal(bench, early)?.code == .message)
     #expect(bench.engine.call(call)?.answeredAt == nil)
     bench.say(call, accept)
@@ -149,21 +145,21 @@ struct AppCallTests {
 
   @Test(
     "that is declined ends as denied, for both",
-    arguments: [(CalleeRequest.Reason.declined, CallFailureCode.declined, 603), (.busy, .busy, 486)])
-  func declines(_ reason: CalleeRequest.Reason, _ code: CallFailureCode, _ status: Int) throws {
+    arguments: [(DeclineReason.declined, CallFailureCode.userDeclined, 603), (.busy, .userBusy, 486)])
+  func declines(_ reason: DeclineReason, _ code: CallFailureCode, _ status: Int) throws {
     let bench = try Bench()
     let call = try #require(try bench.ring(price: price()))
     bench.say(call, .alert(offer: nil))
     let number = bench.say(call, .decline(reason))
     #expect(isDone(bench, number))
-    for session in [caller, called] {
-      let summary = try #require(bench.summary(for: session))
-      #expect(summary.cause == .denied && summary.failure?.code == code && summary.failure?.sipStatus == status)
-      #expect(summary.failure?.leg == .app)
-    }
+    let summary = try #require(bench.summary(for: caller))
+    #expect(summary.cause == .denied && summary.failure?.code == code && summary.failure?.sipStatus == status)
+    #expect(summary.failure?.leg == .app)
+    let told = try #require(bench.summary(for: called))
+    #expect(told.cause == .denied && told.failure == nil && told.device == "phone" && !told.isMissed)
     #expect(bench.count("ledger void") == 1 && bench.count("ledger answer") == 0)
     let tooLate = bench.say(call, accept)
-    #expect(refusal(bench, tooLate)?.invalidValue?.rule == "call.unknown")
+    #expect(refusal(bench, tooLate)?.code == .tooLate)
     let again = bench.say(call, .decline(reason))
     #expect(isDone(bench, again), "a decline always has what it wants")
     #expect(bench.records.map(\.call.answeredAt) == [nil])
@@ -176,7 +172,7 @@ struct AppCallTests {
     let call = try #require(try bench.ring())
     let number = try bench.askCalled(.hangUp(call))
     #expect(isDone(bench, number))
-    #expect(bench.summary(for: caller)?.failure?.code == .declined)
+    #expect(bench.summary(for: caller)?.failure?.code == .userDeclined)
     close(bench)
   }
 
@@ -201,7 +197,7 @@ struct AppCallTests {
     if !isSettled { bench.ledger = .silent }
     bench.request(.hangUp(call))
     let number = bench.say(call, accept)
-    #expect(refusal(bench, number)?.invalidValue?.rule == "call.unknown")
+    #expect(refusal(bench, number)?.code == .tooLate)
     #expect(bench.count("app accepted") == 0 && bench.count("ledger answer") == 0)
     close(bench)
     #expect(bench.summary(for: caller)?.cause == .canceled && bench.summary(for: called)?.cause == .canceled)
@@ -234,7 +230,7 @@ struct AppCallTests {
     let number = bench.say(call, accept)
     #expect(refusal(bench, number) != nil, "what was due happened before it")
     #expect(bench.summary(for: caller)?.cause == .noAnswer)
-    #expect(bench.summary(for: caller)?.failure?.code == .noAnswer)
+    #expect(bench.summary(for: caller)?.failure?.code == .userNoAnswer)
     #expect(bench.summary(for: called)?.cause == .timeout)
     close(bench)
   }
@@ -254,30 +250,22 @@ struct AppCallTests {
     let call = try #require(try bench.ring())
     let noCodec = Scene.appOffer().replacing("SAVPF 111 0 8 101", with: "SAVPF 99")
     let number = bench.say(
-      call, isAlert ? .alert(offer: noCodec) : .accept(offer: "nonsense", headers: CustomHeaders()))
+      call, isAlert ? .alert(offer: noCodec) : .accept(offer: "nonsense"))
     #expect(refusal(bench, number)?.code == .media)
     #expect(bench.summary(for: caller)?.failure?.code == .media)
     #expect(bench.summary(for: called)?.cause == .error)
     let second = try bench.talkToApp()
-    bench.say(second, .accept(offer: "nonsense", headers: CustomHeaders()))
+    bench.say(second, .accept(offer: "nonsense"))
     #expect(bench.engine.call(second)?.state == .established)
     close(bench)
   }
 
-  @Test("placed over the app protocol is refused as ever")
-  func notOverTheProtocol() throws {
+  @Test("is refused where nobody has looked for devices")
+  func withoutDevices() throws {
     let bench = try Bench()
     bench.place("bob", kind: .user)
     #expect(bench.lastRefusal?.code == .capabilityRemote)
-    #expect(bench.count("invite") == 0)
-  }
-
-  @Test("nobody calls the very session that asks")
-  func oneself() throws {
-    let bench = try Bench()
-    bench.session = called
-    #expect(try bench.ring() == nil)
-    #expect(bench.lastRefusal?.code == .capabilityRemote)
+    #expect(bench.count("app incoming") == 0)
   }
 
   // MARK: Sessions
@@ -289,7 +277,7 @@ struct AppCallTests {
     bench.feed(.sessionAbsent(called))
     bench.pass(seconds: 20)
     bench.feed(.sessionResumed(called))
-    #expect(bench.count("invite") == 1)
+    #expect(bench.count("app incoming") == 1)
     bench.say(call, accept)
     #expect(bench.engine.call(call)?.state == .answered)
     #expect(bench.count("app accepted") == 1)
@@ -303,12 +291,12 @@ struct AppCallTests {
     if isLost { bench.feed(.sessionAbsent(called)) }
     bench.feed(.sessionEnded(called))
     #expect(bench.summary(for: caller)?.cause == .noAnswer)
-    #expect(bench.summary(for: caller)?.failure?.code == .unreachable)
+    #expect(bench.summary(for: caller)?.failure?.code == .userUnreachable)
     #expect(bench.count("ledger void") == 1)
     close(bench)
   }
 
-  @Test("its called app is gone before it was told: the caller is refused, and nobody is invited")
+  @Test("its called app is gone before it was told: the user cannot be reached, and nobody is invited")
   func gonePreparing() throws {
     let bench = try Bench()
     bench.answersMedia = false
@@ -317,8 +305,10 @@ struct AppCallTests {
     let early = bench.say(call, accept)
     #expect(refusal(bench, early) != nil, "who was not told cannot answer")
     bench.feed(.sessionEnded(called))
-    #expect(bench.lastRefusal?.code == .unreachable)
-    #expect(bench.count("invite") == 0 && bench.summary(for: called) == nil)
+    bench.answersMedia = true
+    bench.feed(.drain)
+    #expect(bench.summary(for: caller)?.failure?.code == .userUnreachable)
+    #expect(bench.count("app incoming") == 0 && bench.summary(for: called) == nil)
     close(bench)
   }
 
@@ -382,7 +372,7 @@ struct AppCallTests {
   func holdAtAccept() throws {
     let bench = try Bench()
     let call = try #require(try bench.ring())
-    bench.say(call, .accept(offer: Scene.appOffer("sendonly"), headers: CustomHeaders()))
+    bench.say(call, .accept(offer: Scene.appOffer("sendonly")))
     #expect(bench.heard(caller) == ["placed", "accepted", "held true"])
     close(bench)
   }
@@ -497,9 +487,9 @@ struct AppCallTests {
     Happening.all + [
       Happening("it alerts") { $0.say($1, .alert(offer: nil)) },
       Happening("it alerts with an offer") { $0.say($1, .alert(offer: Scene.appOffer())) },
-      Happening("it accepts with an offer") { $0.say($1, .accept(offer: Scene.appOffer(), headers: CustomHeaders())) },
-      Happening("it accepts without an offer") { $0.say($1, .accept(offer: nil, headers: CustomHeaders())) },
-      Happening("it accepts nonsense") { $0.say($1, .accept(offer: "nonsense", headers: CustomHeaders())) },
+      Happening("it accepts with an offer") { $0.say($1, .accept(offer: Scene.appOffer())) },
+      Happening("it accepts without an offer") { $0.say($1, .accept(offer: nil)) },
+      Happening("it accepts nonsense") { $0.say($1, .accept(offer: "nonsense")) },
       Happening("it declines") { $0.say($1, .decline(.declined)) },
       Happening("it hangs up") { try $0.askCalled(.hangUp($1)) },
       Happening("it holds") { try $0.askCalled(.offer($1, Scene.appOffer("inactive", version: 3))) },
@@ -518,9 +508,9 @@ struct AppCallTests {
     switch state {
     case "alerting": bench.say(call, .alert(offer: nil))
     case "alertingEarly": bench.say(call, .alert(offer: Scene.appOffer()))
-    case "accepted": bench.say(call, .accept(offer: Scene.appOffer(), headers: CustomHeaders()))
+    case "accepted": bench.say(call, .accept(offer: Scene.appOffer()))
     case "talking":
-      bench.say(call, .accept(offer: Scene.appOffer(), headers: CustomHeaders()))
+      bench.say(call, .accept(offer: Scene.appOffer()))
       for leg in [LegID.near, .far] { bench.secured(call, leg) }
     case "ending":
       bench.ledger = .silent

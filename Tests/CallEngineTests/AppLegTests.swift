@@ -6,13 +6,12 @@ import Testing
 
 /// How a leg that is an app comes to each of its states.
 enum AppLegState: String, CaseIterable, Sendable {
-  case asking, planned, invited, alerting, alertingEarly, joined, gone
+  case asking, invited, alerting, alertingEarly, joined, gone
 
   init(_ leg: AppLeg) {
     self =
       switch leg.state {
       case .asking: .asking
-      case .planned: .planned
       case .invited: .invited
       case .alerting: .alerting
       case .alertingEarly: .alertingEarly
@@ -29,13 +28,10 @@ enum AppLegState: String, CaseIterable, Sendable {
         AppLeg.Asking(request: RequestNumber(1), offer: try AppLegState.offer(), negotiation: negotiation))
     }
     var leg = AppLeg(
-      CalledApp(session: Bench.called, identity: try Scene.identity("bob")),
+      session: Bench.called, identity: try Scene.identity("bob"),
       AppLeg.Way(negotiation: negotiation, media: Scene.appMedia()))
-    guard self != .planned else { return leg }
-    let isTold = leg.invite()
-    #expect(isTold)
     switch self {
-    case .asking, .planned, .invited: break
+    case .asking, .invited: break
     case .alerting: _ = try leg.alert(nil, draw: { 1 })
     case .alertingEarly: _ = try leg.alert(AppLegState.offer(), draw: { 1 })
     case .joined: _ = try leg.accept(AppLegState.offer(), draw: { 1 })
@@ -53,7 +49,7 @@ enum AppLegState: String, CaseIterable, Sendable {
 
 /// Everything that may be asked of such a leg.
 enum AppLegWord: String, CaseIterable, Sendable {
-  case join, invite, alert, alertOffer, accept, acceptOffer, offer, leave
+  case join, alert, alertOffer, accept, acceptOffer, offer, leave
 
   /// What comes of it, in a word: `!` says that there is an answer for the app.
   func say(to leg: inout AppLeg) throws -> String {
@@ -68,7 +64,6 @@ enum AppLegWord: String, CaseIterable, Sendable {
     let offer = try AppLegState.offer()
     switch self {
     case .join: return try leg.join(from: Scene.appMedia()) == nil ? "no" : "moved!"
-    case .invite: return leg.invite() ? "yes" : "no"
     case .alert: return word(try leg.alert(nil, draw: { 1 }))
     case .alertOffer: return word(try leg.alert(offer, draw: { 1 }))
     case .accept: return word(try leg.accept(nil, draw: { 1 }))
@@ -85,13 +80,12 @@ enum AppLegWord: String, CaseIterable, Sendable {
 struct AppLegTests {
   /// One row a state, one column a word of ``AppLegWord``: what comes of it, and the state after it where it is another.
   static let table: [AppLegState: String] = [
-    .asking: "moved!>joined no tooLate tooLate tooLate tooLate lacksOffer ->gone",
-    .planned: "no yes>invited tooLate tooLate tooLate tooLate tooLate -",
-    .invited: "no no moved>alerting moved!>alertingEarly lacksOffer moved!>joined lacksOffer ->gone",
-    .alerting: "no no stayed moved!>alertingEarly lacksOffer moved!>joined lacksOffer ->gone",
-    .alertingEarly: "no no stayed stayed! moved>joined moved!>joined stayed! ->gone",
-    .joined: "no no tooLate tooLate stayed stayed! stayed! ->gone",
-    .gone: "no no tooLate tooLate tooLate tooLate tooLate -",
+    .asking: "moved!>joined tooLate tooLate tooLate tooLate lacksOffer ->gone",
+    .invited: "no moved>alerting moved!>alertingEarly lacksOffer moved!>joined lacksOffer ->gone",
+    .alerting: "no stayed moved!>alertingEarly lacksOffer moved!>joined lacksOffer ->gone",
+    .alertingEarly: "no stayed stayed! moved>joined moved!>joined stayed! ->gone",
+    .joined: "no tooLate tooLate stayed stayed! stayed! ->gone",
+    .gone: "no tooLate tooLate tooLate tooLate tooLate -",
   ]
 
   @Test("goes from each state where the table says, at each word", arguments: AppLegState.allCases)
@@ -112,7 +106,6 @@ struct AppLegTests {
     let leg = try state.leg()
     #expect((leg.plan != nil) == [.alertingEarly, .joined].contains(state))
     #expect(leg.isJoined == (state == .joined))
-    #expect(leg.knows == (state != .planned))
     #expect((leg.openRequest != nil) == (state == .asking))
   }
 

@@ -357,6 +357,24 @@ struct MoneyTests {
     }
   }
 
+  @Test("3.3 row 38: a muted app whose way is lost has time to find another; the call is charged to its last packet")
+  func vanishedMuted() async throws {
+    try await PaidBench.run("1") { paid in
+      let call = try await paid.talk()
+      paid.bench.feed(.media(call, .soundAgain(.near)))
+      paid.bench.request(.mute(call, true))
+      try await paid.pass(seconds: 130)
+      #expect(paid.bench.summary(of: call) == nil)
+      paid.bench.feed(.media(call, .wayLost(.near, milliseconds: 30_000)))
+      try await paid.pass(milliseconds: 29_999)
+      #expect(paid.bench.summary(of: call) == nil)
+      try await paid.pass(milliseconds: 1)
+      #expect(paid.bench.summary(of: call)?.durationMilliseconds == 100_000)
+      #expect(paid.bench.summary(of: call)?.failure?.code == .mediaLost)
+      #expect(paid.bench.summary(of: call)?.failure?.leg == .app)
+    }
+  }
+
   @Test("3.3 row 39: on hold nothing has to come, and the call is billed on")
   func held() async throws {
     try await PaidBench.run("1") { paid in

@@ -117,7 +117,8 @@ struct SessionTests {
 @Suite("Quality of a call")
 struct QualityTests {
   private func second(
-    _ bench: Bench, _ call: CallID, score: Double = 4.2, jitter: Double = 5, loss: Double = 0, roundTrip: Double? = 50
+    _ bench: Bench, _ call: CallID, score: Double = 4.2, jitter: Double = 5, loss: Double = 0, sentLoss: Double? = nil,
+    roundTrip: Double? = 50
   ) {
     bench.feed(
       .media(
@@ -128,7 +129,8 @@ struct QualityTests {
       .media(
         call,
         .quality(
-          .near, .init(meanOpinionScore: score, jitter: jitter, loss: loss, packets: 50), roundTrip: roundTrip)))
+          .near, .init(meanOpinionScore: score, jitter: jitter, loss: loss, packets: 50), sentLoss: sentLoss,
+          roundTrip: roundTrip)))
   }
 
   private func warnings(_ bench: Bench) -> [String] {
@@ -198,6 +200,16 @@ struct QualityTests {
     #expect(warnings(bench).last == "app raise high-packet-loss")
     for _ in 0..<7 { second(bench, call) }
     #expect(warnings(bench).last == "app clear high-packet-loss")
+    // Of what it is sent it tells by its reports; until there is one, nothing is known.
+    for _ in 0..<20 { second(bench, call) }
+    for _ in 0..<6 { second(bench, call, sentLoss: 0.04) }
+    #expect(warnings(bench).last == "app clear high-packet-loss")
+    second(bench, call, sentLoss: 0.04)
+    #expect(warnings(bench).last == "app raise high-downlink-loss")
+    for _ in 0..<2 { second(bench, call, sentLoss: 0.01) }
+    #expect(warnings(bench).last == "app raise high-downlink-loss", "the mean of seven seconds")
+    second(bench, call, sentLoss: 0)
+    #expect(warnings(bench).last == "app clear high-downlink-loss")
     bench.feed(.media(call, .silence(.near)))
     bench.feed(.media(call, .soundAgain(.near)))
     #expect(warnings(bench).suffix(2) == ["app raise no-audio", "app clear no-audio"])

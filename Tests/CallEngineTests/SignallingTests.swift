@@ -328,6 +328,83 @@ struct SignallingTests {
     #expect(bench.engine.call(call)?.state == .established)
   }
 
+  /// What leaves an app without having to send.
+  enum Quiet: CaseIterable { case muted, onHold }
+
+  @Test("an app that need not send is dead without a way to it, unless it finds another", arguments: Quiet.allCases)
+  func wayLost(_ quiet: Quiet) throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    switch quiet {
+    case .muted: bench.request(.mute(call, true))
+    case .onHold: bench.request(.offer(call, Scene.appOffer("inactive", version: 2)))
+    }
+    bench.feed(.media(call, .silence(.near)))
+    bench.pass(seconds: 600)
+    for isBack in [true, false] {
+      bench.feed(.media(call, .wayLost(.near, milliseconds: 30_000)))
+      bench.pass(seconds: 29)
+      #expect(bench.summary(of: call) == nil)
+      if isBack { bench.feed(.media(call, .wayBack(.near))) }
+      if isBack { bench.pass(seconds: 600) }
+    }
+    bench.pass(seconds: 1)
+    #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
+    #expect(bench.summary(of: call)?.failure?.leg == .app)
+    let story = bench.records.last { $0.call.id == call }?.story.compactMap(\.event) ?? []
+    #expect(
+      story.filter { $0 != .held }.suffix(4) == [.wayLost(.near), .wayBack(.near), .wayLost(.near), .dead(.near)])
+  }
+
+  @Test("a lost way counts from when it was told first; a trunk has none to lose, and another address is no loss")
+  func wayOfTrunk() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.media(call, .wayLost(.far, milliseconds: 30_000)))
+    bench.feed(.media(call, .moved(.near)))
+    bench.feed(.media(call, .moved(.far)))
+    bench.pass(seconds: 60)
+    #expect(bench.engine.call(call)?.state == .established)
+    for _ in 0..<2 { bench.feed(.media(call, .wayLost(.near, milliseconds: 30_000))) }
+    bench.pass(seconds: 29)
+    bench.feed(.media(call, .wayLost(.near, milliseconds: 59_000)))
+    bench.pass(seconds: 1)
+    let story = bench.records.last { $0.call.id == call }?.story.compactMap(\.event) ?? []
+    #expect(story.suffix(4) == [.moved(.near), .moved(.far), .wayLost(.near), .dead(.near)])
+  }
+
+  @Test("sound that stays away behind a way that is back has its time from there")
+  func soundAfterWay() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.media(call, .failed(.near, "consentLost")))
+    bench.feed(.media(call, .wayLost(.near, milliseconds: 2_000)))
+    bench.pass(seconds: 20)
+    bench.feed(.media(call, .wayBack(.near)))
+    bench.pass(seconds: 5)
+    bench.feed(.media(call, .silence(.near)))
+    bench.pass(seconds: 24)
+    #expect(bench.summary(of: call) == nil)
+    bench.pass(seconds: 1)
+    #expect(bench.summary(of: call)?.failure?.code == .mediaLost)
+  }
+
+  @Test("the cause names both sides where both are away")
+  func bothDead() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.feed(.media(call, .silence(.far)))
+    bench.pass(seconds: 10)
+    bench.request(.mute(call, true))
+    bench.feed(.media(call, .silence(.near)))
+    bench.feed(.media(call, .wayLost(.near, milliseconds: 0)))
+    bench.pass(seconds: 20)
+    let failure = try #require(bench.summary(of: call)?.failure)
+    #expect(failure.leg == .trunk && failure.phrase == "nothing comes from the calling side, nor from the called side")
+    let story = bench.records.last { $0.call.id == call }?.story.compactMap(\.event) ?? []
+    #expect(story.suffix(2) == [.dead(.near), .dead(.far)])
+  }
+
   @Test("an app that does not speak before the answer is not dead; one that never speaks is, and pays to the end")
   func neverSpoke() throws {
     let bench = try Bench()

@@ -162,11 +162,18 @@ struct Happening: Sendable, CustomTestStringConvertible {
     Happening("far is silent") { $0.feed(.media($1, .silence(.far))) },
     Happening("near sounds again") { $0.feed(.media($1, .soundAgain(.near))) },
     Happening("far sounds again") { $0.feed(.media($1, .soundAgain(.far))) },
+    Happening("near has no way") { $0.feed(.media($1, .wayLost(.near, milliseconds: 30_000))) },
+    Happening("far has no way") { $0.feed(.media($1, .wayLost(.far, milliseconds: 30_000))) },
+    Happening("near has a way again") { $0.feed(.media($1, .wayBack(.near))) },
+    Happening("near moves") { $0.feed(.media($1, .moved(.near))) },
     Happening("near has a thin link") { $0.feed(.media($1, .thinLink(.near, true))) },
     Happening("far has a thin link") { $0.feed(.media($1, .thinLink(.far, true))) },
     Happening("quality near") {
       $0.feed(
-        .media($1, .quality(.near, .init(meanOpinionScore: 3, jitter: 40, loss: 0.1, packets: 50), roundTrip: 500)))
+        .media(
+          $1,
+          .quality(
+            .near, .init(meanOpinionScore: 3, jitter: 40, loss: 0.1, packets: 50), sentLoss: 0.1, roundTrip: 500)))
     },
     Happening("quality far") {
       $0.feed(

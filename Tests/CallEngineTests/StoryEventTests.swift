@@ -13,7 +13,11 @@ import Testing
     ("ended by operator:anna", .endedByOperator("operator:anna")),
     ("no more credit: insufficientCredit", .noMoreCredit("insufficientCredit")),
     ("no sound from the near side", .noSound(.near)), ("no sound from the far side", .noSound(.far)),
-    ("the near side is dead", .dead(.near)), ("the far side is dead", .dead(.far)),
+    ("nothing at all comes from the near side", .wayLost(.near)),
+    ("nothing at all comes from the far side", .wayLost(.far)), ("the near side's way is back", .wayBack(.near)),
+    ("the far side's way is back", .wayBack(.far)), ("the near side sends from another address", .moved(.near)),
+    ("the far side sends from another address", .moved(.far)), ("the near side is dead", .dead(.near)),
+    ("the far side is dead", .dead(.far)),
     ("held by the other side", .held), ("taken back by the other side", .takenBack),
     ("no media in time", .noMediaInTime),
   ]

@@ -102,6 +102,21 @@ extension RulesRow {
         scene.story("the far side is dead")
       }, not: .call(heard(near: 50, far: 50))),
     RulesRow(
+      "wayLost",
+      .call { scene in
+        heard(near: 50, far: 50)(&scene)
+        scene.fail(CallFailure(.mediaLost, leg: .app))
+        scene.story("nothing at all comes from the near side")
+        scene.story("the near side is dead")
+      },
+      not: .call { scene in
+        heard(near: 50, far: 50)(&scene)
+        scene.fail(CallFailure(.mediaLost, leg: .trunk))
+        scene.story("nothing at all comes from the near side")
+        scene.story("the near side's way is back")
+        scene.story("the far side is dead")
+      }),
+    RulesRow(
       "soundNeverCame",
       .call { scene in
         heard(near: 0, far: 50)(&scene)

@@ -33,6 +33,7 @@ final class NodeStage {
   /// The app's connection, as the node numbers it.
   private(set) var connection = AppProtocol.ConnectionID(0)
   private(set) var events: [AppEvent] = []
+  private var others: UInt64 = 0
 
   init(leftOver: [JournaledLeg] = [], _ change: (inout EngineConfiguration) -> Void = { _ in }) throws {
     var random: UInt64 = 1
@@ -88,7 +89,7 @@ final class NodeStage {
     core.handle(input, at: NodeTime(now: now, clock: Instant(seconds: 1_795_000_000)), into: &last)
     effects += last
     for effect in last {
-      guard case .sendText(_, let text) = effect, let clientConnection else { continue }
+      guard case .sendText(connection, let text) = effect, let clientConnection else { continue }
       feedClient(.text(clientConnection, text))
     }
   }
@@ -166,14 +167,55 @@ final class NodeStage {
     perform(effects)
   }
 
-  func call(_ number: String = "+46701234567") {
+  func call(_ target: String = "+46701234567", kind: Destination.Kind = .phone) {
+    request(.call(PlaceCall(kind: kind, target: target, headers: [], offer: NodeStage.offer, callerNumber: nil)))
+  }
+
+  static let offer = {
     let hash = (0..<32).map { _ in "AB" }.joined(separator: ":")
-    let offer = [
+    return [
       "v=0", "o=- 4711 1 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0", "m=audio 9 UDP/TLS/RTP/SAVPF 0",
       "c=IN IP4 0.0.0.0", "a=rtcp-mux", "a=mid:0", "a=ice-ufrag:appu", "a=ice-pwd:abcdefghijklmnopqrstuvwx",
       "a=fingerprint:sha-256 \(hash)", "a=setup:actpass", "a=sendrecv", "a=rtpmap:0 PCMU/8000",
     ].map { $0 + "\r\n" }.joined()
-    request(.call(PlaceCall(kind: .phone, target: number, headers: [], offer: offer, callerNumber: nil)))
+  }()
+
+  // MARK: Other apps
+
+  /// Another app registers, over a connection of its own.
+  func join(
+    _ user: String, _ device: String, profile: DeviceProfile = DeviceProfile(features: [.incoming], isListening: true)
+  ) throws -> AppProtocol.ConnectionID {
+    others += 1
+    let connection = AppProtocol.ConnectionID(1_000 + others)
+    feed(.door(.opened(connection, host: .ipv4(0x7F00_0001))))
+    let registration = Registration(
+      application: NodeStage.application, user: user, device: device, proof: .token("t"), capabilities: [.calling],
+      profile: profile)
+    feed(
+      .door(.text(connection, AppMessageCoder.encode(.register(RequestNumber(1), registration, client: "test/1")))))
+    let id = try #require(
+      last.lazy.compactMap { effect -> VerificationID? in
+        if case .verify(let id, _, _) = effect { id } else { nil }
+      }.last)
+    let identity = AppIdentity(
+      application: NodeStage.application, user: try UserID(user), device: device, capabilities: [.calling])
+    feed(.door(.verified(id, .accepted(identity, nil))))
+    return connection
+  }
+
+  func ask(_ connection: AppProtocol.ConnectionID, _ number: UInt64, _ request: AppRequest) {
+    feed(.door(.text(connection, AppMessageCoder.encode(.request(RequestNumber(number), request)))))
+  }
+
+  /// What another app was told inside its session.
+  func heard(_ connection: AppProtocol.ConnectionID) -> [AppEvent] {
+    effects.compactMap { effect in
+      guard case .sendText(connection, let text) = effect,
+        case .event(let event, _)? = try? AppMessageCoder.decodeServer(text)
+      else { return nil }
+      return event
+    }
   }
 
   // MARK: What surrounds the node
@@ -192,9 +234,9 @@ final class NodeStage {
 
   /// Answers what the last call asks for, up to its hold.
   func answerMedia() throws {
-    let call = try #require(
-      effects.lazy.compactMap { effect -> CallID? in
-        if case .prepare(let call, _) = effect { call } else { nil }
+    let (call, needs) = try #require(
+      effects.lazy.compactMap { effect -> (CallID, MediaNeeds)? in
+        if case .prepare(let call, let needs) = effect { (call, needs) } else { nil }
       }.last)
     let near = LocalMedia(
       host: .ipv4(0xC000_0201), port: 40_000,
@@ -203,7 +245,7 @@ final class NodeStage {
     let far = LocalMedia(
       host: .ipv4(0xC000_0201), port: 30_000, rtcpPort: 30_001,
       keyMaterial: Array(repeating: 7, count: LocalMedia.keyMaterialLength))
-    feed(.prepared(call, .success(PreparedMedia([.near: near, .far: far]))))
+    feed(.prepared(call, .success(PreparedMedia(needs.legs.mapValues { $0 == .trunk ? far : near }))))
   }
 
   static func granted() -> Result<LedgerReceipt, LedgerUnavailable> {

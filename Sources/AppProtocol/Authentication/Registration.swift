@@ -22,13 +22,20 @@ public struct Registration: Hashable, Sendable {
   public var proof: Proof
   /// What the app asks for: calling or messaging among it. Words that the gateway does not know are left out.
   public var capabilities: Set<AppCapability>
+  /// What the device can do and wants to hear of.
+  public var profile: DeviceProfile
 
-  public init(application: String, user: String, device: String, proof: Proof, capabilities: Set<AppCapability>) {
+  /// Without a profile, a device that is never called.
+  public init(
+    application: String, user: String, device: String, proof: Proof, capabilities: Set<AppCapability>,
+    profile: DeviceProfile = DeviceProfile()
+  ) {
     self.application = application
     self.user = user
     self.device = device
     self.proof = proof
     self.capabilities = capabilities
+    self.profile = profile
   }
 }
 
@@ -90,6 +97,8 @@ public protocol IdentityStore: Sendable {
   func keep(_ credential: StoredCredential) async throws
   /// The credential with this id, ended ones included; `nil` for none.
   func credential(_ id: String) async throws -> StoredCredential?
+  /// Whether a device of the user has ever registered.
+  func knows(_ user: UserID, application: String) async throws -> Bool
   /// Ends the credentials of a device: it registers anew.
   func forget(application: String, user: UserID, device: String) async throws
 }

@@ -88,6 +88,7 @@ extension AppSessionClient {
       liveCalls.insert(call)
     case .done(let number), .answered(let number, _, _), .refused(let number, _):
       guard remove(number) else { return }
+    case .incoming(let call, _): liveCalls.insert(call)
     case .ended(let call, _): liveCalls.remove(call)
     default: break
     }

@@ -18,6 +18,18 @@ extension AppMessageCoder {
         lastEvent: UInt64(try reader.optionalInteger("last_event", in: 0...MessageLimit.integer) ?? 0))
       return .resume(number, resumption)
     case .call: return .request(number, .call(try placeCall(reader)))
+    case .listen: return .request(number, .listen(try reader.bool("on")))
+    case .alert:
+      return .request(number, .alert(try reader.call(), offer: try reader.optionalOffer()))
+    case .accept:
+      return .request(
+        number, .accept(try reader.call(), offer: try reader.optionalOffer(), headers: try headers(reader)))
+    case .decline:
+      return .request(
+        number,
+        .decline(
+          try reader.call(), try reader.choice("scope", default: .user),
+          try reader.choice("reason", default: .declined)))
     case .hangup: return .request(number, .hangUp(try reader.call()))
     case .dtmf:
       return .request(number, .sendDigits(try reader.call(), try reader.string("digits", most: MessageLimit.text)))
@@ -50,10 +62,15 @@ extension AppMessageCoder {
     // A capability of a newer app is none of ours.
     let capabilities = try reader.strings("capabilities", most: MessageLimit.capabilities)
       .compactMap(AppCapability.init)
+    let features = try reader.strings("features", most: MessageLimit.features).compactMap(AppFeature.init)
+    let profile = DeviceProfile(
+      features: Set(features), isListening: try reader.bool("listen", default: features.contains(.incoming)),
+      name: CallFailure.shortened(try reader.optionalString("name", most: MessageLimit.name) ?? ""),
+      busyRule: try reader.optionalChoice("busy"))
     let registration = Registration(
       application: try reader.string("application", most: MessageLimit.identifier),
       user: try reader.string("user", most: MessageLimit.user), device: try device(reader), proof: proof,
-      capabilities: Set(capabilities))
+      capabilities: Set(capabilities), profile: profile)
     guard !registration.capabilities.isDisjoint(with: [.calling, .messaging]) else {
       throw reader.problem(
         "capabilities", "value", "asks for neither calling nor messaging", accepted: "calling, messaging or both")
@@ -86,23 +103,26 @@ extension AppMessageCoder {
   private static func placeCall(_ reader: MessageReader) throws(MessageProblem) -> PlaceCall {
     let to = try reader.part("to")
     let kind: Destination.Kind = try to.choice("kind")
-    var headers: [PlaceCall.Header] = []
-    if let part = try reader.optionalPart("headers") {
-      guard part.object.members.count <= MessageLimit.headers else {
-        throw part.problem(
-          "", "many", "has more than \(MessageLimit.headers) members",
-          accepted: "at most \(MessageLimit.headers) headers")
-      }
-      for member in part.object.members {
-        headers.append(
-          PlaceCall.Header(name: member.name, value: try part.string(member.name, most: MessageLimit.headerValue)))
-      }
-    }
     return PlaceCall(
-      kind: kind, target: try to.string(kind.targetMember, most: MessageLimit.target), headers: headers,
+      kind: kind, target: try to.string(kind.targetMember, most: MessageLimit.target), headers: try headers(reader),
       offer: try reader.string("offer", most: MessageLimit.description),
       callerNumber: try reader.optionalString("from", most: MessageLimit.identifier),
       isAnonymous: try reader.bool("anonymous", default: false), wantsVideo: try reader.bool("video", default: false))
+  }
+
+  private static func headers(_ reader: MessageReader) throws(MessageProblem) -> [PlaceCall.Header] {
+    guard let part = try reader.optionalPart("headers") else { return [] }
+    guard part.object.members.count <= MessageLimit.headers else {
+      throw part.problem(
+        "", "many", "has more than \(MessageLimit.headers) members",
+        accepted: "at most \(MessageLimit.headers) headers")
+    }
+    var headers: [PlaceCall.Header] = []
+    for member in part.object.members {
+      headers.append(
+        PlaceCall.Header(name: member.name, value: try part.string(member.name, most: MessageLimit.headerValue)))
+    }
+    return headers
   }
 
   private static func statistics(_ reader: MessageReader) throws(MessageProblem) -> ClientStatistics {
@@ -122,6 +142,12 @@ extension AppMessageCoder {
       figures[member.name] = try part.number(member.name)
     }
     return ClientStatistics(figures: figures)
+  }
+}
+
+extension MessageReader {
+  fileprivate func optionalOffer() throws(MessageProblem) -> String? {
+    try optionalString("offer", most: MessageLimit.description)
   }
 }
 
@@ -173,6 +199,13 @@ extension AppMessageCoder {
     json.member("device", registration.device)
     if !client.isEmpty { json.member("client", client) }
     json.array("capabilities", registration.capabilities.map(\.rawValue).sorted()) { $0.string($1) }
+    let profile = registration.profile
+    if !profile.features.isEmpty {
+      json.array("features", profile.features.map(\.rawValue).sorted()) { $0.string($1) }
+      json.member("listen", profile.isListening)
+    }
+    if !profile.name.isEmpty { json.member("name", profile.name) }
+    json.optional("busy", profile.busyRule?.rawValue)
     json.object("proof") { json in
       switch registration.proof {
       case .signature(let signature, let sequence):
@@ -197,13 +230,23 @@ extension AppMessageCoder {
         $0.member("kind", call.kind.rawValue)
         $0.member(call.kind.targetMember, call.target)
       }
-      if !call.headers.isEmpty {
-        json.object("headers") { json in for header in call.headers { json.member(header.name, header.value) } }
-      }
+      write(call.headers, into: &json)
       json.optional("from", call.callerNumber)
       if call.isAnonymous { json.member("anonymous", true) }
       if call.wantsVideo { json.member("video", true) }
       json.member("offer", call.offer)
+    case .listen(let isOn): json.member("on", isOn)
+    case .alert(let call, let offer):
+      json.member("call", call.text)
+      json.optional("offer", offer)
+    case .accept(let call, let offer, let headers):
+      json.member("call", call.text)
+      write(headers, into: &json)
+      json.optional("offer", offer)
+    case .decline(let call, let scope, let reason):
+      json.member("call", call.text)
+      json.member("scope", scope.rawValue)
+      json.member("reason", reason.rawValue)
     case .hangUp(let call): json.member("call", call.text)
     case .sendDigits(let call, let digits):
       json.member("call", call.text)
@@ -223,10 +266,21 @@ extension AppMessageCoder {
   }
 }
 
+extension AppMessageCoder {
+  private static func write(_ headers: [PlaceCall.Header], into json: inout JSONWriter) {
+    guard !headers.isEmpty else { return }
+    json.object("headers") { json in for header in headers { json.member(header.name, header.value) } }
+  }
+}
+
 extension AppRequest {
   fileprivate var type: ClientMessageType {
     switch self {
     case .call: .call
+    case .listen: .listen
+    case .alert: .alert
+    case .accept: .accept
+    case .decline: .decline
     case .hangUp: .hangup
     case .sendDigits: .dtmf
     case .offer: .offer

@@ -21,6 +21,9 @@ extension AppMessageCoder {
           }
         }
         json.member("version", registered.version)
+        if !registered.features.isEmpty {
+          json.array("features", registered.features.map(\.rawValue).sorted()) { $0.string($1) }
+        }
       case .resumed(let number, let resumed):
         json.head(.resumed, number)
         json.resumption(resumed.token, resumed.resumeSeconds)
@@ -63,6 +66,9 @@ extension AppMessageCoder {
     case .refused(let number, let failure):
       reply(.error, number)
       json.failure("error", failure)
+    case .incoming(let call, let invitation):
+      about(.incoming, call)
+      json.invitation(invitation)
     case .progressing(let call, let headers):
       about(.progress, call)
       json.headers(headers)
@@ -124,6 +130,19 @@ extension JSONWriter {
     object("headers") { json in for field in headers { json.member(field.name, field.value) } }
   }
 
+  fileprivate mutating func invitation(_ invitation: Invitation) {
+    object("from") { json in
+      json.member("kind", invitation.from.kind.rawValue)
+      json.member("value", invitation.from.value)
+      if !invitation.from.name.isEmpty { json.member("name", invitation.from.name) }
+    }
+    member("to", invitation.user.text)
+    headers(invitation.headers)
+    member("video", invitation.wantsVideo)
+    member("waiting", invitation.isWaiting)
+    member("expires_at", invitation.expiresAt.description)
+  }
+
   fileprivate mutating func price(_ price: CallPrice) {
     member("currency", price.currency)
     member("rate_per_minute", price.ratePerMinuteNano.decimal)
@@ -159,6 +178,8 @@ extension JSONWriter {
       member("cost_micro", cost.count)
     }
     member("currency", summary.currency)
+    if summary.isMissed { member("missed", true) }
+    optional("by", summary.device)
     headers(summary.headers)
     if let failure = summary.failure { self.failure("failure", failure) }
   }
@@ -197,7 +218,8 @@ extension AppMessageCoder {
       return .event(.refused(number, failure), sequence: sequence)
     case .draining: return .draining
     case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
-    case .placed, .done, .answer, .progress, .ringing, .early, .accepted, .established, .price, .credit, .digit, .held,
+    case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit,
+      .digit, .held,
       .offer, .quality, .warning, .ended:
       return try event(type, reader).map { .event($0, sequence: try? reader.sequence()) }
     }
@@ -211,13 +233,33 @@ extension AppMessageCoder {
         id: try part.string("id", most: MessageLimit.identifier),
         secret: Redacted(try part.string("secret", most: MessageLimit.secret)), expiresAt: try part.instant("expires"))
     }
-    let text = try reader.string("user", most: MessageLimit.user)
-    guard let rules = try? UserID.Rules(maximumLength: UserID.Rules.largestMaximumLength),
-      let user = try? UserID(text, rules: rules)
-    else { throw reader.problem("user", "value", "is no user id", accepted: "printable ASCII") }
+    let features = try reader.strings("features", most: MessageLimit.features).compactMap(AppFeature.init)
     return Registered(
       session: try reader.string("session", most: MessageLimit.identifier), token: token, resumeSeconds: seconds,
-      user: user, credential: credential, version: try reader.string("version", most: MessageLimit.client))
+      user: try user(reader, "user"), credential: credential,
+      version: try reader.string("version", most: MessageLimit.client), features: Set(features))
+  }
+
+  private static func user(_ reader: MessageReader, _ name: String) throws(MessageProblem) -> UserID {
+    let text = try reader.string(name, most: MessageLimit.user)
+    guard let rules = try? UserID.Rules(maximumLength: UserID.Rules.largestMaximumLength),
+      let user = try? UserID(text, rules: rules)
+    else { throw reader.problem(name, "value", "is no user id", accepted: "printable ASCII") }
+    return user
+  }
+
+  private static func invitation(_ reader: MessageReader) throws(MessageProblem) -> Invitation {
+    let from = try reader.part("from")
+    guard let expiresAt = try reader.instant("expires_at") else {
+      throw reader.problem("expires_at", "missing", "is missing", accepted: "a time")
+    }
+    return Invitation(
+      from: Invitation.Caller(
+        kind: .init(rawValue: try from.string("kind", most: MessageLimit.identifier)),
+        value: try from.optionalString("value", most: MessageLimit.target) ?? "",
+        name: try from.optionalString("name", most: MessageLimit.name) ?? ""),
+      to: try user(reader, "to"), headers: try reader.headers(), wantsVideo: try reader.bool("video", default: false),
+      isWaiting: try reader.bool("waiting", default: false), expiresAt: expiresAt)
   }
 
   private static func resumption(
@@ -240,6 +282,7 @@ extension AppMessageCoder {
         try reader.requestNumber(), call, answer: try reader.string("answer", most: MessageLimit.description))
     case .answer:
       return .answered(try reader.requestNumber(), call, try reader.string("sdp", most: MessageLimit.description))
+    case .incoming: return .incoming(call, try invitation(reader))
     case .progress: return .progressing(call, headers: try reader.headers())
     case .ringing: return .ringing(call, headers: try reader.headers())
     case .early: return .earlyMedia(call)
@@ -293,7 +336,8 @@ extension AppMessageCoder {
       headers: try reader.headers(), durationMilliseconds: try reader.integer("duration_ms"),
       billedSeconds: try reader.integer("billed_seconds"),
       costMicro: try reader.optionalInteger("cost_micro", in: Int64.min...Int64.max).map { MicroUnits($0) },
-      currency: try reader.string("currency", most: 8))
+      currency: try reader.string("currency", most: 8), isMissed: try reader.bool("missed", default: false),
+      device: try reader.optionalString("by", most: MessageLimit.identifier))
   }
 }
 

@@ -62,13 +62,20 @@ struct MessageReader {
     return text
   }
 
-  func choice<Choice: RawRepresentable & CaseIterable>(
+  func optionalChoice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, _ type: Choice.Type = Choice.self
-  ) throws(MessageProblem) -> Choice where Choice.RawValue == String {
-    let text = try string(name, most: 64)
+  ) throws(MessageProblem) -> Choice? where Choice.RawValue == String {
+    guard let text = try optionalString(name, most: 64) else { return nil }
     guard let choice = Choice(rawValue: text) else {
       throw unknown(name, text, Choice.allCases.map(\.rawValue))
     }
+    return choice
+  }
+
+  func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String, default absent: Choice? = nil
+  ) throws(MessageProblem) -> Choice where Choice.RawValue == String {
+    guard let choice = try optionalChoice(name, Choice.self) ?? absent else { throw missing(name, "a string") }
     return choice
   }
 

@@ -1,12 +1,13 @@
 /// The `type` of a message of an app.
 enum ClientMessageType: String, CaseIterable {
-  case register, resume, call, hangup, dtmf, offer, answer, mute, report, ping, bye
+  case register, resume, listen, call, alert, accept, decline, hangup, dtmf, offer, answer, mute, report, ping, bye
 }
 
 /// The `type` of a message of the gateway.
 enum ServerMessageType: String, CaseIterable {
   case registered, resumed, placed, done, answer, error
-  case progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning, ended
+  case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning,
+    ended
   case pong, draining, closing
 }
 
@@ -24,6 +25,9 @@ enum MessageLimit {
   static let headers = 64
   static let headerValue = 1024
   static let capabilities = 16
+  static let features = 16
+  /// What a device calls itself.
+  static let name = 255
   static let figureName = 64
   static let text = 1024
   static let calls = 1024

@@ -10,7 +10,7 @@ extension AppDoor {
     guard let connection = connections[id] else { return }
     switch connection.phase {
     case .new: first(bytes, id, connection, now, &effects)
-    case .verifying(_, let number):
+    case .verifying(_, let number, _):
       refuse(
         id, number, CallFailure(.message, invalidValue: AppDoor.early), .policyViolation,
         "a message before the registration was answered", now, &effects)
@@ -99,7 +99,7 @@ extension AppDoor {
     let verification = newVerificationID()
     verifications[verification] = id
     deadlines.set(.verification(verification), now.advanced(byMilliseconds: configuration.verificationMilliseconds))
-    connections[id]?.phase = .verifying(verification, number)
+    connections[id]?.phase = .verifying(verification, number, registration.profile)
     effects.append(.verify(verification, registration, host: connection.host))
   }
 
@@ -110,7 +110,7 @@ extension AppDoor {
     // Late after its deadline, or the connection went meanwhile: nobody waits any more.
     deadlines.set(.verification(id), nil)
     guard let connection = verifications.removeValue(forKey: id),
-      case .verifying(id, let number)? = connections[connection]?.phase
+      case .verifying(id, let number, let profile)? = connections[connection]?.phase
     else { return }
     switch verdict {
     case .refused:
@@ -136,7 +136,7 @@ extension AppDoor {
         return
       }
       sessionsOfUser[user, default: 0] += 1
-      begin(number, identity, credential, connection, now, &effects)
+      begin(number, identity, profile, credential, connection, now, &effects)
     }
   }
 
@@ -158,8 +158,8 @@ extension AppDoor {
   }
 
   private func begin(
-    _ number: RequestNumber, _ identity: AppIdentity, _ credential: DeviceCredential?, _ connection: ConnectionID,
-    _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
+    _ number: RequestNumber, _ identity: AppIdentity, _ profile: DeviceProfile, _ credential: DeviceCredential?,
+    _ connection: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
   ) {
     let id = newSessionID()
     let name = newSessionName()
@@ -170,11 +170,12 @@ extension AppDoor {
     sessions[id] = session
     sessionNames[name] = id
     attach(connection, id, now)
-    effects.append(.opened(id, identity))
     let registered = Registered(
       session: name, token: Redacted(token), resumeSeconds: resumeSeconds, user: identity.user,
-      credential: credential, version: configuration.version)
+      credential: credential, version: configuration.version, features: profile.features)
     effects.append(.send(connection, AppMessageCoder.encode(.registered(number, registered))))
+    // Behind the reply: what follows from it, a call that rings here too, comes after it.
+    effects.append(.opened(id, identity, profile))
   }
 
   private var resumeSeconds: Int { Int(configuration.resumeMilliseconds / 1000) }

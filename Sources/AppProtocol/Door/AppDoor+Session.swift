@@ -99,6 +99,11 @@ extension AppDoor {
         return
       }
     }
+    if case .listen(let isOn) = request {
+      answer(id, .done(number), now, &effects)
+      effects.append(.listening(id, isOn))
+      return
+    }
     session.pending += 1
     effects.append(.request(id, number, request))
   }
@@ -121,13 +126,15 @@ extension AppDoor {
       if let connection { effects.append(.send(connection, AppMessageCoder.encode(.event(event, sequence: nil)))) }
       return
     }
+    if connection == nil, case .ended(let call, _) = event { session.dropInvitation(to: call) }
     session.sequence += 1
     let sequence = session.sequence
     let text = AppMessageCoder.encode(.event(event, sequence: sequence))
     // A copy of its length: the writer's array has room for several times as much.
     let isKept = session.bufferForResumption(
-      AppSession.Kept(sequence: sequence, isMinor: event.isMinor, text: text.withUnsafeBytes { [UInt8]($0) }),
-      configuration)
+      AppSession.Kept(
+        sequence: sequence, isMinor: event.isMinor, invitation: event.invitation,
+        text: text.withUnsafeBytes { [UInt8]($0) }), configuration)
     if let connection { effects.append(.send(connection, text)) }
     if !isKept { end(id, &effects) }
   }

@@ -64,7 +64,7 @@ public final class AppDoor {
   struct Connection {
     enum Phase {
       case new
-      case verifying(VerificationID, RequestNumber)
+      case verifying(VerificationID, RequestNumber, DeviceProfile)
       case session(SessionID)
     }
     let hostKey: SIPHost

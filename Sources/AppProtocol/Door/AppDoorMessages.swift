@@ -42,7 +42,9 @@ public enum AppDoorEffect: Sendable {
   /// A close frame with this code (RFC 6455 section 7.4), after all that was sent.
   case close(ConnectionID, code: UInt16, reason: String)
   indirect case verify(VerificationID, Registration, host: SIPHost)
-  case opened(SessionID, AppIdentity)
+  case opened(SessionID, AppIdentity, DeviceProfile)
+  /// Whether calls for the user ring on the session's device from now on.
+  case listening(SessionID, Bool)
   indirect case request(SessionID, RequestNumber, AppRequest)
   /// The connection is lost; the session waits to be resumed.
   case absent(SessionID)

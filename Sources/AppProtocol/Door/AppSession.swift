@@ -7,6 +7,8 @@ final class AppSession {
   struct Kept {
     let sequence: UInt64
     let isMinor: Bool
+    /// The call that it tells of, where it is an invitation.
+    let invitation: CallID?
     let text: [UInt8]
   }
 
@@ -44,6 +46,7 @@ final class AppSession {
   /// What happened to the session's calls and requests.
   func updateCalls(after event: AppEvent) {
     switch event {
+    case .incoming(let call, _): calls.insert(call)
     case .placed(_, let call, _):
       pending = max(pending - 1, 0)
       calls.insert(call)
@@ -76,6 +79,12 @@ final class AppSession {
     if isNeeded { droppedThrough = message.sequence }
   }
 
+  /// The call is over: an invitation to it that could not be sent would only ring in vain.
+  func dropInvitation(to call: CallID) {
+    guard let index = kept.firstIndex(where: { $0.invitation == call }) else { return }
+    remove(at: index, isNeeded: false)
+  }
+
   /// The app has all up to this event.
   func acknowledge(_ sequence: UInt64) {
     let count = kept.prefix { $0.sequence <= sequence }.count
@@ -87,11 +96,18 @@ final class AppSession {
 }
 
 extension AppEvent {
+  /// The call that it invites to.
+  var invitation: CallID? {
+    if case .incoming(let call, _) = self { return call }
+    return nil
+  }
+
   /// What an app can do without once its time is over.
   var isMinor: Bool {
     switch self {
     case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality: true
-    case .placed, .done, .answered, .refused, .accepted, .established, .price, .creditEnds, .held, .offered, .ended:
+    case .placed, .done, .answered, .refused, .incoming, .accepted, .established, .price, .creditEnds, .held, .offered,
+      .ended:
       false
     }
   }

@@ -14,6 +14,12 @@ public enum AppEvent: Hashable, Sendable {
   /// The request was refused and changed nothing; a call that was asked for does not exist.
   indirect case refused(RequestNumber, CallFailure)
 
+  // A call for the user.
+
+  /// Somebody calls this device's user: the first event of its id. ``AppRequest/alert(_:offer:)``,
+  /// ``AppRequest/accept(_:offer:headers:)`` or ``AppRequest/decline(_:_:_:)`` answers it.
+  indirect case incoming(CallID, Invitation)
+
   // What happens to a call.
 
   /// The other side's device is there: it alerts, or sends sound before the answer. Never for a 100.
@@ -42,6 +48,60 @@ public enum AppEvent: Hashable, Sendable {
   case warning(CallID, QualityWarning, isRaised: Bool)
   /// The call is over: the last event of its id.
   indirect case ended(CallID, CallSummary)
+}
+
+/// What an app is told of a call for its user.
+public struct Invitation: Hashable, Sendable {
+  /// Whoever calls.
+  public var from: Caller
+  /// Whom the call is for: the app's own user.
+  public var user: UserID
+  /// As the caller gave them.
+  public var headers: CustomHeaders
+  /// Whether the caller offers video, which the gateway does not carry.
+  public var wantsVideo: Bool
+  /// Whether the device is in another call.
+  public var isWaiting: Bool
+  /// When it rings no longer.
+  public var expiresAt: Instant
+
+  /// Without headers, video or another call unless they are given.
+  public init(
+    from: Caller, to user: UserID, headers: CustomHeaders = CustomHeaders(), wantsVideo: Bool = false,
+    isWaiting: Bool = false, expiresAt: Instant
+  ) {
+    self.from = from
+    self.user = user
+    self.headers = headers
+    self.wantsVideo = wantsVideo
+    self.isWaiting = isWaiting
+    self.expiresAt = expiresAt
+  }
+
+  /// Who calls, as the gateway knows it.
+  public struct Caller: Hashable, Sendable {
+    /// What kind of caller it is. A kind of a newer gateway stays the word that it is.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+      /// The word of the protocol.
+      public let rawValue: String
+      public init(rawValue: String) { self.rawValue = rawValue }
+      /// A user of the same application.
+      public static let user = Kind(rawValue: "user")
+    }
+
+    /// Which rules ``value`` is read by.
+    public var kind: Kind
+    /// The user's id.
+    public var value: String
+    /// What the caller's device calls itself; empty for none. Not verified.
+    public var name: String
+
+    public init(kind: Kind, value: String, name: String) {
+      self.kind = kind
+      self.value = value
+      self.name = name
+    }
+  }
 }
 
 /// The price of a call, as frozen when it was authorised.
@@ -123,8 +183,10 @@ public enum QualityWarning: String, Hashable, Sendable, CaseIterable {
   case highRoundTrip = "high-rtt"
   /// Jitter above 30 ms in 3 of 5 seconds.
   case highJitter = "high-jitter"
-  /// More than 3 % lost over 7 seconds.
+  /// More than 3 % lost over 7 seconds, of what came to the gateway from either side.
   case highLoss = "high-packet-loss"
+  /// More than 3 % lost over 7 seconds of what the app was sent, as its own reports say.
+  case highSentLoss = "high-downlink-loss"
   /// Mean opinion score below 3.5.
   case lowScore = "low-mos"
   /// Nothing comes from the app, though it is neither on hold nor muted: told with the first whole second without a packet.
@@ -161,13 +223,17 @@ public struct CallSummary: Hashable, Sendable {
   public var costMicro: MicroUnits?
   /// ISO 4217 code of ``costMicro``.
   public var currency: String
+  /// To a device that was called: whether nobody of its user took the call or declined it.
+  public var isMissed: Bool
+  /// To a device that was called: the user's device that answered or declined; `nil` where none did.
+  public var device: String?
 
   /// By default a call that was never answered and cost nothing.
   public init(
     startedAt: Instant, progressedAt: Instant? = nil, rungAt: Instant? = nil, answeredAt: Instant? = nil,
     establishedAt: Instant? = nil, endedAt: Instant, cause: CallEndCause, failure: CallFailure? = nil,
     headers: CustomHeaders = CustomHeaders(), durationMilliseconds: Int64 = 0, billedSeconds: Int64 = 0,
-    costMicro: MicroUnits? = 0, currency: String
+    costMicro: MicroUnits? = 0, currency: String, isMissed: Bool = false, device: String? = nil
   ) {
     self.startedAt = startedAt
     self.progressedAt = progressedAt
@@ -182,5 +248,7 @@ public struct CallSummary: Hashable, Sendable {
     self.billedSeconds = billedSeconds
     self.costMicro = costMicro
     self.currency = currency
+    self.isMissed = isMissed
+    self.device = device
   }
 }

@@ -13,8 +13,30 @@ public enum AppRequest: Hashable, Sendable {
   case answer(CallID, String)
   /// What the app says of its own microphone; for records and the other side's display, the app itself sends silence.
   case mute(CallID, Bool)
+  /// Whether calls for the user ring on this device from now on.
+  case listen(Bool)
+  /// The app rings for a call of which ``AppEvent/incoming(_:_:)`` told. With an offer, which is answered with
+  /// ``AppEvent/answered(_:_:_:)``, ICE and DTLS finish before somebody accepts.
+  case alert(CallID, offer: String?)
+  /// Somebody takes the call; with an offer, unless ``alert(_:offer:)`` had one. The headers go to whoever calls.
+  case accept(CallID, offer: String?, headers: [PlaceCall.Header])
+  /// Nobody takes the call: on no device of the user, or on this one.
+  case decline(CallID, DeclineScope, DeclineReason)
   /// What the app measured at the end of a call or in between.
   case report(CallID, ClientStatistics)
+}
+
+/// Where a call that is declined rings no longer.
+public enum DeclineScope: String, Hashable, Sendable, CaseIterable {
+  /// Nowhere: the call is over.
+  case user
+  /// On this device; others ring on.
+  case device
+}
+
+/// Why a call is declined.
+public enum DeclineReason: String, Hashable, Sendable, CaseIterable {
+  case declined, busy
 }
 
 /// The request for a call. Texts are as the app wrote them: the engine checks them and names what is wrong.
@@ -43,7 +65,8 @@ public struct PlaceCall: Hashable, Sendable {
   public var callerNumber: String?
   /// Whether the number is withheld from the callee (RFC 3323).
   public var isAnonymous: Bool
-  /// The gateway carries no video yet: refused with `capability.remote`.
+  /// Whether the app offers video. The called user's devices are told; the gateway carries none, and refuses it with
+  /// `capability.remote` to anybody but a user.
   public var wantsVideo: Bool
 
   /// Without `callerNumber` the application's first number is shown.

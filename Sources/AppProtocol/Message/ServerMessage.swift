@@ -30,11 +30,13 @@ public struct Registered: Hashable, Sendable {
   public var credential: DeviceCredential?
   /// The gateway's version.
   public var version: String
+  /// Those of the app's features that the gateway has too.
+  public var features: Set<AppFeature>
 
   /// `credential` is `nil` where the app registered with one, which stays good.
   public init(
     session: String, token: Redacted<String>, resumeSeconds: Int, user: UserID, credential: DeviceCredential?,
-    version: String
+    version: String, features: Set<AppFeature> = []
   ) {
     self.session = session
     self.token = token
@@ -42,6 +44,7 @@ public struct Registered: Hashable, Sendable {
     self.user = user
     self.credential = credential
     self.version = version
+    self.features = features
   }
 }
 

@@ -17,6 +17,8 @@ const figures = [
   { key: "score", title: "MOS", digits: 2, bottom: 1, top: 4.5, isBetterHigh: true, limit: { value: 3.5, text: "warning below 3.5" } },
   { key: "jitter", title: "Jitter", unit: "ms", digits: 1, top: 10, limit: { value: 30, text: "warning above 30 ms" } },
   { key: "loss_rate", title: "Loss", unit: "%", digits: 2, top: 1, factor: 100, limit: { value: 3, text: "warning above 3 %" } },
+  { key: "effective_loss", title: "Effective loss", unit: "%", digits: 2, top: 1, factor: 100,
+    note: "loss that no copy in a later packet made good; of what is sent, with what the other end threw away" },
   { key: "round_trip", title: "Round trip", unit: "ms", digits: 1, top: 50, limit: { value: 400, text: "warning above 400 ms" },
     note: "there and back, as reports of both ends tell" },
   { key: "buffered", title: "Buffer", unit: "ms", digits: 1, top: 10,

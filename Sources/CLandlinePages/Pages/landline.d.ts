@@ -28,6 +28,7 @@ export declare const LIMITS: Readonly<{
   longestWait: number;
   hangUp: number;
   report: number;
+  uplink: number;
   iceGrace: number;
   iceRestart: number;
   mediaPath: number;
@@ -283,7 +284,7 @@ export interface QualityDetail {
   round_trip?: number;
 }
 
-export type QualityWarning = "high-rtt" | "high-jitter" | "high-packet-loss" | "low-mos" | "no-audio" | "thin-link" | (string & {});
+export type QualityWarning = "high-rtt" | "high-jitter" | "high-packet-loss" | "high-downlink-loss" | "low-mos" | "no-audio" | "thin-link" | (string & {});
 
 export type EndCause =
   | "none" | "timeout" | "denied" | "noAnswer" | "error" | "hungUp" | "canceled" | "otherDeviceAnswered" | (string & {});

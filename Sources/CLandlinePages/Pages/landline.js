@@ -44,6 +44,8 @@ export const LIMITS = Object.freeze({
   hangUp: 5000,
   /** Between two statistics reports. */
   report: 10000,
+  /** Between two looks at what the gateway reports of the sound that is sent. */
+  uplink: 1000,
   /** How long ICE may be interrupted before it is started anew, and the least time between two such starts. */
   iceGrace: 2000,
   iceRestart: 4000,
@@ -638,6 +640,141 @@ class Media {
   }
 }
 
+// MARK: What the network carries
+
+// bit/s of Opus, from the widest link to the thinnest: the bit rates of the gateway's own steps.
+const RATES = [32000, 26000, 20000, 14000, 12000, 8000];
+// bit/s that packets of 20 ms add on the wire: headers of IP, UDP and RTP, and the tag of SRTP, 50 bytes each.
+const HEADERS = 20000;
+// The place that costs no quality.
+const HARMLESS = 1;
+// Shares of packets, 0 to 1: a link may be too thin; a little too thin where it lasts; more may be tried; a cut has mended it;
+// and what is believed at once, while less has to come in two reports one after the other.
+const LOSS = { heavy: 0.1, lasting: 0.025, bearable: 0.07, light: 0.02, plain: 0.25 };
+// Milliseconds over the shortest round trip: so much waits in a queue, or does not; and, beside heavy loss, a whole one that is a
+// queue which was full before the first report.
+const QUEUE = { long: 150, short: 50, whole: 500 };
+// Milliseconds: without loss before more is tried; after a cut in vain before the next; in which reports are of before a change.
+const WAITS = { patience: [2000, 64000], pardon: [30000, 240000], settling: 700 };
+
+/**
+ * How many bit/s this end sends, by what the other end reports of it: as the gateway does in the other direction
+ * (`LinkAdaptation`), but for the size of packets, which a page cannot set. It asks nothing and does nothing by itself.
+ */
+class UplinkRate {
+  #place = 0; #leastRoundTrip = Infinity; #meanLoss = 0; #wasHeavy = false; #cut = null;
+  #changedAt = -Infinity; #quietSince = null; #noCutBefore = -Infinity; #isTrying = false;
+  #pardon = WAITS.pardon[0]; #wait = WAITS.patience[0];
+
+  /** bit/s of Opus at most. */
+  get rate() { return RATES[this.#place]; }
+  /** Less is sent than the codec would like. */
+  get isNarrowed() { return this.#place > 0; }
+
+  get #wireRate() { return this.rate + HEADERS; }
+
+  /** A report came. loss: 0 to 1 since the report before; roundTrip: milliseconds, NaN where unknown; now: milliseconds. */
+  report(loss, roundTrip, now) {
+    if (!Number.isFinite(loss)) return;
+    loss = Math.min(Math.max(loss, 0), 1);
+    let queue = 0;
+    if (Number.isFinite(roundTrip)) {
+      this.#leastRoundTrip = Math.min(this.#leastRoundTrip, roundTrip);
+      queue = roundTrip - this.#leastRoundTrip;
+    }
+    this.#meanLoss += 0.3 * (loss - this.#meanLoss);
+    if (now - this.#changedAt < WAITS.settling) return;
+    if (queue >= QUEUE.long || (loss >= LOSS.heavy && roundTrip >= QUEUE.whole)) return this.#narrow(loss, now);
+    if (this.#cut) return this.#judge(loss, now);
+    const isHeavy = loss >= LOSS.heavy && this.#noCutBefore <= now;
+    const wasHeavy = this.#wasHeavy;
+    this.#wasHeavy = isHeavy;
+    if (isHeavy && (wasHeavy || this.#isTrying || loss >= LOSS.plain)) this.#narrow(loss, now);
+    else if (this.#place < HARMLESS && this.#meanLoss >= LOSS.lasting) this.#move(HARMLESS, now);
+    else if (loss <= LOSS.bearable && queue <= QUEUE.short) this.#widen(now);
+    else this.#quietSince = null;
+  }
+
+  // Sends no more than nine tenths of what came through: the queue has to drain.
+  #narrow(loss, now) {
+    this.#quietSince = null;
+    const thinnest = RATES.length - 1;
+    if (this.#place >= thinnest) return void (this.#cut = null);
+    if (this.#isTrying) this.#wait = Math.min(4 * this.#wait, WAITS.patience[1]);
+    const passed = this.#wireRate * (1 - loss);
+    const fitting = RATES.findIndex((rate) => rate + HEADERS <= 0.9 * passed);
+    this.#move(Math.max(fitting < 0 ? thinnest : fitting, this.#place + 1), now);
+    this.#cut = { passed, loss, since: 0, reports: 0 };
+  }
+
+  // Two reports tell whether a cut has mended it.
+  #judge(loss, now) {
+    const cut = this.#cut;
+    cut.since += loss;
+    cut.reports += 1;
+    const mean = cut.since / cut.reports;
+    const isStillTooMuch = this.#wireRate * (1 - mean) >= 0.85 * cut.passed;
+    if (loss >= LOSS.plain && isStillTooMuch) return this.#narrow(loss, now);
+    if (cut.reports < 2) return;
+    this.#cut = null;
+    if (mean <= Math.max(LOSS.light, cut.loss / 3)) return void (this.#pardon = WAITS.pardon[0]);
+    if (isStillTooMuch) return this.#narrow(mean, now);
+    // Fewer bits, and the same part of them lost: the link is bad and not thin.
+    this.#noCutBefore = now + this.#pardon;
+    this.#pardon = Math.min(2 * this.#pardon, WAITS.pardon[1]);
+    this.#move(Math.min(this.#place, HARMLESS), now);
+  }
+
+  #widen(now) {
+    if (this.#place === 0) return;
+    if (this.#quietSince === null) return void (this.#quietSince = now);
+    if (this.#isTrying) {
+      // The last try went well.
+      this.#isTrying = false;
+      this.#wait = Math.max(this.#wait / 2, WAITS.patience[0]);
+    }
+    if (now - this.#quietSince < this.#wait) return;
+    this.#move(this.#place - 1, now);
+    this.#isTrying = true;
+  }
+
+  #move(place, now) {
+    this.#place = place;
+    this.#isTrying = this.#wasHeavy = false;
+    this.#changedAt = now;
+    this.#quietSince = null;
+  }
+}
+
+/** Looks at what is reported of one sender, and has it send as much. */
+class Uplink {
+  #sender; #rate = new UplinkRate(); #newest = -Infinity;
+
+  constructor(sender) { this.#sender = sender; }
+
+  async look() {
+    for (const row of (await this.#sender.getStats()).values()) {
+      // The time of these rows is that of the report, which may have been seen before.
+      if (row.type !== "remote-inbound-rtp" || !(row.timestamp > this.#newest)) continue;
+      this.#newest = row.timestamp;
+      const { rate } = this.#rate;
+      this.#rate.report(row.fractionLost, row.roundTripTime * 1000, performance.now());
+      if (this.#rate.rate !== rate) await this.#send();
+    }
+  }
+
+  // A browser may have nothing to set before its first negotiation, or refuse: then it sends as it did.
+  async #send() {
+    const parameters = this.#sender.getParameters();
+    const [encoding] = parameters.encodings ?? [];
+    if (!encoding) return;
+    encoding.maxBitrate = this.#rate.rate;
+    // Larger packets save headers where the browser can make them.
+    encoding.adaptivePtime = this.#rate.isNarrowed;
+    await this.#sender.setParameters(parameters);
+  }
+}
+
 // MARK: Sound files
 
 // One for the page: browsers allow few of them. It rests while nothing plays.
@@ -772,12 +909,13 @@ export class Call extends EventTarget {
   #mayTurn = resolvers();
   #restarted = -Infinity;
   #mustRestart = false;
+  #uplink = null;
   // The file for the other side: { playing, track, mix }, and the last that was asked for.
   #file = null;
   #fileOrder = null;
   // Muted by itself, for want of a microphone.
   #isDumb = false;
-  #timers = { report: 0, ice: 0, path: 0, end: 0 };
+  #timers = { report: 0, uplink: 0, ice: 0, path: 0, end: 0 };
 
   id = null;
   times = {};
@@ -1004,7 +1142,7 @@ export class Call extends EventTarget {
       this.times[time] ??= wallClock();
       if (state && ORDER.indexOf(state) > ORDER.indexOf(this.#state)) this.#state = state;
       if (type === "accepted") this.#file?.playing.begin();
-      if (type === "established") this.#every("report", LIMITS.report, () => this.report());
+      if (type === "established") this.#watch();
       this.#tell(name, members);
     } else if (PASSED_ON.has(type)) {
       if (type === "price") this.price = members;
@@ -1017,6 +1155,13 @@ export class Call extends EventTarget {
     } else if (type === "ended") {
       this.#close(members, members.failure ? told(members.failure) : null);
     }
+  }
+
+  // Told again after a connection was lost: the timers are set anew, the uplink is as it was.
+  #watch() {
+    this.#every("report", LIMITS.report, () => this.report());
+    this.#uplink ??= new Uplink(this.#media.transceiver.sender);
+    this.#every("uplink", LIMITS.uplink, () => quiet(this.#uplink.look()));
   }
 
   /** The gateway cannot be asked any more. */

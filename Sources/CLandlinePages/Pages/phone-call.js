@@ -14,7 +14,7 @@ const states = {
 const ranks = Object.keys(states);
 const warnings = {
   "high-rtt": "over 400 ms there and back", "high-jitter": "jitter over 30 ms", "high-packet-loss": "over 3 % lost",
-  "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
+  "high-downlink-loss": "over 3 % lost on the way to you", "low-mos": "MOS under 3.5", "no-audio": "no sound from your microphone",
   "thin-link": "your network is thin: the sound was cut to what it carries",
 };
 const retries = {

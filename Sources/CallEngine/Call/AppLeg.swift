@@ -10,19 +10,17 @@ package import SDPCore
 /// it calls      asking ─────────────────answered─────────────────▶ joined ──┐
 ///                                                                    ▲      │
 ///                  ┌────────────────accept, with an offer────────────┤      │
-/// it is called  invited ──alert──▶ alerting ──accept, with an offer──┤      │ leave, from
-///                ▲ │                  │                              │      │ each but
-///          invite│ │                an offer                       accept   │ planned
-///                │ │                  ▼                              │      │
-///          planned └─alert, offer─▶ alertingEarly ───────────────────┘      ▼
+/// it is called  invited ──alert──▶ alerting ──accept, with an offer──┤      │ leave,
+///                  │                  │                              │      │ from each
+///                  │                an offer                       accept   │
+///                  │                  ▼                              │      │
+///                  └─alert, offer─▶ alertingEarly ───────────────────┘      ▼
 ///                                                                         gone
 /// ```
 package struct AppLeg {
   package indirect enum State {
     /// It asks for a call, which has no media yet.
     case asking(Asking)
-    /// It is to be called, and hears nothing of it yet: not the end either.
-    case planned(Way)
     /// It was told of a call, and has not said anything to it.
     case invited(Way)
     /// It rings.
@@ -126,11 +124,11 @@ package struct AppLeg {
     state = .asking(asking)
   }
 
-  /// An app that is to be called.
-  package init(_ called: CalledApp, _ way: Way) {
-    session = called.session
-    identity = called.identity
-    state = .planned(way)
+  /// An app that is told of a call.
+  package init(session: SessionID, identity: AppIdentity, _ way: Way) {
+    self.session = session
+    self.identity = identity
+    state = .invited(way)
   }
 
   // MARK: Looking
@@ -139,7 +137,7 @@ package struct AppLeg {
   package var openRequest: RequestNumber? {
     switch state {
     case .asking(let asking): asking.request
-    case .planned, .invited, .alerting, .alertingEarly, .joined, .gone: nil
+    case .invited, .alerting, .alertingEarly, .joined, .gone: nil
     }
   }
 
@@ -147,7 +145,7 @@ package struct AppLeg {
   package var plan: MediaPlan? {
     switch state {
     case .alertingEarly(let agreement), .joined(let agreement): agreement.plan
-    case .asking, .planned, .invited, .alerting, .gone: nil
+    case .asking, .invited, .alerting, .gone: nil
     }
   }
 
@@ -155,15 +153,7 @@ package struct AppLeg {
   package var isJoined: Bool {
     switch state {
     case .joined: true
-    case .asking, .planned, .invited, .alerting, .alertingEarly, .gone: false
-    }
-  }
-
-  /// Whether it knows of the call.
-  package var knows: Bool {
-    switch state {
-    case .planned: false
-    case .asking, .invited, .alerting, .alertingEarly, .joined, .gone: true
+    case .asking, .invited, .alerting, .alertingEarly, .gone: false
     }
   }
 
@@ -178,28 +168,12 @@ package struct AppLeg {
       let (agreement, answer) = try way.answer(asking.offer)
       state = .joined(agreement)
       return answer
-    case .planned, .invited, .alerting, .alertingEarly, .joined, .gone: return nil
-    }
-  }
-
-  /// It is its turn.
-  /// - Returns: Whether it is to be told.
-  package mutating func invite() -> Bool {
-    switch state {
-    case .planned(let way):
-      state = .invited(way)
-      return true
-    case .asking, .invited, .alerting, .alertingEarly, .joined, .gone: return false
+    case .invited, .alerting, .alertingEarly, .joined, .gone: return nil
     }
   }
 
   /// The call is over for it, whoever ended it.
-  package mutating func leave() {
-    switch state {
-    case .planned: break
-    case .asking, .invited, .alerting, .alertingEarly, .joined, .gone: state = .gone
-    }
-  }
+  package mutating func leave() { state = .gone }
 
   // MARK: What the app says
 
@@ -217,7 +191,7 @@ package struct AppLeg {
       return .moved(answer)
     case .alertingEarly: return try self.offer(offer, draw: draw)
     // It crossed what was said since, by the app itself or by others.
-    case .asking, .planned, .joined, .gone: return .tooLate
+    case .asking, .joined, .gone: return .tooLate
     }
   }
 
@@ -236,7 +210,7 @@ package struct AppLeg {
       return .moved(answer)
     // Said twice, because the first reply was lost: the same offer has the same answer.
     case .joined: return try self.offer(offer, draw: draw)
-    case .asking, .planned, .gone: return .tooLate
+    case .asking, .gone: return .tooLate
     }
   }
 
@@ -255,7 +229,7 @@ package struct AppLeg {
       return .stayed(answer)
     // The first offer goes with the request, with `alert` or with `accept`.
     case .asking, .invited, .alerting: return .lacksOffer
-    case .planned, .gone: return .tooLate
+    case .gone: return .tooLate
     }
   }
 }

@@ -2,122 +2,257 @@ import AppProtocol
 import CallModel
 import SDPCore
 
-// MARK: An app that is called
+// MARK: A user that is called
 
 extension CallMachine {
-  /// Tells an app that it is called, and gives it its time to ring.
-  func invite(_ leg: LegID) {
-    guard case .reaching(var reaching) = state, self[leg].app?.invite() ?? false, let app = self[leg].app else {
-      return
-    }
-    let milliseconds = context.limits.ringMilliseconds
-    reaching.ringUntil = context.now.advanced(byMilliseconds: milliseconds)
+  /// The devices of the called user ring, until one of them answers or their time is over.
+  func ringDevices() {
+    guard case .reaching(var reaching) = state, let user = self[.far].terms?.user else { return }
+    reaching.ring = (context.now, context.now.advanced(byMilliseconds: context.limits.ringMilliseconds))
     state = .reaching(reaching)
-    note("the app of \(app.identity.user) is called")
-    context.emit(
-      .invite(
-        app.session, id,
-        Invitation(
-          caller: caller?.identity.user, headers: headers,
-          expiresAt: context.clock.advanced(byMilliseconds: milliseconds))))
+    inviteWaiting()
+    endWhenNobodyRings(user.absence.failure)
+  }
+
+  /// A device that began to listen while others ring.
+  func deviceListens(_ device: CalledDevice) {
+    guard var ring = self[.far].ring, let user = self[.far].terms?.user, user.user == device.identity.user,
+      user.application == device.identity.application, !ring.sessions.contains(device.session), !isCaller(device)
+    else { return }
+    switch state {
+    case .preparing, .reaching:
+      // The same device on a newer session: the older one rings no longer.
+      let former = ring.devices.first { $0.name == device.identity.device }
+      for session in device.olderSessions { ring.forget(session) }
+      ring.add(device)
+      self[.far].ring = ring
+      list(device.session, isMember: true)
+      if let former { leaveRing(former.leg, .otherDeviceAnswered) }
+      inviteWaiting()
+    case .up, .ending, .over: break
+    }
+  }
+
+  /// Whether it is the very device that calls.
+  private func isCaller(_ device: CalledDevice) -> Bool {
+    guard let caller = caller?.identity else { return false }
+    return caller.application == device.identity.application && caller.user == device.identity.user
+      && caller.device == device.identity.device
+  }
+
+  /// Tells those that were not told yet, once it is their turn.
+  private func inviteWaiting() {
+    guard case .reaching(let reaching) = state, let times = reaching.ring, var ring = self[.far].ring,
+      let terms = self[.far].terms, let user = terms.user, let way = calledWay
+    else { return }
+    let milliseconds = times.until.milliseconds(since: context.now)
+    for device in ring.dequeueWaiting(limit: context.limits.ringingDevices) {
+      var media = way
+      media.iceCredentials = ICECredentials(draw: context.draw)
+      media.source = max(1, UInt32(truncatingIfNeeded: context.draw()))
+      let negotiation = OfferAnswer(
+        sessionID: context.draw(), host: context.configuration.host, policy: context.configuration.appPolicy)
+      _ = ring.told(device, negotiation: negotiation, way: media)
+      note("\(user.user) is called on \(device.identity.device)")
+      let invitation = Invitation(
+        from: Invitation.Caller(
+          kind: .user, value: caller?.identity.user.text ?? "", name: callerName),
+        to: user.user, headers: headers, wantsVideo: terms.wantsVideo, isWaiting: device.isWaiting,
+        expiresAt: context.clock.advanced(byMilliseconds: milliseconds))
+      context.emit(.app(device.session, .incoming(id, invitation)))
+    }
+    self[.far].ring = ring
   }
 
   /// Nobody has taken the call in its time.
   func ringIsOver() {
     note("nobody answers")
     end(
-      .noAnswer, CallFailure(.noAnswer, leg: .app),
+      .noAnswer, CallFailure(.userNoAnswer, leg: .app),
       reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
   }
 
-  /// What an app says that is called; each request gets exactly one reply.
-  func requested(_ number: RequestNumber, _ request: CalleeRequest, by session: SessionID) {
-    guard let leg = leg(of: session), self[leg].terms != nil else {
-      switch request {
-      case .decline: return reply(.done(number), to: session)
-      case .alert, .accept: return refuseLate(number, session)
-      }
-    }
+  /// - Parameter failure: what is true where no device is left that could answer.
+  private func endWhenNobodyRings(_ failure: CallFailure) {
+    guard case .reaching = state, let ring = self[.far].ring, ring.isEmpty else { return }
+    end(failure.endCause, failure)
+  }
+
+  // MARK: What a device says
+
+  /// What a device says that rings; each request gets exactly one reply.
+  func ringing(_ leg: LegID, requests request: AppRequest, _ number: RequestNumber, _ session: SessionID) {
     switch request {
-    case .alert(let offer): alerted(number, offer, leg, session)
-    case .accept(let offer, let headers): accepted(number, offer, headers, leg, session)
-    case .decline(let reason):
+    case .alert(_, let offer): alerted(number, offer, leg, session)
+    case .accept(_, let offer, let headers): accepted(number, offer, headers, leg, session)
+    case .decline(_, let scope, let reason):
       reply(.done(number), to: session)
-      declined(reason)
+      declined(leg, scope, reason)
+    // Before `accept`, whoever hangs up declines.
+    case .hangUp:
+      reply(.done(number), to: session)
+      declined(leg, .user, .declined)
+    case .offer(_, let text): offeredAgain(number, text, leg, session)
+    case .mute(_, let isMuted):
+      self[.far].ring?[leg]?.app.isMuted = isMuted
+      reply(.done(number), to: session)
+    case .report: reply(.done(number), to: session)
+    case .sendDigits: refuse(number, session, .message, "keys before the call was accepted")
+    case .answer: refuse(number, session, .media, "no offer of the gateway is open")
+    case .call, .listen: refuse(number, session, .internal, "no request about a call")
     }
   }
 
   private func alerted(_ number: RequestNumber, _ offer: String?, _ leg: LegID, _ session: SessionID) {
-    switch state {
-    case .reaching:
-      do throws(UnusableOffer) {
-        switch try says(.alert, leg, offer) {
-        case .moved(let answer), .stayed(let answer):
-          if answer != nil { shutSound() }
-          confirm(answer, number, leg, session)
-          rangFirst()
-        case .lacksOffer, .tooLate: refuseLate(number, session)
-        }
-      } catch {
-        refuse(error, number, session)
+    do throws(UnusableOffer) {
+      switch try says(.alert, leg, offer) {
+      case .moved(let answer), .stayed(let answer):
+        give(answer, to: leg, number, session)
+        rang(leg)
+      case .lacksOffer, .tooLate: refuseLate(number, session)
       }
-    // It crossed the answer of this very device, and changes nothing.
-    case .up: reply(.done(number), to: session)
-    case .preparing, .ending, .over: refuseLate(number, session)
+    } catch {
+      refuse(error, of: leg, number, session)
     }
   }
 
-  /// The first time that its device alerts; the caller hears of it once.
-  private func rangFirst() {
-    guard case .reaching(var reaching) = state, !reaching.hasProgressed else { return }
+  /// A device alerts: the caller hears of the first. One that came late gets the time to be picked up.
+  private func rang(_ leg: LegID) {
+    guard case .reaching(var reaching) = state, let times = reaching.ring else { return }
+    let least = context.now.advanced(byMilliseconds: context.limits.lateRingMilliseconds)
+    let most = times.since.advanced(byMilliseconds: context.limits.longestRingMilliseconds)
+    reaching.ring?.until = max(times.until, min(least, most))
+    let isFirst = !reaching.hasProgressed
     reaching.hasProgressed = true
     state = .reaching(reaching)
+    guard isFirst else { return }
     progressed(CustomHeaders())
     rang(CustomHeaders())
   }
 
-  /// Neither side hears the other before somebody accepts, though their media are there.
-  private func shutSound() {
-    guard case .reaching(var reaching) = state, !reaching.isShut else { return }
-    reaching.isShut = true
-    state = .reaching(reaching)
-    for leg in legs { order(.mute(leg.id, true)) }
-  }
-
-  /// The turn that takes `accept` fixes the winner: the bill starts, and whatever comes after it finds the call answered.
+  /// The turn that takes `accept` fixes the winner: the bill starts, the other devices ring no longer, and whatever comes
+  /// after it finds the call answered.
   private func accepted(
-    _ number: RequestNumber, _ offer: String?, _ headers: CustomHeaders, _ leg: LegID, _ session: SessionID
+    _ number: RequestNumber, _ offer: String?, _ fields: [PlaceCall.Header], _ leg: LegID, _ session: SessionID
   ) {
-    switch state {
-    case .reaching, .up:
-      do throws(UnusableOffer) {
-        switch try says(.accept, leg, offer) {
-        case .moved(let answer):
-          confirm(answer, number, leg, session)
-          farAnswered(headers)
-        case .stayed(let answer): confirm(answer, number, leg, session)
-        case .lacksOffer: refuse(number, session, .message, "accept has no offer, and none came before it")
-        case .tooLate: refuseLate(number, session)
-        }
-      } catch {
-        refuse(error, number, session)
+    let headers: CustomHeaders
+    do throws(CallFailure) {
+      headers = try CallEngine.headers(fields, .tokens)
+    } catch {
+      return reply(.refused(number, error), to: session)
+    }
+    do throws(UnusableOffer) {
+      switch try says(.accept, leg, offer) {
+      case .moved(let answer):
+        give(answer, to: leg, number, session)
+        join(leg)
+        farAnswered(headers)
+      case .stayed, .tooLate: refuseLate(number, session)
+      case .lacksOffer: refuse(number, session, .message, "accept has no offer, and none came before it")
       }
-    case .preparing, .ending, .over: refuseLate(number, session)
+    } catch {
+      refuse(error, of: leg, number, session)
     }
   }
 
-  /// Nobody wants the call. After `accept` it changes nothing: it crossed the answer.
-  func declined(_ reason: CalleeRequest.Reason) {
-    switch state {
-    case .reaching:
-      let failure =
-        switch reason {
-        case .declined: CallFailure(.declined, sipStatus: 603, leg: .app)
-        case .busy: CallFailure(.busy, sipStatus: 486, leg: .app)
-        }
-      note("\(reason) by the called app")
+  /// The device is the called side from now on.
+  private func join(_ leg: LegID) {
+    guard var ring = self[.far].ring, let winner = ring.remove(leg), let plan = winner.app.plan else { return }
+    self[.far].ring = ring
+    for device in ring.devices { leaveRing(device.leg, .otherDeviceAnswered, by: winner.name) }
+    for session in self[.far].sessions { list(session, isMember: false) }
+    self[.far].port = .app(winner.app)
+    self[.far].sound = winner.sound
+    calledMedia = leg
+    order(.join(leg))
+    adopt(plan, of: .far)
+    note("accepted on \(winner.name)")
+  }
+
+  /// What an app says that has joined, or that calls: its word on a call that rings no longer.
+  func late(_ request: AppRequest, _ number: RequestNumber, _ leg: LegID, _ session: SessionID) {
+    switch request {
+    // It crossed the answer of this very device, and changes nothing.
+    case .alert where self[leg].terms != nil: reply(.done(number), to: session)
+    // Said twice, because the first reply was lost: the same offer has the same answer.
+    case .accept(_, let offer?, _) where self[leg].terms != nil: offered(number, offer, leg, session)
+    case .accept where self[leg].terms != nil, .decline: reply(.done(number), to: session)
+    default: refuseLate(number, session)
+    }
+  }
+
+  /// Nobody wants the call, or not on this device.
+  private func declined(_ leg: LegID, _ scope: DeclineScope, _ reason: DeclineReason) {
+    guard case .reaching = state, let device = self[.far].ring?[leg] else { return }
+    let failure =
+      switch reason {
+      case .declined: CallFailure(.userDeclined, sipStatus: 603, leg: .app)
+      case .busy: CallFailure(.userBusy, sipStatus: 486, leg: .app)
+      }
+    note("\(reason) on \(device.name)")
+    switch scope {
+    case .user:
+      declinedBy = device.name
       end(failure.endCause, failure)
-    case .preparing, .up, .ending, .over: break
+    case .device:
+      leaveRing(leg, failure.endCause, by: device.name)
+      endWhenNobodyRings(failure)
+    }
+  }
+
+  // MARK: Devices that leave
+
+  /// A device rings no longer: the last that it hears of the call.
+  func leaveRing(_ leg: LegID, _ cause: CallEndCause, by name: String? = nil, failure: CallFailure? = nil) {
+    guard let device = self[.far].ring?.remove(leg) else { return }
+    if device.hasMedia { order(.detach(leg)) }
+    tellEnd(device, cause, by: name, failure)
+    list(device.app.session, isMember: false)
+  }
+
+  /// Every device that still rings hears how the call ended, and nothing of what it costs others.
+  func leaveRing(_ cause: CallEndCause, _ failure: CallFailure?) {
+    guard let devices = self[.far].ring?.removeAll() else { return }
+    let told: CallEndCause =
+      switch cause {
+      // To the one that rang, nobody who answered is a time that is over.
+      case .noAnswer: .timeout
+      // Whoever called is gone: as if it had hung up.
+      case .error where failure?.code == .networkLost: .canceled
+      default: cause
+      }
+    for device in devices {
+      tellEnd(device, told, by: declinedBy, told == .error ? failure.flatMap { $0.refusal == nil ? $0 : nil } : nil)
+      list(device.app.session, isMember: false)
+    }
+  }
+
+  private func tellEnd(
+    _ device: RingGroup.Device, _ cause: CallEndCause, by name: String?, _ failure: CallFailure?
+  ) {
+    context.emit(
+      .app(
+        device.app.session,
+        .ended(
+          id,
+          CallSummary(
+            startedAt: summary.startedAt, progressedAt: summary.progressedAt, rungAt: summary.rungAt,
+            endedAt: context.clock, cause: cause, failure: failure, currency: payer.currency.description,
+            isMissed: cause != .otherDeviceAnswered && cause != .denied, device: name))))
+  }
+
+  /// The session of a device is over that may still answer.
+  func ringingSessionEnded(_ session: SessionID) {
+    switch state {
+    case .preparing, .reaching:
+      if let leg = self[.far].ring?.leg(of: session), let device = self[.far].ring?[leg] {
+        note("\(device.name) is gone")
+        leaveRing(leg, .error, failure: CallFailure(.networkLost, leg: .app))
+      }
+      self[.far].ring?.forget(session)
+      list(session, isMember: false)
+      endWhenNobodyRings(CallFailure(.userUnreachable, sipStatus: 480, leg: .app))
+    case .up, .ending, .over: break
     }
   }
 
@@ -130,12 +265,13 @@ extension CallMachine {
   }
 
   private enum Word {
-    case alert, accept
+    case alert, accept, offer
   }
 
-  /// Has an app say something that may come with an offer.
+  /// Has a device say something that may come with an offer. An early offer beyond the limit is passed over: `accept`
+  /// brings another.
   private func says(_ word: Word, _ leg: LegID, _ offer: String?) throws(UnusableOffer) -> AppLeg.Step {
-    guard var app = self[leg].app else { return .tooLate }
+    guard var device = self[.far].ring?[leg], let earlyOffers = self[.far].ring?.earlyOffers else { return .tooLate }
     var description: SessionDescription?
     if let offer {
       do throws(InvalidSessionDescription) {
@@ -144,29 +280,55 @@ extension CallMachine {
         throw UnusableOffer(problem: "\(error)", status: 400)
       }
     }
+    if word == .alert, !device.hasMedia, earlyOffers >= context.limits.earlyOffers { description = nil }
     do throws(NegotiationRefusal) {
       let step =
         switch word {
-        case .alert: try app.alert(description, draw: context.draw)
-        case .accept: try app.accept(description, draw: context.draw)
+        case .alert: try device.app.alert(description, draw: context.draw)
+        case .accept: try device.app.accept(description, draw: context.draw)
+        case .offer: try device.app.offer(description, draw: context.draw)
         }
-      self[leg].app = app
+      self[.far].ring?[leg] = device
       return step
     } catch {
       throw UnusableOffer(problem: "\(error)", status: error.sipStatus)
     }
   }
 
-  private func confirm(_ answer: AppLeg.Answer?, _ number: RequestNumber, _ leg: LegID, _ session: SessionID) {
-    if let answer { give(answer, number, leg, session) } else { reply(.done(number), to: session) }
+  /// Sends a device the answer to its offer, where it made one, and gives it media.
+  private func give(_ answer: AppLeg.Answer?, to leg: LegID, _ number: RequestNumber, _ session: SessionID) {
+    guard let answer else { return reply(.done(number), to: session) }
+    if let device = self[.far].ring?[leg], !device.hasMedia, let credentials = device.way.iceCredentials {
+      self[.far].ring?[leg]?.hasMedia = true
+      order(.attach(leg, credentials, source: device.way.source ?? 0))
+    }
+    if let restart = answer.restart { order(.restartICE(leg, restart)) }
+    reply(.answered(number, id, answer.text), to: session)
+    order(.plan(leg, answer.plan))
   }
 
-  /// With what its app offers no call can come about; one that is up stays as it is.
-  private func refuse(_ offer: UnusableOffer, _ number: RequestNumber, _ session: SessionID) {
+  /// Another offer of a device that rings, as after a change of its network.
+  private func offeredAgain(
+    _ number: RequestNumber, _ text: String, _ leg: LegID, _ session: SessionID
+  ) {
+    do throws(UnusableOffer) {
+      switch try says(.offer, leg, text) {
+      case .moved(let answer), .stayed(let answer): give(answer, to: leg, number, session)
+      case .lacksOffer: refuse(number, session, .media, "the first offer goes with alert or accept")
+      case .tooLate: refuseLate(number, session)
+      }
+    } catch {
+      refuse(number, session, .media, error.problem)
+    }
+  }
+
+  /// With what a device offers no call can come about there; others ring on.
+  private func refuse(_ offer: UnusableOffer, of leg: LegID, _ number: RequestNumber, _ session: SessionID) {
     refuse(number, session, .media, offer.problem)
-    guard case .reaching = state else { return }
-    note("offer of the called app not usable: \(offer.problem)")
+    guard let device = self[.far].ring?[leg] else { return }
+    note("offer of \(device.name) not usable: \(offer.problem)")
     let failure = CallFailure(.media, sipStatus: offer.status, warning: offer.problem, leg: .app)
-    end(failure.endCause, failure)
+    leaveRing(leg, .error, failure: failure)
+    endWhenNobodyRings(failure)
   }
 }

@@ -44,6 +44,7 @@ extension CallMachine {
     let failure = failure.map(described)
     if case .up = state { flagMissingSound() }
     for trunk in trunks { trunk.hangUp(reasons, context) }
+    leaveRing(cause, failure)
     leaveApps()
     order(.close)
     let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
@@ -69,7 +70,7 @@ extension CallMachine {
 
   /// Stops the sound both ways at this instant.
   func silence() {
-    for leg in legs { order(.mute(leg.id, true)) }
+    for leg in legs where leg.ring == nil { order(.mute(media(of: leg.id), true)) }
   }
 
   /// Tells the cost when it is known, and keeps the record when nothing more can come.
@@ -101,12 +102,10 @@ extension CallMachine {
   /// What an app hears that was called: nothing of what the call costs others, nor of why their credit ended it.
   private static func summary(_ summary: CallSummary, for leg: Leg) -> CallSummary {
     let failure = summary.failure.flatMap { $0.refusal == nil ? $0 : nil }
-    // To the one that rang, nobody who answered is a time that is over.
-    let isUnanswered = summary.cause == .noAnswer && leg.answeredAt == nil
     return CallSummary(
       startedAt: summary.startedAt, progressedAt: summary.progressedAt, rungAt: summary.rungAt,
       answeredAt: summary.answeredAt, establishedAt: summary.establishedAt, endedAt: summary.endedAt,
-      cause: isUnanswered ? .timeout : summary.cause, failure: failure,
+      cause: summary.cause, failure: failure,
       durationMilliseconds: summary.durationMilliseconds, currency: summary.currency)
   }
 
@@ -148,7 +147,7 @@ extension CallMachine {
           reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
       }
       if let until = reaching.promptUntil, until <= context.now { promptOutcome() }
-      if let until = reaching.ringUntil, until <= context.now { ringIsOver() }
+      if let until = reaching.ring?.until, until <= context.now { ringIsOver() }
     case .up(let up):
       if advanceMoney() || advanceDeadMedia() { return }
       if !up.isEstablished, let until = up.mediaUntil, until <= context.now {
@@ -203,20 +202,24 @@ extension CallMachine {
     return true
   }
 
-  /// Ends a call whose sound has been away for too long. A leg that has sent has vanished with its last packet, and the
-  /// call is charged up to that; without any sound it is charged from the answer to the end, like one that was hung up.
+  /// Ends a call whose sound, or an app's way, has been away for too long. A leg that has sent has vanished with its last
+  /// packet, and the call is charged up to that; without any sound it is charged from the answer to the end, like one that
+  /// was hung up.
   private func advanceDeadMedia() -> Bool {
     guard let dead = deadLeg, dead.at <= context.now else { return false }
     var hasSent = self[dead.id].sound.hasCome && dead.since > dead.start
     if case .up(let up) = state, !up.isEstablished { hasSent = false }
     let billedUntil = hasSent ? dead.since : nil
-    addToStory(.dead(dead.id))
+    let away = legs.map(\.id).filter { isAway($0) }
+    for leg in away { addToStory(.dead(leg)) }
     // While an app has no way to the gateway nothing goes to the other side either, which may wait for it.
     let failure =
       if let app = legs.first(where: { $0.app != nil && !$0.sound.isReady }) {
         neverReady(app.id, nil)
       } else {
-        CallFailure(.mediaLost, leg: self[dead.id].side)
+        CallFailure(
+          .mediaLost, phrase: away.count > 1 ? "nothing comes from the calling side, nor from the called side" : nil,
+          leg: self[dead.id].side)
       }
     end(
       .error, failure, reasons: [CallMachine.normalClearing], billedUntil: billedUntil)

@@ -16,6 +16,8 @@ extension CallMachine {
     enum Port {
       /// Its media is being prepared; nobody was called yet.
       case planned
+      /// The devices of a user, until one of them answers and is the leg.
+      case ringing(RingGroup)
       case app(AppLeg)
       case trunk(TrunkLeg)
       /// The gateway's own voice, which comes over no network.
@@ -33,6 +35,15 @@ extension CallMachine {
       var isTalking = false
       /// Set while the leg is silent: when its last packet came, or when it was last allowed not to send any.
       var lastSound: MonotonicInstant?
+      /// Set while nothing at all can come from an app.
+      var lostWay: LostWay?
+    }
+
+    struct LostWay {
+      /// When the last packet of any kind came.
+      let lastPacket: MonotonicInstant
+      /// The app has its time from here on to find another way.
+      let noticedAt: MonotonicInstant
     }
 
     let id: LegID
@@ -69,6 +80,17 @@ extension CallMachine {
       }
     }
 
+    var ring: RingGroup? {
+      get {
+        guard case .ringing(let ring) = port else { return nil }
+        return ring
+      }
+      set {
+        guard case .ringing = port, let newValue else { return }
+        port = .ringing(newValue)
+      }
+    }
+
     var trunk: TrunkLeg? {
       guard case .trunk(let trunk) = port else { return nil }
       return trunk
@@ -89,19 +111,25 @@ extension CallMachine {
       switch port {
       case .app(let app): app.plan
       case .trunk(let trunk): trunk.plan
-      case .planned, .prompt: nil
+      case .planned, .ringing, .prompt: nil
       }
     }
 
-    /// The app's session, from the beginning for one that is called too.
-    var session: SessionID? { app?.session ?? terms?.app?.session }
+    /// Of the apps that have a part in the call, those of devices that may still answer included.
+    var sessions: [SessionID] {
+      switch port {
+      case .app(let app): [app.session]
+      case .ringing(let ring): ring.sessions
+      case .planned, .trunk, .prompt: []
+      }
+    }
 
     /// What the gateway has to prepare for it; `nil` where it needs no way.
     var needs: MediaNeeds.Port? {
       switch port {
       case .app: .app
-      case .planned: terms?.app == nil ? .trunk : .app
-      case .trunk: .trunk
+      case .ringing: .devices
+      case .planned, .trunk: .trunk
       case .prompt: nil
       }
     }
@@ -110,12 +138,12 @@ extension CallMachine {
     var isReady: Bool { needs == nil || sound.isReady }
 
     /// Which side of the gateway it is on.
-    var side: CallLeg { app == nil ? .trunk : .app }
+    var side: CallLeg { app == nil && ring == nil ? .trunk : .app }
 
     /// Whether there is somebody who can hear keys.
     var hears: Bool {
       switch port {
-      case .planned: false
+      case .planned, .ringing: false
       case .app(let app): app.isJoined
       case .trunk(let trunk): trunk.plan != nil
       case .prompt: true

@@ -6,7 +6,8 @@ import SDPCore
 
 extension CallMachine {
   func noticed(_ notice: MediaNotice) {
-    if let leg = notice.leg, !has(leg) { return note("media of a leg that the call has not: \(leg)") }
+    if let leg = notice.leg, let ring = self[.far].ring, ring[leg] != nil { return ringing(leg, notices: notice) }
+    guard let notice = ofLeg(notice) else { return }
     switch notice {
     case .secured(let leg): ready(leg)
     case .firstMedia(let leg):
@@ -19,10 +20,40 @@ extension CallMachine {
     case .soundAgain(let leg):
       self[leg].sound.hasCome = true
       soundAgain(leg)
+    case .wayLost(let leg, let milliseconds):
+      wayLost(leg, lastPacket: context.now.advanced(byMilliseconds: -milliseconds))
+    case .wayBack(let leg): wayBack(leg)
+    case .moved(let leg): moved(leg)
     case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
-    case .quality(let leg, let direction, let roundTrip): measured(leg, direction, roundTrip)
+    case .quality(let leg, let direction, let sentLoss, let roundTrip): measured(leg, direction, sentLoss, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
     case .closed: break
+    }
+  }
+
+  /// A notice by the leg that its media belong to; `nil` for those of a device that has left the call.
+  private func ofLeg(_ notice: MediaNotice) -> MediaNotice? {
+    guard let leg = notice.leg, leg != .near else { return notice }
+    return leg == calledMedia ? notice.about(.far) : nil
+  }
+
+  /// Media of a device that rings: what is known of them counts when somebody accepts there.
+  private func ringing(_ leg: LegID, notices notice: MediaNotice) {
+    switch notice {
+    case .secured: self[.far].ring?[leg]?.sound.isReady = true
+    case .firstMedia, .soundAgain:
+      self[.far].ring?[leg]?.sound.isReady = true
+      self[.far].ring?[leg]?.sound.hasCome = true
+      self[.far].ring?[leg]?.sound.lastSound = nil
+    case .failed: self[.far].ring?[leg]?.sound.isReady = false
+    case .silence:
+      self[.far].ring?[leg]?.sound.lastSound = context.now.advanced(
+        byMilliseconds: -context.limits.silenceMilliseconds)
+    case .wayLost(_, let milliseconds):
+      self[.far].ring?[leg]?.sound.lostWay = Leg.LostWay(
+        lastPacket: context.now.advanced(byMilliseconds: -milliseconds), noticedAt: context.now)
+    case .wayBack: self[.far].ring?[leg]?.sound.lostWay = nil
+    case .digit, .moved, .thinLink, .quality, .playEnded, .closed: break
     }
   }
 
@@ -83,6 +114,35 @@ extension CallMachine {
       guard self[leg].sound.lastSound != nil else { return }
       self[leg].sound.lastSound = nil
       warn(.noSound, false, leg)
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func wayLost(_ leg: LegID, lastPacket: MonotonicInstant) {
+    switch state {
+    case .reaching, .up:
+      guard self[leg].app != nil, self[leg].sound.lostWay == nil else { return }
+      self[leg].sound.lostWay = Leg.LostWay(lastPacket: lastPacket, noticedAt: context.now)
+      addToStory(.wayLost(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func wayBack(_ leg: LegID) {
+    switch state {
+    case .reaching, .up:
+      guard self[leg].sound.lostWay != nil else { return }
+      self[leg].sound.lostWay = nil
+      // If sound stays away from here on, that is told anew.
+      self[leg].sound.lastSound = nil
+      addToStory(.wayBack(leg))
+    case .preparing, .ending, .over: break
+    }
+  }
+
+  private func moved(_ leg: LegID) {
+    switch state {
+    case .reaching, .up: addToStory(.moved(leg))
     case .preparing, .ending, .over: break
     }
   }
@@ -148,7 +208,9 @@ extension CallMachine {
     }
   }
 
-  private func measured(_ leg: LegID, _ direction: CallQuality.Direction, _ roundTrip: Double?) {
+  private func measured(
+    _ leg: LegID, _ direction: CallQuality.Direction, _ sentLoss: Double?, _ roundTrip: Double?
+  ) {
     switch state {
     case .reaching, .up:
       if direction.packets > 0 { self[leg].sound.hasCome = true }
@@ -164,7 +226,7 @@ extension CallMachine {
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       if leg == .near { snapshot.quality = quality }
       tell(.quality(id, quality), leg)
-      for (warning, isRaised) in self[leg].monitor.evaluate(quality) {
+      for (warning, isRaised) in self[leg].monitor.evaluate(quality, sentLoss: sentLoss) {
         tell(.warning(id, warning, isRaised: isRaised), leg)
       }
       if leg == .near { changed() }

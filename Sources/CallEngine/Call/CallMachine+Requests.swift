@@ -9,12 +9,17 @@ extension CallMachine {
   /// A request about this call; each gets exactly one reply.
   func requested(_ number: RequestNumber, _ request: AppRequest, by session: SessionID) {
     guard let leg = leg(of: session) else {
-      // An app that is to be called and was not told yet.
-      if case .hangUp = request { return reply(.done(number), to: session) }
-      return refuseLate(number, session)
+      if let leg = self[.far].ring?.leg(of: session) { return ringing(leg, requests: request, number, session) }
+      // A device that is to ring and was not told yet, or that rings no longer.
+      switch request {
+      case .hangUp, .decline: return reply(.done(number), to: session)
+      case .alert, .accept: return reply(.refused(number, CallMachine.tooLate(id)), to: session)
+      default: return refuseLate(number, session)
+      }
     }
     switch request {
-    case .call: reply(.refused(number, CallFailure(.internal, leg: .app)), to: session)
+    case .call, .listen: reply(.refused(number, CallFailure(.internal, leg: .app)), to: session)
+    case .alert, .accept, .decline: late(request, number, leg, session)
     case .hangUp:
       reply(.done(number), to: session)
       hungUp(leg)
@@ -26,10 +31,8 @@ extension CallMachine {
     }
   }
 
-  /// The leg of an app that knows of the call.
-  func leg(of session: SessionID) -> LegID? {
-    legs.first { $0.app.map { $0.session == session && $0.knows } ?? false }?.id
-  }
+  /// The leg of an app; none of a device that only rings.
+  func leg(of session: SessionID) -> LegID? { legs.first { $0.app?.session == session }?.id }
 
   func refuse(_ number: RequestNumber, _ session: SessionID, _ code: CallFailureCode, _ problem: String) {
     reply(.refused(number, CallFailure(code, warning: problem, leg: .app, correlationID: id.text)), to: session)
@@ -49,11 +52,13 @@ extension CallMachine {
         accepted: "the id of a call that was placed and has not ended"))
   }
 
+  /// What a device hears that answers a call which rings no longer.
+  static func tooLate(_ id: CallID) -> CallFailure { CallFailure(.tooLate, leg: .app, correlationID: id.text) }
+
   private func hungUp(_ leg: LegID) {
     switch state {
     case .preparing: refuse(CallFailure(.cancelled, leg: .app))
     case .reaching:
-      guard leg == .near else { return declined(.declined) }
       addToStory(.callerGaveUp)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
@@ -77,7 +82,7 @@ extension CallMachine {
       if self[other].prompt != nil {
         for key in keys { pressedAtPrompt(key) }
       } else if self[other].hears, self[leg].hears {
-        order(.sendDigits(other, keys))
+        order(.sendDigits(media(of: other), keys))
       } else {
         note("keys before there is anybody to hear them")
       }
@@ -132,7 +137,7 @@ extension CallMachine {
   }
 
   /// A new description of the app: hold, resume, another codec, an ICE restart.
-  private func offered(_ number: RequestNumber, _ text: String, _ leg: LegID, _ session: SessionID) {
+  func offered(_ number: RequestNumber, _ text: String, _ leg: LegID, _ session: SessionID) {
     switch state {
     case .preparing: refuse(number, session, .media, "the first offer has no answer yet")
     case .reaching, .up:
@@ -164,7 +169,7 @@ extension CallMachine {
   func give(_ answer: AppLeg.Answer, _ number: RequestNumber, _ leg: LegID, _ session: SessionID) {
     if let restart = answer.restart {
       note("ICE restart")
-      order(.restartICE(leg, restart))
+      order(.restartICE(media(of: leg), restart))
     }
     reply(.answered(number, id, answer.text), to: session)
     apply(answer.plan, to: leg)
@@ -191,6 +196,10 @@ extension CallMachine {
         self[leg.id].app?.isAbsent = isAbsent
         addToStory(isAbsent ? .appLost : .appBack, leg.id)
       }
+      if let leg = self[.far].ring?.leg(of: session) {
+        self[.far].ring?[leg]?.app.isAbsent = isAbsent
+        addToStory(isAbsent ? .appLost : .appBack, leg)
+      }
     case .ending, .over: break
     }
   }
@@ -201,16 +210,13 @@ extension CallMachine {
   }
 
   func sessionEnded(_ session: SessionID) {
-    guard let leg = legs.first(where: { $0.session == session }) else { return }
+    guard let leg = legs.first(where: { $0.app?.session == session }) else { return ringingSessionEnded(session) }
     let isLost = leg.app?.isAbsent ?? false
     let failure = isLost ? CallFailure(.networkLost, leg: .app) : nil
-    // Nobody can be there any more.
-    let unreachable = CallFailure(.unreachable, leg: .app)
     switch state {
-    case .preparing: refuse(leg.id == .near ? failure ?? CallFailure(.cancelled, leg: .app) : unreachable)
+    case .preparing: refuse(failure ?? CallFailure(.cancelled, leg: .app))
     case .reaching:
       addToStory(.appGone, leg.id)
-      guard leg.id == .near else { return end(unreachable.endCause, unreachable) }
       end(isLost ? .error : .canceled, failure, reasons: [CallMachine.normalClearing])
     case .up:
       addToStory(.appGone, leg.id)

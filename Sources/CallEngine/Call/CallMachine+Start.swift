@@ -122,13 +122,9 @@ extension CallMachine {
     state = .reaching(Reaching(leg: origination == nil ? .far : .near))
     changed()
     for leg in legs {
-      guard case .planned = leg.port, let terms = leg.terms, let way = media.legs[leg.id] else { continue }
-      if let app = terms.app {
-        let negotiation = OfferAnswer(
-          sessionID: context.draw(), host: context.configuration.host, policy: context.configuration.appPolicy)
-        self[leg.id].port = .app(AppLeg(app, AppLeg.Way(negotiation: negotiation, media: way)))
-        continue
-      }
+      guard let terms = leg.terms, let way = media.legs[leg.id] else { continue }
+      if leg.ring != nil { calledWay = way }
+      guard case .planned = leg.port else { continue }
       self[leg.id].port = .trunk(
         TrunkLeg(
           call: id, leg: leg.id, payer: payer, terms: terms, headers: headers, callerNumber: callerNumber,
@@ -179,9 +175,9 @@ extension CallMachine {
   func reachFar() {
     guard case .reaching(var reaching) = state else { return }
     reaching.leg = .far
-    if self[.far].app != nil {
+    if self[.far].ring != nil {
       state = .reaching(reaching)
-      return invite(.far)
+      return ringDevices()
     }
     guard let prompt = self[.far].prompt else {
       state = .reaching(reaching)
@@ -198,8 +194,8 @@ extension CallMachine {
   /// The progress phase of a number of the gateway's own is over.
   func promptOutcome() {
     guard let prompt = self[.far].prompt else { return }
-    if case .failure(let code, let status) = prompt.number.outcome {
-      let failure = CallFailure(code, sipStatus: status, leg: .trunk)
+    if case .failure(let code, let status) = prompt.outcome {
+      let failure = CallFailure(code, sipStatus: status, leg: snapshot.kind == .user ? .app : .trunk)
       return end(failure.endCause, failure)
     }
     farAnswered(CustomHeaders())
@@ -237,7 +233,6 @@ extension CallMachine {
     snapshot.answeredAt = context.clock
     note("answered")
     if reaching.isRinging { order(.stopPlaying(.near)) }
-    if reaching.isShut { for leg in legs { order(.mute(leg.id, false)) } }
     state = .up(
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))
@@ -267,7 +262,11 @@ extension CallMachine {
     note("established")
     for leg in legs { tell(.established(id), leg.id) }
     enter(.established)
-    if let words = self[.far].prompt?.begin(at: context.now) { order(.say(.near, words)) }
+    switch self[.far].prompt?.begin(at: context.now) {
+    case .words(let words): order(.say(.near, words))
+    case .echo: order(.echo(.near))
+    case nil: break
+    }
   }
 
   /// Tells the app when its credit ends, and when it no longer does.

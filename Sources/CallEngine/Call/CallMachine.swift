@@ -42,10 +42,8 @@ final class CallMachine {
     var earlyMediaUntil: MonotonicInstant?
     /// The end of the progress phase of a number of the gateway's own.
     var promptUntil: MonotonicInstant?
-    /// The end of the ring of an app.
-    var ringUntil: MonotonicInstant?
-    /// An app that rings has media already: until it accepts, neither side hears the other.
-    var isShut = false
+    /// When the devices of a user began to ring, and when they cease.
+    var ring: (since: MonotonicInstant, until: MonotonicInstant)?
   }
 
   /// Both sides are there.
@@ -79,10 +77,21 @@ final class CallMachine {
   let headers: CustomHeaders
   let callerNumber: E164Number?
   let isAnonymous: Bool
+  /// What the calling device calls itself.
+  let callerName: String
 
   var state: State
   /// In the order of their ids: first whoever calls.
   let legs: [Leg]
+  /// What the media of the called side are called: with several devices that offer while they ring, the leg of the one that
+  /// answered.
+  var calledMedia = LegID.far
+  /// What is prepared for the devices of a called user: each gets credentials of its own.
+  var calledWay: LocalMedia?
+  /// The device that declined for all.
+  var declinedBy: String?
+  /// Sessions that came to the call or left it, for the engine's list.
+  private(set) var sessionChanges: [(session: SessionID, isMember: Bool)] = []
 
   /// Whether a trunk has said anything.
   var isHeardOf = false
@@ -95,7 +104,8 @@ final class CallMachine {
 
   init(
     id: CallID, from caller: Caller, to far: CallTerms, payer: Payer, headers: CustomHeaders,
-    callerNumber: E164Number?, isAnonymous: Bool, origin: CallOperation.Origin, _ context: EngineContext
+    callerNumber: E164Number?, isAnonymous: Bool, callerName: String = "", origin: CallOperation.Origin,
+    _ context: EngineContext
   ) {
     self.id = id
     self.context = context
@@ -103,9 +113,12 @@ final class CallMachine {
     self.headers = headers
     self.callerNumber = callerNumber
     self.isAnonymous = isAnonymous
+    self.callerName = callerName
     var billedLegs = 0
     func called(_ leg: LegID, _ terms: CallTerms) -> Leg {
-      let port = terms.test.map { Leg.Port.prompt(PromptLeg($0)) } ?? .planned
+      let port =
+        terms.prompt.map { Leg.Port.prompt($0) } ?? terms.user.map { .ringing(RingGroup($0.devices)) }
+        ?? .planned
       guard let rating = terms.rating else { return Leg(id: leg, terms: terms, port: port) }
       billedLegs += 1
       let isFirst = billedLegs == 1
@@ -172,15 +185,18 @@ final class CallMachine {
         milliseconds: max(0, context.now.milliseconds(since: startedAt)), text: CallFailure.shortened(text)))
   }
 
-  /// Tells the app of a leg; one that is called hears nothing before its invitation.
+  /// Tells the app of a leg.
   func tell(_ event: AppEvent, _ leg: LegID = .near) {
-    guard let app = self[leg].app, app.knows else { return }
+    guard let app = self[leg].app else { return }
     context.emit(.app(app.session, event))
   }
 
   func reply(_ event: AppEvent, to session: SessionID) { context.emit(.app(session, event)) }
 
   func order(_ order: MediaOrder) { context.emit(.media(id, order)) }
+
+  /// What the media of a leg are called.
+  func media(of leg: LegID) -> LegID { leg == .far ? calledMedia : leg }
 
   func changed() {
     snapshot.heldMicro = legs.reduce(.zero) { $0 + ($1.bill?.heldMicro ?? .zero) }
@@ -219,8 +235,25 @@ final class CallMachine {
   /// Legs that go over trunks, once they are called.
   var trunks: [TrunkLeg] { legs.compactMap(\.trunk) }
 
-  /// Sessions of the apps that have a part in it, of one that is still to be called too.
-  var sessions: [SessionID] { legs.compactMap(\.session) }
+  /// Sessions of the apps that have a part in it, of those that may still answer too.
+  var sessions: [SessionID] { legs.flatMap(\.sessions) }
+
+  /// A session came to the call, or left it before its end.
+  func list(_ session: SessionID, isMember: Bool) { sessionChanges.append((session, isMember)) }
+
+  func drainSessionChanges() -> [(session: SessionID, isMember: Bool)] {
+    guard !sessionChanges.isEmpty else { return [] }
+    defer { sessionChanges = [] }
+    return sessionChanges
+  }
+
+  /// Whether the app of a session is one of the two that talk, or will: not one that only rings.
+  func occupies(_ session: SessionID) -> Bool {
+    switch state {
+    case .preparing, .reaching, .up: legs.contains { $0.app?.session == session }
+    case .ending, .over: false
+    }
+  }
 
   /// The other end of the bridge; a mixer will have more than one.
   func partner(of leg: LegID) -> LegID { leg == .near ? .far : .near }
@@ -247,7 +280,12 @@ final class CallMachine {
 
   /// Sends a plan to the media, and notes what it says.
   func apply(_ plan: MediaPlan, to leg: LegID) {
-    order(.plan(leg, plan))
+    order(.plan(media(of: leg), plan))
+    adopt(plan, of: leg)
+  }
+
+  /// What a plan says of a leg.
+  func adopt(_ plan: MediaPlan, of leg: LegID) {
     // From hold back to talk: the time of silence starts now.
     let isTalking = plan.audio.direction == .sendAndReceive
     if isTalking, !self[leg].sound.isTalking {
@@ -293,7 +331,7 @@ final class CallMachine {
     case .reaching(let reaching):
       consider(reaching.earlyMediaUntil)
       consider(reaching.promptUntil)
-      consider(reaching.ringUntil)
+      consider(reaching.ring?.until)
       if origination != nil { consider(deadLeg?.at) }
       considerBills()
     case .up(let up):
@@ -314,20 +352,37 @@ final class CallMachine {
     }
   }
 
-  /// The leg that has been silent longest, and when that is too long.
-  ///
-  /// `start` is the answer: before it nobody has to speak.
-  var deadLeg: (id: LegID, start: MonotonicInstant, since: MonotonicInstant, at: MonotonicInstant)? {
-    var first: (LegID, MonotonicInstant)?
-    // Nobody has to speak before there is somebody to hear it.
+  /// When a call ends for want of sound, and for which leg.
+  struct DeadLeg {
+    let id: LegID
+    /// The answer: before it nobody has to speak, for there is nobody to hear it.
+    let start: MonotonicInstant
+    /// When the leg's last packet came, or the answer.
+    let since: MonotonicInstant
+    /// When that is too long.
+    let at: MonotonicInstant
+  }
+
+  /// The leg whose silence, or lost way, is first too long.
+  var deadLeg: DeadLeg? {
+    var first: DeadLeg?
     guard let start = legs.lazy.compactMap(\.answeredAt).last else { return nil }
-    for leg in legs where mustSend(leg.id) {
-      guard let lastSound = leg.sound.lastSound else { continue }
-      let since = max(lastSound, start)
-      if first.map({ since < $0.1 }) ?? true { first = (leg.id, since) }
+    func consider(_ leg: LegID, since: MonotonicInstant, from: MonotonicInstant) {
+      let at = max(from, start).advanced(byMilliseconds: context.limits.deadMediaMilliseconds)
+      if let first, first.at <= at { return }
+      first = DeadLeg(id: leg, start: start, since: max(since, start), at: at)
     }
-    return first.map {
-      ($0.0, start, $0.1, $0.1.advanced(byMilliseconds: context.limits.deadMediaMilliseconds))
+    for leg in legs {
+      if let lastSound = leg.sound.lastSound, mustSend(leg.id) { consider(leg.id, since: lastSound, from: lastSound) }
+      // Nothing need be said on hold or muted, but there has to be a way on which it could be.
+      if let lost = leg.sound.lostWay { consider(leg.id, since: lost.lastPacket, from: lost.noticedAt) }
     }
+    return first
+  }
+
+  /// Whether nothing comes from a leg that should, whether or not that has lasted too long.
+  func isAway(_ leg: LegID) -> Bool {
+    let sound = self[leg].sound
+    return sound.lostWay != nil || sound.lastSound != nil && mustSend(leg)
   }
 }

@@ -1,18 +1,32 @@
 import CallModel
 
-/// A test number at work: the gateway itself is the other side.
+/// A number or user of the gateway's own at work: the gateway itself is the other side.
 struct PromptLeg {
-  let number: TestNumber
+  let outcome: TestNumber.Outcome
+  /// Before the outcome.
+  let progressMilliseconds: Int64
+  /// Whether a ringing tone is heard before the outcome.
+  let rings: Bool
   /// Announcements still to come after the one that is played.
   var repetitions = 0
-  /// For a number that plays for a time.
+  /// For what lasts for a time.
   var playUntil: MonotonicInstant?
 
-  init(_ number: TestNumber) { self.number = number }
+  /// The plain test number answers at once, so that a first call is heard within a second.
+  init(_ number: TestNumber) {
+    outcome = number.outcome
+    progressMilliseconds = number == .promptOnce ? PromptLeg.shortProgressMilliseconds : number.progressBeforeOutcome
+    rings =
+      switch number.outcome {
+      case .prompt, .play, .promptUntil, .echo: number != .promptOnce
+      case .failure: number == .noAnswer
+      }
+  }
 
-  /// Before the outcome; the plain test number answers at once, so that a first call is heard within a second.
-  var progressMilliseconds: Int64 {
-    number == .promptOnce ? PromptLeg.shortProgressMilliseconds : number.progressBeforeOutcome
+  init(_ user: TestUser) {
+    outcome = user.outcome
+    progressMilliseconds = user.ringMilliseconds
+    rings = user.ringMilliseconds > 0
   }
 
   /// Enough for the app to take in its answer.
@@ -20,42 +34,43 @@ struct PromptLeg {
   /// Longest an announcement takes, with what goes before it.
   static let announcementSeconds: Int64 = 15
 
-  /// Whether a ringing tone is heard before the outcome.
-  var rings: Bool {
-    switch number.outcome {
-    case .prompt, .play, .promptUntil: number != .promptOnce
-    case .failure: number == .noAnswer
-    }
-  }
-
   /// Longest call in seconds, from the answer.
-  static func maximumSeconds(of number: TestNumber) -> Int64 {
-    switch number.outcome {
+  static func maximumSeconds(of outcome: TestNumber.Outcome) -> Int64 {
+    switch outcome {
     case .prompt(let times): announcementSeconds * Int64(times)
-    case .play(let milliseconds): milliseconds / 1000 + announcementSeconds
+    case .play(let milliseconds), .echo(let milliseconds): milliseconds / 1000 + announcementSeconds
     case .promptUntil(_, let times): announcementSeconds * Int64(times)
     case .failure: announcementSeconds
     }
   }
 
-  /// What is said first, once the caller can hear it.
-  mutating func begin(at now: MonotonicInstant) -> [Announcement] {
-    switch number.outcome {
-    case .prompt(let times): return Array(repeating: .connected, count: times)
+  /// What the caller hears once it can hear.
+  enum Beginning {
+    case words([Announcement])
+    case echo
+  }
+
+  /// Sound can flow.
+  mutating func begin(at now: MonotonicInstant) -> Beginning {
+    switch outcome {
+    case .prompt(let times): return .words(Array(repeating: .connected, count: times))
     case .play(let milliseconds):
       playUntil = now.advanced(byMilliseconds: milliseconds)
-      return [.connected]
+      return .words([.connected])
     case .promptUntil(_, let times):
       repetitions = times - 1
-      return [.pressZero]
-    case .failure: return []
+      return .words([.pressZero])
+    case .echo(let milliseconds):
+      playUntil = now.advanced(byMilliseconds: milliseconds)
+      return .echo
+    case .failure: return .words([])
     }
   }
 
   /// What follows an announcement that is over; `nil` when the call is.
   mutating func next(at now: MonotonicInstant) -> [Announcement]? {
-    switch number.outcome {
-    case .prompt, .failure: return nil
+    switch outcome {
+    case .prompt, .echo, .failure: return nil
     case .play: return playUntil.map { $0 > now } ?? false ? [.connected] : nil
     case .promptUntil:
       guard repetitions > 0 else { return nil }
@@ -65,7 +80,7 @@ struct PromptLeg {
   }
 
   func endsCall(_ digit: Character) -> Bool {
-    if case .promptUntil(digit, _) = number.outcome { return true }
+    if case .promptUntil(digit, _) = outcome { return true }
     return false
   }
 }

@@ -15,6 +15,8 @@ struct QualityMonitor {
 
   private var jitters: [Double] = []
   private var losses: [Double] = []
+  /// What the app says that it lost of what it was sent.
+  private var sentLosses: [Double] = []
   private(set) var raised: Set<QualityWarning> = []
   private var near = Mean()
   private var far = Mean()
@@ -32,9 +34,9 @@ struct QualityMonitor {
   var meanScoreNear: Double? { near.value }
   var meanScoreFar: Double? { far.value }
 
-  /// Evaluates the measures of one second.
+  /// Evaluates the measures of one second. `sentLoss`: of the app's newest report; `nil` before its first.
   /// - Returns: Warnings that are raised or withdrawn by them.
-  mutating func evaluate(_ quality: CallQuality) -> [(warning: QualityWarning, isRaised: Bool)] {
+  mutating func evaluate(_ quality: CallQuality, sentLoss: Double?) -> [(warning: QualityWarning, isRaised: Bool)] {
     // A second without packets has no score.
     if let score = quality.sent.meanOpinionScore { near.add(score) }
     if let score = quality.received.meanOpinionScore { far.add(score) }
@@ -49,12 +51,18 @@ struct QualityMonitor {
     judge(
       .highJitter,
       jitters.count { $0 > QualityMonitor.highestJitter } >= QualityMonitor.jitterCount)
-    judge(
-      .highLoss,
-      losses.count == QualityMonitor.lossSeconds
-        && losses.reduce(0, +) / Double(losses.count) > QualityMonitor.highestLoss)
+    judge(.highLoss, QualityMonitor.isTooMuch(losses))
+    if let sentLoss {
+      keep(sentLoss, &sentLosses, QualityMonitor.lossSeconds)
+      judge(.highSentLoss, QualityMonitor.isTooMuch(sentLosses))
+    }
     judge(.lowScore, directions.compactMap(\.meanOpinionScore).contains { $0 < QualityMonitor.lowestScore })
     return changes
+  }
+
+  /// Over so many seconds that a single bad one decides nothing.
+  private static func isTooMuch(_ losses: [Double]) -> Bool {
+    losses.count == lossSeconds && losses.reduce(0, +) / Double(lossSeconds) > highestLoss
   }
 
   /// - Returns: `nil` when nothing changes.

@@ -23,10 +23,12 @@ struct CallTerms {
   var direct: CallTrunk?
   /// Where the call counts among what may be done within an hour; `nil` for what counts nowhere.
   var velocity: VelocityCounter.Mark?
-  /// Set for a number that the gateway answers itself.
-  var test: TestNumber?
-  /// Set for an app that is called.
-  var app: CalledApp?
+  /// Set for what the gateway answers itself.
+  var prompt: PromptLeg?
+  /// Set for a user that is called.
+  var user: CalledUser?
+  /// Whether the caller offers video, which is told and not carried.
+  var wantsVideo = false
 
   /// The frozen price; `nil` where the ledger is asked for a refusal only.
   var snapshot: RateSnapshot? {

@@ -128,9 +128,17 @@ public struct EngineConfiguration: Sendable {
     public var maximumCallSeconds: Int64 = 14_400
     /// How long an app that is called may ring.
     public var ringMilliseconds: Int64 = 45_000
+    /// A device that joins a ring late rings at least this long from its `alert`.
+    public var lateRingMilliseconds: Int64 = 15_000
+    /// A ring is over after this long, whoever joined it.
+    public var longestRingMilliseconds: Int64 = 75_000
+    /// Devices of one user that ring for one call.
+    public var ringingDevices = 16
+    /// Devices of one call that shake hands before anybody accepts; more get their answer when they accept.
+    public var earlyOffers = 4
     /// Sound before the answer.
     public var earlyMediaMilliseconds: Int64 = 90_000
-    /// No packet from a side that is not on hold: the call is dead.
+    /// No packet from a side that is not on hold, or no way to an app, on hold and muted too: the call is dead.
     public var deadMediaMilliseconds: Int64 = 30_000
     /// How long keys may take after both sides agreed.
     public var mediaSetUpMilliseconds: Int64 = 15_000

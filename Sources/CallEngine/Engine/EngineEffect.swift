@@ -9,8 +9,6 @@ public import SIPCore
 /// Large facts are boxed, so that what is passed from room to room stays small.
 public enum EngineEffect: Sendable {
   case app(SessionID, AppEvent)
-  /// An app is called: its device is to ring.
-  indirect case invite(SessionID, CallID, Invitation)
   indirect case originated(OriginationID, Result<CallID, CallFailure>)
   /// Reserve ports and open a bridge; answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
   case prepare(CallID, MediaNeeds)
@@ -39,6 +37,9 @@ public struct MediaNeeds: Hashable, Sendable {
   public enum Port: Hashable, Sendable {
     /// ICE, DTLS-SRTP on the shared port.
     case app
+    /// The same, for devices of which only one will answer: one way is told for all, and no leg is opened before
+    /// ``MediaOrder/attach(_:_:source:)``.
+    case devices
     /// RTP or SRTP on ports of its own.
     case trunk
   }
@@ -51,6 +52,13 @@ public struct MediaNeeds: Hashable, Sendable {
 /// What the engine asks of a call's media.
 public enum MediaOrder: Sendable {
   indirect case plan(LegID, MediaPlan)
+  /// A leg for a device that rings, with our credentials and our source (SSRC): it shakes hands, and neither hears nor is
+  /// heard.
+  case attach(LegID, ICECredentials, source: UInt32)
+  /// The leg of the device that answered is the other side from now on.
+  case join(LegID)
+  /// The leg of a device that rings no longer.
+  case detach(LegID)
   /// Our credentials of an ICE restart, before the plan that it leads to.
   case restartICE(LegID, ICECredentials)
   /// Press keys towards a leg.
@@ -62,6 +70,8 @@ public enum MediaOrder: Sendable {
   /// Ringing tone to a leg, until something else is asked.
   case ring(LegID)
   case stopPlaying(LegID)
+  /// Send a leg back what comes from it.
+  case echo(LegID)
   /// Ends all and gives ports back.
   case close
 }

@@ -11,6 +11,10 @@ public import SIPCore
 public enum EngineInput: Sendable {
   /// An app asks something.
   indirect case request(SessionID, RequestNumber, AppRequest, AppCaller)
+  /// An app calls a user of its application.
+  indirect case callUser(SessionID, RequestNumber, PlaceCall, AppCaller, CalledUser)
+  /// A device has begun to listen: calls for its user that ring now ring here too.
+  indirect case deviceListens(CalledDevice)
   /// The connection of a session is lost; its calls go on until it is resumed or ends.
   case sessionAbsent(SessionID)
   case sessionResumed(SessionID)
@@ -48,12 +52,15 @@ public struct AppCaller: Sendable {
   public var payer: Payer
   /// Numbers the application may show; the first is shown when the app names none.
   public var callerNumbers: [E164Number]
+  /// What the device calls itself, for users that it calls; empty for none.
+  public var name: String
 
   /// Without caller numbers its calls name no caller.
-  public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = []) {
+  public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = [], name: String = "") {
     self.identity = identity
     self.payer = payer
     self.callerNumbers = callerNumbers
+    self.name = name
   }
 }
 
@@ -151,20 +158,48 @@ public enum MediaNotice: Hashable, Sendable {
   case digit(LegID, Character, milliseconds: Int)
   case silence(LegID)
   case soundAgain(LegID)
+  /// Nothing can come from an app any more, nor go to it; for so long nothing had come at all, muted or not.
+  case wayLost(LegID, milliseconds: Int64)
+  /// Media can go both ways again between the app and the gateway.
+  case wayBack(LegID)
+  /// Packets of the leg come from another address, which is proved, and go there.
+  case moved(LegID)
   /// What goes to a leg was cut, for its link carries no more; or is whole again.
   case thinLink(LegID, Bool)
-  /// Sound that came in from a leg, once a second; `roundTrip` in milliseconds.
-  case quality(LegID, CallQuality.Direction, roundTrip: Double?)
+  /// Sound that came in from a leg, once a second. `sentLoss`: the part of what it was sent that it lost, 0 to 1, as its
+  /// newest report says; `roundTrip` in milliseconds.
+  case quality(LegID, CallQuality.Direction, sentLoss: Double? = nil, roundTrip: Double?)
   /// What was to be said or played to a leg is over.
   case playEnded(LegID, finished: Bool)
   /// All is released.
   case closed
 
+  /// The same of another leg.
+  func about(_ leg: LegID) -> MediaNotice {
+    switch self {
+    case .secured: .secured(leg)
+    case .failed(_, let reason): .failed(leg, reason)
+    case .firstMedia: .firstMedia(leg)
+    case .digit(_, let digit, let milliseconds): .digit(leg, digit, milliseconds: milliseconds)
+    case .silence: .silence(leg)
+    case .soundAgain: .soundAgain(leg)
+    case .wayLost(_, let milliseconds): .wayLost(leg, milliseconds: milliseconds)
+    case .wayBack: .wayBack(leg)
+    case .moved: .moved(leg)
+    case .thinLink(_, let isThin): .thinLink(leg, isThin)
+    case .quality(_, let direction, let sentLoss, let roundTrip):
+      .quality(leg, direction, sentLoss: sentLoss, roundTrip: roundTrip)
+    case .playEnded(_, let finished): .playEnded(leg, finished: finished)
+    case .closed: .closed
+    }
+  }
+
   /// Which leg it is about; `nil` for the end of all.
   var leg: LegID? {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
-      .soundAgain(let leg), .thinLink(let leg, _), .quality(let leg, _, _), .playEnded(let leg, _):
+      .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
+      .quality(let leg, _, _, _), .playEnded(let leg, _):
       leg
     case .closed: nil
     }

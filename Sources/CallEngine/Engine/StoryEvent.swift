@@ -16,7 +16,12 @@ extension CallRecord.StoryLine {
     /// Why the ledger granted no more.
     case noMoreCredit(String)
     case noSound(LegID)
-    /// No sound came for longer than is borne.
+    /// Nothing at all can come from the side any more.
+    case wayLost(LegID)
+    case wayBack(LegID)
+    /// Its packets come from another address than before.
+    case moved(LegID)
+    /// No sound came, or there was no way for it, for longer than is borne.
     case dead(LegID)
     case held
     case takenBack
@@ -34,6 +39,9 @@ extension CallRecord.StoryLine {
       case .endedByOperator(let actor): Event.endedBy + actor
       case .noMoreCredit(let refusal): Event.noCredit + refusal
       case .noSound(let leg): "no sound from the \(leg) side"
+      case .wayLost(let leg): "nothing at all comes from the \(leg) side"
+      case .wayBack(let leg): "the \(leg) side's way is back"
+      case .moved(let leg): "the \(leg) side sends from another address"
       case .dead(let leg): "the \(leg) side is dead"
       case .held: "held by the other side"
       case .takenBack: "taken back by the other side"
@@ -44,7 +52,9 @@ extension CallRecord.StoryLine {
     private static let endedBy = "ended by "
     private static let noCredit = "no more credit: "
     private static let plain: [String: Event] = {
-      let sides = [LegID.near, .far].flatMap { [Event.noSound($0), .dead($0)] }
+      let sides = [LegID.near, .far].flatMap { leg -> [Event] in
+        [.noSound(leg), .wayLost(leg), .wayBack(leg), .moved(leg), .dead(leg)]
+      }
       let events: [Event] = [
         .rings, .callerGaveUp, .hungUp(reason: nil), .appLost, .appBack, .appGone, .held, .takenBack, .noMediaInTime,
       ]

@@ -8,10 +8,10 @@ import SIPCore
 // MARK: Requests for calls: checked in full before anything is asked of anybody
 
 extension CallEngine {
-  /// - Parameter called: The app that the destination stands for; without one, no user can be called.
+  /// - Parameter called: The user that the destination stands for, with the devices that may ring.
   func place(
     _ request: PlaceCall, _ number: RequestNumber, _ session: SessionID, _ caller: AppCaller,
-    to called: CalledApp? = nil
+    to called: CalledUser? = nil
   ) {
     if let failure = overload(of: request) { return context.emit(.app(session, .refused(number, failure))) }
     do throws(CallFailure) {
@@ -24,7 +24,7 @@ extension CallEngine {
       if sessions[session]?.count ?? 0 >= context.limits.callsPerSession, !isEmergency {
         throw CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls of one session", leg: .app)
       }
-      guard !request.wantsVideo else {
+      guard !request.wantsVideo || request.kind == .user else {
         throw CallFailure(.capabilityRemote, phrase: "video is not carried", leg: .app)
       }
       let headers = try CallEngine.headers(request.headers, request.kind.headerNames)
@@ -42,6 +42,7 @@ extension CallEngine {
         throw CallFailure(.media, sipStatus: 400, warning: "\(error)", leg: .app)
       }
       let user = "\(caller.identity.application)/\(caller.identity.user)"
+      terms.wantsVideo = request.wantsVideo
       terms.velocity = try context.admit(terms, payer: caller.payer, user: user, in: environment)
       let leg = AppLeg(
         session: session, identity: caller.identity,
@@ -52,7 +53,8 @@ extension CallEngine {
       add(
         CallMachine(
           id: context.newCallID(), from: .app(leg), to: terms, payer: caller.payer, headers: headers,
-          callerNumber: callerNumber, isAnonymous: request.isAnonymous, origin: environment.origin, context))
+          callerNumber: callerNumber, isAnonymous: request.isAnonymous, callerName: caller.name,
+          origin: environment.origin, context))
     } catch {
       context.emit(.app(session, .refused(number, error)))
     }
@@ -69,7 +71,7 @@ extension CallEngine {
         isEmergency: CallEngine.isEmergency(origination.second, in: environment), payer: origination.payer,
         in: environment)
       var near = try terms(of: origination.first, payer: origination.payer, in: environment)
-      guard near.test == nil else {
+      guard near.prompt == nil else {
         throw CallFailure(.number, phrase: "a test number cannot be the first destination")
       }
       var far = try terms(of: origination.second, payer: origination.payer, in: environment)
@@ -186,7 +188,7 @@ extension CallEngine {
     }
   }
 
-  private static func headers(
+  static func headers(
     _ fields: [PlaceCall.Header], _ names: CustomHeaders.Names
   ) throws(CallFailure) -> CustomHeaders {
     do throws(InvalidValue) {
@@ -232,14 +234,41 @@ extension CallEngine {
 
   /// Free unless it has a price: then the account pays as it does for a number.
   private func terms(
-    of called: CalledApp, at destination: Destination, from session: SessionID
+    of called: CalledUser, at destination: Destination, from session: SessionID
   ) throws(CallFailure) -> CallTerms {
-    guard case .user(let user) = destination, user == called.identity.user, called.session != session else {
-      throw CallFailure(.capabilityRemote, phrase: "no device of the user can be called", leg: .app)
+    if let crossing = crossing(of: called, with: session) {
+      throw CallFailure(.crossed, leg: .app, correlationID: crossing.text)
     }
+    var called = called
+    let free = called.devices.compactMap { freed($0, of: called) }
+    if !called.devices.isEmpty, free.isEmpty { called.absence = .busy }
+    called.devices = free
     return CallTerms(
       destination: destination, rating: called.price.map { .rated($0) },
-      maximumSeconds: context.limits.maximumCallSeconds, app: called)
+      maximumSeconds: context.limits.maximumCallSeconds, user: called)
+  }
+
+  /// The call by which the called user rings this very device: whoever calls back has only to answer.
+  private func crossing(of called: CalledUser, with session: SessionID) -> CallID? {
+    sessions[session]?.first { id in
+      guard let call = calls[id], let caller = call.caller?.identity, !call.occupies(session) else { return false }
+      return caller.user == called.user && caller.application == called.application
+    }
+  }
+
+  /// The device as it is to ring: `nil` where its rule keeps a second call away.
+  func freed(_ device: CalledDevice, of user: CalledUser) -> CalledDevice? {
+    let own = [device.session] + device.olderSessions
+    let isBusy = (device.busyRule == .user ? own + user.sessions : own).contains(where: isInCall)
+    guard isBusy else { return device }
+    guard device.busyRule == .waiting else { return nil }
+    var device = device
+    device.isWaiting = true
+    return device
+  }
+
+  private func isInCall(_ session: SessionID) -> Bool {
+    sessions[session]?.contains { calls[$0]?.occupies(session) ?? false } ?? false
   }
 
   private func pricedTerms(
@@ -249,10 +278,11 @@ extension CallEngine {
     switch destination {
     case .phone(let number):
       if let test = number.testNumber {
-        let seconds = PromptLeg.maximumSeconds(of: test)
+        let seconds = PromptLeg.maximumSeconds(of: test.outcome)
         return CallTerms(
           destination: destination, rating: try free(number.digits, .test, seconds, payer),
-          country: number.country, isGivenAway: true, maximumSeconds: seconds, test: test)
+          country: number.country, isGivenAway: true, maximumSeconds: seconds,
+          prompt: PromptLeg(test))
       }
       if environment.hasSandboxNumbers, let sandbox = SandboxNumber(rawValue: number.value) {
         return CallTerms(
@@ -270,8 +300,15 @@ extension CallEngine {
         trunks: environment.emergencyTrunks.isEmpty ? environment.trunks : environment.emergencyTrunks,
         hasOwnOrder: !environment.emergencyTrunks.isEmpty)
     case .sip(let address): return try terms(of: address, payer: payer, in: environment)
-    case .user, .conference:
-      throw CallFailure(.capabilityRemote, phrase: "calls to users and conferences are not carried yet", leg: .app)
+    case .user(let user):
+      guard environment.hasSandboxNumbers, let test = TestUser(rawValue: user.text) else {
+        throw CallFailure(.capabilityRemote, phrase: "users are called by apps alone", leg: .app)
+      }
+      return CallTerms(
+        destination: destination, isGivenAway: true,
+        maximumSeconds: PromptLeg.maximumSeconds(of: test.outcome), prompt: PromptLeg(test))
+    case .conference:
+      throw CallFailure(.capabilityRemote, phrase: "calls to conferences are not carried yet", leg: .app)
     }
   }
 

@@ -12,13 +12,15 @@ public import SIPCore
 /// is taken for what it is. The shell performs the ledger's operations of one call in the order in which they were asked,
 /// answers each of them once, and keeps `settle` and `void` until the ledger has taken them.
 ///
-/// Calls to users and conferences are refused with `capability.remote`: the app protocol has no way to ring an app yet.
+/// Calls to conferences are refused with `capability.remote`: there are no rooms yet.
 public final class CallEngine {
   let context: EngineContext
   var calls: [CallID: CallMachine] = [:]
   /// Names of second legs in the ledger, and the calls they belong to.
   var billedCalls: [CallID: CallID] = [:]
   var sessions: [SessionID: Set<CallID>] = [:]
+  /// Calls for a user, whether or not they still ring.
+  private var ringing: [RingKey: Set<CallID>] = [:]
   /// The last calls of apps that are over, for reports that come after the end.
   private var recent: [CallID: (session: SessionID, environment: String)] = [:]
   private var recentOrder: [CallID] = []
@@ -107,20 +109,6 @@ public final class CallEngine {
     }
   }
 
-  /// The same for calls from app to app.
-  package func handle(
-    _ input: CalleeInput, at now: MonotonicInstant, clock: Instant, into effects: inout [EngineEffect]
-  ) {
-    run(now, clock, &effects) {
-      advanceDue()
-      switch input {
-      case .call(let session, let number, let request, let caller, let called):
-        place(request, number, session, caller, to: called)
-      case .request(let session, let number, let id, let request): perform(request, number, session, id)
-      }
-    }
-  }
-
   /// Does everything that is due.
   public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [EngineEffect]) {
     run(now, clock, &effects) { advanceDue() }
@@ -148,6 +136,9 @@ public final class CallEngine {
   private func dispatch(_ input: EngineInput) {
     switch input {
     case .request(let session, let number, let request, let caller): perform(request, number, session, caller)
+    case .callUser(let session, let number, let request, let caller, let called):
+      place(request, number, session, caller, to: called)
+    case .deviceListens(let device): deviceListens(device)
     case .sessionAbsent(let session): withCalls(of: session) { $0.sessionAbsent(session) }
     case .sessionResumed(let session): withCalls(of: session) { $0.sessionResumed(session) }
     case .sessionEnded(let session):
@@ -200,8 +191,10 @@ public final class CallEngine {
     let id: CallID
     switch request {
     case .call(let call): return place(call, number, session, caller)
+    // The door has told whoever knows the devices.
+    case .listen: return context.emit(.app(session, .done(number)))
     case .hangUp(let call), .sendDigits(let call, _), .offer(let call, _), .answer(let call, _), .mute(let call, _),
-      .report(let call, _):
+      .alert(let call, _), .accept(let call, _, _), .decline(let call, _, _), .report(let call, _):
       id = call
     }
     guard sessions[session]?.contains(id) ?? false else {
@@ -212,22 +205,25 @@ public final class CallEngine {
           .statistics(
             id, environment: call.environment, Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.value) })))
       }
-      // A hang-up that crossed the end of its call has what it wants.
-      if case .hangUp = request { return context.emit(.app(session, .done(number))) }
-      return context.emit(.app(session, .refused(number, CallMachine.unknownCall(id))))
+      switch request {
+      // It crossed the end of its call, and has what it wants.
+      case .hangUp, .decline: context.emit(.app(session, .done(number)))
+      case .accept, .alert:
+        context.emit(.app(session, .refused(number, CallMachine.tooLate(id))))
+      default: context.emit(.app(session, .refused(number, CallMachine.unknownCall(id))))
+      }
+      return
     }
     with(id) { $0.requested(number, request, by: session) }
   }
 
-  private func perform(_ request: CalleeRequest, _ number: RequestNumber, _ session: SessionID, _ id: CallID) {
-    guard sessions[session]?.contains(id) ?? false else {
-      switch request {
-      // It crossed the end of its call, and has what it wants.
-      case .decline: return context.emit(.app(session, .done(number)))
-      case .alert, .accept: return context.emit(.app(session, .refused(number, CallMachine.unknownCall(id))))
-      }
+  /// Rings for the calls that ring for its user now.
+  private func deviceListens(_ device: CalledDevice) {
+    let key = RingKey(application: device.identity.application, user: device.identity.user)
+    for id in (ringing[key] ?? []).sorted() {
+      guard let user = calls[id]?[.far].terms?.user, let device = freed(device, of: user) else { continue }
+      with(id) { $0.deviceListens(device) }
     }
-    with(id) { $0.requested(number, request, by: session) }
   }
 
   // MARK: Calls
@@ -237,6 +233,7 @@ public final class CallEngine {
     if call.isPreparing { preparing += 1 }
     for billed in call.billedCalls where billed != call.id { billedCalls[billed] = call.id }
     for session in call.sessions { sessions[session, default: []].insert(call.id) }
+    if let key = call.ringKey { ringing[key, default: []].insert(call.id) }
     with(call.id) { $0.start() }
   }
 
@@ -247,6 +244,7 @@ public final class CallEngine {
     let wasPreparing = call.isPreparing
     action(call)
     if wasPreparing, !call.isPreparing { preparing -= 1 }
+    for change in call.drainSessionChanges() { list(change.session, id, isMember: change.isMember) }
     if call.isOver {
       remove(call)
     } else {
@@ -258,14 +256,24 @@ public final class CallEngine {
     calls[call.id] = nil
     for billed in call.billedCalls { billedCalls[billed] = nil }
     context.deadlines.set(.call(call.id), nil)
-    for session in call.sessions {
-      sessions[session]?.remove(call.id)
-      if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
+    for session in call.sessions { list(session, call.id, isMember: false) }
+    if let key = call.ringKey {
+      ringing[key]?.remove(call.id)
+      if ringing[key]?.isEmpty ?? false { ringing[key] = nil }
     }
     guard let session = call.caller?.session else { return }
     recent[call.id] = (session, call.payer.environment)
     recentOrder.append(call.id)
     if recentOrder.count > context.limits.recentCalls { recent[recentOrder.removeFirst()] = nil }
+  }
+
+  private func list(_ session: SessionID, _ call: CallID, isMember: Bool) {
+    if isMember {
+      sessions[session, default: []].insert(call)
+    } else {
+      sessions[session]?.remove(call)
+      if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
+    }
   }
 
   private func withCalls(of session: SessionID, _ action: (CallMachine) -> Void) {
@@ -294,7 +302,18 @@ public struct TrunkStanding: Hashable, Sendable {
   public let roundTripMicroseconds: Int64?
 }
 
+/// The user that a call is for.
+struct RingKey: Hashable {
+  let application: String
+  let user: UserID
+}
+
 extension CallMachine {
+  /// Set in a call for a user.
+  var ringKey: RingKey? {
+    self[.far].terms?.user.map { RingKey(application: $0.application, user: $0.user) }
+  }
+
   /// Whether lists of live calls show it.
   var isLive: Bool {
     switch state {

@@ -54,15 +54,30 @@ extension CallRule {
       let side = call.failure?.leg == .app ? "calling" : "called"
       let flag = call.failure?.leg == .app ? CallRecord.Flag.noSoundFromCaller : .noSoundFromCalled
       guard !call.flags.contains(flag) else { return nil }
+      let isBoth = call.happened(.dead(.near)) && call.happened(.dead(.far))
       return Verdict(
         93, call.failure?.leg == .app ? .app : .trunk,
-        "Sound came from the \(side) side and then no more; the gateway waited and ended the call, which is charged up to "
-          + "the last packet.",
+        "Sound came from \(isBoth ? "both sides, then from neither" : "the \(side) side and then no more"); the gateway "
+          + "waited and ended the call, which is charged up to the last packet.",
         evidence: packets(call) + call.told { if case .noSound = $0 { true } else { false } }
-          + call.told { if case .dead = $0 { true } else { false } },
+          + call.lines { if case .dead = $0 { true } else { false } }.map(\.text),
         fixes: [
           "a side that lost its network looks like this: call again",
           "landline.yaml: calls.dead-media: 30s   # how long silence is borne",
+        ])
+    },
+    CallRule("wayLost", "An app's way to the gateway was lost") { call in
+      guard call.failure?.code == .mediaLost, call.isEstablished,
+        let side = [LegID.near, .far].first(where: { hasLostWay(call, $0) })
+      else { return nil }
+      return Verdict(
+        94, .app,
+        "Nothing at all came any more from the app of the \(side == .near ? "calling" : "called") side, neither sound nor "
+          + "the checks that prove a muted or held app; it found no other way, and the gateway ended the call.",
+        evidence: call.lines { $0 == .wayLost(side) || $0 == .dead(side) }.map(\.text),
+        fixes: [
+          "an app that changes its network restarts ICE: landline.js and the Swift SDK do so by themselves",
+          "landline.yaml: calls.dead-media: 30s   # how long another way is waited for",
         ])
     },
     CallRule("soundNeverCame", "One side never sent sound, and the call was ended for it") { call in
@@ -182,6 +197,11 @@ extension CallRule {
   /// Whether the call ended for want of media: of the app's way, or of a trunk's.
   private static func neverOpened(_ call: CallEvidence) -> Bool {
     call.failure?.code == .networkMedia || call.failure?.code == .mediaLost
+  }
+
+  /// Whether the way of an app was lost to the end.
+  private static func hasLostWay(_ call: CallEvidence, _ side: LegID) -> Bool {
+    call.story.last { $0.event == .wayLost(side) || $0.event == .wayBack(side) }?.event == .wayLost(side)
   }
 
   // MARK: Figures

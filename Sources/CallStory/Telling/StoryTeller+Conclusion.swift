@@ -91,7 +91,7 @@ extension StoryTeller {
     switch (bye, hangup) {
     case (let bye?, let hangup?): return bye.message.at < hangup.at ? "the other side" : "the app"
     case (.some(let bye), nil): return dialog(of: bye)?.side == .near ? "the caller" : "the other side"
-    case (nil, .some): return "the app"
+    case (nil, .some(let hangup)): return hangup.device == nil ? "the app" : "the other side"
     case (nil, nil): return nil
     }
   }

@@ -30,14 +30,15 @@ extension StoryTeller {
     }.map(\.element)
   }
 
-  /// What the app calls by `call` and `offer` is an offer, as is an `offer` of the gateway; the rest are answers.
+  /// What apps bring with `call`, `alert`, `accept` and `offer` is an offer, as is an `offer` of the gateway; the rest are
+  /// answers.
   private func appDescriptions() -> [Said] {
     (trace?.lines ?? []).compactMap { line in
       guard let text = line.description, !text.isEmpty else { return nil }
-      let isOffer = line.type == "call" || line.type == "offer" || line.type == "incoming"
+      let isOffer = ["call", "offer", "alert", "accept"].contains(line.type)
       return said(
-        text, side: .near, dialog: nil, role: isOffer ? "offer" : "answer",
-        from: line.isFromApp ? "app" : StoryTeller.gateway, isFromGateway: !line.isFromApp, at: line.at)
+        text, side: line.device == nil ? .near : .far, dialog: nil, role: isOffer ? "offer" : "answer",
+        from: line.isFromApp ? line.device ?? "app" : StoryTeller.gateway, isFromGateway: !line.isFromApp, at: line.at)
     }
   }
 

@@ -50,9 +50,11 @@ extension StoryTeller {
 
   private func row(_ line: CallTrace.Line) -> CallStory.Row {
     let carries = line.description == nil ? "" : " (SDP)"
-    let label = line.type + carries + (line.text.isEmpty ? "" : " \(line.text)")
+    let device = line.device.map { "\($0): " } ?? ""
+    let label = device + line.type + carries + (line.text.isEmpty ? "" : " \(line.text)")
     let detail = [line.text, line.description ?? ""].filter { !$0.isEmpty }.joined(separator: "\r\n\r\n")
-    let app = lanes.contains { $0.id == StoryTeller.app } ? StoryTeller.app : StoryTeller.gateway
+    let id = line.device == nil ? StoryTeller.app : StoryTeller.far
+    let app = lanes.contains { $0.id == id } ? id : StoryTeller.gateway
     return CallStory.Row(
       microseconds: line.at, from: line.isFromApp ? app : StoryTeller.gateway,
       to: line.isFromApp ? StoryTeller.gateway : app, label: StoryTeller.label(label), detail: detail, kind: .app,
@@ -90,6 +92,9 @@ extension StoryTeller {
     case .firstMedia: "first sound"
     case .silence: "no more sound"
     case .soundAgain: "sound again"
+    case .wayLost: "no packet at all"
+    case .wayBack: "packets again"
+    case .moved: "from another address"
     case .promptEnded: "prompt over"
     case .ledger: "ledger"
     case .appLost: "connection of the app lost"
@@ -101,7 +106,7 @@ extension StoryTeller {
 
   private static func kind(_ kind: CallTrace.Note.Kind) -> CallStory.Row.Kind {
     switch kind {
-    case .secured, .mediaFailed, .firstMedia, .silence, .soundAgain, .promptEnded: .media
+    case .secured, .mediaFailed, .firstMedia, .silence, .soundAgain, .wayLost, .wayBack, .moved, .promptEnded: .media
     case .ledger: .ledger
     case .appLost, .appBack, .appGone, .story: .note
     }

@@ -70,7 +70,7 @@ extension StoryTeller {
     var times = Times(end: 0)
     guard let trace else { return times }
     func first(_ type: String) -> Int64? {
-      trace.lines.filter { !$0.isFromApp && $0.type == type }.map(\.at).min().map { $0 / 1000 }
+      trace.lines.filter { !$0.isFromApp && $0.device == nil && $0.type == type }.map(\.at).min().map { $0 / 1000 }
     }
     func response(_ isMeant: (Int) -> Bool) -> Int64? {
       let seen = messages.first { seen in

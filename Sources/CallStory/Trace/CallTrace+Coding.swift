@@ -123,6 +123,7 @@ extension CallTrace.Line {
   fileprivate func write(to writer: inout JSONWriter) {
     writer.member("at", at)
     writer.member("isFromApp", isFromApp)
+    writer.optional("device", device)
     writer.member("type", type)
     writer.member("text", text)
     writer.optional("description", description)

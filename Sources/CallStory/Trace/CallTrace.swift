@@ -120,6 +120,8 @@ public struct CallTrace: Decodable, Hashable, Sendable {
     public var at: Int64
     /// The app asked; otherwise it was told.
     public var isFromApp: Bool
+    /// The device of a called user that said or heard it; `nil` for the app that calls.
+    public var device: String?
     /// The message's type in `landline.v1`: `call`, `ringing`, `ended`.
     public var type: String
     /// A few words more; empty for none.
@@ -128,9 +130,12 @@ public struct CallTrace: Decodable, Hashable, Sendable {
     public var description: String?
 
     /// Takes texts as they are: ``CallTraceRecorder`` has blotted out their secrets.
-    public init(at: Int64, isFromApp: Bool, type: String, text: String, description: String? = nil) {
+    public init(
+      at: Int64, isFromApp: Bool, device: String? = nil, type: String, text: String, description: String? = nil
+    ) {
       self.at = at
       self.isFromApp = isFromApp
+      self.device = device
       self.type = type
       self.text = text
       self.description = description
@@ -252,6 +257,11 @@ public struct CallTrace: Decodable, Hashable, Sendable {
       case firstMedia
       case silence
       case soundAgain
+      /// Nothing at all can come from an app any more, and again.
+      case wayLost
+      case wayBack
+      /// Packets go to another address, and come from there: the text.
+      case moved
       case promptEnded
       /// A step at the ledger: its name, outcome and time taken.
       case ledger

@@ -75,7 +75,7 @@ public struct CallTraceRecorder: Sendable {
   ///   - description: the session description it carried.
   ///   - at: Unix time in microseconds.
   public mutating func line(
-    _ type: String, _ text: String, description: String? = nil, isFromApp: Bool, at: Int64
+    _ type: String, _ text: String, description: String? = nil, isFromApp: Bool, device: String? = nil, at: Int64
   ) {
     guard !CallTraceRecorder.passedOver.contains(type) else { return }
     guard kept.lines.count < CallTrace.maximumLines else {
@@ -96,7 +96,8 @@ public struct CallTraceRecorder: Sendable {
       return
     }
     kept.lines.append(
-      CallTrace.Line(at: offset(at), isFromApp: isFromApp, type: type, text: words, description: description))
+      CallTrace.Line(
+        at: offset(at), isFromApp: isFromApp, device: device, type: type, text: words, description: description))
   }
 
   /// Both ends of a leg agreed. Of more than ``CallTrace/maximumPlans`` the first ones and the last one stay.

@@ -13,8 +13,6 @@ final class HubMedia {
   private struct Entry {
     var loop: Int
     var bridge: MediaBridge.Identifier
-    var needs: MediaNeeds
-    var credentials: ICECredentials?
     var isClosing = false
   }
 
@@ -56,7 +54,7 @@ final class HubMedia {
     // A call's thread is chosen once: its bridge, ports and events stay there.
     let index = Int(number % UInt64(loops.count))
     let loop = loops[index]
-    entries[call] = Entry(loop: index, bridge: bridge, needs: needs)
+    entries[call] = Entry(loop: index, bridge: bridge)
     calls[bridge] = call
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let reply: @Sendable (Result<PreparedMedia, MediaShortage>) -> Void = { result in
@@ -70,12 +68,14 @@ final class HubMedia {
       }
     }
     let trunks = needs.legs.filter { $0.value == .trunk }.keys.sorted()
-    let credentials = needs.legs.values.contains(.app) ? ICECredentials(draw: { random.next() }) : nil
-    entries[call]?.credentials = credentials
     let material = Material(
       bridge: bridge,
-      legs: needs.legs.mapValues { Way(port: $0, stream: stream(), keys: $0 == .trunk ? keyMaterial() : []) },
-      certificate: certificate, apps: loop.appPorts, credentials: credentials)
+      legs: needs.legs.mapValues {
+        Way(
+          port: $0, stream: stream(), keys: $0 == .trunk ? keyMaterial() : [],
+          credentials: $0 == .app ? ICECredentials(draw: { random.next() }) : nil)
+      },
+      certificate: certificate, apps: loop.appPorts)
     Self.reserve(trunks, [:], material, on: loop, reply: reply)
   }
 
@@ -90,6 +90,8 @@ final class HubMedia {
     var port: MediaNeeds.Port
     var stream: MediaLegConfiguration.Stream
     var keys: [UInt8]
+    /// `nil` where no leg is opened for it yet, or none shakes hands.
+    var credentials: ICECredentials?
   }
 
   /// Everything a bridge is made of but its ports; drawn on the hub's loop.
@@ -99,7 +101,6 @@ final class HubMedia {
     var certificate: DTLSCertificate
     /// In order of preference.
     var apps: [AppPort]
-    var credentials: ICECredentials?
   }
 
   /// Takes ports for one leg after the other, then opens. Goes on where the media thread replies.
@@ -141,13 +142,14 @@ final class HubMedia {
         legs[leg] = LocalMedia(
           host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
           keyMaterial: way.keys, source: way.stream.source)
-      case .app:
-        guard let credentials = material.credentials, let app = material.apps.first else { continue }
-        configurations[leg] = MediaLegConfiguration(
-          .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: way.stream)
+      case .app, .devices:
+        guard let app = material.apps.first else { continue }
         legs[leg] = LocalMedia(
           host: app.address.host, port: Int(app.address.port), fingerprint: material.certificate.fingerprint,
-          iceCredentials: credentials, candidates: candidates(material.apps), source: way.stream.source)
+          iceCredentials: way.credentials, candidates: candidates(material.apps), source: way.stream.source)
+        guard let credentials = way.credentials else { continue }
+        configurations[leg] = MediaLegConfiguration(
+          .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: way.stream)
       }
     }
     guard legs.count == material.legs.count else {
@@ -167,8 +169,9 @@ final class HubMedia {
       loop.close(material.bridge)
       return reply(.failure(.overload))
     }
-    if let credentials = material.credentials, let app = material.legs.first(where: { $0.value.port == .app })?.key {
-      _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, app)
+    for (leg, way) in material.legs {
+      guard let credentials = way.credentials else { continue }
+      _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, leg)
     }
   }
 
@@ -193,6 +196,10 @@ final class HubMedia {
       countRefusal(
         unless: loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg, wakes: false), call)
       apply(.restartICE(leg, credentials), to: entry, call)
+    case .attach(let leg, let credentials, let source): attach(leg, credentials, source, to: entry, call)
+    case .join(let leg): apply(.join(leg), to: entry, call)
+    case .detach(let leg): apply(.detach(leg), to: entry, call)
+    case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
     case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
@@ -205,6 +212,19 @@ final class HubMedia {
     case .ring(let leg): apply(.playTones(leg, [.ringback(.europe)]), to: entry, call)
     case .stopPlaying(let leg): apply(.stopPlaying(leg), to: entry, call)
     }
+  }
+
+  /// A leg for a device that rings.
+  private func attach(_ leg: LegID, _ credentials: ICECredentials, _ source: UInt32, to entry: Entry, _ call: CallID) {
+    let loop = loops[entry.loop]
+    guard let app = loop.appPorts.first else { return }
+    var stream = stream()
+    stream.source = source
+    let configuration = MediaLegConfiguration(
+      .app(.init(port: app.port, certificate: certificate, credentials: credentials)), stream: stream)
+    countRefusal(
+      unless: loop.attach(leg, configuration, isApart: true, to: entry.bridge, wakes: false)
+        && loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg, wakes: false), call)
   }
 
   private func apply(_ command: MediaCommand, to entry: Entry, _ call: CallID) {
@@ -226,18 +246,27 @@ final class HubMedia {
     case .transport(let leg, .secured): .secured(leg)
     case .transport(let leg, .failed(let failure)): .failed(leg, failure.rawValue)
     case .transport(let leg, .closedByPeer): .failed(leg, "closedByPeer")
-    case .transport(_, .addressProved), .transport(_, .addressDropped), .transport(_, .moved): nil
+    case .transport(let leg, .moved): .moved(leg)
+    case .transport(_, .addressProved), .transport(_, .addressDropped): nil
     case .firstMedia(let leg): .firstMedia(leg)
     case .digit(let leg, let digit): .digit(leg, digit.character, milliseconds: digit.milliseconds)
     case .silence(let leg): .silence(leg)
     case .soundAgain(let leg): .soundAgain(leg)
+    case .wayLost(let leg, let milliseconds): .wayLost(leg, milliseconds: milliseconds)
+    case .wayBack(let leg): .wayBack(leg)
     case .thinLink(let leg, let isThin): .thinLink(leg, isThin)
     case .statistics(let leg, let statistics):
-      .quality(leg, direction(statistics.received), roundTrip: statistics.roundTrip)
+      .quality(
+        leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
     case .recorded, .recordingEnded, .bye: nil
     }
+  }
+
+  /// `nil` before the peer's first report.
+  private static func sentLoss(_ sent: MediaStatistics.Direction) -> Double? {
+    sent.meanOpinionScore > 0 ? sent.lossRate : nil
   }
 
   private static func direction(_ received: MediaStatistics.Direction) -> CallQuality.Direction {

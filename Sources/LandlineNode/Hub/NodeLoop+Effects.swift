@@ -31,6 +31,13 @@ extension NodeLoop {
         bound.eventLoop.execute { bound.value.handle(.door(.verified(verification, verdict))) }
       }
 
+    case .lookUpUser(let person):
+      let bound = bound
+      Task { [verifier] in
+        let isKnown = await verifier.knows(person.user, application: person.application)
+        bound.eventLoop.execute { bound.value.handle(.userLookedUp(person, isKnown: isKnown)) }
+      }
+
     case .send(let bytes, let path, let transaction): transports.send(bytes, on: path, for: transaction)
     case .locate(let location, let uri):
       let bound = bound

@@ -42,6 +42,12 @@ public struct AppVerifier: RegistrationVerifier {
   /// The application with this key: its environment, account and numbers.
   public func application(_ key: String) -> AppCredentials? { applications[key] }
 
+  /// Whether a device of the user has ever registered; `nil` where the store that knows cannot be read.
+  public func knows(_ user: UserID, application: String) async -> Bool? {
+    guard let store = applications[application].flatMap({ stores[$0.environment] }) else { return nil }
+    return try? await store.knows(user, application: application)
+  }
+
   /// Checks a proof, uses it up, and gives the device fresh credentials where the proof was none itself.
   public func verify(_ registration: Registration, clock: Instant) async -> RegistrationVerdict {
     let application = applications[registration.application]

@@ -69,6 +69,12 @@ public actor MemoryIdentityStore: IdentityStore {
   /// The credential with this id, ended ones included; `nil` for none.
   public func credential(_ id: String) -> StoredCredential? { credentials[id] }
 
+  /// Whether a device of the user has ever registered.
+  public func knows(_ user: UserID, application: String) -> Bool {
+    sequences[User(application: application, user: user)] != nil
+      || credentialOfDevice.keys.contains { $0.application == application && $0.user == user }
+  }
+
   /// Drops the device's credential. Sequences and nonces that were used stay used.
   public func forget(application: String, user: UserID, device: String) {
     let device = Device(application: application, user: user, device: device)

@@ -27,13 +27,23 @@ final class HubTraces {
     let environment: String
     let currency: Currency
     var ways: [LegID: HEPExporter.MediaWay] = [:]
+    /// The devices of a called user that rang, by their sessions.
+    var callees: [SessionID: String] = [:]
+    /// What their media agreed on, until one of them answers.
+    var calleePlans: [LegID: MediaPlan] = [:]
+    /// What the media of the called side are called; `nil` until a device has answered.
+    var calledMedia: LegID?
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
     /// Where the last INVITE went, until anything comes back.
     var reaching: TransportAddress?
 
-    init(_ recorder: CallTraceRecorder, environment: String, currency: Currency) {
+    /// The side that media belong to; `nil` for a device that has not answered.
+    func side(of leg: LegID) -> LegID? { leg == .near ? .near : leg == calledMedia ? .far : nil }
+
+    init(_ recorder: CallTraceRecorder, calledMedia: LegID?, environment: String, currency: Currency) {
       self.recorder = recorder
+      self.calledMedia = calledMedia
       self.environment = environment
       self.currency = currency
     }
@@ -75,6 +85,8 @@ final class HubTraces {
     case .message(let bytes, let sipCallID, let isSent, let path):
       message(bytes, sipCallID: sipCallID, isSent: isSent, path, local: listeners[path.listener], at: at)
     case .plan(let call, let leg, let plan): self.plan(call, leg, plan, at: at)
+    case .invited(let session, let call, let device): entries[call]?.callees[session] = device
+    case .joined(let call, let leg): joined(call, leg, at: at)
     }
   }
 
@@ -85,7 +97,15 @@ final class HubTraces {
     guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
     entries[call.id] = Entry(
       CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
-      environment: call.environment, currency: call.currency)
+      calledMedia: call.kind == .user ? nil : .far, environment: call.environment, currency: call.currency)
+  }
+
+  /// A device of a called user has answered.
+  private func joined(_ call: CallID, _ leg: LegID, at: Int64) {
+    guard let entry = entries[call] else { return }
+    entry.calledMedia = leg
+    if let plan = entry.calleePlans[leg] { self.plan(call, leg, plan, at: at) }
+    entry.calleePlans = [:]
   }
 
   func trace(of call: CallID) -> CallTrace? { entries[call]?.recorder.trace }
@@ -159,13 +179,18 @@ final class HubTraces {
     case .call(let call):
       guard requests.count < Self.maximumRequests else { return }
       requests[Request(session: session, number: number)] = (call, at)
-    case .hangUp(let call): line(call, "hangup", "", isFromApp: true, at)
-    case .sendDigits(let call, let digits): line(call, "dtmf", "\(digits.count) keys", isFromApp: true, at)
-    case .offer(let call, let description): line(call, "offer", "", description, isFromApp: true, at)
-    case .answer(let call, let description): line(call, "answer", "", description, isFromApp: true, at)
-    case .mute(let call, let isMuted): line(call, "mute", isMuted ? "on" : "off", isFromApp: true, at)
+    case .hangUp(let call): line(call, "hangup", "", isFromApp: true, session, at)
+    case .sendDigits(let call, let digits): line(call, "dtmf", "\(digits.count) keys", isFromApp: true, session, at)
+    case .offer(let call, let description): line(call, "offer", "", description, isFromApp: true, session, at)
+    case .answer(let call, let description): line(call, "answer", "", description, isFromApp: true, session, at)
+    case .mute(let call, let isMuted): line(call, "mute", isMuted ? "on" : "off", isFromApp: true, session, at)
+    case .listen: break
+    case .alert(let call, let offer): line(call, "alert", "", offer, isFromApp: true, session, at)
+    case .accept(let call, let offer, _): line(call, "accept", "", offer, isFromApp: true, session, at)
+    case .decline(let call, let scope, let reason):
+      line(call, "decline", "\(reason.rawValue), \(scope.rawValue)", isFromApp: true, session, at)
     case .report(let call, let statistics):
-      line(call, "report", "\(statistics.figures.count) figures", isFromApp: true, at)
+      line(call, "report", "\(statistics.figures.count) figures", isFromApp: true, session, at)
     }
   }
 
@@ -173,42 +198,46 @@ final class HubTraces {
     switch event {
     case .placed(let number, let call, let answer):
       asked(number, session, call)
-      line(call, "placed", "", answer, isFromApp: false, at)
+      line(call, "placed", "", answer, isFromApp: false, session, at)
     case .refused(let number, let failure):
       guard let call = failure.correlationID.flatMap({ CallID($0) }), entries[call] != nil else {
         requests[Request(session: session, number: number)] = nil
         break
       }
       asked(number, session, call)
-      line(call, "error", failure.code.rawValue, isFromApp: false, at)
+      line(call, "error", failure.code.rawValue, isFromApp: false, session, at)
+    case .incoming(let call, _): line(call, "incoming", "", isFromApp: false, session, at)
     case .done: break
-    case .answered(_, let call, let description): line(call, "answer", "", description, isFromApp: false, at)
-    case .progressing(let call, _): line(call, "progress", "", isFromApp: false, at)
-    case .ringing(let call, _): line(call, "ringing", "", isFromApp: false, at)
-    case .earlyMedia(let call): line(call, "early", "", isFromApp: false, at)
-    case .accepted(let call, _): line(call, "accepted", "", isFromApp: false, at)
-    case .established(let call): line(call, "established", "", isFromApp: false, at)
+    case .answered(_, let call, let description): line(call, "answer", "", description, isFromApp: false, session, at)
+    case .progressing(let call, _): line(call, "progress", "", isFromApp: false, session, at)
+    case .ringing(let call, _): line(call, "ringing", "", isFromApp: false, session, at)
+    case .earlyMedia(let call): line(call, "early", "", isFromApp: false, session, at)
+    case .accepted(let call, _): line(call, "accepted", "", isFromApp: false, session, at)
+    case .established(let call): line(call, "established", "", isFromApp: false, session, at)
     case .price(let call, let price):
-      line(call, "price", "\(price.secondsAvailable) s of credit", isFromApp: false, at)
+      line(call, "price", "\(price.secondsAvailable) s of credit", isFromApp: false, session, at)
     case .creditEnds(let call, let seconds):
-      line(call, "credit", seconds.map { "ends in \($0) s" } ?? "is enough again", isFromApp: false, at)
+      line(call, "credit", seconds.map { "ends in \($0) s" } ?? "is enough again", isFromApp: false, session, at)
     case .digit(let call, _, let milliseconds):
-      line(call, "digit", "a key, \(milliseconds) ms", isFromApp: false, at)
-    case .held(let call, let isHeld): line(call, "held", isHeld ? "on hold" : "taken back", isFromApp: false, at)
-    case .offered(let call, let description): line(call, "offer", "", description, isFromApp: false, at)
+      line(call, "digit", "a key, \(milliseconds) ms", isFromApp: false, session, at)
+    case .held(let call, let isHeld):
+      line(call, "held", isHeld ? "on hold" : "taken back", isFromApp: false, session, at)
+    case .offered(let call, let description): line(call, "offer", "", description, isFromApp: false, session, at)
     case .quality: break
     case .warning(let call, let warning, let isRaised):
-      line(call, "warning", "\(warning.rawValue) \(isRaised ? "raised" : "cleared")", isFromApp: false, at)
+      line(call, "warning", "\(warning.rawValue) \(isRaised ? "raised" : "cleared")", isFromApp: false, session, at)
     case .ended(let call, let summary):
       let code = summary.failure.map { " \($0.code.rawValue)" } ?? ""
-      line(call, "ended", summary.cause.rawValue + code, isFromApp: false, at)
+      line(call, "ended", summary.cause.rawValue + code, isFromApp: false, session, at)
     }
   }
 
   /// The request that a call came of has its id now.
   private func asked(_ number: RequestNumber, _ session: SessionID, _ call: CallID) {
     guard let asked = requests.removeValue(forKey: Request(session: session, number: number)) else { return }
-    line(call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, asked.at)
+    line(
+      call, "call", "\(asked.call.kind.rawValue) \(asked.call.target)", asked.call.offer, isFromApp: true, session,
+      asked.at)
   }
 
   /// The session is over: nobody waits for its replies.
@@ -217,15 +246,22 @@ final class HubTraces {
   }
 
   private func line(
-    _ call: CallID, _ type: String, _ text: String, _ description: String? = nil, isFromApp: Bool, _ at: Int64
+    _ call: CallID, _ type: String, _ text: String, _ description: String? = nil, isFromApp: Bool,
+    _ session: SessionID, _ at: Int64
   ) {
-    entries[call]?.recorder.line(type, text, description: description, isFromApp: isFromApp, at: at)
+    guard let entry = entries[call] else { return }
+    entry.recorder.line(
+      type, text, description: description, isFromApp: isFromApp, device: entry.callees[session], at: at)
   }
 
   // MARK: Media and ledger
 
   private func plan(_ call: CallID, _ leg: LegID, _ plan: MediaPlan, at: Int64) {
     guard let entry = entries[call] else { return }
+    guard let side = entry.side(of: leg) else {
+      entry.calleePlans[leg] = plan
+      return
+    }
     let security =
       switch plan.protection {
       case .none: "RTP"
@@ -233,11 +269,11 @@ final class HubTraces {
       case .dtls: "DTLS-SRTP"
       }
     let remote = plan.remote.host.map { "\($0):\(plan.remote.port)" } ?? ""
-    entry.ways[leg] = HEPExporter.MediaWay(
+    entry.ways[side] = HEPExporter.MediaWay(
       clockRate: plan.audio.send.codec.clockRate, remote: remote)
     entry.recorder.plan(
       CallTrace.Plan(
-        at: entry.recorder.offset(at), side: leg, codec: plan.audio.send.codec.rawValue,
+        at: entry.recorder.offset(at), side: side, codec: plan.audio.send.codec.rawValue,
         clockRate: plan.audio.send.codec.clockRate, payloadType: Int(plan.audio.send.payloadType.number),
         packetMilliseconds: plan.audio.packetTime, security: security, direction: plan.audio.direction.rawValue,
         remote: remote))
@@ -246,20 +282,25 @@ final class HubTraces {
   func media(_ call: CallID, _ event: MediaEvent, at: Int64) {
     guard let entry = entries[call] else { return }
     func note(_ kind: CallTrace.Note.Kind, _ leg: LegID, _ text: String = "") {
-      entry.recorder.note(kind, side: leg, text, at: at)
+      guard let side = entry.side(of: leg) else { return }
+      entry.recorder.note(kind, side: side, text, at: at)
     }
     switch event {
     // Plain RTP tells the same, without a suite: there are no keys.
     case .transport(let leg, .secured(let suite)): if let suite { note(.secured, leg, suite.rawValue) }
     case .transport(let leg, .failed(let failure)): note(.mediaFailed, leg, failure.rawValue)
     case .transport(let leg, .closedByPeer): note(.mediaFailed, leg, "closedByPeer")
+    case .transport(let leg, .moved(let address)): note(.moved, leg, "\(address)")
+    case .wayLost(let leg, _): note(.wayLost, leg)
+    case .wayBack(let leg): note(.wayBack, leg)
     case .firstMedia(let leg): note(.firstMedia, leg)
     case .silence(let leg): note(.silence, leg)
     case .soundAgain(let leg): note(.soundAgain, leg)
     case .promptEnded(let leg, let finished): note(.promptEnded, leg, finished ? "finished" : "cut short")
     case .statistics(let leg, let statistics):
+      guard let side = entry.side(of: leg) else { return }
       let second = CallTrace.Second(
-        at: entry.recorder.offset(at), side: leg,
+        at: entry.recorder.offset(at), side: side,
         received: CallTrace.Direction(received: statistics.received), sent: CallTrace.Direction(statistics.sent),
         roundTrip: statistics.roundTrip, reports: Int64(clamping: statistics.reports))
       entry.recorder.second(second)

@@ -282,4 +282,8 @@ final class SwitchableVerifier: RegistrationVerifier {
   func verify(_ registration: Registration, clock: Instant) async -> RegistrationVerdict {
     await current.withLock { $0 }.verify(registration, clock: clock)
   }
+
+  func knows(_ user: UserID, application: String) async -> Bool? {
+    await current.withLock { $0 }.knows(user, application: application)
+  }
 }

@@ -77,10 +77,13 @@ public final class MediaLoop: Sendable {
 
   /// Gives an open bridge another leg; one that it has already stays as it is, and a call that has ended meanwhile is no
   /// error.
+  /// - Parameter isApart: It shakes hands and waits for ``MediaCommand/join(_:)``.
   public func attach(
-    _ leg: LegID, _ configuration: MediaLegConfiguration, to identifier: MediaBridge.Identifier
+    _ leg: LegID, _ configuration: MediaLegConfiguration, isApart: Bool = false,
+    to identifier: MediaBridge.Identifier, wakes: Bool = true
   ) -> Bool {
-    thread.post(.work(identifier) { $0.attach(leg, configuration, at: $1) })
+    thread.post(
+      .work(identifier) { $0.attach(leg, configuration, isApart: isApart, at: $1) }, wakes: wakes)
   }
 
   /// STUN for this user fragment of ours goes to the leg. Before its offer or answer leaves.

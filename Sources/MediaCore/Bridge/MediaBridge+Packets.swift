@@ -85,9 +85,12 @@ extension MediaBridge {
   }
 
   func tellTransport(
-    _ leg: MediaLeg, events: inout [MediaEvent]
+    _ leg: MediaLeg, at now: MonotonicInstant, events: inout [MediaEvent]
   ) {
-    for event in workspace.transportEvents { events.append(.transport(leg.id, event)) }
+    for event in workspace.transportEvents {
+      events.append(.transport(leg.id, event))
+      leg.followWay(event, at: now, events: &events)
+    }
     workspace.transportEvents.removeAll(keepingCapacity: true)
     schedule()
   }
@@ -99,7 +102,7 @@ extension MediaBridge {
     let changes = leg.adopt(plan, at: now)
     if changes.contains(.formats) { for flow in flows { flow.formatsChanged() } }
     leg.transport.apply(plan, at: now, outbox: outbox, events: &workspace.transportEvents)
-    tellTransport(leg, events: &events)
+    tellTransport(leg, at: now, events: &events)
   }
 
   func tellStatistics(at now: MonotonicInstant, events: inout [MediaEvent]) {

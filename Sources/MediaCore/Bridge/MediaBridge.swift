@@ -27,6 +27,8 @@ public final class MediaBridge {
   public static let maximumPacketsPerSecond = 600
   /// Legs that one bridge joins at most.
   public static let maximumLegs = 2
+  /// Legs that wait beside them to be joined.
+  public static let maximumLegsApart = 16
   static let statisticsInterval: Int64 = 1_000
 
   /// As it was given when the bridge was made.
@@ -53,17 +55,48 @@ public final class MediaBridge {
   /// When ``advance(to:outbox:events:)`` is due next; `nil` when closed.
   public internal(set) var nextDeadline: MonotonicInstant?
 
-  /// Adds a leg. Nothing happens where the bridge has that leg, or ``maximumLegs``.
-  public func attach(_ id: LegID, _ configuration: MediaLegConfiguration, at now: MonotonicInstant) {
-    guard !isClosed, leg(id) == nil, legs.count < MediaBridge.maximumLegs else { return }
-    let joining = MediaLeg(id, configuration, workspace: workspace, at: now)
-    for leg in legs {
-      leg.echo = nil
-      flows.append(MediaFlow(from: leg, to: joining, workspace: workspace))
-      flows.append(MediaFlow(from: joining, to: leg, workspace: workspace))
-    }
+  /// Adds a leg. Nothing happens where the bridge has that leg, or as many as it may have.
+  /// - Parameter isApart: It shakes hands and waits for ``MediaCommand/join(_:)``.
+  public func attach(
+    _ id: LegID, _ configuration: MediaLegConfiguration, isApart: Bool = false, at now: MonotonicInstant
+  ) {
+    let limit = isApart ? MediaBridge.maximumLegsApart : MediaBridge.maximumLegs
+    guard !isClosed, leg(id) == nil, legs.count(where: { $0.isApart == isApart }) < limit else { return }
+    let joining = MediaLeg(id, configuration, isApart: isApart, workspace: workspace, at: now)
     legs.insert(joining, at: legs.firstIndex { id < $0.id } ?? legs.endIndex)
+    if !isApart { connect(joining) }
     schedule()
+  }
+
+  /// A leg that waited apart hears the others from now on, and is heard.
+  private func join(_ id: LegID) {
+    guard let joining = leg(id), joining.isApart,
+      legs.count(where: { !$0.isApart }) < MediaBridge.maximumLegs
+    else { return }
+    joining.isApart = false
+    connect(joining)
+  }
+
+  private func connect(_ joining: MediaLeg) {
+    for leg in legs where leg !== joining && !leg.isApart {
+      leg.echo = nil
+      for flow in [
+        MediaFlow(from: leg, to: joining, workspace: workspace),
+        MediaFlow(from: joining, to: leg, workspace: workspace),
+      ] {
+        if let recorder { flow.record(recorder) }
+        flows.append(flow)
+      }
+    }
+  }
+
+  /// A leg goes, the others stay.
+  private func detach(_ id: LegID, at now: MonotonicInstant, outbox: PacketOutbox) {
+    guard let index = legs.firstIndex(where: { $0.id == id }) else { return }
+    let leg = legs.remove(at: index)
+    flows.removeAll { $0.from === leg || $0.to === leg }
+    leg.sayBye(at: now, outbox: outbox)
+    leg.transport.close(at: now, outbox: outbox)
   }
 
   /// A datagram came in on a port of a leg. Its buffer may be changed; it is free again afterwards.
@@ -76,13 +109,19 @@ public final class MediaBridge {
       packet, on: port, from: address, at: now, outbox: outbox, events: &workspace.transportEvents)
     switch kind {
     // Only what is the peer's own counts, so that a stranger's flood takes nothing from it.
-    case .rtp where leg.admits(): sound(packet, leg, at: now, outbox: outbox, events: &events)
-    case .rtcp where leg.admits(): report(packet, leg, at: now, events: &events)
-    case .rtp, .rtcp: break
-    case .consumed: schedule()
+    case .rtp:
+      leg.proved(at: now, events: &events)
+      if leg.admits() { sound(packet, leg, at: now, outbox: outbox, events: &events) }
+    case .rtcp:
+      leg.proved(at: now, events: &events)
+      if leg.admits() { report(packet, leg, at: now, events: &events) }
+    case .consumed:
+      // DTLS proves nothing before it has come to keys: anybody can send its first bytes.
+      if DatagramKind.of(packet) == .stun { leg.proved(at: now, events: &events) }
+      schedule()
     case .dropped: break
     }
-    if !workspace.transportEvents.isEmpty { tellTransport(leg, events: &events) }
+    if !workspace.transportEvents.isEmpty { tellTransport(leg, at: now, events: &events) }
   }
 
   /// Time went by.
@@ -100,7 +139,7 @@ public final class MediaBridge {
     guard let deadline = leg.nextDeadline, deadline <= now else { return }
     if let due = leg.transport.nextDeadline, due <= now {
       leg.transport.advance(to: now, outbox: outbox, events: &workspace.transportEvents)
-      tellTransport(leg, events: &events)
+      tellTransport(leg, at: now, events: &events)
     }
     let told = events.count
     leg.advanceDigits(to: now, events: &events)
@@ -115,6 +154,8 @@ public final class MediaBridge {
   ) {
     guard !isClosed else { return }
     switch command {
+    case .join(let id): join(id)
+    case .detach(let id): detach(id, at: now, outbox: outbox)
     case .plan(let id, let plan): adopt(plan, id, at: now, outbox: outbox, events: &events)
     case .sendDigits(let id, let codes, let milliseconds, let pause):
       leg(id)?.press(codes, milliseconds: milliseconds, pause: pause, at: now)
@@ -124,7 +165,7 @@ public final class MediaBridge {
     case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
     case .stopPlaying(let id): leg(id)?.endPlaying(finished: false, events: &events)
     case .echo(let id, let dropping):
-      if legs.count == 1 { leg(id)?.echo = Echo(dropping: dropping) }
+      if legs.count(where: { !$0.isApart }) == 1 { leg(id)?.echo = Echo(dropping: dropping) }
     case .record(let isOn): record(isOn, at: now, events: &events)
     case .restartICE(let id, let credentials): leg(id)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
@@ -157,6 +198,10 @@ public final class MediaBridge {
 public enum MediaCommand: Sendable {
   /// What both ends of a leg agreed on, first or anew.
   case plan(LegID, MediaPlan)
+  /// A leg that waited apart is one of the two from now on.
+  case join(LegID)
+  /// A leg goes: RTCP BYE and DTLS close_notify; the others stay.
+  case detach(LegID)
   /// Our credentials of an ICE restart, before the plan that it leads to.
   case restartICE(LegID, ICECredentials)
   /// Press keys towards a leg, one after the other: milliseconds of each, then of the pause. As events, or as tones where

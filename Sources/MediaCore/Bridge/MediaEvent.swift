@@ -9,9 +9,14 @@ public enum MediaEvent: Hashable, Sendable {
   case firstMedia(LegID)
   /// A key was pressed. Told once, at its end, in order.
   case digit(LegID, DigitPressed)
-  /// Nothing has come in for ``MediaLegConfiguration/silence``; told once until sound comes again.
+  /// Nothing has come in for ``MediaLegConfiguration/silence``; told once until sound comes again, or the way is back.
   case silence(LegID)
   case soundAgain(LegID)
+  /// Nothing can come from an app any more, nor go to it: its consent is over (RFC 7675), or its keys are. For so long no
+  /// packet of any kind had come. Told behind the ``TransportEvent`` that says why, once until the way is back.
+  case wayLost(LegID, milliseconds: Int64)
+  /// A packet that authenticates came, a check, a report or sound, and media can go both ways again.
+  case wayBack(LegID)
   /// What goes to the peer was cut, for its link carries no more; or is whole again.
   case thinLink(LegID, Bool)
   /// What the last second was like. Told once a second while the bridge is open.

@@ -10,6 +10,8 @@ final class MediaLeg {
   }
 
   let id: LegID
+  /// It shakes hands, and neither hears nor is heard: a device that rings.
+  var isApart: Bool
   let configuration: MediaLegConfiguration
   let transport: LegTransport
   let workspace: MediaWorkspace
@@ -41,6 +43,7 @@ final class MediaLeg {
   var isLinkThin = false
   /// When sound last came in, or could have begun to.
   private var lastSound: MonotonicInstant
+  var way = WayWatch()
   /// The codec that last came in.
   private(set) var heardCodec: AudioCodec?
   private(set) var digits: TelephoneEventReceiver?
@@ -56,9 +59,11 @@ final class MediaLeg {
   let control: RTCPSession
 
   init(
-    _ id: LegID, _ configuration: MediaLegConfiguration, workspace: MediaWorkspace, at now: MonotonicInstant
+    _ id: LegID, _ configuration: MediaLegConfiguration, isApart: Bool = false, workspace: MediaWorkspace,
+    at now: MonotonicInstant
   ) {
     self.id = id
+    self.isApart = isApart
     self.configuration = configuration
     self.workspace = workspace
     var hasFeedback = true
@@ -172,6 +177,12 @@ final class MediaLeg {
       isSilent = false
       events.append(.soundAgain(id))
     }
+  }
+
+  /// Sound may begin to come: its absence counts from now on.
+  func waitForSound(from now: MonotonicInstant) {
+    lastSound = now
+    isSilent = false
   }
 
   /// True once, when sound has not come for too long although it is wanted.

@@ -45,11 +45,7 @@ public final class AudioDecoder {
     case .opus(let decoder):
       return decoder.decode(bytes, into: samples)
     case .g711(let law, let history):
-      guard bytes.count > 0, bytes.count <= SampleBuffer.capacity else { return false }
-      samples.count = bytes.count
-      samples.withUnsafeMutableRoom { room in
-        law.decode(bytes.assumingMemoryBound(to: UInt8.self), into: room)
-      }
+      guard AudioDecoder.decode(bytes, law, into: samples) else { return false }
       history.heard(samples)
     case .g722(let decoder, let history):
       guard decoder.decode(bytes, into: samples) else { return false }
@@ -58,21 +54,27 @@ public final class AudioDecoder {
     return true
   }
 
-  /// `gap` samples before this packet are lost, and are to be concealed next: G.711 is made up from both sides then. The
-  /// packet itself is still to be decoded. `scratch` is overwritten.
+  /// `gap` samples before this packet are lost, and are to be concealed next: G.711 and G.722 are made up from both sides
+  /// then. The packet itself is still to be decoded. `scratch` is overwritten.
   public func bridge(_ gap: Int, to packet: PacketBuffer, offset: Int, count: Int, scratch: SampleBuffer) {
-    guard case .g711(let law, let concealment) = coder, AudioDecoder.lies(offset, count, in: packet),
-      count <= SampleBuffer.capacity
-    else { return }
-    scratch.count = count
+    guard AudioDecoder.lies(offset, count, in: packet) else { return }
     packet.withUnsafeMutableRoom { room in
-      scratch.withUnsafeMutableRoom { samples in
-        law.decode(
-          UnsafeRawBufferPointer(rebasing: room[offset..<(offset + count)]).assumingMemoryBound(to: UInt8.self),
-          into: samples)
+      let bytes = UnsafeRawBufferPointer(rebasing: room[offset..<(offset + count)])
+      switch coder {
+      case .opus: break
+      case .g711(let law, let concealment):
+        if AudioDecoder.decode(bytes, law, into: scratch) { concealment.bridge(gap, to: scratch) }
+      case .g722(let decoder, let concealment):
+        if decoder.peek(bytes, into: scratch) { concealment.bridge(gap, to: scratch) }
       }
     }
-    concealment.bridge(gap, to: scratch)
+  }
+
+  private static func decode(_ bytes: UnsafeRawBufferPointer, _ law: G711, into samples: SampleBuffer) -> Bool {
+    guard bytes.count > 0, bytes.count <= SampleBuffer.capacity else { return false }
+    samples.count = bytes.count
+    samples.withUnsafeMutableRoom { room in law.decode(bytes.assumingMemoryBound(to: UInt8.self), into: room) }
+    return true
   }
 
   /// Replaces `samples` by `count` samples of what was probably lost, at most a sample buffer's capacity. Goes on from

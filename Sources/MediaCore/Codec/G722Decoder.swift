@@ -38,6 +38,13 @@ package final class G722Decoder {
     return true
   }
 
+  /// The same, and then as if nothing had been decoded.
+  package func peek(_ bytes: UnsafeRawBufferPointer, into samples: SampleBuffer) -> Bool {
+    let (lower, higher) = (lower, higher)
+    defer { (self.lower, self.higher) = (lower, higher) }
+    return filter.trying { decode(bytes, into: samples) }
+  }
+
   private func wide(_ bytes: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<Int16>) {
     var lower = lower
     var higher = higher

@@ -40,6 +40,23 @@ struct G722Filter: ~Copyable {
     return (rising0 &+ rising1 &+ rising2 &+ rising3, falling0 &+ falling1 &+ falling2 &+ falling3)
   }
 
+  /// Filters, and goes on afterwards as if it had not.
+  func trying<Result>(_ work: () -> Result) -> Result {
+    withUnsafeTemporaryAllocation(of: Int16.self, capacity: 2 * G722Filter.kept) { before in
+      for index in 0..<G722Filter.kept {
+        before[index] = (first - G722Filter.kept)[index]
+        before[G722Filter.kept + index] = (second - G722Filter.kept)[index]
+      }
+      defer {
+        for index in 0..<G722Filter.kept {
+          (first - G722Filter.kept)[index] = before[index]
+          (second - G722Filter.kept)[index] = before[G722Filter.kept + index]
+        }
+      }
+      return work()
+    }
+  }
+
   /// The block of `count` values is done with.
   func advance(_ count: Int) {
     (first - G722Filter.kept).update(from: first + (count - G722Filter.kept), count: G722Filter.kept)

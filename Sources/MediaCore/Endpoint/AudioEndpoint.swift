@@ -247,7 +247,7 @@ public final class AudioEndpoint {
       case .bye: events.append(.bye)
       case .statistics(_, let statistics): events.append(.statistics(statistics))
       // Of a bridge only: an endpoint says no prompts and records nothing.
-      case .transport, .thinLink, .promptEnded, .recorded, .recordingEnded, .closed: break
+      case .transport, .wayLost, .wayBack, .thinLink, .promptEnded, .recorded, .recordingEnded, .closed: break
       }
     }
     told.removeAll(keepingCapacity: true)

@@ -75,15 +75,7 @@ final class EndpointPlayout {
       push()
     case .missing(let next):
       guard let decoder else { return true }
-      if let next, let header = RTPHeader(next), leg.codec(of: header.payloadType) == decoder.codec,
-        decoder.recover(
-          from: next, offset: header.payloadOffset, count: header.payloadCount, samples: lastSamples, into: decoded)
-      {
-        leg.recovered += 1
-      } else {
-        if next == nil { decoder.conceal(samples: lastSamples, into: decoded) }
-        leg.concealed += 1
-      }
+      if recover(next, decoder, leg) { leg.recovered += 1 } else { leg.concealed += 1 }
       push()
     case .silent: break
     case .starved:
@@ -98,6 +90,18 @@ final class EndpointPlayout {
     case .filling: return false
     }
     return true
+  }
+
+  /// Makes up one packet; `true`: from a copy in the next one.
+  private func recover(_ next: PacketBuffer?, _ decoder: AudioDecoder, _ leg: MediaLeg) -> Bool {
+    guard let next, let header = RTPHeader(next), leg.codec(of: header.payloadType) == decoder.codec else {
+      decoder.conceal(samples: lastSamples, into: decoded)
+      return false
+    }
+    decoder.bridge(
+      lastSamples, to: next, offset: header.payloadOffset, count: header.payloadCount, scratch: decoded)
+    return decoder.recover(
+      from: next, offset: header.payloadOffset, count: header.payloadCount, samples: lastSamples, into: decoded)
   }
 
   private func push() {

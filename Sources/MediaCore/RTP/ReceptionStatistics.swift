@@ -52,7 +52,8 @@ public struct ReceptionStatistics: Sendable {
   /// Packets from before the one that came first.
   private var runEarlier: Int64 = 0
   private var expectedAtReport: Int64 = 0
-  private var receivedAtReport: UInt64 = 0
+  /// Packets of the run at the report before, each counted once.
+  private var distinctAtReport: UInt64 = 0
   private var tooLateAtReport: UInt64 = 0
   /// Bit n: the packet n before the highest has come.
   private var window: UInt128 = 0
@@ -193,7 +194,7 @@ public struct ReceptionStatistics: Sendable {
     runTooLate = 0
     runEarlier = 0
     expectedAtReport = 0
-    receivedAtReport = 0
+    distinctAtReport = 0
     tooLateAtReport = 0
     window = 1
     hasTransit = false
@@ -260,33 +261,33 @@ extension ReceptionStatistics {
     return max(1, lost / Double(pattern.events) * (1 - lost / expected))
   }
 
-  /// What a report says of the present run since the report before. As RFC 3550 has it, a packet that came twice counts
-  /// twice as received, so both losses may hide a loss and the cumulative one may be negative: a peer reckons with that,
-  /// people are told ``unheard``. Unlike there, what came too late counts as lost.
+  /// What a report says of the present run since the report before. Unlike in RFC 3550 (section A.3) a packet that came
+  /// twice counts once, since a sender that is to send less must learn of every loss, and what came too late counts as lost.
   struct Interval: Equatable {
     /// Of 256, as the report block has it.
     let fractionLost: UInt8
-    /// Packets of the run, within 24 bits.
+    /// Packets of the run: 0 or more, within 24 bits.
     let cumulativeLost: Int32
     let extendedHighestSequence: UInt32
     let jitter: UInt32
   }
 
-  /// `nil`: nothing came since the report before.
+  /// `nil`: nothing new came since the report before.
   mutating func nextInterval() -> Interval? {
-    guard hasStarted, runReceived > receivedAtReport else { return nil }
+    let distinct = runReceived - runDuplicated
+    guard hasStarted, distinct > distinctAtReport else { return nil }
     let expected = runExpected
     let expectedInterval = expected - expectedAtReport
-    let receivedInterval = Int64(truncatingIfNeeded: runReceived - receivedAtReport)
+    let receivedInterval = Int64(truncatingIfNeeded: distinct - distinctAtReport)
     expectedAtReport = expected
-    receivedAtReport = runReceived
+    distinctAtReport = distinct
     let tooLateInterval = Int64(truncatingIfNeeded: runTooLate - tooLateAtReport)
     tooLateAtReport = runTooLate
     let lostInterval = expectedInterval - receivedInterval + tooLateInterval
     let fraction = expectedInterval > 0 && lostInterval > 0 ? min(255, lostInterval * 256 / expectedInterval) : 0
-    let cumulative = expected - Int64(truncatingIfNeeded: runReceived) + Int64(truncatingIfNeeded: runTooLate)
+    let cumulative = expected - Int64(truncatingIfNeeded: distinct) + Int64(truncatingIfNeeded: runTooLate)
     return Interval(
-      fractionLost: UInt8(fraction), cumulativeLost: Int32(min(max(cumulative, -0x80_0000), 0x7F_FFFF)),
+      fractionLost: UInt8(fraction), cumulativeLost: Int32(min(max(cumulative, 0), 0x7F_FFFF)),
       extendedHighestSequence: extendedHighestSequence, jitter: jitter)
   }
 }

@@ -56,11 +56,16 @@ package struct NodeApplication: Sendable {
   package var environment: String
   package var account: AccountName
   package var callerNumbers: [E164Number]
+  /// What a call for one of its users does where a device is in a call, unless the device has a rule of its own.
+  package var busyRule: BusyRule
 
-  package init(environment: String, account: AccountName, callerNumbers: [E164Number]) {
+  package init(
+    environment: String, account: AccountName, callerNumbers: [E164Number], busyRule: BusyRule = .device
+  ) {
     self.environment = environment
     self.account = account
     self.callerNumbers = callerNumbers
+    self.busyRule = busyRule
   }
 }
 

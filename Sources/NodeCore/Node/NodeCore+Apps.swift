@@ -14,14 +14,20 @@ extension NodeCore {
       effects.append(.close(connection, code: code, reason: reason))
     case .verify(let verification, let registration, let host):
       effects.append(.verify(verification, registration, host: host))
-    case .opened(let session, let identity):
+    case .opened(let session, let identity, let profile):
       identities[session] = identity
+      devices.add(session, identity, profile)
+      if profile.isListening { listens(session) }
       log(.info, "a session opened", ["application": identity.application, "device": identity.device])
+    case .listening(let session, let isOn):
+      devices.setListening(isOn, session)
+      if isOn { listens(session) }
     case .request(let session, let number, let request): ask(session, number, request)
     case .absent(let session): later(.engine(.sessionAbsent(session)))
     case .resumed(let session): later(.engine(.sessionResumed(session)))
     case .ended(let session):
       identities[session] = nil
+      devices.remove(session)
       trace(.sessionEnded(session))
       later(.engine(.sessionEnded(session)))
     }
@@ -67,8 +73,12 @@ extension NodeCore {
     _ session: SessionID, _ number: RequestNumber, _ request: AppRequest, _ identity: AppIdentity,
     _ application: NodeApplication, _ payer: Payer
   ) {
-    let caller = AppCaller(identity: identity, payer: payer, callerNumbers: application.callerNumbers)
-    later(.engine(.request(session, number, request, caller)))
+    let caller = AppCaller(
+      identity: identity, payer: payer, callerNumbers: application.callerNumbers, name: devices.name(of: session))
+    guard case .call(let call) = request, call.kind == .user else {
+      return later(.engine(.request(session, number, request, caller)))
+    }
+    callUser(session, number, call, caller, application)
   }
 
   /// The payer, where it is known; one whose time is nearly over is read anew.

@@ -11,17 +11,22 @@ extension NodeCore {
   func perform(_ effect: EngineEffect) {
     switch effect {
     case .app(let session, let event):
+      if case .incoming(let call, _) = event {
+        trace(.invited(session, call, device: identities[session]?.device ?? ""))
+      }
       trace(.told(session, event))
       later(.door(.event(session, event)))
-    // The app protocol has no message for it yet, and none that would lead to it.
-    case .invite: break
     case .originated(let id, let result): effects.append(.originated(id, result))
     case .prepare(let call, let needs):
       // The first that is asked for a call.
       if configuration.tracesCalls, let snapshot = engine.anyCall(call) { effects.append(.trace(.began(snapshot))) }
       effects.append(.prepare(call, needs))
     case .media(let call, let order):
-      if case .plan(let leg, let plan) = order { trace(.plan(call, leg, plan)) }
+      switch order {
+      case .plan(let leg, let plan): trace(.plan(call, leg, plan))
+      case .join(let leg): trace(.joined(call, leg))
+      default: break
+      }
       effects.append(.media(call, order))
     case .ledger(let environment, let step, let operation): bill(environment, step, operation)
     case .lock(let account, let environment, let reason): lock(account, environment, reason)

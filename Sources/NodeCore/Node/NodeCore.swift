@@ -48,6 +48,9 @@ package final class NodeCore {
   /// Whether the last leg had no room in the journal, which the log says once.
   var isJournalFull = false
   var identities: [SessionID: AppIdentity] = [:]
+  package internal(set) var devices = DeviceDirectory()
+  /// Calls for users that have no session, until it is known whether they exist.
+  var lookUps: [DeviceDirectory.Person: [LookUp]] = [:]
   var trunkStatistics = TrunkStatistics()
   var timers = DeadlineQueue<Timer>()
   /// No new calls and sessions: see ``NodeInput/drain``.
@@ -111,6 +114,7 @@ package final class NodeCore {
     case .kept(let environment, let answer): kept(answer, environment)
     case .payer(let environment, let account, let result): payerRead(result, of: account, environment)
     case .originate(let id, let order): originate(id, order)
+    case .userLookedUp(let person, let isKnown): lookedUp(person, isKnown: isKnown)
     case .hangUp(let call, let actor): run(.engine(.hangUp(call, by: actor)))
     case .configure(let settings): configure(settings)
     case .drain:

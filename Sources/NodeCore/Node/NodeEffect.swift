@@ -23,6 +23,10 @@ package enum NodeEffect: Sendable {
   /// Judge a proof; answered with ``AppDoorInput/verified(_:_:)``.
   indirect case verify(VerificationID, Registration, host: SIPHost)
 
+  /// Has a device of this user, which has no session now, ever registered? Answered with
+  /// ``NodeInput/userLookedUp(_:isKnown:)``.
+  case lookUpUser(DeviceDirectory.Person)
+
   // MARK: SIP
 
   /// What cannot be sent is told with ``NodeInput/unsent(_:)``, where there is a transaction.
@@ -73,11 +77,15 @@ package enum TraceEntry: Sendable {
   case request(SessionID, RequestNumber, AppRequest)
   /// An app was told.
   case told(SessionID, AppEvent)
+  /// The session's device rings for a call.
+  case invited(SessionID, CallID, device: String)
   case sessionEnded(SessionID)
   /// An attempt of a leg at a trunk, by the Call-ID of its INVITE.
   case dialog(sipCallID: String, call: CallID, leg: LegID, trunk: CallTrunk?, name: String)
   case message([UInt8], sipCallID: String, isSent: Bool, SIPPath)
   case plan(CallID, LegID, MediaPlan)
+  /// The device whose media are called so has answered: it is the called side.
+  case joined(CallID, LegID)
 }
 
 /// A line for the log.

@@ -30,6 +30,9 @@ package enum NodeInput: Sendable {
   case kept(environment: String, KeepingAnswer)
   /// Answers ``NodeEffect/readPayer(environment:_:)``; `nil` where the ledger has no such account.
   indirect case payer(environment: String, AccountName, Result<Payer?, PayerUnavailable>)
+  /// Answers ``NodeEffect/lookUpUser(_:environment:)``: whether a device of the user has ever registered; `nil` where the
+  /// store cannot be read.
+  case userLookedUp(DeviceDirectory.Person, isKnown: Bool?)
   /// A call between two destinations, asked for over REST; answered with ``NodeEffect/originated(_:_:)``.
   indirect case originate(OriginationID, OriginateOrder)
   /// An operator ends a call.

@@ -27,6 +27,12 @@ public struct ImpairedNetwork {
     self.back = ImpairedPath(back, seed: random.next())
   }
 
+  /// What happens from now on to the datagrams of both directions; those on their way keep their fate.
+  public mutating func change(forth: ImpairmentOptions, back: ImpairmentOptions) {
+    self.forth.options = forth
+    self.back.options = back
+  }
+
   /// A datagram sets out. Times of offers in one direction never step back.
   public mutating func offer(_ bytes: [UInt8], _ direction: Direction, at now: MonotonicInstant) {
     switch direction {

@@ -8,7 +8,8 @@ public struct ImpairedPath {
   /// Datagrams on their way at most; further ones are dropped and counted as overflow.
   public static let maximumInFlight = 16_384
 
-  private let options: ImpairmentOptions
+  /// What happens to the datagrams that set out from now on; those on their way keep their fate.
+  public var options: ImpairmentOptions
   private var lossChance: SeededGenerator
   private var delayChance: SeededGenerator
   private var reorderChance: SeededGenerator
@@ -114,7 +115,8 @@ public struct ImpairedPath {
     guard let bitRate = options.bitRate.map({ max($0, 1) }) else { return now }
     departures.removeAll(until: now)
     guard departures.count <= min(max(options.queue, 0), ImpairmentOptions.maximumQueue) else { return nil }
-    let duration = Int64(count) * 8_000_000 / bitRate
+    let headers = min(max(options.headers, 0), ImpairmentOptions.maximumHeaders)
+    let duration = Int64(count + headers) * 8_000_000 / bitRate
     linkFree = max(linkFree, now).advanced(byMicroseconds: duration)
     departures.append(linkFree)
     return linkFree

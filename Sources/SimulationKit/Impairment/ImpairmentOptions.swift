@@ -4,6 +4,8 @@ public struct ImpairmentOptions: Hashable, Sendable {
   public static let maximumDelay: Int64 = 60_000_000
   /// Most datagrams that ``queue`` may hold.
   public static let maximumQueue = 100_000
+  /// Most bytes that ``headers`` may be.
+  public static let maximumHeaders = 1_000
 
   /// How the delay of a datagram varies.
   public enum Distribution: String, Hashable, Sendable, CaseIterable {
@@ -88,6 +90,8 @@ public struct ImpairmentOptions: Hashable, Sendable {
   public var flips = 3
   /// Bits a second that get through, datagram by datagram; `nil`: no limit.
   public var bitRate: Int64?
+  /// Bytes of headers that a datagram takes along on such a link: 28 of IPv4 and UDP, 48 of IPv6.
+  public var headers = 0
   /// Datagrams that wait for the limit; further ones are dropped.
   public var queue = 100
 

@@ -5,13 +5,15 @@ import SimulationKit
 extension Console {
   /// Relays datagrams over a bad network until the time is over or the process is asked to end, then tells the counts.
   func relay(_ options: RelayOptions) throws -> Answer {
-    let impairment = try options.impairment()
+    try options.check()
+    let impairment = try options.path.impairment()
     let relay = try DatagramRelay(
       listen: try SocketPlace(options.listen, option: "--listen"),
-      target: try SocketPlace(options.target, option: "--to"), options: impairment, seed: options.seed)
+      target: try SocketPlace(options.target, option: "--to"), options: impairment, seed: options.seed,
+      commands: options.readsCommands ? RelayCommands(options.path) : nil)
     RelayInterrupt.watch()
     try remark("listening", relay.place?.text ?? options.listen)
-    let report = relay.run(
+    let report = try relay.run(
       microseconds: options.duration.map { Int64($0 * 1_000_000) }, until: { RelayInterrupt.isAsked })
     return Console.answer(report, seed: options.seed)
   }

@@ -32,7 +32,7 @@ final class DatagramRelay {
 
   private final class Client {
     let place: SocketPlace
-    let socket: DatagramSocket
+    var socket: DatagramSocket
     var network: ImpairedNetwork
     var lastHeard: MonotonicInstant
 
@@ -46,7 +46,9 @@ final class DatagramRelay {
 
   private let socket: DatagramSocket
   private let target: SocketPlace
-  private let options: ImpairmentOptions
+  private var forth: ImpairmentOptions
+  private var back: ImpairmentOptions
+  private var commands: RelayCommands?
   private var random: SeededGenerator
   private var clients: [SocketPlace: Client] = [:]
   private var polled: [pollfd] = []
@@ -54,10 +56,14 @@ final class DatagramRelay {
   private var buffer = [UInt8](repeating: 0, count: DatagramSocket.maximumDatagram)
   private var report = Report()
 
-  init(listen: SocketPlace, target: SocketPlace, options: ImpairmentOptions, seed: UInt64) throws {
+  init(
+    listen: SocketPlace, target: SocketPlace, options: ImpairmentOptions, seed: UInt64, commands: RelayCommands? = nil
+  ) throws {
     socket = try DatagramSocket(bound: listen, option: "--listen")
     self.target = target
-    self.options = options
+    forth = options
+    back = options
+    self.commands = commands
     random = SeededGenerator(seed: seed)
     arrange()
   }
@@ -66,7 +72,8 @@ final class DatagramRelay {
   var place: SocketPlace? { socket.place }
 
   /// Relays until the time is over or `isOver` says so.
-  func run(microseconds: Int64?, until isOver: () -> Bool) -> Report {
+  /// - Throws: ``ConsoleError`` for a command that cannot be followed.
+  func run(microseconds: Int64?, until isOver: () -> Bool) throws -> Report {
     let end = microseconds.map { DatagramRelay.now().advanced(byMicroseconds: $0) }
     var now = DatagramRelay.now()
     while !isOver(), end.map({ now < $0 }) ?? true {
@@ -77,6 +84,7 @@ final class DatagramRelay {
       for (index, client) in order.enumerated() where polled[index + 1].revents != 0 {
         readFromTarget(client, at: now)
       }
+      if polled.count > order.count + 1, polled[order.count + 1].revents != 0 { try obey() }
       if order.count != clients.count || order.contains(where: { clients[$0.place] !== $0 }) { arrange() }
     }
     deliver(at: now)
@@ -95,6 +103,23 @@ final class DatagramRelay {
     polled = ([socket.descriptor] + order.map(\.socket.descriptor)).map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
+    if let commands, !commands.isOver {
+      polled.append(pollfd(fd: commands.descriptor, events: Int16(POLLIN), revents: 0))
+    }
+  }
+
+  /// Reads what was asked for, and changes the network.
+  private func obey() throws {
+    for line in try commands?.read() ?? [] {
+      if try commands?.take(line) == true {
+        for client in clients.values { client.socket = try DatagramSocket(connected: target) }
+      }
+    }
+    guard let commands else { return }
+    forth = try commands.forth.impairment()
+    back = try commands.back.impairment()
+    for client in clients.values { client.network.change(forth: forth, back: back) }
+    arrange()
   }
 
   private func wait(at now: MonotonicInstant, until end: MonotonicInstant?) {
@@ -137,7 +162,7 @@ final class DatagramRelay {
       clients[silent.place] = nil
     }
     guard let socket = try? DatagramSocket(connected: target) else { return nil }
-    let network = ImpairedNetwork(forth: options, back: options, seed: random.next())
+    let network = ImpairedNetwork(forth: forth, back: back, seed: random.next())
     let client = Client(place, socket, network, now)
     clients[place] = client
     report.clients += 1

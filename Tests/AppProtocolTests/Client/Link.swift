@@ -137,7 +137,7 @@ struct Link {
         try tellDoor(.verified(id, .accepted(identity, credential)))
       case .request(let session, let number, let request): answer(session, number, request)
       case .ended: ended += 1
-      case .opened, .absent, .resumed: break
+      case .opened, .listening, .absent, .resumed: break
       }
     }
   }

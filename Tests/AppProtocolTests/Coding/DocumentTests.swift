@@ -41,6 +41,10 @@ struct DocumentTests {
     case .request(_, let request):
       switch request {
       case .call: "app.call"
+      case .listen: "app.listen"
+      case .alert: "app.alert"
+      case .accept: "app.accept"
+      case .decline: "app.decline"
       case .hangUp: "app.hangup"
       case .sendDigits: "app.dtmf"
       case .offer: "app.offer"
@@ -65,6 +69,7 @@ struct DocumentTests {
       case .done: "gateway.done"
       case .answered: "gateway.answered"
       case .refused: "gateway.error"
+      case .incoming: "gateway.incoming"
       case .progressing: "gateway.progress"
       case .ringing: "gateway.ringing"
       case .earlyMedia: "gateway.early"

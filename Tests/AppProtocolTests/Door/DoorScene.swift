@@ -57,9 +57,13 @@ struct DoorScene {
   }
 
   /// Opens a connection and registers on it.
-  mutating func register(_ id: UInt64, user: String = "foo") throws -> SessionID {
+  mutating func register(
+    _ id: UInt64, user: String = "foo", profile: DeviceProfile = DeviceProfile()
+  ) throws -> SessionID {
     _ = try open(id)
-    _ = try send(id, .register(RequestNumber(1), Samples.registration(), client: "t"))
+    var registration = Samples.registration()
+    registration.profile = profile
+    _ = try send(id, .register(RequestNumber(1), registration, client: "t"))
     guard let verification = verifications.last else { throw Missing() }
     _ = try step(.verified(verification, .accepted(try DoorScene.identity(user), nil)))
     guard let session = sessions.last else { throw Missing() }
@@ -101,9 +105,10 @@ struct DoorScene {
       case .verify(let id, let registration, _):
         verifications.append(id)
         return "verify \(registration.user)"
-      case .opened(let id, let identity):
+      case .opened(let id, let identity, let profile):
         sessions.append(id)
-        return "opened s\(id.number) \(identity.user)"
+        return "opened s\(id.number) \(identity.user)" + (profile.isListening ? " listening" : "")
+      case .listening(let id, let isOn): return "s\(id.number) \(isOn ? "listens" : "listens no more")"
       case .request(let id, let number, let request):
         return "s\(id.number) #\(number.value) \(DoorScene.words(request))"
       case .absent(let id): return "absent s\(id.number)"
@@ -126,6 +131,7 @@ struct DoorScene {
     case .placed(let number, let call, _): "placed #\(number.value) \(call)"
     case .done(let number): "done #\(number.value)"
     case .refused(let number, let failure): "refused #\(number.value) \(words(failure))"
+    case .incoming(let call, _): "incoming \(call)"
     case .ringing(let call, _): "ringing \(call)"
     case .accepted(let call, _): "accepted \(call)"
     case .ended(let call, _): "ended \(call)"

@@ -13,7 +13,7 @@ struct RegistrationTests {
     #expect(scene.door.verificationCount == 1)
     let credential = DeviceCredential(id: "c", secret: Redacted("s"), expiresAt: nil)
     let verdict = RegistrationVerdict.accepted(try DoorScene.identity(), credential)
-    #expect(try scene.step(.verified(scene.verifications[0], verdict)) == ["opened s1 foo", "1 < registered #1"])
+    #expect(try scene.step(.verified(scene.verifications[0], verdict)) == ["1 < registered #1", "opened s1 foo"])
     let registered = try #require(scene.registered[ConnectionID(1)])
     #expect(registered.credential == credential && registered.version == "1.0" && registered.resumeSeconds == 30)
     #expect(registered.token.exposed.utf8.count == 32)
@@ -63,7 +63,7 @@ struct RegistrationTests {
     _ = try scene.send(1, .register(RequestNumber(2), Samples.registration(), client: "t"))
     #expect(
       try scene.step(.verified(scene.verifications[1], .accepted(try DoorScene.identity(), nil)))
-        == ["opened s1 foo", "1 < registered #2"])
+        == ["1 < registered #2", "opened s1 foo"])
   }
 
   @Test("a connection that never signs high enough is closed, and one that stops signing as well")

@@ -64,7 +64,7 @@ final class Bench {
         asked.append((step, operation))
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
-      case .app, .invite, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity:
+      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity:
         break
       }
     }
@@ -89,7 +89,8 @@ final class Bench {
       let (call, needs) = pendingMedia.removeFirst()
       var legs: [LegID: LocalMedia] = [:]
       for (leg, port) in needs.legs {
-        legs[leg] = port == .app ? Scene.appMedia() : Scene.trunkMedia(port: leg == .near ? 31_000 : 30_000)
+        legs[leg] =
+          port == .app || port == .devices ? Scene.appMedia() : Scene.trunkMedia(port: leg == .near ? 31_000 : 30_000)
       }
       feed(.prepared(call, .success(PreparedMedia(legs))))
     }
@@ -166,26 +167,58 @@ final class Bench {
   /// The session that calls from app to app are for.
   static let called = SessionID(2)
 
-  /// Places a call to an app.
+  /// A device of the user that calls from app to app are for.
+  static func device(
+    _ session: SessionID = called, _ name: String = "phone", rule: BusyRule = .device, user: String = "bob",
+    older: [SessionID] = []
+  ) throws -> CalledDevice {
+    var identity = try Scene.identity(user)
+    identity.device = name
+    return CalledDevice(session: session, identity: identity, olderSessions: older, busyRule: rule)
+  }
+
+  /// Places a call to a user.
   @discardableResult
-  func ring(price: RateSnapshot? = nil, offer: String = Scene.appOffer(), headers: [PlaceCall.Header] = []) throws
-    -> CallID?
-  {
+  func ring(
+    price: RateSnapshot? = nil, offer: String = Scene.appOffer(), headers: [PlaceCall.Header] = [],
+    devices: [CalledDevice]? = nil, absence: CalledUser.Absence = .unreachable, sessions: [SessionID] = [],
+    wantsVideo: Bool = false
+  ) throws -> CallID? {
+    let devices = try devices ?? [Bench.device()]
+    var user = CalledUser(
+      application: try Scene.identity("bob").application, user: try UserID("bob"), devices: devices,
+      sessions: sessions + devices.map(\.session), absence: absence)
+    user.price = price
     requests += 1
     let number = RequestNumber(requests)
     feed(
-      .call(
-        session, number, PlaceCall(kind: .user, target: "bob", headers: headers, offer: offer), caller,
-        CalledApp(session: Bench.called, identity: try Scene.identity("bob"), price: price)))
+      .callUser(
+        session, number,
+        PlaceCall(kind: .user, target: "bob", headers: headers, offer: offer, wantsVideo: wantsVideo), caller, user))
     return placed(number)
   }
 
-  /// The app that is called says something to the call.
+  /// What a device says to a call for its user.
+  enum Word: Sendable {
+    case alert(offer: String?)
+    case accept(offer: String?, headers: [PlaceCall.Header] = [])
+    case decline(DeclineReason, DeclineScope = .user)
+
+    func request(_ call: CallID) -> AppRequest {
+      switch self {
+      case .alert(let offer): .alert(call, offer: offer)
+      case .accept(let offer, let headers): .accept(call, offer: offer, headers: headers)
+      case .decline(let reason, let scope): .decline(call, scope, reason)
+      }
+    }
+  }
+
+  /// A device says something to the call.
   @discardableResult
-  func say(_ call: CallID?, _ request: CalleeRequest) -> RequestNumber {
+  func say(_ call: CallID?, _ word: Word, on session: SessionID = called) -> RequestNumber {
     requests += 1
     let number = RequestNumber(requests)
-    if let call { feed(.request(Bench.called, number, call, request)) }
+    if let call { feed(.request(session, number, word.request(call), caller)) }
     return number
   }
 
@@ -200,16 +233,10 @@ final class Bench {
     return number
   }
 
-  func feed(_ input: CalleeInput) {
-    var new: [EngineEffect] = []
-    engine.handle(input, at: now, clock: clock, into: &new)
-    collect(new)
-  }
-
   /// A call from app to app, accepted, with sound both ways.
   func talkToApp(price: RateSnapshot? = nil) throws -> CallID {
     let call = try #require(try ring(price: price))
-    say(call, .accept(offer: Scene.appOffer(), headers: CustomHeaders()))
+    say(call, .accept(offer: Scene.appOffer()))
     for leg in [LegID.near, .far] { secured(call, leg) }
     speak(call)
     return call
@@ -220,10 +247,14 @@ final class Bench {
     effects.compactMap {
       switch $0 {
       case .app(session, let event): Bench.word(event)
-      case .invite(session, _, _): "invite"
       default: nil
       }
     }
+  }
+
+  func invitation(to session: SessionID) -> Invitation? {
+    for case .app(session, .incoming(_, let invitation)) in effects { return invitation }
+    return nil
   }
 
   func summary(for session: SessionID) -> CallSummary? {
@@ -329,7 +360,6 @@ final class Bench {
   static func word(_ effect: EngineEffect) -> String? {
     switch effect {
     case .app(_, let event): "app \(word(event))"
-    case .invite: "invite"
     case .originated(_, .success): "originated"
     case .originated(_, .failure(let failure)): "originated \(failure.code.rawValue)"
     case .prepare: "prepare"
@@ -348,6 +378,7 @@ final class Bench {
   static func word(_ event: AppEvent) -> String {
     switch event {
     case .placed: "placed"
+    case .incoming: "incoming"
     case .done: "done"
     case .answered: "answered"
     case .refused(_, let failure): "refused \(failure.code.rawValue)"
@@ -370,6 +401,10 @@ final class Bench {
   static func word(_ order: MediaOrder) -> String {
     switch order {
     case .plan(let leg, let plan): "plan \(leg) \(plan.audio.direction.rawValue)"
+    case .attach(let leg, _, _): "attach \(leg)"
+    case .join(let leg): "join \(leg)"
+    case .detach(let leg): "detach \(leg)"
+    case .echo(let leg): "echo \(leg)"
     case .restartICE(let leg, _): "restart \(leg)"
     case .sendDigits(let leg, let digits): "digits \(leg) \(digits)"
     case .mute(let leg, let isMuted): "\(isMuted ? "mute" : "unmute") \(leg)"

@@ -70,9 +70,6 @@ struct Invariants {
   private mutating func observe(_ effect: EngineEffect) {
     switch effect {
     case .app(let session, let event): observe(event, session)
-    case .invite(let session, let call, _):
-      check(call, lives[call]?.ended.isEmpty ?? true, "invited after its end")
-      lives[call, default: Life()].invited[session, default: 0] += 1
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
     case .originated(_, .failure): break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
@@ -109,6 +106,9 @@ struct Invariants {
       replies[reply(number), default: 0] += 1
       lives[call, default: Life()].placed += 1
       lives[call]?.caller = session
+    case .incoming(let call, _):
+      check(call, lives[call]?.ended[session] == nil, "invited after its end")
+      lives[call, default: Life()].invited[session, default: 0] += 1
     case .done(let number), .refused(let number, _), .answered(let number, _, _):
       replies[reply(number), default: 0] += 1
     case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),

@@ -36,6 +36,9 @@ enum LibraryCases {
     LibraryCase.make("a microphone of the page's own, and none", expected: "the page's stays open; none is muted") {
       try await microphones($0)
     },
+    LibraryCase.make("a thin uplink", expected: "8 kb/s at once, 32 kb/s again when the gateway reports no loss") {
+      try await thinned($0)
+    },
     LibraryCase.make("hung up at every moment", expected: "ends, wherever it stood") { try await hungUp($0) },
   ]
 
@@ -62,6 +65,30 @@ enum LibraryCases {
     }
     try require(figures["packetsReceived"] ?? 0 > 50, "packets of the prompt: \(figures)")
     return "\(said), \(figures.count) figures kept"
+  }
+
+  /// bit/s on the wire: less than any step needs in packets of 20 ms.
+  private static let thinLink = 25_000
+
+  private static func thinned(_ page: LibraryPage) async throws -> String {
+    func sends(_ rate: Double, within seconds: Double) async throws -> Double {
+      let start = ContinuousClock.now
+      _ = try await Deadline(seconds: seconds).first("\(Int(rate)) bit/s", everyMilliseconds: 100) { () -> Bool? in
+        try await page.peer.ask("uplink", for: "uplink").number("rate") == rate ? true : nil
+      }
+      return start.duration(to: .now) / .seconds(1)
+    }
+    try await page.connected()
+    let call = try await page.established("+46000000202")
+    _ = try await page.peer.ask("carry", ["rate": thinLink], for: "carrying")
+    let down = try await sends(8_000, within: 10)
+    // Step by step, by the gateway's own reports: two seconds and a report for each of five.
+    _ = try await page.peer.ask("carry", for: "carrying")
+    let up = try await sends(32_000, within: 60)
+    try await page.hangUp()
+    _ = try await page.ended()
+    try await page.gateway.uncharged(call, page.payer)
+    return "down in \(down) s, up in \(up) s"
   }
 
   private static func speed(_ page: LibraryPage) async throws -> String {

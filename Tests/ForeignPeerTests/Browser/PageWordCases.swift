@@ -90,7 +90,7 @@ enum PageWordCases {
         "figures of the ledger have units: \(ledger)")
     }
     var told: [String] = []
-    for (name, lines) in [("Round trip", 2), ("Buffer", 2), ("Loss", 4), ("MOS", 4)] {
+    for (name, lines) in [("Round trip", 2), ("Buffer", 2), ("Loss", 4), ("Effective loss", 4), ("MOS", 4)] {
       let plot = try await window.run("switch", ["name": name])
       try require(plot.text("caption")?.hasPrefix(name) == true, "\(name) is shown: \(plot)")
       try require(plot.count("lines") == lines, "\(lines) lines of \(name): \(plot)")

@@ -37,6 +37,14 @@ struct MediaPeerTests {
   func loss(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Copies of Chromium",
+    .enabled(
+      if: PythonPeer.hasChromium && PeerProgram.sipp.isInstalled, "\(PythonPeer.chromiumAbsence), or sipp is absent"),
+    .enabled(if: PeerProgram.flite.isInstalled, "flite is absent: apt-get install flite"),
+    arguments: PeerCase.chosen(CopiesCases.cases))
+  func copies(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "aiortc and baresip",
     .enabled(
       if: PythonPeer.isInstalled && PeerProgram.baresip.isInstalled, "\(PythonPeer.absence), or baresip is absent"),

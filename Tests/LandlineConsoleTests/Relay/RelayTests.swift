@@ -95,6 +95,52 @@ struct RelayTests {
     #expect(text.contains("{\"direction\":\"back\",\"offered\":40,\"delivered\":80,\"lost\":0,\"duplicated\":40"))
   }
 
+  @Test("lines of standard input change the network, and give clients other ports")
+  func commands() throws {
+    let target = try Port()
+    let client = try Port()
+    let process = Process()
+    process.executableURL = LandlineProcess.lab
+    process.arguments = [
+      "simulate", "relay", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(target.number)", "--duration", "60",
+      "--commands",
+    ]
+    let input = Pipe()
+    let diagnostics = Pipe()
+    process.standardInput = input
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = diagnostics
+    try process.run()
+    defer { if process.isRunning { process.terminate() } }
+    let greeting = String(decoding: diagnostics.fileHandleForReading.availableData, as: UTF8.self)
+    let relay = try #require(UInt16(try #require(greeting.firstMatch(of: /127\.0\.0\.1:([0-9]+)/)).1))
+    func say(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
+    /// Asks until `isSo` holds of what came, for a line is read a moment later.
+    func ask(until isSo: ((text: String, from: UInt16)?) -> Bool) -> (text: String, from: UInt16)? {
+      for number in 0..<500 {
+        #expect(client.send("ask \(number)", to: relay))
+        let asked = target.receive(withinMilliseconds: 100)
+        if isSo(asked) { return asked }
+      }
+      Issue.record("nothing of what was asked for")
+      return nil
+    }
+    let first = try #require(ask { $0 != nil }).from
+    say("forth loss 100")
+    #expect(ask { $0 == nil } == nil)
+    #expect(target.send("answer", to: first))
+    #expect(client.receive()?.text == "answer")
+    say("rebind")
+    say("loss 0")
+    let second = try #require(ask { $0 != nil && $0?.from != first }).from
+    #expect(target.send("back", to: second))
+    #expect(client.receive()?.text == "back")
+    say("speed 3")
+    process.waitUntilExit()
+    let told = String(decoding: diagnostics.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(process.terminationStatus == 2 && told.contains("there is no \"speed\""), "\(told)")
+  }
+
   @Test("it ends by itself after its time, and tells that nothing came")
   func duration() async throws {
     let result = try await refused(["--listen", "[::1]:0", "--to", "127.0.0.1:9", "--duration", "0.1"])

@@ -40,6 +40,8 @@ final class EndpointNetwork {
   var events: [End: [AudioEndpoint.Event]] = [.left: [], .right: []]
   /// Percent of the datagrams that bear media.
   var lost = 0
+  /// Datagrams that the app sends and is sent are lost.
+  var isLeftCut = false
   /// Milliseconds by which a datagram may be later than another, at most.
   var uneven: Int64 = 0
   /// What each endpoint plays.
@@ -48,6 +50,8 @@ final class EndpointNetwork {
   var spoken: [End: [Int16]] = [.left: [], .right: []]
   private var position: [End: Int] = [.left: 0, .right: 0]
   private let samplingRate: Int
+  /// What app and bridge agree by.
+  private var app: (policies: (MediaPolicy, MediaPolicy), locals: (LocalMedia, LocalMedia))
   private var flying: [Flying] = []
   private var order = 0
   private var random = DTMFChance(state: 7)
@@ -118,6 +122,7 @@ final class EndpointNetwork {
       ])
     var app = MediaPolicy.app
     app.codecs = AudioCodec.allCases
+    self.app = ((policy, app), (offering, answering))
     let plans = try Self.agree(policy, offering, app, answering)
     command(.plan(.near, plans.answerer))
     handle(.plan(plans.offerer), .left)
@@ -127,6 +132,19 @@ final class EndpointNetwork {
       MediaPolicy(codecs: [rightCodec], protection: .none), LocalMedia(host: .ipv4(0x7F00_0003), port: 7_000))
     command(.plan(.far, trunk.offerer))
     handle(.plan(trunk.answerer), .right)
+  }
+
+  /// The app finds another way for the same keys.
+  func restartICE() throws {
+    let ours = try #require(ICECredentials(userFragment: "client2", password: "client2client2client2222"))
+    let theirs = try #require(ICECredentials(userFragment: "gateway2", password: "gateway2gateway2gateway2"))
+    app.locals.0.iceCredentials = ours
+    app.locals.1.iceCredentials = theirs
+    let plans = try Self.agree(app.policies.0, app.locals.0, app.policies.1, app.locals.1)
+    command(.restartICE(.near, theirs))
+    command(.plan(.near, plans.answerer))
+    handle(.restart(ours, locals: nil), .left)
+    handle(.plan(plans.offerer), .left)
   }
 
   private static func agree(
@@ -246,7 +264,7 @@ final class EndpointNetwork {
           (.right, Self.phoneControl, MediaAddress(ipv4: 0x7F00_0001, port: Self.trunkAddress.port + 1))
         default: nil
         }
-      guard let (leg, arrival, source) = route else { continue }
+      guard let (leg, arrival, source) = route, !(isLeftCut && leg == .left) else { continue }
       let delay = 5 + (isMedia && uneven > 0 ? Int64.random(in: 0...uneven, using: &random) : 0)
       order += 1
       flying.append(

@@ -10,6 +10,7 @@ Commands:
   vouch          heading, key, secret: a program of the guide    -> vouching
   scenario       name of a method of FakeGateway, with --fake    -> played
   exports        the module against its declarations, and these against the protocol's document
+  carry (rate), uplink: reports of a link that carries so many bit/s, or the real ones; what the sender may send
   playFile, sendFile (frequency, milliseconds, loop, mode), hearOwn, fileOver, stopFile, stopSending, badFile: sound files
   microphone, release, streams, twoHolds, stop, stopGracefully, cut (code), restart, path, left, level (seconds), record,
   save (file), reload, leave, offline (value), click (selector), shown (pattern), messages, close

@@ -84,6 +84,10 @@ const power = (values, step) => {
   return last * last + before * before - turn * last * before;
 };
 
+// bit/s that packets of 20 ms add on the wire, and of a sender that nothing holds back.
+const [HEADERS, WIDEST] = [20000, 32000];
+const readStatistics = RTCRtpSender.prototype.getStats;
+
 globalThis.page = {
   asked: 0,
   heardAt: null,
@@ -93,6 +97,24 @@ globalThis.page = {
     const address = URL.createObjectURL(new Blob([RECORDER], { type: "text/javascript" }));
     await this.context.audioWorklet.addModule(address);
     this.blocks = [];
+  },
+
+  // From here on reports are those of a link that carries so many bit/s; without a rate those of the other end.
+  carry({ rate }) {
+    RTCRtpSender.prototype.getStats = rate === undefined ? readStatistics : async function () {
+      const sent = (this.getParameters().encodings[0].maxBitrate ?? WIDEST) + HEADERS;
+      const fractionLost = Math.max(0, 1 - rate / sent);
+      const report = { type: "remote-inbound-rtp", timestamp: performance.now(), fractionLost, roundTripTime: 0.02 };
+      return new Map([["report", report]]);
+    };
+    tell({ event: "carrying" });
+  },
+
+  // What the sender of the call under way may send.
+  uplink() {
+    const connection = opened.connections.findLast(({ connectionState }) => connectionState === "connected");
+    const [encoding] = connection.getSenders()[0].getParameters().encodings;
+    tell({ event: "uplink", rate: encoding.maxBitrate ?? null, adaptive: encoding.adaptivePtime ?? null });
   },
 
   // Every name that a user of the module can reach, as `Class.member` or alone.

@@ -104,13 +104,13 @@ class CarrierCall:
         if plan.early is not None:
             await pause(self.invited_at + plan.early)
             if self.final is None:
-                self.respond(183, body=self.carrier.description())
+                self.respond(183, body=self.carrier.description(self))
         if plan.answer is None:
             return
         await pause(self.invited_at + plan.answer)
         if self.final is not None:
             return
-        self.respond(plan.status, body=self.carrier.description() if plan.status < 300 else None, headers=plan.headers)
+        self.respond(plan.status, body=self.carrier.description(self) if plan.status < 300 else None, headers=plan.headers)
         # RFC 3261 section 13.3.1.4: a 2xx is repeated until its ACK.
         wait, until = 0.5, time.monotonic() + 32
         while self.acknowledged_at is None and time.monotonic() < until and not self.carrier.is_stream:
@@ -241,7 +241,8 @@ class Carrier:
             self._rtp.close()
             self._rtp = None
 
-    def description(self):
+    def description(self, call=None, request=None):
+        """What a call is answered with; request: a later offer of its."""
         port = self._rtp.getsockname()[1] if self._rtp else DISCARD
         return "\r\n".join([
             "v=0", "o=carrier 7 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0",
@@ -306,7 +307,7 @@ class Carrier:
                 reply(response(message, self.options_status, "options", self))
         elif message.method == "INVITE":
             if call and ";tag=" in message.one("to"):
-                call.respond(200, message, self.description())
+                call.respond(200, message, self.description(call, message))
             elif call:
                 call.again()
             else:

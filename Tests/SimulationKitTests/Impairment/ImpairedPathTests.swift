@@ -163,6 +163,40 @@ struct ImpairedPathTests {
     #expect(arrivals.allSatisfy { $0.at - Int64($0.number) * 1_000 <= 22_000 })
   }
 
+  @Test("headers count on a limited link")
+  func headers() {
+    // 100 + 28 bytes at 50 a second are 51.2 kb/s.
+    for (bitRate, isEnough) in [(51_300, true), (51_000, false)] {
+      let arrivals = run(
+        options {
+          $0.bitRate = Int64(bitRate)
+          $0.headers = 28
+        }, count: 1_000, size: 100
+      ).arrivals
+      let waits = arrivals.map { $0.at - Int64($0.number) * 20_000 }
+      #expect((waits.max() ?? 0 < 20_100) == isEnough, "\(bitRate)")
+    }
+  }
+
+  @Test("a network that changes treats what sets out later otherwise")
+  func changes() {
+    var network = ImpairedNetwork(forth: .perfect, back: .perfect, seed: 1)
+    let gone = options { $0.loss = .independent(1) }
+    var now = MonotonicInstant.zero
+    func count() -> [ImpairedNetwork.Direction] {
+      for direction in ImpairedNetwork.Direction.allCases { network.offer([1], direction, at: now) }
+      now = now.advanced(byMicroseconds: 1)
+      var directions: [ImpairedNetwork.Direction] = []
+      while let delivery = network.next(at: now) { directions.append(delivery.direction) }
+      return directions
+    }
+    #expect(Set(count()) == [.forth, .back])
+    network.change(forth: gone, back: .perfect)
+    #expect(count() == [.back])
+    network.change(forth: .perfect, back: gone)
+    #expect(count() == [.forth])
+  }
+
   @Test("the same seed gives the same outcome, another seed another")
   func determinism() {
     let storm = options {

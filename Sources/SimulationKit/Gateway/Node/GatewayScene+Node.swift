@@ -49,6 +49,9 @@ extension GatewayScene {
     case .media(let call, let order): perform(order, call, node)
     case .bill(_, let errand): carryOut(errand, node)
     case .keep(_, let errand): carryOut(errand, node)
+    case .lookUpUser(let person):
+      later(
+        .userLookedUp(person, isKnown: apps.contains { $0.user == person.user.text }), node, microseconds: 100...3000)
     case .readPayer(let environment, let account):
       let payer = Payer(
         environment: environment, account: account, currency: .eur, plan: ratePlan, denyRanges: denyRanges)
@@ -71,7 +74,7 @@ extension GatewayScene {
       oracles.told(event, in: self)
       if case .ended = event, plants(.endTwice) { oracles.told(event, in: self) }
     case .dialog(let sipCallID, let call, _, _, _): oracles.dials(sipCallID, call, life: node.life, in: self)
-    case .request, .sessionEnded, .message, .plan: break
+    case .request, .sessionEnded, .message, .plan, .invited, .joined: break
     }
   }
 

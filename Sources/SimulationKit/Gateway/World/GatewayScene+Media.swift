@@ -43,7 +43,7 @@ extension GatewayScene {
       if plants(.forgottenClose) { return }
       node.media.close(call, at: now)
       schedule.add(.node(life: node.life, .media(call, .closed)), at: now.advanced(byMicroseconds: 500))
-    case .restartICE, .sendDigits, .ring, .stopPlaying: break
+    case .attach, .join, .detach, .restartICE, .sendDigits, .ring, .stopPlaying, .echo: break
     }
   }
 

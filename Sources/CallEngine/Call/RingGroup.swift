@@ -1,0 +1,78 @@
+import AppProtocol
+import CallModel
+import SDPCore
+
+/// The devices of a called user, of which at most one answers.
+struct RingGroup {
+  /// One that was told of the call.
+  struct Device {
+    /// What its media are called, from its first offer on; ``LegID/far`` for the first device.
+    let leg: LegID
+    var app: AppLeg
+    /// Its ICE credentials and source, which its media get with its first offer.
+    let way: LocalMedia
+    var hasMedia = false
+    /// What its media told while it rang.
+    var sound = CallMachine.Leg.Sound()
+
+    var name: String { app.identity.device }
+  }
+
+  /// Those that are not told yet.
+  private(set) var waiting: [CalledDevice]
+  private(set) var devices: [Device] = []
+  /// Told of the call so far; those that left it included.
+  private var toldCount = 0
+
+  init(_ devices: [CalledDevice]) { waiting = devices }
+
+  /// No device is left that could answer.
+  var isEmpty: Bool { waiting.isEmpty && devices.isEmpty }
+  /// Of every device that could answer.
+  var sessions: [SessionID] { waiting.map(\.session) + devices.map(\.app.session) }
+  /// Devices whose offers were answered while they ring.
+  var earlyOffers: Int { devices.count(where: \.hasMedia) }
+
+  subscript(leg: LegID) -> Device? {
+    get { devices.first { $0.leg == leg } }
+    set {
+      guard let newValue, let index = devices.firstIndex(where: { $0.leg == leg }) else { return }
+      devices[index] = newValue
+    }
+  }
+
+  func leg(of session: SessionID) -> LegID? { devices.first { $0.app.session == session }?.leg }
+
+  mutating func add(_ device: CalledDevice) { waiting.append(device) }
+
+  /// - Returns: those that are to be told now, at most `limit` in all.
+  mutating func dequeueWaiting(limit: Int) -> [CalledDevice] {
+    let next = Array(waiting.prefix(max(0, limit - devices.count)))
+    waiting = []
+    return next
+  }
+
+  /// A device is told of the call.
+  mutating func told(_ device: CalledDevice, negotiation: OfferAnswer, way: LocalMedia) -> Device {
+    toldCount += 1
+    let app = AppLeg(
+      session: device.session, identity: device.identity, AppLeg.Way(negotiation: negotiation, media: way))
+    let member = Device(leg: LegID(UInt8(clamping: toldCount)), app: app, way: way)
+    devices.append(member)
+    return member
+  }
+
+  /// A session that was not told yet is over.
+  mutating func forget(_ session: SessionID) { waiting.removeAll { $0.session == session } }
+
+  mutating func remove(_ leg: LegID) -> Device? {
+    guard let index = devices.firstIndex(where: { $0.leg == leg }) else { return nil }
+    return devices.remove(at: index)
+  }
+
+  mutating func removeAll() -> [Device] {
+    defer { devices = [] }
+    waiting = []
+    return devices
+  }
+}
