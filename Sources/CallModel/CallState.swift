@@ -3,7 +3,7 @@ public enum CallState: String, Hashable, Sendable, CaseIterable, Comparable {
   case initiating
   /// The other side is being reached. Never seen on an incoming call.
   case progressing
-  /// The other side's device rings.
+  /// The other side's device rings, or this one for an incoming call.
   case ringing
   /// Answered, media not yet flowing.
   case answered

@@ -146,6 +146,21 @@ enum SoundBytes {
     }
   }
 
+  @Test(arguments: [(CallTone.ringtone, 3_000), (.ringback, 5_000), (.busy, 1_000), (.congestion, 500)])
+  func aToneSoundsAndFallsSilentInItsTime(_ tone: CallTone, _ milliseconds: Int) async throws {
+    #expect(tone.file.milliseconds == milliseconds)
+    try await withClient { _, client in
+      let (peaks, continuation) = AsyncStream.makeStream(of: Int16.self)
+      client.audio.sink = CallbackSink { continuation.yield($0.max() ?? 0) }
+      client.audio.startPlayingTone(tone)
+      for await peak in peaks where peak > 2_000 { break }
+      for await peak in peaks where peak == 0 { break }
+      for await peak in peaks where peak > 2_000 { break }
+      client.audio.stopPlayingSoundFile()
+      #expect(!client.audio.isPlayingSoundFile)
+    }
+  }
+
   @Test func aWayForSoundThatIsNotThereIsToldBeforeThreeSecondsAsTheDevicesOwn() async throws {
     try await withClient { _, client in
       let call = try client.calls.callPhoneNumber("+46000000666")

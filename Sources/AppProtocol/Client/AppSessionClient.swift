@@ -142,6 +142,8 @@ public final class AppSessionClient {
     _ request: AppRequest, at now: MonotonicInstant, into effects: inout [AppSessionClientEffect]
   ) -> RequestNumber? {
     guard session != nil, pending.count < configuration.maximumPending else { return nil }
+    // A session that has to be begun anew begins as this one stands.
+    if case .listen(let isOn) = request { registration?.profile.isListening = isOn }
     let number = nextNumber()
     pending.append(
       Pending(

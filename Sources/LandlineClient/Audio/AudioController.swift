@@ -2,8 +2,9 @@ import Synchronization
 
 /// The sound of one call (``Call/audio``), or what all calls of a client share (``Client/audio``).
 ///
-/// Sound files go two ways. ``startPlayingSoundFile(_:loops:)`` is for the app's own user: a progress tone from
-/// ``CallDelegate/callDidProgress(_:)``, a busy tone after the end. ``startSendingSoundFile(_:loops:mode:)`` is for the
+/// Sound files go two ways. ``startPlayingSoundFile(_:loops:)`` is for the app's own user, and so is
+/// ``startPlayingTone(_:loops:)``: a progress tone from ``CallDelegate/callDidProgress(_:)``, a ringtone from
+/// ``CallClientDelegate/callClient(_:didReceiveIncomingCall:)``, a busy tone after the end. ``startSendingSoundFile(_:loops:mode:)`` is for the
 /// other side: a greeting, an announcement.
 public final class AudioController: Sendable {
   /// How a file for the other side goes together with the source.
@@ -85,6 +86,14 @@ public final class AudioController: Sendable {
   /// Reads a WAV file (``SoundFile``) and plays it to the app's own user. Waits for the disk.
   public func startPlayingSoundFile(path: String, loops: Bool = false) throws(SoundFile.Failure) {
     startPlayingSoundFile(try SoundFile(path: path), loops: loops)
+  }
+
+  /// Plays a signal of the telephone to the app's own user as ``startPlayingSoundFile(_:loops:)`` plays a file, in place of
+  /// what plays: a ringtone until the call is taken, a ringing tone until it is answered. ``stopPlayingSoundFile()`` ends it.
+  ///
+  /// A ringtone belongs to ``Client/audio``: a call has no sound of its own before a gateway has answered its offer.
+  public func startPlayingTone(_ tone: CallTone, loops: Bool = true) {
+    startPlayingSoundFile(tone.file, loops: loops)
   }
 
   /// From the next frame on; nothing happens when none plays.

@@ -40,6 +40,12 @@ public struct SoundFile: Sendable {
   /// Reads the bytes of a WAV file.
   public init(_ bytes: [UInt8]) throws(Failure) { try self.init(bytes, path: nil) }
 
+  /// Sound that was made here, at one of the rates that playing takes as they are.
+  init(samples: [Int16], samplingRate: Int) {
+    self.samples = samples
+    self.samplingRate = samplingRate
+  }
+
   private init(_ bytes: [UInt8], path: String?) throws(Failure) {
     do throws(WAVReader.Failure) {
       let reader = try WAVReader(bytes)

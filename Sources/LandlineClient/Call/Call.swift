@@ -4,7 +4,7 @@ import Synchronization
 
 /// One call. Its values may be read and its methods called from anywhere.
 public final class Call: Sendable {
-  /// Who called whom; `incoming` does not occur yet, as the gateway cannot ring an app.
+  /// Who called whom.
   public enum Direction: String, Hashable, Sendable, CaseIterable {
     case incoming, outgoing
   }
@@ -23,17 +23,28 @@ public final class Call: Sendable {
     var isOnHold = false
     var isHeld = false
     var quality: CallQuality?
+    /// Hung up or declined: what was not told of it yet needs not be told.
+    var isGivenUp = false
+    var userInfo: (any Sendable)?
+    var crossingCall: Call?
     weak var delegate: (any CallDelegate)?
   }
 
-  /// Whom the call is with, canonical.
+  /// Whom the call is with, canonical. Of an incoming call: who calls; empty where that is not told.
   public let remote: String
+  /// What the caller's device calls itself, not verified; empty for none, and for a call that goes out.
+  public let remoteName: String
   /// What ``remote`` is: a phone, a SIP address, a user or a conference.
   public let kind: Destination.Kind
   /// An incoming call has to be taken with ``answer()``.
   public let direction: Direction
   /// Those that the caller sent.
   public let headers: CustomHeaders
+  /// The device was in another call when this one came in.
+  public let isWaiting: Bool
+  /// When an incoming call that nobody takes rings no longer, by the gateway's clock, unless the gateway lets it ring on;
+  /// `nil` for a call that goes out.
+  public let expiresAt: Instant?
   /// The sound of this call.
   public let audio: AudioController
 
@@ -49,13 +60,41 @@ public final class Call: Sendable {
   ) {
     self.number = number
     self.remote = remote
+    remoteName = ""
     self.kind = kind
     self.direction = direction
     self.headers = headers
+    isWaiting = false
+    expiresAt = nil
     self.audio = audio
     self.run = run
     facts = Mutex(Facts(details: CallDetails(startedAt: startedAt)))
   }
+
+  /// A call for the user.
+  init(
+    number: UInt64, id: CallID, _ invitation: Invitation, startedAt: Instant, applicationState: ApplicationState,
+    run: ClientRun
+  ) {
+    self.number = number
+    remote = invitation.from.value
+    remoteName = invitation.from.name
+    // A caller of a kind that this version does not know comes from the telephone network.
+    kind = Destination.Kind(rawValue: invitation.from.kind.rawValue) ?? .phone
+    direction = .incoming
+    headers = invitation.headers
+    isWaiting = invitation.isWaiting
+    expiresAt = invitation.expiresAt
+    audio = AudioController()
+    self.run = run
+    var details = CallDetails(startedAt: startedAt)
+    details.isVideoOffered = invitation.wantsVideo
+    details.applicationStateWhenReceived = applicationState
+    facts = Mutex(Facts(id: id, details: details))
+  }
+
+  /// The id of the user whom the call is with; `nil` where it is not with a user.
+  public var remoteUserID: String? { kind == .user ? remote : nil }
 
   /// The gateway's name of the call; `nil` until the gateway has taken it.
   public var id: CallID? { facts.withLock { $0.id } }
@@ -85,17 +124,61 @@ public final class Call: Sendable {
     return details
   }
 
-  // MARK: Deeds
-
-  /// Takes an incoming call.
-  /// - Throws: ``UsageError/notIncoming`` for a call that goes out.
-  public func answer() throws(UsageError) {
-    guard direction == .incoming else { throw .notIncoming }
-    try live()
+  /// Whatever the app wants to find at its call again; the library does not look at it.
+  public var userInfo: (any Sendable)? {
+    get { facts.withLock { $0.userInfo } }
+    set { facts.withLock { $0.userInfo = newValue } }
   }
 
-  /// Ends the call, or gives it up before it is answered. A call that is over stays as it is.
+  /// Of a call that failed with ``CallFailureCode/crossed``: the call of the same user that comes in at the same moment and
+  /// is to be answered in place of this one. `nil` for every other call, and where that one was over already.
+  public var crossingCall: Call? { facts.withLock { $0.crossingCall } }
+
+  // MARK: Deeds
+
+  /// Takes an incoming call: ``CallEvent/Kind/answered`` tells that the gateway gave it to this device. Where another device
+  /// was first or the caller is gone, the call ends instead, and its details say why.
+  ///
+  /// With the app in the background (``Client/applicationState``) the call rings on and is taken when the app is in front.
+  /// A second answer changes nothing.
+  /// - Throws: ``UsageError/notIncoming`` for a call that goes out, ``UsageError/callEnded``.
+  public func answer() throws(UsageError) { try answer(with: CustomHeaders()) }
+
+  /// Takes an incoming call and sends whoever called headers with the answer.
+  /// - Parameter headers: Any SIP token as a name; 1024 bytes of names and values together.
+  /// - Throws: As ``answer()``, and ``ArgumentError``.
+  public func answer(headers: [String: String]) throws {
+    // A dictionary has no order of its own; the wire has one.
+    let checked = try ArgumentError.checked("headers") { () throws(InvalidValue) in
+      try CustomHeaders(
+        headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }, names: kind.headerNames)
+    }
+    try answer(with: checked)
+  }
+
+  private func answer(with headers: CustomHeaders) throws(UsageError) {
+    guard direction == .incoming else { throw .notIncoming }
+    try live()
+    let (number, fields) = (number, headers.map { PlaceCall.Header(name: $0.name, value: $0.value) })
+    run.perform { $0.answer(number, headers: fields) }
+  }
+
+  /// Declines an incoming call. One that was answered is hung up, and one that is over stays as it is.
+  /// - Parameters:
+  ///   - reason: What the caller is told.
+  ///   - scope: ``DeclineScope/user``: it rings nowhere any more; ``DeclineScope/device``: the user's other devices ring on.
+  /// - Throws: ``UsageError/notIncoming`` for a call that goes out.
+  public func decline(reason: DeclineReason = .declined, scope: DeclineScope = .user) throws(UsageError) {
+    guard direction == .incoming else { throw .notIncoming }
+    facts.withLock { $0.isGivenUp = true }
+    let number = number
+    run.perform { $0.decline(number, scope, reason) }
+  }
+
+  /// Ends the call, or gives it up before it is answered. An incoming call that was not answered is declined on all devices
+  /// of the user. A call that is over stays as it is.
   public func hangUp() {
+    facts.withLock { $0.isGivenUp = true }
     let number = number
     run.perform { $0.hangUp(number) }
   }
@@ -141,6 +224,11 @@ public final class Call: Sendable {
   }
 
   // MARK: For the client
+
+  /// The app wants nothing more of the call.
+  var isGivenUp: Bool { facts.withLock { $0.isGivenUp } }
+
+  func crosses(_ call: Call) { facts.withLock { $0.crossingCall = call } }
 
   /// Changes what is known; states only move forward.
   func note(_ change: (inout CallDetails) -> Void, state: CallState? = nil, id: CallID? = nil) {

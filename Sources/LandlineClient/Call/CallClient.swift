@@ -1,11 +1,45 @@
 import CallModel
 
-/// Places calls. Every method gives a ``Call`` at once, in state `initiating`, or throws for a mistake in its arguments
+/// Places calls, and tells of calls for the user.
+///
+/// A call for the user comes while the client listens: first to
+/// ``CallClientDelegate/callClient(_:willReceiveIncomingCall:)``, then, with the app in front, as ``incoming`` and to
+/// ``CallClientDelegate/callClient(_:didReceiveIncomingCall:)``.
+///
+/// Every method that places a call gives a ``Call`` at once, in state `initiating`, or throws for a mistake in its arguments
 /// (``ArgumentError``) or its time (``UsageError``); everything later is an event of the call.
 public struct CallClient: Sendable {
   private let client: Client
 
   init(_ client: Client) { self.client = client }
+
+  // MARK: To be called
+
+  /// Calls for the user ring on this device from now on, see ``Client/startListeningOnActiveConnection()``.
+  public func startListening() { client.startListeningOnActiveConnection() }
+
+  /// Calls for the user do not ring on this device any more, see ``Client/stopListeningOnActiveConnection()``.
+  public func stopListening() { client.stopListeningOnActiveConnection() }
+
+  /// Whether calls for the user are wanted.
+  public var isListening: Bool { client.isListeningOnActiveConnection }
+
+  /// Held weakly.
+  public var delegate: (any CallClientDelegate)? {
+    get { client.callDelegate }
+    nonmutating set { client.callDelegate = newValue }
+  }
+
+  /// A stream of the calls for the user from now on, and of those that nobody took. Take it before ``Client/start()`` to
+  /// miss nothing.
+  public var events: AsyncStream<CallClientEvent> { client.callEvents }
+
+  /// The calls for the user alone, from now on. Take it before ``Client/start()`` to miss nothing.
+  public var incoming: AsyncCompactMapSequence<AsyncStream<CallClientEvent>, Call> {
+    events.compactMap { if case .incoming(let call) = $0 { call } else { nil } }
+  }
+
+  // MARK: To call
 
   /// Calls a telephone.
   /// - Parameters:
@@ -35,7 +69,10 @@ public struct CallClient: Sendable {
       .sip(try ArgumentError.checked("address") { () throws(InvalidValue) in try SIPAddress(address) }), headers)
   }
 
-  /// Calls another user of the application.
+  /// Calls another user of the application: its devices that listen ring, and the first that answers is called.
+  ///
+  /// A call that meets one from that very user at the same moment fails with ``CallFailureCode/crossed``, and
+  /// ``Call/crossingCall`` is the one to answer.
   public func callUser(_ user: String, headers: [String: String] = [:]) throws -> Call {
     try place(.user(try self.user(user)), headers)
   }

@@ -7,9 +7,9 @@ public struct CallDetails: Hashable, Sendable {
   public var startedAt: Instant
   /// When the other side's device was first there; `nil` until then.
   public var progressedAt: Instant?
-  /// When the other side first rang; `nil` until then.
+  /// When the other side first rang, or this device for an incoming call; `nil` until then.
   public var rungAt: Instant?
-  /// When the other side answered; `nil` until then.
+  /// When the call was answered; `nil` until then.
   public var answeredAt: Instant?
   /// When sound could flow both ways; `nil` until then.
   public var establishedAt: Instant?
@@ -19,8 +19,15 @@ public struct CallDetails: Hashable, Sendable {
   public var endCause = CallEndCause.none
   /// Why it did not connect, or did not end as it should.
   public var failure: CallFailure?
-  /// Always `false`: no video is carried yet, and nothing sets it.
+  /// Whether whoever calls offers video, which the gateway does not carry. Always `false` for a call that goes out.
   public var isVideoOffered = false
+  /// Where the app stood when the call came in; `nil` for a call that goes out.
+  public var applicationStateWhenReceived: ApplicationState?
+  /// Of an incoming call that is over: nobody took or declined it on any device of the user.
+  public var isMissed = false
+  /// Of an incoming call that is over: the user's device that answered or declined it, as it named itself when it
+  /// registered (``Client/device``), this one included; `nil` where none did.
+  public var endedByDevice: String?
   /// The frozen price; `nil` for a call without one.
   public var price: CallPrice?
   /// What it cost; `nil` until it is over, and while the gateway's ledger is away.
@@ -45,6 +52,8 @@ public struct CallDetails: Hashable, Sendable {
     endedAt = summary.endedAt
     endCause = summary.cause
     failure = summary.failure
+    isMissed = summary.isMissed
+    endedByDevice = summary.device
     billedSeconds = summary.billedSeconds
     durationMilliseconds = summary.durationMilliseconds
     if summary.headers != CustomHeaders() { remoteHeaders = summary.headers }

@@ -11,6 +11,7 @@ public struct CallEvent: Sendable, Hashable {
     case ringing
     /// Sound of the network comes before the answer.
     case earlyMedia
+    /// The other side answered, or the gateway gave an incoming call to this device.
     case answered
     /// Sound flows.
     case established

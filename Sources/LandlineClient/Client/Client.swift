@@ -1,4 +1,4 @@
-import AppProtocol
+public import AppProtocol
 public import CallModel
 import NIOCore
 import NIOSSL
@@ -21,13 +21,18 @@ public final class Client: Sendable {
   private struct State {
     var phase = Phase.idle
     var isListening = false
+    var applicationState = ApplicationState.active
+    var features: Set<AppFeature> = []
     var run: ClientRun?
     var nextCall: UInt64 = 1
     weak var delegate: (any ClientDelegate)?
+    weak var callDelegate: (any CallClientDelegate)?
   }
 
-  /// Most characters of a device's name.
+  /// Most characters of ``device``.
   public static let maximumDeviceLength = 64
+  /// Most bytes of ``ClientOptions/deviceName``.
+  public static let maximumDeviceNameBytes = 255
 
   /// 1 to 128 characters of printable ASCII, as the key was handed out.
   public let applicationKey: String
@@ -46,6 +51,7 @@ public final class Client: Sendable {
   private let credentials: ClientCredentials
   private let state = Mutex(State())
   private let fan = EventFan<ClientEvent>(keeping: 0)
+  private let callFan = EventFan<CallClientEvent>(keeping: 0)
 
   /// - Parameters:
   ///   - environmentHost: `host:port`, or a `ws://` or `wss://` URL, see ``GatewayAddress``.
@@ -72,6 +78,11 @@ public final class Client: Sendable {
         "capabilities", "capabilities.none", "neither calling nor messaging is among them",
         accepted: "calling, messaging or both")
     }
+    guard options.deviceName.utf8.count <= Client.maximumDeviceNameBytes else {
+      throw Client.refusal(
+        "deviceName", "deviceName.long", "it takes more than \(Client.maximumDeviceNameBytes) bytes",
+        accepted: "at most \(Client.maximumDeviceNameBytes) bytes of UTF-8")
+    }
     self.applicationKey = applicationKey
     self.credentials = credentials
     gateway = try ArgumentError.checked("environmentHost") { () throws(InvalidValue) in
@@ -83,11 +94,13 @@ public final class Client: Sendable {
     self.device = device
     self.capabilities = capabilities
     self.options = options
+    state.withLock { $0.isListening = options.isListening }
   }
 
   deinit {
     state.withLock { $0.run }?.abandon()
     fan.finish()
+    callFan.finish()
   }
 
   private static func isPrintable(_ text: String) -> Bool { text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
@@ -173,19 +186,45 @@ public final class Client: Sendable {
     }
   }
 
-  /// Incoming calls may come from now on. Not needed to place calls.
-  public func startListeningOnActiveConnection() { state.withLock { $0.isListening = true } }
+  /// Calls for the user ring on this device from now on, or from the start on where the client is not started yet. Not needed
+  /// to place calls.
+  public func startListeningOnActiveConnection() { setListening(true) }
 
-  /// The client stays started, and places calls; none comes in.
-  public func stopListeningOnActiveConnection() { state.withLock { $0.isListening = false } }
+  /// The client stays started, places calls and keeps those that ring or are up; none comes in any more.
+  public func stopListeningOnActiveConnection() { setListening(false) }
 
-  /// `false` until ``startListeningOnActiveConnection()``; changes nothing yet, as no call comes in.
+  /// Whether calls for the user are wanted; as ``ClientOptions/isListening`` until one of both methods is called.
   public var isListeningOnActiveConnection: Bool { state.withLock { $0.isListening } }
+
+  private func setListening(_ isOn: Bool) {
+    let run = state.withLock { state in
+      state.isListening = isOn
+      return state.run
+    }
+    run?.perform { $0.setListening(isOn) }
+  }
+
+  /// Parts of the protocol that came later and that both this library and the gateway know: without
+  /// ``AppFeature/incoming`` no call comes in. Empty until the client has started.
+  public var features: Set<AppFeature> { state.withLock { $0.features } }
+
+  /// Where the app stands for its user; an app with windows keeps it up to date. Calls that came while the app was in the
+  /// background are told, and those that were answered there are taken, when it is in front again.
+  public var applicationState: ApplicationState {
+    get { state.withLock { $0.applicationState } }
+    set {
+      let run = state.withLock { state in
+        state.applicationState = newValue
+        return state.run
+      }
+      run?.perform { $0.applicationStateChanged() }
+    }
+  }
 
   /// The device has another network: connect again at once rather than wait for a sign of loss. Calls go on.
   public func networkChanged() { state.withLock { $0.run }?.perform { $0.networkChanged() } }
 
-  /// The way to place calls.
+  /// The way to place calls, and to be called.
   public var calls: CallClient { CallClient(self) }
 
   private func secureContext() throws -> NIOSSLContext {
@@ -223,10 +262,45 @@ public final class Client: Sendable {
     return call
   }
 
+  var callDelegate: (any CallClientDelegate)? {
+    get { state.withLock { $0.callDelegate } }
+    set { state.withLock { $0.callDelegate = newValue } }
+  }
+
+  var callEvents: AsyncStream<CallClientEvent> { callFan.stream() }
+
   // MARK: For the run
 
-  func started(_ user: String) {
-    state.withLock { if $0.run != nil { $0.phase = .started } }
+  func makeIncomingCall(_ id: CallID, _ invitation: Invitation) -> Call? {
+    let made = state.withLock { state -> (run: ClientRun, number: UInt64, applicationState: ApplicationState)? in
+      guard let run = state.run else { return nil }
+      defer { state.nextCall += 1 }
+      return (run, state.nextCall, state.applicationState)
+    }
+    guard let made else { return nil }
+    return Call(
+      number: made.number, id: id, invitation, startedAt: Clock.wall, applicationState: made.applicationState,
+      run: made.run)
+  }
+
+  func willReceive(_ call: Call) { callDelegate?.callClient(calls, willReceiveIncomingCall: call) }
+
+  func didReceive(_ call: Call) {
+    callFan.tell(.incoming(call))
+    callDelegate?.callClient(calls, didReceiveIncomingCall: call)
+  }
+
+  func missed(_ call: MissedCall) {
+    callFan.tell(.missed(call))
+    callDelegate?.callClient(calls, didMissCall: call)
+  }
+
+  func started(_ user: String, _ features: Set<AppFeature>) {
+    state.withLock { state in
+      guard state.run != nil else { return }
+      state.phase = .started
+      state.features = features
+    }
     tell(.started(user: user))
     delegate?.clientDidStart(self)
   }

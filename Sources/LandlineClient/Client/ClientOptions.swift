@@ -1,3 +1,4 @@
+public import AppProtocol
 public import CallModel
 public import NIOCore
 
@@ -29,6 +30,15 @@ public struct ClientOptions: Sendable {
   public var group: (any EventLoopGroup)?
   /// The name of the app's software, for the gateway's records: at most 64 printable characters.
   public var software = "LandlineClient/\(LandlineVersion.text)"
+
+  /// Whether calls for the user ring on this device from the start; otherwise ``CallClient/startListening()`` begins with
+  /// it. Nothing rings on a client without ``AppCapability/calling``.
+  public var isListening = false
+  /// What this device calls itself, shown to whoever its user calls: at most ``Client/maximumDeviceNameBytes`` bytes of
+  /// UTF-8; empty for none.
+  public var deviceName = ""
+  /// What a call for the user does while this device is in a call; `nil`: as the application's configuration says.
+  public var busyRule: BusyRule?
 
   /// Everything stands at its default until it is set.
   public init() {}

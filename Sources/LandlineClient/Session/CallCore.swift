@@ -9,21 +9,27 @@ import SecureTransport
 final class CallCore {
   /// What a reply of the gateway answers.
   enum Request {
-    case place, hangUp, keys, offer, answer, mute, report
+    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report
   }
 
   /// How long the gateway may take to end a call that was hung up.
   static let hangUpMilliseconds: Int64 = 5_000
 
   let call: Call
-  let placing: PlaceCall
-  private unowned let client: ClientCore
-  private let media: MediaSession
+  unowned let client: ClientCore
+  let media: MediaSession
   private let startedAt: MonotonicInstant
   private(set) var id: CallID?
-  private var isPlaced = false
-  private var wantsHangUp = false
-  private var isOver = false
+  /// The gateway has answered an offer.
+  var isPlaced = false
+  var wantsHangUp = false
+  private(set) var isOver = false
+  /// Of a call that comes in.
+  var incoming = Incoming()
+  /// The app was told of a call that comes in, or is about to be.
+  var isShown = false
+  /// The call that comes in from the user whom this one is for.
+  private(set) var crossingID: CallID?
   /// What was asked of ``setHold(_:)``, and what both sides agreed on.
   private var wantsHold = false
   private var holds = false
@@ -35,9 +41,14 @@ final class CallCore {
   private var wasSecured = false
   private var mediaPathLimit: Scheduled<Void>?
 
-  init(_ call: Call, _ placing: PlaceCall, _ client: ClientCore) {
+  /// A call that comes in.
+  convenience init(incoming call: Call, _ id: CallID, _ client: ClientCore) {
+    self.init(call, client)
+    self.id = id
+  }
+
+  init(_ call: Call, _ client: ClientCore) {
     self.call = call
-    self.placing = placing
     self.client = client
     startedAt = Clock.now
     let relay = MediaRelay()
@@ -52,20 +63,20 @@ final class CallCore {
     weak var call: CallCore?
   }
 
-  private func tell(_ kind: CallEvent.Kind) {
+  func tell(_ kind: CallEvent.Kind) {
     call.tell(CallEvent(kind, at: Clock.wall, milliseconds: Clock.now.milliseconds(since: startedAt)))
   }
 
   // MARK: Beginning
 
   /// Opens the media from the address that reaches the gateway, then asks for the call.
-  func begin(from host: MediaAddress) {
+  func begin(_ placing: PlaceCall, from host: MediaAddress) {
     media.open(from: host).assumeIsolated().whenComplete { result in
       guard !self.isOver else { return }
       if self.wantsHangUp { return self.finish(.canceled, nil) }
       do {
         try result.get()
-        var placing = self.placing
+        var placing = placing
         placing.offer = try self.media.offer()
         guard self.client.send(.call(placing), for: self, .place) != nil else {
           return self.finish(.error, CallFailure(.networkLost))
@@ -80,21 +91,36 @@ final class CallCore {
 
   func hangUp() {
     guard !isOver, !wantsHangUp else { return }
+    if isRinging { return decline(.user, .declined) }
     wantsHangUp = true
-    guard isPlaced else { return }
+    if crossingID != nil { return finish(.canceled, nil) }
+    guard isPlaced || call.direction == .incoming else { return }
     sendHangUp()
   }
 
+  /// The client stops: its user's other devices go on ringing.
+  func leave() { if isRinging { finish(.canceled, nil) } else { hangUp() } }
+
   private func sendHangUp() {
     report()
-    guard let id, client.send(.hangUp(id), for: self, .hangUp) != nil else {
-      return finish(call.state < .answered ? .canceled : .hungUp, nil)
-    }
+    guard let id, client.send(.hangUp(id), for: self, .hangUp) != nil else { return finish(causeOfHangUp, nil) }
+    awaitEnd()
+  }
+
+  /// The gateway tells how the call ended, in time.
+  func awaitEnd(_ failure: CallFailure? = nil) {
     let limit = TimeAmount.milliseconds(CallCore.hangUpMilliseconds)
+    hangUpLimit?.cancel()
     hangUpLimit = client.eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
       guard let self else { return }
-      self.finish(self.call.state < .answered ? .canceled : .hungUp, nil)
+      self.finish(failure?.endCause ?? self.causeOfHangUp, failure)
     }
+  }
+
+  /// How the call ends where this side gave it up and the gateway says nothing.
+  var causeOfHangUp: CallEndCause {
+    if call.state >= .answered { return .hungUp }
+    return call.direction == .incoming && wantsHangUp ? .denied : .canceled
   }
 
   func send(keys: String) {
@@ -121,7 +147,7 @@ final class CallCore {
   }
 
   /// Offers what differs from what both agreed on; one offer at a time.
-  private func negotiate() {
+  func negotiate() {
     guard let id, isPlaced, !isOver, !media.isOfferPending, wantsHold != holds || wantsRestart else { return }
     media.isOnHold = wantsHold
     do {
@@ -164,7 +190,10 @@ final class CallCore {
       if wantsHangUp { return sendHangUp() }
       watchMediaPath(answer)
       negotiate()
-    case (.place, .refused(_, let failure)): finish(failure.endCause, failure)
+    case (.place, .refused(_, let failure)): refused(failure)
+    case (.alert, let reply): alerted(reply)
+    case (.accept, let reply): accepted(reply)
+    case (.decline, .refused): finish(causeOfHangUp, nil)
     case (.offer, .answered(let number, _, let answer)):
       guard number == offerOnItsWay, media.isOfferPending else { return }
       do {
@@ -176,10 +205,25 @@ final class CallCore {
     case (.offer, .refused(let number, let failure)):
       guard number == offerOnItsWay else { return }
       refusedOffer(failure)
-    case (.hangUp, .refused): finish(call.state < .answered ? .canceled : .hungUp, nil)
+    case (.hangUp, .refused): finish(causeOfHangUp, nil)
     case (.keys, .refused(_, let failure)), (.answer, .refused(_, let failure)): tell(.refused(failure))
     default: break
     }
+  }
+
+  private func refused(_ failure: CallFailure) {
+    guard failure.code == .crossed, !wantsHangUp, let id = failure.correlationID.flatMap(CallID.init) else {
+      return finish(failure.endCause, failure)
+    }
+    crossingID = id
+    awaitEnd(failure)
+    client.crossed(self, with: id)
+  }
+
+  /// The call that comes in is known, and stands in for this one.
+  func finishCrossed(by other: Call) {
+    call.crosses(other)
+    finish(CallFailureCode.crossed.details.endCause, CallFailure(.crossed, leg: .app, correlationID: other.id?.text))
   }
 
   private func refusedOffer(_ failure: CallFailure) {
@@ -233,10 +277,10 @@ final class CallCore {
     case .quality(_, let quality): tell(.quality(quality))
     case .warning(_, let warning, let isRaised): tell(.warning(warning, isRaised: isRaised))
     case .ended(_, let summary):
-      if !wantsHangUp { report() }
+      if !wantsHangUp, !isRinging { report() }
       call.note({ $0.finish(summary) }, state: .ended)
       close()
-    case .placed, .done, .answered, .refused: break
+    case .placed, .done, .answered, .refused, .incoming: break
     }
   }
 
@@ -268,7 +312,7 @@ final class CallCore {
   }
 
   /// Tells early when no way for sound is found: the user should not wait for what will not come.
-  private func watchMediaPath(_ answer: String) {
+  func watchMediaPath(_ answer: String) {
     let limit = TimeAmount.milliseconds(Call.mediaPathMilliseconds)
     mediaPathLimit = client.eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
       guard let self, !self.isOver, !self.wasSecured else { return }
@@ -295,6 +339,9 @@ final class CallCore {
     case .consentLost where !wantsRestart && offerOnItsWay == nil:
       // The way broke under a connection that may stand: look for another one.
       if let host = client.localHost { networkChanged(to: host) }
+    case _ where isRinging:
+      // Another network may be there by the time somebody answers, and other devices ring on.
+      tell(.mediaBlocked(CallFailure(.networkMedia, phrase: CallCore.words(failure), leg: .app)))
     default:
       let failure =
         wasSecured

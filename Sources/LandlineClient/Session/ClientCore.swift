@@ -41,9 +41,14 @@ final class ClientCore {
   /// A fresh proof was asked for since the gateway last knew the user.
   private var askedFresh = false
   private var lastFailure: CallFailure?
+  private var wantsListening = false
+  /// What the gateway was told of it.
+  private var toldListening = false
   private var startLimit: Scheduled<Void>?
   private var calls: [UInt64: CallCore] = [:]
   private var callNumbers: [CallID: UInt64] = [:]
+  /// Calls that met one from the user they are for, by the id of that one, which is not here yet.
+  private var crossings: [CallID: CallCore] = [:]
   private var requests: [RequestNumber: (call: CallCore, kind: CallCore.Request)] = [:]
   /// Events of calls whose `placed` reply is handled after them cannot be; unknown ids are dropped.
   private var inputs = CircularBuffer<AppSessionClientInput>()
@@ -71,6 +76,7 @@ final class ClientCore {
     self.context = context
     self.certificate = certificate
     audio = client.audio
+    wantsListening = client.isListeningOnActiveConnection
     var configuration = AppSessionClient.Configuration(client: options.software)
     // The socket knows better why it could not be opened, so it is given up first.
     configuration.connectMilliseconds = options.connectMilliseconds + ClientCore.registeringMilliseconds
@@ -121,6 +127,11 @@ final class ClientCore {
   private func begin(_ registration: Registration) {
     guard phase == .starting || phase == .started else { return }
     if case .credential = registration.proof { usedKept = true }
+    var registration = registration
+    registration.profile = DeviceProfile(
+      features: canBeCalled ? [.incoming] : [], isListening: canBeCalled && wantsListening, name: options.deviceName,
+      busyRule: options.busyRule)
+    toldListening = registration.profile.isListening
     process(.start(registration))
   }
 
@@ -242,7 +253,10 @@ final class ClientCore {
       switch phase {
       case .starting:
         phase = .started
-        client?.started(session.registered?.user.text ?? registrar.owner.user)
+        client?.started(session.registered?.user.text ?? registrar.owner.user, session.registered?.features ?? [])
+        if wantsListening, !isRungByGateway {
+          client?.log(.warning, "session", "no call comes in: the gateway, or a client without calling, has no part in it")
+        }
       case .started:
         client?.tell(.connectionResumed)
         for call in calls.values { call.connection(isUp: true) }
@@ -250,6 +264,7 @@ final class ClientCore {
       case .stopping, .over: break
       }
       hostChanged = false
+      updateListening()
     case .reconnecting:
       client?.tell(.connectionLost)
       for call in calls.values { call.connection(isUp: false) }
@@ -297,19 +312,88 @@ final class ClientCore {
     process(.networkChanged)
   }
 
+  // MARK: Calls for the user
+
+  private var canBeCalled: Bool { registrar.capabilities.contains(.calling) }
+  private var isRungByGateway: Bool { session.registered?.features.contains(.incoming) ?? false }
+  var isInFront: Bool { client?.applicationState.isInFront ?? false }
+
+  func setListening(_ isOn: Bool) {
+    wantsListening = isOn
+    updateListening()
+  }
+
+  /// Tells the gateway what differs from what it knows; at the latest when the session stands again.
+  private func updateListening() {
+    guard phase == .started, isRungByGateway, toldListening != wantsListening else { return }
+    if ask(.listen(wantsListening)) != nil { toldListening = wantsListening }
+  }
+
+  private func invited(_ id: CallID, _ invitation: Invitation) {
+    // The same call on a session that was begun anew while it rings.
+    guard callNumbers[id] == nil, phase == .started, let client else { return }
+    guard !isFull, let call = client.makeIncomingCall(id, invitation) else {
+      client.log(.warning, "session", "a call was declined here: this client has \(options.maximumCalls) calls already")
+      _ = ask(.decline(id, .device, .busy))
+      return
+    }
+    let core = CallCore(incoming: call, id, self)
+    calls[call.number] = core
+    callNumbers[id] = call.number
+    client.willReceive(call)
+    if isInFront { core.isShown = true }
+    if core.isShown, !call.isGivenUp { client.didReceive(call) }
+    if let crossed = crossings.removeValue(forKey: id) { crossed.finishCrossed(by: call) }
+    if !call.isGivenUp { core.ring(from: localHost) }
+  }
+
+  /// The app may be in front again: it is told of the calls that came meanwhile, and what was answered is taken.
+  func applicationStateChanged() {
+    guard isInFront else { return }
+    for core in calls.values.sorted(by: { $0.call.number < $1.call.number }) where core.call.direction == .incoming {
+      if !core.isShown, !core.call.isGivenUp {
+        core.isShown = true
+        client?.didReceive(core.call)
+      }
+      core.acceptWhenReady()
+    }
+  }
+
+  /// A call that goes out met one that comes in: it ends once that one is known.
+  func crossed(_ core: CallCore, with id: CallID) {
+    if let number = callNumbers[id], let other = calls[number] { return core.finishCrossed(by: other.call) }
+    crossings[id] = core
+  }
+
+  func answer(_ number: UInt64, headers: [PlaceCall.Header]) { calls[number]?.answer(headers: headers) }
+
+  func decline(_ number: UInt64, _ scope: DeclineScope, _ reason: DeclineReason) {
+    calls[number]?.decline(scope, reason)
+  }
+
+  private func ended(_ id: CallID, _ summary: CallSummary) {
+    let core = callNumbers[id].flatMap { calls[$0] }
+    core?.took(.ended(id, summary))
+    guard summary.isMissed, core?.call.direction != .outgoing else { return }
+    client?.missed(
+      MissedCall(
+        id: id, remote: core?.call.remote, remoteName: core?.call.remoteName ?? "", cause: summary.cause,
+        startedAt: summary.startedAt, endedAt: summary.endedAt))
+  }
+
   // MARK: Calls
 
   var isFull: Bool { calls.count >= options.maximumCalls }
 
   func place(_ call: Call, _ placing: PlaceCall) {
-    let core = CallCore(call, placing, self)
+    let core = CallCore(call, self)
     guard phase == .started, let localHost else { return core.finish(.error, CallFailure(.networkLost)) }
     guard !isFull else {
       return core.finish(
         .error, CallFailure(.limit, phrase: "this client has \(options.maximumCalls) calls already"))
     }
     calls[call.number] = core
-    core.begin(from: localHost)
+    core.begin(placing, from: localHost)
   }
 
   func hangUp(_ number: UInt64) { calls[number]?.hangUp() }
@@ -318,10 +402,15 @@ final class ClientCore {
 
   /// - Returns: `nil` where nothing can be sent.
   func send(_ request: AppRequest, for call: CallCore, _ kind: CallCore.Request) -> RequestNumber? {
+    ask(request) { self.requests[$0] = (call, kind) }
+  }
+
+  /// - Parameter prepare: called with the request's number before it is on its way.
+  private func ask(_ request: AppRequest, _ prepare: (RequestNumber) -> Void = { _ in }) -> RequestNumber? {
     guard phase == .started || phase == .stopping else { return nil }
     var effects: [AppSessionClientEffect] = []
     let number = session.send(request, at: Clock.now, into: &effects)
-    if let number { requests[number] = (call, kind) }
+    if let number { prepare(number) }
     perform(effects)
     schedule()
     return number
@@ -332,6 +421,7 @@ final class ClientCore {
   func forget(_ call: CallCore) {
     calls[call.call.number] = nil
     if let id = call.id { callNumbers[id] = nil }
+    if let id = call.crossingID { crossings[id] = nil }
     guard calls.isEmpty, gracefulLimit != nil else { return }
     // Once what came with the call's end is dealt with, so that the farewell can still be sent.
     eventLoop.assumeIsolated().execute { self.endNow() }
@@ -342,9 +432,11 @@ final class ClientCore {
     case .placed(let number, _, _), .done(let number), .answered(let number, _, _), .refused(let number, _):
       guard let request = requests.removeValue(forKey: number) else { return }
       request.call.took(event, to: request.kind)
+    case .incoming(let id, let invitation): invited(id, invitation)
+    case .ended(let id, let summary): ended(id, summary)
     case .progressing(let id, _), .ringing(let id, _), .earlyMedia(let id), .accepted(let id, _), .established(let id),
       .price(let id, _), .creditEnds(let id, _), .digit(let id, _, _), .held(let id, _), .offered(let id, _),
-      .quality(let id, _), .warning(let id, _, _), .ended(let id, _):
+      .quality(let id, _), .warning(let id, _, _):
       guard let number = callNumbers[id] else { return }
       calls[number]?.took(event)
     }
@@ -365,7 +457,7 @@ final class ClientCore {
     if isGraceful, !calls.isEmpty {
       let limit = TimeAmount.milliseconds(ClientCore.gracefulMilliseconds)
       gracefulLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in self?.endNow() }
-      for call in calls.values { call.hangUp() }
+      for call in calls.values { call.leave() }
     } else {
       endNow()
     }
@@ -377,7 +469,7 @@ final class ClientCore {
     gracefulLimit = nil
     guard phase == .starting || phase == .started else { return }
     phase = .stopping
-    for call in calls.values { call.finish(call.call.state < .answered ? .canceled : .hungUp, nil) }
+    for call in calls.values { call.finish(call.causeOfHangUp, nil) }
     process(.stop)
     client?.stopped()
     release()

@@ -4,7 +4,7 @@ import LandlineClient
 
 /// The client of one test.
 func makeClient(
-  _ gateway: TestGateway, user: String = "alice", secret: String = "c2VjcmV0",
+  _ gateway: TestGateway, user: String = "alice", device: String = "test", secret: String = "c2VjcmV0",
   capabilities: Set<AppCapability> = [.calling],
   configure: (inout ClientOptions) -> Void = { _ in }
 ) throws -> Client {
@@ -12,13 +12,15 @@ func makeClient(
   configure(&options)
   return try Client(
     applicationKey: "196087a1-e815-4bc4-8984-60d8d8a43f1d", credentials: .secret(secret), environmentHost: gateway.url,
-    userID: user, device: "test", capabilities: capabilities, options: options)
+    userID: user, device: device, capabilities: capabilities, options: options)
 }
 
 /// Runs a body against a gateway and a started client; both are gone afterwards.
-func withClient(_ body: (TestGateway, Client) async throws -> Void) async throws {
+func withClient(
+  configure: (inout ClientOptions) -> Void = { _ in }, _ body: (TestGateway, Client) async throws -> Void
+) async throws {
   let gateway = try await TestGateway.start()
-  let client = try makeClient(gateway)
+  let client = try makeClient(gateway, configure: configure)
   do {
     try await client.started()
     try await body(gateway, client)

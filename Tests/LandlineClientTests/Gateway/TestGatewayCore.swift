@@ -6,21 +6,23 @@ import SDPCore
 
 /// The door and the script, on the test gateway's loop.
 final class TestGatewayCore {
-  private struct ScriptedCall {
+  struct ScriptedCall {
     let session: SessionID
     let startedAt: Instant
     var media: GatewayMedia?
     var isAnswered = false
   }
 
-  private let eventLoop: any EventLoop
+  let eventLoop: any EventLoop
   private let verdict: @Sendable (Registration) -> RegistrationVerdict
   private let requests: AsyncStream<AppRequest>.Continuation
   private let door: AppDoor
   private var channels: [ConnectionID: any Channel] = [:]
   private var lastConnection: UInt64 = 0
-  private var calls: [CallID: ScriptedCall] = [:]
-  private var lastCall = 0
+  var calls: [CallID: ScriptedCall] = [:]
+  var lastCall = 0
+  var guests: [SessionID: Guest] = [:]
+  var invited: [CallID: InvitedCall] = [:]
   private(set) var registrations: [Registration] = []
   private(set) var endedSessions = 0
 
@@ -45,7 +47,7 @@ final class TestGatewayCore {
   private var now: MonotonicInstant {
     MonotonicInstant(microseconds: Int64(NIODeadline.now().uptimeNanoseconds / 1000))
   }
-  private let clock = Instant(milliseconds: 1_795_000_000_000)
+  let clock = Instant(milliseconds: 1_795_000_000_000)
 
   // MARK: Connections
 
@@ -67,6 +69,8 @@ final class TestGatewayCore {
   func close() {
     for call in calls.values { call.media?.close() }
     calls = [:]
+    for call in invited.values { for media in call.media.values { media.close() } }
+    invited = [:]
     cutConnections()
     requests.finish()
   }
@@ -98,8 +102,13 @@ final class TestGatewayCore {
     case .request(let session, let number, let request):
       requests.yield(request)
       answer(request, number, session)
-    case .ended: endedSessions += 1
-    case .opened, .absent, .resumed: break
+    case .opened(let session, let identity, let profile):
+      guests[session] = Guest(device: identity.device, isListening: profile.isListening)
+    case .listening(let session, let isOn): guests[session]?.isListening = isOn
+    case .ended(let session):
+      endedSessions += 1
+      guests[session] = nil
+    case .absent, .resumed: break
     }
   }
 
@@ -108,7 +117,17 @@ final class TestGatewayCore {
   private func answer(_ request: AppRequest, _ number: RequestNumber, _ session: SessionID) {
     func tell(_ event: AppEvent) { feed(.event(session, event)) }
     switch request {
+    case .call(let placing) where placing.kind == .user: cross(placing, number, session)
     case .call(let placing): place(placing, number, session)
+    case .alert(let id, let offer): alert(id, offer, number, session)
+    case .accept(let id, let offer, _): accept(id, offer, number, session)
+    case .decline(let id, let scope, _):
+      tell(.done(number))
+      decline(id, scope, session)
+    case .listen: break
+    case .hangUp(let id) where calls[id] == nil:
+      tell(.done(number))
+      decline(id, .user, session)
     case .hangUp(let id):
       tell(.done(number))
       end(id, calls[id]?.isAnswered == true ? .hungUp : .canceled, nil)
