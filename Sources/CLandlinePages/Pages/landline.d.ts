@@ -45,7 +45,8 @@ export type FailureCode =
   | "sip.transport" | "sip.redirect" | "sip.request" | "sip.server" | "sip.global" | "sip.protocol"
   | "network.unreachable" | "network.timeout" | "network.security" | "network.lost" | "network.media"
   | "capability.remote" | "capability.local"
-  | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
+  | "gw.userBusy" | "gw.userDeclined" | "gw.userNoAnswer" | "gw.userUnreachable" | "gw.userUnknown" | "gw.tooLate"
+  | "gw.crossed" | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
   | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.sequence"
   | "gw.unavailable" | "gw.origin" | "gw.internal"
   | (string & {});

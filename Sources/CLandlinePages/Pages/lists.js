@@ -42,7 +42,9 @@ const ends = {
   "sip.identity": "caller refused", "sip.media": "no common codec", "sip.negotiation": "no agreement", "sip.congestion": "congestion",
   "sip.transport": "trunk not reached", "sip.redirect": "moved", "network.unreachable": "network failed", "network.timeout": "network timed out",
   "network.security": "no secure connection", "network.lost": "connection lost", "capability.remote": "not possible there",
-  "capability.local": "not possible here", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
+  "capability.local": "not possible here", "gw.userBusy": "busy", "gw.userDeclined": "declined",
+  "gw.userNoAnswer": "no answer", "gw.userUnreachable": "not reachable", "gw.userUnknown": "no such user", "gw.tooLate": "too late",
+  "gw.crossed": "calls crossed", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
   "gw.limit": "limit reached", "gw.noRoute": "no trunk", "gw.billing": "no ledger", "gw.number": "no valid number",
   "gw.address": "no valid address", "gw.header": "bad header", "gw.mediaLost": "sound lost", "gw.registration": "not registered",
 };

@@ -117,7 +117,7 @@ final class CallMachine {
     var billedLegs = 0
     func called(_ leg: LegID, _ terms: CallTerms) -> Leg {
       let port =
-        terms.prompt.map { Leg.Port.prompt($0) } ?? terms.user.map { .ringing(RingGroup($0.devices)) }
+        terms.voice.map { Leg.Port.prompt(PromptLeg($0)) } ?? terms.user.map { .ringing(RingGroup($0.devices)) }
         ?? .planned
       guard let rating = terms.rating else { return Leg(id: leg, terms: terms, port: port) }
       billedLegs += 1

@@ -12,8 +12,15 @@ struct PromptLeg {
   /// For what lasts for a time.
   var playUntil: MonotonicInstant?
 
+  init(_ voice: CallTerms.GatewayVoice) {
+    switch voice {
+    case .number(let number): self.init(number)
+    case .user(let user): self.init(user)
+    }
+  }
+
   /// The plain test number answers at once, so that a first call is heard within a second.
-  init(_ number: TestNumber) {
+  private init(_ number: TestNumber) {
     outcome = number.outcome
     progressMilliseconds = number == .promptOnce ? PromptLeg.shortProgressMilliseconds : number.progressBeforeOutcome
     rings =
@@ -23,7 +30,7 @@ struct PromptLeg {
       }
   }
 
-  init(_ user: TestUser) {
+  private init(_ user: TestUser) {
     outcome = user.outcome
     progressMilliseconds = user.ringMilliseconds
     rings = user.ringMilliseconds > 0

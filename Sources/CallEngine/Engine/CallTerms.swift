@@ -24,11 +24,17 @@ struct CallTerms {
   /// Where the call counts among what may be done within an hour; `nil` for what counts nowhere.
   var velocity: VelocityCounter.Mark?
   /// Set for what the gateway answers itself.
-  var prompt: PromptLeg?
+  var voice: GatewayVoice?
   /// Set for a user that is called.
   var user: CalledUser?
   /// Whether the caller offers video, which is told and not carried.
   var wantsVideo = false
+
+  /// What the gateway answers itself.
+  enum GatewayVoice {
+    case number(TestNumber)
+    case user(TestUser)
+  }
 
   /// The frozen price; `nil` where the ledger is asked for a refusal only.
   var snapshot: RateSnapshot? {

@@ -71,7 +71,7 @@ extension CallEngine {
         isEmergency: CallEngine.isEmergency(origination.second, in: environment), payer: origination.payer,
         in: environment)
       var near = try terms(of: origination.first, payer: origination.payer, in: environment)
-      guard near.prompt == nil else {
+      guard near.voice == nil else {
         throw CallFailure(.number, phrase: "a test number cannot be the first destination")
       }
       var far = try terms(of: origination.second, payer: origination.payer, in: environment)
@@ -282,7 +282,7 @@ extension CallEngine {
         return CallTerms(
           destination: destination, rating: try free(number.digits, .test, seconds, payer),
           country: number.country, isGivenAway: true, maximumSeconds: seconds,
-          prompt: PromptLeg(test))
+          voice: .number(test))
       }
       if environment.hasSandboxNumbers, let sandbox = SandboxNumber(rawValue: number.value) {
         return CallTerms(
@@ -306,7 +306,7 @@ extension CallEngine {
       }
       return CallTerms(
         destination: destination, isGivenAway: true,
-        maximumSeconds: PromptLeg.maximumSeconds(of: test.outcome), prompt: PromptLeg(test))
+        maximumSeconds: PromptLeg.maximumSeconds(of: test.outcome), voice: .user(test))
     case .conference:
       throw CallFailure(.capabilityRemote, phrase: "calls to conferences are not carried yet", leg: .app)
     }

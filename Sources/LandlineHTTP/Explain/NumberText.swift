@@ -52,6 +52,7 @@ enum NumberText {
     case .prompt(let times): "says \(times) times that the call is connected"
     case .play(let milliseconds): "plays for \(milliseconds / 1000) seconds"
     case .promptUntil(let digit, _): "repeats itself until \(digit) is pressed"
+    case .echo: "sends back what it hears"
     case .failure(let code, _): "never answers: \(code.details.name)"
     }
   }

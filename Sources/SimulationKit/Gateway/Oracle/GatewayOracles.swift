@@ -137,6 +137,7 @@ final class GatewayOracles {
     case .placed(_, let call, _):
       change(call) { $0.placed += 1 }
       if calls[call]?.placed != 1 { scene.fail("events", "call \(call) is placed twice") }
+    case .incoming(let call, _): scene.fail("events", "call \(call) rings at an app, and none is for a user")
     case .done, .answered, .refused: break
     case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
       .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
