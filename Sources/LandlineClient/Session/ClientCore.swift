@@ -76,7 +76,6 @@ final class ClientCore {
     self.context = context
     self.certificate = certificate
     audio = client.audio
-    wantsListening = client.isListeningOnActiveConnection
     var configuration = AppSessionClient.Configuration(client: options.software)
     // The socket knows better why it could not be opened, so it is given up first.
     configuration.connectMilliseconds = options.connectMilliseconds + ClientCore.registeringMilliseconds
@@ -88,6 +87,7 @@ final class ClientCore {
   func start() {
     // A stop may have come first.
     guard phase == .starting else { return }
+    wantsListening = client?.isListeningOnActiveConnection ?? false
     let limit = TimeAmount.milliseconds(options.startMilliseconds)
     startLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
       guard let self, self.phase == .starting else { return }
