@@ -26,7 +26,7 @@ final class ClientCore {
   let certificate: DTLSCertificate
   let audio: AudioController
   let outbox = PacketOutbox()
-  private weak var client: (any ClientOwner)?
+  private weak var client: (any IncomingCallOwner)?
   private let gateway: GatewayAddress
   private let options: ClientOptions
   private let registrar: Registrar
@@ -64,7 +64,7 @@ final class ClientCore {
   private var gracefulLimit: Scheduled<Void>?
 
   init(
-    _ client: any ClientOwner, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
+    _ client: any IncomingCallOwner, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
     registrar: Registrar, context: NIOSSLContext?, certificate: DTLSCertificate
   ) {
     self.client = client
@@ -508,4 +508,14 @@ final class ClientCore {
     stopLimit = nil
     stopped?.succeed()
   }
+}
+
+/// Whoever started a run, as far as calls for the user go.
+protocol IncomingCallOwner: ClientOwner {
+  /// - Returns: `nil` once the run is over.
+  func makeIncomingCall(_ id: CallID, _ invitation: Invitation) -> Call?
+  /// Somebody calls; the app may give the call up before anything else happens.
+  func willReceive(_ call: Call)
+  /// Somebody calls, and the app is in front.
+  func didReceive(_ call: Call)
 }
