@@ -137,7 +137,7 @@ extension CallMachine {
   ) {
     let headers: CustomHeaders
     do throws(CallFailure) {
-      headers = try CallEngine.headers(fields, .tokens)
+      headers = try EngineContext.headers(fields, .tokens)
     } catch {
       return reply(.refused(number, error), to: session)
     }

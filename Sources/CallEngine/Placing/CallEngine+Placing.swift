@@ -27,7 +27,7 @@ extension CallEngine {
       guard !request.wantsVideo || request.kind == .user else {
         throw CallFailure(.capabilityRemote, phrase: "video is not carried", leg: .app)
       }
-      let headers = try CallEngine.headers(request.headers, request.kind.headerNames)
+      let headers = try EngineContext.headers(request.headers, request.kind.headerNames)
       let callerNumber = try CallEngine.callerNumber(request.callerNumber, of: caller.callerNumbers)
       var terms =
         if let called {
@@ -185,18 +185,6 @@ extension CallEngine {
       _ = try EmergencyNumber(number.code, among: codes)
     } catch {
       throw CallFailure(error.failureCode, leg: .app, invalidValue: error)
-    }
-  }
-
-  static func headers(
-    _ fields: [PlaceCall.Header], _ names: CustomHeaders.Names
-  ) throws(CallFailure) -> CustomHeaders {
-    do throws(InvalidValue) {
-      var headers = CustomHeaders()
-      for field in fields { try headers.append(name: field.name, value: field.value, names: names) }
-      return headers
-    } catch {
-      throw CallFailure(.header, leg: .app, invalidValue: error)
     }
   }
 

@@ -340,4 +340,4 @@ public final class Client: Sendable {
   func tell(_ event: ClientEvent) { fan.tell(event) }
 }
 
-extension Client: ClientOwner {}
+extension Client: IncomingCallOwner {}

@@ -26,7 +26,7 @@ final class ClientCore {
   let certificate: DTLSCertificate
   let audio: AudioController
   let outbox = PacketOutbox()
-  private weak var client: (any ClientOwner)?
+  private weak var client: (any IncomingCallOwner)?
   private let gateway: GatewayAddress
   private let options: ClientOptions
   private let registrar: Registrar
@@ -64,7 +64,7 @@ final class ClientCore {
   private var gracefulLimit: Scheduled<Void>?
 
   init(
-    _ client: any ClientOwner, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
+    _ client: any IncomingCallOwner, through door: LoopDoor, gateway: GatewayAddress, options: ClientOptions,
     registrar: Registrar, context: NIOSSLContext?, certificate: DTLSCertificate
   ) {
     self.client = client
@@ -76,7 +76,6 @@ final class ClientCore {
     self.context = context
     self.certificate = certificate
     audio = client.audio
-    wantsListening = client.isListeningOnActiveConnection
     var configuration = AppSessionClient.Configuration(client: options.software)
     // The socket knows better why it could not be opened, so it is given up first.
     configuration.connectMilliseconds = options.connectMilliseconds + ClientCore.registeringMilliseconds
@@ -88,6 +87,7 @@ final class ClientCore {
   func start() {
     // A stop may have come first.
     guard phase == .starting else { return }
+    wantsListening = client?.isListeningOnActiveConnection ?? false
     let limit = TimeAmount.milliseconds(options.startMilliseconds)
     startLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
       guard let self, self.phase == .starting else { return }
@@ -508,4 +508,14 @@ final class ClientCore {
     stopLimit = nil
     stopped?.succeed()
   }
+}
+
+/// Whoever started a run, as far as calls for the user go.
+protocol IncomingCallOwner: ClientOwner {
+  /// - Returns: `nil` once the run is over.
+  func makeIncomingCall(_ id: CallID, _ invitation: Invitation) -> Call?
+  /// Somebody calls; the app may give the call up before anything else happens.
+  func willReceive(_ call: Call)
+  /// Somebody calls, and the app is in front.
+  func didReceive(_ call: Call)
 }

@@ -12,12 +12,6 @@ protocol ClientOwner: AnyObject, Sendable {
 
   /// Calls can be placed, in the name of this user; the features are those that both sides know.
   func started(_ user: String, _ features: Set<AppFeature>)
-  /// - Returns: `nil` once the run is over.
-  func makeIncomingCall(_ id: CallID, _ invitation: Invitation) -> Call?
-  /// Somebody calls; the app may give the call up before anything else happens.
-  func willReceive(_ call: Call)
-  /// Somebody calls, and the app is in front.
-  func didReceive(_ call: Call)
   func missed(_ call: MissedCall)
   /// The run ends because it cannot go on.
   func failed(_ failure: CallFailure)

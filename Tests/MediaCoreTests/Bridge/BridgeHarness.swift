@@ -45,19 +45,31 @@ final class BridgeHarness {
     ] {
       let number: Int32 = side == .near ? 1 : 2
       attach(side, port: number, detectsTones: detectsTones)
-      let payloadType = UInt8(codec.staticPayloadType?.number ?? 111)
-      phones[side] = Phone(
-        port: MediaPort(rawValue: number), address: MediaAddress(ipv4: 0x7F00_0001, port: UInt16(5_000 + 2 * number)),
-        codec: codec, payloadType: payloadType, eventType: 101)
-      ends[side] = OfferAnswer(
-        sessionID: UInt64(number), host: .ipv4(0x7F00_0001),
-        policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+      addPhone(side, codec, number)
       try agree(side, "", clock: clock, packetTime: time)
     }
   }
 
+  private func addPhone(_ side: LegID, _ codec: AudioCodec, _ number: Int32) {
+    let payloadType = UInt8(codec.staticPayloadType?.number ?? 111)
+    phones[side] = Phone(
+      port: MediaPort(rawValue: number), address: MediaAddress(ipv4: 0x7F00_0001, port: UInt16(5_000 + 2 * number)),
+      codec: codec, payloadType: payloadType, eventType: 101)
+    ends[side] = OfferAnswer(
+      sessionID: UInt64(number), host: .ipv4(0x7F00_0001),
+      policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+  }
+
+  /// A phone that rings: its leg waits apart, with all that it needs to speak.
+  func addPhoneApart(_ side: LegID, _ codec: AudioCodec) throws {
+    let number = Int32(side.number) + 20
+    attach(side, port: number, isApart: true)
+    addPhone(side, codec, number)
+    try agree(side, "", clock: nil)
+  }
+
   /// Hands the bridge a leg on ports of its own.
-  func attach(_ id: LegID, port: Int32, detectsTones: Bool = false) {
+  func attach(_ id: LegID, port: Int32, detectsTones: Bool = false, isApart: Bool = false) {
     let stream = MediaLegConfiguration.Stream(
       source: UInt32(port) * 1_000, sequence: 10, timestamp: 90_000, canonicalName: "landline", seed: UInt64(port),
       unixMicroseconds: 1_700_000_000_000_000)
@@ -66,7 +78,7 @@ final class BridgeHarness {
         TrunkTransport.Configuration(
           port: MediaPort(rawValue: port), controlPort: MediaPort(rawValue: port + 10))), stream: stream)
     leg.detectsTones = detectsTones
-    bridge.attach(id, leg, at: now)
+    bridge.attach(id, leg, isApart: isApart, at: now)
   }
 
   /// The phone offers, the bridge's leg takes the plan.

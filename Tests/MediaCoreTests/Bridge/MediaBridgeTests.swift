@@ -71,6 +71,43 @@ import Testing
     #expect(harness.heard(.far).count == 1)
   }
 
+  @Test func aLegThatWaitsApartIsHeardOnceItJoins() throws {
+    let harness = try BridgeHarness(.pcmu, .pcma)
+    harness.send(.near, [UInt8](repeating: 0xD5, count: 160), ticks: 160)
+    #expect(harness.heard(.far).count == 1)
+    harness.command(.detach(.far))
+    #expect(harness.controls(.far) > 0, "whoever leaves is told so")
+    let (first, second) = (LegID(2), LegID(3))
+    for leg in [first, second] { try harness.addPhoneApart(leg, .pcmu) }
+    let sound = [UInt8](repeating: 0x55, count: 160)
+    func speak() {
+      for leg in [.near, first, second] { harness.send(leg, sound, ticks: 160) }
+      harness.advance(milliseconds: 20)
+    }
+    speak()
+    for leg in [.near, first, second] { #expect(harness.heard(leg).isEmpty, "\(leg)") }
+    #expect(harness.events.contains { if case .firstMedia(first) = $0 { true } else { false } })
+    harness.command(.join(second))
+    harness.command(.detach(first))
+    for _ in 0..<3 { speak() }
+    #expect(harness.heard(.near).count == 3 && harness.heard(second).count == 3)
+    #expect(harness.heard(first).isEmpty && harness.heard(.far).count == 1)
+    // There is no third place, and none for whoever has left.
+    try harness.addPhoneApart(LegID(4), .pcmu)
+    harness.command(.join(LegID(4)))
+    harness.command(.join(first))
+    speak()
+    #expect(harness.heard(.near).count == 4 && harness.heard(LegID(4)).isEmpty)
+  }
+
+  @Test func noMoreLegsWaitApartThanMay() throws {
+    let harness = try BridgeHarness(.pcmu, .pcmu)
+    for number in 2..<40 { try harness.addPhoneApart(LegID(UInt8(number)), .pcmu) }
+    harness.advance(milliseconds: 1_000)
+    let told = harness.events.compactMap { if case .statistics(let leg, _) = $0 { leg } else { nil as LegID? } }
+    #expect(told.count == 2 + MediaBridge.maximumLegsApart)
+  }
+
   @Test(arguments: [10, 30, 40, 60])
   func packetsAreCutToThePeersLength(_ milliseconds: Int) throws {
     let harness = try BridgeHarness(.pcma, .pcmu, rightPacketTime: milliseconds)

@@ -4,7 +4,12 @@ aiortc. One call at a time.
 Commands:
   connect      port, path, origin             -> connected-socket
   register     user, application, device, and
-               kind signature: secret, sequence; token: secret, nonce; credential
+               kind signature: secret, sequence; token: secret, nonce; credential; with features, calls for the user
+               come in: listen, name, busy
+  listen       on
+  alert        early: with an offer; for the call that came in
+  accept       headers; with an offer, unless alert had one
+  decline      scope, reason
   resume                                      after connect: takes the session up again
   drop                                        -> dropped: the socket is gone without a word
   call         to, kind, headers, caller, anonymous, offer (instead of an own one)
@@ -74,6 +79,8 @@ class App:
         self._credential = None
         self._peer = None
         self._call = None
+        # The offer of the call that came in was answered while it rings.
+        self._has_offered = False
 
     # Messages
 
@@ -107,6 +114,10 @@ class App:
         elif kind == "placed":
             self._call = message["call"]
             await self._peer.remote("answer", message["answer"])
+        elif kind == "incoming":
+            self._call = message["call"]
+            self._peer = Peer(self._options)
+            self._has_offered = False
         elif kind == "answer":
             await self._peer.remote("answer", message["sdp"])
         elif kind == "offer":
@@ -125,7 +136,7 @@ class App:
 
     async def do_register(
         self, user, application, device="test", kind="signature", secret="", sequence=1, nonce="",
-        prefix="//rtc.sinch.com/applications/",
+        prefix="//rtc.sinch.com/applications/", features=(), **profile,
     ):
         if kind == "signature":
             proof = {"signature": signature(user, application, sequence, secret), "sequence": str(sequence)}
@@ -135,8 +146,23 @@ class App:
             proof = {"credential": self._credential["id"], "secret": self._credential["secret"]}
         await self._send(
             "register", application=application, user=user, device=device, client=CLIENT, capabilities=["calling"],
-            proof={"kind": kind, **proof},
+            proof={"kind": kind, **proof}, **({"features": list(features)} if features else {}), **profile,
         )
+
+    async def do_listen(self, on):
+        await self._send("listen", on=on)
+
+    async def do_alert(self, early=True):
+        offer = {"offer": await self._peer.offer()} if early else {}
+        self._has_offered = early
+        await self._send("alert", call=self._call, **offer)
+
+    async def do_accept(self, headers=None):
+        offer = {} if self._has_offered else {"offer": await self._peer.offer()}
+        await self._send("accept", call=self._call, **offer, **({"headers": headers} if headers else {}))
+
+    async def do_decline(self, scope="user", reason="declined"):
+        await self._send("decline", call=self._call, scope=scope, reason=reason)
 
     async def do_resume(self):
         await self._send("resume", session=self._session, token=self._token, last_event=self._last_event)
