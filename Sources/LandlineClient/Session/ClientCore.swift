@@ -255,7 +255,7 @@ final class ClientCore {
         phase = .started
         client?.started(session.registered?.user.text ?? registrar.owner.user, session.registered?.features ?? [])
         if wantsListening, !isRungByGateway {
-          client?.log(.warning, "session", "no call comes in: the gateway, or a client without calling, has no part in it")
+          client?.log(.warning, "session", "no call comes in: the gateway rings no apps, or the client lacks calling")
         }
       case .started:
         client?.tell(.connectionResumed)

@@ -117,7 +117,8 @@ struct CallLadder {
   static func text(_ details: CallDetails) -> String {
     let duration =
       details.answeredAt == nil ? "" : " after \(rounded(Double(details.durationMilliseconds) / 1000, 1)) s"
-    return "\(words(details.endCause))\(duration)"
+    let device = details.endedByDevice.map { ", by device \($0)" } ?? ""
+    return "\(words(details.endCause))\(duration)\(device)\(details.isMissed ? ": missed" : "")"
   }
 
   static func words(_ cause: CallEndCause) -> String {
@@ -129,7 +130,7 @@ struct CallLadder {
     case .error: "failed"
     case .hungUp: "hung up"
     case .canceled: "cancelled"
-    case .otherDeviceAnswered: "answered on another device"
+    case .otherDeviceAnswered: "other device answered"
     }
   }
 

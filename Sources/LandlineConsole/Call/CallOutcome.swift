@@ -47,13 +47,12 @@ struct CallOutcome {
     return lines
   }
 
-  /// Calls to users and conferences are refused by the gateway itself, so nobody on the other side has anything to mend.
+  /// Calls to conferences are refused by the gateway itself, so nobody on the other side has anything to mend.
   private func unbuilt(_ failure: CallFailure) -> [String]? {
-    guard failure.code == .capabilityRemote, kind == .user || kind == .conference else { return nil }
-    let whom = kind == .user ? "other users" : "conferences"
+    guard failure.code == .capabilityRemote, kind == .conference else { return nil }
     return [
-      "failed   \(failure.code.rawValue): this gateway does not place calls to \(whom) yet",
-      "fix      call a telephone number, a test number such as +46000000000, or a SIP address",
+      "failed   \(failure.code.rawValue): this gateway does not place calls to conferences yet",
+      "fix      call a user, a telephone number, a test number such as +46000000000, or a SIP address",
     ]
   }
 

@@ -26,6 +26,8 @@ enum CallTarget: Hashable {
       self = .sip(text)
     } else if text.contains(where: \.isNumber), !text.contains(where: \.isLetter) {
       self = .phone(try CallTarget.number(text))
+    } else if text.first?.isLetter ?? false, !text.contains(":"), (try? UserID(text)) != nil {
+      self = .user(text)
     } else {
       throw ConsoleError.usage(
         "target.form", "target: it is no number, address, user or conference", at: "TARGET",

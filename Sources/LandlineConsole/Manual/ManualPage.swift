@@ -130,12 +130,12 @@ struct ManualPage {
   private static let variables = [
     ("LANDLINE_DATABASE", "The ledger's file."), ("LANDLINE_CONFIG", "The configuration."),
     ("LANDLINE_CONTROL", "The control socket of a running gateway."),
-    ("LANDLINE_URL", "The gateway that landline call uses."),
-    ("LANDLINE_APPLICATION_KEY", "The application that landline call uses."),
+    ("LANDLINE_URL", "The gateway that landline call and landline answer use."),
+    ("LANDLINE_APPLICATION_KEY", "The application that landline call and landline answer use."),
     ("LANDLINE_APPLICATION_SECRET_FILE", "The file with its secret."),
     (
       "LANDLINE_AUTHORITY",
-      "A PEM file of the authorities that landline call trusts over wss, in place of the system's."
+      "A PEM file of the authorities that landline call and landline answer trust over wss, in place of the system's."
     ),
     ("LANDLINE_NOW", "A time (RFC 3339) in place of the clock, for tests."),
     ("NO_COLOR , PAGER", "As everywhere."),

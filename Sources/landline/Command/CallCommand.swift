@@ -9,13 +9,14 @@ struct CallCommand: AsyncParsableCommand {
       landline call +46000000000
       landline call +46701234567 --header 'x-order: 4711' --play hello.wav --record answer.wav --for 10s
       landline call sip:alice@example.com
+      landline call user:bob --user alice
       landline call +46000000486 --expect-sip 486
 
       Prints what happens with its milliseconds, then quality and cost. Exit 0 when the call went as expected, 10 when it
       failed on the way, 4 when it was refused, 11 when no gateway answers, 12 when it took too long.
       """)
 
-  @Argument(help: "+NUMBER, tel:, sip:, sips:, user: or conf: with what it is for.")
+  @Argument(help: "+NUMBER, a user, or tel:, sip:, sips:, user: or conf: with what it is for.")
   var target: String
 
   @Option(name: .customLong("header"), help: "A custom header, as 'x-order: 4711'; may stand several times.")
@@ -44,26 +45,8 @@ struct CallCommand: AsyncParsableCommand {
   @Option(name: .customLong("from"), help: "The number to show (default: the application's first).")
   var caller: String?
 
-  @Option(help: "The gateway: ws://HOST:PORT or wss://HOST (LANDLINE_URL).")
-  var url: String?
-
-  @Option(name: .customLong("application-key"), help: "The application's key (LANDLINE_APPLICATION_KEY).")
-  var applicationKey: String?
-
-  @Option(
-    name: .customLong("secret-file"),
-    help: "File with the application's secret (LANDLINE_APPLICATION_SECRET_FILE, LANDLINE_APPLICATION_SECRET).",
-    completion: .file())
-  var secretFile: String?
-
-  @Option(
-    name: .customLong("authority"),
-    help: "A PEM file of authorities that wss trusts in place of the system's; repeatable (LANDLINE_AUTHORITY).",
-    completion: .file())
-  var authorities: [String] = []
-
-  @Option(help: "Who calls, inside the application.")
-  var user: String?
+  @OptionGroup(title: "App")
+  var app: AppArguments
 
   @OptionGroup(title: "Common")
   var common: CommonOptions
@@ -78,11 +61,7 @@ struct CallCommand: AsyncParsableCommand {
     options.expectSIP = expectSIP
     options.duration = duration
     options.caller = caller
-    options.url = url
-    options.applicationKey = applicationKey
-    options.secretFile = secretFile
-    options.user = user
-    options.authorities = authorities
+    options.app = app.options
     try await common.console { try await $0.call(options) }
   }
 }

@@ -28,8 +28,8 @@ struct Landline: AsyncParsableCommand {
         LANDLINE_CONFIG    the configuration
         LANDLINE_CONTROL   the control socket of a running gateway
         LANDLINE_URL, LANDLINE_APPLICATION_KEY, LANDLINE_APPLICATION_SECRET_FILE
-                           the gateway and the application that landline call uses
-        LANDLINE_AUTHORITY a PEM file of authorities that landline call trusts over wss
+                           the gateway and the application of landline call and answer
+        LANDLINE_AUTHORITY a PEM file of authorities that both trust over wss
         NO_COLOR, PAGER    as everywhere
         LANDLINE_NOW       an RFC 3339 time in place of the clock, for tests
       """,
@@ -38,7 +38,8 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Running",
         subcommands: [
-          DevCommand.self, InitCommand.self, ServeCommand.self, CallCommand.self, CallsCommand.self, StatusCommand.self,
+          DevCommand.self, InitCommand.self, ServeCommand.self, CallCommand.self, AnswerCommand.self,
+          CallsCommand.self, StatusCommand.self,
         ]),
       CommandGroup(name: "Accounts", subcommands: [AccountCommand.self, CapCommand.self]),
       CommandGroup(

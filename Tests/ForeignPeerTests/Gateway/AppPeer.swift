@@ -12,22 +12,30 @@ struct AppPeer: Sendable {
   let peer: PythonPeer
   let gateway: GatewayRunning
   let payer: GatewayPayer
+  let user: String
 
   /// Starts, connects and registers it with the signature of the seed.
-  init(_ gateway: GatewayRunning, as payer: GatewayPayer = .main, arguments: [String] = []) async throws {
+  /// - Parameters:
+  ///   - values: what the registration says beside who it is, as the script's first lines list it.
+  ///   - sequence: above those of the user's other devices.
+  init(
+    _ gateway: GatewayRunning, as payer: GatewayPayer = .main, arguments: [String] = [], user: String = Self.user,
+    sequence: Int = 1, _ values: [String: any Sendable] = [:]
+  ) async throws {
     self.gateway = gateway
     self.payer = payer
+    self.user = user
     peer = try await PythonPeer(.landlineApp, arguments)
     _ = try await peer.ask("connect", ["port": Int(gateway.httpPort)], for: "connected-socket")
-    try register()
+    try register(values.merging(["kind": "signature", "sequence": sequence]) { $1 })
     let registered = try await told("registered")
-    try require(registered.text("user") == Self.user, "registered as \(Self.user): \(registered)")
+    try require(registered.text("user") == user, "registered as \(user): \(registered)")
   }
 
   func register(_ values: [String: any Sendable] = ["kind": "signature", "sequence": 1]) throws {
     try peer.run(
       "register",
-      ["user": Self.user, "application": payer.key, "secret": GatewayPayer.secret].merging(values) { $1 })
+      ["user": user, "application": payer.key, "secret": GatewayPayer.secret].merging(values) { $1 })
   }
 
   /// The next message of a type.

@@ -58,6 +58,9 @@ struct GatewayTests {
   @Test("The sandbox", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(SandboxCases.cases))
   func sandbox(_ peerCase: PeerCase) async { await peerCase.perform() }
 
+  @Test("Users", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(UserCases.cases))
+  func users(_ peerCase: PeerCase) async { await peerCase.perform() }
+
   @Test(
     "Calls from outside",
     .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),

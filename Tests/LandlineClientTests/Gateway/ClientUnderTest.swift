@@ -17,10 +17,10 @@ func makeClient(
 
 /// Runs a body against a gateway and a started client; both are gone afterwards.
 func withClient(
-  configure: (inout ClientOptions) -> Void = { _ in }, _ body: (TestGateway, Client) async throws -> Void
+  _ options: ClientOptions = ClientOptions(), _ body: (TestGateway, Client) async throws -> Void
 ) async throws {
   let gateway = try await TestGateway.start()
-  let client = try makeClient(gateway, configure: configure)
+  let client = try makeClient(gateway) { $0 = options }
   do {
     try await client.started()
     try await body(gateway, client)
@@ -31,6 +31,15 @@ func withClient(
   }
   await client.stop()
   try await gateway.shutdown()
+}
+
+extension ClientOptions {
+  /// Calls for the user ring.
+  static var listening: ClientOptions {
+    var options = ClientOptions()
+    options.isListening = true
+    return options
+  }
 }
 
 extension AsyncSequence {

@@ -18,19 +18,25 @@ extension TestGatewayCore {
     let passesOffersOver: Bool
   }
 
+  /// A call of carol's.
+  struct Invited: Sendable {
+    var headers: [String: String] = [:]
+    var wantsVideo = false
+    var isWaiting = false
+    var passesOffersOver = false
+  }
+
   /// Calls every session that listens.
-  func invite(
-    from user: String = "carol", name: String = "Carol's phone", headers: [(name: String, value: String)] = [],
-    wantsVideo: Bool = false, isWaiting: Bool = false, passesOffersOver: Bool = false
-  ) throws -> CallID {
+  func invite(_ call: Invited = Invited()) throws -> CallID {
     lastCall += 1
     let id = CallID(unchecked: "call-\(lastCall)")
     try invite(
       id,
       Invitation(
-        from: .init(kind: .user, value: user, name: name), to: try UserID("alice"),
-        headers: try CustomHeaders(headers, names: .tokens), wantsVideo: wantsVideo, isWaiting: isWaiting,
-        expiresAt: clock.advanced(byMilliseconds: 45_000)), passesOffersOver)
+        from: .init(kind: .user, value: "carol", name: "Carol's phone"), to: try UserID("alice"),
+        headers: try CustomHeaders(call.headers.map { (name: $0.key, value: $0.value) }, names: .tokens),
+        wantsVideo: call.wantsVideo, isWaiting: call.isWaiting, expiresAt: clock.advanced(byMilliseconds: 45_000)),
+      call.passesOffersOver)
     return id
   }
 

@@ -223,7 +223,8 @@ extension GatewayScene {
     case .ended(let call, let summary):
       app.ended[call, default: 0] += 1
       note { "app \(app.index) hears the end of \(call): \(summary.cause.rawValue) \(summary.durationMilliseconds) ms" }
-    case .incoming, .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held, .offered,
+    case .incoming, .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held,
+      .offered,
       .quality, .warning:
       break
     }
