@@ -113,6 +113,25 @@ struct IdentityStoreTests {
     await store.close()
   }
 
+  @Test("a user is known by a signature or a credential, of the same application alone, and after a restart")
+  func users() async throws {
+    let file = try GatewayFile()
+    var store = try file.open()
+    let anna = try user("anna")
+    let bo = try user("bo")
+    #expect(try await !store.knows(anna, application: "a"))
+    try await store.keep(credential("one"))
+    #expect(try await store.useSequence(1, application: "a", user: bo) == .used)
+    await store.close()
+    store = try file.open()
+    for user in [anna, bo] {
+      #expect(try await store.knows(user, application: "a"))
+      #expect(try await !store.knows(user, application: "b"))
+    }
+    #expect(try await !store.knows(anna, application: String(repeating: "a", count: 10_000)))
+    await store.close()
+  }
+
   @Test("a change that is refused does not take its neighbours in the same commit along")
   func neighbours() async throws {
     let file = try GatewayFile()

@@ -150,6 +150,7 @@ struct AppVerifierTests {
       }
       func keep(_ credential: StoredCredential) async throws { throw Down() }
       func credential(_ id: String) async throws -> StoredCredential? { throw Down() }
+      func knows(_ user: UserID, application: String) async throws -> Bool { throw Down() }
       func forget(application: String, user: UserID, device: String) async throws { throw Down() }
     }
     let verifier = try IdentityScene.verifier(over: Away())
@@ -158,6 +159,7 @@ struct AppVerifierTests {
       try IdentityScene.signed(1, application: "unknown"), IdentityScene.registration(.token("x")),
       IdentityScene.registration(.credential(id: "c", secret: "s")),
     ] { #expect(await verifier.verify(registration, clock: IdentityScene.now) == .unavailable) }
+    #expect(await verifier.knows(try UserID("anna"), application: IdentityScene.key) == nil)
   }
 
   @Test("an application's environment and account are known by its key") func application() throws {
