@@ -46,6 +46,21 @@ import Testing
     try await gateway.shutdown()
   }
 
+  @Test func aCallIsAnsweredOrDeclined() async throws {
+    let gateway = try await TestGateway.start()
+    let client = try makeClient(gateway)
+    try await client.started()
+    let answering = Task { try await ClientSnippets.called(client: client) }
+    while try await gateway.ask({ !$0.guests.values.contains(where: \.isListening) }) { await Task.yield() }
+    _ = try await gateway.ask { _ = try? $0.invite() }
+    #expect(await gateway.request { if case .decline(_, _, .busy) = $0 { true } else { nil } } == true)
+    _ = try await gateway.ask { _ = try? $0.invite(.init(headers: ["urgent": "yes"])) }
+    #expect(await gateway.request { if case .accept = $0 { true } else { nil } } == true)
+    answering.cancel()
+    await client.stop()
+    try await gateway.shutdown()
+  }
+
   @Test func soundIsPlayedAndRecorded() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

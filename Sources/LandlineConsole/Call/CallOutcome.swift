@@ -20,8 +20,14 @@ struct CallOutcome {
     return CallOutcome.status(failure)
   }
 
+  /// What a called user's side says, or the way to it, as a telephone network says it with SIP.
+  private static let ofUsers: Set<CallFailureCode> = [
+    .userBusy, .userDeclined, .userNoAnswer, .userUnreachable, .userUnknown, .tooLate, .crossed,
+  ]
+
   static func status(_ failure: CallFailure) -> ExitStatus {
     switch failure.domain {
+    case .gateway where ofUsers.contains(failure.code): .callFailed
     case .network where failure.code == .networkMedia: .callFailed
     case .network: failure.code == .networkTimeout ? .timedOut : .notReachable
     case .sip: failure.endCause == .timeout ? .timedOut : .callFailed
@@ -76,7 +82,8 @@ struct CallOutcome {
     if !evidence.isEmpty { lines.append("seen     " + evidence.joined(separator: ", ")) }
     lines.append("likely   " + row.likelyCauses.joined(separator: "; "))
     lines.append("fix      " + row.remedies.joined(separator: "; ") + "; again: \(failure.retry.text)")
-    lines.append("next     landline explain \(failure.sipStatus.map(String.init) ?? failure.code.rawValue)")
+    let status = ofUsers.contains(failure.code) ? nil : failure.sipStatus
+    lines.append("next     landline explain \(status.map(String.init) ?? failure.code.rawValue)")
     return lines
   }
 

@@ -25,9 +25,9 @@ extension Console {
         dev.banner(port: port, sip: gateway.sipAddresses.first ?? "", mediaBeside: beside))
       guard let target = options.call else { return .goesOn }
       var call = CallOptions(target: target)
-      call.url = "ws://127.0.0.1:\(port)"
-      call.applicationKey = dev.applicationKey
-      call.secretFile = dev.secretFile
+      call.app.url = "ws://127.0.0.1:\(port)"
+      call.app.applicationKey = dev.applicationKey
+      call.app.secretFile = dev.secretFile
       let answer = try await self.call(call)
       ended.withLock { $0 = answer.status }
       return .ends

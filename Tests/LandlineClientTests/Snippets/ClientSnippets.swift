@@ -52,6 +52,26 @@ enum ClientSnippets {
     return call
   }
 
+  static func called(client: Client) async throws {
+    // snippet: called
+    let calls = client.calls
+    let incoming = calls.incoming
+    calls.startListening()
+    for await call in incoming {
+      print(call.remote, call.remoteName, call.headers)
+      client.audio.startPlayingTone(.ringtone)
+      if call.headers["urgent"] != nil {
+        try call.answer(headers: ["id": "17"])
+      } else {
+        try call.decline(reason: .busy)
+      }
+      client.audio.stopPlayingSoundFile()
+      let details = await call.ended()
+      print(details.endCause, details.isMissed, details.endedByDevice ?? "no device")
+    }
+    // end snippet
+  }
+
   static func failure(call: Call) async {
     // snippet: failure
     let details = await call.ended()
