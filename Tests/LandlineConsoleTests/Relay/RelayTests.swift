@@ -113,7 +113,8 @@ struct RelayTests {
     try process.run()
     defer { if process.isRunning { process.terminate() } }
     let greeting = String(decoding: diagnostics.fileHandleForReading.availableData, as: UTF8.self)
-    let relay = try #require(UInt16(try #require(greeting.firstMatch(of: /127\.0\.0\.1:([0-9]+)/)).1))
+    let port = try #require(greeting.firstMatch(of: /127\.0\.0\.1:([0-9]+)/))
+    let relay = try #require(UInt16(port.1))
     func say(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
     /// Asks until `isSo` holds of what came, for a line is read a moment later.
     func ask(until isSo: ((text: String, from: UInt16)?) -> Bool) -> (text: String, from: UInt16)? {
