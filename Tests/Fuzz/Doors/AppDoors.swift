@@ -94,6 +94,17 @@ private final class DoorBench {
         if let session = sessions.first {
           try handle(.event(session, .ringing(CallID(unchecked: "call-1"), headers: CustomHeaders())))
         }
+      // A call for the user rings here, and is over.
+      case UInt8(ascii: "I"), UInt8(ascii: "E"):
+        guard let session = sessions.first else { continue }
+        let call = CallID(unchecked: "call-in")
+        if kind == UInt8(ascii: "I"), let user = try? UserID("alice") {
+          let caller = Invitation.Caller(kind: .user, value: "bob", name: "")
+          try handle(.event(session, .incoming(call, Invitation(from: caller, to: user, expiresAt: clock))))
+        } else {
+          let summary = CallSummary(startedAt: clock, endedAt: clock, cause: .canceled, currency: "EUR", isMissed: true)
+          try handle(.event(session, .ended(call, summary)))
+        }
       case UInt8(ascii: "D"): try handle(.drain)
       default: continue
       }
@@ -155,7 +166,7 @@ private final class DoorBench {
               AppIdentity(
                 application: registration.application, user: user, device: registration.device,
                 capabilities: registration.capabilities), nil)))
-      case .opened(let session, _): try promise(sessions.insert(session).inserted, "a session begins twice")
+      case .opened(let session, _, _): try promise(sessions.insert(session).inserted, "a session begins twice")
       case .ended(let session): try promise(sessions.remove(session) != nil, "a session ends twice")
       case .request(let session, let number, let request):
         try promise(sessions.contains(session), "a request of no session")
@@ -166,7 +177,7 @@ private final class DoorBench {
         } else {
           inputs.append(.event(session, .done(number)))
         }
-      case .absent(let session), .resumed(let session):
+      case .absent(let session), .resumed(let session), .listening(let session, _):
         try promise(sessions.contains(session), "news of no session")
       case .ping: continue
       }
