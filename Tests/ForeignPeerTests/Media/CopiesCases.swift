@@ -1,6 +1,8 @@
+import CallModel
 import Foundation
 import MediaCore
 import PeerKit
+import SDPCore
 
 /// What an app of others sends when we report that its packets are lost: copies of the packets before (in-band FEC, RFC 6716
 /// section 2.1.7), which make good what is lost.
