@@ -1,4 +1,5 @@
 import Foundation
+import PeerKit
 import Testing
 
 @Suite("landline answer: calls for a user", .serialized)
