@@ -16,7 +16,7 @@ struct AnswerCommandTests {
       landline answer --user bob --device a --record heard.wav --calls 1 > answer.txt & answer=$!
       until_in answer.txt registered
       landline call bob --user alice --header 'id: 4711' > call.txt & call=$!
-      until_in answer.txt established
+      until_in answer.txt quality
       kill -INT $call
       wait $call
       echo "call $?"
