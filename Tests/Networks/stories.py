@@ -109,15 +109,17 @@ def thinness(packets, before, after):
     """Loss and queue of a stream of Opus while its link is thin."""
     first = packets[0][3]
 
-    def way(packet):
+    def sent(packet):
+        """By the stream's own clock."""
         # Sound of 40 ms can leave only 20 ms later than one of 20 ms.
-        more = {0: 0.01, 2: 0.04, 3: 0.06}.get(packet[5][0] >> 3 & 3, 0.02) if packet[5][0] >> 3 < 12 else 0.02
-        return packet[0] - ((packet[3] - first + 2**31) % 2**32 - 2**31) / 48000 - (more - 0.02)
+        length = {0: 0.01, 2: 0.04, 3: 0.06}.get(packet[5][0] >> 3 & 3, 0.02) if packet[5][0] >> 3 < 12 else 0.02
+        return ((packet[3] - first + 2**31) % 2**32 - 2**31) / 48000 + length
 
-    usual = min(way(packet) for packet in packets if packet[0] < before)
-    during = [packet for packet in packets if before + ADAPTING_SECONDS <= packet[0] < after]
+    usual = min(packet[0] - sent(packet) for packet in packets if packet[0] < before)
+    # What left the gateway in that time.
+    during = [packet for packet in packets if before + ADAPTING_SECONDS <= sent(packet) + usual < after]
     span = (during[-1][2] - during[0][2]) % 65536 + 1
-    queues = sorted(way(packet) - usual for packet in during)
+    queues = sorted(packet[0] - sent(packet) - usual for packet in during)
     return {"lost": 100 * (1 - len({packet[2] for packet in during}) / span), "queue": 1000 * queues[len(queues) // 2]}
 
 

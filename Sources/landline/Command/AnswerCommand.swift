@@ -9,11 +9,11 @@ struct AnswerCommand: AsyncParsableCommand {
       landline answer --user bob
       landline answer --user bob --device tablet --ring 2s --play hello.wav --record heard.wav --for 10s
       landline answer --user bob --decline --calls 1
-      landline call user:bob --user alice            in another terminal
 
-      Prints that it listens, then who calls, what happens with its milliseconds, and how each call ended: here, on another
-      device, or given up. Runs until it is interrupted (exit 130) or until --calls of them are over: exit 0 when all went
-      as asked, 10 when one was missed, taken elsewhere or failed; 4 when the app is refused, 11 when no gateway answers.
+      Another terminal calls with landline call user:bob. Prints that it listens, then who calls, what happens with its
+      milliseconds, and how each call ended: here, on another device, or given up. Runs until it is interrupted (exit 130)
+      or until --calls of them are over: exit 0 when all went as asked, 10 when one was missed, taken elsewhere or failed;
+      4 when the app is refused, 11 when no gateway answers.
       """)
 
   @Flag(help: "Decline each call, on all devices of the user.")
