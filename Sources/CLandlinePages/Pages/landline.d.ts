@@ -306,6 +306,10 @@ export interface CallSummary {
   cost?: string;
   cost_micro?: number;
   currency?: string;
+  /** To a device that was called: nobody of its user took the call or declined it. */
+  missed?: boolean;
+  /** To a device that was called: the user's device that answered or declined. */
+  by?: string;
   headers?: Record<string, string>;
   failure?: FailureDetails;
 }

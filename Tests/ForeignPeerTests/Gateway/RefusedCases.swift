@@ -48,7 +48,7 @@ enum RefusedCases {
       name: "a SIP address elsewhere on this host", target: "bob@127.0.0.2", values: ["kind": "sip"],
       expected: ["domain": "gateway", "code": "gw.policy"]),
     Row(
-      name: "another user", target: "bob", values: ["kind": "user"],
+      name: "a conference", target: "weekly", values: ["kind": "conference"],
       expected: ["domain": "capability", "code": "capability.remote"]),
   ]
 

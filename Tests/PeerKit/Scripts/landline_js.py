@@ -103,6 +103,8 @@ def type_problems(document):
     told = {name.split(".")[1] for name, each in messages.items() if "seq" in each["payload"]["properties"]}
     events = told - {"done", "answered", "error", "offered", "progress"}
     events |= {"progressing", "quality", "media", "microphone"}
+    # Only told to apps that ask for it when they register, and the library does not.
+    events -= {"incoming"}
     pairs = {
         "FailureCode": (declared_words("FailureCode"), set(failure["code"]["enum"])),
         "FailureDomain": (declared_words("FailureDomain"), set(failure["domain"]["enum"])),
