@@ -72,7 +72,7 @@ async def attack(ground):
         key = "cGxhbnRlZC1zcnRwLWtleS1vZi10aGUtdHJ1bmshIQ=="[:40]
         carrier = await hostile_carrier(lab, "first", script=script)
         describe = carrier.description
-        carrier.description = lambda: describe().replace("RTP/AVP", "RTP/SAVP") + (
+        carrier.description = lambda *asked: describe(*asked).replace("RTP/AVP", "RTP/SAVP") + (
             f"a=crypto:{crypto['tag']} AES_CM_128_HMAC_SHA1_80 inline:{key}\r\n")
         secrets["SRTP key of the trunk"] = key
 
