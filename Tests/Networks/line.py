@@ -64,6 +64,8 @@ class TrunkSound:
         self.target = None
         self.type = CODECS[codec][0]
         self.began = None
+        # Milliseconds by which the latest packet of the text left too late.
+        self.late = 0.0
         self.packets = []
         self._sequence = sequence
         self._source = random.getrandbits(32)
@@ -112,6 +114,7 @@ class TrunkSound:
             if self._next is not None:
                 if self._next == 0:
                     self.began = due
+                self.late = max(self.late, 1000 * (time.monotonic() - due))
                 payload = self._speech[self._next]
                 self._next += 1
                 if self._next == len(self._speech):
@@ -265,6 +268,12 @@ class Line:
         await self.peer.event("kept", 10, after)
         kept = pickle.loads(path.read_bytes())
         return kept["began"], kept["packets"]
+
+    @property
+    def late(self):
+        """Milliseconds by which one of the ends was late for its own sound: then the machine was judged, and no gateway."""
+        return max([self.sound.late] + [event["worst"] for event in self.peer.events
+                                        if event["event"] == "late" and event["at"] >= self.app_began])
 
     @property
     def kept(self):

@@ -5,7 +5,6 @@ Commands besides those of landline_app.py:
   through   port: of the relay towards the gateway, for calls from now on
   nominate  value: whether checks of the path carry USE-CANDIDATE
   source    the sound goes on under another SSRC
-  alone     then `offer` and `remote` are the call, and no gateway's protocol is spoken
   wrap      the next call's sequence numbers begin 300 packets before their end
   keep      file: writes what came and what was sent (see `Kept`)
 Times are seconds of the machine's monotonic clock.
@@ -190,10 +189,6 @@ class NetworkApp(landline_app.App):
 
     async def do_nominate(self, value):
         NetworkPeer.nominates = value
-
-    async def do_alone(self):
-        """The next offer is for whoever the test gives it to, and no call of the gateway's."""
-        self._peer = NetworkPeer(self._options)
 
     async def do_wrap(self):
         rtcrtpsender.random_sequence_number = lambda: 65536 - BEFORE_WRAP

@@ -115,15 +115,17 @@ class Heard:
         start, end = packets[0][0], self.packets[-1][0]
         if self.codec == "opus":
             return self._opus(packets)
-        count = round((end - start) * 50) + 1
-        data = [b""] * count
+        data = [b""] * (round((end - start) * 50) + 1)
         for at, _, _, payload in packets:
-            data[min(count - 1, round((at - start) * 50))] = payload
+            data[min(len(data) - 1, round((at - start) * 50))] = payload
+        # As simple phones do, what is missing is the packet before once more.
+        for number, payload in enumerate(data):
+            data[number] = payload or data[number - 1]
         if self.codec == "PCMU":
-            return decode_pcmu(numpy.frombuffer(b"".join(each or b"\xff" * PACKET for each in data), numpy.uint8))
+            return decode_pcmu(numpy.frombuffer(b"".join(data), numpy.uint8))
         codec = av.CodecContext.create(CODECS[self.codec][3], "r")
         codec.sample_rate, codec.layout = CODECS[self.codec][2], "mono"
-        frames = codec.decode(av.Packet(b"".join(each or b"\xd5" * PACKET for each in data)))
+        frames = codec.decode(av.Packet(b"".join(data)))
         return resample(numpy.concatenate([frame.to_ndarray().reshape(-1) for frame in frames]), CODECS[self.codec][2], RATE)
 
     def _opus(self, packets):

@@ -38,7 +38,7 @@ def producers(size, filters):
              "calls", "--seed", "1", "--seeds", "10000" if full else "20", "--hours", "8"], 180, 36_000),
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
-        Producer("networks", ["Tests/Networks/run"] + (["--full"] if full else []), 400, 7200),
+        Producer("networks", ["Tests/Networks/run"] + (["--full"] if full else []), 700, 7200),
         Producer("memory", ["Deploy/soak", "--memory"], 2400),
         Producer("fuzz", ["Deploy/fuzz", "300" if full else "5"], 900, 36_000),
     ]

@@ -56,7 +56,7 @@ extension CallRule {
         94, .app,
         failure.phrase.map { "The gateway refused: \($0)." } ?? "The other side has no device that can take the call.",
         evidence: failure.phrase.map { [$0] } ?? [],
-        fixes: ["call a phone number or a SIP address: kind phone or sip"])
+        fixes: ["call a phone number, a SIP address or a user: kind phone, sip or user"])
     },
     CallRule("tooManyCalls", "Too many calls at once") { call in
       guard let failure = call.failure, failure.code == .limit, failure.refusal == .concurrencyCap else { return nil }
