@@ -38,6 +38,11 @@ UP, DOWN = "app to trunk", "trunk to app"
 WAYS = {"clean": [UP, DOWN], "app": [UP, DOWN], "trunk": [DOWN]}
 
 
+# What no busy machine can spoil, and so fails a build: calls that are kept, and sound both ways. The other figures are of sound
+# in real time, and fail a run of --full alone.
+GATES = {"F3", "F8"}
+
+
 class Results:
     """The calls that were made, and what was heard of them: the median of the seeds."""
 
@@ -56,17 +61,18 @@ class Row:
         self.ways = [(call, way) for call in self.calls for way in WAYS[call.partition("-")[0]]] if is_heard else []
         self.is_broken = False
 
-    def tell(self, figure, unit, target, passed, detail):
-        """A figure of the scoreboard; each is a promise."""
+    def tell(self, figure, unit, target, passed, detail, gate=None):
+        """A figure of the scoreboard."""
+        gate = self.name in GATES or "LANDLINE_FULL" in os.environ if gate is None else gate
         shown = f"{figure:.2f}" if isinstance(figure, float) else str(figure)
-        row(self.name, figure=shown, unit=unit, target=target, passed=passed, detail=detail, gate=True)
+        row(self.name, figure=shown, unit=unit, target=target, passed=passed, detail=detail, gate=gate)
         print(f"{'ok  ' if passed else 'MISS'} {self.name:3} {shown} {unit} ({target}) {detail}", flush=True)
-        self.is_broken = self.is_broken or not passed
+        self.is_broken = self.is_broken or gate and not passed
 
     def read(self, results):
         lost = [line.name for name in self.calls for line in results.lines[name] if not line.is_kept]
         if lost:
-            self.tell(len(lost), "calls lost", "= 0", False, ", ".join(lost))
+            self.tell(len(lost), "calls lost", "= 0", False, ", ".join(lost), gate=True)
         self._read(self, results)
 
     @property
