@@ -9,6 +9,9 @@ struct PairSilence {
   /// Milliseconds that another pair has to speak alone before media follows it: longer than a network jitters, shorter
   /// than people wait for a word.
   static let patience: Int64 = 1_000
+  /// The same where the selected pair was silent for ``patience`` before the other one began: after an outage nothing is to
+  /// be waited for but that it speaks on.
+  static let patienceAfterOutage: Int64 = 200
 
   /// When the selected pair was last heard, by a check, sound or a report.
   private(set) var heard = MonotonicInstant.zero
@@ -26,6 +29,8 @@ struct PairSilence {
       since = now
       return false
     }
-    return now.milliseconds(since: start) >= PairSilence.patience
+    let wasLongSilent = start.milliseconds(since: heard) >= PairSilence.patience
+    return now.milliseconds(since: start)
+      >= (wasLongSilent ? PairSilence.patienceAfterOutage : PairSilence.patience)
   }
 }
