@@ -209,6 +209,12 @@ globalThis.page = {
     );
   },
 
+  // The call that came in stands for the one that met it.
+  followInstead() {
+    this.follow(this.current.instead);
+    tell({ event: "following", call: this.current.id, state: this.current.state });
+  },
+
   async tone({ name }) {
     await this.landline.startPlayingTone(name);
     tell({ event: "file-playing", isPlaying: this.landline.isPlayingSoundFile });
@@ -398,6 +404,12 @@ globalThis.page = {
   async flood({ count }) {
     const all = await Promise.allSettled(Array.from({ length: count }, () => this.current.sendDigits("1")));
     return all.filter(({ reason }) => reason?.code === "gw.limit").length;
+  },
+
+  // What a client is told that wants calls of a gateway without them.
+  async refusedListening() {
+    try { await this.landline.listen(); } catch (error) { return error.code; }
+    return "none";
   },
 
   announce({ name }) { globalThis.dispatchEvent(new Event(name)); },
