@@ -155,7 +155,7 @@ enum LibraryUserCases {
         times.append(try await bob.event("heard").number("milliseconds") ?? .infinity)
         try require(bob.count("heard") == sounds + 1, "nothing was heard before the answer")
         try await alice.hangUp()
-        for page in [alice, bob] { try await page.ended() }
+        for page in [alice, bob] { _ = try await page.ended() }
       }
       return times.sorted()
     }
