@@ -17,6 +17,7 @@
   FILE(phone_code_js, "phone-code.js") \
   FILE(phone_dial_js, "phone-dial.js") \
   FILE(phone_sound_js, "phone-sound.js") \
+  FILE(phone_users_js, "phone-users.js") \
   FILE(shell_js, "shell.js") \
   FILE(theme_js, "theme.js") \
   FILE(account_html, "account.html") \
@@ -62,6 +63,9 @@ static const unsigned char phone_dial_js[] = {
 };
 static const unsigned char phone_sound_js[] = {
 #embed "Pages/phone-sound.js"
+};
+static const unsigned char phone_users_js[] = {
+#embed "Pages/phone-users.js"
 };
 static const unsigned char shell_js[] = {
 #embed "Pages/shell.js"

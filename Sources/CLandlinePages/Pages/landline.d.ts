@@ -13,6 +13,8 @@ export declare const LIMITS: Readonly<{
   digits: number;
   headerBytes: number;
   headerNameBytes: number;
+  nameBytes: number;
+  tabs: number;
   figures: number;
   figureName: number;
   reply: number;
@@ -156,12 +158,34 @@ export interface LandlineOptions {
   url?: string | URL;
   applicationKey: string;
   user: string;
-  /** Else `browser`. */
+  /**
+   * This installation's name. By itself one of its own for each page, or with `keep` one for each tab of the browser that is
+   * open at the same time: each rings.
+   */
   device?: string;
+  /** What the device calls itself, shown to users that it calls; at most 255 bytes. */
+  name?: string;
   /** A secret only while developing: whoever sees the page sees it. */
   credentials: CredentialsFunction | { secret: string };
   /** What is asked for: "calling", "messaging" or both among it. */
   capabilities: ("calling" | "messaging" | "push" | "managedPush" | "backgroundConnection")[];
+  /**
+   * What a call for the user does here while a device of the user is in a call: a device in a call does not ring ("device"), it
+   * rings and is told so ("waiting"), one call makes the whole user busy ("user"). Else the application's rule.
+   */
+  busy?: "device" | "waiting" | "user";
+  /**
+   * Where the device keeps what the gateway gave it, so that `credentials` is not asked each time: `localStorage`, or one of the
+   * page's own. Else as long as the client lasts. Whoever reads it can be this device.
+   */
+  keep?: KeyStorage;
+}
+
+/** Of `Storage` as much as is used; a method may give a promise. */
+export interface KeyStorage {
+  getItem(key: string): string | null | Promise<string | null>;
+  setItem(key: string, text: string): void | Promise<void>;
+  removeItem(key: string): void | Promise<void>;
 }
 
 export type ClientState = "idle" | "connecting" | "ready" | "reconnecting" | "stopped";
@@ -176,8 +200,31 @@ export interface LandlineEventMap {
   state: CustomEvent<StateDetail>;
   /** Each call as it is made. */
   call: CustomEvent<Call>;
+  /** Somebody calls the user: `answer()`, `decline()`, or let it ring. */
+  incoming: CustomEvent<Call>;
+  /** A call for the user that nobody took or declined. */
+  missed: CustomEvent<MissedCall>;
   /** The gateway takes no new calls. */
   draining: Event;
+}
+
+/** Who calls. */
+export interface Caller {
+  /** "user"; other kinds may follow. */
+  kind: string;
+  /** The user's id. */
+  value: string;
+  /** What the caller's device calls itself, not verified; empty for nothing. */
+  name: string;
+}
+
+export interface MissedCall extends CallDetail {
+  /** Null where this page was never told of the call while it rang. */
+  from: Caller | null;
+  cause: EndCause;
+  /** RFC 3339. */
+  startedAt: string;
+  endedAt: string;
 }
 
 export type CallKind = "phone" | "sip" | "user" | "conference";
@@ -191,35 +238,79 @@ export interface CallOptions {
   anonymous?: boolean;
   /** A stream, constraints or true for the browser's own choice (the default); false for none. */
   microphone?: MediaStream | MediaTrackConstraints | boolean;
+  /** Tells a user that is called that video is offered; the gateway carries sound alone. */
+  video?: boolean;
 }
+
+export interface AnswerOptions {
+  /** Of any names; 1024 bytes together. */
+  headers?: Record<string, string>;
+  /** As that of a call that goes out. */
+  microphone?: MediaStream | MediaTrackConstraints | boolean;
+}
+
+export interface DeclineOptions {
+  /** "user" (the default): it ends on every device of the user; "device": others ring on. */
+  scope?: "user" | "device";
+  /** What the caller is told; "declined" by default. */
+  reason?: "declined" | "busy";
+}
+
+export interface NotificationOptions {
+  /** False: no more of them. */
+  on?: boolean;
+  /** The words of a notification; else who calls. */
+  describe?: (call: Call) => { title: string; body?: string; icon?: string };
+}
+
+/** A signal of the telephone, as in most of Europe. */
+export type Tone = "ringtone" | "ringback" | "busy" | "congestion";
 
 /** An address, or the file itself; a WAV file of 16 bits in mono at 8, 16 or 32 kHz is read everywhere. */
 export type SoundSource = string | URL | Blob | ArrayBuffer | ArrayBufferView | AudioBuffer;
 
-/** One user on one device: connects, proves who it is, stays connected, and makes calls. */
+/** One user on one device: connects, proves who it is, stays connected, makes calls and is called. */
 export declare class Landline extends EventTarget {
   /** @throws TypeError for options that cannot be. */
   constructor(options: LandlineOptions);
   readonly state: ClientState;
   readonly applicationKey: string;
   readonly user: string;
-  readonly device: string;
+  /** With `keep`, null until the first connection. */
+  readonly device: string | null;
   /** Why the client stopped; null when it was asked to. */
   readonly failure: LandlineError | null;
   /** The gateway takes no new calls. */
   readonly draining: boolean;
   /** Calls that have not ended. */
   readonly calls: Call[];
+  /** Whether calls for the user are to ring here. */
+  readonly listening: boolean;
   /** Connects and registers; may be called again after a stop. Refused with a LandlineError. */
   connect(): Promise<void>;
+  /**
+   * Has calls for the user ring on this device from now on, or no more; told again after each new registration. A client that
+   * is idle connects. Refused with `capability.remote` where the gateway is of a version without calls for users, and with
+   * `capability.local` where `capabilities` lacks "calling".
+   */
+  listen(on?: boolean): Promise<void>;
+  /**
+   * Has the browser show a notification for each call that comes in while nobody looks at the page; a click on it brings the
+   * page to the front. The browser asks the user for leave, so call it from a click. False where it may not.
+   */
+  showNotifications(options?: NotificationOptions): Promise<boolean>;
+  /** Deletes what is kept of this device, as when the user signs out: the next registration proves anew who it is. */
+  forget(): Promise<void>;
   /**
    * Plays a file to the page's own user, and not to the other side: a ringing tone, a busy tone. One at a time. Refused
    * with a LandlineError where it cannot be had or read.
    */
   startPlayingSoundFile(source: SoundSource, options?: { loop?: boolean }): Promise<void>;
+  /** The same with a signal of the telephone, again and again unless `loop` is false. `stopPlayingSoundFile()` ends it. */
+  startPlayingTone(name: Tone, options?: { loop?: boolean }): Promise<void>;
   stopPlayingSoundFile(): void;
   readonly isPlayingSoundFile: boolean;
-  /** Ends the session and its calls at once. */
+  /** Ends the session and its calls at once. What rings here rings on on the user's other devices. */
   stop(): void;
   /** Hangs up every call, waits until each has its cost, and stops. */
   stopGracefully(): Promise<void>;
@@ -229,6 +320,9 @@ export declare class Landline extends EventTarget {
   callConference(conference: string, options?: CallOptions): Call;
   /** Returns at once; whatever goes wrong arrives as the call's `ended`. */
   call(kind: CallKind, target: string, options?: CallOptions): Call;
+  /** Calls the listener with the event's `detail`. Gives a function that ends it. */
+  on<Name extends keyof LandlineEventMap>(
+    name: Name, listener: (detail: LandlineEventMap[Name] extends CustomEvent<infer Detail> ? Detail : undefined) => void): () => void;
   addEventListener<Name extends keyof LandlineEventMap>(
     type: Name, listener: (event: LandlineEventMap[Name]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(
@@ -329,6 +423,7 @@ export interface CallEventMap {
   progressing: CustomEvent<HeadersDetail>;
   ringing: CustomEvent<HeadersDetail>;
   early: CustomEvent<CallDetail>;
+  /** The other side answered, or this device did. */
   accepted: CustomEvent<HeadersDetail>;
   established: CustomEvent<CallDetail>;
   price: CustomEvent<PriceDetail>;
@@ -347,13 +442,27 @@ export interface CallEventMap {
   ended: CustomEvent<CallSummary>;
 }
 
-/** A call. It exists from the moment it is asked for; all that happens to it later is an event. */
+/** A call. It exists from the moment it is asked for, or comes in; all that happens to it later is an event. */
 export declare class Call extends EventTarget {
   private constructor();
   /** The gateway's; null until `placed`. */
   readonly id: string | null;
+  readonly direction: "outgoing" | "incoming";
+  /** Of the other side: who is called, or who calls. */
   readonly kind: CallKind;
   readonly target: string;
+  /** Custom headers of the other side, as far as they are known. */
+  readonly headers: Record<string, string>;
+  /** Who calls; null of a call that goes out. */
+  readonly from: Caller | null;
+  /** Whoever calls offers video, which the gateway does not carry. */
+  readonly videoOffered: boolean;
+  /** It comes in while this device is in another call. */
+  readonly waiting: boolean;
+  /** Until when it rings, in milliseconds since 1970 by the gateway's clock; null of a call that goes out. */
+  readonly expiresAt: number | null;
+  /** Of a call that ended with `gw.crossed`: the call from the same user that came in at the same moment. */
+  readonly instead: Call | null;
   readonly state: CallState;
   readonly times: CallTimes;
   readonly price: PriceDetail | null;
@@ -376,6 +485,14 @@ export declare class Call extends EventTarget {
   sendDigits(digits: string): Promise<void>;
   mute(on?: boolean): Promise<void>;
   hold(on?: boolean): Promise<void>;
+  /**
+   * Takes a call that comes in; kept once it is this device's. Refused with `gw.tooLate` where another device was first or the
+   * caller is gone; with `capability.local` where the user gives no microphone, and then it rings on.
+   */
+  answer(options?: AnswerOptions): Promise<void>;
+  /** Refuses a call that comes in; the promise is that of `ended`. */
+  decline(options?: DeclineOptions): Promise<CallSummary>;
+  /** Ends the call; one that rings here is declined for the user. */
   hangUp(): Promise<CallSummary>;
   useMicrophone(microphone: MediaStream | MediaTrackConstraints | boolean): Promise<void>;
   /** Sends a file to the other side from the answer on, in place of the microphone ("inPlace") or "mixed" with it. */
@@ -384,6 +501,9 @@ export declare class Call extends EventTarget {
   readonly isSendingSoundFile: boolean;
   /** Sends the browser's figures now; it happens by itself every ten seconds and at the end. */
   report(): Promise<void>;
+  /** Calls the listener with the event's `detail`. Gives a function that ends it. */
+  on<Name extends keyof CallEventMap>(
+    name: Name, listener: (detail: CallEventMap[Name] extends CustomEvent<infer Detail> ? Detail : undefined) => void): () => void;
   addEventListener<Name extends keyof CallEventMap>(
     type: Name, listener: (event: CallEventMap[Name]) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(

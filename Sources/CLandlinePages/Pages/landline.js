@@ -1,7 +1,9 @@
 // Calls from a web page through a Landline gateway. One module, nothing else; its types stand in landline.d.ts.
 
-export const VERSION = "0.7.0";
+export const VERSION = "0.8.0";
 const CLIENT = `landline.js/${VERSION}`;
+// The part of the protocol by which a gateway tells of calls for the page's user.
+const INCOMING = "incoming.1";
 
 /** Every limit of the library; milliseconds where nothing else is said. */
 export const LIMITS = Object.freeze({
@@ -18,6 +20,10 @@ export const LIMITS = Object.freeze({
   /** Bytes of all custom headers together, and of one name. */
   headerBytes: 1024,
   headerNameBytes: 64,
+  /** Bytes of what the device calls itself. */
+  nameBytes: 255,
+  /** Tabs of one browser that have a device of their own for one user; further ones have a name for once. */
+  tabs: 32,
   /** Figures of one statistics report, and characters of a figure's name. */
   figures: 64,
   figureName: 64,
@@ -40,7 +46,7 @@ export const LIMITS = Object.freeze({
   /** The wait before the second attempt; it doubles up to the longest. */
   firstWait: 250,
   longestWait: 30000,
-  /** A hang-up without an answer ends the call here. */
+  /** A hang-up or decline without an answer ends the call here, and so does a crossing whose other call does not come. */
   hangUp: 5000,
   /** Between two statistics reports. */
   report: 10000,
@@ -63,6 +69,7 @@ const FAILURES = {
   "network.security": ["The app and the gateway could not agree on a trusted encrypted connection.", "afterFix"],
   "network.media": ["No way for sound was found between the app's device and the gateway's media port (ICE over UDP, then DTLS).", "afterFix"],
   "network.lost": ["The connection between app and gateway broke and was not resumed in time.", "now"],
+  "capability.remote": ["The other side has no device that supports what was asked for: calls, video or messages.", "never"],
   "capability.local": ["This client was started without the capability that was asked for.", "afterFix"],
   "gw.limit": ["The account has reached one of its caps; the Reason header names it.", "later"],
   "gw.number": ["The text is not a phone number in international form.", "afterFix"],
@@ -223,7 +230,7 @@ function checkedDigits(digits) {
 const OUR_MISTAKE = new Set([1002, 1003, 1007, 1008, 1009]);
 
 class Session {
-  #url; #register; #prove; #hear;
+  #url; #profile; #prove; #hear;
   #state = "idle";
   // none, opening, greeting, standing, waiting
   #phase = "none";
@@ -239,6 +246,9 @@ class Session {
   #least = "1";
   #refusal = null;
   #proof = null;
+  // The proof that was sent is what the gateway gave this device earlier; once such a one was refused, another is wanted.
+  #usesKept = false;
+  #wantsFresh = false;
   #heard = 0;
   #pinged = false;
   #timers = { phase: 0, pulse: 0, session: 0 };
@@ -246,10 +256,14 @@ class Session {
   #asked = new Map();
   #queued = [];
 
-  /** @param hear what to tell: state(state, error), event(message), resumed(), lost(error), draining() */
-  constructor(url, register, prove, hear) {
+  /**
+   * @param profile what a registration says beside its proof, made anew for each
+   * @param prove gives a proof: prove(least sequence, whether what was kept will not do)
+   * @param hear what to tell: state(state, error), registered(message), event(message), resumed(), lost(error), draining()
+   */
+  constructor(url, profile, prove, hear) {
     this.#url = url;
-    this.#register = register;
+    this.#profile = profile;
     this.#prove = prove;
     this.#hear = hear;
   }
@@ -261,6 +275,7 @@ class Session {
     this.#attempts = 0;
     this.#signatures = 0;
     this.#registered = false;
+    this.#wantsFresh = false;
     this.#enter("connecting");
     this.#open();
   }
@@ -354,7 +369,7 @@ class Session {
     if (this.#proof) return;
     const proof = (this.#proof = { value: null });
     const late = () => problem("network.timeout", "the page gave no credentials in time");
-    before(Promise.resolve().then(() => this.#prove(this.#least)), LIMITS.credentials, late).then(
+    before(Promise.resolve().then(() => this.#prove(this.#least, this.#wantsFresh)), LIMITS.credentials, late).then(
       (value) => {
         if (proof !== this.#proof) return;
         Object.assign(proof, { value, at: performance.now() });
@@ -383,7 +398,8 @@ class Session {
       this.#transmit({ type: "resume", id: this.#greeting, session: name, token, last_event: lastEvent });
     } else if (this.#proof?.value) {
       this.#greeting = ++this.#lastNumber;
-      this.#transmit({ type: "register", id: this.#greeting, ...this.#register, proof: this.#proof.value });
+      this.#usesKept = this.#proof.value.kind === "credential";
+      this.#transmit({ type: "register", id: this.#greeting, ...this.#profile(), proof: this.#proof.value });
       // It is used up.
       this.#proof = null;
     } else {
@@ -394,6 +410,12 @@ class Session {
   #closed(code) {
     const wasGreeting = this.#phase === "greeting";
     this.#socket = null;
+    if (code === 4401 && wasGreeting && this.#usesKept) {
+      // Its time is over, or it was ended: the page can prove who it is in another way.
+      this.#usesKept = false;
+      this.#wantsFresh = true;
+      return this.#open();
+    }
     if (code === 4401) return this.stop(this.#error() ?? failure("gw.registration"));
     if (code === 4409) return this.stop(problem("network.lost", "the session was taken up elsewhere"));
     // The connection was never there: a browser does not tell a page why, and so the page asks.
@@ -517,11 +539,14 @@ class Session {
     if (typeof message.call === "string") this.#hear.event(message);
   }
 
-  #begin({ session, resume }) {
+  #begin(message) {
+    const { session, resume } = message;
     this.#session = { name: session, token: resume.token, seconds: resume.seconds, lastEvent: 0, isDue: false };
     this.#registered = true;
     this.#signatures = 0;
+    this.#usesKept = this.#wantsFresh = false;
     this.#stand();
+    this.#hear.registered(message);
     while (this.#queued.length > 0) {
       const entry = this.#queued.shift();
       this.#number(entry);
@@ -845,6 +870,37 @@ class Playing {
   }
 }
 
+// Signals of the telephone, one turn of each: [Hz that sound together, milliseconds].
+const TONES = {
+  ringtone: [[[660, 880], 400], [[], 200], [[660, 880], 400], [[], 200], [[], 1800]],
+  ringback: [[[425], 1000], [[], 4000]],
+  busy: [[[425], 500], [[], 500]],
+  congestion: [[[425], 250], [[], 250]],
+};
+// Samples a second; the loudness of each tone, 0 to 1; samples that it takes to rise and to fall, without which it clicks.
+const TONE = { rate: 16000, level: 0.16, ramp: 80 };
+const tones = new Map();
+
+// One turn of a tone: played again and again it has no seam.
+function toneOf(name) {
+  if (!Object.hasOwn(TONES, name)) throw new TypeError(`there is no tone ${name}, but ${Object.keys(TONES).join(", ")}`);
+  if (!globalThis.AudioBuffer) throw problem("capability.local", "the browser has no Web Audio");
+  if (tones.has(name)) return tones.get(name);
+  const counts = TONES[name].map(([, milliseconds]) => (milliseconds * TONE.rate) / 1000);
+  const buffer = new AudioBuffer({ length: counts.reduce((sum, count) => sum + count), sampleRate: TONE.rate });
+  const samples = buffer.getChannelData(0);
+  let start = 0;
+  TONES[name].forEach(([frequencies], place) => {
+    for (let index = 0; index < counts[place]; index += 1) {
+      const level = TONE.level * Math.min(1, index / TONE.ramp, (counts[place] - index) / TONE.ramp);
+      for (const frequency of frequencies) samples[start + index] += level * Math.sin((2 * Math.PI * frequency * index) / TONE.rate);
+    }
+    start += counts[place];
+  });
+  tones.set(name, buffer);
+  return buffer;
+}
+
 // Names of the W3C's "Identifiers for WebRTC's Statistics API"; those of our two streams go without the type.
 const FIGURES = {
   "inbound-rtp": [
@@ -882,7 +938,8 @@ function figuresOf(statistics) {
 // MARK: A call
 
 // What only the client may do with a call.
-const [TAKE, LOST, CHECK] = ["take", "lost", "check"].map((name) => Symbol(name));
+const [TAKE, LOST, CHECK, RING, LEAVE, CROSS] =
+  ["take", "lost", "check", "ring", "leave", "cross"].map((name) => Symbol(name));
 
 const ORDER = ["initiating", "progressing", "ringing", "answered", "established", "ended"];
 // Type on the wire: [event here, state it leads to, name of its time].
@@ -895,7 +952,14 @@ const STEPS = {
 };
 const PASSED_ON = new Set(["price", "credit", "digit", "held", "quality", "warning"]);
 
-/** A call. It exists from the moment it is asked for; all that happens to it later is an event. */
+// Tells act(detail) of each event of a name. → what ends that
+function listenTo(target, name, act) {
+  const listener = ({ detail }) => act(detail);
+  target.addEventListener(name, listener);
+  return () => target.removeEventListener(name, listener);
+}
+
+/** A call. It exists from the moment it is asked for, or comes in; all that happens to it later is an event. */
 export class Call extends EventTarget {
   #client; #media; #options; #end;
   #state = "initiating";
@@ -915,6 +979,13 @@ export class Call extends EventTarget {
   #fileOrder = null;
   // Muted by itself, for want of a microphone.
   #isDumb = false;
+  // Of a call that comes in: "ringing", "accepting" once the gateway was told, "taken"; and the promise of answer().
+  #callee = null;
+  #answering = null;
+  // The offer of this device: null before the gateway has it, "sent" with the alert, "agreed".
+  #early = null;
+  // The gateway's name for the call that comes in from the very user that this one is for.
+  #crossing = null;
   #timers = { report: 0, uplink: 0, ice: 0, path: 0, end: 0 };
 
   id = null;
@@ -926,21 +997,41 @@ export class Call extends EventTarget {
   failure = null;
   localStream = null;
   heldByOther = false;
+  /** Custom headers of the other side, as far as they are known. */
+  headers = {};
+  /** Of a call that comes in: who calls, whether with video, whether this device is in another call, until when it rings. */
+  from = null;
+  videoOffered = false;
+  waiting = false;
+  expiresAt = null;
+  /** Of a call that met one from the same user: that one, which comes in. */
+  instead = null;
 
-  /** Made by Landline alone. */
-  constructor(client, kind, target, options) {
+  /** Made by Landline alone. `invitation`: the gateway's message, for a call that comes in. */
+  constructor(client, media, kind, target, options, invitation = null) {
     super();
     this.#client = client;
     this.#options = options;
+    this.direction = invitation ? "incoming" : "outgoing";
     this.kind = kind;
     this.target = target;
     this.ended = new Promise((end) => (this.#end = end));
     this.times.started = wallClock();
     this.#turn = quiet(this.#mayTurn.promise);
-    this.#media = client.takeMedia();
+    this.#media = media;
     this.remoteStream = this.#media?.remote ?? new MediaStream();
-    this.#place();
+    if (!invitation) return void this.#place();
+    this.#callee = "ringing";
+    this.id = invitation.call;
+    this.from = { name: "", ...invitation.from };
+    this.headers = { ...invitation.headers };
+    this.videoOffered = invitation.video === true;
+    this.waiting = invitation.waiting === true;
+    this.expiresAt = Date.parse(invitation.expires_at);
   }
+
+  /** Calls listener(detail) for each event of a name. → what ends that */
+  on(name, listener) { return listenTo(this, name, listener); }
 
   get state() { return this.#state; }
   get muted() { return this.#muted; }
@@ -982,8 +1073,26 @@ export class Call extends EventTarget {
     });
   }
 
-  /** Ends the call. The promise is that of `ended`. */
+  /** Takes a call that comes in. Kept once it is this device's. */
+  answer(options = {}) { return (this.#answering ??= quiet(this.#accept(options))); }
+
+  /** Refuses a call that comes in: on all devices of the user, or with `scope: "device"` on this one. */
+  decline({ scope = "user", reason = "declined" } = {}) {
+    if (scope !== "user" && scope !== "device") throw new TypeError('scope must be "user" or "device"');
+    if (reason !== "declined" && reason !== "busy") throw new TypeError('reason must be "declined" or "busy"');
+    if (this.#callee !== "ringing") return this.hangUp();
+    if (!this.#wantsEnd && this.#state !== "ended") {
+      this.#wantsEnd = true;
+      this.#request("decline", { scope, reason }).catch(() => this.#finish("denied", null));
+      this.#set("end", LIMITS.hangUp, () => this.#finish("denied", null));
+    }
+    return this.ended;
+  }
+
+  /** Ends the call; one that rings here is declined. The promise is that of `ended`. */
   hangUp() {
+    if (this.#callee === "ringing") return this.decline();
+    if (this.#crossing !== null) this.#finish("canceled", null);
     if (!this.#wantsEnd && this.#state !== "ended") {
       this.#wantsEnd = true;
       this.#open();
@@ -1087,15 +1196,16 @@ export class Call extends EventTarget {
       const offer = await this.#media.offer;
       if (this.#state === "ended") return void opening.then((track) => track?.stop(), () => {});
       if (offer.length > LIMITS.descriptionLength) throw problem("sip.media", "the offer is too large");
-      const { callerNumber, anonymous } = this.#options;
+      const { callerNumber, anonymous, video } = this.#options;
       this.#isAsked = true;
       this.#takeBack = this.#client.session.request("call", {
         to: { kind: this.kind, [TARGETS[this.kind]]: destination }, offer,
         ...(Object.keys(headers).length ? { headers } : {}),
-        ...(callerNumber ? { from: String(callerNumber) } : {}), ...(anonymous ? { anonymous: true } : {}),
+        ...(callerNumber ? { from: String(callerNumber) } : {}), ...(anonymous ? { anonymous: true } : {}), ...(video ? { video: true } : {}),
       }, (error, reply) => {
         if (!error) this.#placed(reply);
         else if (this.#wantsEnd === true) this.#finish("canceled", null);
+        else if (error.code === "gw.crossed" && error.correlation && !this.#wantsEnd) this.#crossed(error);
         else this.#finish("error", error);
       });
       this.#take(await opening);
@@ -1120,17 +1230,154 @@ export class Call extends EventTarget {
       if (this.#wantsEnd instanceof LandlineError) this.#finish("error", this.#wantsEnd);
       return;
     }
+    this.#agree(answer);
+  }
+
+  // The gateway's answer to the first offer.
+  #agree(answer) {
     const { connection } = this.#media;
     connection.onconnectionstatechange = () => this.#mediaChanged();
     connection.oniceconnectionstatechange = () => this[CHECK](false);
     this.#set("path", LIMITS.mediaPath, () => this.#mediaChanged(this.#noPath()));
     connection.setRemoteDescription({ type: "answer", sdp: answer }).then(
       () => this.#mayTurn.resolve(),
-      (error) => {
-        this.#hangUp();
-        this.#finish("error", problem("sip.media", "the browser does not take the gateway's answer", error));
-      },
+      (error) => this.#fail(problem("sip.media", "the browser does not take the gateway's answer", error)),
     );
+  }
+
+  // Nothing can come of the call here. While it rings, others of the user's devices may still take it.
+  #fail(error) {
+    if (this.#callee === "ringing") quiet(this.#request("decline", { scope: "device" }));
+    else this.#hangUp();
+    this.#finish("error", error);
+  }
+
+  // The very user that is called is calling this device: one call is enough, and the other one has a name already.
+  #crossed(error) {
+    const other = this.#client.calls.get(error.correlation);
+    if (other) return this[CROSS](other, error);
+    this.#crossing = error.correlation;
+    this.#client.crossings.set(this.#crossing, (call) => this[CROSS](call, error));
+    this.#set("end", LIMITS.hangUp, () => this.#finish("error", error));
+  }
+
+  /** The call that stands in for this one is known. */
+  [CROSS](other, error) {
+    this.instead = other;
+    this.#finish("error", error);
+  }
+
+  // MARK: A call that comes in
+
+  /** The page was told: the device rings. With an offer at once, sound is there as soon as somebody answers. */
+  async [RING]() {
+    // Who answers before the device rings needs no alert.
+    if (this.#isRefused() || this.#answering) return;
+    this.#state = "ringing";
+    this.times.rung = wallClock();
+    const offer = await this.#media.offer.catch(() => null);
+    if (this.#isRefused() || this.#answering) return;
+    const fits = offer !== null && offer.length <= LIMITS.descriptionLength;
+    if (fits) this.#early = "sent";
+    try {
+      const { type, sdp } = await this.#request("alert", fits ? { offer } : {});
+      if (type === "answer") {
+        this.#early = "agreed";
+        if (this.#state !== "ended") this.#agree(sdp);
+      } else if (this.#early === "sent") {
+        // Passed over: others ring early already. The answer brings the offer.
+        this.#early = null;
+      }
+    } catch {
+      // The end that says why is on its way, or the answer finds out.
+      this.#early = null;
+    }
+  }
+
+  #isRefused() { return this.#state === "ended" || this.#wantsEnd !== false; }
+
+  async #accept({ microphone = true, headers }) {
+    let opening = null;
+    try {
+      if (this.#callee === null) throw problem("gw.message", "only a call that comes in is answered");
+      const fields = checkedHeaders(headers, false);
+      if (this.#isRefused()) throw over();
+      opening = quiet(openMicrophone(microphone));
+      // Nobody is given to a user who is still asked for the microphone.
+      if (!this.#client.mayListen(microphone)) await opening;
+      if (this.#isRefused()) throw over();
+      this.#callee = "accepting";
+      const reply = await this.#acceptance(Object.keys(fields).length ? { headers: fields } : {});
+      if (this.#isRefused()) throw over();
+      this.#callee = "taken";
+      if (reply.type === "answer") this.#agree(reply.sdp);
+      this.#begin();
+    } catch (error) {
+      opening?.then((track) => track?.stop(), () => {});
+      this.#unanswered(error);
+      throw error;
+    }
+    await this.#listen(opening);
+  }
+
+  // The early offer will do where the gateway took it; one that it passed over is made up for.
+  async #acceptance(members) {
+    if (this.#early !== null) {
+      try {
+        return await this.#request("accept", members);
+      } catch (error) {
+        if (error.code !== "gw.message" || this.#early === "agreed" || this.#isRefused()) throw error;
+      }
+    }
+    const offer = await this.#media.offer;
+    if (this.#isRefused()) throw over();
+    return this.#request("accept", { ...members, offer });
+  }
+
+  // It is this device's call.
+  #begin() {
+    this.times.answered ??= wallClock();
+    this.#state = "answered";
+    this.#file?.playing.begin();
+    this.#tell("accepted", { call: this.id });
+    if (this.#media.connection.connectionState === "failed") this.#noMedia();
+  }
+
+  async #listen(opening) {
+    try {
+      this.#take(await opening);
+      await this.#media?.transceiver.sender.replaceTrack(this.#file?.track ?? this.#track);
+      if (!this.#track && !this.#file && !this.#muted) this.#fallSilent();
+    } catch (error) {
+      const typed = error instanceof LandlineError ? error : problem("capability.local", "the browser refuses", error);
+      if (this.#state !== "ended") this.#fail(typed);
+      throw typed;
+    }
+  }
+
+  #unanswered(error) {
+    if (this.#state === "ended") return;
+    if (this.#callee === "ringing") {
+      // Nothing was sent: it rings on, and may be answered otherwise.
+      this.#answering = null;
+    } else if (this.#callee === "accepting" && !this.#wantsEnd) {
+      if (error.code === "gw.tooLate") {
+        // The end that says why is on its way.
+        this.#wantsEnd = true;
+        this.#set("end", LIMITS.hangUp, () => this.#finish("canceled", error));
+      } else if (error.code === "gw.header" || error.code === "gw.limit") {
+        this.#callee = "ringing";
+        this.#answering = null;
+      } else {
+        this.#finish("error", error instanceof LandlineError ? error : problem("capability.local", "the browser refuses", error));
+      }
+    }
+  }
+
+  /** The client ends: what rings here rings on elsewhere. */
+  [LEAVE]() {
+    if (this.#callee === "ringing") this.#finish("canceled", null);
+    return this.hangUp();
   }
 
   /** A message of the gateway about this call. */
@@ -1140,6 +1387,7 @@ export class Call extends EventTarget {
     if (step) {
       const [name, state, time] = step;
       this.times[time] ??= wallClock();
+      if (members.headers) Object.assign(this.headers, members.headers);
       if (state && ORDER.indexOf(state) > ORDER.indexOf(this.#state)) this.#state = state;
       if (type === "accepted") this.#file?.playing.begin();
       if (type === "established") this.#watch();
@@ -1151,7 +1399,7 @@ export class Call extends EventTarget {
       if (type === "held") this.heldByOther = members.held;
       this.#tell(type, members);
     } else if (type === "offer") {
-      quiet(this.#inTurn(() => this.#answer(members.sdp)));
+      quiet(this.#inTurn(() => this.#answerOffer(members.sdp)));
     } else if (type === "ended") {
       this.#close(members, members.failure ? told(members.failure) : null);
     }
@@ -1172,7 +1420,7 @@ export class Call extends EventTarget {
     if (this.#state === "ended" || this.id === null) return;
     const state = this.#media.connection.iceConnectionState;
     if (isOther) this.#restart();
-    else if (state === "failed") this.times.connected === undefined ? this.#noMedia() : this.#restart();
+    else if (state === "failed") this.times.connected === undefined && !this.#isUnanswered ? this.#noMedia() : this.#restart();
     else if (state === "disconnected") {
       this.#set("ice", LIMITS.iceGrace, () => {
         if (this.#media?.connection.iceConnectionState === "disconnected") this.#restart();
@@ -1187,7 +1435,7 @@ export class Call extends EventTarget {
       this.#set("path");
     }
     // Keys that cannot be agreed: ICE itself found a way.
-    if (state === "failed" && this.times.connected === undefined) return this.#noMedia();
+    if (state === "failed" && this.times.connected === undefined && !this.#isUnanswered) return this.#noMedia();
     this.#tell("media", { state, failure });
   }
 
@@ -1252,12 +1500,15 @@ export class Call extends EventTarget {
     }
   }
 
-  async #answer(sdp) {
+  async #answerOffer(sdp) {
     const { connection } = this.#media;
     await connection.setRemoteDescription({ type: "offer", sdp });
     await connection.setLocalDescription();
     await this.#request("answer", { sdp: this.#media.description });
   }
+
+  // It comes in and is not this device's: what fails may come right before somebody answers.
+  get #isUnanswered() { return this.#callee === "ringing" || this.#callee === "accepting"; }
 
   // A request about this call, as soon as it has a name.
   async #ask(type, members) {
@@ -1312,6 +1563,7 @@ export class Call extends EventTarget {
     this.summary = summary;
     this.failure = error;
     for (const name of Object.keys(this.#timers)) this.#set(name);
+    if (this.#crossing !== null) this.#client.crossings.delete(this.#crossing);
     this.#mayTurn.reject(over());
     quiet(this.#mayTurn.promise);
     if (this.#track) this.#track.onended = null;
@@ -1328,7 +1580,8 @@ export class Call extends EventTarget {
   async #say(media) {
     if (!media) return;
     try {
-      if (this.id === null || this.#client.session.state === "stopped") return;
+      // Of a call that somebody else took, or nobody, there is nothing to say.
+      if (this.id === null || this.#isUnanswered || this.#client.session.state === "stopped") return;
       const figures = figuresOf(await media.connection.getStats());
       quiet(this.#request("report", { figures }));
     } finally {
@@ -1384,6 +1637,8 @@ class Floor {
   /** Calls that have not ended, and those of them that the gateway has named. */
   live = new Set();
   calls = new Map();
+  /** Calls that go out and wait for the one from the same user that comes in, by its id: what to tell them. */
+  crossings = new Map();
   certificate = null;
   permission = null;
   shortage = null;
@@ -1427,18 +1682,138 @@ class Floor {
   forget(call) {
     if (call.connection) this.#open -= 1;
     this.live.delete(call);
-    this.calls.delete(call.id);
+    if (this.calls.get(call.id) === call) this.calls.delete(call.id);
     this.warmUp();
   }
 }
 
-/** One user on one device: connects, proves who it is, stays connected, and makes calls. */
+// MARK: The device: its name, and what it keeps for the next time
+
+const randomText = () => [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// As long as the page.
+class MemoryStorage {
+  #texts = new Map();
+  getItem(key) { return this.#texts.get(key) ?? null; }
+  setItem(key, text) { this.#texts.set(key, text); }
+  removeItem(key) { this.#texts.delete(key); }
+}
+
+/** Who the client is on this device. What cannot be read or written is as good as nothing: a fresh proof leads on. */
+class Device {
+  #keep; #owner; #settling = null; #release = null;
+
+  /** @param name null: one for each tab of a browser that keeps things, one for each page of one that does not */
+  constructor(owner, name, keep) {
+    this.#owner = owner;
+    this.#keep = keep ?? new MemoryStorage();
+    this.name = name ?? (keep ? null : `web-${randomText()}`);
+  }
+
+  /** A tab that is open beside another one is a device beside it; one that comes later takes the place of one that is gone. */
+  async settle() {
+    if (this.name === null) await (this.#settling ??= this.#choose());
+  }
+
+  async #choose() {
+    const key = "landline device";
+    let browser = await this.#read(key);
+    if (!browser) {
+      await this.#write(key, randomText());
+      browser = (await this.#read(key)) ?? randomText();
+    }
+    let place = null;
+    for (let tab = 1; globalThis.navigator?.locks && place === null && tab <= LIMITS.tabs; tab += 1) {
+      if (await this.#hold(`${this.#owner} ${browser} ${tab}`)) place = tab;
+    }
+    this.name = `web-${browser}-${place ?? randomText()}`;
+  }
+
+  // Whether the name is this tab's until it is closed, or lets go of it.
+  #hold(name) {
+    return new Promise((settle) => {
+      const held = (lock) => {
+        settle(lock !== null);
+        if (lock) return new Promise((release) => (this.#release = release));
+      };
+      navigator.locks.request(`landline ${name}`, { ifAvailable: true }, held).catch(() => settle(false));
+    });
+  }
+
+  /** The next connection may have another name, if tabs are closed meanwhile. */
+  leave() {
+    if (!this.#release) return;
+    this.#release();
+    this.#release = this.#settling = this.name = null;
+  }
+
+  /** { id, secret, expires } of what the gateway gave, and { sequence }, the highest that was signed here, as text. */
+  async load() {
+    try { return JSON.parse((await this.#read(this.#key)) ?? "{}") ?? {}; } catch { return {}; }
+  }
+
+  save(kept) { return this.#write(this.#key, JSON.stringify(kept)); }
+
+  async forget() {
+    try { await this.#keep.removeItem(this.#key); } catch { /* there was nothing */ }
+  }
+
+  get #key() { return `landline ${this.#owner} ${this.name}`; }
+
+  async #read(key) {
+    try { return await this.#keep.getItem(key); } catch { return null; }
+  }
+
+  async #write(key, text) {
+    try { await this.#keep.setItem(key, text); } catch { /* the browser keeps nothing */ }
+  }
+}
+
+// MARK: Notifications
+
+/** Shows that somebody calls while nobody looks at the page. */
+class Notices {
+  #describe = (call) => ({ title: call.from.name || call.from.value, body: "calls you" });
+  isOn = false;
+
+  async turn(on, describe) {
+    if (describe) this.#describe = describe;
+    this.isOn = false;
+    if (!on || !globalThis.Notification) return false;
+    const answer = Notification.permission === "default" ? await Notification.requestPermission() : Notification.permission;
+    this.isOn = answer === "granted";
+    return this.isOn;
+  }
+
+  show(call) {
+    if (!this.isOn || (document.visibilityState === "visible" && document.hasFocus())) return;
+    let notice;
+    try {
+      const { title, ...rest } = this.#describe(call);
+      notice = new Notification(title, { tag: call.id, requireInteraction: true, ...rest });
+    } catch {
+      // Telephones let service workers alone show them.
+      return;
+    }
+    notice.onclick = () => {
+      globalThis.focus();
+      notice.close();
+    };
+    const close = () => notice.close();
+    call.addEventListener("accepted", close);
+    call.addEventListener("ended", close);
+  }
+}
+
+/** One user on one device: connects, proves who it is, stays connected, makes calls and is called. */
 export class Landline extends EventTarget {
   #floor = new Floor();
-  #session; #credentials; #who;
-  #listening = null;
+  #notices = new Notices();
+  #session; #credentials; #who; #device;
+  #watching = null;
   #waiting = null;
-  #sequence = 0n;
+  // Whether calls for the user are wanted, what the gateway was told of that, and whether it knows of such calls at all.
+  #wantsCalls = false; #toldCalls = false; #isRung = false;
   // The file for the page's own user, and the last that was asked for.
   #playing = null;
   #playOrder = null;
@@ -1447,9 +1822,9 @@ export class Landline extends EventTarget {
   failure = null;
   draining = false;
 
-  constructor({ url, applicationKey, user, device = "browser", credentials, capabilities = [] } = {}) {
+  constructor({ url, applicationKey, user, device, name, credentials, capabilities = [], busy, keep } = {}) {
     super();
-    for (const [name, value] of Object.entries({ applicationKey, user, device })) {
+    for (const [name, value] of Object.entries({ applicationKey, user, ...(device === undefined ? {} : { device }) })) {
       if (typeof value !== "string" || value === "") throw new TypeError(`${name} must be a text`);
     }
     if (typeof credentials !== "function" && typeof credentials?.secret !== "string") {
@@ -1459,12 +1834,28 @@ export class Landline extends EventTarget {
     if (!capabilities.includes("calling") && !capabilities.includes("messaging")) {
       throw new TypeError('capabilities must ask for "calling", "messaging" or both');
     }
+    if (name !== undefined && (typeof name !== "string" || bytes(name) > LIMITS.nameBytes)) {
+      throw new TypeError(`name must be a text of at most ${LIMITS.nameBytes} bytes`);
+    }
+    if (busy !== undefined && !["device", "waiting", "user"].includes(busy)) {
+      throw new TypeError('busy must be "device", "waiting" or "user"');
+    }
+    if (keep !== undefined && typeof keep?.getItem !== "function") throw new TypeError("keep must be a storage");
+    const place = address(url);
     this.#credentials = credentials;
-    this.#who = { applicationKey, user, device };
-    const register = { application: applicationKey, user, device, client: CLIENT, capabilities };
-    this.#session = new Session(address(url), register, (least) => this.#prove(least), {
+    this.#who = { applicationKey, user };
+    this.#device = new Device(`${new URL(place).host} ${applicationKey} ${user}`, device ?? null, keep);
+    this.#floor.mayCall = capabilities.includes("calling");
+    const profile = () => {
+      const asks = { application: applicationKey, user, device: this.device, client: CLIENT, capabilities };
+      if (!this.#floor.mayCall) return asks;
+      this.#toldCalls = this.#wantsCalls;
+      return { ...asks, features: [INCOMING], listen: this.#wantsCalls, ...(name ? { name } : {}), ...(busy ? { busy } : {}) };
+    };
+    this.#session = new Session(place, profile, (least, isFresh) => this.#prove(least, isFresh), {
       state: (state, error) => this.#changed(state, error),
-      event: (message) => this.#floor.calls.get(message.call)?.[TAKE](message),
+      registered: (message) => this.#registered(message),
+      event: (message) => this.#take(message),
       resumed: () => { for (const call of this.#floor.calls.values()) call[CHECK](false); },
       lost: (error) => this.#lose(error),
       draining: () => {
@@ -1473,7 +1864,6 @@ export class Landline extends EventTarget {
       },
     });
     this.#floor.session = this.#session;
-    this.#floor.mayCall = capabilities.includes("calling");
     // Made once: keys take their time on a slow phone.
     globalThis.RTCPeerConnection?.generateCertificate({ name: "ECDSA", namedCurve: "P-256" }).then(
       (certificate) => {
@@ -1488,9 +1878,15 @@ export class Landline extends EventTarget {
   get state() { return this.#session.state; }
   get applicationKey() { return this.#who.applicationKey; }
   get user() { return this.#who.user; }
-  get device() { return this.#who.device; }
+  /** Null until it is known which tab of the browser this is. */
+  get device() { return this.#device.name; }
   /** Calls that have not ended. */
   get calls() { return [...this.#floor.live]; }
+  /** Whether calls for the user are to ring here. */
+  get listening() { return this.#wantsCalls; }
+
+  /** Calls listener(detail) for each event of a name. → what ends that */
+  on(name, listener) { return listenTo(this, name, listener); }
 
   /** Connects and registers. Refused when the gateway refuses, or when nothing came of it in time. */
   connect() {
@@ -1500,9 +1896,41 @@ export class Landline extends EventTarget {
     const timer = setTimeout(() => this.#settle(failure("network.unreachable")), LIMITS.connect);
     const clear = () => clearTimeout(timer);
     waiting.promise.then(clear, clear);
-    this.#listen();
+    this.#watch();
     this.#session.start();
     return waiting.promise;
+  }
+
+  /** Has calls for the user ring on this device from now on, or no more. A client that is idle connects. */
+  listen(on = true) { return quiet(this.#listenFor(Boolean(on))); }
+
+  async #listenFor(on) {
+    if (on && !this.#floor.mayCall) throw problem("capability.local", "capabilities does not ask for calling");
+    this.#wantsCalls = on;
+    if (this.state === "stopped") throw problem("network.unreachable", "the client is stopped");
+    if (!on && this.state === "idle") return;
+    await this.connect();
+    if (on && !this.#isRung) throw problem("capability.remote", "the gateway is of a version that knows no calls for users");
+    await this.#tellListening();
+  }
+
+  // What differs from what the gateway knows.
+  async #tellListening() {
+    if (!this.#isRung || this.#toldCalls === this.#wantsCalls) return;
+    const on = (this.#toldCalls = this.#wantsCalls);
+    await new Promise((done, refuse) => this.#session.request("listen", { on }, (error) => (error ? refuse(error) : done())));
+  }
+
+  /**
+   * Has the browser show a notification for each call that comes in while nobody looks at the page; a click on it brings the
+   * page to the front. The browser asks the user for leave: call this from a click. → whether it may
+   */
+  showNotifications({ on = true, describe } = {}) { return this.#notices.turn(on, describe); }
+
+  /** Deletes what is kept of this device, as when the user signs out: the next registration proves anew who it is. */
+  async forget() {
+    await this.#device.settle();
+    await this.#device.forget();
   }
 
   /**
@@ -1511,9 +1939,12 @@ export class Landline extends EventTarget {
    */
   startPlayingSoundFile(source, options = {}) { return quiet(this.#startPlaying(source, options)); }
 
+  /** The same with a signal of the telephone: "ringtone", "ringback", "busy" or "congestion", again and again unless told otherwise. */
+  startPlayingTone(name, { loop = true } = {}) { return quiet(this.#startPlaying(() => toneOf(name), { loop })); }
+
   async #startPlaying(source, { loop = false }) {
     const order = (this.#playOrder = {});
-    const buffer = await readSound(source);
+    const buffer = typeof source === "function" ? source() : await readSound(source);
     if (this.#playOrder !== order) return;
     this.#playing?.stop();
     const playing = new Playing(buffer, Boolean(loop), (node, context) => node.connect(context.destination), () => {
@@ -1530,17 +1961,17 @@ export class Landline extends EventTarget {
 
   get isPlayingSoundFile() { return this.#playing !== null; }
 
-  /** Ends the session and its calls at once, and lets go of everything. */
+  /** Ends the session and its calls at once, and lets go of everything. What rings here rings on on other devices. */
   stop() {
     this.stopPlayingSoundFile();
-    for (const call of this.calls) call.hangUp();
+    for (const call of this.calls) call[LEAVE]();
     this.#session.stop();
     this.#release();
   }
 
   /** Hangs up every call, waits until each has its cost, and stops. */
   async stopGracefully() {
-    await Promise.all(this.calls.map((call) => call.hangUp()));
+    await Promise.all(this.calls.map((call) => call[LEAVE]()));
     this.stop();
   }
 
@@ -1552,18 +1983,26 @@ export class Landline extends EventTarget {
   /** Calls. Returns at once; whatever goes wrong arrives as the call's `ended`. A client that is idle connects. */
   call(kind, target, options = {}) {
     if (this.#session.state === "idle") this.connect();
-    const call = new Call(this.#floor, kind, target, options);
+    const call = new Call(this.#floor, this.#floor.takeMedia(), kind, target, options);
     if (call.state !== "ended") this.#floor.live.add(call);
     this.dispatchEvent(new CustomEvent("call", { detail: call }));
     return call;
   }
 
-  // The counter of a user goes on from what this client knows; the gateway names a higher one where others were ahead.
-  async #prove(least) {
-    const { applicationKey, user, device } = this.#who;
-    const next = this.#sequence + 1n;
+  // What the gateway gave this device will do while it lasts. The counter of a user goes on from what this device knows; the
+  // gateway names a higher one where others were ahead.
+  async #prove(least, isFresh) {
+    await this.#device.settle();
+    const { applicationKey, user } = this.#who;
+    const { device } = this;
+    const kept = await this.#device.load();
+    const isOver = kept.expires !== undefined && !(Date.parse(kept.expires) > Date.now());
+    if (!isFresh && typeof kept.id === "string" && typeof kept.secret === "string" && !isOver) {
+      return { kind: "credential", credential: kept.id, secret: kept.secret };
+    }
+    const next = BigInt(/^[0-9]{1,20}$/.test(kept.sequence) ? kept.sequence : 0) + 1n;
     const sequence = next > BigInt(least) ? next : BigInt(least);
-    this.#sequence = sequence;
+    await this.#device.save({ sequence: String(sequence) });
     if (typeof this.#credentials !== "function") {
       if (!globalThis.crypto?.subtle) throw problem("capability.local", "signing needs https or localhost");
       const text = new TextEncoder().encode(`${user}${applicationKey}${sequence}${this.#credentials.secret}`);
@@ -1576,6 +2015,19 @@ export class Landline extends EventTarget {
       return { kind: "signature", signature: answer.signature, sequence: String(answer.sequence ?? sequence) };
     }
     throw problem("gw.registration", "the credentials function gave neither a token nor a signature");
+  }
+
+  #registered({ credential, features }) {
+    this.#isRung = Array.isArray(features) && features.includes(INCOMING);
+    quiet(this.#tellListening());
+    if (typeof credential?.id === "string" && typeof credential.secret === "string") quiet(this.#keep(credential));
+  }
+
+  async #keep({ id, secret, expires }) {
+    const { sequence } = await this.#device.load();
+    // Let go of meanwhile.
+    if (this.device === null) return;
+    await this.#device.save({ id, secret, expires, sequence });
   }
 
   #changed(state, error) {
@@ -1600,13 +2052,39 @@ export class Landline extends EventTarget {
     else waiting?.resolve();
   }
 
+  // A message about a call.
+  #take(message) {
+    const call = this.#floor.calls.get(message.call);
+    // It is told again on a session that was begun anew.
+    if (message.type === "incoming") return call ? undefined : this.#invite(message);
+    call?.[TAKE](message);
+    if (message.type !== "ended" || message.missed !== true || call?.direction === "outgoing") return;
+    const { call: id, cause, started_at: startedAt, ended_at: endedAt } = message;
+    const detail = { call: id, from: call?.from ?? null, cause, startedAt, endedAt };
+    // Behind the end of the call itself.
+    queueMicrotask(() => this.dispatchEvent(new CustomEvent("missed", { detail })));
+  }
+
+  #invite(message) {
+    const { call: id, from } = message;
+    const media = typeof from?.value === "string" ? this.#floor.takeMedia() : null;
+    if (!media) return this.#session.request("decline", { call: id, scope: "device", reason: "busy" }, () => {});
+    const call = new Call(this.#floor, media, from.kind, from.value, {}, message);
+    this.#floor.live.add(call);
+    this.#floor.adopt(call);
+    this.#floor.crossings.get(id)?.(call);
+    this.dispatchEvent(new CustomEvent("incoming", { detail: call }));
+    this.#notices.show(call);
+    call[RING]();
+  }
+
   // Calls that were placed are gone with the session; those that wait for one are told by their request.
   #lose(error) { for (const call of [...this.#floor.calls.values()]) call[LOST](error); }
 
-  #listen() {
-    if (this.#listening) return;
-    this.#listening = new AbortController();
-    const { signal } = this.#listening;
+  #watch() {
+    if (this.#watching) return;
+    this.#watching = new AbortController();
+    const { signal } = this.#watching;
     const on = (target, name, act) => target?.addEventListener(name, act, { signal });
     const renew = () => {
       this.#floor.coolDown();
@@ -1628,9 +2106,10 @@ export class Landline extends EventTarget {
   }
 
   #release() {
-    this.#listening?.abort();
-    this.#listening = null;
+    this.#watching?.abort();
+    this.#watching = null;
     this.#floor.coolDown();
+    this.#device.leave();
   }
 }
 

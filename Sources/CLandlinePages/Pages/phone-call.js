@@ -141,11 +141,12 @@ export async function showCall(call, order, trouble) {
 
   // What the gateway says
 
-  on(call, "placed", () => {
+  function watchable() {
     performance.mark("landline.placed");
     byID("watch").href = `/calls/${encodeURIComponent(call.id)}`;
     byID("watch").hidden = false;
-  });
+  }
+  on(call, "placed", watchable);
   for (const type of ["progressing", "ringing"]) on(call, type, () => enter(type));
   for (const type of ["early", "accepted", "established"]) {
     on(call, type, () => {
@@ -226,6 +227,10 @@ export async function showCall(call, order, trouble) {
   byID("unheard").textContent = trouble ? `${trouble} You hear the other side and are not heard.` : "";
   panel.hidden = false;
   enter("calling");
+  if (order.isIncoming) {
+    line.textContent = "Answering";
+    watchable();
+  }
   tick();
   listen();
   panel.focus();
@@ -317,7 +322,7 @@ export function showResult(call, order, isEndedHere, account, again) {
   const isCostKnown = Number.isFinite(summary.cost_micro);
   const cost = element("span", { id: "cost-told" }, isCostKnown ? costText(summary) : "not known yet; it is asked for");
   const facts = [
-    ["Called", order.target],
+    [order.isIncoming ? "Caller" : "Called", order.target],
     ["Answered", !summary.answered_at && "no"],
     ["Lasted", summary.answered_at && spoken(summary.duration_ms / 1000)],
     ["Cost", (isCostKnown || (call.id && summary.answered_at)) && cost],
@@ -328,12 +333,13 @@ export function showResult(call, order, isEndedHere, account, again) {
   ];
   const title = microphone ? microphoneTrouble(microphone)
     : failure ? sentence(failure.invalid?.problem ?? failure.message)
-      : summary.cause === "hungUp" ? `${isEndedHere ? "You" : "The other side"} ended the call.` : causes[summary.cause] ?? "The call is over.";
+      : summary.cause === "hungUp" ? `${isEndedHere ? "You" : "The other side"} ended the call.`
+      : order.isIncoming && summary.cause === "canceled" ? "The other side gave up before the answer." : causes[summary.cause] ?? "The call is over.";
   Object.assign(section.dataset, { call: call.id ?? "", cause: summary.cause, code: failure?.code ?? "" });
   fill(section,
     element("div", { class: "spread" },
       element("h2", { id: "result-title", class: failure && "bad" }, title),
-      element("button", { type: "button", class: "slim", id: "again", onclick: again }, "Call again")),
+      element("button", { type: "button", class: "slim", id: "again", onclick: again }, order.isIncoming ? "Call back" : "Call again")),
     element("dl", { class: "facts" }, facts.filter(([, value]) => value).map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])),
     element("div", { class: "stack tight", id: "reasons", role: "status" }),
     element("p", { class: "row" },

@@ -3,6 +3,7 @@ import { announce, api, banner, confirmed, element, fill, onSignIn, problemBox, 
 import { dialForm } from "/pages/phone-dial.js";
 import { showCall, showCode, showResult } from "/pages/phone-call.js";
 import { chooseMicrophone, microphone } from "/pages/phone-sound.js";
+import { chooseName, doorbell, neighbours } from "/pages/phone-users.js";
 import { Landline } from "/landline.js";
 
 const byID = (id) => document.getElementById(id);
@@ -12,6 +13,14 @@ let landline = null;
 let registration = null;
 let payer = null;
 let isBusy = false;
+// The call that is up, and when it is over.
+let current = null;
+let idle = Promise.resolve();
+// Whom a development gateway lets this page be, and what looks who else is there.
+let own = null;
+let look = null;
+// A tab is a device of its own: each of them rings.
+const tab = Math.floor(Math.random() * 2 ** 32).toString(16);
 // Why this person is not heard, once they chose to listen only.
 let accepted = null;
 
@@ -31,7 +40,7 @@ function stopped(error) {
     element("div", {}, element("button", { type: "button", class: "slim", onclick: register }, "Register again")));
 }
 
-const ask = () => api("/v1/phone-registrations", { method: "POST", body: payer ? { account: payer } : {} });
+const ask = () => api("/v1/phone-registrations", { method: "POST", body: { ...(payer && { account: payer }), ...(own && { user: own }) } });
 
 async function register() {
   fill(byID("trouble"));
@@ -43,7 +52,7 @@ async function register() {
     let { token } = registration;
     landline?.stop();
     const mine = (landline = new Landline({
-      applicationKey: registration.application_key, user: registration.user, device: registration.device,
+      applicationKey: registration.application_key, user: registration.user, device: `${registration.device}-${tab}`,
       capabilities: ["calling"],
       // Each registration wants a token of its own.
       async credentials() {
@@ -58,13 +67,25 @@ async function register() {
       if (mine.state === "stopped" && mine.failure) stopped(mine.failure);
     });
     mine.addEventListener("draining", () => banner("draining", "The gateway is about to stop and takes no new calls."));
+    mine.on("incoming", bell.ring);
+    mine.on("missed", bell.missed);
     await mine.connect();
+    await mine.listen();
+    if (globalThis.Notification?.permission === "granted") mine.showNotifications();
+    byID("notify").hidden = globalThis.Notification?.permission !== "default";
     banner("draining", null);
     show(mine.state);
+    await look?.();
   } catch (error) {
     stopped(error);
   }
 }
+
+byID("notify").addEventListener("click", async () => {
+  const may = await landline.showNotifications();
+  byID("notify").hidden = true;
+  announce(may ? "Calls are shown while you look elsewhere" : "The browser shows none", true);
+});
 
 function explainAbsence({ account, environment }) {
   const name = account ?? "ACCOUNT";
@@ -78,15 +99,62 @@ function explainAbsence({ account, environment }) {
       `environments:\n  ${environment}:\n    applications:\n      phone:\n        key: ${name.toLowerCase()}-phone\n        secret-file: phone-secret\n        account: ${name}\n`)));
 }
 
-async function place(order) {
-  if (isBusy) return;
+// One call at a time: work() ends with it.
+function occupied(work) {
   isBusy = true;
+  idle = work().finally(() => {
+    isBusy = false;
+    current = null;
+  });
+  return idle;
+}
+
+const place = (order) => (isBusy ? undefined : occupied(() => placed(order)));
+const callUser = (user) => place({ kind: "user", target: user, headers: {}, callerNumber: null, anonymous: false, hint: null });
+
+// Somebody answers: what is up is hung up for it.
+async function take(call) {
+  landline.stopPlayingSoundFile();
+  if (isBusy) {
+    current?.hangUp();
+    await idle;
+  }
+  await occupied(() => taken(call));
+}
+
+async function taken(call) {
+  const sound = await microphone(byID("microphone").value);
+  byID("result").hidden = true;
+  call.answer({ microphone: sound.microphone }).catch(() => {});
+  const order = { kind: "user", target: call.from.value, headers: {}, callerNumber: null, anonymous: false, hint: null, isIncoming: true,
+    listens: !sound.microphone };
+  await shown(call, order, sound);
+}
+
+async function shown(call, order, sound) {
+  current = call;
+  byID("dial").hidden = true;
+  const endedHere = await showCall(call, order, sound.trouble);
+  byID("dial").hidden = false;
+  showCredit(registration.account);
+  if (!call.instead) {
+    const again = () => place({ ...order, isIncoming: false });
+    showResult(call, order, endedHere, registration.account, again);
+  }
+  // Names of devices are known once the microphone was allowed, and the credit has changed.
+  listMicrophones();
+  form.refresh();
+  if (sound.microphone instanceof MediaStream) for (const track of sound.microphone.getTracks()) track.stop();
+  // Both called each other: whoever wanted to speak to somebody speaks to them.
+  if (call.instead && call.instead.state !== "ended") await taken(call.instead);
+}
+
+async function placed(order) {
   performance.mark("landline.click");
   const sound = await microphone(byID("microphone").value);
   order.listens = !sound.microphone;
   if (order.listens && accepted !== sound.trouble) {
     if (!await confirmed("Nobody will hear you", `${sound.trouble} You can listen to the other side without being heard.`, "Listen only")) {
-      isBusy = false;
       return byID("target").focus();
     }
     accepted = sound.trouble;
@@ -97,18 +165,9 @@ async function place(order) {
   if (landline && landline.state !== "stopped") {
     const { headers, callerNumber, anonymous } = order;
     const call = landline.call(order.kind, order.target, { headers, anonymous, ...(callerNumber && { callerNumber }), microphone: sound.microphone });
-    byID("dial").hidden = true;
     showCode(order, registration);
-    const endedHere = await showCall(call, order, sound.trouble);
-    byID("dial").hidden = false;
-    showCredit(registration.account);
-    showResult(call, order, endedHere, registration.account, () => place(order));
-    // Names of devices are known once the microphone was allowed, and the credit has changed.
-    listMicrophones();
-    form.refresh();
-  }
-  if (sound.microphone instanceof MediaStream) for (const track of sound.microphone.getTracks()) track.stop();
-  isBusy = false;
+    await shown(call, order, sound);
+  } else if (sound.microphone instanceof MediaStream) for (const track of sound.microphone.getTracks()) track.stop();
 }
 
 async function offerPayers() {
@@ -142,6 +201,10 @@ document.addEventListener("click", ({ target }) => {
   setTimeout(() => link.removeAttribute("target"));
 }, true);
 
+const bell = doorbell({
+  answer: take, callBack: callUser, play: () => !current && landline.startPlayingTone("ringtone").catch(() => {}),
+  stop: () => landline.stopPlayingSoundFile(),
+});
 const form = dialForm({
   account: () => payer ?? registration?.account, place,
   planned: (order) => registration && !isBusy && showCode(order, registration),
@@ -157,6 +220,10 @@ onSignIn((now) => {
 if (person.phone) {
   byID("target").focus();
   byID("target").select();
+  if (person.development && person.role === "operator") {
+    own = await chooseName();
+    if (own) look = neighbours(own, callUser);
+  }
   await register();
   form.offerSandbox(person.development);
   // Without an answer the account of the registration pays.

@@ -18,10 +18,26 @@ struct PagePhones: Sendable {
     return applications(principal.environment).first { wanted == nil || $0.account == wanted }
   }
 
-  /// - Parameter label: tells the browser apart from others of the same person.
-  func register(_ application: AppCredentials, _ principal: RESTPrincipal, label: String, at now: Instant) -> JSONValue?
-  {
-    let user = PagePhones.user(principal, most: application.userRules.maximumLength)
+  /// The application with this key, where the principal may see it; without a key an application is its own, and anybody else's
+  /// the first.
+  func application(_ principal: RESTPrincipal, named key: String?) -> AppCredentials? {
+    let seen = applications(principal.environment).filter { application in
+      switch principal.role {
+      case .operator: true
+      case .owner(let account): application.account == account
+      case .application: principal.actor == "app:\(application.key)"
+      }
+    }
+    return key.map { key in seen.first { $0.key == key } } ?? seen.first
+  }
+
+  /// - Parameters:
+  ///   - chosen: the user that it is to be, in place of the principal's own.
+  ///   - label: tells the browser apart from others of the same person.
+  func register(
+    _ application: AppCredentials, _ principal: RESTPrincipal, chosen: UserID? = nil, label: String, at now: Instant
+  ) -> JSONValue? {
+    let user = chosen?.text ?? PagePhones.user(principal, most: application.userRules.maximumLength)
     var nonce: [UInt8] = []
     for _ in 0..<2 { withUnsafeBytes(of: draw()) { nonce += $0 } }
     let issuedAt = Instant(seconds: now.milliseconds / 1000)

@@ -1,5 +1,6 @@
 import CallModel
 import LedgerCore
+import NodeCore
 
 /// Schemas of bodies (JSON Schema 2020-12).
 enum OpenAPISchemas {
@@ -273,6 +274,12 @@ enum OpenAPISchemas {
       ])
     ),
     ("Visitor", object([("me", maybe(reference("Person"))), ("development", flag)])),
+    (
+      "UserPresence",
+      object([
+        ("application", text), ("user", text), ("presence", choice(UserPresence.allCases.map(\.rawValue))),
+      ])
+    ),
     (
       "PhoneRegistration",
       object([

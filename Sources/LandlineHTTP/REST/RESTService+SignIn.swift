@@ -73,8 +73,11 @@ extension RESTService {
         body: [
           .init(
             name: "account", kind: .text,
-            description: "who pays; one's own by default, for an operator that of the first application")
-        ], success: .json(201, "PhoneRegistration"), problems: [.accountUnknown, .phoneUnavailable],
+            description: "who pays; one's own by default, for an operator that of the first application"),
+          .init(
+            name: "user", kind: .text,
+            description: "who the phone is; for pages of `landline dev` alone, one's own name by default"),
+        ], success: .json(201, "PhoneRegistration"), problems: [.accountUnknown, .phoneUnavailable, .forbidden],
         handle: registerPhone),
     ]
   }
@@ -157,6 +160,16 @@ extension RESTService {
     ])
   }
 
+  /// Whoever tries things out on one machine is several people, each in a tab. Elsewhere a page is whoever signed in there.
+  private func chosenUser(_ call: RESTCall, _ application: AppCredentials) throws -> UserID? {
+    guard let text = try call.text("user") else { return nil }
+    guard signsInLocally, call.session != nil, PageOrigin.isLocal(call.request), call.principal?.role == .operator
+    else {
+      throw Problem(.forbidden, "a phone's user is chosen on pages of a development gateway alone")
+    }
+    return try RESTCall.value("user") { () throws(InvalidValue) in try UserID(text, rules: application.userRules) }
+  }
+
   private var registerPhone: RESTRoute.Handler {
     { call in
       let (principal, _) = try call.environment()
@@ -167,9 +180,10 @@ extension RESTService {
           .phoneUnavailable,
           (account ?? principal.account).map { "no application pays with \($0)" } ?? "there is no application")
       }
+      let user = try chosenUser(call, application)
       let label =
         call.session?.label ?? RESTCursor.hexadecimal(RESTService.digest(Array(principal.actor.utf8)).prefix(8))
-      guard let registration = phones.register(application, principal, label: label, at: call.now) else {
+      guard let registration = phones.register(application, principal, chosen: user, label: label, at: call.now) else {
         throw Problem(.phoneUnavailable, "the application's secret cannot sign")
       }
       return .json(201, registration)

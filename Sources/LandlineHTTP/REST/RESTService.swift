@@ -71,7 +71,8 @@ package struct RESTService: Sendable {
   /// All routes, in the order of the description.
   var routes: [RESTRoute] {
     let all =
-      accountRoutes + balanceRoutes + moneyRoutes + exportRoutes + hintRoutes + callRoutes + storyRoutes + trunkRoutes
+      accountRoutes + balanceRoutes + moneyRoutes + exportRoutes + hintRoutes + userRoutes + callRoutes + storyRoutes
+      + trunkRoutes
       + nodeRoutes
       + personRoutes + plainRoutes + describingRoutes + pageRoutes + documentRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }

@@ -19,7 +19,10 @@ enum RouteText {
 
   private static let sections: [(String, @Sendable (String) -> Bool)] = [
     ("Accounts and money", { $0.hasPrefix("/v1/accounts") }),
-    ("Calls", { $0.hasPrefix("/v1/calls") || $0.hasPrefix("/v1/live-calls") || $0.hasPrefix("/v1/number-hints") }),
+    (
+      "Calls and users",
+      { path in ["calls", "live-calls", "number-hints", "users"].contains { path.hasPrefix("/v1/\($0)") } }
+    ),
     ("Trunks and the gateway", { $0.hasPrefix("/v1/trunks") || $0.hasPrefix("/v1/status") }),
     ("People and pages' phones", { ["/v1/sign-in", "/v1/me", "/v1/phone-registrations"].contains($0) }),
     ("For everybody", { !$0.hasPrefix("/v1/") || $0 == ConnectRequest.path }),

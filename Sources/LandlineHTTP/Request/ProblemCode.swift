@@ -79,6 +79,8 @@ package struct ProblemCode: Hashable, Sendable {
     fix: "ask again in a second; for a call, GET /v1/calls tells its outcome", isRetryable: true)
 
   static let accountUnknown = ProblemCode(LedgerRefusal.unknownAccount)
+  static let applicationUnknown = ProblemCode(
+    "application.unknown", 404, "There is no such application", fix: "the key of an application of one's own")
   static let trunkUnknown = ProblemCode("trunk.unknown", 404, "There is no such trunk", fix: "GET /v1/trunks")
   static let trunkTestRunning = ProblemCode(
     "trunk.testing", 429, "The trunk is being tested", fix: "wait for the test to end", isRetryable: true)
@@ -96,7 +98,8 @@ package struct ProblemCode: Hashable, Sendable {
   package static let all: [ProblemCode] =
     [
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
-      forbidden, crossSite, attemptsExhausted, phoneUnavailable, trunkUnknown, trunkTestRunning, exportRunning,
+      forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, trunkTestRunning,
+      exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
       connectionsExhausted, requestsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid,
       parameterUnknown,

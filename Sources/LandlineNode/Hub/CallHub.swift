@@ -424,6 +424,19 @@ extension CallHub: GatewayOperations {
     await perform { $0.core.environment(name)?.defaultCountries(of: account) } ?? nil
   }
 
+  /// A store of registrations that cannot be read has not said that there is no such user.
+  public func presence(of user: UserID, application: String) async -> UserPresence {
+    let person = DeviceDirectory.Person(application: application, user: user)
+    let found = await perform { (presence: $0.core.presence(of: person), verifier: $0.verifier) }
+    switch found?.presence ?? .absent {
+    case .reachable: return .reachable
+    case .unreachable: return .unreachable
+    case .absent:
+      let isKnown = await found?.verifier.knows(user, application: application)
+      return isKnown ?? true ? .unreachable : .unknown
+    }
+  }
+
   private func hasSandboxNumbers(_ name: String) async -> Bool {
     await perform { $0.core.environment(name)?.hasSandboxNumbers ?? false } ?? false
   }

@@ -15,6 +15,13 @@ extension NodeCore {
     let caller: AppCaller
   }
 
+  /// Whether a user can be called now, as far as this node knows.
+  package func presence(of person: DeviceDirectory.Person) -> DeviceDirectory.Presence {
+    let environment = settings.applications[person.application].flatMap { self.environment($0.environment) }
+    let isPlayed = environment?.hasSandboxNumbers == true && TestUser(rawValue: person.user.text) != nil
+    return isPlayed ? .reachable : devices.presence(of: person)
+  }
+
   /// A device has begun to listen: what rings for its user rings there too.
   func listens(_ session: SessionID) {
     guard let identity = identities[session], let application = settings.applications[identity.application],

@@ -28,7 +28,20 @@ public protocol GatewayOperations: Sendable {
   func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String>
   /// Country calling codes that an account without a list of its own may call; `nil` for every one.
   func defaultCountries(of account: AccountName, environment: String) async -> [Int]?
+  /// Whether a call for a user of an application would find somebody now; `unknown` for an application that is not
+  /// configured.
+  func presence(of user: UserID, application: String) async -> UserPresence
   var environmentNames: [String] { get }
+}
+
+/// Whether a user of an application can be called now.
+public enum UserPresence: String, Sendable, CaseIterable {
+  /// No device of the user has ever registered.
+  case unknown
+  /// None is there now, or none that takes calls.
+  case unreachable
+  /// A device listens for calls, whether or not it is in one.
+  case reachable
 }
 
 /// A call between two destinations, as asked for; texts are checked by the gateway.

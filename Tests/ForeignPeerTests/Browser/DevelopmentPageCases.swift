@@ -7,10 +7,18 @@ enum DevelopmentPageCases {
     PeerCase(
       peer: "Chromium", transport: "pages", "landline dev, by keyboard alone, without any key",
       expected: "the prompt is heard; another origin and another host's name get no session",
-      run: { try await run() })
+      run: { try await development(stranger) }),
+    PeerCase(
+      peer: "Chromium", transport: "pages", "landline dev, two browsers",
+      expected:
+        "alice and bob: each hears the other, declines and misses calls, by buttons and keys; axe finds nothing",
+      run: { try await development(neighbours) }),
   ]
 
-  private static func run() async throws -> String {
+  /// A gateway as a developer starts it.
+  private static func development(
+    _ body: @escaping @Sendable (PythonPeer, UInt16, PeerProcess) async throws -> String
+  ) async throws -> String {
     let folder = try TemporaryFolder("development")
     let process = try PeerProcess(
       path: GatewayBooks.landline.path,
@@ -23,33 +31,103 @@ enum DevelopmentPageCases {
       guard text.contains("\n  try "), let place = text.firstRange(of: "//127.0.0.1:") else { return UInt16?.none }
       return UInt16(text[place.upperBound...].prefix(while: \.isNumber))
     }
-    return try await BrowserDriver.shared.run { peer in
+    return try await BrowserDriver.shared.run { peer in try await body(peer, port, process) }
+  }
+
+  private static func stranger(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
+    let folder = try TemporaryFolder("heard")
+    let window = try await BrowserWindow(peer, port: port) { log(process) }
+    try await window.run("visit", ["path": "/"])
+    let said = try await BrowserCase.words(expected: BrowserCase.prompt) {
+      let call = try await window.call("+46000000000", byKeys: true)
+      try await window.run("sounded")
+      let end = try await window.ended(call)
+      try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
+      return try await window.heard(seconds: 4, in: folder)
+    }
+    let used = try await window.run("used")
+    try require(used.number("pointer") == 0, "no pointer was used: \(used)")
+    for host in ["localhost", "127.0.0.1"] {
+      let found = try await window.run("foreign", ["host": host, "account": "demo"])
+      // Pages of this machine may connect as apps, which then have to prove who they are.
+      try require(found.text("trials.socket") == "open", "a socket from \(host): \(found)")
+      for name in ["me", "accounts", "signIn", "phone"] {
+        try require(found.text("trials.\(name)") == "refused", "\(name) from \(host): \(found)")
+      }
+      try require(found.texts("given").isEmpty, "no cookie is given to \(host): \(found)")
+    }
+    // A name that somebody else's server leads to this machine.
+    let sign = try await window.run("rebound", ["host": "phone.example"])
+    try require(sign.number("status") == 401 && sign.text("cookie") == nil, "no session by another name: \(sign)")
+    try await window.close(allowing: ["."])
+    return said
+  }
+
+  /// Two browsers of one machine are two people, who find each other on the page.
+  private static func neighbours(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
+    let folder = try TemporaryFolder("neighbours")
+    var windows: [BrowserWindow] = []
+    for user in ["alice", "bob"] {
       let window = try await BrowserWindow(peer, port: port) { log(process) }
       try await window.run("visit", ["path": "/"])
-      let said = try await BrowserCase.words(expected: BrowserCase.prompt) {
-        let call = try await window.call("+46000000000", byKeys: true)
-        try await window.run("sounded")
-        let end = try await window.ended(call)
-        try require(end.text("message.cause") == "hungUp", "it ends by itself: \(end)")
-        return try await window.heard(seconds: 4, in: folder)
-      }
-      let used = try await window.run("used")
-      try require(used.number("pointer") == 0, "no pointer was used: \(used)")
-      for host in ["localhost", "127.0.0.1"] {
-        let found = try await window.run("foreign", ["host": host, "account": "demo"])
-        // Pages of this machine may connect as apps, which then have to prove who they are.
-        try require(found.text("trials.socket") == "open", "a socket from \(host): \(found)")
-        for name in ["me", "accounts", "signIn", "phone"] {
-          try require(found.text("trials.\(name)") == "refused", "\(name) from \(host): \(found)")
-        }
-        try require(found.texts("given").isEmpty, "no cookie is given to \(host): \(found)")
-      }
-      // A name that somebody else's server leads to this machine.
-      let sign = try await window.run("rebound", ["host": "phone.example"])
-      try require(sign.number("status") == 401 && sign.text("cookie") == nil, "no session by another name: \(sign)")
-      try await window.close(allowing: ["."])
-      return said
+      try await window.run("wait", ["text": "^ready as \(user), demo pays"])
+      try await window.run("wait", ["text": "call \(user) from there"])
+      windows.append(window)
     }
+    let (alice, bob) = (windows[0], windows[1])
+    for (user, presence) in [("alice", "reachable"), ("bob", "reachable"), ("nobody", "unknown")] {
+      let answer = try await bob.ask("/v1/users/\(user)")
+      try require(answer.status == 200 && answer.body.contains("\"\(presence)\""), "\(user): \(answer)")
+    }
+    // Answered by keys alone, and heard.
+    let call = try await ring(alice, by: bob)
+    let seen = try await alice.run("look", ["name": "phone-ringing", "folder": BrowserCase.pictures.path])
+    try require(seen.count("complaints") == 0, "fit to be seen and read aloud: \(seen.texts("complaints"))")
+    try await alice.run("answer", ["user": "bob", "by": "key"])
+    let spoken = try await BrowserDriver.shared.spoken()
+    var said: [String] = []
+    for window in windows {
+      try await window.run("wait", ["text": "^Connected$"])
+      said.append(
+        try await BrowserCase.words(expected: BrowserDriver.speech) {
+          // Two turns of the microphone hold all of its words once; what came before was the ringing tone.
+          try await window.run("afresh")
+          return try await window.heard(seconds: 2 * spoken.seconds, in: folder)
+        })
+    }
+    try await alice.run("hang-up", ["by": "key"])
+    for window in windows {
+      try require(try await window.ended(call).text("message.cause") == "hungUp", "hung up")
+    }
+    try await bob.run("wait", ["text": "The other side ended the call"])
+    try await alice.run("wait", ["text": "You ended the call"])
+    // Declined, and missed.
+    _ = try await ring(alice, by: bob)
+    try await alice.run("decline", ["user": "bob"])
+    try await bob.run("wait", ["text": "declined the call"])
+    _ = try await ring(alice, by: bob)
+    try await bob.run("hang-up")
+    try await alice.run("wait", ["text": "^Missed calls$"])
+    let missed = try await alice.run("look", ["name": "phone-missed", "folder": BrowserCase.pictures.path])
+    try require(missed.count("complaints") == 0, "fit to be read: \(missed.texts("complaints"))")
+    // Called back.
+    try await alice.run("call-user", ["user": "bob back"])
+    try await bob.run("answer", ["user": "alice"])
+    try await alice.run("wait", ["text": "^Connected$"])
+    try await bob.run("hang-up")
+    try await alice.run("wait", ["text": "The other side ended the call"])
+    for window in windows { try await window.close() }
+    return said.joined(separator: "; ")
+  }
+
+  /// Calls a user who is there, and waits until their page says so.
+  private static func ring(_ called: BrowserWindow, by caller: BrowserWindow) async throws -> String {
+    let call = try await caller.run("call-user", ["user": "alice"]).text("call") ?? ""
+    let ringing = try await called.run("ringing", ["user": "bob"])
+    try require(
+      ringing.text("text")?.hasPrefix("bob calls") == true && ringing.text("title")?.hasPrefix("bob calls") == true,
+      "who calls: \(ringing)")
+    return call
   }
 
   private static func log(_ process: PeerProcess) -> [String] {

@@ -15,6 +15,10 @@ enum FirefoxCases {
       expected: "the prompt is heard by way of the machine's own address, and no other machine reaches that port",
       run: { try await heardByTheMachinesAddress() }),
     PeerCase(
+      peer: "Firefox", transport: "pages", "users of landline dev call each other",
+      expected: "the page rings, is answered and hears the caller; a call that is given up was missed",
+      run: { try await called() }),
+    PeerCase(
       peer: "Firefox", transport: "pages", "landline dev without a network",
       expected: "the page tells within 3 s that sound has no way and what to do, and blames nobody else",
       run: { try await toldWithoutNetwork() }),
@@ -101,6 +105,28 @@ enum FirefoxCases {
       return sockets.number("rows.\(index).dropped") ?? 0
     }
     throw PeerFailure("there is no socket \(address): \(sockets)")
+  }
+
+  private static func called() async throws -> String {
+    let machine = try await Machine(address: address)
+    try await machine.dev()
+    try await machine.run("user-calls", ["user": "zoe", "target": "alice"])
+    try await machine.run("shown", ["selector": "#incoming", "pattern": "^zoe calls"])
+    try await machine.run("click", ["selector": "#ringing button"])
+    try await machine.run("shown", ["selector": "#state", "pattern": "Connected"])
+    try await machine.run("sounded", ["seconds": 1])
+    let caller = try await machine.run("evaluate", ["expression": "otherCall.state"])
+    try require(caller.text("value") == "established", "zoe's end of it: \(caller)")
+    try await machine.run("hang-up")
+    try await machine.run("shown", ["selector": "#result", "pattern": "You ended the call"])
+    let cause = try await machine.run("evaluate", ["expression": "otherCall.ended.then(({ cause }) => cause)"])
+    try require(cause.text("value") == "hungUp", "told to zoe: \(cause)")
+    try await machine.run("user-calls", ["user": "zoe", "target": "alice"])
+    try await machine.run("shown", ["selector": "#incoming", "pattern": "^zoe calls"])
+    try await machine.run("evaluate", ["expression": "otherCall.hangUp()"])
+    let missed = try await machine.run("shown", ["selector": "#missed", "pattern": "zoe"])
+    try await machine.end()
+    return missed.text("text") ?? ""
   }
 
   private static func toldWithoutNetwork() async throws -> String {

@@ -3,45 +3,77 @@ import PeerKit
 
 /// A page of headless Chromium that calls with landline.js through a gateway under test.
 struct LibraryPage: Sendable {
-  static let user = "alice"
-
   let peer: PythonPeer
   let gateway: GatewayRunning
   let payer: GatewayPayer
+  /// What the driver calls this tab; empty for the first.
+  let tab: String
+  let user: String
 
   /// Loads the page; its microphone hears a tone.
   init(_ gateway: GatewayRunning, as payer: GatewayPayer) async throws {
     self.gateway = gateway
     self.payer = payer
+    tab = ""
+    user = "alice"
     peer = try await PythonPeer(.landlineJS, ["--origin", "http://127.0.0.1:\(gateway.httpPort)"])
+  }
+
+  /// Opens another tab in a page's browser.
+  init(_ tab: String, beside page: LibraryPage, user: String) async throws {
+    (peer, gateway, payer) = (page.peer, page.gateway, page.payer)
+    self.tab = tab
+    self.user = user
+    _ = try await peer.ask("tab", ["name": tab], for: "\(tab):loaded")
+  }
+
+  /// The driver's name for an event of this tab.
+  private func name(_ event: String) -> String { tab.isEmpty ? event : "\(tab):\(event)" }
+
+  /// Writes a command for this tab.
+  func run(_ command: String, _ values: [String: any Sendable] = [:]) throws {
+    try peer.run(command, tab.isEmpty ? values : values.merging(["tab": tab]) { $1 })
+  }
+
+  /// The next event of this tab.
+  @discardableResult
+  func event(_ event: String, within seconds: Double = 20) async throws -> PythonEvent {
+    try await peer.event(name(event), within: seconds)
+  }
+
+  /// A command and the event that answers it.
+  @discardableResult
+  func order(_ command: String, _ values: [String: any Sendable] = [:], for event: String) async throws -> PythonEvent {
+    try run(command, values)
+    return try await self.event(event, within: 30)
   }
 
   /// Makes a client; its proof is signed in the page unless `values` want it otherwise.
   func client(_ values: [String: any Sendable] = [:]) async throws {
-    let usual: [String: any Sendable] = ["key": payer.key, "user": Self.user, "secret": GatewayPayer.secret]
-    _ = try await peer.ask("client", usual.merging(values) { $1 }, for: "client")
+    let usual: [String: any Sendable] = ["key": payer.key, "user": user, "secret": GatewayPayer.secret]
+    _ = try await order("client", usual.merging(values) { $1 }, for: "client")
   }
 
   func connected(_ values: [String: any Sendable] = [:]) async throws {
     try await client(values)
-    _ = try await peer.ask("connect", for: "connected")
+    _ = try await order("connect", for: "connected")
   }
 
   /// Connects in vain.
   /// - Returns: what the promise is refused with.
   func refused(_ values: [String: any Sendable] = [:]) async throws -> PythonEvent {
     try await client(values)
-    return try await peer.ask("connect", for: "not-connected")
+    return try await order("connect", for: "not-connected")
   }
 
   func call(_ target: String = GatewayRate.number, _ values: [String: any Sendable] = [:]) async throws {
-    _ = try await peer.ask("call", values.merging(["to": target]) { $1 }, for: "asked-for")
+    _ = try await order("call", values.merging(["to": target]) { $1 }, for: "asked-for")
   }
 
   /// The next event of the call under way.
   @discardableResult
   func told(_ event: String, within seconds: Double = 15) async throws -> PythonEvent {
-    try await peer.event("call-\(event)", within: seconds)
+    try await self.event("call-\(event)", within: seconds)
   }
 
   /// Calls, and waits until sound flows.
@@ -58,7 +90,7 @@ struct LibraryPage: Sendable {
   /// The end of a call, and what its promise says.
   func ended(within seconds: Double = 15) async throws -> PythonEvent {
     let end = try await told("ended", within: seconds)
-    let over = try await peer.event("over")
+    let over = try await event("over")
     try require(over.flag("same") == true, "the promise has what the event has: \(over)")
     return end
   }
@@ -74,7 +106,7 @@ struct LibraryPage: Sendable {
   /// Asks a method of the call, which must do it.
   /// - Parameter values: a list of its arguments.
   func ask(_ method: String, _ values: any Sendable = [String]()) async throws {
-    _ = try await peer.ask("ask", ["method": method, "values": values], for: "did")
+    _ = try await order("ask", ["method": method, "values": values], for: "did")
   }
 
   func hangUp() async throws { try await ask("hangUp") }
@@ -94,22 +126,22 @@ struct LibraryPage: Sendable {
   func hears(_ sound: Sound, _ what: String) async throws {
     let deadline = Deadline(seconds: Self.soundSeconds)
     _ = try await deadline.first("\(what): \(sound)", everyMilliseconds: 200) { () -> Bool? in
-      let heard = try await peer.ask("level", ["seconds": 0.5], for: "level")
+      let heard = try await order("level", ["seconds": 0.5], for: "level")
       let isSo = sound.levels.contains(heard.number("value") ?? -1) && heard.number("tone") ?? -1 >= sound.tone
       return isSo ? true : nil
     }
   }
 
   /// Sockets that the page has made so far.
-  func sockets() async throws -> Int { Int(try await peer.ask("left", for: "left").number("made") ?? 0) }
+  func sockets() async throws -> Int { Int(try await order("left", for: "left").number("made") ?? 0) }
 
   /// How often something was told so far.
-  func count(_ event: String) -> Int { peer.events.filter { $0.name == event }.count }
+  func count(_ event: String) -> Int { peer.events.filter { $0.name == name(event) }.count }
 
   /// Nothing that the client opened is left after its end.
   func isEmpty() async throws {
     _ = try await Deadline(seconds: 5).first("end of all that was open", everyMilliseconds: 50) { () -> Bool? in
-      let left = try await peer.ask("left", for: "left")
+      let left = try await order("left", for: "left")
       let kinds = ["sockets", "connections", "tracks", "timers", "listeners"]
       return kinds.allSatisfy { left.number($0) == 0 } ? true : nil
     }
@@ -117,13 +149,14 @@ struct LibraryPage: Sendable {
 
   /// What was sent is what the protocol's document says, nothing secret was seen, and no error went astray.
   func isSound() async throws {
-    let messages = try await peer.ask("messages", for: "messages")
+    let messages = try await order("messages", for: "messages")
     try require(messages.count("problems") == 0, "every message fits the document: \(messages)")
     try require(messages.count("seen") == 0, "no secret is seen: \(messages)")
     let stray = peer.events.filter { event in
       // The browser itself writes a line for each socket that fails.
       let isBrowsers = event.text("text")?.hasPrefix("WebSocket connection to") ?? false
-      return ["unhandled", "page-error"].contains(event.name) || (event.name == "console" && !isBrowsers)
+      return ["unhandled", "page-error"].map(name).contains(event.name)
+        || (event.name == name("console") && !isBrowsers)
     }
     try require(stray.isEmpty, "nothing astray: \(stray)")
   }

@@ -10,6 +10,8 @@ enum LibraryScenarioCases {
     ("floods", "64 requests wait, more are refused", false),
     ("offers", "a change that the gateway wants is answered", false),
     ("drains", "a new session with a new proof; the call of the old one is lost", false),
+    ("knows_no_incoming_calls", "listening is refused, calling is not", false),
+    ("ends_a_credential", "the page is asked for another proof, once", false),
     ("refuses_for_a_while", "waits grow, and Retry-After stands", false),
     ("places_late", "what was given up is hung up", true),
   ]

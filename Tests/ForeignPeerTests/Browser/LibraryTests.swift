@@ -13,6 +13,11 @@ struct LibraryTests {
   func calls(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Users", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
+    arguments: PeerCase.chosen(LibraryUserCases.cases))
+  func users(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Sessions", .enabled(if: PythonPeer.hasChromium, "\(PythonPeer.chromiumAbsence)"),
     arguments: PeerCase.chosen(LibrarySessionCases.cases))
   func sessions(_ peerCase: PeerCase) async { await peerCase.perform() }

@@ -65,6 +65,8 @@ import Testing
       ("POST", "/v1/accounts", #"{"name":"new","currency":"EUR"}"#, [201, 403, 403, 401]),
       ("POST", "/v1/phone-registrations", "{}", [201, 201, 201, 401]),
       ("POST", "/v1/phone-registrations", #"{"account":"other"}"#, [201, 404, 404, 401]),
+      ("POST", "/v1/phone-registrations", #"{"user":"alice"}"#, [403, 403, 403, 401]),
+      ("GET", "/v1/users/alice", nil, [200, 200, 404, 401]),
       ("DELETE", "/v1/live-calls/none", nil, [404, 404, 404, 401]),
     ]
     for (method, uri, body, statuses) in table {

@@ -19,6 +19,7 @@ final class FakeOperations: GatewayOperations {
     var trunks: [TrunkReport] = []
     var hungUp: [CallID] = []
     var quotes: [E164Number: NumberQuote] = [:]
+    var present: [UserID: UserPresence] = [:]
     var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
   }
 
@@ -65,6 +66,9 @@ final class FakeOperations: GatewayOperations {
   func defaultCountries(of account: AccountName, environment: String) async -> [Int]? { nil }
   func emergencyCodes(environment: String, callerNumber: E164Number?) async -> Set<String> {
     EmergencyNumber.codes(ofCaller: callerNumber)
+  }
+  func presence(of user: UserID, application: String) async -> UserPresence {
+    state.withLock { $0.present[user] } ?? .unknown
   }
   var environmentNames: [String] { stores.keys.sorted() }
 }

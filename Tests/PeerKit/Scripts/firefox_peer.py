@@ -13,6 +13,8 @@ Commands:
   sign-in    key
   call       number                            types it and presses Call, by pointer
   shown      selector, pattern, seconds        waits until an element shows a text -> text, milliseconds (since the call)
+  user-calls user, target                      another user calls one, with landline.js in the same page
+  click      selector                          by pointer
   hang-up
   sounded    seconds                           waits until the call has been heard so long
   recorded   file                              -> seconds
@@ -78,6 +80,15 @@ TAP = """() => {
     return btoa(text);
   };
 }"""
+USER_CALLS = """(async (user, target) => {
+  const { Landline } = await import("/landline.js");
+  const body = JSON.stringify({ user });
+  const answer = await fetch("/v1/phone-registrations", { method: "POST", headers: { "content-type": "application/json" }, body });
+  const { application_key: applicationKey, token } = await answer.json();
+  const landline = new Landline({ applicationKey, user, capabilities: ["calling"], credentials: () => ({ token }) });
+  await landline.connect();
+  globalThis.otherCall = landline.callUser(target);
+})"""
 NO_MICROPHONE = """() => {
   MediaDevices.prototype.getUserMedia = () => Promise.reject(new DOMException("none", "NotFoundError"));
   MediaDevices.prototype.enumerateDevices = () => Promise.resolve([]);
@@ -240,6 +251,14 @@ class Machine:
         await self._until("!document.querySelector('#call').disabled", 10)
         self._called = time.monotonic()
         await self._browser.click("#call")
+
+    async def user_calls_(self, user, target):
+        await self._until("document.querySelector('#registration')?.innerText.startsWith('ready')", 20)
+        self._called = time.monotonic()
+        await self._browser.evaluate(f"{USER_CALLS}({json.dumps(user)}, {json.dumps(target)})")
+
+    async def click_(self, selector):
+        await self._browser.click(selector)
 
     async def hang_up_(self):
         await self._browser.click("#hang-up")

@@ -1,9 +1,14 @@
-"""A page of headless Chromium that calls with landline.js, driven by commands. Everything but the WebSocket is answered from
-files of this machine under the gateway's own origin, with the gateway's content security policy.
+"""A page of headless Chromium that calls with landline.js, driven by commands, and further tabs of the same browser. Everything
+but the WebSocket is answered from files of this machine under the gateway's own origin, with the gateway's content security policy.
 
-Commands:
-  client         key, user, secret, credentials (secret, callback, token, throws, empty), wrong, url -> client or refused
+Commands, of the page or of the `tab` that they name:
+  tab            name: opens another tab; its events have its name and a colon in front    -> NAME:loaded
+  client         key, user, secret, credentials (secret, callback, token, throws, empty), wrong, url, device, name, busy, keeps
+                 (the browser's storage), reaction (answer, hangUp: what is done while the page is told of a call) -> client or refused
   connect                                                        -> connected or not-connected
+  listen         on                                              -> listening or not-listening
+  incoming       told by itself, when somebody calls; the call is the one under way from then on
+  answer         as in the library: headers, microphone          -> answered or not-answered
   call           to, kind, headers, caller, anonymous, microphone (true, false, "stream")      -> asked-for
   ask            method of the call, values                      -> did or did-not
   example        heading, names: a script of the guide           -> example
@@ -12,6 +17,7 @@ Commands:
   exports        the module against its declarations, and these against the protocol's document
   carry (rate), uplink: reports of a link that carries so many bit/s, or the real ones; what the sender may send
   playFile, sendFile (frequency, milliseconds, loop, mode), hearOwn, fileOver, stopFile, stopSending, badFile: sound files
+  tone (name), mayNotify, notices, focusNotice: signals and notifications
   microphone, release, streams, twoHolds, stop, stopGracefully, cut (code), restart, path, left, level (seconds), record,
   save (file), reload, leave, offline (value), click (selector), shown (pattern), messages, close
 Events: state, asked (of the page's credentials function), call-NAME with the members of the call's event and `at`
@@ -103,8 +109,9 @@ def type_problems(document):
     told = {name.split(".")[1] for name, each in messages.items() if "seq" in each["payload"]["properties"]}
     events = told - {"done", "answered", "error", "offered", "progress"}
     events |= {"progressing", "quality", "media", "microphone"}
-    # Only told to apps that ask for it when they register, and the library does not.
-    events -= {"incoming"}
+    # A client's, not a call's.
+    of_clients = {"incoming"}
+    events -= of_clients
     pairs = {
         "FailureCode": (declared_words("FailureCode"), set(failure["code"]["enum"])),
         "FailureDomain": (declared_words("FailureDomain"), set(failure["domain"]["enum"])),
@@ -112,6 +119,8 @@ def type_problems(document):
         "EndCause": (declared_words("EndCause"), set(payload("ended")["cause"]["enum"])),
         "QualityWarning": (declared_words("QualityWarning"), set(payload("warning")["warning"]["enum"])),
         "CallEventMap": (declared_members("CallEventMap"), events),
+        "LandlineEventMap": (declared_members("LandlineEventMap") & told, of_clients),
+        "Caller": (declared_members("Caller"), set(payload("incoming")["from"]["properties"])),
         "FailureDetails": (declared_members("FailureDetails"), set(failure)),
         "InvalidValue": (declared_members("InvalidValue"), set(schemas["InvalidValue"]["properties"])),
         "Attempt": (declared_members("Attempt"), set(schemas["Attempt"]["properties"])),
@@ -129,7 +138,8 @@ def make_token(application, user, secret):
 
 
 class Page:
-    def __init__(self, page, context, origin):
+    def __init__(self, page, context, origin, name=""):
+        self._prefix = f"{name}:" if name else ""
         self._page = page
         self._context = context
         self._origin = origin
@@ -143,14 +153,17 @@ class Page:
         self._vouch = None
         self.fake = None
 
+    def _emit(self, event, /, **values):
+        emit(self._prefix + event, **values)
+
     def watch(self):
         self._page.on("websocket", self._opened)
         self._page.on("console", lambda message: self._say("console", message.text))
-        self._page.on("pageerror", lambda error: emit("page-error", reason=str(error)))
+        self._page.on("pageerror", lambda error: self._emit("page-error", reason=str(error)))
         self._page.on("request", lambda request: self._look("address", request.url))
 
     def _say(self, kind, text):
-        emit(kind, text=text)
+        self._emit(kind, text=text)
         self._look(kind, text)
 
     def _look(self, kind, text):
@@ -178,7 +191,7 @@ class Page:
 
     def tell(self, event):
         self._look("event", json.dumps(event))
-        emit(event.pop("event"), **event)
+        self._emit(event.pop("event"), **event)
 
     async def route(self, route):
         path = route.request.url[len(self._origin) :] or "/"
@@ -213,31 +226,31 @@ class Page:
     async def do_save(self, file):
         samples = numpy.frombuffer(base64.b64decode(await self._call("recorded")), dtype="<i2")
         write_wav(file, RATE, samples)
-        emit("saved", file=file, seconds=len(samples) / RATE, rate=RATE)
+        self._emit("saved", file=file, seconds=len(samples) / RATE, rate=RATE)
 
     async def do_reload(self):
         await self.load()
 
     async def do_leave(self):
         await self._page.goto("about:blank")
-        emit("gone")
+        self._emit("gone")
 
     async def do_offline(self, value):
         await self._context.set_offline(value)
-        emit("network", offline=value)
+        self._emit("network", offline=value)
 
     async def do_scenario(self, name):
         """Plays a gateway that does what one of ours seldom does."""
         await self.fake.play(name, self._call)
-        emit("played", name=name)
+        self._emit("played", name=name)
 
     async def do_messages(self):
-        emit("messages", sent=self._sent, problems=self._problems, seen=self._seen)
+        self._emit("messages", sent=self._sent, problems=self._problems, seen=self._seen)
 
     async def do_exports(self):
         names = set(await self._call("names"))
         declared = declared_names()
-        emit(
+        self._emit(
             "exports", count=len(names), undeclared=sorted(names - declared), absent=sorted(declared - names),
             types=type_problems(json.loads(DOCUMENT.read_text())),
         )
@@ -251,20 +264,20 @@ class Page:
         code = self._code(heading, "js")
         self._example = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in names.items()) + code
         await self._page.evaluate("() => import('/example.js')")
-        emit("example", lines=len(code.strip().splitlines()))
+        self._emit("example", lines=len(code.strip().splitlines()))
 
     async def do_vouch(self, heading, key, secret):
         """Vouches for users with the first Python program under a heading of the guide, as it is written."""
         space = {}
         exec(compile(self._code(heading, "python"), str(GUIDE), "exec"), space)
         self._vouch = lambda asked: space["vouch"](asked, key, secret)
-        emit("vouching")
+        self._emit("vouching")
 
     async def do_shown(self, pattern):
         await self._page.wait_for_function(
             "(pattern) => new RegExp(pattern).test(document.querySelector('output').textContent)", arg=pattern, timeout=15000
         )
-        emit("shown", text=await self._page.text_content("output"))
+        self._emit("shown", text=await self._page.text_content("output"))
 
     async def do_click(self, selector):
         await self._page.click(selector)
@@ -279,6 +292,39 @@ class Page:
 
         async def act(**values):
             await self._call(name[3:], **values)
+
+        return act
+
+
+class Tabs:
+    """The tabs of one browser: each command is for the one that it names, else for the first."""
+
+    def __init__(self, context, origin):
+        self._context = context
+        self._origin = origin
+        self._pages = {}
+
+    async def open(self, name="", fake=None):
+        view = await self._context.new_page()
+        page = self._pages[name] = Page(view, self._context, self._origin, name)
+        page.watch()
+        await view.expose_function("tell", page.tell)
+        await view.expose_function("makeToken", make_token)
+        await view.route("**/*", page.route)
+        if fake:
+            page.fake = fake
+            await view.route_web_socket("**/v1/connect", fake.opened)
+        await page.load()
+
+    async def do_tab(self, name):
+        await self.open(name)
+
+    def __getattr__(self, name):
+        if not name.startswith("do_"):
+            raise AttributeError(name)
+
+        async def act(tab="", **values):
+            await getattr(self._pages[tab], name)(**values)
 
         return act
 
@@ -300,17 +346,9 @@ async def main():
         browser = await playwright.chromium.launch(executable_path=options.chromium, headless=True, args=flags)
         try:
             context = await browser.new_context(permissions=["microphone"])
-            view = await context.new_page()
-            page = Page(view, context, options.origin)
-            page.watch()
-            await context.route("**/*", page.route)
-            await view.expose_function("tell", page.tell)
-            await view.expose_function("makeToken", make_token)
-            if options.fake:
-                page.fake = FakeGateway(Schema(json.loads(DOCUMENT.read_text())))
-                await view.route_web_socket("**/v1/connect", page.fake.opened)
-            await page.load()
-            await serve(page)
+            tabs = Tabs(context, options.origin)
+            await tabs.open(fake=FakeGateway(Schema(json.loads(DOCUMENT.read_text()))) if options.fake else None)
+            await serve(tabs)
         finally:
             await browser.close()
 

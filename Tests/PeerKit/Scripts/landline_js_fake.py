@@ -192,6 +192,39 @@ class FakeGateway:
         first, second = (int(message["proof"]["sequence"]) for message in self._all("register"))
         require(first < second, "with a proof of its own")
 
+    async def _knows_no_incoming_calls(self, call):
+        """A gateway of an older version: whoever wants to be called is told."""
+        await self._until(lambda: self._has(call, state="ready"), "session")
+        require(self._all("register")[0]["features"] == ["incoming.1"], "asks for them")
+        require(not self._all("register")[0]["listen"], "does not want them yet")
+        code = await call("refusedListening")
+        require(code == "capability.remote", f"listening is refused: {code}")
+        require(not self._all("listen"), "nothing is asked that it does not know")
+        await self._placed(call)
+
+    async def _ends_a_credential(self, call):
+        """What the gateway gave a device is taken once more, then refused: the page proves anew who it is."""
+        await self._until(lambda: self._has(call, state="ready"), "session")
+        credential = {"id": "c-1", "secret": "c2VjcmV0", "expires": "2099-01-01T00:00:00.000Z"}
+
+        def give(socket, message):
+            self._registrations += 1
+            self._send(socket, type="registered", id=message["id"], session=f"s{self._registrations}", user="alice",
+                       version="fake", resume={"token": f"t{self._registrations}-0", "seconds": 30}, credential=credential)
+
+        def refuse(socket, message):
+            failure = {"domain": "gateway", "code": "gw.registration", "message": "no", "retry": "afterFix"}
+            self._send(socket, type="error", id=message["id"], error=failure)
+            self._close(4401)(socket, message)
+
+        self._greetings = [self._close(4404), give, self._close(4404), refuse]
+        for count in (2, 4):
+            await self._sockets[-1][1].close(code=4000, reason="")
+            await self._came("register", count)
+            await self._until(lambda: self._has(call, state="ready"), "session again")
+        proofs = [message["proof"]["kind"] for message in self._all("register")]
+        require(proofs == ["signature", "signature", "credential", "signature"], f"proofs: {proofs}")
+
     async def _refuses_for_a_while(self, call):
         """Waits grow, and a word on when to come again stands."""
         await self._until(lambda: self._has(call, state="ready"), "session")

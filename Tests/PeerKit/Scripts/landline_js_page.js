@@ -52,6 +52,21 @@ AudioNode.prototype.connect = function (target, ...rest) {
   }
   return connect.call(this, target, ...rest);
 };
+// What the browser would show, and whether somebody looks at the page.
+const notices = [];
+globalThis.Notification = class {
+  static permission = "default";
+  static async requestPermission() { return (this.permission = "granted"); }
+  constructor(title, options) {
+    Object.assign(this, { title, ...options, isOpen: true });
+    notices.push(this);
+  }
+  close() { this.isOpen = false; }
+};
+let isLookedAt = true;
+document.hasFocus = () => isLookedAt;
+let focused = 0;
+globalThis.focus = () => (focused += 1);
 globalThis.addEventListener("unhandledrejection", ({ reason }) => tell({ event: "unhandled", reason: String(reason) }));
 
 const library = await import("/landline.js");
@@ -138,7 +153,8 @@ globalThis.page = {
     return [...new Set(names.filter((name) => !["LandlineError.stack", "LandlineError.name"].includes(name)))].sort();
   },
 
-  client({ key, user = "alice", secret, credentials = "secret", wrong = false, capabilities = ["calling"], url }) {
+  client({ key, user = "alice", secret, credentials = "secret", wrong = false, capabilities = ["calling"], url, device, name, busy,
+    keeps, reaction = null }) {
     this.asked = 0;
     const good = async ({ applicationKey, user, leastSequence: sequence }) => {
       const text = `${user}${applicationKey}${sequence}${wrong ? "AAAAAAAAAAAAAAAAAAAAAA==" : secret}`;
@@ -156,13 +172,73 @@ globalThis.page = {
       empty: () => ({}),
     };
     try {
-      this.landline = new Landline({ applicationKey: key, user, credentials: kinds[credentials], capabilities, url });
+      this.landline = new Landline({ applicationKey: key, user, credentials: kinds[credentials], capabilities, url, device, name, busy,
+        keep: keeps ? localStorage : undefined });
     } catch (error) {
       return tell({ event: "refused", name: error.name, message: error.message });
     }
     this.landline.addEventListener("state", ({ detail: { state, failure } }) =>
       tell({ event: "state", value: state, failure: described(failure) }));
+    this.landline.on("incoming", (call) => {
+      this.clicked = performance.now();
+      this.follow(call);
+      const { id, direction, kind, target, from, headers, videoOffered, waiting, expiresAt, state } = call;
+      tell({ event: "incoming", call: id, direction, kind, target, from, headers, video: videoOffered, waiting, state,
+        seconds: (expiresAt - Date.now()) / 1000 });
+      if (reaction === "answer") this.answer({});
+      if (reaction === "hangUp") call.hangUp();
+    });
+    this.landline.on("missed", (missed) => tell({ event: "missed", ...missed }));
     tell({ event: "client" });
+  },
+
+  listen({ on = true }) {
+    this.landline.listen(on).then(
+      () => tell({ event: "listening", on: this.landline.listening, device: this.landline.device }),
+      (error) => tell({ event: "not-listening", ...described(error) }),
+    );
+  },
+
+  // From here on the first sound is waited for anew.
+  answer({ microphone = PLAIN, headers }) {
+    this.heardAt = null;
+    this.clicked = performance.now();
+    this.current.answer({ microphone, headers }).then(
+      () => tell({ event: "answered", milliseconds: performance.now() - this.clicked }),
+      (error) => tell({ event: "not-answered", ...described(error) }),
+    );
+  },
+
+  // The call that came in stands for the one that met it.
+  followInstead() {
+    this.follow(this.current.instead);
+    tell({ event: "following", call: this.current.id, state: this.current.state });
+  },
+
+  async tone({ name }) {
+    await this.landline.startPlayingTone(name);
+    tell({ event: "file-playing", isPlaying: this.landline.isPlayingSoundFile });
+  },
+
+  async mayNotify() { tell({ event: "may-notify", may: await this.landline.showNotifications() }); },
+
+  look({ away }) {
+    isLookedAt = !away;
+    tell({ event: "looking", away });
+  },
+
+  notices({ click = false }) {
+    if (click) notices.at(-1).onclick();
+    tell({ event: "notices", count: notices.length, open: notices.filter(({ isOpen }) => isOpen).length,
+      title: notices.at(-1)?.title ?? null, focused });
+  },
+
+  // What the browser keeps of the page.
+  kept() { tell({ event: "kept", count: localStorage.length, keys: Object.keys(localStorage).sort() }); },
+
+  async forget() {
+    await this.landline.forget();
+    tell({ event: "forgotten" });
   },
 
   // Nobody waits here: the next command may be what it is about.
@@ -174,25 +250,31 @@ globalThis.page = {
     );
   },
 
-  call({ to, kind = "phone", headers, caller, anonymous, microphone = PLAIN }) {
-    this.heardAt = null;
-    this.blocks = [];
+  call({ to, kind = "phone", headers, caller, anonymous, microphone = PLAIN, video }) {
     const given = microphone === "stream" ? this.stream : microphone;
     this.clicked = performance.now();
-    const options = { headers, callerNumber: caller, anonymous, microphone: given };
-    const call = (this.current = this.landline.call(kind, to, options));
+    const options = { headers, callerNumber: caller, anonymous, microphone: given, video };
+    const call = this.follow(this.landline.call(kind, to, options));
+    tell({ event: "asked-for", state: call.state, id: call.id });
+  },
+
+  // All that happens to the call that is under way from now on.
+  follow(call) {
+    this.heardAt = null;
+    this.blocks = [];
+    this.current = call;
     const told = (this.told = {});
     for (const name of CALL_EVENTS) {
       call.addEventListener(name, ({ detail }) => {
         told[name] = (told[name] ?? 0) + 1;
         tell({ event: `call-${name}`, at: performance.now() - this.clicked, state: call.state, ...detail,
-          ...(name === "ended" ? { error: described(call.failure) } : {}) });
+          ...(name === "ended" ? { error: described(call.failure), instead: call.instead?.id ?? null } : {}) });
       });
     }
     this.hear(call.remoteStream);
-    tell({ event: "asked-for", state: call.state, id: call.id });
-    call.ended.then((summary) => tell({ event: "over", same: summary === call.summary, times: call.times,
-      started: performance.timeOrigin + this.clicked }));
+    const clicked = performance.timeOrigin + this.clicked;
+    call.ended.then((summary) => tell({ event: "over", same: summary === call.summary, times: call.times, started: clicked }));
+    return call;
   },
 
   hear(stream) {
@@ -322,6 +404,12 @@ globalThis.page = {
   async flood({ count }) {
     const all = await Promise.allSettled(Array.from({ length: count }, () => this.current.sendDigits("1")));
     return all.filter(({ reason }) => reason?.code === "gw.limit").length;
+  },
+
+  // What a client is told that wants calls of a gateway without them.
+  async refusedListening() {
+    try { await this.landline.listen(); } catch (error) { return error.code; }
+    return "none";
   },
 
   announce({ name }) { globalThis.dispatchEvent(new Event(name)); },

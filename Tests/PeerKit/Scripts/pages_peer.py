@@ -9,6 +9,11 @@ Commands; `person` names who does it, and everybody has a browser context of the
   key-call   person, number                         by keyboard alone -> call
   refused    person, number, code                   calls, and waits for the explanation of this code -> call, text
   mistyped   person, number, code                   the same for what is no number -> placed (calls that were sent), text
+  call-user  person, user                           by the button of a user who is there -> call
+  ringing    person, user                           waits until somebody calls -> text, title of the page
+  answer     person, user, by ("click" or "key")    and waits until the browser is connected
+  decline    person, user, by
+  afresh     person                                 what was heard of the last call so far is forgotten
   sounded    person                                 waits for the first sound of the last call
   ended      person                                 waits for its end -> the message
   hang-up    person, by ("click" or "key")
@@ -179,6 +184,37 @@ class Pages(States):
         await person.page.locator(f'main a[href="/errors/{code}"]:visible').first.wait_for()
         placed = [message for way, message in person.messages[seen:] if way == "sent" and message["type"] == "call"]
         return {"placed": len(placed), "text": await phone.text()}
+
+    # Users
+
+    async def call_user_(self, person, user):
+        seen = len(person.messages)
+        await person.page.get_by_role("button", name=f"Call {user}", exact=True).click()
+        placed = await person.message("placed", after=seen)
+        return {"call": placed["call"]}
+
+    async def ringing_(self, person, user):
+        await Phone(person).answer(user).wait_for()
+        calls = person.page.get_by_role("region", name="Incoming calls")
+        return {"text": await calls.inner_text(), "title": await person.page.title()}
+
+    async def _pressed(self, person, button, by):
+        if by == "click":
+            await button.click()
+        else:
+            # It comes before what had the focus when the page was opened.
+            await person.focus(button, back=True)
+            await person.page.keyboard.press("Enter")
+
+    async def answer_(self, person, user, by="click"):
+        await self._pressed(person, Phone(person).answer(user), by)
+        await Phone(person).connected()
+
+    async def decline_(self, person, user, by="click"):
+        await self._pressed(person, Phone(person).decline(user), by)
+
+    async def afresh_(self, person):
+        await person.page.evaluate("pagesJudge.calls.at(-1).blocks.length = 0")
 
     async def sounded_(self, person):
         await person.until("pagesJudge.calls.at(-1)?.sound")

@@ -12,6 +12,12 @@ class Phone:
         self.call = self._page.get_by_role("button", name="Call", exact=True)
         self.hang_up = self._page.get_by_role("button", name="Hang up", exact=True)
 
+    def answer(self, user):
+        return self._page.get_by_role("button", name=f"Answer {user}", exact=True)
+
+    def decline(self, user):
+        return self._page.get_by_role("button", name=f"Decline {user}", exact=True)
+
     async def ready(self):
         """Waits until calls can be made."""
         await self._page.get_by_role("status").filter(has_text=re.compile("^ready ")).wait_for()
