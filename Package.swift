@@ -128,7 +128,7 @@ let package = Package(
     .target(
       name: "LandlineConfiguration",
       dependencies: [
-        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "CallEngine", "LandlineWire",
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "AppProtocol", "CallEngine", "LandlineWire",
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: ours),
