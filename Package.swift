@@ -75,7 +75,8 @@ let package = Package(
     .target(name: "LandlineDigest", dependencies: ["CLandlineCrypto"], swiftSettings: ours),
     .target(name: "SDPCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(
-      name: "SecureTransport", dependencies: ["CallModel", "SDPCore", "CLandlineTLS", "CLandlineSRTP"],
+      name: "SecureTransport",
+      dependencies: ["CallModel", "LandlineDigest", "SDPCore", "CLandlineTLS", "CLandlineSRTP"],
       swiftSettings: ours),
     .target(
       name: "MediaCore", dependencies: ["CallModel", "SDPCore", "SecureTransport", "CLandlineOpus"],
@@ -182,6 +183,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],

@@ -1,7 +1,7 @@
 package import CallModel
 package import SDPCore
 
-/// The full end of ICE (RFC 8445), reduced to what an app needs: host candidates of our own, one component, checks with
+/// The full end of ICE (RFC 8445), reduced to what an app needs: host candidates of our own and, later, relayed ones, one component, checks with
 /// repetition, regular nomination, consent (RFC 7675) and restarts.
 ///
 /// ```
@@ -83,12 +83,7 @@ package final class ICEFullAgent {
       firstSuccess = nil
       connectivityDeadline = now.advanced(byMilliseconds: connectivityTimeout)
     }
-    var addresses = remote.candidates.compactMap { candidate -> (MediaAddress, UInt32)? in
-      guard candidate.component == 1, candidate.transport.lowercased() == "udp",
-        let host = try? SIPHost(unbracketed: candidate.address), let address = MediaAddress(host, port: candidate.port)
-      else { return nil }
-      return (address, UInt32(clamping: candidate.priority))
-    }
+    var addresses = remote.addresses
     if addresses.isEmpty, let fallback { addresses.append((fallback, ICEPriority.of(.host))) }
     for (address, priority) in addresses {
       for local in current.locals { _ = current.add(local, address, priority) }
@@ -107,6 +102,13 @@ package final class ICEFullAgent {
     }
     current = ICECheckList(credentials, locals ?? current.locals)
     connectivityDeadline = nil
+  }
+
+  /// Another address of ours, for the present generation.
+  package func add(_ local: ClientTransport.Local, at now: MonotonicInstant) {
+    guard failure == nil else { return }
+    current.add(local)
+    updateDeadline(now)
   }
 
   private func keepFormer() { if current.selected != nil { former = current } }
@@ -477,5 +479,17 @@ package final class ICEFullAgent {
       }
     }
     nextDeadline = next
+  }
+}
+
+extension MediaPlan.RemoteICE {
+  /// The peer's addresses with their priorities, as far as they are of use: numeric, over UDP, of the only component.
+  package var addresses: [(MediaAddress, UInt32)] {
+    candidates.compactMap { candidate in
+      guard candidate.component == 1, candidate.transport.lowercased() == "udp",
+        let host = try? SIPHost(unbracketed: candidate.address), let address = MediaAddress(host, port: candidate.port)
+      else { return nil }
+      return (address, UInt32(clamping: candidate.priority))
+    }
   }
 }
