@@ -27,8 +27,9 @@ struct TURNServerTests {
     arguments: [
       ("", "turn.scheme"), ("example.org", "turn.scheme"), ("stun:a", "turn.scheme"), ("turn", "turn.scheme"),
       ("turn:", "turn.host"), ("turn::3478", "turn.host"), ("turn://a", "turn.host"), ("turn:a b", "turn.host"),
-      ("turn:[::1", "turn.host"), ("turn:2001:db8::7", "turn.host"), ("turn:a:", "turn.port"), ("turn:a:0", "turn.port"),
-      ("turn:a:65536", "turn.port"), ("turn:a:+1", "turn.port"), ("turn:a:x", "turn.port"), ("turn:a?", "turn.transport"),
+      ("turn:[::1", "turn.host"), ("turn:2001:db8::7", "turn.host"), ("turn:a:", "turn.port"),
+      ("turn:a:0", "turn.port"), ("turn:a:65536", "turn.port"), ("turn:a:+1", "turn.port"), ("turn:a:x", "turn.port"),
+      ("turn:a?", "turn.transport"),
       ("turn:a?transport=", "turn.transport"), ("turn:a?transport=tcp&x=1", "turn.transport"),
       ("turns:a?transport=udp", "turn.transport"), ("turn:\(String(repeating: "a", count: 600))", "turn.long"),
     ])

@@ -164,7 +164,7 @@ struct NodeConfigurationTests {
       ("secret-file: secret", "'servers' is missing"),
       ("servers: [], secret-file: secret", "names no server"),
       ("servers: [turn:a]", "'secret-file' is missing"),
-      ("servers: [\(Array(repeating: "turn:a", count: 9).joined(separator: ", "))], secret-file: secret", "more than 8"),
+      ("servers: [turn:a, turn:b, turn:c, turn:d, e, f, g, h, i], secret-file: secret", "more than 8"),
       ("servers: [turn:a, turn:a], secret-file: secret", "entry 2: stands there already"),
       ("servers: [stun:a], secret-file: secret", "entry 1: neither turn: nor turns:"),
       ("servers: [\"turns:a?transport=udp\"], secret-file: secret", "DTLS"),

@@ -309,7 +309,7 @@ final class CallCore {
       if let id { _ = client.send(.mute(id, isMuted), for: self, .mute) }
     case .failed(let failure): mediaFailed(failure)
     // Sooner than by consent, which lasts 30 s: another way is looked for, another relay among them.
-    case .relayLost: mediaFailed(.consentLost)
+    case .relayLost: if !wantsRestart, offerOnItsWay == nil { mediaFailed(.consentLost) }
     case .closedByPeer: break
     }
   }

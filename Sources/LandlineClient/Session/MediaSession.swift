@@ -149,7 +149,7 @@ final class MediaSession {
 
   /// A relay is asked only where the direct way has not been found in time.
   private func waitForDirectWay(_ plan: MediaPlan) {
-    guard relay == nil, endpoint?.port == nil, let ice = plan.ice else { return }
+    guard relay == nil, endpoint?.seeksWay == true, let ice = plan.ice else { return }
     let peers = ice.addresses.map(\.0)
     let patience = TimeAmount.milliseconds(SoundRelay.patienceMilliseconds)
     relayDue?.cancel()
@@ -157,7 +157,8 @@ final class MediaSession {
   }
 
   private func beginRelay(to peers: [MediaAddress]) {
-    guard !isClosed, relay == nil, endpoint?.port == nil, let terms = relayTerms(), SoundRelay.isOffered(terms.access)
+    guard !isClosed, relay == nil, endpoint?.seeksWay == true, let terms = relayTerms(),
+      SoundRelay.isOffered(terms.access)
     else { return }
     relayProblem = nil
     let relay = SoundRelay(on: eventLoop, terms, peers: peers, track: track) { [weak self] in self?.took($0) }
@@ -170,7 +171,7 @@ final class MediaSession {
     switch event {
     case .ready(let connection, let relayed):
       // Found meanwhile: nothing is to be relayed.
-      guard endpoint?.port == nil else { return closeRelay() }
+      guard endpoint?.seeksWay == true else { return closeRelay() }
       let local = sockets.adopt(connection, relayed)
       endpoint?.handle(.add(local), at: Clock.now, outbox: outbox, events: &events)
       settle()

@@ -58,6 +58,9 @@ public final class AudioEndpoint {
     case closed
   }
 
+  /// No way was found since the beginning, or the last restart; sound may go on by one of before.
+  public var seeksWay: Bool { leg.transport.seeksWay }
+
   /// The socket that sound leaves by; `nil` while no address of the peer works.
   public var port: MediaPort? { leg.transport.destination == nil ? nil : leg.transport.port }
 

@@ -29,6 +29,8 @@ package final class ICEFullAgent {
   /// Where media goes. After a restart it takes the new way as soon as that works and is being nominated: a lite peer
   /// takes nothing from the old one once it has heard of the nomination.
   package var selected: ICEWay? { current.selectedWay ?? former.flatMap { current.nominatedWay ?? $0.selectedWay } }
+  /// No way was found since the beginning, or the last restart; media may go on by one of before.
+  package var seeksWay: Bool { current.selected == nil }
   package private(set) var failure: TransportFailure?
   package internal(set) var nextDeadline: MonotonicInstant?
 

@@ -97,6 +97,9 @@ public final class ClientTransport {
   /// The socket that media leaves by; before a pair is nominated, that of the first address.
   public var port: MediaPort { ice.selected?.port ?? locals.first?.port ?? MediaPort(rawValue: 0) }
 
+  /// No way was found since the beginning, or the last restart; media may go on by one of before.
+  public var seeksWay: Bool { ice.seeksWay }
+
   /// Where media goes: the nominated address; `nil` before, and after consent is lost.
   public var destination: MediaAddress? { ice.selected?.address }
 

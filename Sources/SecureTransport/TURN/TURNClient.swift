@@ -315,7 +315,8 @@ public final class TURNClient {
     guard let digest = MessageDigest(.md5) else { return false }
     let colon = [UInt8(ascii: ":")]
     let text = Array(configuration.username.utf8) + colon + realm + colon + Array(configuration.password.exposed.utf8)
-    challenge = Challenge(realm: realm, nonce: nonce, key: STUNIntegrity(text.withUnsafeBytes { digest.digest(of: $0) }))
+    let key = STUNIntegrity(text.withUnsafeBytes { digest.digest(of: $0) })
+    challenge = Challenge(realm: realm, nonce: nonce, key: key)
     return true
   }
 
