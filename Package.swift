@@ -338,7 +338,8 @@ let package = Package(
     .testTarget(
       name: "LandlineConfigurationTests",
       dependencies: [
-        "LandlineConfiguration", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
+        "LandlineConfiguration", "AppProtocol", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore",
+        "CallModel",
       ],
       swiftSettings: expectations),
     .testTarget(

@@ -1,3 +1,4 @@
+import AppProtocol
 import CallModel
 import Foundation
 import LandlineConfiguration

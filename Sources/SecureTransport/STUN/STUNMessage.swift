@@ -131,7 +131,7 @@ public struct STUNMessage {
   }
 
   /// Where the value of the first attribute of a type stands. One behind the integrity does not count.
-  func value(_ type: UInt16) -> Range<Int>? {
+  package func value(_ type: UInt16) -> Range<Int>? {
     var offset = STUNMessage.headerCount
     // As many steps as the message was found well formed in.
     for _ in 0..<STUNMessage.maximumAttributes where offset < integrityOffset ?? packet.count {
@@ -143,7 +143,7 @@ public struct STUNMessage {
   }
 
   /// The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2), and of others that are written as it is.
-  func address(_ value: Range<Int>) -> MediaAddress? {
+  package func address(_ value: Range<Int>) -> MediaAddress? {
     let start = value.lowerBound
     guard value.count >= 8 else { return nil }
     let port = packet.integer(at: start + 2, as: UInt16.self) ^ UInt16(STUNMessage.magicCookie >> 16)
