@@ -128,7 +128,10 @@ final class TURNScene {
     while let next = client.nextDeadline, next <= end {
       now = max(now, next)
       client.advance(to: now, events: &events)
-      if let following = client.nextDeadline, following <= now { return Issue.record("a deadline stayed behind") }
+      if let following = client.nextDeadline, following <= now {
+        Issue.record("a deadline stayed behind")
+        return
+      }
     }
     now = end
   }
