@@ -75,7 +75,8 @@ let package = Package(
     .target(name: "LandlineDigest", dependencies: ["CLandlineCrypto"], swiftSettings: ours),
     .target(name: "SDPCore", dependencies: ["CallModel"], swiftSettings: ours),
     .target(
-      name: "SecureTransport", dependencies: ["CallModel", "SDPCore", "CLandlineTLS", "CLandlineSRTP"],
+      name: "SecureTransport",
+      dependencies: ["CallModel", "LandlineDigest", "SDPCore", "CLandlineTLS", "CLandlineSRTP"],
       swiftSettings: ours),
     .target(
       name: "MediaCore", dependencies: ["CallModel", "SDPCore", "SecureTransport", "CLandlineOpus"],
@@ -128,7 +129,7 @@ let package = Package(
     .target(
       name: "LandlineConfiguration",
       dependencies: [
-        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "CallEngine", "LandlineWire",
+        "CallModel", "SIPCore", "SDPCore", "RoutingCore", "AppProtocol", "CallEngine", "LandlineWire",
         .product(name: "Yams", package: "Yams"),
       ],
       swiftSettings: ours),
@@ -182,6 +183,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
@@ -336,7 +338,8 @@ let package = Package(
     .testTarget(
       name: "LandlineConfigurationTests",
       dependencies: [
-        "LandlineConfiguration", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore", "CallModel",
+        "LandlineConfiguration", "AppProtocol", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore",
+        "CallModel",
       ],
       swiftSettings: expectations),
     .testTarget(

@@ -138,6 +138,12 @@ enum Samples {
     return events
   }
 
+  static let relays = TURNAccess(
+    servers: [
+      TURNServer(isSecure: false, host: .name("turn.example.com"), port: 3478, transport: .udp),
+      TURNServer(isSecure: true, host: .ipv6(high: 0x2001_0DB8_0000_0000, low: 7), port: 443, transport: .tcp),
+    ], username: "1795043200:foo", password: Redacted("p+/="), expiresAt: Instant(milliseconds: 1_795_043_200_000))
+
   static func serverMessages() throws -> [ServerMessage] {
     let number = RequestNumber(3)
     let credential = DeviceCredential(
@@ -150,13 +156,14 @@ enum Samples {
         number,
         Registered(
           session: "s-1", token: Redacted("t"), resumeSeconds: 30, user: user, credential: $0, version: "1.0",
-          features: $0 == nil ? [.incoming] : []))
+          features: $0 == nil ? [.incoming] : [], relays: $0 == nil ? relays : nil))
     } + [
       .resumed(
         number,
         Resumed(
           token: Redacted("t"), resumeSeconds: 30, lastRequest: 17, calls: [try call(), try call("c-2")])),
-      .resumed(number, Resumed(token: Redacted("t"), resumeSeconds: 30, lastRequest: 0, calls: [])),
+      .resumed(number, Resumed(token: Redacted("t"), resumeSeconds: 30, lastRequest: 0, calls: [], relays: relays)),
+      .relays(relays), .relays(nil),
       .pong(number), .draining, .closing(reason: "the gateway drains"),
     ] + (try failures()).flatMap { [.error(number, $0), .error(nil, $0)] }
       + (try replies()).map { .event($0, sequence: 5) }

@@ -1,3 +1,4 @@
+import AppProtocol
 import CallModel
 import Foundation
 import LandlineConfiguration
@@ -57,7 +58,7 @@ struct ExampleTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     for (name, text) in [
       ("carrier-a", "a-secret\n"), ("phone", "pfYdkzcWkk6Gh9o5n8YoTg==\n"), ("admin", "0123456789abcdefghij\n"),
-      ("anna", "abcdefghij0123456789\n"),
+      ("anna", "abcdefghij0123456789\n"), ("turn", "0123456789abcdef\n"),
     ] {
       let file = folder.appendingPathComponent("secrets/\(name)")
       try Data(text.utf8).write(to: file)
@@ -79,6 +80,11 @@ struct ExampleTests {
     #expect(production.owners.map(\.name) == ["anna"])
     #expect(configuration.http.tls?.identity.privateKey == folder.appendingPathComponent("tls/gateway.key").path)
     #expect(configuration.warnings.isEmpty)
+    #expect(
+      configuration.media.turn?.servers.map(\.description) == [
+        "turn:turn.example.com:3478?transport=tcp", "turns:turn.example.com:443?transport=tcp",
+      ])
+    #expect(configuration.media.turn?.secret.exposed == "0123456789abcdef")
     let trunk = try #require(configuration.trunk("carrier-a"))
     #expect(trunk.account?.password.exposed == "a-secret")
     #expect(trunk.account?.algorithms == [.sha256, .md5])

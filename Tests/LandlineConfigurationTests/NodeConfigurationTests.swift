@@ -1,3 +1,4 @@
+import AppProtocol
 import CallEngine
 import CallModel
 import Foundation
@@ -121,6 +122,70 @@ struct NodeConfigurationTests {
     (limits.requestsPerSecond, limits.requestBurst, limits.registrationsPerSecond) = (4, 5, 6)
     limits.bodyBytes = 1024
     #expect(http.limits == limits)
+  }
+
+  @Test("relays: servers, a secret of its own file, a lifetime")
+  func turn() throws {
+    let folder = try ConfigurationFolder()
+    try folder.write("secret", "0123456789abcdef0123456789abcdef\n")
+    let file = folder.url.appendingPathComponent("landline.yaml").path
+    func read(_ text: String) throws -> GatewayConfiguration {
+      try GatewayConfiguration("media: {turn: {\(text), secret-file: secret}}\n", file: file)
+    }
+    let turn = try #require(try read("servers: [\"turn:192.0.2.7\", \"turns:[2001:db8::7]:443\"]").media.turn)
+    #expect(
+      turn.servers.map(\.description) == [
+        "turn:192.0.2.7:3478?transport=udp", "turns:[2001:db8::7]:443?transport=tcp",
+      ])
+    #expect(turn.secret.exposed == "0123456789abcdef0123456789abcdef")
+    #expect(turn.lifetimeSeconds == 43_200)
+    // Calls may last four hours, and begin with credentials that are half over.
+    #expect(try read("servers: [turn:a.example], lifetime: 8h").warnings.isEmpty)
+    let warning = try read("servers: [turn:a.example], lifetime: 7h").warnings.map(\.description)
+    #expect(warning.count == 1 && warning.first?.contains("media.turn.lifetime: is less than twice") == true)
+    // What a running gateway takes over; the secret is never shown.
+    let before = try GatewayConfiguration("", file: "x")
+    let found = try read("servers: [turn:a.example], lifetime: 8h").changes(since: before)
+    #expect(
+      found.live == [
+        "media.turn.servers: none, now turn:a.example:3478?transport=udp", "media.turn.secret-file: changed",
+        "media.turn.lifetime: 12h, now 8h",
+      ])
+    #expect(found.needsRestart.isEmpty)
+  }
+
+  @Test("relays that cannot be used are told, and no part of a secret is")
+  func badTurn() throws {
+    let folder = try ConfigurationFolder()
+    try folder.write("secret", "0123456789abcdef\n")
+    try folder.write("short", "x-secret\n")
+    try folder.write("open", "0123456789abcdef\n", mode: 0o644)
+    let file = folder.url.appendingPathComponent("landline.yaml").path
+    let bad: [(String, String)] = [
+      ("secret-file: secret", "'servers' is missing"),
+      ("servers: [], secret-file: secret", "names no server"),
+      ("servers: [turn:a]", "'secret-file' is missing"),
+      ("servers: [turn:a, turn:b, turn:c, turn:d, e, f, g, h, i], secret-file: secret", "more than 8"),
+      ("servers: [turn:a, turn:a], secret-file: secret", "entry 2: stands there already"),
+      ("servers: [stun:a], secret-file: secret", "entry 1: neither turn: nor turns:"),
+      ("servers: [\"turns:a?transport=udp\"], secret-file: secret", "DTLS"),
+      ("servers: [\"turn:a?transport=sctp\"], secret-file: secret", "neither transport=udp nor transport=tcp"),
+      ("servers: [\"turn:a:0\"], secret-file: secret", "the port is not a number from 1 to 65535"),
+      ("servers: [\"turn:a:65536\"], secret-file: secret", "the port is not a number from 1 to 65535"),
+      ("servers: [\"turn:\"], secret-file: secret", "the domain is missing"),
+      ("servers: [\"turn:user@a\"], secret-file: secret", "entry 1"),
+      ("servers: [turn:a], secret-file: secret, lifetime: 9m", "is out of range"),
+      ("servers: [turn:a], secret-file: secret, lifetime: 8d", "is out of range"),
+      ("servers: [turn:a], secret-file: short", "its first line is no secret"),
+      ("servers: [turn:a], secret-file: open", "secret-file"),
+      ("servers: [turn:a], secret-file: missing", "secret-file"),
+      ("servers: [turn:a], secret-file: secret, secret: x", "unknown key 'secret'"),
+    ]
+    for (text, problem) in bad {
+      let found = problems("media: {turn: {\(text)}}\n", file: file)
+      #expect(found.count == 1 && found.first?.contains(problem) == true, "\(text): \(found)")
+      #expect(!found.contains { $0.contains("x-secret") })
+    }
   }
 
   @Test("media is split among threads")

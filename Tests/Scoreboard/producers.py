@@ -39,6 +39,7 @@ def producers(size, filters):
         Producer("attacks", ["Tests/Attacks/run"] + (["--full"] if full else []), 300, 7200),
         Producer("faults", ["Tests/Faults/run"] + (["--full"] if full else []), 300, 7200),
         Producer("networks", ["Tests/Networks/run"] + (["--full"] if full else []), 700, 7200),
+        Producer("relays", ["Tests/Relays/run"], 180),
         Producer("memory", ["Deploy/soak", "--memory"], 2400),
         Producer("fuzz", ["Deploy/fuzz", "300" if full else "5"], 900, 36_000),
     ]

@@ -19,6 +19,10 @@ final class ClientNetwork {
   static let second = ClientTransport.Local(
     port: MediaPort(rawValue: 22), address: MediaAddress(ipv4: 0x0A00_0002, port: 6_001))
 
+  static let relay = ClientTransport.Local(
+    port: MediaPort(rawValue: 23), address: MediaAddress(ipv4: 0x0A00_0003, port: 6_002), preference: 0, isRelayed: true
+  )
+
   private struct Flying {
     let due: MonotonicInstant
     let order: Int
@@ -107,6 +111,13 @@ final class ClientNetwork {
     carry(toClient: true)
     let agreed = try clientEnd.accept(SessionDescription(parsing: Array(answer.text.utf8)))
     client.apply(agreed, at: now, outbox: outbox, events: &clientEvents)
+    carry(toClient: false)
+  }
+
+  /// The app has another address.
+  func add(_ local: ClientTransport.Local) {
+    locals.append(local)
+    client.add(local, at: now, outbox: outbox, events: &clientEvents)
     carry(toClient: false)
   }
 

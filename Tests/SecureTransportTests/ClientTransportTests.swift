@@ -97,6 +97,51 @@ import Testing
     #expect(network.datagrams == 6)
   }
 
+  @Test("An address that a relay gives is taken where that of the device leads nowhere, and only there")
+  func relayed() throws {
+    for isOpen in [false, true] {
+      let network = try ClientNetwork()
+      if !isOpen { network.dead = [ClientNetwork.first.address] }
+      try network.negotiate()
+      if !isOpen { network.run(for: 1_500) }
+      #expect(network.client.seeksWay)
+      network.add(ClientNetwork.relay)
+      network.run(for: 10_000) { !network.isJoined }
+      #expect(network.isJoined && !network.client.seeksWay)
+      network.run(for: 5_000)
+      #expect(network.client.port == (isOpen ? ClientNetwork.first : ClientNetwork.relay).port)
+      network.sendMedia(1, fromClient: true)
+      network.sendMedia(2, fromClient: false)
+      network.run(for: 1_000)
+      #expect(network.peerHeard == [1] && network.clientHeard == [2])
+      #expect(network.peerDestination == (isOpen ? ClientNetwork.first : ClientNetwork.relay).address)
+    }
+  }
+
+  @Test("A way through a relay is left for another network's, and taken again where that leads nowhere")
+  func relayedAgain() throws {
+    let network = try ClientNetwork()
+    network.dead = [ClientNetwork.first.address]
+    try network.negotiate()
+    network.add(ClientNetwork.relay)
+    network.run(for: 10_000) { !network.isJoined }
+    #expect(network.client.port == ClientNetwork.relay.port)
+    network.dead = [ClientNetwork.first.address, ClientNetwork.second.address]
+    try network.restart(at: ClientNetwork.second)
+    #expect(network.client.seeksWay)
+    network.run(for: 1_500)
+    #expect(network.client.seeksWay)
+    let again = ClientTransport.Local(
+      port: MediaPort(rawValue: 24), address: MediaAddress(ipv4: 0x0A00_0004, port: 6_003), preference: 0,
+      isRelayed: true)
+    network.add(again)
+    network.run(for: 10_000) { network.client.seeksWay }
+    #expect(network.client.port == again.port && network.client.isReady)
+    network.sendMedia(5, fromClient: true)
+    network.run(for: 1_000)
+    #expect(network.peerHeard == [5])
+  }
+
   @Test(
     "A restart at another address keeps the keys, whether the old way still works or not", arguments: [false, true])
   func restart(isCut: Bool) throws {

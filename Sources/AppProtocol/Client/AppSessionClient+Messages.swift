@@ -32,7 +32,10 @@ extension AppSessionClient {
     case (.error(let number?, let failure), .standing):
       if remove(number) { effects.append(.event(.refused(number, failure))) }
     case (.draining, .standing): effects.append(.draining)
-    case (.registered, _), (.resumed, _), (.event, _), (.error, _), (.pong, _), (.draining, _), (.closing, _): break
+    case (.relays(let access), .standing): relays = access
+    case (.registered, _), (.resumed, _), (.event, _), (.error, _), (.pong, _), (.draining, _), (.relays, _),
+      (.closing, _):
+      break
     }
   }
 
@@ -44,6 +47,7 @@ extension AppSessionClient {
     _ registered: Registered, _ now: MonotonicInstant, _ effects: inout [AppSessionClientEffect]
   ) {
     self.registered = registered
+    relays = registered.relays
     session = Session(
       name: registered.session, token: registered.token.exposed,
       resumeMilliseconds: Int64(registered.resumeSeconds) * 1000)
@@ -60,6 +64,7 @@ extension AppSessionClient {
 
   private func resume(_ resumed: Resumed, _ now: MonotonicInstant, _ effects: inout [AppSessionClientEffect]) {
     session?.token = resumed.token.exposed
+    relays = resumed.relays
     session?.due = nil
     session?.resumeMilliseconds = Int64(resumed.resumeSeconds) * 1000
     attempts = 0

@@ -77,6 +77,8 @@ public final class AppSessionClient {
   public internal(set) var state = State.idle
   /// The latest answer to a registration.
   public internal(set) var registered: Registered?
+  /// Relays for sound, as the gateway told of them last; `nil` where it has none.
+  public internal(set) var relays: TURNAccess?
   /// Calls that were placed and have not ended.
   public internal(set) var liveCalls: Set<CallID> = []
 

@@ -24,17 +24,22 @@ extension AppMessageCoder {
         if !registered.features.isEmpty {
           json.array("features", registered.features.map(\.rawValue).sorted()) { $0.string($1) }
         }
+        json.relays(registered.relays)
       case .resumed(let number, let resumed):
         json.head(.resumed, number)
         json.resumption(resumed.token, resumed.resumeSeconds)
         json.member("last_request", resumed.lastRequest)
         json.array("calls", resumed.calls) { $0.string($1.text) }
+        json.relays(resumed.relays)
       case .event(let event, let sequence): write(event, sequence, into: &json)
       case .pong(let number): json.head(.pong, number)
       case .error(let number, let failure):
         json.head(.error, number)
         json.failure("error", failure)
       case .draining: json.head(.draining, nil)
+      case .relays(let access):
+        json.head(.turn, nil)
+        json.relays(access)
       case .closing(let reason):
         json.head(.closing, nil)
         json.member("reason", reason)
@@ -125,6 +130,16 @@ extension JSONWriter {
     }
   }
 
+  fileprivate mutating func relays(_ access: TURNAccess?) {
+    guard let access else { return }
+    object("turn") { json in
+      json.array("urls", access.servers) { $0.string($1.description) }
+      json.member("username", access.username)
+      json.member("credential", access.password.exposed)
+      json.member("expires", access.expiresAt.description)
+    }
+  }
+
   fileprivate mutating func headers(_ headers: CustomHeaders) {
     guard !headers.isEmpty else { return }
     object("headers") { json in for field in headers { json.member(field.name, field.value) } }
@@ -208,7 +223,8 @@ extension AppMessageCoder {
         try reader.requestNumber(),
         Resumed(
           token: token, resumeSeconds: seconds,
-          lastRequest: UInt64(try reader.integer("last_request", in: 0...MessageLimit.integer)), calls: calls))
+          lastRequest: UInt64(try reader.integer("last_request", in: 0...MessageLimit.integer)), calls: calls,
+          relays: relays(reader)))
     case .pong: return .pong(try reader.requestNumber())
     case .error:
       let failure = try reader.part("error").failure()
@@ -217,6 +233,7 @@ extension AppMessageCoder {
       guard let number, let sequence = try reader.sequence() else { return .error(number, failure) }
       return .event(.refused(number, failure), sequence: sequence)
     case .draining: return .draining
+    case .turn: return .relays(relays(reader))
     case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
     case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit,
       .digit, .held,
@@ -237,7 +254,22 @@ extension AppMessageCoder {
     return Registered(
       session: try reader.string("session", most: MessageLimit.identifier), token: token, resumeSeconds: seconds,
       user: try user(reader, "user"), credential: credential,
-      version: try reader.string("version", most: MessageLimit.client), features: Set(features))
+      version: try reader.string("version", most: MessageLimit.client), features: Set(features), relays: relays(reader))
+  }
+
+  /// A session is worth more than its relays: what cannot be read of them counts as none. A server of a kind that only a
+  /// newer version knows is passed over.
+  private static func relays(_ reader: MessageReader) -> TURNAccess? {
+    guard let part = try? reader.optionalPart("turn"),
+      let addresses = try? part.strings("urls", most: MessageLimit.relays),
+      let username = try? part.string("username", most: MessageLimit.relayUser),
+      let password = try? part.string("credential", most: MessageLimit.secret),
+      let expiresAt = try? part.instant("expires")
+    else { return nil }
+    let servers = addresses.compactMap { try? TURNServer($0) }.prefix(TURNAccess.maximumServers)
+    guard !servers.isEmpty else { return nil }
+    return TURNAccess(
+      servers: Array(servers), username: username, password: Redacted(password), expiresAt: expiresAt)
   }
 
   private static func user(_ reader: MessageReader, _ name: String) throws(MessageProblem) -> UserID {
@@ -309,7 +341,7 @@ extension AppMessageCoder {
       let isRaised = try reader.bool("raised")
       return QualityWarning(rawValue: text).map { .warning(call, $0, isRaised: isRaised) }
     case .ended: return .ended(call, try summary(reader))
-    case .done, .registered, .resumed, .pong, .error, .draining, .closing: return nil
+    case .done, .registered, .resumed, .pong, .error, .draining, .turn, .closing: return nil
     }
   }
 

@@ -8,7 +8,7 @@ enum ServerMessageType: String, CaseIterable {
   case registered, resumed, placed, done, answer, error
   case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning,
     ended
-  case pong, draining, closing
+  case pong, draining, turn, closing
 }
 
 /// Largest texts of the messages, in bytes.
@@ -30,5 +30,8 @@ enum MessageLimit {
   static let name = 255
   static let figureName = 64
   static let text = 1024
+  /// A second, a colon and a user.
+  static let relayUser = 320
+  static let relays = 16
   static let calls = 1024
 }

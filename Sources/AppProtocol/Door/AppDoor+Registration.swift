@@ -5,11 +5,12 @@ import LandlineDigest
 
 extension AppDoor {
   func receive(
-    _ bytes: [UInt8], on id: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
+    _ bytes: [UInt8], on id: ConnectionID, _ now: MonotonicInstant, _ clock: Instant,
+    _ effects: inout [AppDoorEffect]
   ) {
     guard let connection = connections[id] else { return }
     switch connection.phase {
-    case .new: first(bytes, id, connection, now, &effects)
+    case .new: first(bytes, id, connection, now, clock, &effects)
     case .verifying(_, let number, _):
       refuse(
         id, number, CallFailure(.message, invalidValue: AppDoor.early), .policyViolation,
@@ -44,7 +45,7 @@ extension AppDoor {
     .networkUnreachable, sipStatus: 503, phrase: "Draining", retryAfterSeconds: 1, leg: .app)
 
   private func first(
-    _ bytes: [UInt8], _ id: ConnectionID, _ connection: Connection, _ now: MonotonicInstant,
+    _ bytes: [UInt8], _ id: ConnectionID, _ connection: Connection, _ now: MonotonicInstant, _ clock: Instant,
     _ effects: inout [AppDoorEffect]
   ) {
     let message: ClientMessage
@@ -65,7 +66,7 @@ extension AppDoor {
           "too many registrations", now, &effects)
         return
       }
-      resume(number, resumption, id, now, &effects)
+      resume(number, resumption, id, now, clock, &effects)
     case .bye: close(id, .normal, "", now, &effects)
     case .request, .ping:
       refuse(
@@ -104,7 +105,7 @@ extension AppDoor {
   }
 
   func verified(
-    _ id: VerificationID, _ verdict: RegistrationVerdict, _ now: MonotonicInstant,
+    _ id: VerificationID, _ verdict: RegistrationVerdict, _ now: MonotonicInstant, _ clock: Instant,
     _ effects: inout [AppDoorEffect]
   ) {
     // Late after its deadline, or the connection went meanwhile: nobody waits any more.
@@ -136,7 +137,7 @@ extension AppDoor {
         return
       }
       sessionsOfUser[user, default: 0] += 1
-      begin(number, identity, profile, credential, connection, now, &effects)
+      begin(number, identity, profile, credential, connection, now, clock, &effects)
     }
   }
 
@@ -159,7 +160,7 @@ extension AppDoor {
 
   private func begin(
     _ number: RequestNumber, _ identity: AppIdentity, _ profile: DeviceProfile, _ credential: DeviceCredential?,
-    _ connection: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]
+    _ connection: ConnectionID, _ now: MonotonicInstant, _ clock: Instant, _ effects: inout [AppDoorEffect]
   ) {
     let id = newSessionID()
     let name = newSessionName()
@@ -172,7 +173,8 @@ extension AppDoor {
     attach(connection, id, now)
     let registered = Registered(
       session: name, token: Redacted(token), resumeSeconds: resumeSeconds, user: identity.user,
-      credential: credential, version: configuration.version, features: profile.features)
+      credential: credential, version: configuration.version, features: profile.features,
+      relays: relays(of: session, clock))
     effects.append(.send(connection, AppMessageCoder.encode(.registered(number, registered))))
     // Behind the reply: what follows from it, a call that rings here too, comes after it.
     effects.append(.opened(id, identity, profile))
@@ -191,7 +193,7 @@ extension AppDoor {
 
   private func resume(
     _ number: RequestNumber, _ resumption: Resumption, _ connection: ConnectionID, _ now: MonotonicInstant,
-    _ effects: inout [AppDoorEffect]
+    _ clock: Instant, _ effects: inout [AppDoorEffect]
   ) {
     let named = sessionNames[resumption.session].flatMap { sessions[$0] }
     let given = Array(resumption.token.utf8)
@@ -221,7 +223,7 @@ extension AppDoor {
     effects.append(.resumed(session.id))
     let resumed = Resumed(
       token: Redacted(token), resumeSeconds: resumeSeconds, lastRequest: session.lastRequest,
-      calls: session.calls.sorted())
+      calls: session.calls.sorted(), relays: relays(of: session, clock))
     effects.append(.send(connection, AppMessageCoder.encode(.resumed(number, resumed))))
     for message in session.kept { effects.append(.send(connection, message.text)) }
     if isDraining {

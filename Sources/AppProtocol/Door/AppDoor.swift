@@ -88,6 +88,9 @@ public final class AppDoor {
     let user: UserID
   }
 
+  /// Relays for the sound of apps. A change reaches each session with its next ping.
+  public var turn: TURNService?
+
   let configuration: Configuration
   let draw: () -> UInt64
   var connections: [ConnectionID: Connection] = [:]
@@ -125,13 +128,13 @@ public final class AppDoor {
   ) {
     switch input {
     case .opened(let id, let host): open(id, host, now, &effects)
-    case .text(let id, let bytes): receive(bytes, on: id, now, &effects)
+    case .text(let id, let bytes): receive(bytes, on: id, now, clock, &effects)
     case .violation(let id, let code, let reason):
       close(id, CloseCode(rawValue: code), reason, now, &effects)
     case .pong(let id): pong(id, now)
     case .clogged(let id): close(id, .policyViolation, "the reader does not read", now, &effects)
     case .closed(let id): forget(id, now, &effects)
-    case .verified(let id, let verdict): verified(id, verdict, now, &effects)
+    case .verified(let id, let verdict): verified(id, verdict, now, clock, &effects)
     case .event(let id, let event): tell(id, event, now, &effects)
     case .drain: drain(now, &effects)
     case .shutDown: shutDown(&effects)
@@ -142,16 +145,18 @@ public final class AppDoor {
   public func advance(to now: MonotonicInstant, clock: Instant, into effects: inout [AppDoorEffect]) {
     while let subject = deadlines.popDue(at: now) {
       switch subject {
-      case .connection(let id): connectionDue(id, now, &effects)
+      case .connection(let id): connectionDue(id, now, clock, &effects)
       case .session(let id): end(id, &effects)
-      case .verification(let id): verified(id, .unavailable, now, &effects)
+      case .verification(let id): verified(id, .unavailable, now, clock, &effects)
       }
     }
   }
 
   // MARK: - Deadlines
 
-  private func connectionDue(_ id: ConnectionID, _ now: MonotonicInstant, _ effects: inout [AppDoorEffect]) {
+  private func connectionDue(
+    _ id: ConnectionID, _ now: MonotonicInstant, _ clock: Instant, _ effects: inout [AppDoorEffect]
+  ) {
     guard var connection = connections[id] else { return }
     guard case .session(let session) = connection.phase else {
       // A proof under examination has its own deadline.
@@ -161,6 +166,9 @@ public final class AppDoor {
     guard connection.pingedAfter == nil else {
       close(id, .silent, "no pong in time", now, &effects)
       return
+    }
+    if let session = sessions[session], session.relays.service != turn || session.relays.renewal <= clock {
+      effects.append(.send(id, AppMessageCoder.encode(.relays(relays(of: session, clock)))))
     }
     connection.pingedAfter = sessions[session]?.sequence ?? 0
     connection.pingedAt = now
@@ -180,6 +188,12 @@ public final class AppDoor {
     connections[id] = connection
     let due = connection.pingedAt.advanced(byMilliseconds: configuration.pingMilliseconds)
     deadlines.set(.connection(id), max(due, now.advanced(byMilliseconds: 1)))
+  }
+
+  /// What a session is told of relays; it is remembered with it.
+  func relays(of session: AppSession, _ clock: Instant) -> TURNAccess? {
+    session.relays = (turn, turn?.renewal(at: clock) ?? .distantFuture)
+    return turn?.access(of: session.identity.user, at: clock)
   }
 
   // MARK: - Connections

@@ -23,6 +23,8 @@ final class AppSession {
   /// Messages over the limit since one was within it.
   var overLimit = 0
   var lastRequest: UInt64 = 0
+  /// What the app was told of relays: by which service, and when it is told anew.
+  var relays: (service: TURNService?, renewal: Instant) = (nil, .distantFuture)
   /// Requests without reply.
   var pending = 0
   var calls: Set<CallID> = []

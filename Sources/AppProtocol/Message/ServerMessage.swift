@@ -12,6 +12,8 @@ public enum ServerMessage: Hashable, Sendable {
   case error(RequestNumber?, CallFailure)
   /// No new calls here; the connection closes once the last call has ended.
   case draining
+  /// Other relays than before, or fresh credentials for them; `nil`: there are none any more.
+  indirect case relays(TURNAccess?)
   /// The session is over; the close frame follows.
   case closing(reason: String)
 }
@@ -32,11 +34,13 @@ public struct Registered: Hashable, Sendable {
   public var version: String
   /// Those of the app's features that the gateway has too.
   public var features: Set<AppFeature>
+  /// Relays for the session's sound; `nil` where the gateway has none.
+  public var relays: TURNAccess?
 
   /// `credential` is `nil` where the app registered with one, which stays good.
   public init(
     session: String, token: Redacted<String>, resumeSeconds: Int, user: UserID, credential: DeviceCredential?,
-    version: String, features: Set<AppFeature> = []
+    version: String, features: Set<AppFeature> = [], relays: TURNAccess? = nil
   ) {
     self.session = session
     self.token = token
@@ -45,6 +49,7 @@ public struct Registered: Hashable, Sendable {
     self.credential = credential
     self.version = version
     self.features = features
+    self.relays = relays
   }
 }
 
@@ -58,12 +63,17 @@ public struct Resumed: Hashable, Sendable {
   public var lastRequest: UInt64
   /// Live calls of the session.
   public var calls: [CallID]
+  /// Relays for the session's sound, from now on; `nil` where the gateway has none.
+  public var relays: TURNAccess?
 
   /// The token is for the next loss; the one that was used is spent.
-  public init(token: Redacted<String>, resumeSeconds: Int, lastRequest: UInt64, calls: [CallID]) {
+  public init(
+    token: Redacted<String>, resumeSeconds: Int, lastRequest: UInt64, calls: [CallID], relays: TURNAccess? = nil
+  ) {
     self.token = token
     self.resumeSeconds = resumeSeconds
     self.lastRequest = lastRequest
     self.calls = calls
+    self.relays = relays
   }
 }

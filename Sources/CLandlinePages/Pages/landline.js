@@ -57,6 +57,9 @@ export const LIMITS = Object.freeze({
   iceRestart: 4000,
   /** From the gateway's answer until the page is told that there is no way for sound yet. */
   mediaPath: 2000,
+  /** From the gateway's answer until relays are asked, where the gateway has any; the page is told by so much later then. */
+  directPath: 1500,
+  relayPath: 3000,
   /** Bytes of a sound file. */
   soundBytes: 16777216,
 });
@@ -230,6 +233,8 @@ function checkedDigits(digits) {
 const OUR_MISTAKE = new Set([1002, 1003, 1007, 1008, 1009]);
 
 class Session {
+  /** The gateway's relays with credentials for them; null where it has none. */
+  turn = null;
   #url; #profile; #prove; #hear;
   #state = "idle";
   // none, opening, greeting, standing, waiting
@@ -515,6 +520,8 @@ class Session {
       this.#watch(LIMITS.ping);
     }
     const { type, id, seq } = message;
+    // Relays for networks without UDP, as one of WebRTC's iceServers: told with each session, and anew before they end.
+    if (type === "registered" || type === "resumed" || type === "turn") this.turn = message.turn ?? null;
     if (this.#phase === "greeting") {
       const isReply = id === this.#greeting && typeof message.resume?.token === "string";
       if (type === "error") this.#refuse(message);
@@ -1238,7 +1245,9 @@ export class Call extends EventTarget {
     const { connection } = this.#media;
     connection.onconnectionstatechange = () => this.#mediaChanged();
     connection.oniceconnectionstatechange = () => this[CHECK](false);
-    this.#set("path", LIMITS.mediaPath, () => this.#mediaChanged(this.#noPath()));
+    const hasRelays = Boolean(this.#client.session.turn);
+    this.#set("path", LIMITS.mediaPath + (hasRelays ? LIMITS.relayPath : 0), () => this.#mediaChanged(this.#noPath()));
+    if (hasRelays) this.#set("relay", LIMITS.directPath, () => this.#relay());
     connection.setRemoteDescription({ type: "answer", sdp: answer }).then(
       () => this.#mayTurn.resolve(),
       (error) => this.#fail(problem("sip.media", "the browser does not take the gateway's answer", error)),
@@ -1462,6 +1471,11 @@ export class Call extends EventTarget {
     return problem("network.media", phrase);
   }
 
+  // Relays cost their owner: they are asked only where no direct path was found in time.
+  #relay() {
+    if (!["connected", "completed"].includes(this.#media.connection.iceConnectionState)) this.#restart();
+  }
+
   // The path to the gateway is looked for anew, with a new offer; the keys and the sound stay.
   #restart() {
     if (this.#mustRestart) return;
@@ -1470,7 +1484,11 @@ export class Call extends EventTarget {
       this.#restarted = performance.now();
       this.#mustRestart = false;
       quiet(this.#inTurn(async () => {
-        this.#media.connection.restartIce();
+        const { connection } = this.#media;
+        const { turn } = this.#client.session;
+        // Holds from the restart on.
+        if (turn) connection.setConfiguration({ ...connection.getConfiguration(), iceServers: [turn] });
+        connection.restartIce();
         await this.#negotiate();
         this[CHECK](false);
       })).catch(() => this[CHECK](false));

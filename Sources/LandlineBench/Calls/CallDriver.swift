@@ -148,7 +148,7 @@ final class CallDriver {
     case .error(let number, let failure):
       guard let number, let index = asked[app].removeValue(forKey: number.value) else { return }
       fail(index, "not understood: \(Self.text(failure))")
-    case .registered, .resumed, .pong, .draining, .closing: break
+    case .registered, .resumed, .pong, .draining, .relays, .closing: break
     }
   }
 

@@ -13,6 +13,8 @@ public final class Call: Sendable {
   public static let maximumKeys = 64
   /// From the gateway's answer until an app is told that sound has no way yet (``CallEvent/Kind/mediaBlocked(_:)``).
   public static let mediaPathMilliseconds: Int64 = 2_000
+  /// So much longer where the gateway has relays: they are asked when the direct way has not been found.
+  public static let relayMilliseconds: Int64 = 3_000
   /// Events kept for a stream that is taken late.
   static let keptEvents = 256
 

@@ -17,7 +17,7 @@ public struct CallEvent: Sendable, Hashable {
     case established
     /// The sound's way is open and encrypted with this suite.
     case mediaSecured(String)
-    /// Sound has had no way to the gateway for ``Call/mediaPathMilliseconds``: why, as far as the device sees, and with what
+    /// Sound has had no way to the gateway for ``Call/mediaPathMilliseconds``, or a relay's time longer: why, as far as the device sees, and with what
     /// to do. The call goes on, and ``mediaSecured(_:)`` may follow.
     case mediaBlocked(CallFailure)
     case price(CallPrice)

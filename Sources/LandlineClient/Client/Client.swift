@@ -1,7 +1,6 @@
 public import AppProtocol
 public import CallModel
 import NIOCore
-import NIOSSL
 import SecureTransport
 import Synchronization
 
@@ -129,7 +128,7 @@ public final class Client: Sendable {
   /// - Throws: ``UsageError/alreadyStarted``; ``CallFailure`` of domain network where certificates of
   ///   ``ClientOptions/trust`` cannot be read.
   public func start() throws {
-    let context = gateway.isSecure ? try secureContext() : nil
+    let context = gateway.isSecure ? try options.trust.context(protocols: ["http/1.1"]) : nil
     let certificate = try DTLSCertificate()
     let registrar = Registrar(
       owner: CredentialOwner(application: applicationKey, user: userID.text, device: device),
@@ -226,20 +225,6 @@ public final class Client: Sendable {
 
   /// The way to place calls, and to be called.
   public var calls: CallClient { CallClient(self) }
-
-  private func secureContext() throws -> NIOSSLContext {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.minimumTLSVersion = .tlsv12
-    configuration.applicationProtocols = ["http/1.1"]
-    do {
-      if case .authorities(let files) = options.trust {
-        configuration.trustRoots = .certificates(try files.flatMap { try NIOSSLCertificate.fromPEMFile($0) })
-      }
-      return try NIOSSLContext(configuration: configuration)
-    } catch {
-      throw CallFailure(.networkSecurity, phrase: "the authorities cannot be used: \(ErrorText.text(error))")
-    }
-  }
 
   // MARK: Calls
 

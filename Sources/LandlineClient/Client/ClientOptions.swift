@@ -1,10 +1,11 @@
 public import AppProtocol
 public import CallModel
 public import NIOCore
+import NIOSSL
 
 /// How a client behaves, beside who it is.
 public struct ClientOptions: Sendable {
-  /// Whose certificates a `wss` connection trusts.
+  /// Whose certificates a `wss` connection trusts, and a relay of the gateway's that is reached through TLS.
   public enum Trust: Hashable, Sendable {
     /// The authorities of the system.
     case system
@@ -14,7 +15,7 @@ public struct ClientOptions: Sendable {
 
   /// Where the gateway's credentials for this device are kept; by default they end with the process.
   public var storage: any CredentialStorage = MemoryCredentialStorage()
-  /// Not looked at for `ws`.
+  /// Not looked at for `ws` and relays without TLS.
   public var trust = Trust.system
   /// Milliseconds until a connection must stand.
   public var connectMilliseconds: Int64 = 10_000
@@ -42,4 +43,22 @@ public struct ClientOptions: Sendable {
 
   /// Everything stands at its default until it is set.
   public init() {}
+}
+
+extension ClientOptions.Trust {
+  /// What TLS connections of one kind are made with.
+  /// - Parameter protocols: for ALPN (RFC 7301).
+  func context(protocols: [String]) throws -> NIOSSLContext {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = protocols
+    do {
+      if case .authorities(let files) = self {
+        configuration.trustRoots = .certificates(try files.flatMap { try NIOSSLCertificate.fromPEMFile($0) })
+      }
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw CallFailure(.networkSecurity, phrase: "the authorities cannot be used: \(ErrorText.text(error))")
+    }
+  }
 }

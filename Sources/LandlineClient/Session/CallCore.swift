@@ -54,7 +54,8 @@ final class CallCore {
     let relay = MediaRelay()
     media = MediaSession(
       on: client.eventLoop, certificate: client.certificate, outbox: client.outbox, audio: [call.audio, client.audio],
-      track: { [weak client] in client?.track($0) }, { relay.call?.took($0) })
+      track: { [weak client] in client?.track($0) }, relayTerms: { [weak client] in client?.relayTerms },
+      { relay.call?.took($0) })
     relay.call = self
   }
 
@@ -307,13 +308,16 @@ final class CallCore {
     case .muted(let isMuted):
       if let id { _ = client.send(.mute(id, isMuted), for: self, .mute) }
     case .failed(let failure): mediaFailed(failure)
+    // Sooner than by consent, which lasts 30 s: another way is looked for, another relay among them.
+    case .relayLost: if !wantsRestart, offerOnItsWay == nil { mediaFailed(.consentLost) }
     case .closedByPeer: break
     }
   }
 
   /// Tells early when no way for sound is found: the user should not wait for what will not come.
   func watchMediaPath(_ answer: String) {
-    let limit = TimeAmount.milliseconds(Call.mediaPathMilliseconds)
+    let isRelayed = SoundRelay.isOffered(client.relayTerms?.access)
+    let limit = TimeAmount.milliseconds(Call.mediaPathMilliseconds + (isRelayed ? Call.relayMilliseconds : 0))
     mediaPathLimit = client.eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in
       guard let self, !self.isOver, !self.wasSecured else { return }
       let description = try? SessionDescription(parsing: answer)
@@ -321,6 +325,7 @@ final class CallCore {
       let phrase =
         "nothing comes back over UDP from \(addresses.joined(separator: " or ")): a firewall or VPN may stop it, or this "
         + "network does not reach that address"
+        + (self.media.relayProblem.map { "; nor through a relay: \($0)" } ?? "")
       self.tell(.mediaBlocked(CallFailure(.networkMedia, phrase: phrase, leg: .app)))
     }
   }

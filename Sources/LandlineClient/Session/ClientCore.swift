@@ -312,6 +312,11 @@ final class ClientCore {
     process(.networkChanged)
   }
 
+  /// How the gateway's relays are used, as it told of them last.
+  var relayTerms: SoundRelay.Terms? {
+    session.relays.map { SoundRelay.Terms(access: $0, trust: options.trust) }
+  }
+
   // MARK: Calls for the user
 
   private var canBeCalled: Bool { registrar.capabilities.contains(.calling) }

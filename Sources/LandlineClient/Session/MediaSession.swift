@@ -11,6 +11,8 @@ final class MediaSession {
     case failed(TransportFailure)
     case closedByPeer
     case statistics(MediaStatistics)
+    /// The relay that carried the sound is gone.
+    case relayLost
     /// Whether the app is heard has changed.
     case muted(Bool)
   }
@@ -27,6 +29,8 @@ final class MediaSession {
   private let pump: AudioPump
   private let tell: (Event) -> Void
   private let track: (any Channel) -> Void
+  /// Asked when a relay is needed: credentials may have been renewed since the call began.
+  private let relayTerms: () -> SoundRelay.Terms?
   private var sockets: MediaSockets?
   private var endpoint: AudioEndpoint?
   private var exchange: OfferAnswer?
@@ -36,18 +40,24 @@ final class MediaSession {
   private let outbox: PacketOutbox
   private var events: [AudioEndpoint.Event] = []
   private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private var relay: SoundRelay?
+  private var relayDue: Scheduled<Void>?
+  /// Why no relay carries the sound, once all were asked.
+  private(set) var relayProblem: String?
   private var isClosed = false
   /// This side holds the call: nothing of the app is heard.
   var isOnHold = false
 
   init(
     on eventLoop: any EventLoop, certificate: DTLSCertificate, outbox: PacketOutbox, audio: [AudioController],
-    track: @escaping (any Channel) -> Void, _ tell: @escaping (Event) -> Void
+    track: @escaping (any Channel) -> Void, relayTerms: @escaping () -> SoundRelay.Terms?,
+    _ tell: @escaping (Event) -> Void
   ) {
     self.eventLoop = eventLoop
     self.certificate = certificate
     self.outbox = outbox
     self.track = track
+    self.relayTerms = relayTerms
     self.tell = tell
     pump = AudioPump(on: eventLoop, audio)
   }
@@ -118,6 +128,7 @@ final class MediaSession {
   /// The device has another network: sockets there, and fresh credentials for the offer that must follow.
   func restart(from host: MediaAddress) -> EventLoopFuture<Void> {
     guard let sockets, endpoint != nil else { return eventLoop.makeFailedFuture(Failure.notOpen) }
+    closeRelay()
     return sockets.open(from: host).assumeIsolated().map { self.renewCredentials(locals: sockets.locals) }.nonisolated()
   }
 
@@ -130,7 +141,54 @@ final class MediaSession {
   private func follow(_ plan: MediaPlan) {
     endpoint?.handle(.plan(plan), at: Clock.now, outbox: outbox, events: &events)
     settle()
+    waitForDirectWay(plan)
     pump.start { [weak self] frame in self?.exchange(frame) ?? [] }
+  }
+
+  // MARK: Relay
+
+  /// A relay is asked only where the direct way has not been found in time.
+  private func waitForDirectWay(_ plan: MediaPlan) {
+    guard relay == nil, endpoint?.seeksWay == true, let ice = plan.ice else { return }
+    let peers = ice.addresses.map(\.0)
+    let patience = TimeAmount.milliseconds(SoundRelay.patienceMilliseconds)
+    relayDue?.cancel()
+    relayDue = eventLoop.assumeIsolated().scheduleTask(in: patience) { [weak self] in self?.beginRelay(to: peers) }
+  }
+
+  private func beginRelay(to peers: [MediaAddress]) {
+    guard !isClosed, relay == nil, endpoint?.seeksWay == true, let terms = relayTerms(),
+      SoundRelay.isOffered(terms.access)
+    else { return }
+    relayProblem = nil
+    let relay = SoundRelay(on: eventLoop, terms, peers: peers, track: track) { [weak self] in self?.took($0) }
+    self.relay = relay
+    relay.begin()
+  }
+
+  private func took(_ event: SoundRelay.Event) {
+    guard !isClosed, let sockets else { return }
+    switch event {
+    case .ready(let connection, let relayed):
+      // Found meanwhile: nothing is to be relayed.
+      guard endpoint?.seeksWay == true else { return closeRelay() }
+      let local = sockets.adopt(connection, relayed)
+      endpoint?.handle(.add(local), at: Clock.now, outbox: outbox, events: &events)
+      settle()
+    case .datagram(let packet, let source, let connection): sockets.relayed(packet, from: source, by: connection)
+    case .failed(let words):
+      relayProblem = words
+      let carried = sockets.isRelay(endpoint?.port)
+      closeRelay()
+      if carried { tell(.relayLost) }
+    }
+  }
+
+  private func closeRelay() {
+    relayDue?.cancel()
+    relayDue = nil
+    relay?.close()
+    relay = nil
   }
 
   // MARK: Sound
@@ -204,6 +262,7 @@ final class MediaSession {
     wakeUp?.task.cancel()
     wakeUp = nil
     pump.stop()
+    closeRelay()
     sockets?.close()
   }
 

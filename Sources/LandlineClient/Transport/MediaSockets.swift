@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import SecureTransport
 
-/// The UDP sockets of one call, on the client's loop.
+/// The UDP sockets of one call, and a relay that stands in for them, on the client's loop.
 ///
 /// They are bound to the address from which the gateway was reached: what goes to the gateway's media goes the same way.
 /// On a loopback there is one of each family, as a gateway may listen for apps on one and for media on the other.
@@ -20,6 +20,7 @@ final class MediaSockets {
 
   private let eventLoop: any EventLoop
   private var channels: [(port: MediaPort, address: MediaAddress, channel: any Channel)] = []
+  private var relay: (port: MediaPort, connection: RelayConnection)?
   private var lastPort: Int32 = -1
   private var isClosed = false
   private let receiver: Receiver
@@ -50,9 +51,22 @@ final class MediaSockets {
     }.nonisolated()
   }
 
+  /// What leaves by the port of the address that is returned goes through the relay, until other sockets are opened.
+  func adopt(_ connection: RelayConnection, _ relayed: MediaAddress) -> ClientTransport.Local {
+    relay?.connection.close()
+    lastPort &+= 1
+    let port = MediaPort(rawValue: lastPort)
+    relay = (port, connection)
+    return ClientTransport.Local(port: port, address: relayed, preference: 0, isRelayed: true)
+  }
+
   func send(_ outbox: PacketOutbox) {
     for index in 0..<outbox.count {
       let port = outbox.port(at: index)
+      if let relay, relay.port == port {
+        relay.connection.send(outbox.buffer(at: index), to: outbox.address(at: index))
+        continue
+      }
       guard let socket = channels.first(where: { $0.port == port }),
         let address = outbox.address(at: index).socketAddress
       else { continue }
@@ -65,6 +79,7 @@ final class MediaSockets {
       socket.channel.write(AddressedEnvelope(remoteAddress: address, data: bytes), promise: nil)
     }
     for socket in channels { socket.channel.flush() }
+    relay?.connection.flush()
     outbox.removeAll()
   }
 
@@ -77,6 +92,8 @@ final class MediaSockets {
   private func closeChannels() {
     for socket in channels { socket.channel.close(promise: nil) }
     channels = []
+    relay?.connection.close()
+    relay = nil
   }
 
   private func bind(_ host: SIPHost) -> EventLoopFuture<Void> {
@@ -112,6 +129,15 @@ final class MediaSockets {
         throw error
       }
   }
+
+  /// A datagram came through the relay.
+  func relayed(_ packet: PacketBuffer, from source: MediaAddress, by connection: RelayConnection) {
+    guard !isClosed, let relay, relay.connection === connection else { return }
+    receiver(packet, relay.port, source)
+  }
+
+  /// Whether this port is the relay's.
+  func isRelay(_ port: MediaPort?) -> Bool { port != nil && relay?.port == port }
 
   fileprivate func received(_ bytes: ByteBuffer, on port: MediaPort, from address: SocketAddress) {
     guard !isClosed, bytes.readableBytes <= PacketBuffer.maximumDatagram, let source = MediaAddress(address) else {

@@ -1,3 +1,5 @@
+internal import AppProtocol
+internal import CallEngine
 internal import CallModel
 internal import Foundation
 internal import LandlineWire
@@ -134,6 +136,15 @@ extension GatewayConfiguration {
         section.addProblem("trunk", "the ports contain \(port), which listener '\(listener.name)' has")
       }
     }
+  }
+
+  /// A call may begin with credentials that have half of their time left, and needs them until it ends.
+  static func check(_ turn: TURNService, _ calls: EngineConfiguration.Limits, at section: ConfigurationSection) {
+    guard turn.lifetimeSeconds / 2 < calls.maximumCallSeconds else { return }
+    section.warn(
+      "lifetime",
+      "is less than twice calls.maximum-length, \(duration(calls.maximumCallSeconds * 1000)): a relay may end before the call"
+    )
   }
 
   static func check(_ http: HTTPConfiguration, _ listeners: [ListenerConfiguration], at section: ConfigurationSection) {

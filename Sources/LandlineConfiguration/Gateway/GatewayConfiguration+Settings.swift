@@ -1,3 +1,4 @@
+internal import AppProtocol
 internal import CallEngine
 internal import CallModel
 internal import LandlineWire
@@ -126,6 +127,14 @@ extension GatewayConfiguration {
       time("calls.media-set-up", calls.mediaSetUpMilliseconds),
       time("calls.preparation", calls.preparationMilliseconds),
       time("drain.timeout", drainMilliseconds),
+      fact(
+        "media.turn.servers", media.turn?.servers,
+        media.turn.map { $0.servers.map(\.description).joined(separator: ", ") } ?? "none"),
+      Fact(
+        key: "media.turn.secret-file", value: AnyHashable(media.turn?.secret), shown: media.turn == nil ? "none" : nil,
+        isLive: true),
+      time(
+        "media.turn.lifetime", (media.turn?.lifetimeSeconds ?? TURNService.standardLifetimeSeconds) * 1000),
       fact(
         "retention.client-statistics", retention.keepsClientStatistics,
         retention.keepsClientStatistics ? "keep" : "drop"),

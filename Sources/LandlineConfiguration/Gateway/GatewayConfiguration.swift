@@ -1,3 +1,4 @@
+internal import AppProtocol
 public import CallEngine
 public import CallModel
 internal import Foundation
@@ -77,7 +78,7 @@ public struct GatewayConfiguration: Sendable {
     let trunks = GatewayConfiguration.trunks(root, folder: folder)
     http = HTTPConfiguration(reading: root.sectionOrEmpty("http"), folder: folder)
     let mediaSection = root.section("media")
-    media = mediaSection.map { MediaConfiguration(reading: $0) } ?? MediaConfiguration()
+    media = mediaSection.map { MediaConfiguration(reading: $0, folder: folder) } ?? MediaConfiguration()
     environments = GatewayConfiguration.environments(
       root, folder: folder, state: URL(fileURLWithPath: state, isDirectory: true), trunks: trunks.map(\.trunk.name))
     log = LogConfiguration(reading: root.sectionOrEmpty("log"))
@@ -90,7 +91,10 @@ public struct GatewayConfiguration: Sendable {
     hep = root.section("hep").flatMap { HEPConfiguration(reading: $0, folder: folder) }
     self.listeners = listeners
     self.trunks = trunks
-    if let mediaSection { GatewayConfiguration.check(media, listeners, at: mediaSection) }
+    if let mediaSection {
+      GatewayConfiguration.check(media, listeners, at: mediaSection)
+      if let turn = media.turn { GatewayConfiguration.check(turn, calls, at: mediaSection.sectionOrEmpty("turn")) }
+    }
     GatewayConfiguration.check(http, listeners, at: root.sectionOrEmpty("http"))
     root.finish()
     try document.finish()

@@ -1,11 +1,13 @@
+internal import AppProtocol
 internal import CallModel
+internal import Foundation
 internal import LandlineWire
 
 extension MediaConfiguration {
   /// Ports below this belong to the system.
   private static let lowestPort: UInt16 = 1024
 
-  init(reading section: ConfigurationSection) {
+  init(reading section: ConfigurationSection, folder: URL) {
     defer { section.finish() }
     self.init()
     threads = section.number("threads", in: MediaConfiguration.threadRange) ?? 1
@@ -24,6 +26,7 @@ extension MediaConfiguration {
         }
       }
     }
+    turn = section.section("turn").flatMap { TURNService(reading: $0, folder: folder) }
     check(section)
   }
 
@@ -130,5 +133,43 @@ extension MediaConfiguration {
         accepted: "two numbers from \(lowestPort) to 65535, such as 16384-32767")
     }
     return first...last
+  }
+}
+
+extension TURNService {
+  init?(reading section: ConfigurationSection, folder: URL) {
+    defer { section.finish() }
+    if !section.has("servers") {
+      section.addProblem("'servers' is missing", at: nil, fix: "servers: [\"turns:turn.example.com\"]")
+    }
+    let listed = section.texts("servers", atMost: TURNAccess.maximumServers) ?? []
+    var servers: [TURNServer] = []
+    for entry in listed {
+      guard let server = section.entry("servers", entry, { text throws(InvalidValue) in try TURNServer(text) }) else {
+        continue
+      }
+      if servers.contains(server) { section.addProblem("servers", "entry \(entry.index + 1): stands there already") }
+      servers.append(server)
+    }
+    if section.has("servers"), listed.isEmpty { section.addProblem("servers", "names no server") }
+    let secret = TURNService.secret(section, folder: folder)
+    let lifetime = section.seconds("lifetime", in: TURNService.lifetimeSeconds) ?? TURNService.standardLifetimeSeconds
+    guard !servers.isEmpty, let secret else { return nil }
+    self.init(servers: servers, secret: secret, lifetimeSeconds: lifetime)
+  }
+
+  /// The first line of the file that `secret-file` names: what is wrong never repeats it.
+  private static func secret(_ section: ConfigurationSection, folder: URL) -> Redacted<String>? {
+    guard let file = section.requiredText("secret-file"),
+      let text = section.secret("secret-file", file, folder: folder)
+    else { return nil }
+    guard secretLength.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      section.addProblem(
+        "secret-file",
+        "its first line is no secret; accepted: \(secretLength.lowerBound) to \(secretLength.upperBound) printable "
+          + "characters without spaces, as openssl rand -hex 32 prints")
+      return nil
+    }
+    return Redacted(text)
   }
 }

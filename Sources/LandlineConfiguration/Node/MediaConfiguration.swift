@@ -1,3 +1,4 @@
+public import AppProtocol
 internal import CallModel
 public import LandlineWire
 
@@ -16,6 +17,8 @@ public struct MediaConfiguration: Hashable, Sendable {
   public var trunk = [MediaLoopConfiguration.TrunkInterface(bind: .ipv4(0x7F00_0001))]
   /// Each has app ports of its own and its share of the trunk ports.
   public var threads = 1
+  /// Relays that apps are told of; `nil` for none.
+  public var turn: TURNService?
 
   /// What holds where the file has no `media`: one thread on loopback.
   public init() {}

@@ -93,6 +93,7 @@ struct NodeAssembly: Sendable {
       engine: engine(configuration, farEnd: farEnd),
       applications: Dictionary(applications, uniquingKeysWith: { first, _ in first }))
     settings.keepsClientStatistics = configuration.retention.keepsClientStatistics
+    settings.turn = configuration.media.turn
     return settings
   }
 

@@ -108,6 +108,19 @@ enum LegTransport {
     }
   }
 
+  /// Whether a way is still looked for; only the app's own side looks.
+  var seeksWay: Bool {
+    if case .client(let transport) = self { return transport.seeksWay }
+    return false
+  }
+
+  /// Another address of ours that sound may take; only the app's own side has a say in that.
+  func add(
+    _ local: ClientTransport.Local, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]
+  ) {
+    if case .client(let transport) = self { transport.add(local, at: now, outbox: outbox, events: &events) }
+  }
+
   /// Protects RTP in place; `false`: it may not leave.
   func protectRTP(_ packet: PacketBuffer) -> Bool {
     switch self {

@@ -24,6 +24,8 @@ public final class AudioEndpoint {
     case plan(MediaPlan)
     /// Our credentials of an ICE restart, and our addresses where they changed, before the plan that it leads to.
     case restart(ICECredentials, locals: [ClientTransport.Local]?)
+    /// Another address of ours that sound may take, such as one that a TURN server relays from.
+    case add(ClientTransport.Local)
     /// Press keys, one after the other: milliseconds of each, then of the pause.
     case sendDigits(codes: [Int], milliseconds: Int, pause: Int)
     /// Silence goes out in place of what is given.
@@ -55,6 +57,12 @@ public final class AudioEndpoint {
     /// All is released; nothing follows.
     case closed
   }
+
+  /// No way was found since the beginning, or the last restart; sound may go on by one of before.
+  public var seeksWay: Bool { leg.transport.seeksWay }
+
+  /// The socket that sound leaves by; `nil` while no address of the peer works.
+  public var port: MediaPort? { leg.transport.destination == nil ? nil : leg.transport.port }
 
   /// Sampling rates that may be chosen.
   public static let samplingRates = [8_000, 16_000, 48_000]
@@ -139,6 +147,8 @@ public final class AudioEndpoint {
       }
       leg.transport.apply(plan, at: now, outbox: outbox, events: &workspace.transportEvents)
     case .restart(let credentials, let locals): leg.transport.restart(credentials, locals: locals)
+    case .add(let local):
+      leg.transport.add(local, at: now, outbox: outbox, events: &workspace.transportEvents)
     case .sendDigits(let codes, let milliseconds, let pause):
       leg.press(codes, milliseconds: milliseconds, pause: pause, at: now)
     case .mute(let isMuted): leg.isMuted = isMuted

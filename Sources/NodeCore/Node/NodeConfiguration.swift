@@ -44,6 +44,8 @@ package struct NodeSettings: Sendable {
   package var applications: [String: NodeApplication]
   /// Whether what apps measured is kept.
   package var keepsClientStatistics = true
+  /// Relays for the sound of apps.
+  package var turn: TURNService?
 
   package init(engine: EngineConfiguration, applications: [String: NodeApplication]) {
     self.engine = engine

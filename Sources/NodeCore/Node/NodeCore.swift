@@ -80,6 +80,7 @@ package final class NodeCore {
     self.draw = draw
     self.time = time
     door = AppDoor(configuration.door, draw: draw)
+    door.turn = configuration.settings.turn
     engine = CallEngine(configuration.settings.engine, draw: draw, at: time.now)
     agent = UserAgent(configuration.agent, identifiers: identifiers)
     ledgers = Dictionary(
@@ -128,6 +129,7 @@ package final class NodeCore {
 
   private func configure(_ settings: NodeSettings) {
     self.settings = settings
+    door.turn = settings.turn
     for index in self.settings.engine.environments.indices {
       let name = self.settings.engine.environments[index].name
       guard let ledger = ledgers[name] else { continue }

@@ -1,7 +1,7 @@
 package import CallModel
 package import SDPCore
 
-/// The full end of ICE (RFC 8445), reduced to what an app needs: host candidates of our own, one component, checks with
+/// The full end of ICE (RFC 8445), reduced to what an app needs: host candidates of our own and, later, relayed ones, one component, checks with
 /// repetition, regular nomination, consent (RFC 7675) and restarts.
 ///
 /// ```
@@ -29,6 +29,8 @@ package final class ICEFullAgent {
   /// Where media goes. After a restart it takes the new way as soon as that works and is being nominated: a lite peer
   /// takes nothing from the old one once it has heard of the nomination.
   package var selected: ICEWay? { current.selectedWay ?? former.flatMap { current.nominatedWay ?? $0.selectedWay } }
+  /// No way was found since the beginning, or the last restart; media may go on by one of before.
+  package var seeksWay: Bool { current.selected == nil }
   package private(set) var failure: TransportFailure?
   package internal(set) var nextDeadline: MonotonicInstant?
 
@@ -83,12 +85,7 @@ package final class ICEFullAgent {
       firstSuccess = nil
       connectivityDeadline = now.advanced(byMilliseconds: connectivityTimeout)
     }
-    var addresses = remote.candidates.compactMap { candidate -> (MediaAddress, UInt32)? in
-      guard candidate.component == 1, candidate.transport.lowercased() == "udp",
-        let host = try? SIPHost(unbracketed: candidate.address), let address = MediaAddress(host, port: candidate.port)
-      else { return nil }
-      return (address, UInt32(clamping: candidate.priority))
-    }
+    var addresses = remote.addresses
     if addresses.isEmpty, let fallback { addresses.append((fallback, ICEPriority.of(.host))) }
     for (address, priority) in addresses {
       for local in current.locals { _ = current.add(local, address, priority) }
@@ -107,6 +104,13 @@ package final class ICEFullAgent {
     }
     current = ICECheckList(credentials, locals ?? current.locals)
     connectivityDeadline = nil
+  }
+
+  /// Another address of ours, for the present generation.
+  package func add(_ local: ClientTransport.Local, at now: MonotonicInstant) {
+    guard failure == nil else { return }
+    current.add(local)
+    updateDeadline(now)
   }
 
   private func keepFormer() { if current.selected != nil { former = current } }
@@ -477,5 +481,17 @@ package final class ICEFullAgent {
       }
     }
     nextDeadline = next
+  }
+}
+
+extension MediaPlan.RemoteICE {
+  /// The peer's addresses with their priorities, as far as they are of use: numeric, over UDP, of the only component.
+  package var addresses: [(MediaAddress, UInt32)] {
+    candidates.compactMap { candidate in
+      guard candidate.component == 1, candidate.transport.lowercased() == "udp",
+        let host = try? SIPHost(unbracketed: candidate.address), let address = MediaAddress(host, port: candidate.port)
+      else { return nil }
+      return (address, UInt32(clamping: candidate.priority))
+    }
   }
 }

@@ -24,6 +24,7 @@ struct ICEPair {
   }
 
   let way: ICEWay
+  let localKind: ICEPriority.Kind
   let localPreference: UInt16
   let remotePriority: UInt32
   var state = State.waiting
@@ -42,7 +43,7 @@ struct ICEPair {
 
   /// RFC 8445 section 6.1.2.3.
   func priority(isControlling: Bool) -> UInt64 {
-    let local = UInt64(ICEPriority.of(.host, localPreference: localPreference))
+    let local = UInt64(ICEPriority.of(localKind, localPreference: localPreference))
     let remote = UInt64(remotePriority)
     let (controlling, controlled) = isControlling ? (local, remote) : (remote, local)
     return min(local, remote) << 32 + 2 * max(local, remote) + (controlling > controlled ? 1 : 0)
@@ -87,7 +88,7 @@ final class ICECheckList {
   let credentials: ICECredentials
   let userFragment: [UInt8]
   let key: STUNIntegrity
-  let locals: [ClientTransport.Local]
+  private(set) var locals: [ClientTransport.Local]
   private(set) var remote: ICECredentials?
   /// Of the peer's password; `nil` before its description is there.
   private(set) var remoteKey: STUNIntegrity?
@@ -121,8 +122,17 @@ final class ICECheckList {
     guard pairs.count < ICEFullAgent.maximumPairs, (local.address.ipv4 == nil) == (address.ipv4 == nil) else {
       return nil
     }
-    pairs.append(ICEPair(way: way, localPreference: local.preference, remotePriority: priority))
+    pairs.append(
+      ICEPair(way: way, localKind: local.kind, localPreference: local.preference, remotePriority: priority))
     return pairs.count - 1
+  }
+
+  /// Another address of ours, with a pair for each address of the peer that is known.
+  func add(_ local: ClientTransport.Local) {
+    guard locals.count < ClientTransport.maximumLocals else { return }
+    locals.append(local)
+    let known = pairs
+    for pair in known { _ = add(local, pair.way.address, pair.remotePriority) }
   }
 
   func isProved(_ address: MediaAddress) -> Bool {

@@ -14,13 +14,18 @@ public final class ClientTransport {
     public var address: MediaAddress
     /// The higher, the better; 65535 for the only one (RFC 8445 section 5.1.2.1).
     public var preference: UInt16
+    /// The address is a TURN server's, which relays what goes through ``port``: the last choice (RFC 8445 section 5.1.2.2).
+    public var isRelayed: Bool
 
     /// Without a `preference`, the highest there is.
-    public init(port: MediaPort, address: MediaAddress, preference: UInt16 = .max) {
+    public init(port: MediaPort, address: MediaAddress, preference: UInt16 = .max, isRelayed: Bool = false) {
       self.port = port
       self.address = address
       self.preference = preference
+      self.isRelayed = isRelayed
     }
+
+    var kind: ICEPriority.Kind { isRelayed ? .relayed : .host }
 
     /// The same for all candidates with this address (RFC 8445 section 5.1.1.3), of letters and digits.
     private var foundation: String {
@@ -28,7 +33,7 @@ public final class ClientTransport {
       return String(UInt32(truncatingIfNeeded: folded >> 32 ^ folded), radix: 16)
     }
 
-    /// For `a=candidate`.
+    /// For `a=candidate`, of an address of the device itself.
     public var candidate: ICECandidate {
       ICECandidate(
         foundation: foundation, component: 1, priority: Int(ICEPriority.of(.host, localPreference: preference)),
@@ -92,6 +97,9 @@ public final class ClientTransport {
   /// The socket that media leaves by; before a pair is nominated, that of the first address.
   public var port: MediaPort { ice.selected?.port ?? locals.first?.port ?? MediaPort(rawValue: 0) }
 
+  /// No way was found since the beginning, or the last restart; media may go on by one of before.
+  public var seeksWay: Bool { ice.seeksWay }
+
   /// Where media goes: the nominated address; `nil` before, and after consent is lost.
   public var destination: MediaAddress? { ice.selected?.address }
 
@@ -118,6 +126,14 @@ public final class ClientTransport {
   public func restart(_ credentials: ICECredentials, locals: [Local]? = nil) {
     if let locals { self.locals = locals }
     ice.restart(credentials, locals: locals)
+  }
+
+  /// Another address of ours, found while checks go on: it is checked as well, behind those of the device itself.
+  public func add(_ local: Local, at now: MonotonicInstant, outbox: PacketOutbox, events: inout [TransportEvent]) {
+    guard !isClosed, !locals.contains(where: { $0.port == local.port }) else { return }
+    locals.append(local)
+    ice.add(local, at: now)
+    work(at: now, outbox, &events)
   }
 
   // MARK: Datagrams

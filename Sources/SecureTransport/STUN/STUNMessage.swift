@@ -130,8 +130,20 @@ public struct STUNMessage {
     return true
   }
 
-  /// The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2).
-  private func address(_ value: Range<Int>) -> MediaAddress? {
+  /// Where the value of the first attribute of a type stands. One behind the integrity does not count.
+  package func value(_ type: UInt16) -> Range<Int>? {
+    var offset = STUNMessage.headerCount
+    // As many steps as the message was found well formed in.
+    for _ in 0..<STUNMessage.maximumAttributes where offset < integrityOffset ?? packet.count {
+      guard let value = STUNMessage.valueRange(packet, at: offset) else { return nil }
+      if packet.integer(at: offset, as: UInt16.self) == type { return value }
+      offset = (value.upperBound + 3) & ~3
+    }
+    return nil
+  }
+
+  /// The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2), and of others that are written as it is.
+  package func address(_ value: Range<Int>) -> MediaAddress? {
     let start = value.lowerBound
     guard value.count >= 8 else { return nil }
     let port = packet.integer(at: start + 2, as: UInt16.self) ^ UInt16(STUNMessage.magicCookie >> 16)

@@ -31,15 +31,24 @@ package struct STUNWriter {
   package func append(_ type: STUNAttribute, _ value: some Collection<UInt8>) { append(type.rawValue, value) }
 
   package func append<Value: FixedWidthInteger & BitwiseCopyable>(_ type: STUNAttribute, integer value: Value) {
-    open(type.rawValue, MemoryLayout<Value>.size)
+    append(type.rawValue, integer: value)
+  }
+
+  package func append<Value: FixedWidthInteger & BitwiseCopyable>(_ type: UInt16, integer value: Value) {
+    open(type, MemoryLayout<Value>.size)
     packet.append(integer: value)
     close()
   }
 
   /// XOR-MAPPED-ADDRESS (RFC 8489 section 14.2).
   package func appendMappedAddress(_ address: MediaAddress) {
+    append(STUNAttribute.xorMappedAddress.rawValue, xored: address)
+  }
+
+  /// An attribute that is written as XOR-MAPPED-ADDRESS is.
+  package func append(_ type: UInt16, xored address: MediaAddress) {
     let cookie = STUNMessage.magicCookie
-    open(STUNAttribute.xorMappedAddress.rawValue, address.ipv4 == nil ? 20 : 8)
+    open(type, address.ipv4 == nil ? 20 : 8)
     packet.append(integer: UInt16(address.ipv4 == nil ? 2 : 1))
     packet.append(integer: address.port ^ UInt16(cookie >> 16))
     if let ipv4 = address.ipv4 {

@@ -62,6 +62,7 @@ struct DocumentTests {
     case .pong: "gateway.pong"
     case .error: "gateway.error"
     case .draining: "gateway.draining"
+    case .relays: "gateway.turn"
     case .closing: "gateway.closing"
     case .event(let event, _):
       switch event {

@@ -5,6 +5,7 @@ import CallModel
 struct DoorScene {
   let door: AppDoor
   var now = MonotonicInstant(milliseconds: 1_000_000)
+  var clock = Instant(milliseconds: 0)
   /// Tokens and names that were told, by connection.
   private(set) var registered: [ConnectionID: Registered] = [:]
   private(set) var resumed: [ConnectionID: Resumed] = [:]
@@ -28,7 +29,7 @@ struct DoorScene {
   @discardableResult
   mutating func step(_ input: AppDoorInput) throws -> [String] {
     var effects: [AppDoorEffect] = []
-    door.handle(input, at: now, clock: Instant(milliseconds: 0), into: &effects)
+    door.handle(input, at: now, clock: clock, into: &effects)
     return try note(effects)
   }
 
@@ -36,7 +37,7 @@ struct DoorScene {
   mutating func wait(_ milliseconds: Int64) throws -> [String] {
     now = now.advanced(byMilliseconds: milliseconds)
     var effects: [AppDoorEffect] = []
-    door.advance(to: now, clock: Instant(milliseconds: 0), into: &effects)
+    door.advance(to: now, clock: clock, into: &effects)
     return try note(effects)
   }
 
@@ -94,6 +95,7 @@ struct DoorScene {
           return "\(id.number) < resumed #\(number.value) last \(value.lastRequest) \(value.calls.map(\.text))"
         case .pong(let number): return "\(id.number) < pong #\(number.value)"
         case .draining: return "\(id.number) < draining"
+        case .relays(let access): return "\(id.number) < turn \(access?.username ?? "none")"
         case .closing(let reason): return "\(id.number) < closing \(reason)"
         case .error(let number, let failure):
           return "\(id.number) < error \(number.map { "#\($0.value) " } ?? "")\(DoorScene.words(failure))"

@@ -4,6 +4,55 @@ import Testing
 
 @Suite("The door: sessions")
 struct SessionTests {
+  private static let service = TURNService(
+    servers: [TURNServer(isSecure: true, host: .name("turn.example.com"), port: 443, transport: .tcp)],
+    secret: Redacted("0123456789abcdef"), lifetimeSeconds: 600)
+
+  @Test("relays come with the registration, again before half of their time is over, and when they change")
+  func relays() throws {
+    var scene = DoorScene()
+    scene.door.turn = Self.service
+    scene.clock = Instant(milliseconds: 1_000_000_000)
+    _ = try scene.register(1)
+    let told = try #require(scene.registered[ConnectionID(1)]?.relays)
+    #expect(told.servers == Self.service.servers)
+    #expect(told.username == "1000600:foo" && told.expiresAt == Instant(milliseconds: 1_000_600_000))
+    #expect(told == Self.service.access(of: try UserID("foo"), at: scene.clock))
+    #expect(try scene.wait(20_000) == ["1 ping"])
+    _ = try scene.step(.pong(ConnectionID(1)))
+    scene.clock = scene.clock.advanced(byMilliseconds: 299_999)
+    #expect(try scene.wait(20_000) == ["1 ping"])
+    _ = try scene.step(.pong(ConnectionID(1)))
+    scene.clock = scene.clock.advanced(byMilliseconds: 1)
+    #expect(try scene.wait(20_000) == ["1 < turn 1000900:foo", "1 ping"])
+    _ = try scene.step(.pong(ConnectionID(1)))
+    #expect(try scene.wait(20_000) == ["1 ping"])
+    _ = try scene.step(.pong(ConnectionID(1)))
+    scene.door.turn = nil
+    #expect(try scene.wait(20_000) == ["1 < turn none", "1 ping"])
+    _ = try scene.step(.pong(ConnectionID(1)))
+    scene.door.turn = Self.service
+    #expect(try scene.wait(20_000) == ["1 < turn 1000900:foo", "1 ping"])
+  }
+
+  @Test("a session that is taken up again is told of relays as they are then") func relaysAgain() throws {
+    var scene = DoorScene()
+    scene.door.turn = Self.service
+    _ = try scene.register(1)
+    let registered = try #require(scene.registered[ConnectionID(1)])
+    _ = try scene.step(.closed(ConnectionID(1)))
+    scene.clock = Instant(milliseconds: 5_000)
+    _ = try scene.resume(2, registered.session, registered.token.exposed)
+    #expect(scene.resumed[ConnectionID(2)]?.relays?.username == "605:foo")
+  }
+
+  @Test("the password is Base64 of HMAC-SHA1 over the user name") func relayPassword() throws {
+    // Computed by: printf %s 1000600:foo | openssl dgst -sha1 -hmac 0123456789abcdef -binary | base64
+    let access = Self.service.access(of: try UserID("foo"), at: Instant(milliseconds: 1_000_000_000))
+    #expect(access?.password.exposed == "d4Kg8vBiUBGCh73dfZX8tlXoNmg=")
+    #expect(!"\(Self.service) \(String(describing: access))".contains("d4Kg8vBiUBGCh73dfZX8tlXoNmg="))
+  }
+
   private func quality() throws -> AppEvent {
     let direction = CallQuality.Direction(meanOpinionScore: 4, jitter: 1, loss: 0, packets: 50)
     return .quality(try Samples.call(), CallQuality(sent: direction, received: direction, roundTrip: nil))

@@ -9,7 +9,7 @@ enum TransportDoors {
     FuzzDoor("stun-message", "a STUN message", dictionary: "stun", maximumBytes: 1600, stun),
     FuzzDoor("dtls-gate", "role, then DTLS records", dictionary: "dtls", maximumBytes: 1600, gate),
     FuzzDoor("dtls-hello", "role, then datagrams to a DTLS association", dictionary: "dtls", maximumBytes: 4096, hello),
-    ICELiteDoor.door, AppLegDoor.door, ClientLegDoor.door, TrunkLegDoor.door, SRTPDoor.door,
+    ICELiteDoor.door, TURNDoor.door, AppLegDoor.door, ClientLegDoor.door, TrunkLegDoor.door, SRTPDoor.door,
   ]
 
   private static func kind(_ input: [UInt8]) throws(BrokenPromise) {
