@@ -19,7 +19,9 @@ import Testing
     ("the far side sends from another address", .moved(.far)), ("the near side is dead", .dead(.near)),
     ("the far side is dead", .dead(.far)),
     ("held by the other side", .held), ("taken back by the other side", .takenBack),
-    ("no media in time", .noMediaInTime),
+    ("no media in time", .noMediaInTime), ("called on phone", .calledOn(device: "phone")),
+    ("accepted on phone", .acceptedOn(device: "phone")), ("declined on phone", .declinedOn(device: "phone")),
+    ("busy on phone", .busyOn(device: "phone")), ("lost while it rang: phone", .deviceGone("phone")),
   ]
 
   @Test("what was kept says the same", arguments: kept) func words(_ text: String, _ event: Event) {

@@ -229,7 +229,7 @@ struct NodeConfigurationTests {
           largest-amount: 2500.50
           applications:
             phone: {key: \(key), secret-file: secrets/phone, account: anna,
-              caller-numbers: ["+46812345678", "+46701234567"]}
+              caller-numbers: ["+46812345678", "+46701234567"], busy: waiting}
           operators: {admin: {key-file: secrets/admin}}
         sandbox: {sandbox-numbers: true, ledger: /x/y.db}
       """
@@ -253,7 +253,7 @@ struct NodeConfigurationTests {
     #expect(production.largestAmountMicros == 2_500_500_000)
     var phone = ApplicationConfiguration(
       name: "phone", key: key, secret: Redacted(secret), account: AccountName(unchecked: "anna"),
-      callerNumbers: [try E164Number("+46812345678"), try E164Number("+46701234567")])
+      callerNumbers: [try E164Number("+46812345678"), try E164Number("+46701234567")], busyRule: .waiting)
     phone.secretFile = folder.url.appendingPathComponent("secrets/phone").path
     #expect(production.applications == [phone])
     #expect(production.operators == [OperatorConfiguration(name: "admin", key: Redacted("0123456789abcdefghij"))])
@@ -433,6 +433,7 @@ struct NodeProblemTests {
       ("a: {key: \(key), secret: TopSecret, account: x}", "a.secret: is not the Base64 of 16 bytes"),
       ("a: {key: \(key), secret: \(secret), account: '-'}", "a.account: "),
       ("a: {key: \(key), secret: \(secret), account: x, caller-numbers: ['1']}", "caller-numbers: entry 1"),
+      ("a: {key: \(key), secret: \(secret), account: x, busy: wait}", "(did you mean 'waiting'?)"),
       (
         "a: {key: \(key), secret: \(secret), account: x, self-signed: true}",
         "a.self-signed: is no setting any more: signatures are taken unless 'registration: [token]'"

@@ -53,7 +53,7 @@ extension CallMachine {
       let negotiation = OfferAnswer(
         sessionID: context.draw(), host: context.configuration.host, policy: context.configuration.appPolicy)
       _ = ring.told(device, negotiation: negotiation, way: media)
-      note("\(user.user) is called on \(device.identity.device)")
+      addToStory(.calledOn(device: device.identity.device))
       let invitation = Invitation(
         from: Invitation.Caller(
           kind: .user, value: caller?.identity.user.text ?? "", name: callerName),
@@ -166,7 +166,7 @@ extension CallMachine {
     calledMedia = leg
     order(.join(leg))
     adopt(plan, of: .far)
-    note("accepted on \(winner.name)")
+    addToStory(.acceptedOn(device: winner.name))
   }
 
   /// What an app says that has joined, or that calls: its word on a call that rings no longer.
@@ -189,7 +189,7 @@ extension CallMachine {
       case .declined: CallFailure(.userDeclined, sipStatus: 603, leg: .app)
       case .busy: CallFailure(.userBusy, sipStatus: 486, leg: .app)
       }
-    note("\(reason) on \(device.name)")
+    addToStory(reason == .busy ? .busyOn(device: device.name) : .declinedOn(device: device.name))
     switch scope {
     case .user:
       declinedBy = device.name
@@ -246,7 +246,7 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching:
       if let leg = self[.far].ring?.leg(of: session), let device = self[.far].ring?[leg] {
-        note("\(device.name) is gone")
+        addToStory(.deviceGone(device.name))
         leaveRing(leg, .error, failure: CallFailure(.networkLost, leg: .app))
       }
       self[.far].ring?.forget(session)

@@ -26,6 +26,14 @@ extension CallRecord.StoryLine {
     case held
     case takenBack
     case noMediaInTime
+    /// A device of the called user was told of the call.
+    case calledOn(device: String)
+    case acceptedOn(device: String)
+    /// Declined there, for the device or the whole user.
+    case declinedOn(device: String)
+    case busyOn(device: String)
+    /// Its session ended while it rang.
+    case deviceGone(String)
 
     /// The words of the line as they are kept; ``init(_:)`` reads them back.
     public var text: String {
@@ -46,11 +54,27 @@ extension CallRecord.StoryLine {
       case .held: "held by the other side"
       case .takenBack: "taken back by the other side"
       case .noMediaInTime: "no media in time"
+      case .calledOn(let device): Event.called + device
+      case .acceptedOn(let device): Event.accepted + device
+      case .declinedOn(let device): Event.declined + device
+      case .busyOn(let device): Event.busy + device
+      case .deviceGone(let device): Event.gone + device
       }
     }
 
     private static let endedBy = "ended by "
     private static let noCredit = "no more credit: "
+    private static let called = "called on "
+    private static let accepted = "accepted on "
+    private static let declined = "declined on "
+    private static let busy = "busy on "
+    private static let gone = "lost while it rang: "
+    /// Lines that end with a name.
+    private static let named: [(words: String, make: @Sendable (String) -> Event)] = [
+      (endedBy, { .endedByOperator($0) }), (noCredit, { .noMoreCredit($0) }), (called, { .calledOn(device: $0) }),
+      (accepted, { .acceptedOn(device: $0) }), (declined, { .declinedOn(device: $0) }), (busy, { .busyOn(device: $0) }),
+      (gone, { .deviceGone($0) }),
+    ]
     private static let plain: [String: Event] = {
       let sides = [LegID.near, .far].flatMap { leg -> [Event] in
         [.noSound(leg), .wayLost(leg), .wayBack(leg), .moved(leg), .dead(leg)]
@@ -65,10 +89,8 @@ extension CallRecord.StoryLine {
     public init?(_ text: String) {
       if let event = Event.plain[text] {
         self = event
-      } else if text.hasPrefix(Event.endedBy) {
-        self = .endedByOperator(String(text.dropFirst(Event.endedBy.count)))
-      } else if text.hasPrefix(Event.noCredit) {
-        self = .noMoreCredit(String(text.dropFirst(Event.noCredit.count)))
+      } else if let named = Event.named.first(where: { text.hasPrefix($0.words) }) {
+        self = named.make(String(text.dropFirst(named.words.count)))
       } else if text.hasPrefix("BYE ("), text.hasSuffix(")") {
         self = .hungUp(reason: String(text.dropFirst(5).dropLast()))
       } else {

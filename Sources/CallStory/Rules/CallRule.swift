@@ -42,8 +42,8 @@ public struct CallRule: Sendable {
 
   /// Every rule, in the order in which equals are told.
   public static let all: [CallRule] =
-    authentication + identity + numbers + negotiation + answers + transport + capacity + sound + loss + appLeg + money
-    + flow + general
+    authentication + identity + numbers + negotiation + answers + transport + capacity + sound + loss + appLeg + users
+    + money + flow + general
 
   /// What all rules find, the most likely first.
   public static func findings(in evidence: CallEvidence) -> [CallStory.Finding] {

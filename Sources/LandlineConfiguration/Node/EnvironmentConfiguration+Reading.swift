@@ -1,3 +1,4 @@
+internal import AppProtocol
 internal import CallEngine
 internal import CallModel
 internal import Foundation
@@ -165,11 +166,13 @@ extension ApplicationConfiguration {
       let number = section.entry("caller-numbers", entry) { text throws(InvalidValue) in try E164Number(text) }
       if let number { numbers.append(number) }
     }
+    let busyRule = section.choice("busy", BusyRule.self) ?? .device
     section.retired(
       "self-signed",
       "is no setting any more: signatures are taken unless 'registration: [token]' stands in the environment")
     guard let key, let secret, let account else { return nil }
-    self.init(name: name, key: key, secret: secret, account: account, callerNumbers: numbers)
+    self.init(
+      name: name, key: key, secret: secret, account: account, callerNumbers: numbers, busyRule: busyRule)
     secretFile = section.text("secret-file").map { URL(fileURLWithPath: $0, relativeTo: folder).path }
   }
 

@@ -1,3 +1,4 @@
+public import AppProtocol
 public import CallEngine
 public import CallModel
 
@@ -119,16 +120,20 @@ public struct ApplicationConfiguration: Hashable, Sendable {
   public var account: AccountName
   /// Numbers that its calls may show; the first one where a call names none.
   public var callerNumbers: [E164Number]
+  /// What a call for a user does where a device of the user is in a call; a device may have a rule of its own.
+  public var busyRule: BusyRule
 
   /// - Parameter secret: Base64 of ``secretBytes`` bytes; not checked here.
   public init(
-    name: String, key: String, secret: Redacted<String>, account: AccountName, callerNumbers: [E164Number] = []
+    name: String, key: String, secret: Redacted<String>, account: AccountName, callerNumbers: [E164Number] = [],
+    busyRule: BusyRule = .device
   ) {
     self.name = name
     self.key = key
     self.secret = secret
     self.account = account
     self.callerNumbers = callerNumbers
+    self.busyRule = busyRule
   }
 }
 

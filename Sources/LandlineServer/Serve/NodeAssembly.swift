@@ -85,7 +85,8 @@ struct NodeAssembly: Sendable {
         (
           $0.key,
           NodeApplication(
-            environment: environment.name, account: $0.account, callerNumbers: $0.callerNumbers)
+            environment: environment.name, account: $0.account, callerNumbers: $0.callerNumbers,
+            busyRule: $0.busyRule)
         )
       }
     }

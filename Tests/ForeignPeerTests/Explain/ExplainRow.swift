@@ -35,7 +35,10 @@ struct ExplainRow: Sendable {
 
   /// Rules about what no peer of others here can be made to do: a carrier that loses packets and reports it, a link with a
   /// queue, a network that is cut for longer than a call outlives it. `CallStoryTests` has their situations.
-  static let elsewhere: Set = ["trunkLoss", "trunkFarLoss", "thinLink", "pathLost", "wayLost"]
+  static let elsewhere: Set = [
+    "trunkLoss", "trunkFarLoss", "thinLink", "pathLost", "wayLost", "userNotThere", "userAppsTooOld", "userBusy",
+    "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere",
+  ]
 
   static let all = kamailio + refusedAtTheDoor + answered + course
 }

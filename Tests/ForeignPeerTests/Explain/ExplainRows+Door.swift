@@ -35,6 +35,11 @@ extension ExplainRow {
       try await stage.apps.told("one", "ended")
       return .refused(failure)
     },
+    ExplainRow("userUnknown", "aiortc") { stage in
+      let id = try await stage.apps.placed("userUnknown", to: "nobody-of-that-name", kind: "user", session: "main")
+      try await stage.apps.told("userUnknown", "ended")
+      return .call(id)
+    },
     ExplainRow(
       "callerNotOfTrunk", "aiortc",
       trunk: .init(peer: .nobody(transport: "udp"), lines: ["caller:", "  numbers: [\"+46812345678\"]"])
