@@ -1,6 +1,6 @@
 // Calls from a web page through a Landline gateway. One module, nothing else; its types stand in landline.d.ts.
 
-export const VERSION = "0.8.0";
+export const VERSION = "0.7.0";
 const CLIENT = `landline.js/${VERSION}`;
 // The part of the protocol by which a gateway tells of calls for the page's user.
 const INCOMING = "incoming.1";
