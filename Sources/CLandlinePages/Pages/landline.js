@@ -1269,14 +1269,16 @@ export class Call extends EventTarget {
 
   // MARK: A call that comes in
 
-  /** The page was told: the device rings. With an offer at once, sound is there as soon as somebody answers. */
-  async [RING]() {
-    // Who answers before the device rings needs no alert.
-    if (this.#isRefused() || this.#answering) return;
+  /** The page was told. Who answers at once needs no alert. */
+  [RING]() { if (!this.#answering) this.#alert(); }
+
+  // The device rings. With an offer at once, sound is there as soon as somebody answers.
+  async #alert() {
+    if (this.#isRefused() || this.times.rung !== undefined) return;
     this.#state = "ringing";
     this.times.rung = wallClock();
     const offer = await this.#media.offer.catch(() => null);
-    if (this.#isRefused() || this.#answering) return;
+    if (this.#isRefused() || this.#callee !== "ringing") return;
     const fits = offer !== null && offer.length <= LIMITS.descriptionLength;
     if (fits) this.#early = "sent";
     try {
@@ -1298,13 +1300,18 @@ export class Call extends EventTarget {
 
   async #accept({ microphone = true, headers }) {
     let opening = null;
+    // What is wrong here is found once the promise is kept as that of the answer.
+    await null;
     try {
       if (this.#callee === null) throw problem("gw.message", "only a call that comes in is answered");
       const fields = checkedHeaders(headers, false);
       if (this.#isRefused()) throw over();
       opening = quiet(openMicrophone(microphone));
       // Nobody is given to a user who is still asked for the microphone.
-      if (!this.#client.mayListen(microphone)) await opening;
+      if (!this.#client.mayListen(microphone)) {
+        this.#alert();
+        await opening;
+      }
       if (this.#isRefused()) throw over();
       this.#callee = "accepting";
       const reply = await this.#acceptance(Object.keys(fields).length ? { headers: fields } : {});
@@ -1360,6 +1367,7 @@ export class Call extends EventTarget {
     if (this.#callee === "ringing") {
       // Nothing was sent: it rings on, and may be answered otherwise.
       this.#answering = null;
+      this.#alert();
     } else if (this.#callee === "accepting" && !this.#wantsEnd) {
       if (error.code === "gw.tooLate") {
         // The end that says why is on its way.

@@ -111,6 +111,10 @@ enum LibraryUserCases {
         && incoming.flag("video") == true && incoming.flag("waiting") == false
         && ringSeconds.contains(incoming.number("seconds") ?? 0), "all that is known of the call: \(incoming)")
     try await alice.told("ringing")
+    // What cannot be sent is refused, and it rings on.
+    try bob.run("answer", ["headers": ["a b": "7"]])
+    let refused = try await bob.event("not-answered")
+    try require(refused.text("code") == "gw.header", "a header that is none: \(refused)")
     try await answer(bob, ["headers": ["room": "7"]])
     let accepted = try await alice.told("accepted")
     try require(accepted.text("headers.room") == "7", "headers of the answer: \(accepted)")
