@@ -1,6 +1,6 @@
 // Calls from a web page through a Landline gateway. One module, nothing else; its types stand in landline.d.ts.
 
-export const VERSION = "0.8.0";
+export const VERSION = "0.7.0";
 const CLIENT = `landline.js/${VERSION}`;
 // The part of the protocol by which a gateway tells of calls for the page's user.
 const INCOMING = "incoming.1";
@@ -1278,14 +1278,16 @@ export class Call extends EventTarget {
 
   // MARK: A call that comes in
 
-  /** The page was told: the device rings. With an offer at once, sound is there as soon as somebody answers. */
-  async [RING]() {
-    // Who answers before the device rings needs no alert.
-    if (this.#isRefused() || this.#answering) return;
+  /** The page was told. Who answers at once needs no alert. */
+  [RING]() { if (!this.#answering) this.#alert(); }
+
+  // The device rings. With an offer at once, sound is there as soon as somebody answers.
+  async #alert() {
+    if (this.#isRefused() || this.times.rung !== undefined) return;
     this.#state = "ringing";
     this.times.rung = wallClock();
     const offer = await this.#media.offer.catch(() => null);
-    if (this.#isRefused() || this.#answering) return;
+    if (this.#isRefused() || this.#callee !== "ringing") return;
     const fits = offer !== null && offer.length <= LIMITS.descriptionLength;
     if (fits) this.#early = "sent";
     try {
@@ -1307,13 +1309,18 @@ export class Call extends EventTarget {
 
   async #accept({ microphone = true, headers }) {
     let opening = null;
+    // What is wrong here is found once the promise is kept as that of the answer.
+    await null;
     try {
       if (this.#callee === null) throw problem("gw.message", "only a call that comes in is answered");
       const fields = checkedHeaders(headers, false);
       if (this.#isRefused()) throw over();
       opening = quiet(openMicrophone(microphone));
       // Nobody is given to a user who is still asked for the microphone.
-      if (!this.#client.mayListen(microphone)) await opening;
+      if (!this.#client.mayListen(microphone)) {
+        this.#alert();
+        await opening;
+      }
       if (this.#isRefused()) throw over();
       this.#callee = "accepting";
       const reply = await this.#acceptance(Object.keys(fields).length ? { headers: fields } : {});
@@ -1369,6 +1376,7 @@ export class Call extends EventTarget {
     if (this.#callee === "ringing") {
       // Nothing was sent: it rings on, and may be answered otherwise.
       this.#answering = null;
+      this.#alert();
     } else if (this.#callee === "accepting" && !this.#wantsEnd) {
       if (error.code === "gw.tooLate") {
         // The end that says why is on its way.

@@ -75,7 +75,7 @@ enum DevelopmentPageCases {
       windows.append(window)
     }
     let (alice, bob) = (windows[0], windows[1])
-    for (user, presence) in [("alice", "reachable"), ("bob", "reachable"), ("nobody", "unknown")] {
+    for (user, presence) in [("alice", "reachable"), ("test-echo", "reachable"), ("nobody", "unknown")] {
       let answer = try await bob.ask("/v1/users/\(user)")
       try require(answer.status == 200 && answer.body.contains("\"\(presence)\""), "\(user): \(answer)")
     }
