@@ -72,6 +72,45 @@ struct BillingLineTests {
     }
   }
 
+  @Test("while the ledger is away a call's answer is spooled once, however often the call asks")
+  func answerIsSpooledOnce() {
+    let line = Line()
+    let away = LedgerUnavailable(.busy, "away")
+    line.submit(operation(.answer), .answer, at: time(100))
+    #expect(line.asked(at: time(150)).count == 1)
+    line.line.performed([.failure(away)])
+    guard case .errand(.spool(let first)) = line.step(at: time(151)) else {
+      Issue.record("the answer is not spooled")
+      return
+    }
+    #expect(first == [operation(.answer)])
+    line.line.spooled(waiting: 1)
+    guard case .answers = line.step(at: time(152)) else {
+      Issue.record("the call is not told")
+      return
+    }
+    // A second later: the spool is tried in vain, and the call is told at once.
+    line.submit(operation(.answer), .answer, at: time(1100))
+    guard case .errand(.replaySpool) = line.step(at: time(1150)) else {
+      Issue.record("the spool is not tried")
+      return
+    }
+    line.line.replayed(waiting: 1)
+    guard case .answers = line.step(at: time(1200)) else {
+      Issue.record("the answer is spooled once more")
+      return
+    }
+    // Its end goes to disk all the same.
+    line.submit(operation(Self.end), .end, at: time(1300))
+    _ = line.step(at: time(1300))
+    line.line.replayed(waiting: 1)
+    guard case .errand(.spool(let end)) = line.step(at: time(1301)) else {
+      Issue.record("the end is not spooled")
+      return
+    }
+    #expect(end == [operation(Self.end)])
+  }
+
   @Test("how long an answer waited by choice is no figure of the ledger")
   func askedAt() {
     let line = Line()

@@ -59,6 +59,9 @@ package struct BillingLine {
   private var stage = Stage.idle
   /// Operations on disk, as last told.
   package private(set) var spooled = 0
+  /// Calls whose answer is among them: a call asks for its answer once a second while the ledger is away, and one record
+  /// of it is enough.
+  private var spooledAnswers: Set<CallID> = []
   /// Whether the spool is to be tried though nothing waits behind it.
   private var wantsReplay = true
   /// Whether the spool was tried since the last commit was asked for.
@@ -129,14 +132,21 @@ package struct BillingLine {
     setAside(jobs, results)
   }
 
-  package mutating func spooled(waiting count: Int) {
-    spooled = count
+  /// - Parameter isKept: whether the disk has taken all that it was given.
+  package mutating func spooled(waiting count: Int, isKept: Bool = true) {
+    countSpooled(count)
     guard case .spooling(let answers) = stage else { return }
+    for case .call(let call, .answer, _) in answers.map(\.purpose) where isKept { spooledAnswers.insert(call) }
     stage = .answered(answers)
   }
 
-  package mutating func replayed(waiting count: Int) {
+  private mutating func countSpooled(_ count: Int) {
     spooled = count
+    if count == 0 { spooledAnswers = [] }
+  }
+
+  package mutating func replayed(waiting count: Int) {
+    countSpooled(count)
     wantsReplay = false
     hasTriedSpool = true
     if case .replaying = stage { stage = .idle }
@@ -146,10 +156,17 @@ package struct BillingLine {
     var operations: [LedgerOperation] = []
     var answers: [Answer] = []
     for (job, result) in zip(jobs, results) {
-      if case .failure = result, BillingLine.isSpoolable(job.operation) { operations.append(job.operation) }
+      if case .failure = result, BillingLine.isSpoolable(job.operation), !isSpooled(job.purpose) {
+        operations.append(job.operation)
+      }
       answers.append(Answer(purpose: job.purpose, result: result))
     }
     stage = operations.isEmpty ? .answered(answers) : .unanswered(operations, answers)
+  }
+
+  private func isSpooled(_ purpose: Purpose) -> Bool {
+    guard case .call(let call, .answer, _) = purpose else { return false }
+    return spooledAnswers.contains(call)
   }
 
   /// Whether all that waits is answers of calls, and none has waited for long.

@@ -80,7 +80,7 @@ extension NodeCore {
         break
       }
     case .spooled(let waiting, let problem):
-      ledgers[environment]?.line.spooled(waiting: waiting)
+      ledgers[environment]?.line.spooled(waiting: waiting, isKept: problem == nil)
       if let problem {
         log(
           .error, "operations wait in memory alone",

@@ -166,7 +166,7 @@ extension GatewayPlan {
   /// A stolen key: everybody answers, nobody hangs up, nothing else is wrong.
   init(_ drill: FraudDrill, _ random: inout SeededGenerator) {
     window = 3_600_000
-    apps = FraudDrill.users
+    devices = [Int](repeating: 1, count: FraudDrill.users)
     ports = 2048
     credits = [FraudDrill.credit] + [MicroUnits](repeating: 0, count: GatewayPlan.accountCount - 1)
     caps = [Int64?](repeating: nil, count: GatewayPlan.accountCount)

@@ -32,7 +32,7 @@ extension GatewayScene {
     case .sendText(let connection, let text):
       guard let link = node.links[connection] else { return }
       oracles.appFrame(text, in: self)
-      send(.text(text), link, toNode: false)
+      for frame in tampered(text, link) { send(.text(frame), link, toNode: false) }
     case .ping(let connection): if let link = node.links[connection] { send(.ping, link, toNode: false) }
     case .close(let connection, let code, _):
       if let link = node.links.removeValue(forKey: connection) { send(.close(code), link, toNode: false) }
@@ -69,10 +69,9 @@ extension GatewayScene {
     switch entry {
     case .began(let snapshot):
       oracles.began(snapshot, life: node.life)
-      if let user = snapshot.user?.description { appOfCall[snapshot.id] = apps.first { $0.user == user }?.index }
-    case .told(_, let event):
-      oracles.told(event, in: self)
-      if case .ended = event, plants(.endTwice) { oracles.told(event, in: self) }
+    case .told(let session, let event):
+      oracles.told(session, event, in: self)
+      if case .ended = event, plants(.endTwice) { oracles.told(session, event, in: self) }
     case .dialog(let sipCallID, let call, _, _, _): oracles.dials(sipCallID, call, life: node.life, in: self)
     case .request, .sessionEnded, .message, .plan, .invited, .joined: break
     }

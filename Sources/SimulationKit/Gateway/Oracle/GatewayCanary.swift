@@ -32,4 +32,45 @@ public enum GatewayCanary: String, Sendable, CaseIterable {
   case endTwice
   /// Talk time of a dead node's calls is taken from its wall clock, which may have been set.
   case wallClockTalk
+
+  /// A device is not told that the call it rings for is over.
+  case ringsOn
+  /// A device is told twice of a call for its user.
+  case ringsTwice
+  /// A device is told of a call after the call's end.
+  case lateRing
+  /// A device that listens is not told of a call for its user.
+  case forgottenDevice
+  /// A device of another user rings.
+  case strangerRings
+  /// The caller's headers do not reach the devices.
+  case headersLost
+  /// Another caller is shown than the one who calls.
+  case wrongCaller
+  /// Devices are told that the caller gave up where another device has answered.
+  case wrongEnd
+  /// A missed call is not shown as missed.
+  case missedLost
+  /// Another device is named than the one that answered.
+  case wrongDevice
+  /// A second device is told that its answer was taken.
+  case twoAnswer
+  /// The media of a device that lost stay open beside those of the one that answered.
+  case legLeft
+  /// A call for a user costs something.
+  case chargedUser
+
+  /// Whether only calls for users have it.
+  var isOfUsers: Bool {
+    switch self {
+    case .doubleSettle, .forgottenVoid, .missingBye, .portTwice, .lostExtension, .secretInLog, .secretInRecord,
+      .freeCall,
+      .forgottenClose, .lostRecord, .wrongRecord, .lostRecovery, .unansweredCharge, .deafToCredit, .endTwice,
+      .wallClockTalk:
+      false
+    case .ringsOn, .ringsTwice, .lateRing, .forgottenDevice, .strangerRings, .headersLost, .wrongCaller, .wrongEnd,
+      .missedLost, .wrongDevice, .twoAnswer, .legLeft, .chargedUser:
+      true
+    }
+  }
 }

@@ -14,6 +14,7 @@ extension GatewayOracles {
     checkNode(node, scene)
     checkTrunks(scene)
     checkApps(scene)
+    checkUserCalls(scene)
     checkLedger(scene)
     for (call, life) in calls.sorted(by: { $0.key < $1.key }) where scene.violation == nil {
       check(call, life, scene)
@@ -67,6 +68,9 @@ extension GatewayOracles {
       if !app.client.liveCalls.isEmpty {
         scene.fail("apps", "app \(app.index) believes in calls \(app.client.liveCalls.sorted())")
       }
+      for number in app.words.keys.sorted(by: { $0.value < $1.value }) where app.replies[number] != 1 {
+        scene.fail("apps", "word \(number.value) of app \(app.index) has \(app.replies[number] ?? 0) replies")
+      }
       for number in app.requests.keys.sorted(by: { $0.value < $1.value }) where app.replies[number] != 1 {
         scene.fail("apps", "request \(number.value) of app \(app.index) has \(app.replies[number] ?? 0) replies")
       }
@@ -108,7 +112,8 @@ extension GatewayOracles {
     func fail(_ rule: String, _ detail: String) { scene.fail(rule, "call \(call): \(detail)") }
     if !life.isOrphaned {
       if life.prepared != life.closed, life.prepared == 1 { fail("media", "prepared, closed \(life.closed) times") }
-      if life.ended != life.placed { fail("events", "placed \(life.placed) times, ended \(life.ended)") }
+      let left = life.told.count { $0.value.begins != $0.value.ends }
+      if left > 0 { fail("events", "\(left) sessions were not told of its end, or not of its beginning") }
       if life.records != life.placed { fail("records", "placed \(life.placed) times, \(life.records) records") }
     }
     guard let hold = scene.ledger.hold(account: life.account, call: call) else {

@@ -14,13 +14,18 @@ final class GatewayOracles {
     var prepared = 0
     var closed = 0
     var placed = 0
-    var ended = 0
+    var told: [SessionID: Told] = [:]
     var records = 0
     var authorised = 0
+    var spooledAnswers = 0
     var ends = 0
     var granted = false
     var resolved = 0
-    var isFree = false
+    /// Whom the call is for, and whose number or name that is in.
+    var destination = ""
+    var application = 0
+    /// `nil` for calls to numbers.
+    var user: UserCall?
     var state = CallState.initiating
     /// When the bill began: the first answer that went to the ledger.
     var answeredAt: MonotonicInstant?
@@ -115,9 +120,14 @@ final class GatewayOracles {
   // MARK: Calls
 
   func began(_ snapshot: CallSnapshot, life: Int) {
+    let application =
+      (0..<GatewayPlan.accountCount).first { GatewayScene.applicationKey($0) == snapshot.application } ?? 0
     change(snapshot.id) {
       $0.life = life
       $0.account = snapshot.account.text
+      $0.destination = snapshot.destination
+      $0.application = application
+      if snapshot.kind == .user { $0.user = UserCall() }
     }
   }
 
@@ -130,26 +140,6 @@ final class GatewayOracles {
     let hold = scene.ledger.hold(account: calls[call]?.account ?? "", call: call)
     // The lease may have ended in between: then the hold is over, and the node about to hear of it.
     if hold == nil { scene.fail("fail closed", "call \(call) is dialled and has no hold") }
-  }
-
-  func told(_ event: AppEvent, in scene: GatewayScene) {
-    switch event {
-    case .placed(_, let call, _):
-      change(call) { $0.placed += 1 }
-      if calls[call]?.placed != 1 { scene.fail("events", "call \(call) is placed twice") }
-    case .incoming(let call, _): scene.fail("events", "call \(call) rings at an app, and none is for a user")
-    case .done, .answered, .refused: break
-    case .progressing(let call, _), .ringing(let call, _), .earlyMedia(let call), .accepted(let call, _),
-      .established(let call), .price(let call, _), .creditEnds(let call, _), .digit(let call, _, _), .held(let call, _),
-      .offered(let call, _), .quality(let call, _), .warning(let call, _, _):
-      if calls[call]?.placed != 1 || calls[call]?.ended != 0 {
-        scene.fail("events", "an event of call \(call) outside its life")
-      }
-    case .ended(let call, _):
-      change(call) { $0.ended += 1 }
-      if calls[call]?.ended != 1 { scene.fail("events", "call \(call) ends twice") }
-    }
-    checked("events")
   }
 
   func changed(_ snapshot: CallSnapshot, in scene: GatewayScene) {
@@ -178,6 +168,19 @@ final class GatewayOracles {
     guard let life = calls[operation.call] else { return }
     if life.authorised != 1 { scene.fail("steps", "call \(operation.call) is authorised \(life.authorised) times") }
     if life.ends > 1 { scene.fail("steps", "call \(operation.call) ends \(life.ends) times at the ledger") }
+  }
+
+  /// An answer or an end goes to disk.
+  func spooled(_ operation: CallOperation, uptime: Int64?, in scene: GatewayScene) {
+    checked("spool")
+    guard case .answer = operation.phase else { return }
+    change(operation.call) { life in
+      if life.answeredAt == nil { life.answeredAt = uptime.map { MonotonicInstant(milliseconds: $0) } ?? scene.now }
+      life.spooledAnswers += 1
+    }
+    if let life = calls[operation.call], life.spooledAnswers > 1 {
+      scene.fail("spool", "the answer of call \(operation.call) is spooled \(life.spooledAnswers) times")
+    }
   }
 
   /// What the ledger did; each hold ends exactly once.
@@ -315,6 +318,7 @@ final class GatewayOracles {
     change(record.call.id) { $0.records += 1 }
     if calls[record.call.id]?.records != 1 { scene.fail("records", "call \(record.call.id) has two records") }
     records[record.call.id] = record
+    checkReach(record, in: scene)
     secrets(Array(text(of: record).utf8), .record, in: scene)
     guard record.summary.cause == .hungUp, let life = calls[record.call.id] else { return }
     for name in life.sipCallIDs.sorted().flatMap({ dialogNames[$0] ?? [] }) {

@@ -1,3 +1,4 @@
+import AppProtocol
 import CallModel
 
 /// Everything that a seed decides beforehand: who calls whom when, how the called behave, which faults come.
@@ -23,6 +24,22 @@ struct GatewayPlan {
     var refusesOffers = false
   }
 
+  /// How a device behaves that rings for its user.
+  struct Ringing {
+    enum Conduct: String, CaseIterable {
+      case answers, declines, declinesHere, isBusyHere, rings, isSilent, lacksOffer, brokenOffer, hangsUpBeforeAnswer
+    }
+    var conduct: Conduct
+    /// Milliseconds from being told of the call to the word that it rings.
+    var alertsAfter: Int64
+    /// Whether that word brings its offer, so that sound can flow with the answer.
+    var offersEarly: Bool
+    /// Milliseconds from being told of the call to what ends its ringing.
+    var actsAfter: Int64
+    /// From its answer to its hang-up; `nil` leaves that to others.
+    var hangsUpAfter: Int64?
+  }
+
   enum Deed {
     case hangUp
     case hold(Bool)
@@ -40,6 +57,10 @@ struct GatewayPlan {
     /// Milliseconds after the request.
     let deeds: [(after: Int64, deed: Deed)]
     let isEmergency: Bool
+    /// The behaviour of each device of the called user, in their order; empty for calls to numbers.
+    var ringing: [Ringing] = []
+
+    var isForUser: Bool { !ringing.isEmpty }
   }
 
   enum Fault {
@@ -63,6 +84,8 @@ struct GatewayPlan {
     case unlock(account: Int)
     /// An operator ends the oldest call.
     case operatorHangUp
+    /// An app asks not to be called for a while.
+    case deaf(app: Int, milliseconds: Int64)
 
     var name: String {
       switch self {
@@ -81,6 +104,7 @@ struct GatewayPlan {
       case .lock: "account lock"
       case .unlock: "account unlock"
       case .operatorHangUp: "operator hang-up"
+      case .deaf: "app not listening"
       }
     }
   }
@@ -97,7 +121,10 @@ struct GatewayPlan {
   var lostPerThousand: UInt64 = 0
   var duplicatedPerThousand: UInt64 = 0
   var reorderedPerThousand: UInt64 = 0
-  var apps = 1
+  /// How many devices each user has. An app is a device: those of user 0 come first.
+  var devices = [1]
+  /// What a call does to a user whose device is in a call.
+  var busyRule = BusyRule.device
   /// Micro-units of each account at the start.
   var credits: [MicroUnits] = []
   var caps: [Int64?] = []
@@ -126,7 +153,9 @@ struct GatewayPlan {
     }
     let load = GatewayPlan.load[random.weighted(GatewayPlan.load.map(\.weight))]
     let callsPerHour = Int(random.number(load.callsPerHour))
-    apps = 1 + random.index(min(12, 2 + callsPerHour / 10))
+    let users = 1 + random.index(min(12, 2 + callsPerHour / 10))
+    devices = (0..<users).map { _ in 1 + random.weighted([550, 300, 150]) }
+    busyRule = BusyRule.allCases[random.weighted([350, 500, 150])]
     hasPeer = random.chance(300)
     pingMilliseconds = [20_000, 60_000, 300_000][random.weighted([150, 250, 600])]
     ports = random.chance(150) ? 2 + random.index(4) : 1024
@@ -140,7 +169,9 @@ struct GatewayPlan {
     for number in 1...count {
       let startsAt =
         isBurst && number <= 10 ? 5000 + random.number(0...50) : 2000 + random.number(0...(window * 3 / 4))
-      calls.append(GatewayPlan.call(number, app: random.index(apps), at: startsAt, &random))
+      let app = random.index(apps)
+      let called = random.chance(Self.userCallsPerThousand) ? peer(of: app, &random) : nil
+      calls.append(GatewayPlan.call(number, app: app, at: startsAt, to: called, &random))
     }
     let some = random.weighted([200, 300, 300, 200])
     let faultCount = some == 0 ? 0 : some * (1 + random.index(4 * hours)) + count / GatewayPlan.callsPerFault
@@ -157,6 +188,34 @@ struct GatewayPlan {
     faults = faults.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
   }
 
+  // MARK: Users
+
+  /// Of a thousand calls so many are for a user, where the caller's application has another device.
+  private static let userCallsPerThousand: UInt64 = 250
+  /// Two users in a row share an application, so that they can call each other.
+  static func account(ofUser user: Int) -> Int { user / 2 % accountCount }
+
+  var apps: Int { devices.reduce(0, +) }
+
+  /// Whose device an app is, and which of that user's.
+  func owner(of app: Int) -> (user: Int, device: Int) {
+    var rest = app
+    for (user, count) in devices.enumerated() {
+      if rest < count { return (user, rest) }
+      rest -= count
+    }
+    return (0, 0)
+  }
+
+  /// A user whom the app may call: of the same application, itself only where it has another device.
+  private func peer(of app: Int, _ random: inout SeededGenerator) -> Int? {
+    let caller = owner(of: app).user
+    let peers = devices.indices.filter {
+      GatewayPlan.account(ofUser: $0) == GatewayPlan.account(ofUser: caller) && ($0 != caller || devices[$0] > 1)
+    }
+    return peers.isEmpty ? nil : peers[random.index(peers.count)]
+  }
+
   // MARK: Calls
 
   /// Durations of all sizes: most calls take some minutes, a few take hours, past the longest that the gateway allows.
@@ -170,9 +229,26 @@ struct GatewayPlan {
     }
   }
 
+  /// Devices of a user, at most.
+  static let maximumDevices = 3
+
+  private static func ringing(_ random: inout SeededGenerator) -> [Ringing] {
+    let common = random.one(random.number(0...3000), random.number(500...50_000))
+    let isTogether = random.chance(300)
+    return (0..<maximumDevices).map { _ in
+      let conducts = Ringing.Conduct.allCases
+      return Ringing(
+        conduct: conducts[random.weighted([550, 80, 80, 50, 90, 40, 30, 40, 40])],
+        alertsAfter: random.number(0...random.one(20, 1500)), offersEarly: random.chance(500),
+        actsAfter: isTogether ? max(0, common + random.number(-40...40)) : random.number(0...random.one(3000, 60_000)),
+        hangsUpAfter: random.chance(500) ? duration(&random) : nil)
+    }
+  }
+
   private static func call(
-    _ number: Int, app: Int, at startsAt: Int64, _ random: inout SeededGenerator
+    _ number: Int, app: Int, at startsAt: Int64, to user: Int?, _ random: inout SeededGenerator
   ) -> Call {
+    let ringing = user == nil ? [] : ringing(&random)
     var callee = Callee(
       conduct: conduct(&random), ringsAfter: random.number(0...800),
       answersAfter: random.one(
@@ -180,7 +256,7 @@ struct GatewayPlan {
     callee.status = [486, 503, 500, 404, 603, 480, 408, 487, 302, 606][random.index(10)]
     let talk = duration(&random)
     var deeds: [(Int64, Deed)] = []
-    let upAt = callee.ringsAfter + callee.answersAfter + 100
+    let upAt = (ringing.map(\.actsAfter).min() ?? callee.ringsAfter + callee.answersAfter) + 100
     switch random.weighted([370, 360, 100, 70, 100]) {
     case 0: callee.hangsUpAfter = talk
     case 1: deeds.append((upAt + talk, .hangUp))
@@ -214,16 +290,17 @@ struct GatewayPlan {
     // The number carries the call's own, so that the trunk knows how to behave.
     let digits = String(number)
     let suffix = String(repeating: "0", count: 5 - digits.utf8.count) + digits
-    let isEmergency = random.chance(10)
+    let isEmergency = user == nil && random.chance(10)
     let target =
       isEmergency
       ? "112"
-      : random.chance(30)
-        ? "+46000000000"
-        : random.one("+4670", "+4670", "+4671", "+4672", "+4673", random.chance(120) ? "+4690" : "+4670") + suffix
+      : user.map { random.chance(20) ? "nobody" : SimulatedApp.userName($0) }
+        ?? (random.chance(30)
+          ? "+46000000000"
+          : random.one("+4670", "+4670", "+4671", "+4672", "+4673", random.chance(120) ? "+4690" : "+4670") + suffix)
     return Call(
       number: number, app: app, startsAt: startsAt, target: target, callee: callee,
-      deeds: deeds.sorted { $0.0 < $1.0 }.map { ($0.0, $0.1) }, isEmergency: isEmergency)
+      deeds: deeds.sorted { $0.0 < $1.0 }.map { ($0.0, $0.1) }, isEmergency: isEmergency, ringing: ringing)
   }
 
   private static func conduct(_ random: inout SeededGenerator) -> Callee.Conduct {
@@ -239,7 +316,7 @@ struct GatewayPlan {
     let trunk = random.index(GatewayPlan.trunkCount)
     let app = random.index(apps)
     let account = random.index(GatewayPlan.accountCount)
-    switch random.weighted([120, 80, 60, 90, 60, 70, 40, 40, 160, 40, 70, 100, 20, 40, 40]) {
+    switch random.weighted([120, 80, 60, 90, 60, 70, 40, 40, 160, 40, 70, 100, 20, 40, 40, 60]) {
     case 0:
       let way = random.index(3)
       return .cut(trunk: trunk, toTrunk: way != 1, fromTrunk: way != 2, milliseconds: random.chance(500) ? short : long)
@@ -256,7 +333,8 @@ struct GatewayPlan {
     case 11: return .topUp(account: account)
     case 12: return .lock(account: account)
     case 13: return .unlock(account: account)
-    default: return .operatorHangUp
+    case 14: return .operatorHangUp
+    default: return .deaf(app: app, milliseconds: long)
     }
   }
 }

@@ -11,6 +11,7 @@ extension GatewayScene {
     var effects: [AppSessionClientEffect] = []
     action(app.client, &effects)
     for effect in effects { perform(effect, app) }
+    touchReach(app)
   }
 
   func tell(_ app: SimulatedApp, _ input: AppSessionClientInput) {
@@ -92,6 +93,7 @@ extension GatewayScene {
   func breakLink(of app: SimulatedApp, nodeLearns: Bool = true) {
     guard let link = app.link, !link.isBroken else { return }
     link.isBroken = true
+    touchReach(app)
     if random.chance(700) {
       schedule.add(.linkLost(link, atNode: false), at: now.advanced(byMilliseconds: random.number(0...3000)))
     }
@@ -112,7 +114,7 @@ extension GatewayScene {
   // MARK: Proofs
 
   func verify(_ registration: Registration) -> RegistrationVerdict {
-    guard let app = apps.first(where: { $0.user == registration.user }),
+    guard let app = apps.first(where: { $0.user == registration.user && $0.device == registration.device }),
       registration.application == GatewayScene.applicationKey(app.account), let user = try? UserID(registration.user)
     else {
       return .refused
@@ -152,8 +154,8 @@ extension GatewayScene {
       app,
       .start(
         Registration(
-          application: GatewayScene.applicationKey(app.account), user: app.user, device: "phone",
-          proof: proof, capabilities: [.calling])))
+          application: GatewayScene.applicationKey(app.account), user: app.user, device: app.device,
+          proof: proof, capabilities: [.calling], profile: app.profile)))
   }
 
   private func signature(_ app: SimulatedApp, sequence: UInt64) -> Registration.Proof? {
@@ -170,7 +172,8 @@ extension GatewayScene {
     guard !app.isGone, !isQuiet else { return }
     var number: RequestNumber?
     let request = PlaceCall(
-      kind: .phone, target: call.target, headers: [.init(name: "x-n", value: "\(call.number)")],
+      kind: call.isForUser ? .user : .phone, target: call.target,
+      headers: [.init(name: Self.planHeader, value: "\(call.number)")],
       offer: app.offer(), callerNumber: nil)
     appInput(app) { client, effects in number = client.send(.call(request), at: now, into: &effects) }
     guard let number else {
@@ -212,9 +215,12 @@ extension GatewayScene {
       app.calls[planned] = call
       note { "app \(app.index) has call \(planned) as \(call)" }
       if app.wantsHangUp.contains(planned) { perform(.hangUp, planned) }
-    case .done(let number), .answered(let number, _, _): reply(number, app)
+    case .done(let number), .answered(let number, _, _):
+      reply(number, app)
+      wordTaken(number, app)
     case .refused(let number, let failure):
       reply(number, app)
+      wordRefused(number, app)
       if app.requests[number] != nil {
         report.refusals[failure.code.rawValue, default: 0] += 1
         refusalNames[failure.refusal?.rawValue ?? failure.code.rawValue, default: 0] += 1
@@ -222,8 +228,10 @@ extension GatewayScene {
       note { "app \(app.index) is refused \(number.value): \(failure.code.rawValue)" }
     case .ended(let call, let summary):
       app.ended[call, default: 0] += 1
+      app.rings[call]?.end = summary
       note { "app \(app.index) hears the end of \(call): \(summary.cause.rawValue) \(summary.durationMilliseconds) ms" }
-    case .incoming, .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held,
+    case .incoming(let call, let invitation): rings(call, invitation, app)
+    case .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held,
       .offered,
       .quality, .warning:
       break

@@ -26,7 +26,7 @@ extension GatewayScene {
     case .linkOpens(let link): linkOpens(link)
     case .linkLost(let link, let atNode): linkLost(link, atNode: atNode)
     case .node(let life, let input): handle(input, life: life)
-    case .secure(_, let call): if let node { secure(call, node) }
+    case .secure(_, let call, let leg): if let node { secure(call, leg, node) }
     case .silence(_, let call, let side, let since): if let node { silence(call, side, since: since, node) }
     case .ledgerTurn: if let node { ledgerTurn(node) }
     case .restart: kill(returnsAfter: 500)
@@ -39,6 +39,8 @@ extension GatewayScene {
       updateMedia()
     case .place(let number, let tries): place(plan.calls[number - 1], tries: tries)
     case .appDeed(let number, let deed): perform(deed, number)
+    case .ringDeed(let app, let call, let deed): perform(deed, call, apps[app])
+    case .listens(let index): if !isQuiet { listen(true, apps[index]) }
     case .appReturns(let index):
       tell(apps[index], .networkChanged)
       updateMedia()
@@ -50,7 +52,7 @@ extension GatewayScene {
 
   private static func life(of happening: Happening) -> Int? {
     switch happening {
-    case .node(let life, _), .secure(let life, _), .silence(let life, _, _, _), .ledgerTurn(let life),
+    case .node(let life, _), .secure(let life, _, _), .silence(let life, _, _, _), .ledgerTurn(let life),
       .restart(let life):
       life
     default: nil
@@ -123,6 +125,7 @@ extension GatewayScene {
     case .operatorHangUp:
       guard let node, node.stalledUntil <= now, let call = node.core.liveCalls.first else { return }
       handle(.hangUp(call.id, by: "operator"), life: node.life)
+    case .deaf(let index, let milliseconds): listen(false, apps[index], thenAfter: milliseconds)
     }
   }
 
@@ -151,7 +154,9 @@ extension GatewayScene {
       for (_, leg) in legsByPort.sorted(by: { $0.key < $1.key }) where !leg.isOver && !trunks[leg.trunk].isDead {
         trunk(leg.trunk, .hangUp(leg.handle, HangUp()))
       }
-    default: for app in apps where !app.isGone { tell(app, .stop) }
+    default:
+      oracles.checkEnds(self)
+      for app in apps where !app.isGone { tell(app, .stop) }
     }
   }
 

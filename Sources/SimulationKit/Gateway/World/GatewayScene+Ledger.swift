@@ -23,6 +23,10 @@ extension GatewayScene {
       schedule.add(.ledgerTurn(life: node.life), at: now.advanced(byMicroseconds: microseconds))
     case .spool(let operations):
       for operation in operations {
+        if case .call(let call) = operation.request {
+          // While the ledger is known to be away nothing but the disk is asked.
+          oracles.spooled(call, uptime: operation.uptime, in: self)
+        }
         spool.append(told(operation, by: node))
         count("spooled")
       }

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import LedgerCore
 import NodeCore
 import SIPCore
 
@@ -54,6 +55,14 @@ extension GatewayScene {
     return isSuppressed
   }
 
+  /// A planted bug: a movement that no call explains.
+  private func charge(_ account: AccountName) {
+    guard let amount = try? Credits(micros: -1000, .eur) else { return }
+    let movement = MoneyMovement(
+      account: account, key: RequestKey(unchecked: "charge-\(report.records)"), .adjust(force: true), amount: amount)
+    _ = try? ledger.perform(LedgerOperation(.move(movement), at: clock, actor: "gw"))
+  }
+
   func observe(_ record: CallRecord, _ node: SimulatedNode) {
     guard !plants(.lostRecord) else { return }
     var record = record
@@ -61,6 +70,7 @@ extension GatewayScene {
     if plants(.secretInRecord) {
       record.story.append(CallRecord.StoryLine(milliseconds: 0, text: GatewayScene.applicationSecret))
     }
+    if record.call.kind == .user, plants(.chargedUser) { charge(record.call.account) }
     report.records += 1
     let failure = record.summary.failure.map { " " + $0.code.rawValue } ?? ""
     report.ends[record.summary.cause.rawValue + failure, default: 0] += 1

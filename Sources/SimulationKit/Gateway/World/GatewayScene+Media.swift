@@ -24,10 +24,11 @@ extension GatewayScene {
     switch order {
     case .plan(let leg, let media):
       bridge[leg].plan = media
-      if leg == .far { node.media.remember(media.remote.port, call) }
-      if leg == .near, !bridge[.near].isSecured {
+      if bridge.isOfTrunk(leg) {
+        node.media.remember(media.remote.port, call)
+      } else if !bridge[leg].isSecured {
         schedule.add(
-          .secure(life: node.life, call), at: now.advanced(byMilliseconds: random.number(50...600)))
+          .secure(life: node.life, call, leg), at: now.advanced(byMilliseconds: random.number(50...600)))
       }
       updateMedia(bridge, node)
     case .mute(let leg, true):
@@ -43,27 +44,39 @@ extension GatewayScene {
       if plants(.forgottenClose) { return }
       node.media.close(call, at: now)
       schedule.add(.node(life: node.life, .media(call, .closed)), at: now.advanced(byMicroseconds: 500))
-    case .attach, .join, .detach, .restartICE, .sendDigits, .ring, .stopPlaying, .echo: break
+    case .attach(let leg, _, _): oracles.attaches(leg, call, in: self)
+    case .join(let leg): oracles.joins(leg, call, in: self)
+    case .detach(let leg):
+      if plants(.legLeft) { return }
+      oracles.detaches(leg, call, in: self)
+      bridge[leg] = SimulatedMedia.Leg()
+    case .restartICE, .sendDigits, .ring, .stopPlaying, .echo: break
     }
   }
 
-  /// The app's handshake is done, where the app is there.
-  func secure(_ call: CallID, _ node: SimulatedNode) {
-    guard let bridge = node.media.bridges[call], !bridge[.near].isSecured else { return }
-    guard isOnline(call) else {
-      return schedule.add(.secure(life: node.life, call), at: now.advanced(byMilliseconds: 1000))
+  /// An app's handshake is done, where the app is there.
+  func secure(_ call: CallID, _ leg: LegID, _ node: SimulatedNode) {
+    guard let bridge = node.media.bridges[call], let plan = bridge[leg].plan, !bridge[leg].isSecured else { return }
+    guard isOnline(plan) else {
+      return schedule.add(.secure(life: node.life, call, leg), at: now.advanced(byMilliseconds: 1000))
     }
-    bridge[.near].isSecured = true
-    handle(.media(call, .secured(.near)), life: node.life)
+    bridge[leg].isSecured = true
+    handle(.media(call, .secured(leg)), life: node.life)
     updateMedia(bridge, node)
   }
 
-  private func isOnline(_ call: CallID) -> Bool { appOfCall[call].map { apps[$0].isOnline(at: now) } ?? false }
+  /// Whether the app that made the offer of a plan is there.
+  private func isOnline(_ plan: MediaPlan) -> Bool {
+    guard let index = plan.ice.flatMap({ SimulatedApp.index(ofFragment: $0.credentials.userFragment) }),
+      apps.indices.contains(index)
+    else { return false }
+    return apps[index].isOnline(at: now)
+  }
 
   private func sends(_ leg: LegID, _ bridge: SimulatedMedia.Bridge) -> Bool {
     let state = bridge[leg]
     guard bridge.isOpen, let plan = state.plan, plan.audio.direction.receives else { return false }
-    if leg == .near { return state.isSecured && isOnline(bridge.call) }
+    guard bridge.isOfTrunk(leg) else { return state.isSecured && isOnline(plan) }
     guard let peer = legsByPort[plan.remote.port] else { return false }
     return peer.isSending && !peer.isOver && !trunks[peer.trunk].isDead
       && !network.isCut(peer.trunk, toTrunk: false, at: now)
@@ -87,7 +100,7 @@ extension GatewayScene {
 
   private func updateMedia(_ bridge: SimulatedMedia.Bridge, _ node: SimulatedNode) {
     let call = bridge.call
-    for leg in [LegID.near, .far] where bridge[leg].plan != nil {
+    for leg in bridge.planned {
       let flows = sends(leg, bridge)
       let isNew = bridge[leg].since == .zero
       guard flows != bridge[leg].isFlowing || isNew else { continue }

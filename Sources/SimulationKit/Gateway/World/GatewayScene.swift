@@ -17,7 +17,7 @@ final class GatewayScene {
     case linkOpens(SimulatedLink)
     case linkLost(SimulatedLink, atNode: Bool)
     case node(life: Int, NodeInput)
-    case secure(life: Int, CallID)
+    case secure(life: Int, CallID, LegID)
     case silence(life: Int, CallID, LegID, since: MonotonicInstant)
     case ledgerTurn(life: Int)
     case restart(life: Int)
@@ -27,12 +27,18 @@ final class GatewayScene {
     case trunkReturns(Int)
     case place(Int, tries: Int)
     case appDeed(Int, GatewayPlan.Deed)
+    case ringDeed(app: Int, CallID, RingDeed)
+    case listens(Int)
     case appReturns(Int)
     case mediaChanges
     case fault(GatewayPlan.Fault)
     case quiet(Int)
   }
 
+  /// What a device does about a call for its user.
+  enum RingDeed { case alert, act, actAgain, hangUp }
+
+  private static let oldAppsPerThousand: UInt64 = 50
   static let environment = "production"
   static let nodeID = NodeID(unchecked: "gw-1")
   /// Each account has an application of its own.
@@ -73,6 +79,8 @@ final class GatewayScene {
   var ledgerSlowUntil = MonotonicInstant.zero
   var node: SimulatedNode?
   var lives = 0
+  /// For bugs that tell of a call once more.
+  var lastInvitations: [CallID: Invitation] = [:]
   var configuration: EngineConfiguration
   var trunks: [SimulatedTrunk] = []
   /// Legs of trunks that are not over.
@@ -81,7 +89,6 @@ final class GatewayScene {
   var forks: Set<String> = []
   var forkedCalls: Set<String> = []
   var apps: [SimulatedApp] = []
-  var appOfCall: [CallID: Int] = [:]
   var lastConnection: UInt64 = 0
   var sequences: [String: UInt64] = [:]
   var credentials: [String: StoredCredential] = [:]
@@ -123,10 +130,11 @@ final class GatewayScene {
     for index in 0..<GatewayPlan.trunkCount { trunks.append(SimulatedTrunk(index, identifiers: newIdentifiers())) }
     for index in 0..<plan.apps {
       var own = self.random.fork()
+      let owner = plan.owner(of: index)
       apps.append(
         SimulatedApp(
-          index, account: drill == nil ? index % GatewayPlan.accountCount : 0, pingMilliseconds: plan.pingMilliseconds,
-          draw: { own.next() }))
+          index, owner: owner, account: drill == nil ? GatewayPlan.account(ofUser: owner.user) : 0,
+          isOld: own.chance(Self.oldAppsPerThousand), pingMilliseconds: plan.pingMilliseconds, draw: { own.next() }))
     }
     alarms = Alarms(parties: 2 + GatewayPlan.trunkCount + plan.apps)
     oracles.plant(GatewayScene.applicationSecret)
@@ -156,7 +164,8 @@ final class GatewayScene {
             GatewayScene.applicationKey(account),
             NodeApplication(
               environment: GatewayScene.environment,
-              account: AccountName(unchecked: GatewayScene.accountName(account)), callerNumbers: callerNumbers)
+              account: AccountName(unchecked: GatewayScene.accountName(account)), callerNumbers: callerNumbers,
+              busyRule: plan.busyRule)
           )
         }))
   }

@@ -30,6 +30,12 @@ final class SimulatedMedia {
       self.needs = needs
     }
 
+    /// Legs with a plan, in order.
+    var planned: [LegID] { legs.filter { $0.value.plan != nil }.keys.sorted { $0.number < $1.number } }
+
+    /// Whether a leg has ports of its own; the others share the one for apps.
+    func isOfTrunk(_ leg: LegID) -> Bool { needs.legs[leg] == .trunk }
+
     subscript(_ leg: LegID) -> Leg {
       get { legs[leg] ?? Leg() }
       set { legs[leg] = newValue }
@@ -62,7 +68,7 @@ final class SimulatedMedia {
   func prepare(_ call: CallID, _ needs: MediaNeeds, givesTwice: Bool) -> (media: PreparedMedia?, problem: String?) {
     let bridge = Bridge(call, needs)
     var problem: String?
-    if needs.legs[.far] != nil {
+    if needs.legs[.far] == .trunk {
       guard let port = givesTwice ? takenPorts.keys.min() ?? freePorts.first : freePorts.first else {
         return (nil, nil)
       }
@@ -83,7 +89,7 @@ final class SimulatedMedia {
         keyMaterial: Array(repeating: 7, count: LocalMedia.keyMaterialLength))
     }
     var legs = [LegID.near: near]
-    legs[.far] = far
+    legs[.far] = needs.legs[.far] == .devices ? near : far
     return (PreparedMedia(legs), problem)
   }
 
