@@ -922,7 +922,7 @@ export class Call extends EventTarget {
   #fileOrder = null;
   // Muted by itself, for want of a microphone.
   #isDumb = false;
-  #timers = { report: 0, uplink: 0, ice: 0, path: 0, end: 0 };
+  #timers = { report: 0, uplink: 0, ice: 0, path: 0, relay: 0, end: 0 };
 
   id = null;
   times = {};
