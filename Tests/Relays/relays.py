@@ -22,13 +22,16 @@ TURN_SECRET = "0123456789abcdef0123456789abcdef"
 TCP, TLS = f"turn:{GATEWAY}:{TURN_PORT}?transport=tcp", f"turns:{GATEWAY}:{TURNS_PORT}"
 # A voice that introduces itself.
 NUMBER = "+46000000000"
+# Says again what it hears.
+ECHO = "+46000000202"
 TALK_SECONDS = 8
 # Root mean square of 16-bit samples: a voice, and no noise.
 VOICE = 300
 # What Chromium counts as energy of sound: the voice of a second has more.
 ENERGY = 0.001
-# From the answer of the gateway to sound, where a relay has to be found first.
-MOST_SECONDS = 6
+# A relay starts anew after so much of a call, and how long sound may be away then.
+BEFORE_SECONDS, BACK_SECONDS = 6, 10
+RATE = 48000
 
 
 def command(*words):
@@ -90,7 +93,15 @@ class Relay:
     async def start(self):
         self._certify()
         self._log = self._folder / "turn.log"
-        with open(self._log, "wb") as log:
+        await self._run()
+
+    async def restart(self):
+        self.process.kill()
+        await self.process.wait()
+        await self._run()
+
+    async def _run(self):
+        with open(self._log, "ab") as log:
             self.process = await asyncio.create_subprocess_exec(
                 "turnserver", "-n", "--listening-ip", GATEWAY, "--relay-ip", GATEWAY,
                 "--listening-port", str(TURN_PORT), "--tls-listening-port", str(TURNS_PORT),
@@ -167,28 +178,52 @@ class RelayLab(Lab):
 
 
 class Call:
-    def __init__(self, name, says, make, servers, has_udp=False, relays=True, is_heard=True):
+    def __init__(self, name, says, make, servers, has_udp=False, relays=True, is_heard=True, restarts=False):
         self.name, self.says, self.make, self.servers = name, says, make, servers
-        self.has_udp, self.relays, self.is_heard = has_udp, relays, is_heard
+        self.has_udp, self.relays, self.is_heard, self.restarts = has_udp, relays, is_heard, restarts
+
+
+def write_tone(file):
+    """A tone that wavers: a steady one would be taken for noise."""
+    time = numpy.arange(2 * RATE) / RATE
+    samples = 8000 * numpy.sin(2 * numpy.pi * 440 * time + 6 * numpy.sin(6 * numpy.pi * time))
+    with wave.open(str(file), "wb") as out:
+        out.setparams((1, 2, RATE, 0, "NONE", ""))
+        out.writeframes(samples.astype("<i2").tobytes())
 
 
 async def swift(lab, networks, relay, call):
-    """A call of the Swift client. Returns seconds until its sound could flow, or None, and how loud it was."""
+    """A call of the Swift client. Returns whether it was heard, and what was said of it."""
     record = lab.folder / f"{call.name}.wav"
+    number, talk, more = NUMBER, TALK_SECONDS, []
+    if call.restarts:
+        tone = lab.folder / "tone.wav"
+        write_tone(tone)
+        number, more = ECHO, ["--play", str(tone), "--loop"]
+        talk = BEFORE_SECONDS + BACK_SECONDS + 2
     secret = lab.folder / "app.secret"
     secret.write_text(SECRET + "\n")
     secret.chmod(0o600)
     trust = ["--authority", str(relay.authority)] if call.is_heard else []
     process = await asyncio.create_subprocess_exec(
-        *networks.inside, binary(), "call", NUMBER, "--url", lab.origin.replace("http", "ws"),
+        *networks.inside, binary(), "call", number, *more, "--url", lab.origin.replace("http", "ws"),
         "--application-key", lab.account("main").key, "--secret-file", str(secret), *trust, "--record", str(record),
-        "--for", f"{TALK_SECONDS}s", "--ndjson", env=lab._variables, cwd=lab.folder,
+        "--for", f"{talk}s", "--ndjson", env=lab._variables, cwd=lab.folder,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
-    output, diagnostics = await asyncio.wait_for(process.communicate(), 60)
+    if call.restarts:
+        # In the middle of the call.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(process.wait(), BEFORE_SECONDS)
+        await relay.restart()
+    output, diagnostics = await asyncio.wait_for(process.communicate(), talk + 50)
     (lab.folder / f"{call.name}.out").write_bytes(output + diagnostics)
     with contextlib.suppress(FileNotFoundError, wave.Error, EOFError), wave.open(str(record)) as sound:
         samples = numpy.frombuffer(sound.readframes(sound.getnframes()), "<i2").astype(float)
-        return loudness(samples) > VOICE, (output + diagnostics).decode(errors="replace")
+        is_heard = loudness(samples) > VOICE
+        if call.restarts:
+            # Before and at the end.
+            is_heard = all(loudness(each) > VOICE for each in (samples[: BEFORE_SECONDS * RATE], samples[-2 * RATE :]))
+        return is_heard, (output + diagnostics).decode(errors="replace")
     return False, (output + diagnostics).decode(errors="replace")
 
 
@@ -196,7 +231,7 @@ def loudness(samples):
     """Of the loudest second: a voice pauses, and comes late where a relay has to be found."""
     if not len(samples):
         return 0.0
-    seconds = numpy.array_split(samples, max(1, len(samples) // 48000))
+    seconds = numpy.array_split(samples, max(1, len(samples) // RATE))
     return max(float(numpy.sqrt((each**2).mean())) for each in seconds)
 
 
@@ -226,6 +261,8 @@ ALL = [
     Call("chromium-tls", "landline.js, over TURN/TLS", chromium, [TLS]),
     Call("swift-dead-first", "the Swift client, where the first relay does not answer", swift,
          [f"turn:{GATEWAY}:9?transport=tcp", TLS]),
+    Call("swift-restart", "the Swift client, whose relay starts anew in the middle of a call", swift, [TCP],
+         restarts=True),
     Call("swift-untrusted", "the Swift client gives its sound to no relay that it cannot trust", swift, [TLS],
          relays=False, is_heard=False),
     Call("swift-none", "without relays there is no sound, and the call says so", swift, [], relays=False, is_heard=False),

@@ -993,7 +993,7 @@ export class Call extends EventTarget {
   #early = null;
   // The gateway's name for the call that comes in from the very user that this one is for.
   #crossing = null;
-  #timers = { report: 0, uplink: 0, ice: 0, path: 0, end: 0 };
+  #timers = { report: 0, uplink: 0, ice: 0, path: 0, relay: 0, end: 0 };
 
   id = null;
   times = {};

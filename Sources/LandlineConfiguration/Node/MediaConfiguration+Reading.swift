@@ -142,16 +142,16 @@ extension TURNService {
     if !section.has("servers") {
       section.addProblem("'servers' is missing", at: nil, fix: "servers: [\"turns:turn.example.com\"]")
     }
-    let listed = section.texts("servers", atMost: TURNAccess.maximumServers) ?? []
+    let listed = section.texts("servers", atMost: TURNAccess.maximumServers)
     var servers: [TURNServer] = []
-    for entry in listed {
+    for entry in listed ?? [] {
       guard let server = section.entry("servers", entry, { text throws(InvalidValue) in try TURNServer(text) }) else {
         continue
       }
       if servers.contains(server) { section.addProblem("servers", "entry \(entry.index + 1): stands there already") }
       servers.append(server)
     }
-    if section.has("servers"), listed.isEmpty { section.addProblem("servers", "names no server") }
+    if let listed, listed.isEmpty { section.addProblem("servers", "names no server") }
     let secret = TURNService.secret(section, folder: folder)
     let lifetime = section.seconds("lifetime", in: TURNService.lifetimeSeconds) ?? TURNService.standardLifetimeSeconds
     guard !servers.isEmpty, let secret else { return nil }
