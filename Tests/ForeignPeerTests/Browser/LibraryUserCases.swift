@@ -10,7 +10,7 @@ enum LibraryUserCases {
   private static let ringSeconds = 40.0...45.0
 
   static let cases: [PeerCase] = [
-    make("call and are heard", ["bob"], expected: "who calls, headers and sound both ways, free") {
+    make("call and are heard", ["bob"], expected: "who calls, headers, sound and keys both ways, free") {
       try await heard($0[0], $0[1])
     },
     make(
@@ -128,6 +128,8 @@ enum LibraryUserCases {
     try await alice.hears(LibraryPage.tone, "bob still")
     try await alice.ask("mute", [false])
     try await bob.hears(LibraryPage.tone, "alice again")
+    try await bob.ask("sendDigits", ["5"])
+    try require(try await alice.told("digit").text("digit") == "5", "a key from bob")
     try await bob.ask("hold", [true])
     try await alice.told("held")
     try await alice.hears(LibraryPage.silence, "nothing on hold")
@@ -139,7 +141,7 @@ enum LibraryUserCases {
     try require(over.number("cost_micro") == 0, "free: \(over)")
     try await alice.gateway.uncharged(over.text("call"), alice.payer)
     try require(bob.count("missed") == 0, "nothing was missed")
-    return "answered, heard both ways, mute and hold"
+    return "answered, heard both ways, keys, mute and hold"
   }
 
   private static func promptly(_ alice: LibraryPage, _ bob: LibraryPage) async throws -> String {
