@@ -433,7 +433,7 @@ struct NodeProblemTests {
       ("a: {key: \(key), secret: TopSecret, account: x}", "a.secret: is not the Base64 of 16 bytes"),
       ("a: {key: \(key), secret: \(secret), account: '-'}", "a.account: "),
       ("a: {key: \(key), secret: \(secret), account: x, caller-numbers: ['1']}", "caller-numbers: entry 1"),
-      ("a: {key: \(key), secret: \(secret), account: x, busy: wait}", "(did you mean 'waiting'?)"),
+      ("a: {key: \(key), secret: \(secret), account: x, busy: waitng}", "(did you mean 'waiting'?)"),
       (
         "a: {key: \(key), secret: \(secret), account: x, self-signed: true}",
         "a.self-signed: is no setting any more: signatures are taken unless 'registration: [token]'"

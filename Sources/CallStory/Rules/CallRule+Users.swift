@@ -9,6 +9,7 @@ extension CallRule {
       guard call.failure?.code == .userUnknown else { return nil }
       return Verdict(
         97, .app, "No device has ever registered under this user id with the caller's application.",
+        evidence: [called(call)],
         fixes: ["check the user id", "the called user signs in once: users of another application are other people"])
     },
     CallRule("userNotThere", "No device of the user was there") { call in
@@ -19,7 +20,7 @@ extension CallRule {
         lost.isEmpty
           ? "The user is known, and no device of theirs was connected and listening for calls."
           : "Every device that rang lost its connection before anybody answered: \(lost.names).",
-        evidence: lost.lines, fixes: ["open the app on the called side", "call again later"])
+        evidence: lost.lines + [called(call)], fixes: ["open the app on the called side", "call again later"])
     },
     CallRule("userAppsTooOld", "The user's apps cannot be called") { call in
       guard call.failure?.code == .capabilityRemote, call.call?.kind == .user else { return nil }
@@ -27,6 +28,7 @@ extension CallRule {
         95, .callee,
         "Devices of the user are connected, and none of them takes calls: they registered without 'calling', or their app "
           + "is older than calls between users.",
+        evidence: [called(call)],
         fixes: ["update the app on the called side", "have it register with the capability 'calling' and 'incoming.1'"])
     },
     CallRule("userBusy", "The user is in another call") { call in
@@ -37,7 +39,7 @@ extension CallRule {
         said.isEmpty
           ? "Each device that could ring is in another call, and the busy rule lets no second one ring."
           : "The app of the called user said that it is busy: \(said.names).",
-        evidence: said.lines,
+        evidence: said.lines + [called(call)],
         fixes: ["call again later", "landline.yaml: environments.NAME.applications.NAME.busy: waiting"])
     },
     CallRule("userDeclined", "Somebody declined") { call in
@@ -45,14 +47,14 @@ extension CallRule {
       let declined = call.devices { if case .declinedOn(let name) = $0 { name } else { nil } }
       return Verdict(
         97, .callee, "Somebody declined the call" + (declined.isEmpty ? "." : " on \(declined.names)."),
-        evidence: declined.lines)
+        evidence: declined.lines + [called(call)])
     },
     CallRule("userRangOut", "Nobody answered") { call in
       guard call.failure?.code == .userNoAnswer else { return nil }
       let rang = call.devices { if case .calledOn(let name) = $0 { name } else { nil } }
       return Verdict(
         92, .callee, "It rang" + (rang.isEmpty ? "" : " on \(rang.names)") + ", and nobody answered in time.",
-        evidence: rang.lines, fixes: ["call again later"])
+        evidence: rang.lines + [called(call)], fixes: ["call again later"])
     },
     CallRule("userCameLate", "A device came too late") { call in
       guard call.failure?.code == .userNoAnswer, let record = call.sources.record else { return nil }
@@ -77,6 +79,8 @@ extension CallRule {
         evidence: accepted.lines)
     },
   ]
+
+  private static func called(_ call: CallEvidence) -> String { "called: \(call.call?.destination ?? "a user")" }
 
   /// A device that is told of the call later than so long before its end had little time to ring.
   private static let lateMilliseconds: Int64 = 16_000
