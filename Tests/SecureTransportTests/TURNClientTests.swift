@@ -27,7 +27,7 @@ import Testing
 
     #expect(scene.client.send(PacketBuffer([1, 2, 3]), to: TURNScene.gateway))
     #expect(!scene.client.send(PacketBuffer([1]), to: TURNScene.other), "nobody asked for that peer")
-    let output = scene.client.takeOutput()
+    let output = scene.client.drainOutput()
     #expect(output == [0x40, 0, 0, 3, 1, 2, 3, 0], "padded to four bytes, which the length does not count")
     // In any pieces.
     for byte in [0x40, 0, 0, 5, 9, 8, 7, 6, 5, 0, 0, 0, 0x40, 0, 0, 1, 4, 0, 0, 0] as [UInt8] { scene.give([byte]) }
@@ -93,7 +93,7 @@ import Testing
       let signed = try scene.challenged()
       scene.give(scene.refusal(signed, code, nonce: "n2", realm: TURNScene.realm))
       #expect(scene.events == [.failed(failure)])
-      #expect(scene.client.takeOutput().isEmpty && scene.client.nextDeadline == nil)
+      #expect(scene.client.drainOutput().isEmpty && scene.client.nextDeadline == nil)
     }
   }
 
@@ -258,7 +258,7 @@ import Testing
     scene.client.close()
     scene.client.start(at: scene.now, events: &scene.events)
     scene.wait(3_600_000)
-    #expect(scene.delivered.isEmpty && scene.events.count == 2 && scene.client.takeOutput().isEmpty)
+    #expect(scene.delivered.isEmpty && scene.events.count == 2 && scene.client.drainOutput().isEmpty)
   }
 
   @Test("Chance bytes at any time, in any pieces") func chance() throws {
@@ -271,7 +271,7 @@ import Testing
         if let first = bytes.first { bytes[0] = first & 0x7F }
         scene.give(bytes)
         scene.wait(Int64(chance.next() % 2_000))
-        #expect(scene.client.takeOutput().count < 4_096)
+        #expect(scene.client.drainOutput().count < 4_096)
       }
       scene.client.close()
       #expect(scene.client.nextDeadline == nil)

@@ -52,7 +52,7 @@ final class TURNScene {
 
   /// The requests since the last time; data goes to ``sent``.
   func requests() throws -> [Request] {
-    var rest = client.takeOutput()[...]
+    var rest = client.drainOutput()[...]
     var found: [Request] = []
     while rest.count >= 4 {
       let word = Int(rest[rest.startIndex]) << 8 | Int(rest[rest.startIndex + 1])

@@ -98,7 +98,7 @@ final class RelayConnection {
   }
 
   private func write() {
-    let bytes = client.takeOutput()
+    let bytes = client.drainOutput()
     guard !bytes.isEmpty, let channel else { return }
     channel.write(channel.allocator.buffer(bytes: bytes), promise: nil)
   }

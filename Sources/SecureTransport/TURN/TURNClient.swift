@@ -107,7 +107,7 @@ public final class TURNClient {
   }
 
   /// Bytes for the server, in order; they are handed out once.
-  public func takeOutput() -> [UInt8] {
+  public func drainOutput() -> [UInt8] {
     defer { output.removeAll(keepingCapacity: true) }
     return output
   }
@@ -124,7 +124,7 @@ public final class TURNClient {
   /// The connection is gone.
   public func disconnected(events: inout [Event]) { fail(.closed, &events) }
 
-  /// The allocation ends on the server too, by the last bytes of ``takeOutput()`` (RFC 8656 section 7.2).
+  /// The allocation ends on the server too, by the last bytes of ``drainOutput()`` (RFC 8656 section 7.2).
   public func close() {
     guard !isOver else { return }
     isOver = true
@@ -161,7 +161,7 @@ public final class TURNClient {
       // What was read before may have ended it.
       guard !isOver else { return }
       switch frame {
-      case .message(let packet): take(packet, at: now, &events)
+      case .message(let packet): answered(packet, at: now, &events)
       case .data(let channel):
         if let peer = peers.first(where: { $0.channel == channel }), peer.isBound {
           deliver(datagram, peer.address)
@@ -236,7 +236,7 @@ public final class TURNClient {
 
   // MARK: Answers
 
-  private func take(_ packet: PacketBuffer, at now: MonotonicInstant, _ events: inout [Event]) {
+  private func answered(_ packet: PacketBuffer, at now: MonotonicInstant, _ events: inout [Event]) {
     guard let message = STUNMessage(packet), message.kind == .success || message.kind == .failure,
       let place = requests.firstIndex(where: { $0.transaction == message.transaction })
     else { return }
@@ -261,9 +261,9 @@ public final class TURNClient {
         address.port != 0, (address.ipv4 == nil) == (peers.first?.address.ipv4 == nil)
       else { return fail(.malformed, &events) }
       relayed = address
-      guard keep(message, at: now) else { return fail(.malformed, &events) }
+      guard adoptLifetime(message, at: now) else { return fail(.malformed, &events) }
       for index in peers.indices { ask(.bind(index), at: now) }
-    case .refresh: if !keep(message, at: now) { fail(.malformed, &events) }
+    case .refresh: if !adoptLifetime(message, at: now) { fail(.malformed, &events) }
     case .bind(let index):
       peers[index].isBound = true
       peers[index].refresh = now.advanced(byMilliseconds: TURNClient.channelRefresh)
@@ -274,7 +274,7 @@ public final class TURNClient {
   }
 
   /// The next refresh comes with half of the lifetime left.
-  private func keep(_ message: STUNMessage, at now: MonotonicInstant) -> Bool {
+  private func adoptLifetime(_ message: STUNMessage, at now: MonotonicInstant) -> Bool {
     guard let value = message.value(TURNAttribute.lifetime), value.count == 4 else { return false }
     let seconds = Int64(message.packet.integer(at: value.lowerBound, as: UInt32.self))
     guard seconds >= TURNClient.lifetimes.lowerBound else { return false }

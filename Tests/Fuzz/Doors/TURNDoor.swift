@@ -52,7 +52,7 @@ private final class Bench {
       TURNClient.Configuration(
         username: "1:u", password: Redacted("p"), peers: Bench.peers, draw: { drawn.next() }))
     client.start(at: now, events: &events)
-    note(client.takeOutput())
+    note(client.drainOutput())
   }
 
   /// Keeps what the last request that went out needs in its answer.
@@ -82,7 +82,7 @@ private final class Bench {
     try promise(!wasOver || (events == was && delivered == 0), "something is told after the end")
     let isReady = events.contains { if case .ready = $0 { true } else { false } }
     try promise(!isReady || hasSigned, "ready without a proof")
-    let output = client.takeOutput()
+    let output = client.drainOutput()
     // An answer leads to one request, and the allocation to one for each peer.
     try promise(output.count <= (1 + bytes.count / 20) * 2 * PacketBuffer.maximumDatagram, "answers that grow")
     note(output)
@@ -104,7 +104,7 @@ private final class Bench {
   func send(_ bytes: ArraySlice<UInt8>) throws(BrokenPromise) {
     packet.replace(with: bytes.prefix(PacketBuffer.capacity))
     let went = client.send(packet, to: Bench.peers[bytes.count & 1])
-    let output = client.takeOutput()
+    let output = client.drainOutput()
     try promise(output.isEmpty != went && output.count & 3 == 0, "data that is none")
     try promise(!went || hasSigned, "data without a channel")
   }
@@ -115,7 +115,7 @@ private final class Bench {
       guard let next = client.nextDeadline, next <= end else { break }
       now = max(now, next)
       client.advance(to: now, events: &events)
-      note(client.takeOutput())
+      note(client.drainOutput())
       if let following = client.nextDeadline { try promise(following > now, "a deadline stayed behind") }
     }
     now = end
@@ -126,7 +126,7 @@ private final class Bench {
     try advance(milliseconds: 3_600_000)
     try promise(isOver && client.nextDeadline == nil, "it waits for ever")
     client.close()
-    try promise(client.takeOutput().isEmpty, "a word after the end")
+    try promise(client.drainOutput().isEmpty, "a word after the end")
     try promise(events.count <= 2, "an end that is told again")
   }
 }
