@@ -162,6 +162,23 @@ struct RingGroupTests {
     close(bench)
   }
 
+  @Test("the last words of a device that has left the ring change nothing, though its media had the first name")
+  func lastWords() throws {
+    let bench = try Bench()
+    let call = try #require(try bench.ring(devices: devices()))
+    for session in [phone, tablet] { bench.say(call, .alert(offer: Scene.appOffer()), on: session) }
+    #expect(bench.count("media attach far") == 1)
+    bench.feed(.sessionEnded(phone))
+    let before = bench.effects.count
+    for notice in [MediaNotice.failed(.far, "closedByPeer"), .silence(.far), .secured(.far), .firstMedia(.far)] {
+      bench.feed(.media(call, notice))
+    }
+    #expect(bench.ladder(since: before).isEmpty)
+    bench.say(call, .accept(offer: nil), on: tablet)
+    #expect(bench.engine.call(call)?.state == .answered)
+    close(bench)
+  }
+
   // MARK: Nobody answers
 
   @Test("7: a caller that hangs up before any device was told: none ever hears of it")

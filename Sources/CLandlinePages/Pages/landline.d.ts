@@ -34,6 +34,8 @@ export declare const LIMITS: Readonly<{
   iceGrace: number;
   iceRestart: number;
   mediaPath: number;
+  directPath: number;
+  relayPath: number;
   /** Bytes. */
   soundBytes: number;
 }>;

@@ -34,6 +34,8 @@ extension CallMachine {
   /// A notice by the leg that its media belong to; `nil` for those of a device that has left the call.
   private func ofLeg(_ notice: MediaNotice) -> MediaNotice? {
     guard let leg = notice.leg, leg != .near else { return notice }
+    // Nobody has answered, and the device does not ring any more: its last word crossed our order to detach it.
+    if self[.far].ring != nil, self[.far].app == nil { return nil }
     return leg == calledMedia ? notice.about(.far) : nil
   }
 
