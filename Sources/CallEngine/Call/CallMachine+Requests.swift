@@ -84,7 +84,7 @@ extension CallMachine {
       } else if self[other].hears, self[leg].hears {
         order(.sendDigits(media(of: other), keys))
         // No browser hands the events of RTP (RFC 4733) to its page.
-        for key in keys { passKey(key, milliseconds: CallEngine.keyMilliseconds, from: leg) }
+        for key in keys { passKey(key, milliseconds: EngineConfiguration.keyMilliseconds, from: leg) }
       } else {
         note("keys before there is anybody to hear them")
       }

@@ -6,6 +6,9 @@ public import SIPCore
 
 /// What rules the calls of an engine.
 public struct EngineConfiguration: Sendable {
+  /// How long a key sounds that an app asks for.
+  public static let keyMilliseconds = 100
+
   /// One environment: production, sandbox.
   public struct Environment: Sendable {
     /// As ``Payer/environment`` names it: `production`, `sandbox`.

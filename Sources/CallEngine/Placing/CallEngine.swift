@@ -14,9 +14,6 @@ public import SIPCore
 ///
 /// Calls to conferences are refused with `capability.remote`: there are no rooms yet.
 public final class CallEngine {
-  /// How long a key sounds that an app asks for.
-  public static let keyMilliseconds = 100
-
   let context: EngineContext
   var calls: [CallID: CallMachine] = [:]
   /// Names of second legs in the ledger, and the calls they belong to.

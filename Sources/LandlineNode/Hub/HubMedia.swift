@@ -278,7 +278,7 @@ final class HubMedia {
 
   /// RFC 4733 section 3.2: the event of each key is its place here.
   private static let digits = Array("0123456789*#ABCD")
-  static let digitMilliseconds = CallEngine.keyMilliseconds
+  static let digitMilliseconds = EngineConfiguration.keyMilliseconds
   static let pauseMilliseconds = 70
 
   private func countRefusal(unless isTaken: Bool, _ call: CallID) {
