@@ -185,6 +185,8 @@ final class GatewayOracles {
 
   /// What the ledger did; each hold ends exactly once.
   func answered(_ call: CallOperation, _ receipt: LedgerReceipt, in scene: GatewayScene) {
+    // The ledger may go away again before the call hears that its answer is there, which then asks once more.
+    if case .answer = call.phase { change(call.call) { $0.spooledAnswers = 0 } }
     guard !receipt.isReplay else { return }
     switch receipt.outcome {
     case .granted: change(call.call) { $0.granted = true }
