@@ -71,7 +71,7 @@ struct DeviceDirectoryTests {
   mutating func absence() throws {
     let bob = DeviceDirectory.Person(application: "app", user: try UserID("bob"))
     #expect(try called().absence == .unknown)
-    #expect(directory.presence(of: bob) == .absent)
+    #expect(directory.presence(of: bob) == nil)
     directory.add(SessionID(1), try identity("phone"), DeviceProfile(features: [.incoming], isListening: false))
     #expect(try called().absence == .unreachable)
     #expect(directory.presence(of: bob) == .unreachable)

@@ -174,7 +174,7 @@ extension AppDoor {
     let registered = Registered(
       session: name, token: Redacted(token), resumeSeconds: resumeSeconds, user: identity.user,
       credential: credential, version: configuration.version, features: profile.features,
-      relays: relays(of: session, clock))
+      relays: renewRelays(of: session, clock))
     effects.append(.send(connection, AppMessageCoder.encode(.registered(number, registered))))
     // Behind the reply: what follows from it, a call that rings here too, comes after it.
     effects.append(.opened(id, identity, profile))
@@ -223,7 +223,7 @@ extension AppDoor {
     effects.append(.resumed(session.id))
     let resumed = Resumed(
       token: Redacted(token), resumeSeconds: resumeSeconds, lastRequest: session.lastRequest,
-      calls: session.calls.sorted(), relays: relays(of: session, clock))
+      calls: session.calls.sorted(), relays: renewRelays(of: session, clock))
     effects.append(.send(connection, AppMessageCoder.encode(.resumed(number, resumed))))
     for message in session.kept { effects.append(.send(connection, message.text)) }
     if isDraining {

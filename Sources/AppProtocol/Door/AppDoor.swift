@@ -168,7 +168,7 @@ public final class AppDoor {
       return
     }
     if let session = sessions[session], session.relays.service != turn || session.relays.renewal <= clock {
-      effects.append(.send(id, AppMessageCoder.encode(.relays(relays(of: session, clock)))))
+      effects.append(.send(id, AppMessageCoder.encode(.relays(renewRelays(of: session, clock)))))
     }
     connection.pingedAfter = sessions[session]?.sequence ?? 0
     connection.pingedAt = now
@@ -191,7 +191,7 @@ public final class AppDoor {
   }
 
   /// What a session is told of relays; it is remembered with it.
-  func relays(of session: AppSession, _ clock: Instant) -> TURNAccess? {
+  func renewRelays(of session: AppSession, _ clock: Instant) -> TURNAccess? {
     session.relays = (turn, turn?.renewal(at: clock) ?? .distantFuture)
     return turn?.access(of: session.identity.user, at: clock)
   }

@@ -1316,7 +1316,7 @@ export class Call extends EventTarget {
       const fields = checkedHeaders(headers, false);
       if (this.#isRefused()) throw over();
       opening = quiet(openMicrophone(microphone));
-      // Nobody is given to a user who is still asked for the microphone.
+      // Until the user has said whether the microphone may be used, the call rings on: nobody would be heard yet.
       if (!this.#client.mayListen(microphone)) {
         this.#alert();
         await opening;

@@ -113,16 +113,16 @@ const place = (order) => (isBusy ? undefined : occupied(() => placed(order)));
 const callUser = (user) => place({ kind: "user", target: user, headers: {}, callerNumber: null, anonymous: false, hint: null });
 
 // Somebody answers: what is up is hung up for it.
-async function take(call) {
+async function answer(call) {
   landline.stopPlayingSoundFile();
   if (isBusy) {
     current?.hangUp();
     await idle;
   }
-  await occupied(() => taken(call));
+  await occupied(() => answered(call));
 }
 
-async function taken(call) {
+async function answered(call) {
   const sound = await microphone(byID("microphone").value);
   byID("result").hidden = true;
   call.answer({ microphone: sound.microphone }).catch(() => {});
@@ -146,7 +146,7 @@ async function shown(call, order, sound) {
   form.refresh();
   if (sound.microphone instanceof MediaStream) for (const track of sound.microphone.getTracks()) track.stop();
   // Both called each other: whoever wanted to speak to somebody speaks to them.
-  if (call.instead && call.instead.state !== "ended") await taken(call.instead);
+  if (call.instead && call.instead.state !== "ended") await answered(call.instead);
 }
 
 async function placed(order) {
@@ -202,7 +202,7 @@ document.addEventListener("click", ({ target }) => {
 }, true);
 
 const bell = doorbell({
-  answer: take, callBack: callUser, play: () => !current && landline.startPlayingTone("ringtone").catch(() => {}),
+  answer, callBack: callUser, play: () => !current && landline.startPlayingTone("ringtone").catch(() => {}),
   stop: () => landline.stopPlayingSoundFile(),
 });
 const form = dialForm({

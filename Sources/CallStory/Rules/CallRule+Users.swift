@@ -40,7 +40,8 @@ extension CallRule {
           ? "Each device that could ring is in another call, and the busy rule lets no second one ring."
           : "The app of the called user said that it is busy: \(said.names).",
         evidence: said.lines + [called(call)],
-        fixes: ["call again later", "landline.yaml: environments.NAME.applications.NAME.busy: waiting"])
+        fixes: ["call again later"]
+          + (said.isEmpty ? ["landline.yaml: environments.NAME.applications.NAME.busy: waiting"] : []))
     },
     CallRule("userDeclined", "Somebody declined") { call in
       guard call.failure?.code == .userDeclined else { return nil }

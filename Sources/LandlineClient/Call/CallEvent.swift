@@ -17,8 +17,8 @@ public struct CallEvent: Sendable, Hashable {
     case established
     /// The sound's way is open and encrypted with this suite.
     case mediaSecured(String)
-    /// Sound has had no way to the gateway for ``Call/mediaPathMilliseconds``, or a relay's time longer: why, as far as the device sees, and with what
-    /// to do. The call goes on, and ``mediaSecured(_:)`` may follow.
+    /// Sound has had no way to the gateway for ``Call/mediaPathMilliseconds``, and where the gateway has relays for
+    /// ``Call/relayMilliseconds`` more: why, as far as the device sees, and with what to do. The call goes on, and ``mediaSecured(_:)`` may follow.
     case mediaBlocked(CallFailure)
     case price(CallPrice)
     /// The credit ends after so many seconds; `nil` when it no longer does.

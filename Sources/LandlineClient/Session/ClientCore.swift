@@ -53,7 +53,7 @@ final class ClientCore {
   /// Events of calls whose `placed` reply is handled after them cannot be; unknown ids are dropped.
   private var inputs = CircularBuffer<AppSessionClientInput>()
   private var isHandling = false
-  private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private let wakeUp: WakeUp
   private var tasks: [UInt64: Task<Void, Never>] = [:]
   private var nextTask: UInt64 = 0
   private var openChannels = 0
@@ -70,6 +70,7 @@ final class ClientCore {
     self.client = client
     self.door = door
     eventLoop = door.eventLoop
+    wakeUp = WakeUp(on: door.eventLoop)
     self.gateway = gateway
     self.options = options
     self.registrar = registrar
@@ -191,20 +192,13 @@ final class ClientCore {
   }
 
   private func schedule() {
-    let due = phase == .over ? nil : session.nextDeadline
-    if let wakeUp, let due, wakeUp.at <= due { return }
-    wakeUp?.task.cancel()
-    wakeUp = nil
-    guard let due else { return }
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: Clock.deadline(due)) { [weak self] in
+    wakeUp.set(phase == .over ? nil : session.nextDeadline) { [weak self] in
       guard let self else { return }
-      self.wakeUp = nil
       var effects: [AppSessionClientEffect] = []
       self.session.advance(to: Clock.now, into: &effects)
       self.perform(effects)
       self.schedule()
     }
-    wakeUp = (due, task)
   }
 
   private func connect(_ id: ConnectionID) {
@@ -488,8 +482,7 @@ final class ClientCore {
     connection = nil
     requests = [:]
     startLimit?.cancel()
-    wakeUp?.task.cancel()
-    wakeUp = nil
+    wakeUp.cancel()
     let limit = TimeAmount.milliseconds(ClientCore.closingMilliseconds)
     stopLimit = eventLoop.assumeIsolated().scheduleTask(in: limit) { [weak self] in self?.released() }
     checkReleased()

@@ -39,7 +39,7 @@ final class MediaSession {
   /// Shared by all calls of the loop: empty whenever no packet is worked on.
   private let outbox: PacketOutbox
   private var events: [AudioEndpoint.Event] = []
-  private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private let wakeUp: WakeUp
   private var relay: SoundRelay?
   private var relayDue: Scheduled<Void>?
   /// Why no relay carries the sound, once all were asked.
@@ -54,6 +54,7 @@ final class MediaSession {
     _ tell: @escaping (Event) -> Void
   ) {
     self.eventLoop = eventLoop
+    wakeUp = WakeUp(on: eventLoop)
     self.certificate = certificate
     self.outbox = outbox
     self.track = track
@@ -233,20 +234,10 @@ final class MediaSession {
   }
 
   private func schedule() {
-    let due = isClosed ? nil : endpoint?.nextDeadline
-    if let wakeUp, let due, wakeUp.at <= due { return }
-    wakeUp?.task.cancel()
-    wakeUp = nil
-    guard let due else { return }
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: Clock.deadline(due)) { [weak self] in
-      guard let self else { return }
-      self.awake()
-    }
-    wakeUp = (due, task)
+    wakeUp.set(isClosed ? nil : endpoint?.nextDeadline) { [weak self] in self?.awake() }
   }
 
   private func awake() {
-    wakeUp = nil
     guard let endpoint, !isClosed else { return }
     endpoint.advance(to: Clock.now, outbox: outbox, events: &events)
     settle()
@@ -259,8 +250,7 @@ final class MediaSession {
     sockets?.send(outbox)
     isClosed = true
     events = []
-    wakeUp?.task.cancel()
-    wakeUp = nil
+    wakeUp.cancel()
     pump.stop()
     closeRelay()
     sockets?.close()

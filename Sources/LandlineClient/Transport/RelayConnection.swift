@@ -27,13 +27,14 @@ final class RelayConnection {
   private let track: (any Channel) -> Void
   private var tell: ((RelayConnection, Event) -> Void)?
   private var channel: (any Channel)?
-  private var wakeUp: (at: MonotonicInstant, task: Scheduled<Void>)?
+  private let wakeUp: WakeUp
 
   init(
     on eventLoop: any EventLoop, _ configuration: TURNClient.Configuration, track: @escaping (any Channel) -> Void,
     tell: @escaping (RelayConnection, Event) -> Void
   ) {
     self.eventLoop = eventLoop
+    wakeUp = WakeUp(on: eventLoop)
     client = TURNClient(configuration)
     self.track = track
     self.tell = tell
@@ -89,8 +90,7 @@ final class RelayConnection {
   func close() {
     guard tell != nil else { return }
     tell = nil
-    wakeUp?.task.cancel()
-    wakeUp = nil
+    wakeUp.cancel()
     client.close()
     write()
     channel?.flush()
@@ -106,8 +106,7 @@ final class RelayConnection {
   private func failed(_ words: String) {
     guard let tell else { return }
     self.tell = nil
-    wakeUp?.task.cancel()
-    wakeUp = nil
+    wakeUp.cancel()
     channel?.close(promise: nil)
     tell(self, .failed(words))
   }
@@ -125,19 +124,12 @@ final class RelayConnection {
   }
 
   private func schedule() {
-    let due = tell == nil ? nil : client.nextDeadline
-    if let wakeUp, let due, wakeUp.at <= due { return }
-    wakeUp?.task.cancel()
-    wakeUp = nil
-    guard let due else { return }
-    let task = eventLoop.assumeIsolated().scheduleTask(deadline: Clock.deadline(due)) { [weak self] in
+    wakeUp.set(tell == nil ? nil : client.nextDeadline) { [weak self] in
       guard let self else { return }
-      self.wakeUp = nil
       var events: [TURNClient.Event] = []
       self.client.advance(to: Clock.now, events: &events)
       self.settle(events)
     }
-    wakeUp = (due, task)
   }
 
   // MARK: From the channel

@@ -219,21 +219,8 @@ extension OperatorConfiguration {
     self.init(name: name, key: key)
   }
 
-  /// The first line of the file that `key-file` names.
   fileprivate static func key(_ section: ConfigurationSection, folder: URL) -> Redacted<String>? {
-    guard let file = section.requiredText("key-file"),
-      let key = section.secret("key-file", file, folder: folder)
-    else { return nil }
-    guard OperatorConfiguration.keyLength.contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else {
-      section.addProblem(
-        "key-file",
-        "its first line is no key; accepted: \(OperatorConfiguration.keyLength.lowerBound) to "
-          + "\(OperatorConfiguration.keyLength.upperBound) printable characters without spaces, "
-          + "as openssl rand -hex 32 prints")
-      return nil
-    }
-    return Redacted(key)
+    section.printableSecret("key-file", "key", of: keyLength, folder: folder)
   }
 }
 
@@ -249,6 +236,22 @@ extension OwnerConfiguration {
 }
 
 extension ConfigurationSection {
+  /// The first line of the file that `key` names, where it has `length` printable characters; what is wrong never repeats it.
+  /// - Parameter word: what it is to people.
+  func printableSecret(
+    _ key: String, _ word: String, of length: ClosedRange<Int>, folder: URL
+  ) -> Redacted<String>? {
+    guard let file = requiredText(key), let text = secret(key, file, folder: folder) else { return nil }
+    guard length.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      addProblem(
+        key,
+        "its first line is no \(word); accepted: \(length.lowerBound) to \(length.upperBound) printable characters "
+          + "without spaces, as openssl rand -hex 32 prints")
+      return nil
+    }
+    return Redacted(text)
+  }
+
   /// The first line of a file that others may not read.
   func secret(_ key: String, _ file: String, folder: URL) -> String? {
     let path = URL(fileURLWithPath: file, relativeTo: folder).path

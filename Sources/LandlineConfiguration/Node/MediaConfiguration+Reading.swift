@@ -152,24 +152,9 @@ extension TURNService {
       servers.append(server)
     }
     if let listed, listed.isEmpty { section.addProblem("servers", "names no server") }
-    let secret = TURNService.secret(section, folder: folder)
+    let secret = section.printableSecret("secret-file", "secret", of: TURNService.secretLength, folder: folder)
     let lifetime = section.seconds("lifetime", in: TURNService.lifetimeSeconds) ?? TURNService.standardLifetimeSeconds
     guard !servers.isEmpty, let secret else { return nil }
     self.init(servers: servers, secret: secret, lifetimeSeconds: lifetime)
-  }
-
-  /// The first line of the file that `secret-file` names: what is wrong never repeats it.
-  private static func secret(_ section: ConfigurationSection, folder: URL) -> Redacted<String>? {
-    guard let file = section.requiredText("secret-file"),
-      let text = section.secret("secret-file", file, folder: folder)
-    else { return nil }
-    guard secretLength.contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      section.addProblem(
-        "secret-file",
-        "its first line is no secret; accepted: \(secretLength.lowerBound) to \(secretLength.upperBound) printable "
-          + "characters without spaces, as openssl rand -hex 32 prints")
-      return nil
-    }
-    return Redacted(text)
   }
 }

@@ -428,13 +428,9 @@ extension CallHub: GatewayOperations {
   public func presence(of user: UserID, application: String) async -> UserPresence {
     let person = DeviceDirectory.Person(application: application, user: user)
     let found = await perform { (presence: $0.core.presence(of: person), verifier: $0.verifier) }
-    switch found?.presence ?? .absent {
-    case .reachable: return .reachable
-    case .unreachable: return .unreachable
-    case .absent:
-      let isKnown = await found?.verifier.knows(user, application: application)
-      return isKnown ?? true ? .unreachable : .unknown
-    }
+    if let presence = found?.presence { return presence }
+    let isKnown = await found?.verifier.knows(user, application: application)
+    return isKnown ?? true ? .unreachable : .unknown
   }
 
   private func hasSandboxNumbers(_ name: String) async -> Bool {

@@ -204,7 +204,8 @@ final class HubMedia {
     case .sendDigits(let leg, let digits):
       let codes = digits.compactMap { HubMedia.digits.firstIndex(of: $0) }
       apply(
-        .sendDigits(leg, codes: codes, milliseconds: HubMedia.digitMilliseconds, pause: HubMedia.pauseMilliseconds),
+        .sendDigits(
+          leg, codes: codes, milliseconds: EngineConfiguration.keyMilliseconds, pause: HubMedia.pauseMilliseconds),
         to: entry, call)
     case .mute(let leg, let isMuted): apply(.mute(leg, isMuted), to: entry, call)
     case .say(let leg, let announcements):
@@ -278,7 +279,6 @@ final class HubMedia {
 
   /// RFC 4733 section 3.2: the event of each key is its place here.
   private static let digits = Array("0123456789*#ABCD")
-  static let digitMilliseconds = EngineConfiguration.keyMilliseconds
   static let pauseMilliseconds = 70
 
   private func countRefusal(unless isTaken: Bool, _ call: CallID) {

@@ -18,15 +18,6 @@ package struct DeviceDirectory {
     }
   }
 
-  /// Whether a user can be called now.
-  package enum Presence: String, Sendable {
-    /// No device has a session; the store of registrations says whether there ever was one.
-    case absent
-    /// Devices are there, and none listens.
-    case unreachable
-    case reachable
-  }
-
   private struct Member {
     let session: SessionID
     let identity: AppIdentity
@@ -70,8 +61,10 @@ package struct DeviceDirectory {
   /// What a device calls itself; empty for none.
   package func name(of session: SessionID) -> String { member(session)?.profile.name ?? "" }
 
-  package func presence(of person: Person) -> Presence {
-    guard let members = people[person] else { return .absent }
+  /// Whether a user can be called now; `nil` where no device has a session, and the store of registrations has to say
+  /// whether there ever was one.
+  package func presence(of person: Person) -> UserPresence? {
+    guard let members = people[person] else { return nil }
     return members.contains(where: \.canRing) ? .reachable : .unreachable
   }
 

@@ -15,8 +15,8 @@ extension NodeCore {
     let caller: AppCaller
   }
 
-  /// Whether a user can be called now, as far as this node knows.
-  package func presence(of person: DeviceDirectory.Person) -> DeviceDirectory.Presence {
+  /// Whether a user can be called now; `nil` where no device has a session.
+  package func presence(of person: DeviceDirectory.Person) -> UserPresence? {
     let environment = settings.applications[person.application].flatMap { self.environment($0.environment) }
     let isPlayed = environment?.hasSandboxNumbers == true && TestUser(rawValue: person.user.text) != nil
     return isPlayed ? .reachable : devices.presence(of: person)

@@ -1,8 +1,8 @@
 package import CallModel
 package import SDPCore
 
-/// The full end of ICE (RFC 8445), reduced to what an app needs: host candidates of our own and, later, relayed ones, one component, checks with
-/// repetition, regular nomination, consent (RFC 7675) and restarts.
+/// The full end of ICE (RFC 8445), reduced to what an app needs: host candidates of our own and, later, relayed ones, one
+/// component, checks with repetition, regular nomination, consent (RFC 7675) and restarts.
 ///
 /// ```
 ///   begin ─▶ checks, 50 ms apart, best pair first ─▶ a pair works ─▶ nominate the best ─▶ selected ─▶ consent, every 5 s

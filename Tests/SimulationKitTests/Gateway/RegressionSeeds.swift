@@ -6,5 +6,7 @@ enum RegressionSeeds {
     (4, 2),
     // A credential that an app is told was taken for the password of a trunk.
     (10, 1), (18, 1),
+    // An answer that went to the spool without asking the ledger was not seen; one was spooled again, which the ledger had.
+    (60, 2), (89, 2),
   ]
 }

@@ -73,7 +73,8 @@ extension GatewayOracles {
   private func expectRinging(_ call: CallID, in scene: GatewayScene) {
     guard let life = calls[call], life.user != nil else { return }
     let devices = scene.apps.filter { app in
-      guard app.user == life.destination, app.account == life.application, let since = app.callableSince,
+      guard app.user == life.destination, GatewayScene.accountName(app.account) == life.account,
+        let since = app.callableSince,
         let link = app.link
       else { return false }
       return scene.now.milliseconds(since: since) >= Self.calmMilliseconds
@@ -198,9 +199,7 @@ extension GatewayOracles {
     }
     if end.isMissed != isMissed { fail("missed is \(end.isMissed) with \(end.cause)") }
     // Its own word or loss ended its ringing before the call was decided.
-    if let decidedAt = record.summary.answeredAt ?? record.summary.endedAt as Instant?, end.endedAt < decidedAt {
-      return
-    }
+    if end.endedAt < record.summary.answeredAt ?? record.summary.endedAt { return }
     if record.summary.answeredAt != nil {
       if end.cause != .otherDeviceAnswered { fail("\(end.cause), and another device answered") }
       let names = winners.map { scene.apps[$0].device }

@@ -21,9 +21,8 @@ final class GatewayOracles {
     var ends = 0
     var granted = false
     var resolved = 0
-    /// Whom the call is for, and whose number or name that is in.
+    /// Whom the call is for.
     var destination = ""
-    var application = 0
     /// `nil` for calls to numbers.
     var user: UserCall?
     var state = CallState.initiating
@@ -120,13 +119,10 @@ final class GatewayOracles {
   // MARK: Calls
 
   func began(_ snapshot: CallSnapshot, life: Int) {
-    let application =
-      (0..<GatewayPlan.accountCount).first { GatewayScene.applicationKey($0) == snapshot.application } ?? 0
     change(snapshot.id) {
       $0.life = life
       $0.account = snapshot.account.text
       $0.destination = snapshot.destination
-      $0.application = application
       if snapshot.kind == .user { $0.user = UserCall() }
     }
   }
