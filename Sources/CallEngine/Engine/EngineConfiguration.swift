@@ -197,13 +197,16 @@ public final class CallTrunk: Sendable {
   public let ringTimeoutMilliseconds: Int64
   /// Where it is known already, for the built-in far end.
   public let paths: [SIPPath]
+  /// What is believed of the calls that it sends us.
+  public let inbound: InboundTrunkPolicy
 
   /// Without `paths`, DNS says where the trunk is (RFC 3263); a call may ring for three minutes.
   public init(
     trunk: Trunk, uri: SIPURI, proxies: [SIPURI] = [], account: DigestAccount? = nil, identity: CallerIdentityPolicy,
     media: MediaPolicy, sessionTimer: SessionTimerPolicy = .standard,
     reliability: OutgoingCall.Reliability = .supported, maximumRedirections: Int = 0,
-    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = []
+    ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [],
+    inbound: InboundTrunkPolicy = InboundTrunkPolicy()
   ) {
     self.trunk = trunk
     self.uri = uri
@@ -216,6 +219,7 @@ public final class CallTrunk: Sendable {
     self.maximumRedirections = maximumRedirections
     self.ringTimeoutMilliseconds = ringTimeoutMilliseconds
     self.paths = paths
+    self.inbound = inbound
   }
 }
 
