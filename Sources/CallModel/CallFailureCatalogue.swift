@@ -179,6 +179,26 @@ public enum CallFailureCatalogue {
       likely: ["a mistyped user id", "the user belongs to another application", "the user has never signed in"],
       remedies: ["check the user id"]),
     CallFailureClass(
+      .numberUnknown, .gateway, "number not ours", sipStatus: 404, .error, .afterOperator,
+      "A trunk sent a call for a number that no row of the number table has, or whose row is not active.",
+      likely: ["the number has no row yet", "the trunk writes numbers in another way", "the row is switched off"],
+      remedies: ["add it: landline number set NUMBER --user USER", "set the trunk's inbound numbers to what it writes"]),
+    CallFailureClass(
+      .numberUnserved, .gateway, "number leads nowhere", sipStatus: 480, .noAnswer, .afterOperator,
+      "The called number is ours, and its row names nobody who could be called.",
+      likely: ["the row has no target", "a target is a user and the row has no application"],
+      remedies: ["give it a target: landline number set NUMBER --user USER"]),
+    CallFailureClass(
+      .callerRefused, .gateway, "caller turned away", sipStatus: 603, .denied, .never,
+      "The called number turns this caller away: its number is blocked, or it withholds it.",
+      likely: ["the caller's number is on the block list", "the number takes no anonymous calls"],
+      remedies: ["take the caller off the number's block list", "let the number take anonymous calls"]),
+    CallFailureClass(
+      .forwardLoop, .gateway, "forwarded in a loop", sipStatus: 482, .error, .afterOperator,
+      "The call was forwarded too often: a number forwards, over others, to itself.",
+      likely: ["two numbers forward to each other", "the phone it is forwarded to forwards back"],
+      remedies: ["look at the targets of each number on the way: landline number show NUMBER"]),
+    CallFailureClass(
       .tooLate, .gateway, "too late", .canceled, .notNeeded,
       "The call rings no longer on this device: somebody was first, or whoever called is gone.",
       likely: ["another device answered", "the caller hung up at the same moment", "the time to ring was over"],

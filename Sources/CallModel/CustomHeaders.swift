@@ -64,6 +64,13 @@ public struct CustomHeaders: Hashable, Sendable {
     fields.append(Field(name: name, value: value))
   }
 
+  /// Those that may leave by SIP: whose names begin with `x-`.
+  public var prefixed: CustomHeaders {
+    var headers = CustomHeaders()
+    for field in fields { try? headers.append(name: field.name, value: field.value) }
+    return headers
+  }
+
   /// The value of the header with this name in any case; `nil` when there is none.
   public subscript(name: String) -> String? {
     fields.first { CustomHeaders.areSame($0.name.utf8, name.utf8) }?.value

@@ -24,6 +24,11 @@ extension CallRecordDocument {
       state: CallState(rawValue: state) ?? .ended, startedAt: Instant(milliseconds: startedAt),
       currency: try Currency(currency))
     call.answeredAt = answeredAt.map { Instant(milliseconds: $0) }
+    call.from = from.map { from in
+      CallerIdentity(
+        kind: .init(rawValue: from.kind), value: from.value, name: from.name ?? "",
+        verified: .init(rawValue: from.verified), why: from.why, divertedBy: from.divertedBy)
+    }
     call.trunk = trunk
     call.nearCodec = nearCodec
     call.farCodec = farCodec

@@ -14,6 +14,7 @@ extension CallRecordDocument {
   private func write(to writer: inout JSONWriter) {
     writer.optional("application", application)
     writer.optional("user", user)
+    if let from { writer.object("from") { from.write(to: &$0) } }
     writer.member("kind", kind)
     writer.member("state", state)
     writer.member("startedAt", startedAt)
@@ -45,6 +46,17 @@ extension CallRecordDocument {
     writer.optional("meanScoreNear", meanScoreNear)
     writer.optional("meanScoreFar", meanScoreFar)
     if let flags { writer.array("flags", flags) { $0.string($1) } }
+  }
+}
+
+extension CallRecordDocument.Caller {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("kind", kind)
+    writer.member("value", value)
+    writer.optional("name", name)
+    writer.member("verified", verified)
+    writer.optional("why", why)
+    writer.optional("divertedBy", divertedBy)
   }
 }
 

@@ -8,6 +8,7 @@ import Foundation
 struct CallRecordDocument: Decodable {
   var application: String?
   var user: String?
+  var from: Caller?
   var kind: String
   var state: String
   var startedAt: Int64
@@ -47,6 +48,15 @@ struct CallRecordDocument: Decodable {
     var billedSeconds: Int64
     var costMicro: MicroUnits?
     var currency: String
+  }
+
+  struct Caller: Decodable {
+    var kind: String
+    var value: String
+    var name: String?
+    var verified: String
+    var why: String?
+    var divertedBy: String?
   }
 
   struct Attempt: Decodable {
@@ -108,6 +118,12 @@ extension CallRecordDocument {
     let call = record.call
     application = call.application
     user = call.user?.text
+    from = call.from.map {
+      Caller(
+        kind: $0.kind.rawValue, value: CallFailure.shortened($0.value), name: CallFailure.shortened($0.name),
+        verified: $0.verified.rawValue, why: $0.why.map(CallFailure.shortened),
+        divertedBy: $0.divertedBy.map(CallFailure.shortened))
+    }
     kind = call.kind.rawValue
     state = call.state.rawValue
     startedAt = call.startedAt.milliseconds

@@ -108,6 +108,18 @@ enum Samples {
         Invitation(
           from: .init(kind: .user, value: "alice", name: "Alice åäö"), to: user, headers: try headers(),
           wantsVideo: true, isWaiting: true, expiresAt: Instant(milliseconds: 1_795_000_045_000))),
+      .incoming(
+        call,
+        Invitation(
+          from: .init(
+            kind: .phone, value: "+46701234567", name: "Bo", verified: .failed, why: "the certificate has expired",
+            divertedBy: "+46850000001"), to: user, number: "+46850000536",
+          expiresAt: Instant(milliseconds: 1_795_000_045_000))),
+      .incoming(
+        call,
+        Invitation(
+          from: .init(kind: .anonymous, value: "", name: "", verified: .network), to: user, number: "+46850000536",
+          expiresAt: Instant(milliseconds: 1_795_000_045_000))),
       .ended(
         call,
         CallSummary(

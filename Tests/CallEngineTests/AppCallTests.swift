@@ -42,7 +42,7 @@ struct AppCallTests {
     let call = try #require(
       try bench.ring(headers: [PlaceCall.Header(name: "message", value: "hello")]))
     let invitation = try #require(bench.invitation(to: called))
-    #expect(invitation.from == Invitation.Caller(kind: .user, value: "alice", name: ""))
+    #expect(invitation.from == CallerIdentity(kind: .user, value: "alice", name: ""))
     #expect(invitation.user.text == "bob" && !invitation.isWaiting && !invitation.wantsVideo)
     #expect(invitation.headers["message"] == "hello")
     #expect(invitation.expiresAt == bench.clock.advanced(byMilliseconds: 45_000))

@@ -150,8 +150,13 @@ extension JSONWriter {
       json.member("kind", invitation.from.kind.rawValue)
       json.member("value", invitation.from.value)
       if !invitation.from.name.isEmpty { json.member("name", invitation.from.name) }
+      // Users of one application are known by their registration.
+      if invitation.from.kind != .user { json.member("verified", invitation.from.verified.rawValue) }
+      json.optional("why", invitation.from.why)
+      json.optional("diverted_by", invitation.from.divertedBy)
     }
     member("to", invitation.user.text)
+    optional("number", invitation.number)
     headers(invitation.headers)
     member("video", invitation.wantsVideo)
     member("waiting", invitation.isWaiting)
@@ -286,11 +291,15 @@ extension AppMessageCoder {
       throw reader.problem("expires_at", "missing", "is missing", accepted: "a time")
     }
     return Invitation(
-      from: Invitation.Caller(
+      from: CallerIdentity(
         kind: .init(rawValue: try from.string("kind", most: MessageLimit.identifier)),
         value: try from.optionalString("value", most: MessageLimit.target) ?? "",
-        name: try from.optionalString("name", most: MessageLimit.name) ?? ""),
-      to: try user(reader, "to"), headers: try reader.headers(), wantsVideo: try reader.bool("video", default: false),
+        name: try from.optionalString("name", most: MessageLimit.name) ?? "",
+        verified: .init(rawValue: try from.optionalString("verified", most: MessageLimit.identifier) ?? "none"),
+        why: try from.optionalString("why", most: MessageLimit.name),
+        divertedBy: try from.optionalString("diverted_by", most: MessageLimit.target)),
+      to: try user(reader, "to"), number: try reader.optionalString("number", most: MessageLimit.identifier),
+      headers: try reader.headers(), wantsVideo: try reader.bool("video", default: false),
       isWaiting: try reader.bool("waiting", default: false), expiresAt: expiresAt)
   }
 

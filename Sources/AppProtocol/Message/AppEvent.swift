@@ -53,9 +53,11 @@ public enum AppEvent: Hashable, Sendable {
 /// What an app is told of a call for its user.
 public struct Invitation: Hashable, Sendable {
   /// Whoever calls.
-  public var from: Caller
+  public var from: CallerIdentity
   /// Whom the call is for: the app's own user.
   public var user: UserID
+  /// The number of the gateway's that was called; `nil` for a call of another app.
+  public var number: String?
   /// As the caller gave them.
   public var headers: CustomHeaders
   /// Whether the caller offers video, which the gateway does not carry.
@@ -67,40 +69,16 @@ public struct Invitation: Hashable, Sendable {
 
   /// Without headers, video or another call unless they are given.
   public init(
-    from: Caller, to user: UserID, headers: CustomHeaders = CustomHeaders(), wantsVideo: Bool = false,
-    isWaiting: Bool = false, expiresAt: Instant
+    from: CallerIdentity, to user: UserID, number: String? = nil, headers: CustomHeaders = CustomHeaders(),
+    wantsVideo: Bool = false, isWaiting: Bool = false, expiresAt: Instant
   ) {
     self.from = from
     self.user = user
+    self.number = number
     self.headers = headers
     self.wantsVideo = wantsVideo
     self.isWaiting = isWaiting
     self.expiresAt = expiresAt
-  }
-
-  /// Who calls, as the gateway knows it.
-  public struct Caller: Hashable, Sendable {
-    /// What kind of caller it is. A kind of a newer gateway stays the word that it is.
-    public struct Kind: RawRepresentable, Hashable, Sendable {
-      /// The word of the protocol.
-      public let rawValue: String
-      public init(rawValue: String) { self.rawValue = rawValue }
-      /// A user of the same application.
-      public static let user = Kind(rawValue: "user")
-    }
-
-    /// Which rules ``value`` is read by.
-    public var kind: Kind
-    /// The user's id.
-    public var value: String
-    /// What the caller's device calls itself; empty for none. Not verified.
-    public var name: String
-
-    public init(kind: Kind, value: String, name: String) {
-      self.kind = kind
-      self.value = value
-      self.name = name
-    }
   }
 }
 

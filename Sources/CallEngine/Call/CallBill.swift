@@ -313,6 +313,11 @@ struct CallBill {
   // MARK: Times
 
   var isClosed: Bool { phase == .closed }
+  /// Whether its hold is asked for and not granted yet.
+  var isAuthorising: Bool {
+    if case .authorising = phase { return true }
+    return false
+  }
   var isAtMaximum: Bool { grantedSeconds >= authorisation.maximumSeconds }
   var isFree: Bool {
     guard case .rated(let snapshot) = authorisation.rating else { return authorisation.isEmergency }

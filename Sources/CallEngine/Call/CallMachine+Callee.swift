@@ -6,9 +6,9 @@ import SDPCore
 
 extension CallMachine {
   /// The devices of the called user ring, until one of them answers or their time is over.
-  func ringDevices() {
+  func ringDevices(_ milliseconds: Int64) {
     guard case .reaching(var reaching) = state, let user = self[.far].terms?.user else { return }
-    reaching.ring = (context.now, context.now.advanced(byMilliseconds: context.limits.ringMilliseconds))
+    reaching.ring = (context.now, context.now.advanced(byMilliseconds: milliseconds))
     state = .reaching(reaching)
     inviteWaiting()
     endWhenNobodyRings(user.absence.failure)
@@ -55,9 +55,10 @@ extension CallMachine {
       _ = ring.told(device, negotiation: negotiation, way: media)
       addToStory(.calledOn(device: device.identity.device))
       let invitation = Invitation(
-        from: Invitation.Caller(
-          kind: .user, value: caller?.identity.user.text ?? "", name: callerName),
-        to: user.user, headers: headers, wantsVideo: terms.wantsVideo, isWaiting: device.isWaiting,
+        from: arrived?.from
+          ?? CallerIdentity(kind: .user, value: caller?.identity.user.text ?? "", name: callerName),
+        to: user.user, number: arrived?.number.number.description, headers: headers, wantsVideo: terms.wantsVideo,
+        isWaiting: device.isWaiting,
         expiresAt: context.clock.advanced(byMilliseconds: milliseconds))
       context.emit(.app(device.session, .incoming(id, invitation)))
     }
@@ -67,15 +68,15 @@ extension CallMachine {
   /// Nobody has taken the call in its time.
   func ringIsOver() {
     note("nobody answers")
-    end(
-      .noAnswer, CallFailure(.userNoAnswer, leg: .app),
+    farFailed(
+      CallFailure(.userNoAnswer, leg: .app), .noAnswer,
       reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
   }
 
   /// - Parameter failure: what is true where no device is left that could answer.
   private func endWhenNobodyRings(_ failure: CallFailure) {
     guard case .reaching = state, let ring = self[.far].ring, ring.isEmpty else { return }
-    end(failure.endCause, failure)
+    farFailed(failure)
   }
 
   // MARK: What a device says
@@ -193,7 +194,7 @@ extension CallMachine {
     switch scope {
     case .user:
       declinedBy = device.name
-      end(failure.endCause, failure)
+      farFailed(failure)
     case .device:
       leaveRing(leg, failure.endCause, by: device.name)
       endWhenNobodyRings(failure)

@@ -16,6 +16,7 @@ extension CallMachine {
   func refuse(_ failure: CallFailure, hasMedia: Bool = true) {
     guard case .preparing = state else { return }
     let failure = described(failure)
+    rejectCaller(failure.endCause, failure)
     if hasMedia { order(.close) }
     changeBills { $0.end(failure.code.rawValue, at: context.now, context) }
     if let origination { context.emit(.originated(origination, .failure(failure))) }
@@ -23,9 +24,14 @@ extension CallMachine {
     leaveApps()
     context.log(.info, id, "refused: \(failure)")
     summary.cause = failure.endCause
+    summary.endedAt = context.clock
+    summary.failure = failure
+    snapshot.failure = failure
+    note("refused: \(failure)")
+    // Nobody here asked for a call that a trunk sent us: its record is all that there is to see of it.
     state = .ending(
       Ending(
-        summary: summary, isTold: true, hasRecord: true,
+        summary: summary, isTold: arrived == nil, hasRecord: arrived == nil,
         until: context.now.advanced(byMilliseconds: context.limits.lateLedgerMilliseconds)))
     concludeWhenSettled()
   }
@@ -43,6 +49,7 @@ extension CallMachine {
     }
     let failure = failure.map(described)
     if case .up = state { flagMissingSound() }
+    rejectCaller(cause, failure)
     for trunk in trunks { trunk.hangUp(reasons, context) }
     leaveRing(cause, failure)
     leaveApps()
@@ -76,7 +83,7 @@ extension CallMachine {
   /// Tells the cost when it is known, and keeps the record when nothing more can come.
   func concludeWhenSettled() {
     guard case .ending(var ending) = state else { return }
-    let isSettled = legs.allSatisfy { $0.bill?.isClosed ?? true }
+    let isSettled = (formerLegs + legs).allSatisfy { $0.bill?.isClosed ?? true }
     if isSettled, !ending.isTold { tellEnd(&ending) }
     state = .ending(ending)
     let isHungUp = trunks.allSatisfy(\.cancelled.isEmpty)
@@ -85,12 +92,12 @@ extension CallMachine {
 
   private func tellEnd(_ ending: inout Ending) {
     ending.isTold = true
-    if let bill = self[.far].bill {
+    if let bill = self[.far].bill ?? self[.near].bill {
       ending.summary.durationMilliseconds = bill.durationMilliseconds
       ending.summary.billedSeconds = bill.billedSeconds
     }
     // Unknown where one of the costs is.
-    let costs = legs.compactMap(\.bill).map(\.costMicro)
+    let costs = (formerLegs + legs).compactMap(\.bill).map(\.costMicro)
     ending.summary.costMicro = costs.contains(nil) ? nil : costs.reduce(0) { $0 + ($1 ?? 0) }
     tell(.ended(id, ending.summary))
     for leg in legs where leg.id != .near { tell(.ended(id, CallMachine.summary(ending.summary, for: leg)), leg.id) }
@@ -115,7 +122,7 @@ extension CallMachine {
     for trunk in trunks { trunk.forgetCancelled(context) }
     guard !ending.hasRecord else { return }
     var record = CallRecord(call: snapshot, summary: ending.summary)
-    record.callerNumber = callerNumber?.description
+    record.callerNumber = arrived?.from.number?.description ?? callerNumber?.description
     record.attempts = allAttempts
     record.sipCallID = trunks.compactMap(\.sipCallID).last
     record.story = story
@@ -141,9 +148,13 @@ extension CallMachine {
       }
     case .reaching(let reaching):
       if advanceMoney() || advanceDeadMedia() { return }
+      if let until = arrived?.connecting?.until, until <= context.now {
+        arrived?.connecting = nil
+        return farFailed(CallFailure(CallRefusal.billingUnavailable))
+      }
       if let until = reaching.earlyMediaUntil, until <= context.now {
-        return end(
-          .noAnswer, CallFailure(.noAnswer, leg: .trunk),
+        return farFailed(
+          CallFailure(.noAnswer, leg: .trunk),
           reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
       }
       if let until = reaching.promptUntil, until <= context.now { promptOutcome() }
@@ -163,6 +174,7 @@ extension CallMachine {
     case .ending(var ending):
       guard ending.until <= context.now else { return }
       changeBills { $0.giveUp(context) }
+      for former in formerLegs { former.bill?.giveUp(context) }
       if !ending.isTold { tellEnd(&ending) }
       state = .ending(ending)
       conclude()

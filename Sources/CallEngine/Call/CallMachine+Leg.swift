@@ -14,6 +14,8 @@ extension CallMachine {
   /// is one thing that many hands change: no copy of it may go its own way.
   final class Leg {
     enum Port {
+      /// Whom it will be is decided when its turn comes.
+      case waiting
       /// Its media is being prepared; nobody was called yet.
       case planned
       /// The devices of a user, until one of them answers and is the leg.
@@ -111,7 +113,7 @@ extension CallMachine {
       switch port {
       case .app(let app): app.plan
       case .trunk(let trunk): trunk.plan
-      case .planned, .ringing, .prompt: nil
+      case .waiting, .planned, .ringing, .prompt: nil
       }
     }
 
@@ -120,7 +122,7 @@ extension CallMachine {
       switch port {
       case .app(let app): [app.session]
       case .ringing(let ring): ring.sessions
-      case .planned, .trunk, .prompt: []
+      case .waiting, .planned, .trunk, .prompt: []
       }
     }
 
@@ -130,7 +132,7 @@ extension CallMachine {
       case .app: .app
       case .ringing: .devices
       case .planned, .trunk: .trunk
-      case .prompt: nil
+      case .waiting, .prompt: nil
       }
     }
 
@@ -140,10 +142,13 @@ extension CallMachine {
     /// Which side of the gateway it is on.
     var side: CallLeg { app == nil && ring == nil ? .trunk : .app }
 
+    /// The highest leg that a device of a ringing user was called.
+    var told: UInt8? { ring?.told }
+
     /// Whether there is somebody who can hear keys.
     var hears: Bool {
       switch port {
-      case .planned, .ringing: false
+      case .waiting, .planned, .ringing: false
       case .app(let app): app.isJoined
       case .trunk(let trunk): trunk.plan != nil
       case .prompt: true

@@ -78,6 +78,7 @@ extension CallMachine {
         }
       }
       guard trunk.plan != nil else { return failMedia(trunk, "the answer holds no session description") }
+      if leg == .far, arrived != nil { order(.join(calledMedia)) }
       if leg == .near {
         answered(leg)
         reachFar()
@@ -111,28 +112,32 @@ extension CallMachine {
   private func ended(_ handle: CallHandle, _ ending: CallEnd) {
     switch state {
     case .reaching(let reaching):
+      for former in formerLegs { former.trunk?.cancelledEnded(handle, context) }
       guard let leg = leg(of: handle), let trunk = self[leg].trunk else { return }
+      if trunk.isArrived { return callerLeft(ending) }
       if trunk.isAnswered {
         // The first of two destinations does not wait for the second.
         trunk.ended(context)
-        return endedByPeer(ending)
+        return endedByPeer(ending, leg)
       }
       guard leg == reaching.leg else { return }
       noteCrossing(ending)
       note("\(trunk.current?.name ?? ""): \(ending.failure.map { "\($0)" } ?? "ended")")
       switch trunk.failed(ending, context) {
       case .nextAttempt: tryNext(leg)
-      case .failure(let failure): end(failure.endCause, failure, headers: ending.headers)
+      case .failure(let failure): farFailed(failure, headers: ending.headers)
       }
     case .up:
       guard let leg = leg(of: handle) else { return }
       self[leg].trunk?.ended(context)
-      endedByPeer(ending)
+      endedByPeer(ending, leg)
     case .ending:
       if isCancelled(handle) { noteCrossing(ending) }
       for trunk in trunks { trunk.cancelledEnded(handle, context) }
       concludeWhenSettled()
-    case .preparing, .over: break
+    case .preparing:
+      if leg(of: handle) == .near { callerLeft(ending) }
+    case .over: break
     }
   }
 
@@ -145,13 +150,18 @@ extension CallMachine {
     dial(leg)
   }
 
-  private func endedByPeer(_ ending: CallEnd) {
+  private func endedByPeer(_ ending: CallEnd, _ leg: LegID) {
     switch ending.cause {
     case .failed:
       let failure = ending.failure ?? CallFailure(.protocolBroken, leg: .trunk)
       end(.error, failure, headers: ending.headers)
     case .remote, .local:
-      addToStory(.hungUp(reason: ending.reasons.first.map { "\($0.protocolName) \($0.cause.map(String.init) ?? "-")" }))
+      if leg == .near, arrived != nil {
+        note("the caller hangs up")
+      } else {
+        let reason = ending.reasons.first.map { "\($0.protocolName) \($0.cause.map(String.init) ?? "-")" }
+        addToStory(.hungUp(reason: reason))
+      }
       end(.hungUp, headers: ending.headers)
     }
   }

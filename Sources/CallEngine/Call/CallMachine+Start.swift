@@ -9,10 +9,19 @@ import SIPCore
 
 extension CallMachine {
   /// Asks for media and for the holds.
-  func start() {
-    note("asked for \(snapshot.kind.rawValue) \(snapshot.destination)")
+  /// - Parameter refusal: Why a call that a trunk sent us is not taken.
+  func start(refusal: CallFailure? = nil) {
     var needs: [LegID: MediaNeeds.Port] = [:]
     for leg in legs { needs[leg.id] = leg.needs }
+    if let arrived {
+      note("called over trunk \(arrived.trunk.trunk.name) for \(snapshot.destination)")
+      context.emit(.arrived(id, arrived.handle, trunk: arrived.trunk.trunk.name, sipCallID: arrived.invite.callID))
+      // Devices of any target get credentials of their own, on the same ports.
+      needs[.far] = .devices
+    } else {
+      note("asked for \(snapshot.kind.rawValue) \(snapshot.destination)")
+    }
+    if let refusal { return refuse(refusal, hasMedia: false) }
     context.emit(.prepare(id, MediaNeeds(needs)))
     for leg in legs { leg.bill?.authorise(context) }
   }
@@ -35,8 +44,9 @@ extension CallMachine {
             .congestion, sipStatus: 503, phrase: "no media: \(shortage.rawValue)", retryAfterSeconds: 1, leg: .app),
           hasMedia: false)
       }
+    case .reaching: targetPrepared(result)
     // Given back by the close that crossed it.
-    case .reaching, .up, .ending, .over: break
+    case .up, .ending, .over: break
     }
   }
 
@@ -49,7 +59,8 @@ extension CallMachine {
       case .nothing, .extended, .notExtended, .closed: break
       }
     case .reaching, .up:
-      switch received(call, step, result) {
+      let verdict = received(call, step, result)
+      switch verdict {
       case .extended:
         note("paid up to \(leg(billedAs: call)?.bill?.grantedSeconds ?? 0) s")
         changed()
@@ -62,6 +73,8 @@ extension CallMachine {
           addToStory(.noMoreCredit(bill?.refusal?.rawValue ?? "refused"))
         }
         warnOfCredit()
+      case .granted where call == self[.far].bill?.call: dialTarget()
+      case .refused(let refusal) where call == self[.far].bill?.call: targetRefused(failure(of: refusal, call))
       case .granted, .refused, .nothing, .closed: break
       }
     case .ending:
@@ -75,11 +88,10 @@ extension CallMachine {
     _ call: CallID, _ step: LedgerStep, _ result: Result<LedgerReceipt, LedgerUnavailable>
   ) -> CallBill.Verdict {
     if case .failure(let failure) = result { note("the ledger is away: \(failure.cause.rawValue)") }
-    guard let leg = leg(billedAs: call)?.id else { return .nothing }
-    return self[leg].bill?.received(step, result, context) ?? .nothing
+    return leg(billedAs: call)?.bill?.received(step, result, context) ?? .nothing
   }
 
-  private func leg(billedAs call: CallID) -> Leg? { legs.first { $0.bill?.call == call } }
+  private func leg(billedAs call: CallID) -> Leg? { (legs + formerLegs).first { $0.bill?.call == call } }
 
   /// Why a hold was refused, with what whoever asks can do about it.
   private func failure(of refusal: CallRefusal, _ call: CallID) -> CallFailure {
@@ -114,6 +126,7 @@ extension CallMachine {
   /// Both questions have their answers: the app gets its own, so that ICE and DTLS finish while it rings.
   private func proceedWhenPrepared() {
     guard case .preparing(let preparing) = state, let media = preparing.media, !isAuthorising else { return }
+    if arrived != nil { return callerPrepared(media) }
     if let origination {
       context.emit(.originated(origination, .success(id)))
     } else {
@@ -164,7 +177,7 @@ extension CallMachine {
     guard let trunk = self[leg].trunk else { return }
     if let failure = trunk.dial(context) {
       note("no trunk: \(failure)")
-      return end(failure.endCause, failure, headers: trunk.lastHeaders)
+      return farFailed(failure, headers: trunk.lastHeaders)
     }
     note("INVITE to \(trunk.current?.name ?? "nobody")")
     snapshot.trunk = trunk.current?.name
@@ -177,7 +190,7 @@ extension CallMachine {
     reaching.leg = .far
     if self[.far].ring != nil {
       state = .reaching(reaching)
-      return ringDevices()
+      return ringDevices(context.limits.ringMilliseconds)
     }
     guard let prompt = self[.far].prompt else {
       state = .reaching(reaching)
@@ -196,7 +209,7 @@ extension CallMachine {
     guard let prompt = self[.far].prompt else { return }
     if case .failure(let code, let status) = prompt.outcome {
       let failure = CallFailure(code, sipStatus: status, leg: snapshot.kind == .user ? .app : .trunk)
-      return end(failure.endCause, failure)
+      return farFailed(failure)
     }
     farAnswered(CustomHeaders())
   }
@@ -214,7 +227,7 @@ extension CallMachine {
     }
     tell(.ringing(id, headers: headers))
     enter(.ringing)
-    ringLocally()
+    if isCallerWaiting { ringTrunkCaller(headers) } else { ringLocally() }
   }
 
   /// Our own ringing tone, while nothing else is to be heard.
@@ -228,6 +241,9 @@ extension CallMachine {
   /// The side that was called is there: the bill starts.
   func farAnswered(_ headers: CustomHeaders) {
     guard case .reaching(let reaching) = state else { return }
+    answerTrunkCaller(headers)
+    // Where no answer can be made for the caller, the call is over.
+    guard case .reaching = state else { return }
     answered(.far)
     summary.answeredAt = context.clock
     snapshot.answeredAt = context.clock

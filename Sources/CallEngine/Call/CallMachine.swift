@@ -67,6 +67,8 @@ final class CallMachine {
     case app(AppLeg)
     /// Over REST: this destination is called first.
     case origination(OriginationID, CallTerms)
+    /// Over a trunk, for a number of ours; the terms are those of the caller's own leg.
+    case trunk(ArrivedCall, CallTerms)
   }
 
   let id: CallID
@@ -77,12 +79,18 @@ final class CallMachine {
   let headers: CustomHeaders
   let callerNumber: E164Number?
   let isAnonymous: Bool
+  /// Set for a call that a trunk sent us.
+  var arrived: ArrivedCall?
+  private let origin: CallOperation.Origin
+  private var billedLegs = 0
   /// What the calling device calls itself.
   let callerName: String
 
   var state: State
   /// In the order of their ids: first whoever calls.
-  let legs: [Leg]
+  private(set) var legs: [Leg] = []
+  /// Legs of targets that were tried before the present one: their bills and cancelled INVITEs come to their ends.
+  var formerLegs: [Leg] = []
   /// What the media of the called side are called: with several devices that offer while they ring, the leg of the one that
   /// answered.
   var calledMedia = LegID.far
@@ -90,6 +98,8 @@ final class CallMachine {
   var calledWay: LocalMedia?
   /// The device that declined for all.
   var declinedBy: String?
+  /// Bills of legs that were added since the engine looked last.
+  private var newBills: [CallID] = []
   /// Sessions that came to the call or left it, for the engine's list.
   private(set) var sessionChanges: [(session: SessionID, isMember: Bool)] = []
 
@@ -114,39 +124,17 @@ final class CallMachine {
     self.callerNumber = callerNumber
     self.isAnonymous = isAnonymous
     self.callerName = callerName
-    var billedLegs = 0
-    func called(_ leg: LegID, _ terms: CallTerms) -> Leg {
-      let port =
-        terms.voice.map { Leg.Port.prompt(PromptLeg($0)) } ?? terms.user.map { .ringing(RingGroup($0.devices)) }
-        ?? .planned
-      guard let rating = terms.rating else { return Leg(id: leg, terms: terms, port: port) }
-      billedLegs += 1
-      let isFirst = billedLegs == 1
-      let bill = CallBill(
-        call: isFirst ? id : CallID(unchecked: "\(id.text)-\(billedLegs)"), payer: payer, origin: origin,
-        CallOperation.Authorisation(
-          destination: terms.destination.text, country: terms.country, rating: rating,
-          seconds: context.limits.firstGrantSeconds, maximumSeconds: terms.maximumSeconds,
-          isEmergency: terms.isEmergency, linkedCall: isFirst ? nil : id,
-          defaultCountries: terms.isGivenAway
-            ? nil : context.environment(of: payer)?.defaultCountries(of: payer.account)),
-        isGivenAway: terms.isGivenAway, velocity: terms.velocity, limits: context.limits)
-      return Leg(id: leg, terms: terms, port: port, bill: bill)
-    }
+    self.origin = origin
     var identity: AppIdentity?
-    switch caller {
-    case .app(let app):
-      origination = nil
-      identity = app.identity
-      legs = [Leg(id: .near, terms: nil, port: .app(app)), called(.far, far)]
-    case .origination(let order, let near):
-      origination = order
-      legs = [called(.near, near), called(.far, far)]
-    }
+    if case .app(let app) = caller { identity = app.identity }
+    if case .origination(let order, _) = caller { origination = order } else { origination = nil }
+    if case .trunk(let call, _) = caller { arrived = call }
     snapshot = CallSnapshot(
       id: id, environment: payer.environment, account: payer.account, application: identity?.application,
       user: identity?.user, kind: far.destination.kind, destination: far.destination.text, state: .initiating,
       startedAt: context.clock, currency: payer.currency)
+    snapshot.from = arrived?.from
+    snapshot.trunk = arrived?.trunk.trunk.name
     summary = CallSummary(
       startedAt: context.clock, endedAt: context.clock, cause: .none, currency: payer.currency.description)
     startedAt = context.now
@@ -154,10 +142,45 @@ final class CallMachine {
       Preparing(
         mediaUntil: context.now.advanced(byMilliseconds: context.limits.preparationMilliseconds),
         ledgerUntil: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds)))
+    switch caller {
+    case .app(let app): legs = [Leg(id: .near, terms: nil, port: .app(app)), calledLeg(.far, far)]
+    case .origination(_, let near): legs = [calledLeg(.near, near), calledLeg(.far, far)]
+    case .trunk(let arrived, let near):
+      // A trunk has spoken already, and whom its call is for is decided target by target.
+      isHeardOf = true
+      let port = Leg.Port.trunk(TrunkLeg(arrived, call: id, payer: payer, terms: near, context))
+      legs = [calledLeg(.near, near, port: port), Leg(id: .far, terms: nil, port: .waiting)]
+    }
+    newBills = []
   }
 
+  /// A leg that is called, or that the number's account pays for, with its bill where it has a price.
+  func calledLeg(_ leg: LegID, _ terms: CallTerms, port: Leg.Port? = nil) -> Leg {
+    let port =
+      port ?? terms.voice.map { Leg.Port.prompt(PromptLeg($0)) } ?? terms.user.map { .ringing(RingGroup($0.devices)) }
+      ?? .planned
+    guard let rating = terms.rating else { return Leg(id: leg, terms: terms, port: port) }
+    billedLegs += 1
+    let isFirst = billedLegs == 1
+    let billed = isFirst ? id : CallID(unchecked: "\(id.text)-\(billedLegs)")
+    newBills.append(billed)
+    let bill = CallBill(
+      call: billed, payer: payer, origin: origin,
+      CallOperation.Authorisation(
+        destination: terms.destination.text, country: terms.country, rating: rating,
+        seconds: context.limits.firstGrantSeconds, maximumSeconds: terms.maximumSeconds,
+        isEmergency: terms.isEmergency, linkedCall: isFirst ? nil : id,
+        defaultCountries: terms.isGivenAway
+          ? nil : context.environment(of: payer)?.defaultCountries(of: payer.account)),
+      isGivenAway: terms.isGivenAway, velocity: terms.velocity, limits: context.limits)
+    return Leg(id: leg, terms: terms, port: port, bill: bill)
+  }
+
+  /// Another party on the called side.
+  func replaceFar(_ leg: Leg) { legs[1] = leg }
+
   /// Ledger names of the call's legs: the call's own, then `-2` behind it for a second leg that is billed.
-  var billedCalls: [CallID] { legs.compactMap { $0.bill?.call } }
+  var billedCalls: [CallID] { (formerLegs + legs).compactMap { $0.bill?.call } }
 
   /// Whether it waits for media and holds, or for the first word of anybody who was called.
   var isPreparing: Bool {
@@ -165,6 +188,14 @@ final class CallMachine {
     case .preparing: true
     case .reaching: self[.far].trunk != nil && !isHeardOf
     case .up, .ending, .over: false
+    }
+  }
+
+  /// Whether all is hung up.
+  var isEnding: Bool {
+    switch state {
+    case .preparing, .reaching, .up: false
+    case .ending, .over: true
     }
   }
 
@@ -233,7 +264,7 @@ final class CallMachine {
   var isEmergency: Bool { self[.far].terms?.isEmergency ?? false }
 
   /// Legs that go over trunks, once they are called.
-  var trunks: [TrunkLeg] { legs.compactMap(\.trunk) }
+  var trunks: [TrunkLeg] { (formerLegs + legs).compactMap(\.trunk) }
 
   /// Sessions of the apps that have a part in it, of those that may still answer too.
   var sessions: [SessionID] { legs.flatMap(\.sessions) }
@@ -245,6 +276,12 @@ final class CallMachine {
     guard !sessionChanges.isEmpty else { return [] }
     defer { sessionChanges = [] }
     return sessionChanges
+  }
+
+  func drainNewBills() -> [CallID] {
+    guard !newBills.isEmpty else { return [] }
+    defer { newBills = [] }
+    return newBills
   }
 
   /// Whether the app of a session is one of the two that talk, or will: not one that only rings.
@@ -332,7 +369,8 @@ final class CallMachine {
       consider(reaching.earlyMediaUntil)
       consider(reaching.promptUntil)
       consider(reaching.ring?.until)
-      if origination != nil { consider(deadLeg?.at) }
+      if self[.near].answeredAt != nil { consider(deadLeg?.at) }
+      consider(arrived?.connecting?.until)
       considerBills()
     case .up(let up):
       if !up.isEstablished { consider(up.mediaUntil) }
@@ -345,12 +383,7 @@ final class CallMachine {
     return next
   }
 
-  var isAuthorising: Bool {
-    legs.contains {
-      if case .authorising = $0.bill?.phase { return true }
-      return false
-    }
-  }
+  var isAuthorising: Bool { legs.contains { $0.bill?.isAuthorising ?? false } }
 
   /// When a call ends for want of sound, and for which leg.
   struct DeadLeg {

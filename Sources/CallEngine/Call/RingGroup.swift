@@ -21,10 +21,14 @@ struct RingGroup {
   /// Those that are not told yet.
   private(set) var waiting: [CalledDevice]
   private(set) var devices: [Device] = []
-  /// Told of the call so far; those that left it included.
-  private var toldCount = 0
+  /// The leg of the last device that was told of the call; those that left it included.
+  private(set) var told: UInt8
 
-  init(_ devices: [CalledDevice]) { waiting = devices }
+  /// - Parameter told: legs that the call has used for others before.
+  init(_ devices: [CalledDevice], told: UInt8 = 0) {
+    waiting = devices
+    self.told = told
+  }
 
   /// No device is left that could answer.
   var isEmpty: Bool { waiting.isEmpty && devices.isEmpty }
@@ -54,10 +58,10 @@ struct RingGroup {
 
   /// A device is told of the call.
   mutating func told(_ device: CalledDevice, negotiation: OfferAnswer, way: LocalMedia) -> Device {
-    toldCount += 1
+    told = told == .max ? told : told + 1
     let app = AppLeg(
       session: device.session, identity: device.identity, AppLeg.Way(negotiation: negotiation, media: way))
-    let member = Device(leg: LegID(UInt8(clamping: toldCount)), app: app, way: way)
+    let member = Device(leg: LegID(told), app: app, way: way)
     devices.append(member)
     return member
   }

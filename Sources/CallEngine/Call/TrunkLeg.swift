@@ -7,9 +7,11 @@ import SIPCore
 ///
 /// ```
 /// idle ──dial──▶ calling ──200──▶ answered ──▶ over
-///                 │  ▲ failover          ▲
-///                 └──┴───────────────────┘
+///                 │  ▲ failover    ▲      ▲
+///                 └──┴─────────────┼──────┘
+/// arrived ─────our 200─────────────┘
 /// ```
+/// A leg of a call that the trunk sent us begins with ``Phase/arrived(_:)``.
 final class TrunkLeg {
   struct Attempt {
     let handle: CallHandle
@@ -25,6 +27,8 @@ final class TrunkLeg {
 
   enum Phase {
     case idle
+    /// The trunk's INVITE waits for our answer.
+    case arrived(Attempt)
     case calling(Attempt)
     case answered(Attempt)
     case over
@@ -49,13 +53,33 @@ final class TrunkLeg {
   private var remote: MessageBody?
   /// SIP's Call-ID of the last attempt.
   private(set) var sipCallID: String?
+  /// Who diverted the call that this leg forwards; `nil` for a call that was asked for here.
+  let diversion: Diversion?
+  /// How long it may ring, where that is not for the trunk to say.
+  private let ringMilliseconds: Int64?
+  /// The description that goes with our 200 to the trunk's INVITE.
+  private var prepared: MessageBody?
+  /// What the trunk's INVITE offers.
+  private let arrivedOffer: MessageBody?
+  private var hasRung = false
+
+  /// A number of ours that forwards a call, and the caller where it may be shown.
+  struct Diversion {
+    let by: E164Number
+    let caller: E164Number?
+  }
+
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
   private(set) var cancelled: Set<CallHandle> = []
 
   init(
     call: CallID, leg: LegID, payer: Payer, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
-    isAnonymous: Bool, media: LocalMedia, _ context: EngineContext
+    isAnonymous: Bool, media: LocalMedia, _ context: EngineContext, diversion: Diversion? = nil,
+    ringMilliseconds: Int64? = nil
   ) {
+    self.diversion = diversion
+    self.ringMilliseconds = ringMilliseconds
+    arrivedOffer = nil
     self.call = call
     self.leg = leg
     self.payer = payer
@@ -68,11 +92,39 @@ final class TrunkLeg {
       sessionID: context.draw(), host: context.configuration.host, policy: .trunk(.none))
   }
 
+  /// The leg of a call that the trunk sent us. Its media come with ``prepare(_:_:)``.
+  init(_ arrived: ArrivedCall, call: CallID, payer: Payer, terms: CallTerms, _ context: EngineContext) {
+    diversion = nil
+    ringMilliseconds = nil
+    arrivedOffer = arrived.invite.offer
+    self.call = call
+    leg = .near
+    self.payer = payer
+    self.terms = terms
+    headers = arrived.invite.headers
+    callerNumber = nil
+    isAnonymous = false
+    media = LocalMedia(host: context.configuration.host, port: 0)
+    negotiation = OfferAnswer(
+      sessionID: context.draw(), host: context.configuration.host, policy: arrived.trunk.media)
+    sipCallID = arrived.invite.callID
+    phase = .arrived(
+      Attempt(
+        handle: arrived.handle, trunk: arrived.trunk, ticket: arrived.ticket, startedAt: context.clock, hasOther: false)
+    )
+  }
+
   var current: Attempt? {
     switch phase {
-    case .calling(let attempt), .answered(let attempt): attempt
+    case .arrived(let attempt), .calling(let attempt), .answered(let attempt): attempt
     case .idle, .over: nil
     }
+  }
+
+  /// Whether the trunk's INVITE waits for our answer.
+  var isArrived: Bool {
+    if case .arrived = phase { return true }
+    return false
   }
 
   var isAnswered: Bool {
@@ -81,6 +133,55 @@ final class TrunkLeg {
   }
 
   var plan: MediaPlan? { negotiation.plan }
+
+  // MARK: A call that the trunk sent us
+
+  /// Media for the caller: its offer is answered now, and the answer goes out with our 200.
+  /// - Returns: Why its offer is no use.
+  func prepare(_ way: LocalMedia, _ context: EngineContext) -> NegotiationRefusal? {
+    guard case .arrived(let attempt) = phase else { return nil }
+    media = way
+    media.keyMaterial = Redacted(attempt.trunk.media.protection.contains(.sdes) ? context.newKeyMaterial() : [])
+    guard let offer = arrivedOffer else { return nil }
+    switch answer(offer) {
+    case .success(let (body, _)): prepared = body
+    case .failure(let refusal): return refusal
+    }
+    return nil
+  }
+
+  /// 180 to the caller, once.
+  func ring(_ headers: CustomHeaders, _ context: EngineContext) {
+    guard case .arrived(let attempt) = phase, !hasRung else { return }
+    hasRung = true
+    context.emit(.sip(.ring(attempt.handle, status: 180, body: nil, headers: headers.prefixed)))
+  }
+
+  /// Our 200 to the caller: with the answer to its offer, or with an offer where it made none.
+  /// - Returns: Why no offer can be made.
+  func accept(_ headers: CustomHeaders, _ context: EngineContext) -> CallFailure? {
+    guard case .arrived(let attempt) = phase else { return nil }
+    var body = prepared
+    if body == nil {
+      switch offerForPeer() {
+      case .success(let offer): body = offer
+      case .failure(let refusal):
+        context.log(.error, call, "no offer can be made to \(attempt.name): \(refusal)")
+        return CallFailure(.internal, trunk: attempt.name, leg: .trunk)
+      }
+    }
+    phase = .answered(attempt)
+    context.emit(.sip(.accept(attempt.handle, body: body, headers: headers.prefixed)))
+    return nil
+  }
+
+  /// A failure response to the caller.
+  func reject(_ rejection: Rejection, _ context: EngineContext) {
+    guard case .arrived(let attempt) = phase else { return }
+    finish(attempt, context)
+    phase = .over
+    context.emit(.sip(.reject(attempt.handle, rejection)))
+  }
 
   // MARK: Dialling
 
@@ -123,6 +224,19 @@ final class TrunkLeg {
   }
 
   private func identity(at trunk: CallTrunk) throws(InvalidValue) -> OutgoingIdentity {
+    if let diversion {
+      var policy = trunk.identity
+      // Somebody else's number goes only where the trunk takes it; everywhere else the number of ours stands for it.
+      guard trunk.inbound.takesForeignCallers, let caller = diversion.caller else {
+        return try policy.identity(of: diversion.by)
+      }
+      policy.ownedNumbers = nil
+      var identity = try policy.identity(of: caller)
+      identity.diversion = NameAddress(
+        SIPURI(scheme: .sip, user: policy.callerFormat.user(diversion.by), host: policy.domain),
+        parameters: [SIPParameter("reason", "unconditional")])
+      return identity
+    }
     if let callerNumber {
       return try trunk.identity.identity(of: callerNumber, isWithheld: isAnonymous)
     }
@@ -188,7 +302,8 @@ final class TrunkLeg {
       target: target(at: trunk), routes: trunk.proxies, paths: trunk.paths, identity: identity, headers: headers,
       offer: MessageBody(sessionDescription: Array(offer.text.utf8)), account: trunk.account,
       sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
-      maximumRedirections: trunk.maximumRedirections, ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
+      maximumRedirections: trunk.maximumRedirections,
+      ringTimeoutMilliseconds: min(ringMilliseconds ?? .max, trunk.ringTimeoutMilliseconds))
     plan.callID = sipCallID
     if trunk.maximumRedirections > 0 {
       let judge = RedirectionJudge(terms, payer: payer, context)
@@ -324,6 +439,10 @@ final class TrunkLeg {
     case .answered(let attempt):
       finish(attempt, context)
       context.emit(.sip(.hangUp(attempt.handle, HangUp(reasons: reasons))))
+    // A call that the trunk sent us and nobody took gets its response from ``reject(_:_:)``.
+    case .arrived(let attempt):
+      finish(attempt, context)
+      context.emit(.sip(.reject(attempt.handle, Rejection(480))))
     case .idle, .over: break
     }
     phase = .over

@@ -22,6 +22,8 @@ final class EngineContext {
   /// Also of trunks that are configured no more, while calls are up on them.
   private var states: [String: TrunkState] = [:]
   var velocity = VelocityCounter()
+  /// Numbers that trunks may call, by environment.
+  var numbers: [String: [E164Number: InboundNumber]] = [:]
   /// Accounts that the ledger is asked to lock.
   var accountsBeingLocked: Set<AccountKey> = []
   /// Accounts that the ledger locked when it was asked to, and has granted nothing since.
@@ -131,6 +133,11 @@ final class EngineContext {
   func state(of trunk: String) -> TrunkState? { states[trunk] }
 
   func begin(at trunk: String) -> Result<TrunkState.Ticket, SkippedTrunk>? { states[trunk]?.begin(at: now) }
+
+  /// A place for a call that a trunk sends us.
+  func beginIncoming(at trunk: String) -> Result<TrunkState.Ticket, SkippedTrunk>? {
+    states[trunk]?.beginIncoming(at: now)
+  }
 
   func learn(_ ticket: TrunkState.Ticket, of trunk: String, _ outcome: TrunkHealth.Outcome) {
     changeHealth(of: trunk) { $0.learn(ticket, outcome, at: now, into: &$1) }

@@ -10,7 +10,14 @@ public import SIPCore
 public enum EngineEffect: Sendable {
   case app(SessionID, AppEvent)
   indirect case originated(OriginationID, Result<CallID, CallFailure>)
-  /// Reserve ports and open a bridge; answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
+  /// A call that a trunk sent us exists now: its INVITE's handle, the trunk's name and SIP's Call-ID.
+  case arrived(CallID, CallHandle, trunk: String, sipCallID: String)
+  /// Who pays for a call that a trunk sent us; answered with ``EngineInput/payerFound(_:_:)``.
+  indirect case findPayer(CallHandle, environment: String, AccountName)
+  /// The devices of a user that a number leads to; answered with ``EngineInput/userFound(_:_:)``.
+  indirect case findUser(CallID, application: String, UserID)
+  /// Reserve ports and open a bridge, or give the one that the call has another leg over a trunk, which waits to be joined
+  /// (``MediaOrder/join(_:)``); answered with ``EngineInput/prepared(_:_:)``. Undone by ``MediaOrder/close``.
   case prepare(CallID, MediaNeeds)
   case media(CallID, MediaOrder)
   indirect case ledger(environment: String, LedgerStep, CallOperation)
@@ -103,6 +110,8 @@ public struct CallSnapshot: Hashable, Sendable {
   public var environment: String
   /// The account that pays.
   public var account: AccountName
+  /// Who calls, for a call that came in over a trunk; `nil` for one that was asked for here.
+  public var from: CallerIdentity?
   /// Application key of the app that calls; `nil` for a call that was asked for over REST.
   public var application: String?
   /// User of the app that calls; `nil` for a call that was asked for over REST.

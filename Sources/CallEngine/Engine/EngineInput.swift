@@ -33,6 +33,12 @@ public enum EngineInput: Sendable {
   case accountChanged(AccountName, environment: String)
   /// An account was locked: its calls end now.
   case accountLocked(AccountName, environment: String)
+  /// Answers ``EngineEffect/findPayer(_:environment:_:)``; `nil` where that cannot be read.
+  indirect case payerFound(CallHandle, Payer?)
+  /// Answers ``EngineEffect/findUser(_:application:_:)``.
+  indirect case userFound(CallID, CalledUser)
+  /// All numbers of an environment, in place of those before.
+  indirect case numbers(environment: String, [InboundNumber])
   /// What became of ``EngineEffect/lock(_:environment:reason:)``.
   case lockAnswered(AccountName, environment: String, isLocked: Bool)
   /// The node's lease on its calls is lost: they end, whatever their grants.
@@ -76,6 +82,8 @@ public struct Payer: Sendable {
   public var plan: RatePlan?
   /// Prefixes that nobody may call, and exceptions from the number plan; looked at before any price.
   public var denyRanges: DenyRanges
+  /// Prices of calls that come in, by the number that was called; `nil`: they are free.
+  public var inboundPlan: RatePlan?
   /// What the account's own list of countries has; `nil` without a list.
   public var countries: [Int]?
   /// Whether the ledger has the account. Without it only what the gateway gives away can be called, and no ledger is asked.

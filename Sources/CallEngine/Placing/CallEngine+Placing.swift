@@ -212,7 +212,7 @@ extension CallEngine {
 
   // MARK: Price and way
 
-  private func terms(
+  func terms(
     of destination: Destination, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) -> CallTerms {
     let terms = try pricedTerms(of: destination, payer: payer, in: environment)
@@ -227,10 +227,7 @@ extension CallEngine {
     if let crossing = crossing(of: called, with: session) {
       throw CallFailure(.crossed, leg: .app, correlationID: crossing.text)
     }
-    var called = called
-    let free = called.devices.compactMap { freed($0, of: called) }
-    if !called.devices.isEmpty, free.isEmpty { called.absence = .busy }
-    called.devices = free
+    let called = freed(called)
     return CallTerms(
       destination: destination, rating: called.price.map { .rated($0) },
       maximumSeconds: context.limits.maximumCallSeconds, user: called)
@@ -242,6 +239,15 @@ extension CallEngine {
       guard let call = calls[id], let caller = call.caller?.identity, !call.occupies(session) else { return false }
       return caller.user == called.user && caller.application == called.application
     }
+  }
+
+  /// The user with the devices that their busy rules let ring.
+  func freed(_ called: CalledUser) -> CalledUser {
+    var called = called
+    let free = called.devices.compactMap { freed($0, of: called) }
+    if !called.devices.isEmpty, free.isEmpty { called.absence = .busy }
+    called.devices = free
+    return called
   }
 
   /// The device as it is to ring: `nil` where its rule keeps a second call away.

@@ -24,6 +24,8 @@ public final class CallEngine {
   /// The last calls of apps that are over, for reports that come after the end.
   private var recent: [CallID: (session: SessionID, environment: String)] = [:]
   private var recentOrder: [CallID] = []
+  /// Calls that trunks sent us and that wait to hear who pays.
+  var arrivals: [CallHandle: Arrival] = [:]
   /// OPTIONS that are out, and the trunks they went to.
   var pings: [QueryID: (trunk: String, sentAt: MonotonicInstant)] = [:]
   /// Microseconds from the last OPTIONS of each trunk to its answer; none where none came.
@@ -153,6 +155,12 @@ public final class CallEngine {
     case .ledger(let call, let step, let result):
       with(billedCalls[call] ?? call) { $0.ledger(call, step, result) }
     case .sip(let event): signalled(event)
+    case .payerFound(let handle, let payer): payerFound(handle, payer)
+    case .userFound(let call, let called):
+      let called = freed(called)
+      with(call) { $0.userFound(called) }
+    case .numbers(let environment, let numbers):
+      context.numbers[environment] = Dictionary(numbers.map { ($0.number, $0) }) { first, _ in first }
     case .accountChanged(let account, let environment):
       withCalls(of: account, environment) { $0.accountChanged() }
     case .accountLocked(let account, let environment):
@@ -228,13 +236,14 @@ public final class CallEngine {
 
   // MARK: Calls
 
-  func add(_ call: CallMachine) {
+  /// - Parameter refusal: Why a call that a trunk sent us is not taken: it ends with its first word.
+  func add(_ call: CallMachine, refusal: CallFailure? = nil) {
     calls[call.id] = call
     if call.isPreparing { preparing += 1 }
     for billed in call.billedCalls where billed != call.id { billedCalls[billed] = call.id }
     for session in call.sessions { sessions[session, default: []].insert(call.id) }
     if let key = call.ringKey { ringing[key, default: []].insert(call.id) }
-    with(call.id) { $0.start() }
+    with(call.id) { $0.start(refusal: refusal) }
   }
 
   /// Lets a call act, and takes over what became of it. One that is over is not there any more: what comes for it crossed
@@ -242,7 +251,13 @@ public final class CallEngine {
   func with(_ id: CallID, _ action: (CallMachine) -> Void) {
     guard let call = calls[id] else { return }
     let wasPreparing = call.isPreparing
+    let formerKey = call.ringKey
     action(call)
+    for billed in call.drainNewBills() where billed != id { billedCalls[billed] = id }
+    if call.ringKey != formerKey, !call.isOver {
+      unlist(id, formerKey)
+      if let key = call.ringKey { ringing[key, default: []].insert(id) }
+    }
     if wasPreparing, !call.isPreparing { preparing -= 1 }
     for change in call.drainSessionChanges() { list(change.session, id, isMember: change.isMember) }
     if call.isOver {
@@ -257,14 +272,17 @@ public final class CallEngine {
     for billed in call.billedCalls { billedCalls[billed] = nil }
     context.deadlines.set(.call(call.id), nil)
     for session in call.sessions { list(session, call.id, isMember: false) }
-    if let key = call.ringKey {
-      ringing[key]?.remove(call.id)
-      if ringing[key]?.isEmpty ?? false { ringing[key] = nil }
-    }
+    unlist(call.id, call.ringKey)
     guard let session = call.caller?.session else { return }
     recent[call.id] = (session, call.payer.environment)
     recentOrder.append(call.id)
     if recentOrder.count > context.limits.recentCalls { recent[recentOrder.removeFirst()] = nil }
+  }
+
+  private func unlist(_ call: CallID, _ key: RingKey?) {
+    guard let key else { return }
+    ringing[key]?.remove(call)
+    if ringing[key]?.isEmpty ?? false { ringing[key] = nil }
   }
 
   private func list(_ session: SessionID, _ call: CallID, isMember: Bool) {

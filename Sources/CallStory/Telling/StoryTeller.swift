@@ -62,7 +62,7 @@ struct StoryTeller {
       let detail = [call?.application, call?.user.map { "\($0)" }].compactMap { $0 }.joined(separator: ", ")
       near.insert(CallStory.Lane(id: app, title: "app", detail: detail), at: 0)
     }
-    if far.isEmpty, let call, call.kind == .user || call.kind == .conference {
+    if far.isEmpty, let call, call.kind == .user || call.kind == .conference || call.from != nil {
       far.append(CallStory.Lane(id: StoryTeller.far, title: call.destination, detail: call.kind.rawValue))
     }
     let middle = CallStory.Lane(id: gateway, title: "gateway", detail: call?.environment ?? "")

@@ -19,6 +19,7 @@ enum RESTTrees {
       ("id", .string(call.id.text)), ("environment", .string(call.environment)),
       ("account", .string(call.account.text)),
       ("application", .string(optional: call.application)), ("user", .string(optional: call.user?.text)),
+      ("from", call.from.map(caller) ?? .null),
       ("kind", .string(call.kind.rawValue)), ("destination", .string(call.destination)),
       ("state", .string(call.state.rawValue)), ("started_at", instant(call.startedAt)),
       ("answered_at", instant(call.answeredAt)), ("trunk", .string(optional: call.trunk)),
@@ -27,6 +28,14 @@ enum RESTTrees {
       ("currency", .string("\(call.currency)")), ("quality", call.quality.map(quality) ?? .null),
       ("failure", call.failure.map(failure) ?? .null),
     ]
+  }
+
+  private static func caller(_ caller: CallerIdentity) -> JSONValue {
+    .members([
+      ("kind", .string(caller.kind.rawValue)), ("value", .string(caller.value)), ("name", .string(caller.name)),
+      ("verified", .string(caller.verified.rawValue)), ("why", .string(optional: caller.why)),
+      ("diverted_by", .string(optional: caller.divertedBy)),
+    ])
   }
 
   static func record(_ record: CallRecord) -> JSONValue {

@@ -48,6 +48,7 @@ final class HubMedia {
     _ call: CallID, _ needs: MediaNeeds,
     answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
+    if let entry = entries[call] { return addLegs(needs, to: entry, answer: answer) }
     let number = nextBridge
     nextBridge += 1
     let bridge = MediaBridge.Identifier(rawValue: number)
@@ -77,6 +78,37 @@ final class HubMedia {
       },
       certificate: certificate, apps: loop.appPorts)
     Self.reserve(trunks, [:], material, on: loop, reply: reply)
+  }
+
+  /// Ports for another leg over a trunk of a call that has a bridge: it waits to be joined.
+  private func addLegs(
+    _ needs: MediaNeeds, to entry: Entry, answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
+  ) {
+    let loop = loops[entry.loop]
+    guard let leg = needs.legs.first(where: { $0.value == .trunk })?.key, needs.legs.count == 1 else {
+      return answer(.failure(.overload))
+    }
+    let stream = stream()
+    let keys = keyMaterial()
+    let isTaken = loop.reserveTrunkPorts(for: entry.bridge, leg, wakes: false) { result in
+      switch result {
+      case .success(let ports):
+        let configuration = MediaLegConfiguration(
+          .trunk(.init(port: ports.port, controlPort: ports.control)), stream: stream)
+        guard loop.attach(leg, configuration, isApart: true, to: entry.bridge, wakes: false) else {
+          return answer(.failure(.overload))
+        }
+        answer(
+          .success(
+            PreparedMedia([
+              leg: LocalMedia(
+                host: ports.address.host, port: Int(ports.address.port),
+                rtcpPort: ports.controlAddress.map { Int($0.port) }, keyMaterial: keys, source: stream.source)
+            ])))
+      case .failure(let failure): answer(.failure(failure.isShortage ? .ports : .overload))
+      }
+    }
+    if !isTaken { answer(.failure(.overload)) }
   }
 
   /// A call may be refused while its ports are being taken: what was opened after its end has to be closed as well.

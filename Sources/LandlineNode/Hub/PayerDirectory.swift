@@ -60,7 +60,14 @@ public final class PayerDirectory: Sendable {
       environment: environment, account: account, currency: row.currency, plan: prices.plan,
       denyRanges: prices.denyRanges)
     payer.countries = row.caps.countries
+    payer.inboundPlan = try await inboundPlan(beside: row.plan, at: now)
     return payer
+  }
+
+  /// The plan `NAME.inbound` beside the account's plan `NAME`, or else the plan `inbound`; `nil` where neither is there.
+  private func inboundPlan(beside plan: String, at now: Instant) async throws -> RatePlan? {
+    if !plan.isEmpty, let own = try await prices(of: "\(plan).inbound", at: now).plan { return own }
+    return try await prices(of: "inbound", at: now).plan
   }
 
   /// Gives the file back, when what is being read is read; nothing is read afterwards.

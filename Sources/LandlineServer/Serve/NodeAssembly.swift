@@ -194,10 +194,10 @@ struct NodeAssembly: Sendable {
     return hub
   }
 
-  /// Calls from outside reach the engine, which knows whom they could be for. Only trunks are answered at all: who is
+  /// Calls from outside reach the engine, which knows whom they could be for, and which trunk's word on a caller counts. Only trunks are answered at all: who is
   /// scanning finds nothing, and nobody can point answers at others.
   private var agent: UserAgentConfiguration {
-    var agent = UserAgentConfiguration(addresses: [], acceptsCalls: true)
+    var agent = UserAgentConfiguration(addresses: [], acceptsCalls: true, trustsCallers: true)
     agent.acquaintance = .peers(
       configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
     return agent

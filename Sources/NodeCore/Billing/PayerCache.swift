@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import SIPCore
 
 /// Whose credit calls use and at which prices, as last read from one ledger. What is known is used for a second without
 /// asking again; a change made by any process on the ledger is seen after that. Whether an account may pay is the
@@ -10,6 +11,8 @@ struct PayerCache {
   enum Asker {
     case app(SessionID, RequestNumber, AppRequest)
     case origination(OriginationID, OriginateOrder)
+    /// A call that a trunk sent us.
+    case arrival(CallHandle)
   }
 
   /// How long an answer is used.

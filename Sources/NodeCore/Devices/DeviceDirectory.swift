@@ -88,6 +88,14 @@ package struct DeviceDirectory {
       absence: absence(of: members.filter { !isOwn || $0.identity.device != caller.device }))
   }
 
+  /// Whom a call that came over a trunk is for.
+  package func calledUser(_ person: Person, rule: BusyRule) -> CalledUser {
+    let members = people[person] ?? []
+    return CalledUser(
+      application: person.application, user: person.user, devices: devices(of: person, rule: rule),
+      sessions: members.map(\.session), absence: absence(of: members))
+  }
+
   /// Why none of these rings.
   private func absence(of members: [Member]) -> CalledUser.Absence {
     if members.isEmpty { return .unknown }

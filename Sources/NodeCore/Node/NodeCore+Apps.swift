@@ -82,7 +82,7 @@ extension NodeCore {
   }
 
   /// The payer, where it is known; one whose time is nearly over is read anew.
-  private func freshPayer(_ account: AccountName, _ environment: String, _ ledger: NodeLedger) -> Payer? {
+  func freshPayer(_ account: AccountName, _ environment: String, _ ledger: NodeLedger) -> Payer? {
     guard let payer = ledger.payers.fresh(account, at: time.now) else { return nil }
     if ledger.payers.renews(account, at: time.now) {
       effects.append(.readPayer(environment: environment, account))
@@ -90,7 +90,7 @@ extension NodeCore {
     return payer
   }
 
-  private func wait(_ asker: PayerCache.Asker, for account: AccountName, _ environment: String) {
+  func wait(_ asker: PayerCache.Asker, for account: AccountName, _ environment: String) {
     switch ledgers[environment]?.payers.wait(asker, for: account) {
     case .asks: effects.append(.readPayer(environment: environment, account))
     case .waits: break
@@ -103,6 +103,7 @@ extension NodeCore {
     switch asker {
     case .app(let session, let number, _): refuse(session, number, failure)
     case .origination(let id, _): effects.append(.originated(id, .failure(failure)))
+    case .arrival(let handle): later(.engine(.payerFound(handle, nil)))
     }
   }
 
@@ -146,6 +147,7 @@ extension NodeCore {
         }
         place(session, number, request, identity, application, payer)
       case .origination(let id, let order): originate(id, order, payer)
+      case .arrival(let handle): later(.engine(.payerFound(handle, payer)))
       }
     }
   }

@@ -17,9 +17,14 @@ extension NodeCore {
       trace(.told(session, event))
       later(.door(.event(session, event)))
     case .originated(let id, let result): effects.append(.originated(id, result))
+    case .arrived(let call, let handle, let trunk, let sipCallID): began(call, handle, trunk, sipCallID: sipCallID)
+    case .findPayer(let handle, let environment, let account): findPayer(handle, environment, account)
+    case .findUser(let call, let application, let user): findUser(call, application, user)
     case .prepare(let call, let needs):
-      // The first that is asked for a call.
-      if configuration.tracesCalls, let snapshot = engine.anyCall(call) { effects.append(.trace(.began(snapshot))) }
+      // The first that is asked for a call, but for one that a trunk sent us.
+      if configuration.tracesCalls, let snapshot = engine.anyCall(call), snapshot.from == nil {
+        effects.append(.trace(.began(snapshot)))
+      }
       effects.append(.prepare(call, needs))
     case .media(let call, let order):
       switch order {
@@ -33,6 +38,7 @@ extension NodeCore {
     case .velocity(let rule, let environment): effects.append(.velocity(rule, environment: environment))
     case .sip(let command):
       if case .placeCall(let handle, let plan) = command { dialled(handle, plan) }
+      if case .reject(let handle, _) = command { freshInvites[handle] = nil }
       perform(command)
     case .changed(let snapshot): effects.append(.changed(snapshot))
     case .record(var record):

@@ -36,7 +36,15 @@ extension NodeCore {
     if message.isOfStranger { effects.append(.ignoreStranger(path)) }
     if let sipCallID = message.callID {
       journal(dialogs.received(bytes, message))
-      trace(.message(bytes, sipCallID: sipCallID, isSent: false, path))
+      let fresh = agentEffects.lazy.compactMap { effect -> CallHandle? in
+        if case .event(.incoming(let handle, _)) = effect { handle } else { nil }
+      }.first
+      if let fresh, freshInvites.count < NodeCore.maximumFreshInvites {
+        // Its call does not exist yet.
+        freshInvites[fresh] = FreshInvite(bytes: bytes, path: path)
+      } else {
+        trace(.message(bytes, sipCallID: sipCallID, isSent: false, path))
+      }
     }
     performAgentEffects()
   }
@@ -73,7 +81,9 @@ extension NodeCore {
         if message.isInvite { journal(dialogs.sent(bytes, message, on: path)) }
         trace(.message(bytes, sipCallID: message.callID, isSent: true, path))
         effects.append(.send(bytes, path, message.transaction))
-      case .locate(let location, let uri): effects.append(.locate(location, uri))
+      case .locate(let location, let uri):
+        peerNames.ask(location, uri.host)
+        effects.append(.locate(location, uri))
       case .event(let event): heard(event)
       }
     }
@@ -86,10 +96,12 @@ extension NodeCore {
     case .registration(let query, let state) where query.number >= NodeCore.firstRegistration:
       log(.notice, "registration with a trunk", ["state": "\(state)"])
     case .ended(let handle, _):
+      freshInvites[handle] = nil
       journal(dialogs.ended(handle))
       // Legs of an earlier life are no concern of the engine.
       let isLeftOver = (NodeCore.firstRelease..<NodeCore.firstRegistration).contains(handle.number)
       if !isLeftOver { later(.engine(.sip(event))) }
+    case .incoming(let handle, let call): arrived(handle, call)
     default: later(.engine(.sip(event)))
     }
   }

@@ -51,6 +51,9 @@ package final class NodeCore {
   package internal(set) var devices = DeviceDirectory()
   /// Calls for users that have no session, until it is known whether they exist.
   var lookUps: [DeviceDirectory.Person: [LookUp]] = [:]
+  /// INVITEs that begin a call which does not exist yet.
+  var freshInvites: [CallHandle: FreshInvite] = [:]
+  var peerNames = PeerNames()
   var trunkStatistics = TrunkStatistics()
   var timers = DeadlineQueue<Timer>()
   /// No new calls and sessions: see ``NodeInput/drain``.
@@ -108,7 +111,10 @@ package final class NodeCore {
     case .unsent(let transaction):
       agent.transportFailed(transaction, at: time.now, into: &agentEffects)
       performAgentEffects()
-    case .located(let location, let paths): perform(.located(location, paths))
+    case .located(let location, let paths):
+      peerNames.found(location, paths)
+      perform(.located(location, paths))
+    case .numbers(let environment, let numbers): run(.engine(.numbers(environment: environment, numbers)))
     case .prepared(let call, let result): run(.engine(.prepared(call, result)))
     case .media(let call, let notice): run(.engine(.media(call, notice)))
     case .billed(let environment, let answer): billed(answer, environment)

@@ -39,6 +39,8 @@ package enum NodeInput: Sendable {
   case hangUp(CallID, by: String)
   /// What may change while calls are up.
   indirect case configure(NodeSettings)
+  /// All numbers of an environment, in place of those before: at the start, and after each change.
+  indirect case numbers(environment: String, [InboundNumber])
   /// No new sessions and calls from now on; apps are told.
   case drain
   /// Every session ends.

@@ -18,7 +18,8 @@ public struct TrunkState: Sendable {
 
   /// A call's place in a trunk.
   public struct Ticket: Hashable, Sendable {
-    fileprivate let admission: TrunkHealth.Admission
+    /// `nil` for a call that the trunk sent us, which says nothing about how it takes ours.
+    fileprivate let admission: TrunkHealth.Admission?
     fileprivate let reservation: TrunkCapacity.Reservation
   }
 
@@ -46,11 +47,20 @@ public struct TrunkState: Sendable {
     }
   }
 
+  /// A place for a call that the trunk sends us: its caps count it, whatever its health is.
+  public mutating func beginIncoming(at now: MonotonicInstant) -> Result<Ticket, SkippedTrunk> {
+    switch capacity.reserve(at: now) {
+    case .failure(let refusal): .failure(SkippedTrunk(trunk: trunk.name, reason: .capacity(refusal)))
+    case .success(let reservation): .success(Ticket(admission: nil, reservation: reservation))
+    }
+  }
+
   /// As ``TrunkHealth/callEnded(_:_:at:into:)``. The place stays taken until ``end(_:)``.
   public mutating func learn(
     _ ticket: Ticket, _ outcome: TrunkHealth.Outcome, at now: MonotonicInstant, into actions: inout [TrunkHealth.Action]
   ) {
-    health.callEnded(ticket.admission, outcome, at: now, into: &actions)
+    guard let admission = ticket.admission else { return }
+    health.callEnded(admission, outcome, at: now, into: &actions)
   }
 
   /// The call, or the failed attempt, is over.

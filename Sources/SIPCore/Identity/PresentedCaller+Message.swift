@@ -62,6 +62,11 @@ extension PresentedCaller {
     return shown(last)
   }
 
+  /// How often a call has been diverted: what Diversion and History-Info hold, whichever is more.
+  static func diversions(_ message: SIPMessage) -> Int {
+    max(addresses(message, "Diversion").count, max(0, addresses(message, "History-Info").count - 1))
+  }
+
   /// Fields that cannot be read are passed over.
   private static func addresses(_ message: SIPMessage, _ name: String) -> [NameAddress] {
     message.values(name).prefix(NameAddress.maximumAddresses).flatMap {

@@ -102,12 +102,12 @@ package final class IncomingCallMachine {
     session.onEnd = { [weak self] end in self?.end(end) }
     state = .alerting(session)
     watchAlert()
-    context.emit(
-      .incoming(
-        call,
-        IncomingCall(
-          target: dialog.local.uri, to: invite.to, caller: caller,
-          headers: invite.customHeaders, offer: invite.sessionDescription, path: path, callID: invite.callID)))
+    var incoming = IncomingCall(
+      target: dialog.local.uri, to: invite.to, caller: caller,
+      headers: invite.customHeaders, offer: invite.sessionDescription, path: path, callID: invite.callID)
+    if case .request(_, let uri) = invite.startLine { incoming.requestURI = uri }
+    incoming.diversions = PresentedCaller.diversions(invite)
+    context.emit(.incoming(call, incoming))
   }
 
   /// The early dialog; `nil` where a peer could not be reached in it.

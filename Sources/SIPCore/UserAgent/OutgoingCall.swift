@@ -76,6 +76,8 @@ public struct OutgoingIdentity: Hashable, Sendable {
   public var preferred: NameAddress?
   /// The values of Privacy (RFC 3323); empty for no header.
   public var privacy: [String]
+  /// Who diverted the call (RFC 5806); `nil` for a call that was not diverted.
+  public var diversion: NameAddress?
 
   /// By default nothing is asserted and nothing hidden.
   public init(

@@ -249,6 +249,9 @@ final class OutgoingCallMachine: CallMachine {
     if let preferred = plan.identity.preferred {
       fields += (try? OutgoingField.address("P-Preferred-Identity", preferred)).map { [$0] } ?? []
     }
+    if let diversion = plan.identity.diversion {
+      fields += (try? OutgoingField.address("Diversion", diversion)).map { [$0] } ?? []
+    }
     if !plan.identity.privacy.isEmpty {
       fields += DialogFields.field("Privacy", plan.identity.privacy.joined(separator: ";"))
     }

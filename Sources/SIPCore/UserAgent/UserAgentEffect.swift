@@ -150,10 +150,16 @@ public struct CallEnd: Sendable {
 public struct IncomingCall: Sendable {
   /// The URI of To, not the Request-URI.
   public var target: SIPURI
+  /// The Request-URI: where the peer sent the call; `nil` where it is not known.
+  public var requestURI: SIPURI?
   /// As in the INVITE, without a tag of ours.
   public var to: NameAddress
   /// ``UserAgentConfiguration/trustsCallers`` decides how much of the INVITE is believed.
   public var caller: PresentedCaller
+  /// Names of peers that are known to live at the address that it came from; added by whoever resolves names.
+  public var peerNames: [SIPHost] = []
+  /// How often it has been diverted, as its Diversion or History-Info fields say, whoever wrote them.
+  public var diversions = 0
   /// The `x-` fields of the INVITE.
   public var headers: CustomHeaders
   /// `nil` when the peer wants our offer.

@@ -35,6 +35,14 @@ final class Bench {
   private var spool: [CallOperation] = []
   private var pendingMedia: [(CallID, MediaNeeds)] = []
   private var requests: UInt64 = 0
+  private var pendingPayers: [CallHandle] = []
+  private var pendingUsers: [(CallID, String, UserID)] = []
+  /// Whether it is told at once who pays for calls that trunks send us, and who that is.
+  var findsPayers = true
+  var payer: Payer?
+  /// The devices of users that numbers lead to.
+  var devices: [String: [CalledDevice]] = [:]
+  private(set) var lastArrival: UInt64 = .max
   var session = SessionID(1)
   var caller: AppCaller
   /// The newest INVITE and its peer.
@@ -45,6 +53,7 @@ final class Bench {
     var random = SplitMix(seed: seed)
     engine = CallEngine(try configuration ?? Scene.configuration(), draw: { random.next() }, at: now)
     caller = try Scene.caller(Scene.payer(Scene.plan()))
+    payer = caller.payer
   }
 
   // MARK: Inputs
@@ -64,7 +73,9 @@ final class Bench {
         asked.append((step, operation))
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
-      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity:
+      case .findPayer(let handle, _, _): pendingPayers.append(handle)
+      case .findUser(let call, let application, let user): pendingUsers.append((call, application, user))
+      case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity, .arrived:
         break
       }
     }
@@ -85,6 +96,15 @@ final class Bench {
   }
 
   private func respond() {
+    while findsPayers, !pendingPayers.isEmpty { feed(.payerFound(pendingPayers.removeFirst(), payer)) }
+    while !pendingUsers.isEmpty {
+      let (call, application, user) = pendingUsers.removeFirst()
+      let devices = devices[user.text] ?? []
+      feed(
+        .userFound(
+          call,
+          CalledUser(application: application, user: user, devices: devices, sessions: devices.map(\.session))))
+    }
     while answersMedia, !pendingMedia.isEmpty {
       let (call, needs) = pendingMedia.removeFirst()
       var legs: [LegID: LocalMedia] = [:]
@@ -287,6 +307,56 @@ final class Bench {
     return nil
   }
 
+  // MARK: A trunk that calls us
+
+  /// An INVITE comes from the first trunk.
+  @discardableResult
+  func arrive(
+    _ user: String = "+46850000536", from: String = "+46701111111", network: String? = nil, isAnonymous: Bool = false,
+    offer: MediaDirection? = .sendAndReceive, host: UInt32 = 0xC633_6401, diversions: Int = 0,
+    headers: CustomHeaders = CustomHeaders()
+  ) throws -> CallHandle {
+    lastArrival -= 1
+    let handle = CallHandle(lastArrival)
+    func address(_ user: String) -> NameAddress {
+      NameAddress(SIPURI(scheme: .sip, user: user, host: .ipv4(host)))
+    }
+    let target = SIPURI(scheme: .sip, user: user, host: Scene.host)
+    var call = IncomingCall(
+      target: target, to: NameAddress(target),
+      caller: PresentedCaller(
+        presented: isAnonymous ? nil : address(from), network: network.map(address), isAnonymous: isAnonymous),
+      headers: headers, offer: try offer.map { try peer.offer($0) },
+      path: SIPPath(listener: ListenerID(1), remote: TransportAddress(.udp, .ipv4(host), port: 5060)),
+      callID: "in-\(handle.number)")
+    call.requestURI = target
+    call.diversions = diversions
+    feed(.sip(.incoming(handle, call)))
+    return handle
+  }
+
+  /// The newest call that a trunk sent us.
+  var arrived: CallID? {
+    effects.lazy.reversed().compactMap {
+      if case .arrived(let call, _, _, _) = $0 { return call }
+      return nil
+    }.first
+  }
+
+  /// What a caller over a trunk heard, one word each.
+  func answers(_ handle: CallHandle) -> [String] {
+    effects.compactMap {
+      switch $0 {
+      case .sip(.ring(handle, let status, _, _)): "\(status)"
+      case .sip(.accept(handle, _, _)): "200"
+      case .sip(.reject(handle, let rejection)):
+        "\(rejection.status)/\(rejection.reasons.first?.cause.map(String.init) ?? "-")"
+      case .sip(.hangUp(handle, _)): "BYE"
+      default: nil
+      }
+    }
+  }
+
   // MARK: The trunk
 
   func trying(_ index: Int = 0) { feed(.sip(.trying(invites[index].handle))) }
@@ -371,7 +441,7 @@ final class Bench {
     case .statistics: "statistics"
     case .lock(_, _, let reason): "lock \(reason)"
     case .velocity(let rule, _): "rule \(rule.text)"
-    case .pinged, .log: nil
+    case .pinged, .log, .arrived, .findPayer, .findUser: nil
     }
   }
 
@@ -436,7 +506,9 @@ final class Bench {
     case .offer: "offer"
     case .refuseTransfer(_, let status): "refuseTransfer \(status)"
     case .ping: "OPTIONS"
-    case .release, .ring, .accept, .sendInfo, .transfer, .acceptTransfer, .reportTransfer, .register, .unregister,
+    case .ring(_, let status, _, _): "ring \(status)"
+    case .accept: "accept"
+    case .release, .sendInfo, .transfer, .acceptTransfer, .reportTransfer, .register, .unregister,
       .located:
       "unexpected"
     }

@@ -18,6 +18,7 @@ struct Invariants {
     var closed = 0
     var records = 0
     var originated = 0
+    var arrived = 0
     var lastChange: CallState?
   }
 
@@ -39,9 +40,9 @@ struct Invariants {
       let told = life.placed + life.invited.count
       check(call, life.ended.count <= told, "ended but never placed")
       guard isOver else { continue }
-      check(call, life.closed == life.prepared, "media prepared \(life.prepared) times, closed \(life.closed)")
+      check(call, life.closed == min(1, life.prepared), "media prepared \(life.prepared) times, closed \(life.closed)")
       check(call, life.ended.count == told, "told to \(told), ended for \(life.ended.count)")
-      check(call, life.records == life.placed + life.originated, "\(life.records) records")
+      check(call, life.records == life.placed + life.originated + life.arrived, "\(life.records) records")
       if life.records > 0 {
         check(call, life.lastChange == .ended, "last seen as \(String(describing: life.lastChange))")
       }
@@ -72,6 +73,8 @@ struct Invariants {
     case .app(let session, let event): observe(event, session)
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
     case .originated(_, .failure): break
+    case .arrived(let call, _, _, _): lives[call, default: Life()].arrived += 1
+    case .findPayer, .findUser: break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
     case .media(let call, let order):
       if case .close = order {

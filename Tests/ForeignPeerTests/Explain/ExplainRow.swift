@@ -37,7 +37,8 @@ struct ExplainRow: Sendable {
   /// queue, a network that is cut for longer than a call outlives it. `CallStoryTests` has their situations.
   static let elsewhere: Set = [
     "trunkLoss", "trunkFarLoss", "thinLink", "pathLost", "wayLost", "userNotThere", "userAppsTooOld", "userBusy",
-    "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere",
+    "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere", "numberNotOurs", "nobodyToGoTo",
+    "callerTurnedAway", "inboundNotCovered", "forwardedInALoop", "numberFull",
   ]
 
   static let all = kamailio + refusedAtTheDoor + answered + course

@@ -30,6 +30,8 @@ struct GatewaySettings: Sendable {
   var people: [BrowserPerson] = []
   /// Whether calls of the sandbox go over the trunks as well.
   var sandboxHasTrunks = false
+  /// Lines of `numbers` of the sandbox.
+  var numbers: [String] = []
   /// Port on loopback that copies of messages go to.
   var collector: UInt16?
   /// Lines of `http`.
@@ -97,6 +99,7 @@ struct GatewaySettings: Sendable {
         \.name)
       lines.append("    trunks: [\(names.joined(separator: ", "))]")
       lines.append("    countries: any")
+      if environment == "sandbox", !numbers.isEmpty { lines += ["    numbers:"] + numbers.map { "      \($0)" } }
       lines.append("    applications:")
       for payer in payers where payer.environment == environment {
         lines += [

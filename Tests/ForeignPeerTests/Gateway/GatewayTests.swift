@@ -58,6 +58,11 @@ struct GatewayTests {
   @Test("The sandbox", .enabled(if: hasSIPp, "\(sippAbsence)"), arguments: PeerCase.chosen(SandboxCases.cases))
   func sandbox(_ peerCase: PeerCase) async { await peerCase.perform() }
 
+  @Test(
+    "Numbers", .enabled(if: hasApp && hasSIPp, "\(appAbsence) \(sippAbsence)"),
+    arguments: PeerCase.chosen(ArrivalCases.cases))
+  func numbers(_ peerCase: PeerCase) async { await peerCase.perform() }
+
   @Test("Users", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(UserCases.cases))
   func users(_ peerCase: PeerCase) async { await peerCase.perform() }
 

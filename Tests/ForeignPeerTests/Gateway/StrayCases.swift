@@ -4,7 +4,7 @@ import Foundation
 import NodeCore
 import PeerKit
 
-/// Calls from outside, for which there is nobody.
+/// Calls from trunks, for which there is nobody.
 enum StrayCases {
   static let cases: [PeerCase] = [
     stray("from a trunk, for a number of nobody", user: "+46700000099", trunk: "127.0.0.1", status: 404),
@@ -16,7 +16,7 @@ enum StrayCases {
   ) -> PeerCase {
     PeerCase(
       peer: "SIPp", transport: SIPpPeer.Transport.udp.rawName, "it calls the gateway: \(name)",
-      expected: "\(status), no call"
+      expected: "\(status), and a record that says why"
     ) {
       let settings = GatewaySettings([
         .init("first", uri: "sip:\(trunk):5060", ["caller:", "  numbers: [\"\(GatewayRate.caller)\"]"])
@@ -29,7 +29,10 @@ enum StrayCases {
           SIPpCase.scenario("call-to-gateway"), as: .client(target: gateway.ports.sip), options)
         do { try await sipp.succeeds() } catch { throw PeerFailure("\(error)\n\(sipp.transcript)") }
         let records = try await gateway.stores().records.records(.init())
-        try require(records.records.isEmpty, "no record of a call")
+        let code = records.records.first?.summary.failure?.code
+        try require(
+          records.records.count == 1 && code == (status == 404 ? .numberUnknown : .numberUnserved),
+          "one record, which says why: \(records.records)")
         return String(status)
       }
     }

@@ -99,7 +99,7 @@ private final class DoorBench {
         guard let session = sessions.first else { continue }
         let call = CallID(unchecked: "call-in")
         if kind == UInt8(ascii: "I"), let user = try? UserID("alice") {
-          let caller = Invitation.Caller(kind: .user, value: "bob", name: "")
+          let caller = CallerIdentity(kind: .user, value: "bob", name: "")
           try handle(.event(session, .incoming(call, Invitation(from: caller, to: user, expiresAt: clock))))
         } else {
           let summary = CallSummary(startedAt: clock, endedAt: clock, cause: .canceled, currency: "EUR", isMissed: true)

@@ -1,0 +1,185 @@
+import AppProtocol
+import CallModel
+import LedgerCore
+import RoutingCore
+import SDPCore
+import SIPCore
+
+// MARK: A call that came in over a trunk: its caller, and the targets of the number that it called
+
+extension CallMachine {
+  /// Whether a trunk waits for our answer to its INVITE.
+  var isCallerWaiting: Bool { self[.near].trunk?.isArrived ?? false }
+
+  /// The caller's media are there, and its own price is held: the first target's turn.
+  func callerPrepared(_ media: PreparedMedia) {
+    guard case .preparing = state, let near = self[.near].trunk, let way = media.legs[.near] else { return }
+    if let refusal = near.prepare(way, context) {
+      return refuse(
+        CallFailure(
+          .media, sipStatus: refusal.sipStatus, warning: refusal.warning?.text ?? "\(refusal)",
+          trunk: near.current?.name, leg: .trunk))
+    }
+    calledWay = media.legs[.far]
+    state = .reaching(Reaching(leg: .far))
+    changed()
+    if arrived?.number.answersFirst ?? false {
+      answerTrunkCaller(CustomHeaders())
+      ringLocally()
+    }
+    reachTarget()
+  }
+
+  /// Whoever's turn it is.
+  private func reachTarget() {
+    guard case .reaching = state, let arrived, let target = arrived.target else { return }
+    switch target.way {
+    case .user(let user):
+      guard let application = arrived.number.application else { return farFailed(CallFailure(.numberUnserved)) }
+      note("target \(arrived.turn + 1): user \(user)")
+      context.emit(.findUser(id, application: application, user))
+    case .leg(let terms):
+      note("target \(arrived.turn + 1): \(terms.destination.kind.rawValue) \(terms.destination.text)")
+      connect(terms)
+    case .refused(let failure):
+      note("target \(arrived.turn + 1) cannot be called: \(failure)")
+      farFailed(failure)
+    }
+  }
+
+  /// The devices of a user whose turn it is.
+  func userFound(_ called: CalledUser) {
+    guard case .reaching = state, let arrived, case .waiting = self[.far].port, let target = arrived.target,
+      case .user(let user) = target.way, user == called.user
+    else { return }
+    let terms = CallTerms(
+      destination: .user(user), maximumSeconds: context.limits.maximumCallSeconds, user: called)
+    replaceFar(Leg(id: .far, terms: terms, port: .ringing(RingGroup(called.devices, told: arrived.usedLegs))))
+    for device in called.devices { list(device.session, isMember: true) }
+    ringDevices(target.ringMilliseconds)
+  }
+
+  // MARK: Legs over trunks
+
+  /// Asks for ports and for the hold of a leg over a trunk; the gateway's own voice needs neither.
+  private func connect(_ terms: CallTerms) {
+    var terms = terms
+    if let environment = context.environment(of: payer) {
+      do throws(CallFailure) {
+        terms.velocity = try context.admit(terms, payer: payer, user: nil, in: environment)
+      } catch {
+        return farFailed(error)
+      }
+    }
+    replaceFar(calledLeg(.far, terms))
+    self[.far].bill?.authorise(context)
+    guard terms.voice == nil else { return reachFar() }
+    arrived?.usedLegs += 1
+    calledMedia = LegID(arrived?.usedLegs ?? 1)
+    arrived?.connecting = ArrivedCall.Connecting(
+      until: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds))
+    context.emit(.prepare(id, MediaNeeds([calledMedia: .trunk])))
+  }
+
+  /// Ports for the leg of the target whose turn it is.
+  func targetPrepared(_ result: Result<PreparedMedia, MediaShortage>) {
+    guard arrived?.connecting?.isPrepared == false else { return }
+    switch result {
+    case .success(let media):
+      guard let terms = self[.far].terms, let way = media.legs[calledMedia] else { return }
+      arrived?.connecting?.isPrepared = true
+      self[.far].port = .trunk(
+        TrunkLeg(
+          call: id, leg: .far, payer: payer, terms: terms, headers: headers, callerNumber: callerNumber,
+          isAnonymous: isAnonymous, media: way, context, diversion: diversion,
+          ringMilliseconds: arrived?.target?.ringMilliseconds))
+      dialTarget()
+    case .failure(let shortage):
+      note("no media: \(shortage.rawValue)")
+      farFailed(CallFailure(.congestion, phrase: "no media: \(shortage.rawValue)", retryAfterSeconds: 1, leg: .app))
+    }
+  }
+
+  /// Who is shown to the trunk that a call is forwarded over.
+  private var diversion: TrunkLeg.Diversion? {
+    arrived.map { TrunkLeg.Diversion(by: $0.number.number, caller: isAnonymous ? nil : $0.from.number) }
+  }
+
+  /// Both questions have their answers.
+  func dialTarget() {
+    guard arrived?.connecting?.isPrepared == true, self[.far].bill?.isAuthorising != true else { return }
+    arrived?.connecting = nil
+    dial(.far)
+  }
+
+  /// The hold of a target's leg was refused.
+  func targetRefused(_ failure: CallFailure) { farFailed(failure) }
+
+  // MARK: From one target to the next
+
+  /// The side that is called will not answer: the next target's turn, or the end.
+  func farFailed(
+    _ failure: CallFailure?, _ cause: CallEndCause? = nil, headers: CustomHeaders = CustomHeaders(),
+    reasons: [CallFailure.Reason] = []
+  ) {
+    let cause = cause ?? failure?.endCause ?? .error
+    guard case .reaching(var reaching) = state, let arrived, arrived.leadsOn(after: failure) else {
+      return end(cause, failure, headers: headers, reasons: reasons)
+    }
+    note("\(failure.map { "\($0)" } ?? cause.rawValue): the next target")
+    leaveRing(cause, failure)
+    let former = self[.far]
+    former.trunk?.hangUp(reasons, context)
+    if former.trunk != nil { order(.detach(calledMedia)) }
+    former.bill?.end(failure?.code.rawValue ?? cause.rawValue, at: context.now, context)
+    if let told = former.told { self.arrived?.usedLegs = max(arrived.usedLegs, told) }
+    formerLegs.append(former)
+    replaceFar(Leg(id: .far, terms: nil, port: .waiting))
+    calledMedia = .far
+    reaching.ring = nil
+    reaching.earlyMediaUntil = nil
+    reaching.promptUntil = nil
+    state = .reaching(reaching)
+    self.arrived?.connecting = nil
+    self.arrived?.turn += 1
+    reachTarget()
+  }
+
+  // MARK: The caller
+
+  /// Our 200: from here on the number's account pays for the caller's leg.
+  func answerTrunkCaller(_ headers: CustomHeaders) {
+    guard let near = self[.near].trunk, near.isArrived else { return }
+    if let failure = near.accept(headers, context) {
+      // No offer of ours can be made: nothing that the caller could have done otherwise.
+      return end(.error, failure)
+    }
+    if let plan = near.plan { apply(plan, to: .near) }
+    answered(.near)
+  }
+
+  /// The caller hears that it rings; once.
+  func ringTrunkCaller(_ headers: CustomHeaders) { self[.near].trunk?.ring(headers, context) }
+
+  /// The caller gave up before anybody answered, or its INVITE came to nothing.
+  func callerLeft(_ ending: CallEnd) {
+    self[.near].trunk?.ended(context)
+    if ending.cause == .failed {
+      let failure = ending.failure ?? CallFailure(.protocolBroken, leg: .trunk)
+      return end(.error, failure)
+    }
+    addToStory(.callerGaveUp)
+    if case .preparing = state { return refuse(CallFailure(.cancelled, leg: .trunk)) }
+    end(.canceled, headers: ending.headers, reasons: [CallMachine.normalClearing])
+  }
+
+  /// What the caller gets in place of an answer.
+  func rejectCaller(_ cause: CallEndCause, _ failure: CallFailure?) {
+    guard isCallerWaiting else { return }
+    let rejection =
+      cause == .hungUp || cause == .canceled && failure == nil
+      ? Rejection(480, reasons: [CallMachine.normalClearing])
+      : ArrivedCall.rejection(failure, arrived?.number)
+    self[.near].trunk?.reject(rejection, context)
+  }
+}

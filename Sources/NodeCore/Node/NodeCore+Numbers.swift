@@ -1,0 +1,77 @@
+import AppProtocol
+import CallEngine
+import CallModel
+import RoutingCore
+import SIPCore
+
+// MARK: - Numbers: calls that trunks send us
+
+extension NodeCore {
+  /// INVITEs that are kept until their calls exist, for the traces of these.
+  static let maximumFreshInvites = 1_000
+
+  /// An INVITE that begins a call.
+  struct FreshInvite {
+    let bytes: [UInt8]
+    let path: SIPPath
+  }
+
+  /// Names of peers by the addresses that they were found at.
+  struct PeerNames {
+    /// Most addresses that are remembered.
+    static let maximumAddresses = 4_096
+    private var asked: [LocationID: SIPHost] = [:]
+    private var names: [SIPHost: Set<SIPHost>] = [:]
+
+    mutating func ask(_ location: LocationID, _ host: SIPHost?) {
+      if case .name? = host { asked[location] = host }
+    }
+
+    mutating func found(_ location: LocationID, _ paths: [SIPPath]) {
+      guard let name = asked.removeValue(forKey: location) else { return }
+      for path in paths where names[path.remote.host] != nil || names.count < PeerNames.maximumAddresses {
+        names[path.remote.host, default: []].insert(name)
+      }
+    }
+
+    func names(at address: SIPHost) -> [SIPHost] { Array(names[address] ?? []) }
+  }
+
+  /// A call came in: the engine decides by the number that it is for.
+  func arrived(_ handle: CallHandle, _ call: IncomingCall) {
+    var call = call
+    call.peerNames = peerNames.names(at: call.path.remote.host)
+    later(.engine(.sip(.incoming(handle, call))))
+  }
+
+  /// The call of an INVITE exists: what was seen of it goes into its trace.
+  func began(_ call: CallID, _ handle: CallHandle, _ trunk: String, sipCallID: String) {
+    if configuration.tracesCalls, let snapshot = engine.anyCall(call) { effects.append(.trace(.began(snapshot))) }
+    trace(
+      .dialog(
+        sipCallID: sipCallID, call: call, leg: .near, trunk: settings.engine.trunks.first { $0.trunk.name == trunk },
+        name: trunk))
+    if let invite = freshInvites.removeValue(forKey: handle) {
+      trace(.message(invite.bytes, sipCallID: sipCallID, isSent: false, invite.path))
+    }
+  }
+
+  /// Who pays for a call that a trunk sent us.
+  func findPayer(_ handle: CallHandle, _ environment: String, _ account: AccountName) {
+    guard let ledger = ledgers[environment], ledger.keeper.isStarted else {
+      return later(.engine(.payerFound(handle, nil)))
+    }
+    if let payer = freshPayer(account, environment, ledger) {
+      later(.engine(.payerFound(handle, payer)))
+    } else {
+      wait(.arrival(handle), for: account, environment)
+    }
+  }
+
+  /// The devices of a user that a number leads to. Whether an absent user was ever there makes no difference to a carrier.
+  func findUser(_ call: CallID, _ application: String, _ user: UserID) {
+    let person = DeviceDirectory.Person(application: application, user: user)
+    let rule = settings.applications[application]?.busyRule ?? .device
+    later(.engine(.userFound(call, devices.calledUser(person, rule: rule))))
+  }
+}

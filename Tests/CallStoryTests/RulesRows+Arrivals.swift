@@ -1,0 +1,32 @@
+import CallEngine
+import CallModel
+import CallStory
+
+/// Calls that trunks send.
+extension RulesRow {
+  static let arrivals: [RulesRow] = [
+    RulesRow("numberNotOurs", ended(CallFailure(.numberUnknown)), not: ended(CallFailure(.numberUnserved))),
+    RulesRow("nobodyToGoTo", ended(CallFailure(.numberUnserved)), not: ended(CallFailure(.numberUnknown))),
+    RulesRow(
+      "callerTurnedAway", ended(CallFailure(.callerRefused, phrase: "callers +4670 are blocked")),
+      not: ended(CallFailure(.userDeclined))),
+    RulesRow(
+      "inboundNotCovered", ended(CallFailure(CallRefusal.insufficientCredit)),
+      not: ended(CallFailure(CallRefusal.insufficientCredit), comesFromTrunk: false)),
+    RulesRow("forwardedInALoop", ended(CallFailure(.forwardLoop)), not: ended(CallFailure(.numberUnserved))),
+    RulesRow(
+      "numberFull", ended(CallFailure(.limit, refusal: .concurrencyCap, phrase: "calls to the number: 2")),
+      not: ended(CallFailure(.limit, refusal: .concurrencyCap), comesFromTrunk: false)),
+  ]
+
+  private static func ended(_ failure: CallFailure, comesFromTrunk: Bool = true) -> Situation {
+    .call { scene in
+      scene.end(failure.endCause, failure)
+      scene.sources.record?.call.destination = "+46850000536"
+      scene.sources.record?.call.trunk = "carrier"
+      if comesFromTrunk {
+        scene.sources.record?.call.from = CallerIdentity(kind: .phone, value: "+46701111111", name: "")
+      }
+    }
+  }
+}

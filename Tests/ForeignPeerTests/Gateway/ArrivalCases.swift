@@ -1,0 +1,125 @@
+import CallModel
+import Foundation
+import PeerKit
+
+/// A carrier calls numbers that lead to users, whose apps were written from the protocol's document alone.
+enum ArrivalCases {
+  private static let number = "+46850000536"
+
+  private struct Scene: Sendable {
+    let gateway: GatewayRunning
+    let bob: [AppPeer]
+    let carrier: SIPpPeer
+  }
+
+  /// - Parameters:
+  ///   - scenario: what the carrier does.
+  ///   - row: the number's row, as flow mapping of YAML.
+  private static func make(
+    _ name: String, _ scenario: String, expected: String, row: String = "{user: bob}", devices: Int = 2,
+    keys: [String: String] = [:], _ body: @escaping @Sendable (Scene) async throws -> String
+  ) -> PeerCase {
+    PeerCase(peer: "SIPp, aiortc", transport: "UDP", "a carrier calls: \(name)", expected: expected) {
+      var settings = GatewaySettings([.init("first", uri: "sip:127.0.0.1:5060")])
+      settings.sandboxHasTrunks = true
+      settings.numbers = ["\"\(number)\": \(row)"]
+      return try await GatewayRunning.run(settings) { gateway in
+        var bob: [AppPeer] = []
+        for place in 0..<devices {
+          bob.append(
+            try await AppPeer(
+              gateway, as: .trial, user: "bob", sequence: place + 1,
+              ["features": ["incoming.1"], "device": "device \(place)"]))
+        }
+        var options = SIPpPeer.Options()
+        options.user = number
+        options.keys = keys
+        options.echoesMedia = true
+        let carrier = try await SIPpPeer(
+          SIPpCase.scenario(scenario), as: .client(target: gateway.ports.sip), options)
+        let scene = Scene(gateway: gateway, bob: bob, carrier: carrier)
+        do {
+          let happened = try await body(scene)
+          try await carrier.succeeds()
+          return happened
+        } catch {
+          let told = bob.map { $0.peer.events.map { String($0.description.prefix(300)) }.joined(separator: "\n") }
+          throw PeerFailure("\(error)\n\(carrier.transcript)\n\(told.joined(separator: "\n\n"))")
+        }
+      }
+    }
+  }
+
+  /// The record that tells why nobody was reached.
+  private static func refused(_ scene: Scene, _ code: CallFailureCode) async throws -> String {
+    try await scene.carrier.succeeds()
+    let records = try await scene.gateway.stores("sandbox").records.records(.init()).records
+    try require(
+      records.count == 1 && records.first?.summary.failure?.code == code, "one record, \(code.rawValue): \(records)")
+    return code.rawValue
+  }
+
+  static let cases: [PeerCase] = [
+    make("two devices ring, one answers and hangs up", "call-arrives", expected: "heard both ways, one record, free") {
+      scene in
+      for device in scene.bob {
+        let incoming = try await device.told("incoming")
+        try require(
+          incoming.text("from.kind") == "phone" && incoming.text("from.value") == "+46701111111"
+            && incoming.text("from.name") == "Bo" && incoming.text("from.verified") == "none"
+            && incoming.text("number") == number && incoming.text("headers.X-Order") == "4711",
+          "who calls whom: \(incoming)")
+        try device.peer.run("alert", ["early": true])
+        try await device.told("answer")
+      }
+      let winner = scene.bob[0]
+      try await winner.peer.event("connected")
+      try winner.peer.run("accept", ["headers": ["x-room": "7", "colour": "red"]])
+      try await winner.told("established")
+      let other = try await scene.bob[1].told("ended")
+      try require(other.text("cause") == "otherDeviceAnswered", "answered elsewhere: \(other)")
+      let echo = try await GatewayCase.echoHeard(winner)
+      try winner.hangUp()
+      let end = try await winner.ended()
+      try require(end.text("cause") == "hungUp", "hung up: \(end)")
+      try await scene.carrier.succeeds()
+      guard let record = try await scene.gateway.stores("sandbox").records.records(.init()).records.first else {
+        throw PeerFailure("there is no record")
+      }
+      try require(
+        record.call.destination == number && record.callerNumber == "+46701111111"
+          && record.call.trunk == "first" && record.summary.costMicro == 0, "\(record)")
+      return echo
+    },
+    make("it gives up", "call-cancels", expected: "487, and each device has missed a call") { scene in
+      for device in scene.bob {
+        try await device.told("incoming")
+        try device.peer.run("alert", ["early": false])
+      }
+      for device in scene.bob {
+        let end = try await device.told("ended")
+        try require(end.text("cause") == "canceled" && end.flag("missed") == true, "given up: \(end)")
+      }
+      return "canceled, missed"
+    },
+    make("no device is there", "call-to-gateway", expected: "480", devices: 0, keys: ["refusal": "480"]) {
+      try await refused($0, .userUnreachable)
+    },
+    make(
+      "somebody declines", "call-to-gateway", expected: "603", devices: 1,
+      keys: ["refusal": "603"]
+    ) { scene in
+      try await scene.bob[0].told("incoming")
+      try scene.bob[0].peer.run("decline")
+      return try await refused(scene, .userDeclined)
+    },
+    make(
+      "the number turns the caller away", "call-to-gateway", expected: "603",
+      row: "{user: bob, callers: {blocked: [\"+46\"]}}", keys: ["refusal": "603"]
+    ) { try await refused($0, .callerRefused) },
+    make(
+      "the number is not active", "call-to-gateway", expected: "404", row: "{user: bob, active: false}",
+      keys: ["refusal": "404"]
+    ) { try await refused($0, .numberUnknown) },
+  ]
+}
