@@ -57,7 +57,8 @@ struct ArrivalTests {
     #expect(bench.answers(handle) == ["180"])
     bench.secured(call, .far)
     bench.say(
-      call, .accept(offer: nil, headers: [.init("x-desk", "7"), .init("colour", "red")]), on: phone)
+      call, .accept(offer: nil, headers: [.init(name: "x-desk", value: "7"), .init(name: "colour", value: "red")]),
+      on: phone)
     #expect(bench.answers(handle) == ["180", "200"])
     let accepted = bench.effects.compactMap { effect -> CustomHeaders? in
       if case .sip(.accept(_, _, let headers)) = effect { headers } else { nil }
@@ -256,7 +257,7 @@ struct ArrivalTests {
   func noCommonCodec() throws {
     let trunk = try Scene.trunk("carrier-1", host: 0xC633_6401, protection: .sdes)
     let bench = try bench(nil, Scene.configuration([trunk]))
-    bench.peer = TrunkPeer(.none)
+    bench.callerPeer = TrunkPeer(.none)
     let handle = try bench.arrive()
     #expect(bench.answers(handle) == ["488/88"])
     #expect(bench.heard(phone).isEmpty)
@@ -275,7 +276,7 @@ struct ArrivalTests {
   @Test("29: a hold that is refused is 480, and no device hears of the call")
   func holdRefused() throws {
     let bench = try priced()
-    bench.plain.balance = 0
+    bench.plain.credit = 0
     let handle = try bench.arrive()
     #expect(bench.answers(handle) == ["480/31"])
     #expect(bench.heard(phone).isEmpty)
@@ -286,7 +287,7 @@ struct ArrivalTests {
   @Test("30: when the credit ends, the call is cut at the second")
   func creditEnds() throws {
     let bench = try priced()
-    bench.plain.balance = 20_000
+    bench.plain.credit = 20_000
     let handle = try bench.arrive()
     let call = try #require(bench.arrived)
     bench.say(call, accept, on: phone)

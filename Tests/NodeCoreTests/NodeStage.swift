@@ -64,7 +64,8 @@ final class NodeStage {
       ])
     var configuration = NodeConfiguration(
       node: NodeStage.node, environments: [NodeEnvironment(name: NodeStage.environment, ledger: "ledger.db")],
-      settings: settings, agent: UserAgentConfiguration(addresses: [NodeStage.listener]),
+      settings: settings,
+      agent: UserAgentConfiguration(addresses: [NodeStage.listener], acceptsCalls: true, trustsCallers: true),
       door: AppDoor.Configuration(version: "test"))
     configuration.leftOver = leftOver
     core = NodeCore(

@@ -80,7 +80,7 @@ struct ArrivedCall {
     switch failure?.code {
     case .numberUnknown: (status, cause) = (404, 1)
     case .callerRefused: (status, cause) = (failure?.sipStatus ?? 603, 21)
-    case .forwardLoop: (status, cause) = (482, 25)
+    case .forwardLoop: (status, cause) = (failure?.sipStatus ?? 482, 25)
     case .busy, .userBusy: (status, cause) = (486, 17)
     case .declined, .userDeclined, .global: (status, cause) = (603, 21)
     case .noAnswer, .userNoAnswer: (status, cause) = (number?.noAnswerStatus ?? 480, 19)

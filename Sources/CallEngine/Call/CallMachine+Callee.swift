@@ -46,7 +46,11 @@ extension CallMachine {
       let terms = self[.far].terms, let user = terms.user, let way = calledWay
     else { return }
     let milliseconds = times.until.milliseconds(since: context.now)
-    for device in ring.dequeueWaiting(limit: context.limits.ringingDevices) {
+    let waiting = ring.waiting
+    let next = ring.dequeueWaiting(limit: context.limits.ringingDevices)
+    // More than may ring: they have no part in the call.
+    for device in waiting.dropFirst(next.count) { list(device.session, isMember: false) }
+    for device in next {
       var media = way
       media.iceCredentials = ICECredentials(draw: context.draw)
       media.source = max(1, UInt32(truncatingIfNeeded: context.draw()))

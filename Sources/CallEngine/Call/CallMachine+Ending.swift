@@ -122,7 +122,7 @@ extension CallMachine {
     for trunk in trunks { trunk.forgetCancelled(context) }
     guard !ending.hasRecord else { return }
     var record = CallRecord(call: snapshot, summary: ending.summary)
-    record.callerNumber = arrived?.from.number?.description ?? callerNumber?.description
+    record.callerNumber = (arrived.map(\.from.number) ?? callerNumber)?.description
     record.attempts = allAttempts
     record.sipCallID = trunks.compactMap(\.sipCallID).last
     record.story = story

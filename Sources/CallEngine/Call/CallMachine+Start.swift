@@ -15,7 +15,7 @@ extension CallMachine {
     for leg in legs { needs[leg.id] = leg.needs }
     if let arrived {
       note("called over trunk \(arrived.trunk.trunk.name) for \(snapshot.destination)")
-      context.emit(.arrived(id, arrived.handle, trunk: arrived.trunk.trunk.name, sipCallID: arrived.invite.callID))
+      context.emit(.arrived(snapshot, arrived.handle, sipCallID: arrived.invite.callID))
       // Devices of any target get credentials of their own, on the same ports.
       needs[.far] = .devices
     } else {

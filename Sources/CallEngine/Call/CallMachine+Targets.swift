@@ -102,7 +102,11 @@ extension CallMachine {
 
   /// Who is shown to the trunk that a call is forwarded over.
   private var diversion: TrunkLeg.Diversion? {
-    arrived.map { TrunkLeg.Diversion(by: $0.number.number, caller: isAnonymous ? nil : $0.from.number) }
+    arrived.map {
+      TrunkLeg.Diversion(
+        by: $0.number.number, caller: isAnonymous ? nil : $0.from.number,
+        maximumForwards: max(1, min($0.invite.maximumForwards, 70)) - 1)
+    }
   }
 
   /// Both questions have their answers.

@@ -67,6 +67,8 @@ final class TrunkLeg {
   struct Diversion {
     let by: E164Number
     let caller: E164Number?
+    /// Servers that may pass the call on.
+    let maximumForwards: UInt8
   }
 
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
@@ -305,6 +307,7 @@ final class TrunkLeg {
       maximumRedirections: trunk.maximumRedirections,
       ringTimeoutMilliseconds: min(ringMilliseconds ?? .max, trunk.ringTimeoutMilliseconds))
     plan.callID = sipCallID
+    if let diversion { plan.maximumForwards = diversion.maximumForwards }
     if trunk.maximumRedirections > 0 {
       let judge = RedirectionJudge(terms, payer: payer, context)
       plan.allowsRedirection = { judge?.allows($0) ?? false }

@@ -10,8 +10,9 @@ public import SIPCore
 public enum EngineEffect: Sendable {
   case app(SessionID, AppEvent)
   indirect case originated(OriginationID, Result<CallID, CallFailure>)
-  /// A call that a trunk sent us exists now: its INVITE's handle, the trunk's name and SIP's Call-ID.
-  case arrived(CallID, CallHandle, trunk: String, sipCallID: String)
+  /// A call that a trunk sent us exists now, though it may be refused in the same turn: how it stands, its INVITE's handle
+  /// and SIP's Call-ID.
+  indirect case arrived(CallSnapshot, CallHandle, sipCallID: String)
   /// Who pays for a call that a trunk sent us; answered with ``EngineInput/payerFound(_:_:)``.
   indirect case findPayer(CallHandle, environment: String, AccountName)
   /// The devices of a user that a number leads to; answered with ``EngineInput/userFound(_:_:)``.

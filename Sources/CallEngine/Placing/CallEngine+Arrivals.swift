@@ -234,6 +234,10 @@ extension CallEngine {
       return .user(user)
     case .emergency:
       return .refused(CallFailure(.policy, phrase: "no call is forwarded to an emergency service", leg: .app))
+    case .phone where arrival.invite.maximumForwards == 0, .sip where arrival.invite.maximumForwards == 0:
+      return .refused(
+        CallFailure(.forwardLoop, sipStatus: 483, phrase: "no server may pass the call on: Max-Forwards 0", leg: .trunk)
+      )
     case .user, .phone, .sip, .conference:
       do throws(CallFailure) {
         return .leg(try terms(of: destination, payer: payer, in: arrival.environment))

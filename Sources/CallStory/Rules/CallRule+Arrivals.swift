@@ -32,7 +32,7 @@ extension CallRule {
         let account = call.call?.account
       else { return nil }
       return Verdict(
-        96, .account,
+        99, .account,
         "Calls to this number, or what they are forwarded to, cost its account \(account): the ledger said "
           + "\(refusal.rawValue), so the caller heard that nobody could be reached.",
         evidence: [called(call)],

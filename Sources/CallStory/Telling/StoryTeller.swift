@@ -58,7 +58,7 @@ struct StoryTeller {
         ids.append(id)
       }
     }
-    if near.isEmpty || !(trace?.lines.isEmpty ?? true) {
+    if near.isEmpty || trace?.lines.contains(where: { $0.device == nil }) ?? false {
       let detail = [call?.application, call?.user.map { "\($0)" }].compactMap { $0 }.joined(separator: ", ")
       near.insert(CallStory.Lane(id: app, title: "app", detail: detail), at: 0)
     }

@@ -95,7 +95,7 @@ final class HubMedia {
       case .success(let ports):
         let configuration = MediaLegConfiguration(
           .trunk(.init(port: ports.port, controlPort: ports.control)), stream: stream)
-        guard loop.attach(leg, configuration, isApart: true, to: entry.bridge, wakes: false) else {
+        guard loop.attach(leg, configuration, isApart: true, to: entry.bridge) else {
           return answer(.failure(.overload))
         }
         answer(

@@ -17,7 +17,7 @@ extension NodeCore {
       trace(.told(session, event))
       later(.door(.event(session, event)))
     case .originated(let id, let result): effects.append(.originated(id, result))
-    case .arrived(let call, let handle, let trunk, let sipCallID): began(call, handle, trunk, sipCallID: sipCallID)
+    case .arrived(let call, let handle, let sipCallID): began(call, handle, sipCallID: sipCallID)
     case .findPayer(let handle, let environment, let account): findPayer(handle, environment, account)
     case .findUser(let call, let application, let user): findUser(call, application, user)
     case .prepare(let call, let needs):

@@ -45,12 +45,10 @@ extension NodeCore {
   }
 
   /// The call of an INVITE exists: what was seen of it goes into its trace.
-  func began(_ call: CallID, _ handle: CallHandle, _ trunk: String, sipCallID: String) {
-    if configuration.tracesCalls, let snapshot = engine.anyCall(call) { effects.append(.trace(.began(snapshot))) }
-    trace(
-      .dialog(
-        sipCallID: sipCallID, call: call, leg: .near, trunk: settings.engine.trunks.first { $0.trunk.name == trunk },
-        name: trunk))
+  func began(_ call: CallSnapshot, _ handle: CallHandle, sipCallID: String) {
+    trace(.began(call))
+    let trunk = settings.engine.trunks.first { $0.trunk.name == call.trunk }
+    trace(.dialog(sipCallID: sipCallID, call: call.id, leg: .near, trunk: trunk, name: call.trunk ?? ""))
     if let invite = freshInvites.removeValue(forKey: handle) {
       trace(.message(invite.bytes, sipCallID: sipCallID, isSent: false, invite.path))
     }

@@ -106,6 +106,9 @@ package final class IncomingCallMachine {
       target: dialog.local.uri, to: invite.to, caller: caller,
       headers: invite.customHeaders, offer: invite.sessionDescription, path: path, callID: invite.callID)
     if case .request(_, let uri) = invite.startLine { incoming.requestURI = uri }
+    if let forwards = invite.value("Max-Forwards").flatMap(FieldNumber.read) {
+      incoming.maximumForwards = UInt8(clamping: forwards)
+    }
     incoming.diversions = PresentedCaller.diversions(invite)
     context.emit(.incoming(call, incoming))
   }

@@ -37,6 +37,8 @@ public struct OutgoingCall: Sendable {
   /// Without a final response this long after the first 180, or after the first provisional one where none follows, the
   /// call is cancelled. Before any response nothing rings: an INVITE without one has reached nobody after 64 × T1.
   public var ringTimeoutMilliseconds: Int64
+  /// Servers that may pass the INVITE on (RFC 3261 section 20.22): less for a call that has come a way already.
+  public var maximumForwards: UInt8 = 70
   /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
   public var reachesInternalHosts = true
   /// Without any response this long after the INVITE was sent, the call has reached nobody; `nil` leaves it to

@@ -197,7 +197,8 @@ final class OutgoingCallMachine: CallMachine {
     }
     var request = OutgoingRequest(
       .invite, uri: redirection.current, routes: plan.routes.map { NameAddress($0) }, from: from,
-      to: NameAddress(plan.target), callID: callID, cseq: sequence, contact: contact, fields: fields, body: plan.offer)
+      to: NameAddress(plan.target), callID: callID, cseq: sequence, contact: contact,
+      maxForwards: plan.maximumForwards, fields: fields, body: plan.offer)
     let credentials = challenge.credentials(for: request, context.identifiers)
     request.fields += credentials
     guard let transaction = context.send(request, to: current, for: .call(call), unlessLargerThanDatagram: true) else {

@@ -158,6 +158,8 @@ public struct IncomingCall: Sendable {
   public var caller: PresentedCaller
   /// Names of peers that are known to live at the address that it came from; added by whoever resolves names.
   public var peerNames: [SIPHost] = []
+  /// Its Max-Forwards: how many more servers may pass it on.
+  public var maximumForwards: UInt8 = 70
   /// How often it has been diverted, as its Diversion or History-Info fields say, whoever wrote them.
   public var diversions = 0
   /// The `x-` fields of the INVITE.

@@ -43,6 +43,8 @@ final class Bench {
   /// The devices of users that numbers lead to.
   var devices: [String: [CalledDevice]] = [:]
   private(set) var lastArrival: UInt64 = .max
+  /// Who makes the offers of calls that trunks send us.
+  var callerPeer = TrunkPeer()
   var session = SessionID(1)
   var caller: AppCaller
   /// The newest INVITE and its peer.
@@ -317,6 +319,7 @@ final class Bench {
     headers: CustomHeaders = CustomHeaders()
   ) throws -> CallHandle {
     lastArrival -= 1
+    var callerPeer = callerPeer
     let handle = CallHandle(lastArrival)
     func address(_ user: String) -> NameAddress {
       NameAddress(SIPURI(scheme: .sip, user: user, host: .ipv4(host)))
@@ -326,7 +329,7 @@ final class Bench {
       target: target, to: NameAddress(target),
       caller: PresentedCaller(
         presented: isAnonymous ? nil : address(from), network: network.map(address), isAnonymous: isAnonymous),
-      headers: headers, offer: try offer.map { try peer.offer($0) },
+      headers: headers, offer: try offer.map { try callerPeer.offer($0) },
       path: SIPPath(listener: ListenerID(1), remote: TransportAddress(.udp, .ipv4(host), port: 5060)),
       callID: "in-\(handle.number)")
     call.requestURI = target
@@ -338,7 +341,7 @@ final class Bench {
   /// The newest call that a trunk sent us.
   var arrived: CallID? {
     effects.lazy.reversed().compactMap {
-      if case .arrived(let call, _, _, _) = $0 { return call }
+      if case .arrived(let call, _, _) = $0 { return call.id }
       return nil
     }.first
   }

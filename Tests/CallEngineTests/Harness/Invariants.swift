@@ -73,7 +73,7 @@ struct Invariants {
     case .app(let session, let event): observe(event, session)
     case .originated(_, .success(let call)): lives[call, default: Life()].originated += 1
     case .originated(_, .failure): break
-    case .arrived(let call, _, _, _): lives[call, default: Life()].arrived += 1
+    case .arrived(let call, _, _): lives[call.id, default: Life()].arrived += 1
     case .findPayer, .findUser: break
     case .prepare(let call, _): lives[call, default: Life()].prepared += 1
     case .media(let call, let order):

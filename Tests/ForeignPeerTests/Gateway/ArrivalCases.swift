@@ -1,5 +1,8 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import Foundation
+import NodeCore
 import PeerKit
 
 /// A carrier calls numbers that lead to users, whose apps were written from the protocol's document alone.
