@@ -213,12 +213,18 @@ export interface LandlineEventMap {
 
 /** Who calls. */
 export interface Caller {
-  /** "user"; other kinds may follow. */
+  /** "user", "phone", "sip" or "anonymous"; other kinds may follow. */
   kind: string;
-  /** The user's id. */
+  /** The user's id, the number in international form, or the address; empty for an anonymous caller. */
   value: string;
-  /** What the caller's device calls itself, not verified; empty for nothing. */
+  /** What the caller calls itself, not verified; empty for nothing. */
   name: string;
+  /** Who stands for it, but for users: "none", "network", "A", "B", "C" or "failed"; other words may follow. */
+  verified?: string;
+  /** Why a verification failed. */
+  why?: string;
+  /** The number or address that diverted the call, as a trusted carrier says. */
+  diverted_by?: string;
 }
 
 export interface MissedCall extends CallDetail {
@@ -458,6 +464,8 @@ export declare class Call extends EventTarget {
   readonly headers: Record<string, string>;
   /** Who calls; null of a call that goes out. */
   readonly from: Caller | null;
+  /** The number that was called, of a call that came over a trunk; null of any other. */
+  readonly number: string | null;
   /** Whoever calls offers video, which the gateway does not carry. */
   readonly videoOffered: boolean;
   /** It comes in while this device is in another call. */

@@ -1031,6 +1031,7 @@ export class Call extends EventTarget {
     this.#callee = "ringing";
     this.id = invitation.call;
     this.from = { name: "", ...invitation.from };
+    this.number = invitation.number ?? null;
     this.headers = { ...invitation.headers };
     this.videoOffered = invitation.video === true;
     this.waiting = invitation.waiting === true;
@@ -1799,7 +1800,7 @@ class Device {
 
 /** Shows that somebody calls while nobody looks at the page. */
 class Notices {
-  #describe = (call) => ({ title: call.from.name || call.from.value, body: "calls you" });
+  #describe = (call) => ({ title: call.from.name || call.from.value || "An anonymous caller", body: "calls you" });
   isOn = false;
 
   async turn(on, describe) {

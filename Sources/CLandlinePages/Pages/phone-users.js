@@ -8,7 +8,7 @@ const names = ["alice", "bob", "carol", "dave", "erin", "frank"];
 // Most missed calls that are shown.
 const mostMissed = 20;
 
-export const caller = ({ from }) => (from?.name && from.name !== from.value ? `${from.name} (${from.value})` : from?.value ?? "somebody");
+export const caller = ({ from }) => (from?.name && from.name !== from.value ? `${from.name} (${from.value})` : from?.value || (from?.kind === "anonymous" ? "an anonymous caller" : "somebody"));
 
 // Who this tab is
 
@@ -66,7 +66,7 @@ export function neighbours(own, call) {
 
 // Who calls
 
-// The calls that ring, and the ones that nobody took. answer(call), callBack(user) → ring(call), missed(call)
+// The calls that ring, and the ones that nobody took. answer(call), callBack({kind, value}) → ring(call), missed(call)
 export function doorbell({ answer, callBack, play, stop }) {
   const rows = new Map();
 
@@ -116,7 +116,7 @@ export function doorbell({ answer, callBack, play, stop }) {
     const list = byID("missed-calls");
     list.prepend(element("li", { class: "spread", dataset: { call } },
       element("span", { class: "break" }, `${caller({ from })}, `, moment(startedAt)),
-      from && element("button", { type: "button", class: "slim", "aria-label": `Call ${from.value} back`, onclick: () => callBack(from.value) }, "Call back")));
+      from?.value && element("button", { type: "button", class: "slim", "aria-label": `Call ${from.value} back`, onclick: () => callBack(from) }, "Call back")));
     while (list.children.length > mostMissed) list.lastElementChild.remove();
     byID("missed").hidden = false;
     announce(`A call from ${caller({ from })} was missed`);

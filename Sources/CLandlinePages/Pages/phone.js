@@ -110,7 +110,8 @@ function occupied(work) {
 }
 
 const place = (order) => (isBusy ? undefined : occupied(() => placed(order)));
-const callUser = (user) => place({ kind: "user", target: user, headers: {}, callerNumber: null, anonymous: false, hint: null });
+const callParty = (kind, target) => place({ kind, target, headers: {}, callerNumber: null, anonymous: false, hint: null });
+const callUser = (user) => callParty("user", user);
 
 // Somebody answers: what is up is hung up for it.
 async function answer(call) {
@@ -126,7 +127,7 @@ async function answered(call) {
   const sound = await microphone(byID("microphone").value);
   byID("result").hidden = true;
   call.answer({ microphone: sound.microphone }).catch(() => {});
-  const order = { kind: "user", target: call.from.value, headers: {}, callerNumber: null, anonymous: false, hint: null, isIncoming: true,
+  const order = { kind: call.from.kind, target: call.from.value || "An anonymous caller", headers: {}, callerNumber: null, anonymous: false, hint: null, isIncoming: true,
     listens: !sound.microphone };
   await shown(call, order, sound);
 }
@@ -202,7 +203,7 @@ document.addEventListener("click", ({ target }) => {
 }, true);
 
 const bell = doorbell({
-  answer, callBack: callUser, play: () => !current && landline.startPlayingTone("ringtone").catch(() => {}),
+  answer, callBack: ({ kind, value }) => callParty(kind, value), play: () => !current && landline.startPlayingTone("ringtone").catch(() => {}),
   stop: () => landline.stopPlayingSoundFile(),
 });
 const form = dialForm({

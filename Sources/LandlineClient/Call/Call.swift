@@ -38,6 +38,10 @@ public final class Call: Sendable {
   public let remoteName: String
   /// What ``remote`` is: a phone, a SIP address, a user or a conference.
   public let kind: Destination.Kind
+  /// Who calls, and who stands for it; `nil` for a call that goes out.
+  public let caller: CallerIdentity?
+  /// The number of the gateway's that was called, for a call that came over a trunk; `nil` for any other.
+  public let calledNumber: String?
   /// An incoming call has to be taken with ``answer()``.
   public let direction: Direction
   /// Those that the caller sent.
@@ -65,6 +69,8 @@ public final class Call: Sendable {
     remoteName = ""
     self.kind = kind
     self.direction = direction
+    caller = nil
+    calledNumber = nil
     self.headers = headers
     isWaiting = false
     expiresAt = nil
@@ -84,6 +90,8 @@ public final class Call: Sendable {
     // A caller of a kind that this version does not know comes from the telephone network.
     kind = Destination.Kind(rawValue: invitation.from.kind.rawValue) ?? .phone
     direction = .incoming
+    caller = invitation.from
+    calledNumber = invitation.number
     headers = invitation.headers
     isWaiting = invitation.isWaiting
     expiresAt = invitation.expiresAt
