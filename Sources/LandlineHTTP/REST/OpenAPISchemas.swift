@@ -63,7 +63,8 @@ enum OpenAPISchemas {
   private static let callMembers: [(String, JSONValue)] =
     [
       ("id", text), ("environment", text), ("account", text), ("application", maybe(text)), ("user", maybe(text)),
-      ("from", maybe(reference("Caller"))), ("kind", choice(Destination.Kind.allCases.map { $0.rawValue })), ("destination", text),
+      ("from", maybe(reference("Caller"))), ("kind", choice(Destination.Kind.allCases.map { $0.rawValue })),
+      ("destination", text),
       ("state", choice(CallState.allCases.map { $0.rawValue })), ("started_at", time), ("answered_at", maybe(time)),
       ("trunk", maybe(text)), ("near_codec", maybe(text)), ("far_codec", maybe(text)),
     ] + money("held") + [

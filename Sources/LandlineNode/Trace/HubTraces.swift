@@ -97,7 +97,8 @@ final class HubTraces {
     guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
     entries[call.id] = Entry(
       CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
-      calledMedia: call.kind == .user || call.from != nil ? nil : .far, environment: call.environment, currency: call.currency)
+      calledMedia: call.kind == .user || call.from != nil ? nil : .far, environment: call.environment,
+      currency: call.currency)
   }
 
   /// A device of a called user has answered.
