@@ -93,18 +93,11 @@ final class HubMedia {
     let isTaken = loop.reserveTrunkPorts(for: entry.bridge, leg, wakes: false) { result in
       switch result {
       case .success(let ports):
-        let configuration = MediaLegConfiguration(
-          .trunk(.init(port: ports.port, controlPort: ports.control)), stream: stream)
+        let (configuration, media) = HubMedia.trunk(ports, stream, keys)
         guard loop.attach(leg, configuration, isApart: true, to: entry.bridge) else {
           return answer(.failure(.overload))
         }
-        answer(
-          .success(
-            PreparedMedia([
-              leg: LocalMedia(
-                host: ports.address.host, port: Int(ports.address.port),
-                rtcpPort: ports.controlAddress.map { Int($0.port) }, keyMaterial: keys, source: stream.source)
-            ])))
+        answer(.success(PreparedMedia([leg: media])))
       case .failure(let failure): answer(.failure(failure.isShortage ? .ports : .overload))
       }
     }
@@ -169,11 +162,7 @@ final class HubMedia {
       switch way.port {
       case .trunk:
         guard let ports = reserved[leg] else { continue }
-        configurations[leg] = MediaLegConfiguration(
-          .trunk(.init(port: ports.port, controlPort: ports.control)), stream: way.stream)
-        legs[leg] = LocalMedia(
-          host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
-          keyMaterial: way.keys, source: way.stream.source)
+        (configurations[leg], legs[leg]) = trunk(ports, way.stream, way.keys)
       case .app, .devices:
         guard let app = material.apps.first else { continue }
         legs[leg] = LocalMedia(
@@ -205,6 +194,18 @@ final class HubMedia {
       guard let credentials = way.credentials else { continue }
       _ = loop.route(userFragment: credentials.userFragment, to: material.bridge, leg)
     }
+  }
+
+  /// A leg over a trunk: what the media thread opens, and what its description says.
+  private static func trunk(
+    _ ports: TrunkPorts, _ stream: MediaLegConfiguration.Stream, _ keys: [UInt8]
+  ) -> (MediaLegConfiguration, LocalMedia) {
+    (
+      MediaLegConfiguration(.trunk(.init(port: ports.port, controlPort: ports.control)), stream: stream),
+      LocalMedia(
+        host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
+        keyMaterial: keys, source: stream.source)
+    )
   }
 
   private static func candidates(_ apps: [AppPort]) -> [ICECandidate] {
