@@ -63,7 +63,7 @@ struct NodeAssembly: Sendable {
     let base = ledgerFile.deletingPathExtension().path
     let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true, gathers: true)
     gatewayStores[name] = store
-    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store)
+    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store, numbers: store)
     stores.largestAmountMicros = environment.largestAmountMicros
     let assembled =
       HubEnvironment(
@@ -98,11 +98,16 @@ struct NodeAssembly: Sendable {
     return settings
   }
 
+  /// The number tables of the configuration, by environment.
+  static func numbers(_ configuration: GatewayConfiguration) -> [String: [InboundNumber]] {
+    Dictionary(configuration.environments.map { ($0.name, $0.numbers) }, uniquingKeysWith: { first, _ in first })
+  }
+
   static func credentials(_ configuration: GatewayConfiguration) -> [AppCredentials] {
     configuration.environments.flatMap { environment in
       environment.applications.map { application in
         AppCredentials(
-          key: application.key, secret: application.secret, environment: environment.name,
+          name: application.name, key: application.key, secret: application.secret, environment: environment.name,
           account: application.account, callerNumbers: application.callerNumbers,
           schemes: environment.registration,
           userRules: (try? UserID.Rules(maximumLength: environment.usersMaximumLength)) ?? .standard)
@@ -191,6 +196,7 @@ struct NodeAssembly: Sendable {
     hub.dialogJournal = "\(configuration.state)/\(configuration.node).dialogs"
     hub.innerTrunk = farEnd == nil ? nil : Self.farEndTrunk
     hub.registrations = Self.registrations(configuration)
+    hub.numbers = Self.numbers(configuration)
     return hub
   }
 
@@ -199,7 +205,7 @@ struct NodeAssembly: Sendable {
   private var agent: UserAgentConfiguration {
     var agent = UserAgentConfiguration(addresses: [], acceptsCalls: true, trustsCallers: true)
     agent.acquaintance = .peers(
-      configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
+      configuration.trunks.flatMap { ([$0.uri] + $0.proxies).compactMap(\.host) + $0.inbound.sources })
     return agent
   }
 
@@ -235,6 +241,6 @@ extension CallTrunk {
       trunk: trunk.trunk, uri: trunk.uri, proxies: trunk.proxies, account: trunk.account, identity: trunk.identity,
       media: trunk.media, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
       maximumRedirections: trunk.maximumRedirections,
-      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
+      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds, inbound: trunk.inbound)
   }
 }

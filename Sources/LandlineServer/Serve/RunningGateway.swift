@@ -182,7 +182,8 @@ public final class RunningGateway: Service {
     }
     verifier.replace(Self.verifier(configuration, assembly))
     authenticator.replace(configuration)
-    await hub.configure(NodeAssembly.settings(configuration, farEnd: farEndTrunk))
+    await hub.configure(
+      NodeAssembly.settings(configuration, farEnd: farEndTrunk), numbers: NodeAssembly.numbers(configuration))
     try await hub.reloadCertificates(tlsClients: configuration.tlsClients)
     Self.warnOfAccounts(configuration, log)
     return changes
@@ -223,7 +224,7 @@ public final class RunningGateway: Service {
         configuration: HTTPDoorConfiguration(socket: Self.controlSocket(configuration)), acceptor: hub,
         operations: hub,
         authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics,
-        logger: log))
+        logger: log, applications: { [authenticator] in authenticator.applications($0) }))
     services.append(Draining(gateway: self))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
     // Whatever fails: everything that is open is closed in order.
