@@ -39,7 +39,9 @@ extension Console {
   package func numberShow(_ text: String, control: String?, environment name: String?) async throws -> Answer {
     let number = try Arguments.number(text, "NUMBER")
     let client = ControlClient(path: controlPath(control))
-    return Console.answer(try object(await client.get(target(number, name)), control))
+    let response = try await client.get(target(number, name))
+    guard (200..<300).contains(response.status) else { throw numberFailure(response, control) }
+    return Console.answer(try object(response, control))
   }
 
   /// Makes a number or changes what is named of it.
@@ -77,6 +79,7 @@ extension Console {
   /// A refusal; of a number that stands in the configuration it says in which file.
   private func numberFailure(_ response: ControlClient.Response, _ control: String?) -> ConsoleError {
     var error = failure(response, control)
+    if error.code == "number.unknown" { error.fix = "landline number list" }
     if error.code == "number.configured" {
       error.fix = "change it in \(configurationPath()), then reload the gateway: kill -HUP its process"
     }

@@ -40,10 +40,13 @@ struct ControlClient: Sendable {
   }
 
   /// Hands over each line of an endless answer until the gateway ends it or the body wants no more.
-  func lines(_ target: String, _ body: (Int, [UInt8]) async throws -> Bool) async throws {
+  /// - Parameter content: sent with POST; `nil` for GET.
+  func lines(
+    _ target: String, sending content: JSONValue? = nil, _ body: (Int, [UInt8]) async throws -> Bool
+  ) async throws {
     var status = 0
     var rest: [UInt8] = []
-    try await exchange(.GET, target) { part in
+    try await exchange(content == nil ? .GET : .POST, target, sending: content) { part in
       switch part {
       case .head(let head): status = Int(head.status.code)
       case .body(let bytes):

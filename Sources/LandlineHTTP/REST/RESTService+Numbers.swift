@@ -34,7 +34,7 @@ extension RESTService {
   ]
 
   var numberRoutes: [RESTRoute] {
-    [
+    let routes = [
       RESTRoute(
         method: "GET", path: "/v1/numbers", id: "listNumbers",
         summary: "Numbers that trunks bring calls to, ascending", query: RESTService.pageParameters,
@@ -52,6 +52,7 @@ extension RESTService {
         summary: "Remove a number: its calls are no longer ours", access: .operators, success: .nothing(204),
         problems: [.numberUnknown, .numberConfigured, .numberTaken], handle: removeNumber),
     ]
+    return placeInboundCall == nil ? routes : routes + [inboundCallRoute]
   }
 
   private var listNumbers: RESTRoute.Handler {
@@ -128,7 +129,7 @@ extension RESTService {
     await operations.numbers(environment: environment).first { $0.row.number == number }
   }
 
-  private static var unknownNumber: Problem { Problem(.numberUnknown, "no number of this environment is that one") }
+  private static var unknownNumber: Problem { Problem(.numberUnknown, "the environment has no such number") }
 
   private static func check(_ change: NumberChange, _ number: E164Number) throws {
     switch change {

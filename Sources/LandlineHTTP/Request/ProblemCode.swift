@@ -89,6 +89,9 @@ package struct ProblemCode: Hashable, Sendable {
     "number.taken", 409, "The number belongs to another environment", fix: "remove it there first")
   static let numbersFull = ProblemCode(
     "number.full", 409, "The environment has no room for more numbers", fix: "remove one that is not used")
+  static let inboundCallsExhausted = ProblemCode(
+    "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
+    isRetryable: true)
   static let trunkTestRunning = ProblemCode(
     "trunk.testing", 429, "The trunk is being tested", fix: "wait for the test to end", isRetryable: true)
   static let exportRunning = ProblemCode(
@@ -106,7 +109,8 @@ package struct ProblemCode: Hashable, Sendable {
     [
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
       forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, numberUnknown,
-      numberConfigured, numberTaken, numbersFull, trunkTestRunning,
+      numberConfigured, numberTaken, numbersFull, inboundCallsExhausted,
+      trunkTestRunning,
       exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
       connectionsExhausted, requestsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid,

@@ -200,6 +200,11 @@ public final class CallHub: Sendable {
   /// Where SIP peers reach the node.
   public var addresses: [SIPCore.AdvertisedAddress] { wire.advertisedAddresses }
 
+  /// What the SIP sockets are bound to, in the order of their ids.
+  package var sockets: [TransportAddress] {
+    wire.addresses.sorted { $0.key.number < $1.key.number }.map(\.value)
+  }
+
   /// No new calls and sessions from now on; apps are told.
   public func drain() async {
     isClosed.store(true, ordering: .releasing)

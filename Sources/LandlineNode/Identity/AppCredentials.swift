@@ -20,9 +20,11 @@ public struct AppCredentials: Hashable, Sendable {
   /// How long ids of its users may be; 40 characters where nothing else is configured.
   public var userRules: UserID.Rules
 
-  /// Nothing is checked. By default it is named as its key, both schemes are taken, and user ids have at most 40 characters.
+  /// Nothing is checked. By default it has its key for a name, both schemes are taken, and user ids have at most 40
+  /// characters.
   public init(
-    name: String? = nil, key: String, secret: Redacted<String>, environment: String, account: AccountName, callerNumbers: [E164Number] = [],
+    name: String? = nil, key: String, secret: Redacted<String>, environment: String, account: AccountName,
+    callerNumbers: [E164Number] = [],
     schemes: Set<RegistrationScheme> = Set(RegistrationScheme.allCases), userRules: UserID.Rules = .standard
   ) {
     self.name = name ?? key
