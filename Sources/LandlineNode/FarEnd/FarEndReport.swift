@@ -11,7 +11,7 @@ final class FarEndReport: Sendable {
 
   func tell(_ event: InboundCallStep.Event) {
     steps.yield(
-      InboundCallStep(milliseconds: NodeClock.now().microseconds(since: begin) / 1000, event: event))
+      InboundCallStep(milliseconds: NodeClock.now().microseconds(since: begin) / 1000, event))
   }
 
   /// The call's bridge tells something; its end is the last of all.

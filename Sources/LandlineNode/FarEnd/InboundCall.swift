@@ -46,9 +46,19 @@ public struct InboundCallStep: Sendable {
     public var offset: Int
     /// Overwrite as many of the file.
     public var bytes: [UInt8]
+
+    package init(offset: Int, bytes: [UInt8]) {
+      self.offset = offset
+      self.bytes = bytes
+    }
   }
 
   /// Since the far end was told to call.
   public var milliseconds: Int64
   public var event: Event
+
+  package init(milliseconds: Int64, _ event: Event) {
+    self.milliseconds = milliseconds
+    self.event = event
+  }
 }

@@ -188,7 +188,7 @@ struct NodeAssembly: Sendable {
       settings: Self.settings(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,
-        agent: agent,
+        agent: agent(farEnd),
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: prompts, door: door)
     hub.keepsTraces = configuration.retention.traceMilliseconds != nil
@@ -200,12 +200,13 @@ struct NodeAssembly: Sendable {
     return hub
   }
 
-  /// Calls from outside reach the engine, which knows whom they could be for, and which trunk's word on a caller counts. Only trunks are answered at all: who is
-  /// scanning finds nothing, and nobody can point answers at others.
-  private var agent: UserAgentConfiguration {
+  /// Calls from outside reach the engine, which knows whom they could be for, and which trunk's word on a caller counts.
+  /// Only trunks are answered at all: who is scanning finds nothing, and nobody can point answers at others.
+  private func agent(_ farEnd: CallTrunk?) -> UserAgentConfiguration {
     var agent = UserAgentConfiguration(addresses: [], acceptsCalls: true, trustsCallers: true)
     agent.acquaintance = .peers(
-      configuration.trunks.flatMap { ([$0.uri] + $0.proxies).compactMap(\.host) + $0.inbound.sources })
+      configuration.trunks.flatMap { ([$0.uri] + $0.proxies).compactMap(\.host) + $0.inbound.sources }
+        + [farEnd?.uri.host].compactMap(\.self))
     return agent
   }
 

@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import CallStory
 import LandlineHTTP
+import LandlineNode
 import LedgerCore
 import NodeCore
 import Synchronization
@@ -24,6 +25,9 @@ final class FakeOperations: GatewayOperations {
     /// Who changed numbers.
     var changes: [String] = []
     var change: NumberChange?
+    var inboundOrders: [InboundCallOrder] = []
+    /// What a call of the far end comes to; `nil` where it cannot call.
+    var inboundSteps: [InboundCallStep]? = []
     var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
   }
 
@@ -96,6 +100,17 @@ final class FakeOperations: GatewayOperations {
       state.changes.append("\(environment) removed \(number) by \(actor)")
       state.numbers.removeAll { $0.row.number == number }
       return .removed
+    }
+  }
+  func place(_ order: InboundCallOrder) -> AsyncStream<InboundCallStep>? {
+    state.withLock { state in
+      state.inboundOrders.append(order)
+      return state.inboundSteps.map { steps in
+        AsyncStream { continuation in
+          for step in steps { continuation.yield(step) }
+          continuation.finish()
+        }
+      }
     }
   }
   var environmentNames: [String] { stores.keys.sorted() }

@@ -1,3 +1,4 @@
+import CallEngine
 import CallModel
 import LandlineNode
 import NodeCore
@@ -174,6 +175,48 @@ import Testing
     #expect(numbers(try await kit.send("GET", "/v1/numbers?limit=2&cursor=\(next)")) == ["+46850000538"])
     #expect(try await kit.send("GET", "/v1/numbers?cursor=x").code == "query.cursor")
     #expect(try await kit.send("GET", "/v1/numbers", as: nil).status == 401)
+    await kit.close()
+  }
+
+  @Test func theFarEndCallsANumberAndItsStepsAreLines() async throws {
+    let kit = try await Self.kit()
+    let number = try E164Number("+46850000536")
+    var live = CallRecordFixture("c-9", "acme").record.call
+    live.inboundNumber = number
+    live.startedAt = kit.clock.now
+    let busy = CallFailure(.busy, sipStatus: 486)
+    kit.operations.with { [live] state in
+      state.live = [live]
+      state.inboundSteps = [
+        InboundCallStep(milliseconds: 12, .progress(status: 180, phrase: "Ringing", hasSound: false)),
+        InboundCallStep(milliseconds: 900, .answered), InboundCallStep(milliseconds: 950, .sound),
+        InboundCallStep(milliseconds: 1000, .recorded([1, 2, 3])),
+        InboundCallStep(milliseconds: 1001, .recordingEnded([.init(offset: 4, bytes: [9])])),
+        InboundCallStep(milliseconds: 1002, .ended(.error, busy)),
+      ]
+    }
+    let path = "/v1/numbers/+46850000536/test-calls"
+    let answer = try await kit.send("POST", path, #"{"caller":"anonymous","duration_ms":3000,"record":true}"#)
+    #expect(answer.status == 200)
+    let lines = answer.text.split(separator: "\n").map(String.init)
+    #expect(lines.count == 6)
+    #expect(
+      lines.first
+        == #"{"event":"progress","at_ms":12,"call":"c-9","sip_status":180,"phrase":"Ringing","sound":false}"#)
+    #expect(lines.dropFirst(3).first == #"{"event":"recorded","at_ms":1000,"call":"c-9","bytes":"AQID"}"#)
+    #expect(lines.last?.contains(#""cause":"error","failure":{"code":"sip.busy""#) == true, "\(lines)")
+    #expect(
+      kit.operations.with { $0.inboundOrders } == [
+        InboundCallOrder(number: number, caller: nil, talkMilliseconds: 3000, records: true)
+      ])
+    #expect(try await kit.send("POST", path, "{}").status == 200)
+    #expect(kit.operations.with { $0.inboundOrders.last?.caller } == (try E164Number("+46701111111")))
+    for body in [#"{"caller":"112"}"#, #"{"duration_ms":0}"#, #"{"duration_ms":600001}"#] {
+      #expect(try await kit.send("POST", path, body).code == "body.member", "\(body)")
+    }
+    #expect(try await kit.send("POST", path, "{}", as: "owner").code == "auth.role")
+    kit.operations.with { $0.inboundSteps = nil }
+    #expect(try await kit.send("POST", path, "{}").code == "number.calling")
     await kit.close()
   }
 }
