@@ -390,7 +390,9 @@ let package = Package(
     .testTarget(
       name: "FarEndTests",
       dependencies: [
-        "LandlineNode", "LandlineWire", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "CallModel", "PeerKit",
+        "LandlineNode", "LandlineWire", "SIPCore", "SDPCore", "MediaCore", "SecureTransport", "AppProtocol",
+        "CallModel",
+        "PeerKit",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],

@@ -30,6 +30,8 @@
   FILE(figures_css, "figures.css") \
   FILE(ladder_js, "ladder.js") \
   FILE(lists_js, "lists.js") \
+  FILE(numbers_html, "numbers.html") \
+  FILE(numbers_js, "numbers.js") \
   FILE(plots_js, "plots.js") \
   FILE(trunks_html, "trunks.html") \
   FILE(trunks_js, "trunks.js")
@@ -102,6 +104,12 @@ static const unsigned char ladder_js[] = {
 };
 static const unsigned char lists_js[] = {
 #embed "Pages/lists.js"
+};
+static const unsigned char numbers_html[] = {
+#embed "Pages/numbers.html"
+};
+static const unsigned char numbers_js[] = {
+#embed "Pages/numbers.js"
 };
 static const unsigned char plots_js[] = {
 #embed "Pages/plots.js"

@@ -62,5 +62,5 @@ package enum CountryCallingCode {
   /// Whether a country can be allowed or refused by this code: ``E164Number/country``.
   package static func isCountry(_ code: Int) -> Bool { isAssigned(code) || sharing.contains(code) }
 
-  static func isAssigned(_ code: Int) -> Bool { known.indices.contains(code) && known[code] }
+  package static func isAssigned(_ code: Int) -> Bool { known.indices.contains(code) && known[code] }
 }

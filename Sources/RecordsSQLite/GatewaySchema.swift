@@ -71,5 +71,14 @@ package enum GatewaySchema {
       ) STRICT, WITHOUT ROWID;
       CREATE INDEX call_trace_at ON call_trace(at);
       """,
+      """
+      CREATE TABLE inbound_number(
+        environment TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        account TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (environment, number)
+      ) STRICT, WITHOUT ROWID;
+      """,
     ])
 }

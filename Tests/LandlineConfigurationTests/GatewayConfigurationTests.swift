@@ -115,7 +115,7 @@ struct TrunkKeyTests {
         == SessionTimerPolicy(interval: 600, minimum: 120))
     #expect(try read("reliable-provisionals: required").reliability == .required)
     #expect(try read("reliable-provisionals: 'off'").reliability == .off)
-    #expect(try read("transfers: true").allowsTransfer)
+    #expect(try read("inbound: {transfers: true}").inbound.allowsTransfer)
     #expect(try read("redirections: 3").maximumRedirections == 3)
     #expect(try read("ring-timeout: 90s").ringTimeoutMilliseconds == 90_000)
     #expect(try read("max-calls: 7").trunk.limits.concurrentCalls == 7)
@@ -261,8 +261,8 @@ struct ListenerKeyTests {
 struct ProblemTests {
   @Test("an unknown key says where it stands and what was meant")
   func unknownKey() {
-    let found = problems("trunks:\n  a:\n    uri: sip:a.example\n    tranfers: true\n")
-    #expect(found == ["landline.yaml:4:5 trunks.a: unknown key 'tranfers' (did you mean 'transfers'?)"])
+    let found = problems("trunks:\n  a:\n    uri: sip:a.example\n    redirectons: 1\n")
+    #expect(found == ["landline.yaml:4:5 trunks.a: unknown key 'redirectons' (did you mean 'redirections'?)"])
     #expect(problems("trunk:\n").first == "landline.yaml:1:1 unknown key 'trunk' (did you mean 'trunks'?)")
     #expect(
       problems("zzzzzzzz: 1\n").first?.contains("known here: calls, drain, environments, hep, host, http") == true)
@@ -300,7 +300,7 @@ struct ProblemTests {
       ("ring-timeout: 999999999999999999999s", "is no duration"),
       ("redirections: 11", "no whole number from 0 to 10"),
       ("redirections: [1]", "must be a text"),
-      ("transfers: maybe", "neither true nor false"),
+      ("inbound: {transfers: maybe}", "neither true nor false"),
       ("srtp: maybe", "none of off, optional, required"),
       ("srtp: requird", "(did you mean 'required'?)"),
       ("codecs: []", "at least one is needed"),
@@ -323,7 +323,7 @@ struct ProblemTests {
       ("dial: {prefix: abc}", "of 0 to 9, * and #"),
       ("proxies: ['sip:x@y']", "more than a host to call"),
       ("priority: 70000", "no whole number from 0 to 65535"),
-      ("\"transfers\\u0007\": true", "unknown key 'transfers?'"),
+      ("\"drain\\u0007\": true", "unknown key 'drain?'"),
       ("dial: {prefix: \"1\\n\"}", "holds a control character"),
     ])
   func value(_ line: String, _ problem: String) {
@@ -334,9 +334,9 @@ struct ProblemTests {
 
   @Test("a key that stands twice")
   func duplicates() {
-    let found = problems(trunk("transfers: true", "transfers: false"))
+    let found = problems(trunk("drain: true", "drain: false"))
     #expect(found.count == 1)
-    #expect(found.first?.contains("'transfers' stands here more than once") == true, "\(found)")
+    #expect(found.first?.contains("'drain' stands here more than once") == true, "\(found)")
     #expect(
       problems("trunks:\n  a: {uri: x.example}\n  a: {uri: y.example}\n").first?.contains(
         "'a' stands here more than once") == true)

@@ -1,4 +1,4 @@
-// What /account, /calls and /trunks share: tables, fields, lists by page, words.
+// What /account, /calls, /numbers and /trunks share: tables, fields, lists by page, words.
 import { api, confirmed, element, fill, money, problemBox } from "/pages/shell.js";
 
 // Makers of elements: `p("small muted", …)`, `button({ type: "submit" }, …)`: a class or attributes, then children.

@@ -24,8 +24,8 @@
 // tabs(list, chosen)   makes the [role=tab] of a [role=tablist] work; copyButton(read, label)
 
 const pages = [
-  ["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["trunks", "/trunks", "Trunks"],
-  ["docs", "/docs", "Docs"],
+  ["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["numbers", "/numbers", "Numbers"],
+  ["trunks", "/trunks", "Trunks"], ["docs", "/docs", "Docs"],
 ];
 
 let person = null;

@@ -134,6 +134,7 @@ final class CallMachine {
       user: identity?.user, kind: far.destination.kind, destination: far.destination.text, state: .initiating,
       startedAt: context.clock, currency: payer.currency)
     snapshot.from = arrived?.from
+    snapshot.inboundNumber = arrived?.number.number
     snapshot.trunk = arrived?.trunk.trunk.name
     summary = CallSummary(
       startedAt: context.clock, endedAt: context.clock, cause: .none, currency: payer.currency.description)

@@ -141,6 +141,8 @@ public struct CallSnapshot: Hashable, Sendable {
   public var quality: CallQuality?
   /// Why the call ended; `nil` while it goes on, and where nothing went wrong.
   public var failure: CallFailure?
+  /// The number of our own that a trunk brought it to; `nil` for calls that were asked for here.
+  public var inboundNumber: E164Number?
 
   /// Of a call that has just been asked for: nothing is held, answered or measured yet.
   public init(

@@ -136,7 +136,10 @@ extension CallEngine {
     let host = call.path.remote.host
     let candidates = configuration.trunks.filter { trunk in
       // The built-in far end is one port of this host: others here are no trunk's for its sake.
-      if trunk.trunk.name == CallTrunk.farEnd { return trunk.paths.contains { $0.remote == call.path.remote } }
+      if trunk.trunk.name == CallTrunk.farEnd {
+        return trunk.uri.host == host && trunk.uri.port == call.path.remote.port
+          || trunk.paths.contains { $0.remote == call.path.remote }
+      }
       return trunk.uri.host == host || trunk.inbound.sources.contains(host)
         || trunk.uri.host.map(call.peerNames.contains) ?? false
         || trunk.proxies.contains { $0.host == host || $0.host.map(call.peerNames.contains) ?? false }

@@ -89,6 +89,8 @@ extension GatewayConfiguration {
     var applications: [String: String] = [:]
     var people: [Redacted<String>: String] = [:]
     var ledgers: [String: String] = [:]
+    // A call comes with nothing but the number.
+    var numbers: [E164Number: String] = [:]
     for entry in root.named("environments", atMost: EnvironmentConfiguration.maximumEnvironments) {
       guard
         let environment = EnvironmentConfiguration(
@@ -110,6 +112,11 @@ extension GatewayConfiguration {
         let place = "environments.\(environment.name).owners.\(person.name)"
         if let other = people.updateValue(place, forKey: person.key) {
           entry.section.addProblem("owner '\(person.name)' has the key of \(other)", at: nil)
+        }
+      }
+      for row in environment.numbers {
+        if let other = numbers.updateValue(environment.name, forKey: row.number) {
+          entry.section.addProblem("numbers", "\(row.number) stands in '\(other)' too: its calls could go to one only")
         }
       }
       if let other = ledgers.updateValue(environment.name, forKey: environment.ledger) {

@@ -173,6 +173,7 @@ extension GatewayConfiguration {
       for application in environment.applications { part("applications.\(application.name)", application) }
       for person in environment.operators { part("operators.\(person.name)", person) }
       for person in environment.owners { part("owners.\(person.name)", person) }
+      for row in environment.numbers { part("numbers.\(row.number)", row) }
     }
     return facts
   }

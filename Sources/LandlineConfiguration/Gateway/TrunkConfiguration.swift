@@ -30,8 +30,8 @@ public struct TrunkConfiguration: Hashable, Sendable {
   public var sessionTimer: SessionTimerPolicy
   /// Whether provisional responses are acknowledged (RFC 3262).
   public var reliability: OutgoingCall.Reliability
-  /// Whether the trunk may transfer calls by REFER, once the gateway carries transfers out.
-  public var allowsTransfer: Bool
+  /// What is believed of calls that it sends, and what it may ask for.
+  public var inbound: InboundTrunkPolicy
   /// 3xx responses that are followed in one call.
   public var maximumRedirections: Int
   /// How long a call may ring.
@@ -48,7 +48,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     media = .trunk(.none)
     sessionTimer = .standard
     reliability = .supported
-    allowsTransfer = false
+    inbound = InboundTrunkPolicy()
     maximumRedirections = 0
     ringTimeoutMilliseconds = TrunkConfiguration.standardRingTimeoutMilliseconds
     identity = CallerIdentityPolicy(domain: uri.host ?? .name("invalid"))
@@ -87,11 +87,8 @@ public struct TrunkConfiguration: Hashable, Sendable {
     case .supported: reliability = .supported
     case .required: reliability = .required
     }
-    allowsTransfer = section.flag("transfers") ?? false
-    if allowsTransfer {
-      section.warn(
-        "transfers", "has no effect yet: transfers are not carried out, so REFER is not offered and gets 603")
-    }
+    inbound = section.section("inbound").map { TrunkConfiguration.inbound($0) } ?? InboundTrunkPolicy()
+    section.retired("transfers", "stands under 'inbound' now: 'inbound: {transfers: true}'")
     maximumRedirections = section.number("redirections", in: 0...10) ?? 0
     ringTimeoutMilliseconds =
       section.milliseconds("ring-timeout", in: 5_000...600_000)

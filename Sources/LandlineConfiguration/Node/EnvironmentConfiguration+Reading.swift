@@ -40,6 +40,7 @@ extension EnvironmentConfiguration {
     for entry in section.named("owners", atMost: EnvironmentConfiguration.maximumOwners) {
       if let person = OwnerConfiguration(entry.name, reading: entry.section, folder: folder) { owners.append(person) }
     }
+    readNumbers(section)
     guard EnvironmentConfiguration.isName(name) else {
       section.addProblem("the name is not 1 to 32 lower-case letters, digits and '-', starting with a letter", at: nil)
       return nil

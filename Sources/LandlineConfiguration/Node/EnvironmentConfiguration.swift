@@ -71,6 +71,8 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   public var operators: [OperatorConfiguration]
   /// In the order of the file.
   public var owners: [OwnerConfiguration]
+  /// Numbers that trunks bring calls to, in the order of the file; operators may add others.
+  public var numbers: [InboundNumber]
 
   /// Everything else holds as where the file says nothing: no trunk, and nobody who may use it.
   public init(name: String, ledger: String) {
@@ -92,6 +94,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     applications = []
     operators = []
     owners = []
+    numbers = []
   }
 
   /// Country calling codes of the numbers that the calls of each account may show, ascending.

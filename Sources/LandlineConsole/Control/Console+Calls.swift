@@ -123,7 +123,7 @@ extension Console {
     return components.string ?? ""
   }
 
-  private func object(_ response: ControlClient.Response, _ control: String?) throws -> JSONObject {
+  func object(_ response: ControlClient.Response, _ control: String?) throws -> JSONObject {
     guard (200..<300).contains(response.status) else { throw failure(response, control) }
     guard let object = JSONObject(answer: response.body) else {
       throw ConsoleError(

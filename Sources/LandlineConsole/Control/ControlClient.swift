@@ -1,3 +1,4 @@
+import CallModel
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -19,9 +20,11 @@ struct ControlClient: Sendable {
   func get(_ target: String) async throws -> Response { try await ask(.GET, target) }
   func delete(_ target: String) async throws -> Response { try await ask(.DELETE, target) }
 
-  private func ask(_ method: HTTPMethod, _ target: String) async throws -> Response {
+  func put(_ target: String, _ body: JSONValue) async throws -> Response { try await ask(.PUT, target, body) }
+
+  private func ask(_ method: HTTPMethod, _ target: String, _ body: JSONValue? = nil) async throws -> Response {
     var response = Response(status: 0, body: [])
-    try await exchange(method, target) { part in
+    try await exchange(method, target, sending: body) { part in
       switch part {
       case .head(let head): response.status = Int(head.status.code)
       case .body(let bytes):
@@ -37,10 +40,13 @@ struct ControlClient: Sendable {
   }
 
   /// Hands over each line of an endless answer until the gateway ends it or the body wants no more.
-  func lines(_ target: String, _ body: (Int, [UInt8]) async throws -> Bool) async throws {
+  /// - Parameter content: sent with POST; `nil` for GET.
+  func lines(
+    _ target: String, sending content: JSONValue? = nil, _ body: (Int, [UInt8]) async throws -> Bool
+  ) async throws {
     var status = 0
     var rest: [UInt8] = []
-    try await exchange(.GET, target) { part in
+    try await exchange(content == nil ? .GET : .POST, target, sending: content) { part in
       switch part {
       case .head(let head): status = Int(head.status.code)
       case .body(let bytes):
@@ -62,7 +68,8 @@ struct ControlClient: Sendable {
   }
 
   private func exchange(
-    _ method: HTTPMethod, _ target: String, _ body: (HTTPClientResponsePart) async throws -> Bool
+    _ method: HTTPMethod, _ target: String, sending content: JSONValue? = nil,
+    _ body: (HTTPClientResponsePart) async throws -> Bool
   ) async throws {
     let channel: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
     do {
@@ -83,7 +90,15 @@ struct ControlClient: Sendable {
       var head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
       head.headers = ["host": "localhost", "connection": "close", "accept": "application/json"]
       // In one piece: a gateway that answers the head at once may have closed the connection before a second one.
-      let request: [HTTPClientRequestPart] = [.head(head), .end(nil)]
+      var request: [HTTPClientRequestPart] = []
+      if let content {
+        let bytes = ByteBuffer(bytes: content.bytes)
+        head.headers.add(name: "content-type", value: "application/json")
+        head.headers.add(name: "content-length", value: "\(bytes.readableBytes)")
+        request = [.head(head), .body(.byteBuffer(bytes)), .end(nil)]
+      } else {
+        request = [.head(head), .end(nil)]
+      }
       try await outbound.write(contentsOf: request)
       for try await part in inbound {
         if try await !body(part) { return }

@@ -4,6 +4,7 @@ import LandlineConfiguration
 import LandlineServer
 import LandlineWire
 import LedgerCore
+import NodeCore
 import SIPCore
 import Synchronization
 
@@ -21,6 +22,7 @@ extension Console {
     let ended = Mutex(ExitStatus.ok)
     try await run(configuration, as: "dev", path: dev.configurationFile, reloading: nil, signsInLocally: true) {
       gateway, port in
+      try await dev.makeNumber(gateway.operations)
       try TextStream.standardOutput.write(
         dev.banner(port: port, sip: gateway.sipAddresses.first ?? "", mediaBeside: beside))
       guard let target = options.call else { return .goesOn }
@@ -67,6 +69,10 @@ struct DevFolder: Sendable {
   static let plan = "dev"
   static let credit = "5.00"
   static let callerNumber = "+46812345678"
+  static let environment = "sandbox"
+  /// Leads to the user that the first page is.
+  static let inboundNumber = "+46850000536"
+  static let pageUser = "alice"
 
   let folder: URL
   var configurationFile: String { folder.appendingPathComponent("landline.yaml").path }
@@ -124,7 +130,7 @@ struct DevFolder: Sendable {
         level: warning
         format: text
       environments:
-        sandbox:
+        \(DevFolder.environment):
           ledger: ledger.db
           sandbox-numbers: true
           countries: any
@@ -170,6 +176,18 @@ struct DevFolder: Sendable {
     try text.write(toFile: configurationFile, atomically: true, encoding: .utf8)
   }
 
+  /// An inbound number that 'landline number' can change, so it stands in no configuration; one that is there stays.
+  func makeNumber(_ operations: any GatewayOperations) async throws {
+    let number = try E164Number(DevFolder.inboundNumber)
+    let known = await operations.numbers(environment: DevFolder.environment)
+    guard !known.contains(where: { $0.row.number == number }) else { return }
+    _ = try await operations.setNumber(
+      InboundNumber(
+        number, application: applicationKey, account: AccountName(unchecked: DevFolder.account),
+        targets: [InboundNumber.Target(.user(try UserID(DevFolder.pageUser)))]),
+      environment: DevFolder.environment, by: "dev")
+  }
+
   func banner(port: UInt16, sip: String, mediaBeside: SIPHost?) throws -> String {
     let url = "ws://127.0.0.1:\(port)"
     let assignments = """
@@ -188,6 +206,7 @@ struct DevFolder: Sendable {
         application   \(applicationKey), secret in \(secretFile)
         account       \(DevFolder.account), \(DevFolder.credit) EUR of play credit at first
         numbers       +46000000000 says that the call is connected; +46000000486 is busy; any other answers and echoes
+        inbound       \(DevFolder.inboundNumber) rings the first page; landline number set \(DevFolder.inboundNumber) --user bob
         files         \(folder.path)
         try           landline call +46000000000, in another terminal
 

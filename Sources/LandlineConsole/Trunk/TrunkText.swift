@@ -35,6 +35,14 @@ enum TrunkText {
     return "off"
   }
 
+  /// As the configuration has it: `e164`, `national of 46`.
+  static func text(_ format: InboundNumberFormat) -> String {
+    switch format {
+    case .international: "e164"
+    case .national(let country): "national of \(country)"
+    }
+  }
+
   /// `30s`, `5m`.
   static func duration(_ milliseconds: Int64) -> String {
     if milliseconds % 3_600_000 == 0, milliseconds > 0 { return "\(milliseconds / 3_600_000)h" }

@@ -26,6 +26,7 @@ public struct HTTPDoor: NamedService {
   /// - Parameters:
   ///   - applications: those of an environment, for phones on the gateway's pages.
   ///   - testTrunk: tells the steps of a test of one trunk; returns `nil` for one that cannot be tested.
+  ///   - placeInboundCall: has the built-in far end call a number of the gateway's; `nil` where there is no far end.
   ///   - onListening: told the port once connections are taken.
   /// - Throws: what is wrong with the certificate or its key.
   public init(
@@ -37,6 +38,7 @@ public struct HTTPDoor: NamedService {
         async throws
         -> TrunkTestStep.Outcome?
     )? = nil,
+    placeInboundCall: (@Sendable (InboundCallOrder) async -> AsyncStream<InboundCallStep>?)? = nil,
     onListening: @escaping @Sendable (UInt16) async -> Void = { _ in }
   ) throws {
     self.configuration = configuration
@@ -52,8 +54,8 @@ public struct HTTPDoor: NamedService {
       operations: operations, authenticator: authenticator, metrics: metrics, logger: logger,
       bodyBytes: configuration.limits.bodyBytes, takesEnvironment: configuration.socketPath != nil,
       servesMetrics: configuration.servesMetrics, pages: configuration.pages,
-      signsInLocally: configuration.signsInLocally, requests: requests, applications: applications, testTrunk: testTrunk
-    )
+      signsInLocally: configuration.signsInLocally, requests: requests, applications: applications,
+      testTrunk: testTrunk, placeInboundCall: placeInboundCall)
     self.logger = logger
     tls = try configuration.certificate.map { certificate in
       let chain = try NIOSSLCertificate.fromPEMFile(certificate.chainPath).map {

@@ -23,6 +23,9 @@ enum OpenAPISchemas {
   private static func list(_ schema: JSONValue) -> JSONValue {
     .members([("type", .string("array")), ("items", schema)])
   }
+  private static func list(_ schema: JSONValue, atMost maximum: Int) -> JSONValue {
+    .members([("type", .string("array")), ("items", schema), ("maxItems", .integer(Int64(maximum)))])
+  }
   private static func choice(_ values: [String]) -> JSONValue {
     .members([("type", .string("string")), ("enum", .array(values.map { .string($0) }))])
   }
@@ -51,6 +54,8 @@ enum OpenAPISchemas {
         case .integer: integer
         case .flag: flag
         case .destination: reference("Destination")
+        case .list(let maximum): list(text, atMost: maximum)
+        case .objects(let schema, let maximum): list(reference(schema), atMost: maximum)
         case .texts: JSONValue.members([("type", .string("object")), ("additionalProperties", text)])
         }
       guard case .object(var object) = schema, schema.names.first != "$ref" else { return (member.name, schema) }
@@ -267,6 +272,37 @@ enum OpenAPISchemas {
         )
       ])
     ),
+    (
+      "NumberTarget",
+      object(
+        [("kind", choice(["user", "phone", "sip"])), ("target", text)],
+        optional: [
+          (
+            "ring_seconds",
+            .members([
+              ("type", .string("integer")), ("minimum", .integer(Int64(InboundNumber.Target.ringSeconds.lowerBound))),
+              ("maximum", .integer(Int64(InboundNumber.Target.ringSeconds.upperBound))),
+            ])
+          ), ("on", list(choice(InboundNumber.Outcome.allCases.map(\.rawValue)))),
+        ])
+    ),
+    (
+      "Number",
+      object([
+        ("number", text), ("application", maybe(text)), ("application_key", maybe(text)), ("account", text),
+        ("active", flag), ("targets", list(reference("NumberTarget"), atMost: InboundNumber.maximumTargets)),
+        (
+          "no_answer",
+          .members([
+            ("type", .string("integer")),
+            ("enum", .array(InboundNumber.noAnswerStatuses.sorted().map { .integer(Int64($0)) })),
+          ])
+        ), ("channels", maybe(integer)), ("answer_first", flag), ("refuse_anonymous", flag),
+        ("blocked", list(text, atMost: InboundNumber.maximumBlockedCallers)), ("configured_at", maybe(text)),
+        ("live_calls", integer),
+      ])
+    ),
+    ("NumberPage", object([("numbers", list(reference("Number"))), ("next", maybe(text))])),
     (
       "Status",
       object([

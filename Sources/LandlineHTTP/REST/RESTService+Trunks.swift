@@ -124,5 +124,5 @@ extension RESTService {
     ])
   }
 
-  private static func line(_ members: [(String, JSONValue)]) -> [UInt8] { JSONValue.members(members).bytes + [0x0A] }
+  static func line(_ members: [(String, JSONValue)]) -> [UInt8] { JSONValue.members(members).bytes + [0x0A] }
 }

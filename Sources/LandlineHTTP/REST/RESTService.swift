@@ -32,6 +32,7 @@ package struct RESTService: Sendable {
   let signIns = SignInGate()
   let phones: PagePhones
   let testTrunk: TrunkTestStart?
+  let placeInboundCall: InboundCallStart?
   let trunkTests = TrunkTestRuns()
   let exports = AccountExports()
   /// Documents as they are served.
@@ -43,7 +44,7 @@ package struct RESTService: Sendable {
     bodyBytes: Int, takesEnvironment: Bool = false, servesMetrics: Bool = true, pages: PageFiles = .none,
     signsInLocally: Bool = false, requests: RequestLimit? = nil,
     applications: @escaping @Sendable (_ environment: String) -> [AppCredentials] = { _ in [] },
-    testTrunk: TrunkTestStart? = nil,
+    testTrunk: TrunkTestStart? = nil, placeInboundCall: InboundCallStart? = nil,
     clock: @escaping @Sendable () -> Instant = RESTService.now,
     draw: @escaping @Sendable () -> UInt64 = { SecureRandomNumberGenerator().next() }
   ) {
@@ -61,6 +62,7 @@ package struct RESTService: Sendable {
     sessions = PageSessions(draw: draw)
     phones = PagePhones(applications: applications, draw: draw)
     self.testTrunk = testTrunk
+    self.placeInboundCall = placeInboundCall
     running = RunningKeys()
   }
 
@@ -72,7 +74,7 @@ package struct RESTService: Sendable {
   var routes: [RESTRoute] {
     let all =
       accountRoutes + balanceRoutes + moneyRoutes + exportRoutes + hintRoutes + userRoutes + callRoutes + storyRoutes
-      + trunkRoutes
+      + trunkRoutes + numberRoutes
       + nodeRoutes
       + personRoutes + plainRoutes + describingRoutes + pageRoutes + documentRoutes
     return servesMetrics ? all : all.filter { $0.path != "/metrics" }

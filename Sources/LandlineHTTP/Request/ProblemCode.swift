@@ -82,6 +82,16 @@ package struct ProblemCode: Hashable, Sendable {
   static let applicationUnknown = ProblemCode(
     "application.unknown", 404, "There is no such application", fix: "the key of an application of one's own")
   static let trunkUnknown = ProblemCode("trunk.unknown", 404, "There is no such trunk", fix: "GET /v1/trunks")
+  static let numberUnknown = ProblemCode("number.unknown", 404, "There is no such number", fix: "GET /v1/numbers")
+  static let numberConfigured = ProblemCode(
+    "number.configured", 409, "The number stands in the configuration", fix: "change it there, and reload")
+  static let numberTaken = ProblemCode(
+    "number.taken", 409, "The number belongs to another environment", fix: "remove it there first")
+  static let numbersFull = ProblemCode(
+    "number.full", 409, "The environment has no room for more numbers", fix: "remove one that is not used")
+  static let inboundCallsExhausted = ProblemCode(
+    "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
+    isRetryable: true)
   static let trunkTestRunning = ProblemCode(
     "trunk.testing", 429, "The trunk is being tested", fix: "wait for the test to end", isRetryable: true)
   static let exportRunning = ProblemCode(
@@ -98,7 +108,9 @@ package struct ProblemCode: Hashable, Sendable {
   package static let all: [ProblemCode] =
     [
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
-      forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, trunkTestRunning,
+      forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, numberUnknown,
+      numberConfigured, numberTaken, numbersFull, inboundCallsExhausted,
+      trunkTestRunning,
       exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,
       connectionsExhausted, requestsExhausted, jsonMalformed, bodyShape, memberUnknown, memberMissing, memberInvalid,

@@ -13,6 +13,10 @@ package struct RESTBody: Sendable {
       case destination
       /// Texts by name.
       case texts
+      /// A list of texts, at most so many.
+      case list(Int)
+      /// A list of objects of a schema, at most so many.
+      case objects(schema: String, Int)
     }
     package var name: String
     package var kind: Kind
@@ -31,9 +35,19 @@ package struct RESTBody: Sendable {
   package static let limits = JSONReader.Limits(bytes: .max, depth: 32)
 
   private let members: [String: JSONValue]
+  /// Stands before names in what is wrong: `targets[1].`; empty for a whole body.
+  let path: String
 
   /// The body of a request that has none.
-  init() { members = [:] }
+  init() {
+    members = [:]
+    path = ""
+  }
+
+  private init(_ object: JSONObject, path: String) {
+    members = Dictionary(object.members.map { ($0.name, $0.value) }) { first, _ in first }
+    self.path = path
+  }
 
   /// - Parameters:
   ///   - type: the value of Content-Type.
@@ -41,6 +55,7 @@ package struct RESTBody: Sendable {
   /// - Throws: ``Problem``.
   package init(_ bytes: [UInt8], type: String?, _ known: [Member]) throws {
     members = try RESTBody.members(of: bytes, type: type, known)
+    path = ""
   }
 
   private static func members(
@@ -100,7 +115,7 @@ package struct RESTBody: Sendable {
     switch members[name] {
     case nil, .null: return nil
     case .string(let text): return text
-    default: throw RESTBody.invalid(name, "a text is wanted here", fix: "\"\(name)\": \"…\"")
+    default: throw RESTBody.invalid(path + name, "a text is wanted here", fix: "\"\(name)\": \"…\"")
     }
   }
 
@@ -110,7 +125,7 @@ package struct RESTBody: Sendable {
     switch members[name] {
     case nil, .null: return nil
     case .integer(let value): return value
-    default: throw RESTBody.invalid(name, "a whole number is wanted here", fix: nil)
+    default: throw RESTBody.invalid(path + name, "a whole number is wanted here", fix: nil)
     }
   }
 
@@ -118,7 +133,7 @@ package struct RESTBody: Sendable {
     switch members[name] {
     case nil, .null: return nil
     case .boolean(let value): return value
-    default: throw RESTBody.invalid(name, "true or false is wanted here", fix: nil)
+    default: throw RESTBody.invalid(path + name, "true or false is wanted here", fix: nil)
     }
   }
 
@@ -189,6 +204,45 @@ package struct RESTBody: Sendable {
       texts[member.name] = text
     }
     return texts
+  }
+
+  /// A list of texts; `nil` where the member is not there.
+  package func list(_ name: String, atMost maximum: Int) throws -> [String]? {
+    try elements(name, atMost: maximum)?.enumerated().map { index, element in
+      guard case .string(let text) = element else {
+        throw RESTBody.invalid("\(path)\(name)[\(index)]", "a text is wanted here", fix: nil)
+      }
+      return text
+    }
+  }
+
+  /// The objects of a list, each a body of its own: what is wrong in one is told with its place.
+  func objects(_ name: String, atMost maximum: Int, _ known: [Member]) throws -> [RESTBody]? {
+    try elements(name, atMost: maximum)?.enumerated().map { index, element in
+      let place = "\(path)\(name)[\(index)]"
+      guard case .object(let object) = element else {
+        throw RESTBody.invalid(place, "an object is wanted here", fix: "{…}")
+      }
+      let names = known.map { $0.name }
+      for member in object.members where !names.contains(member.name) {
+        throw RESTBody.unknown(
+          "\(place).\(member.name)", Spelling.nearest(to: member.name, among: names).map { "\(place).\($0)" },
+          known: names.joined(separator: ", "))
+      }
+      return RESTBody(object, path: "\(place).")
+    }
+  }
+
+  private func elements(_ name: String, atMost maximum: Int) throws -> [JSONValue]? {
+    switch members[name] {
+    case nil, .null: return nil
+    case .array(let elements):
+      guard elements.count <= maximum else {
+        throw RESTBody.invalid(path + name, "more than \(maximum) entries", fix: "at most \(maximum)")
+      }
+      return elements
+    default: throw RESTBody.invalid(path + name, "a list is wanted here", fix: "[…]")
+    }
   }
 
   static func value<Value>(_ member: String, _ parse: () throws(InvalidValue) -> Value) throws -> Value {

@@ -71,7 +71,7 @@ enum RESTTrees {
 
   private static func instant(_ instant: Instant?) -> JSONValue { .string(optional: instant.map { "\($0)" }) }
 
-  private static func quality(_ quality: CallQuality) -> JSONValue {
+  static func quality(_ quality: CallQuality) -> JSONValue {
     func direction(_ direction: CallQuality.Direction) -> JSONValue {
       .members([
         ("mos", direction.meanOpinionScore.map { .number($0) } ?? .null),

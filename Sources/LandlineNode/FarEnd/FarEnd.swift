@@ -2,7 +2,7 @@ public import CallModel
 package import LandlineWire
 public import MediaCore
 public import NIOCore
-import SIPCore
+package import SIPCore
 
 /// The other side of sandbox calls: a SIP node with media of its own on loopback, which answers as
 /// ``SandboxNumber`` says, and any other number like a friendly subscriber who sends back what is heard.
@@ -29,6 +29,8 @@ public final class FarEnd: Sendable {
   public static let retryAfterSeconds = 5
   /// Calls at a time; above: 503.
   public static let maximumCalls = 500
+  /// Calls of its own at a time.
+  public static let maximumPlacedCalls = 4
   /// Milliseconds that a shutdown waits for the answers to its last requests, at most.
   public static let farewellMilliseconds: Int64 = 500
   private static let farewellStep: Int64 = 10
@@ -81,7 +83,7 @@ public final class FarEnd: Sendable {
     }
   }
 
-  private static let listener = ListenerID(1)
+  static let listener = ListenerID(1)
 
   private static func configuration(_ host: SIPHost) -> SIPNode.Configuration {
     var agent = UserAgentConfiguration(addresses: [])
@@ -91,6 +93,23 @@ public final class FarEnd: Sendable {
     agent.productName = "Landline-FarEnd"
     return SIPNode.Configuration(
       listeners: [SIPListener(id: listener, transport: .udp, host: host, port: 0)], agent: agent)
+  }
+
+  /// Calls a number of the gateway's as a carrier would. The call is hung up when nobody reads the steps any more.
+  /// - Parameter gateway: where the gateway takes SIP over UDP.
+  /// - Returns: `nil` where ``maximumPlacedCalls`` are there already, or the far end has ended.
+  package func call(
+    _ order: InboundCallOrder, at gateway: TransportAddress
+  ) async -> AsyncStream<InboundCallStep>? {
+    // Bounded by the longest call, which has some steps a second.
+    let (steps, continuation) = AsyncStream.makeStream(of: InboundCallStep.self)
+    let (calls, eventLoop) = (calls, node.eventLoop)
+    let placed = try? await eventLoop.submit {
+      calls.value.place(order, at: gateway, FarEndReport(continuation))
+    }.get()
+    guard let handle = placed ?? nil else { return nil }
+    continuation.onTermination = { _ in eventLoop.execute { calls.value.hangUp(handle) } }
+    return steps
   }
 
   /// Hangs up every call, waits a moment for the callers to agree, then closes all sockets and ends the media thread.

@@ -27,6 +27,17 @@ final class FarEndCall {
   /// The 200 is out; then its ACK is there.
   var isAnswered = false
   var isEstablished = false
+  var hasBridge = false
+
+  /// A call of the far end's own: what is to be called, and who hears of it.
+  let placed: Placed?
+
+  struct Placed {
+    let order: InboundCallOrder
+    let target: SIPURI
+    let path: SIPPath
+    let report: FarEndReport
+  }
 
   /// Ports, bridge and descriptions; `nil` before the first step that needs sound.
   var media: Media?
@@ -44,6 +55,19 @@ final class FarEndCall {
     headers = call.headers
     offer = call.offer
     steps = script.steps
+    placed = nil
+  }
+
+  /// A call that is to be placed once there are ports; the script begins with the answer.
+  init(placing placed: Placed, _ handle: CallHandle, _ bridge: MediaBridge.Identifier, _ script: FarEndScript) {
+    self.handle = handle
+    self.bridge = bridge
+    self.placed = placed
+    headers = CustomHeaders()
+    offer = nil
+    steps = script.steps
+    // What ends it before its answer is a CANCEL, never a response.
+    isAnswered = true
   }
 
   var step: FarEndScript.Step? { position < steps.count ? steps[position] : nil }

@@ -20,6 +20,9 @@ final class FarEndCalls: SIPNodeDelegate {
   private var calls: [CallHandle: FarEndCall] = [:]
   private var bridges: [MediaBridge.Identifier: CallHandle] = [:]
   private var lastBridge: UInt64 = 0
+  /// Of calls of our own, until their bridges are closed: a recording ends after its call.
+  private var reports: [MediaBridge.Identifier: FarEndReport] = [:]
+  private var lastPlaced: UInt64 = 0
   private var random = SecureRandomNumberGenerator()
 
   init(on eventLoop: any EventLoop, timing: FarEnd.Timing, prompts: PromptLibrary) {
@@ -51,10 +54,14 @@ final class FarEndCalls: SIPNodeDelegate {
   func node(_ node: SIPNode, happened event: UserAgentEvent) {
     switch event {
     case .incoming(let handle, let call): arrived(handle, call)
-    case .established(let handle, _):
+    case .established(let handle, let answer):
       guard let call = calls[handle] else { return }
       call.isEstablished = true
-      acknowledged(call)
+      if let placed = call.placed { answered(call, placed, answer.body) } else { acknowledged(call) }
+    case .progress(let handle, let progress):
+      guard let call = calls[handle], let placed = call.placed else { return }
+      let hasSound = adopt(progress.body, call)
+      placed.report.tell(.progress(status: progress.status, phrase: progress.phrase, hasSound: hasSound))
     case .offered(let handle, let exchange, let body): offered(handle, exchange, body)
     case .answered(let handle, _, let body):
       // Our offer went out in the 200 of an INVITE that had none.
@@ -64,8 +71,8 @@ final class FarEndCalls: SIPNodeDelegate {
       _ = media?.apply(.plan(Self.leg, plan), to: call.bridge)
       acknowledged(call)
     case .offerRefused(let handle, _, _): calls[handle]?.media?.exchange.withdrawOffer()
-    case .ended(let handle, _): if let call = calls[handle] { release(call) }
-    case .trying, .progress, .info, .transferRequested, .transferProgress, .queryAnswered, .registration: break
+    case .ended(let handle, let end): if let call = calls[handle] { release(call, end) }
+    case .trying, .info, .transferRequested, .transferProgress, .queryAnswered, .registration: break
     }
   }
 
@@ -169,7 +176,7 @@ final class FarEndCalls: SIPNodeDelegate {
     node?.execute(.reject(call.handle, rejection))
   }
 
-  private func hangUp(_ call: FarEndCall) {
+  func hangUp(_ call: FarEndCall) {
     release(call)
     node?.execute(.hangUp(call.handle, HangUp()))
   }
@@ -184,10 +191,12 @@ final class FarEndCalls: SIPNodeDelegate {
   }
 
   /// Gives back all that a call holds. What of it is still asked for gives back itself: it finds no call.
-  private func release(_ call: FarEndCall) {
+  /// - Parameter end: what the other side made of it; `nil` where the far end itself ends it.
+  private func release(_ call: FarEndCall, _ end: CallEnd? = nil) {
     guard calls.removeValue(forKey: call.handle) != nil else { return }
     bridges[call.bridge] = nil
     call.cancelTimers()
+    if let placed = call.placed { ended(call, placed, end) }
     media?.close(call.bridge)
   }
 
@@ -195,13 +204,18 @@ final class FarEndCalls: SIPNodeDelegate {
 
   /// What of the bridges matters here.
   static func isOfInterest(_ event: MediaLoopEvent) -> Bool {
-    switch event.event {
+    if event.bridge.rawValue >= FarEndCalls.firstPlaced { return true }
+    return switch event.event {
     case .promptEnded, .transport(_, .failed): true
     default: false
     }
   }
 
   func happened(_ event: MediaLoopEvent) {
+    if let report = reports[event.bridge] {
+      if case .closed = event.event { reports[event.bridge] = nil }
+      report.heard(event.event)
+    }
     guard let handle = bridges[event.bridge], let call = calls[handle] else { return }
     switch event.event {
     case .promptEnded where call.wait == .prompt: advance(call)
@@ -262,8 +276,83 @@ final class FarEndCalls: SIPNodeDelegate {
     guard let call = calls[handle] else { return }
     guard case .success = result else { return refuseForWant(call) }
     if let plan { _ = media?.apply(.plan(Self.leg, plan), to: call.bridge) }
+    call.hasBridge = true
+    if let placed = call.placed { return invite(call, placed) }
     call.wait = .nothing
     proceed(call)
+  }
+
+  // MARK: Calls of our own
+
+  /// Bridges of calls that the far end places are numbered from here on.
+  private static let firstPlaced: UInt64 = 1 << 63
+
+  /// Calls a number of the gateway's.
+  /// - Returns: ends the call; `nil` where none can be placed now.
+  func place(_ order: InboundCallOrder, at gateway: TransportAddress, _ report: FarEndReport) -> CallHandle? {
+    guard node != nil, calls.count < FarEnd.maximumCalls, reports.count < FarEnd.maximumPlacedCalls else { return nil }
+    lastPlaced += 1
+    let target = SIPURI(scheme: .sip, user: "\(order.number)", host: gateway.host, port: gateway.port)
+    let call = FarEndCall(
+      placing: FarEndCall.Placed(
+        order: order, target: target,
+        path: SIPPath(listener: FarEnd.listener, remote: gateway, serverName: nil), report: report),
+      CallHandle(lastPlaced), MediaBridge.Identifier(rawValue: FarEndCalls.firstPlaced + lastPlaced),
+      FarEndScript([.say(.connected, waits: true), .echo(dropping: 0)]))
+    calls[call.handle] = call
+    bridges[call.bridge] = call.handle
+    reports[call.bridge] = report
+    openMedia(call)
+    return call.handle
+  }
+
+  func hangUp(_ handle: CallHandle) { if let call = calls[handle] { hangUp(call) } }
+
+  /// Ports and bridge are there: the INVITE goes out with our offer.
+  private func invite(_ call: FarEndCall, _ placed: FarEndCall.Placed) {
+    call.wait = .acknowledgement
+    let anonymous = NameAddress(
+      SIPURI(scheme: .sip, user: "anonymous", host: .name("anonymous.invalid")), displayName: "Anonymous")
+    let from = placed.order.caller.map {
+      NameAddress(SIPURI(scheme: .sip, user: "\($0)", host: .ipv4(0x7F00_0001)))
+    }
+    node?.execute(
+      .placeCall(
+        call.handle,
+        OutgoingCall(
+          target: placed.target, paths: [placed.path],
+          identity: OutgoingIdentity(from: from ?? anonymous, privacy: from == nil ? ["id"] : []),
+          offer: call.media?.description)))
+  }
+
+  /// - Returns: whether there was a session description that could be used.
+  private func adopt(_ body: MessageBody?, _ call: FarEndCall) -> Bool {
+    guard let body, let description = try? SessionDescription(parsing: body.bytes),
+      let plan = try? call.media?.exchange.accept(description)
+    else { return false }
+    _ = media?.apply(.plan(Self.leg, plan), to: call.bridge)
+    return true
+  }
+
+  private func answered(_ call: FarEndCall, _ placed: FarEndCall.Placed, _ body: MessageBody?) {
+    _ = adopt(body, call)
+    placed.report.tell(.answered)
+    if placed.order.records { _ = media?.apply(.record(true), to: call.bridge) }
+    let limit = min(placed.order.talkMilliseconds ?? .max, timing.maximumCallMilliseconds)
+    call.limit = after(limit, call) { $0.hangUp($1) }
+    call.wait = .nothing
+    proceed(call)
+  }
+
+  private func ended(_ call: FarEndCall, _ placed: FarEndCall.Placed, _ end: CallEnd?) {
+    let cause: CallEndCause =
+      if let failure = end?.failure { failure.endCause } else { call.isEstablished ? .hungUp : .canceled }
+    placed.report.tell(.ended(cause, end?.failure))
+    // Without ports there is no bridge that could close.
+    if !call.hasBridge {
+      placed.report.finish()
+      reports[call.bridge] = nil
+    }
   }
 
   /// No ports or no room: the caller may try again.

@@ -29,6 +29,7 @@ public final class CallHub: Sendable {
   private let records: RecordLine
   private let meter: HubMeter
   private let inbox: HubInbox
+  private let numberBook: NumberBook
   private let environments: [HubEnvironment]
   private let log: Logger
   private let version: String
@@ -42,9 +43,11 @@ public final class CallHub: Sendable {
 
   private init(
     _ configuration: HubConfiguration, loop: NIOLoopBound<NodeLoop>, wire: SIPWire, media: [MediaLoop],
-    resolver: Resolver?, errands: [LedgerErrands], records: RecordLine, meter: HubMeter, inbox: HubInbox, log: Logger
+    resolver: Resolver?, errands: [LedgerErrands], records: RecordLine, meter: HubMeter, inbox: HubInbox,
+    numberBook: NumberBook, log: Logger
   ) {
     self.meter = meter
+    self.numberBook = numberBook
     self.inbox = inbox
     eventLoop = wire.eventLoop
     self.loop = loop
@@ -147,14 +150,20 @@ public final class CallHub: Sendable {
     }.get()
     opened.loop = bound
     let records = RecordLine(log: log)
+    let numberBook = try await NumberBook.open(
+      configuration.environments.map { ($0.name, $0.stores.numbers) }, configured: configuration.numbers, log: log
+    ) { environment, rows in
+      eventLoop.execute { bound.value.handle(.numbers(environment: environment, rows)) }
+    }
     let hub = CallHub(
       configuration, loop: bound, wire: wire, media: media, resolver: resolver, errands: opened.errands,
-      records: records, meter: meter, inbox: inbox, log: log)
+      records: records, meter: meter, inbox: inbox, numberBook: numberBook, log: log)
     // Nobody is let in before: a call that cannot be billed must not start, and what an earlier life left is settled first.
     try await eventLoop.flatSubmit {
       receiver.loop = bound.value
       return bound.value.start(hub)
     }.get()
+    numberBook.publish()
     let measuring = Task { [weak hub] in
       while !Task.isCancelled {
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
@@ -190,6 +199,11 @@ public final class CallHub: Sendable {
 
   /// Where SIP peers reach the node.
   public var addresses: [SIPCore.AdvertisedAddress] { wire.advertisedAddresses }
+
+  /// What the SIP sockets are bound to, in the order of their ids.
+  package var sockets: [TransportAddress] {
+    wire.addresses.sorted { $0.key.number < $1.key.number }.map(\.value)
+  }
 
   /// No new calls and sessions from now on; apps are told.
   public func drain() async {
@@ -245,7 +259,11 @@ public final class CallHub: Sendable {
   }
 
   /// Applies what may change while calls are up.
-  package func configure(_ settings: NodeSettings) async { await perform { $0.handle(.configure(settings)) } }
+  /// - Parameter numbers: the number tables of the configuration, by environment.
+  package func configure(_ settings: NodeSettings, numbers: [String: [InboundNumber]]) async {
+    await perform { $0.handle(.configure(settings)) }
+    await numberBook.configure(numbers)
+  }
 
   /// Reads certificates again, and judges the TLS servers of trunks by these policies from now on.
   package func reloadCertificates(tlsClients: TLSClientPolicies) async throws {
@@ -422,6 +440,29 @@ extension CallHub: GatewayOperations {
   /// Country calling codes for accounts without a list of their own; `nil` for every one, or an unknown environment.
   public func defaultCountries(of account: AccountName, environment name: String) async -> [Int]? {
     await perform { $0.core.environment(name)?.defaultCountries(of: account) } ?? nil
+  }
+
+  /// Empty for an environment that is not configured.
+  public func numbers(environment: String) async -> [NumberReport] {
+    let live = await liveCalls(environment: environment)
+    return numberBook.rows(environment).map { row, isConfigured in
+      NumberReport(
+        row: row, isConfigured: isConfigured, liveCalls: live.count { $0.inboundNumber == row.number })
+    }
+  }
+
+  /// Waits for changes before it.
+  public func setNumber(
+    _ number: InboundNumber, environment: String, by actor: String
+  ) async throws -> NumberChange {
+    try await numberBook.set(number, environment: environment, by: actor)
+  }
+
+  /// Waits for changes before it.
+  public func removeNumber(
+    _ number: E164Number, environment: String, by actor: String
+  ) async throws -> NumberChange {
+    try await numberBook.remove(number, environment: environment, by: actor)
   }
 
   /// A store of registrations that cannot be read has not said that there is no such user.

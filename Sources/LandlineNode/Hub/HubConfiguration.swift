@@ -29,6 +29,8 @@ public struct HubConfiguration: Sendable {
   public var door: AppDoor.Configuration
   /// Trunks that the node registers with.
   public var registrations: [OutgoingRegistration] = []
+  /// Numbers of the configuration, by environment; the stores may hold others.
+  public var numbers: [String: [InboundNumber]] = [:]
   /// Whether what was seen of each call is kept for its story.
   public var keepsTraces = true
   /// Where copies of messages go; `nil` for nowhere.

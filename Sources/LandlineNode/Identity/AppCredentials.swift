@@ -2,6 +2,8 @@ public import CallModel
 
 /// An application as configured.
 public struct AppCredentials: Hashable, Sendable {
+  /// As the configuration names it, for people.
+  public var name: String
   /// Lower-case GUID text.
   public var key: String
   /// Base64 of the secret's bytes.
@@ -18,11 +20,14 @@ public struct AppCredentials: Hashable, Sendable {
   /// How long ids of its users may be; 40 characters where nothing else is configured.
   public var userRules: UserID.Rules
 
-  /// Nothing is checked. By default both schemes are taken, and user ids have at most 40 characters.
+  /// Nothing is checked. By default it has its key for a name, both schemes are taken, and user ids have at most 40
+  /// characters.
   public init(
-    key: String, secret: Redacted<String>, environment: String, account: AccountName, callerNumbers: [E164Number] = [],
+    name: String? = nil, key: String, secret: Redacted<String>, environment: String, account: AccountName,
+    callerNumbers: [E164Number] = [],
     schemes: Set<RegistrationScheme> = Set(RegistrationScheme.allCases), userRules: UserID.Rules = .standard
   ) {
+    self.name = name ?? key
     self.key = key
     self.secret = secret
     self.environment = environment

@@ -17,19 +17,19 @@ public enum AccountCheck {
   private struct Payer {
     var place: String
     var account: AccountName
-    /// Whether its calls are paid from the account.
-    var isApplication: Bool
+    /// Whether calls are paid from the account.
+    var isPaying: Bool
   }
 
   private static func findings(_ environment: EnvironmentConfiguration, at now: Instant) -> [StartFinding] {
     let path = "environments.\(environment.name)"
     let payers =
       environment.applications.map {
-        Payer(place: "\(path).applications.\($0.name)", account: $0.account, isApplication: true)
+        Payer(place: "\(path).applications.\($0.name)", account: $0.account, isPaying: true)
       }
       + environment.owners.map {
-        Payer(place: "\(path).owners.\($0.name)", account: $0.account, isApplication: false)
-      }
+        Payer(place: "\(path).owners.\($0.name)", account: $0.account, isPaying: false)
+      } + numbers(environment, path)
     guard !payers.isEmpty else { return [] }
     func create(_ account: AccountName) -> String {
       "landline account create \(account) --currency EUR --database \(environment.ledger)"
@@ -38,7 +38,7 @@ public enum AccountCheck {
       return payers.map {
         StartFinding(
           $0.place, "account \($0.account) is not there: there is no ledger yet at \(environment.ledger)",
-          fix: create($0.account), isSerious: $0.isApplication)
+          fix: create($0.account), isSerious: $0.isPaying)
       }
     }
     do {
@@ -52,15 +52,24 @@ public enum AccountCheck {
           return [
             StartFinding(
               payer.place, "account \(payer.account) is not in the ledger \(environment.ledger)",
-              fix: create(payer.account), isSerious: payer.isApplication)
+              fix: create(payer.account), isSerious: payer.isPaying)
           ]
         }
-        guard payer.isApplication else { return [] }
+        guard payer.isPaying else { return [] }
         return standing(account, payer.place) + prices(account, payer.place, rates, environment.ledger, at: now)
       }
     } catch {
       let problem = (error as? LedgerUnavailable)?.problem ?? "\(error)"
       return [StartFinding("\(path).ledger", "it cannot be read: \(problem)", fix: nil)]
+    }
+  }
+
+  /// Numbers whose account no application has: one finding for each account, at the first of its numbers.
+  private static func numbers(_ environment: EnvironmentConfiguration, _ path: String) -> [Payer] {
+    var known = Set(environment.applications.map(\.account))
+    return environment.numbers.compactMap { row in
+      guard known.insert(row.account).inserted else { return nil }
+      return Payer(place: "\(path).numbers.\(row.number)", account: row.account, isPaying: true)
     }
   }
 

@@ -63,7 +63,7 @@ struct NodeAssembly: Sendable {
     let base = ledgerFile.deletingPathExtension().path
     let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true, gathers: true)
     gatewayStores[name] = store
-    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store)
+    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store, numbers: store)
     stores.largestAmountMicros = environment.largestAmountMicros
     let assembled =
       HubEnvironment(
@@ -98,11 +98,16 @@ struct NodeAssembly: Sendable {
     return settings
   }
 
+  /// The number tables of the configuration, by environment.
+  static func numbers(_ configuration: GatewayConfiguration) -> [String: [InboundNumber]] {
+    Dictionary(configuration.environments.map { ($0.name, $0.numbers) }, uniquingKeysWith: { first, _ in first })
+  }
+
   static func credentials(_ configuration: GatewayConfiguration) -> [AppCredentials] {
     configuration.environments.flatMap { environment in
       environment.applications.map { application in
         AppCredentials(
-          key: application.key, secret: application.secret, environment: environment.name,
+          name: application.name, key: application.key, secret: application.secret, environment: environment.name,
           account: application.account, callerNumbers: application.callerNumbers,
           schemes: environment.registration,
           userRules: (try? UserID.Rules(maximumLength: environment.usersMaximumLength)) ?? .standard)
@@ -183,7 +188,7 @@ struct NodeAssembly: Sendable {
       settings: Self.settings(configuration, farEnd: farEnd),
       sip: SIPNode.Configuration(
         listeners: sipListeners,
-        agent: agent,
+        agent: agent(farEnd),
         tlsClients: configuration.tlsClients),
       media: media, certificate: try DTLSCertificate(), prompts: prompts, door: door)
     hub.keepsTraces = configuration.retention.traceMilliseconds != nil
@@ -191,15 +196,17 @@ struct NodeAssembly: Sendable {
     hub.dialogJournal = "\(configuration.state)/\(configuration.node).dialogs"
     hub.innerTrunk = farEnd == nil ? nil : Self.farEndTrunk
     hub.registrations = Self.registrations(configuration)
+    hub.numbers = Self.numbers(configuration)
     return hub
   }
 
-  /// Calls from outside reach the engine, which knows whom they could be for, and which trunk's word on a caller counts. Only trunks are answered at all: who is
-  /// scanning finds nothing, and nobody can point answers at others.
-  private var agent: UserAgentConfiguration {
+  /// Calls from outside reach the engine, which knows whom they could be for, and which trunk's word on a caller counts.
+  /// Only trunks are answered at all: who is scanning finds nothing, and nobody can point answers at others.
+  private func agent(_ farEnd: CallTrunk?) -> UserAgentConfiguration {
     var agent = UserAgentConfiguration(addresses: [], acceptsCalls: true, trustsCallers: true)
     agent.acquaintance = .peers(
-      configuration.trunks.flatMap { [$0.uri] + $0.proxies }.compactMap(\.host))
+      configuration.trunks.flatMap { ([$0.uri] + $0.proxies).compactMap(\.host) + $0.inbound.sources }
+        + [farEnd?.uri.host].compactMap(\.self))
     return agent
   }
 
@@ -235,6 +242,6 @@ extension CallTrunk {
       trunk: trunk.trunk, uri: trunk.uri, proxies: trunk.proxies, account: trunk.account, identity: trunk.identity,
       media: trunk.media, sessionTimer: trunk.sessionTimer, reliability: trunk.reliability,
       maximumRedirections: trunk.maximumRedirections,
-      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds)
+      ringTimeoutMilliseconds: trunk.ringTimeoutMilliseconds, inbound: trunk.inbound)
   }
 }

@@ -130,6 +130,18 @@ public final class RunningGateway: Service {
     return try await tester(trunk, order, configuration.listeners.map(\.listener), tell)
   }
 
+  /// `nil` where no far end runs.
+  private var inboundCall: RESTService.InboundCallStart? {
+    guard let farEnd else { return nil }
+    return { [hub] order in
+      // A carrier of this machine reaches it over loopback, or at the address of a listener.
+      guard let socket = hub.sockets.first(where: { $0.transport == .udp }) else { return nil }
+      let host = socket.host == .ipv4(0) ? SIPHost.ipv4(0x7F00_0001) : socket.host
+      guard case .ipv4 = host else { return nil }
+      return await farEnd.call(order, at: TransportAddress(.udp, host, port: socket.port))
+    }
+  }
+
   // MARK: What the outside asks
 
   /// Where SIP peers reach the node.
@@ -182,7 +194,8 @@ public final class RunningGateway: Service {
     }
     verifier.replace(Self.verifier(configuration, assembly))
     authenticator.replace(configuration)
-    await hub.configure(NodeAssembly.settings(configuration, farEnd: farEndTrunk))
+    await hub.configure(
+      NodeAssembly.settings(configuration, farEnd: farEndTrunk), numbers: NodeAssembly.numbers(configuration))
     try await hub.reloadCertificates(tlsClients: configuration.tlsClients)
     Self.warnOfAccounts(configuration, log)
     return changes
@@ -208,7 +221,7 @@ public final class RunningGateway: Service {
     let httpDoor = try HTTPDoor(
       configuration: door, acceptor: hub, operations: hub, authenticator: authenticator, metrics: metrics, logger: log,
       applications: { [authenticator] in authenticator.applications($0) },
-      testTrunk: trunkTest,
+      testTrunk: trunkTest, placeInboundCall: inboundCall,
       onListening: { [weak self, prompts] port in
         self?.listening(port)
         // No call waits for them, and no start: the media threads find them made.
@@ -223,7 +236,8 @@ public final class RunningGateway: Service {
         configuration: HTTPDoorConfiguration(socket: Self.controlSocket(configuration)), acceptor: hub,
         operations: hub,
         authenticator: LocalOperator(environments: configuration.environments.map(\.name)), metrics: metrics,
-        logger: log))
+        logger: log, applications: { [authenticator] in authenticator.applications($0) },
+        placeInboundCall: inboundCall))
     services.append(Draining(gateway: self))
     // Ended in reverse order: first the calls, then the doors, then what they stand on.
     // Whatever fails: everything that is open is closed in order.

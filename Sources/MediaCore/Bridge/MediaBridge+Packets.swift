@@ -36,8 +36,21 @@ extension MediaBridge {
       leg.heard(header, at: now, events: &events)
       flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
       if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
+      if flow == nil, let recorder { record(packet, header, leg, recorder, at: now, events: &events) }
     }
     if let due = flow?.nextDeadline { bringForward(due) }
+  }
+
+  /// Of a leg that is alone what comes in is recorded, on the right.
+  private func record(
+    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ recorder: WAVRecorder, at now: MonotonicInstant,
+    events: inout [MediaEvent]
+  ) {
+    guard !leg.isApart else { return }
+    let tap = lonelyTap ?? SoundTap(leg.id, channel: .right, detectsTones: false, workspace: workspace)
+    lonelyTap = tap
+    tap.recorder = recorder
+    tap.hear(packet, header, leg.codec(of: header.payloadType), at: now, events: &events)
   }
 
   private func digit(
@@ -133,6 +146,7 @@ extension MediaBridge {
       tellRecorded(&events)
       events.append(.recordingEnded(patches))
     }
+    lonelyTap = nil
     recorder = isOn ? WAVRecorder(samplingRate: SoundTap.samplingRate, at: now) : nil
     for flow in flows { flow.record(recorder) }
   }

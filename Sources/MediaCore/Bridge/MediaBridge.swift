@@ -43,6 +43,8 @@ public final class MediaBridge {
   var flows: ContiguousArray<MediaFlow> = []
   var nextStatistics: MonotonicInstant
   var recorder: WAVRecorder?
+  /// Records a leg that is alone.
+  var lonelyTap: SoundTap?
 
   /// A bridge without legs, see ``attach(_:_:at:)``. `workspace`: shared with the other bridges of the same thread.
   public init(_ identifier: Identifier, workspace: MediaWorkspace, at now: MonotonicInstant) {
@@ -218,7 +220,7 @@ public enum MediaCommand: Sendable {
   /// is missing there. A prompt or tones take its place while they sound, and lose packets in the same way; a muted leg
   /// hears nothing. For a bridge with one leg: refused where there are two, and over when the second one comes.
   case echo(LegID, dropping: Int)
-  /// Record both legs as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
+  /// Record both legs, or the only one there is, as a WAV file of two channels, which is told in pieces by ``MediaEvent/recorded(_:)``.
   case record(Bool)
   /// Ends the bridge: RTCP BYE, DTLS close_notify, then ``MediaEvent/closed``.
   case close

@@ -31,6 +31,14 @@ public protocol GatewayOperations: Sendable {
   /// Whether a call for a user of an application would find somebody now; `unknown` for an application that is not
   /// configured.
   func presence(of user: UserID, application: String) async -> UserPresence
+  /// Numbers that trunks bring calls to, ascending: those of the configuration, and those that operators made.
+  func numbers(environment: String) async -> [NumberReport]
+  /// Makes a row or replaces it; calls that are up go on. What is answered is kept, and holds for the next call.
+  /// - Parameter actor: who asked for it, for the log.
+  /// - Throws: ``InvalidValue``, or what the store threw.
+  func setNumber(_ number: InboundNumber, environment: String, by actor: String) async throws -> NumberChange
+  /// As ``setNumber(_:environment:by:)``.
+  func removeNumber(_ number: E164Number, environment: String, by actor: String) async throws -> NumberChange
   var environmentNames: [String] { get }
 }
 
@@ -172,17 +180,20 @@ public struct EnvironmentStores: Sendable {
   public var idempotency: any IdempotencyStore
   /// `nil` where traces of calls are not kept.
   public var traces: (any CallTraceStore)?
+  /// `nil` where there are no numbers but those of the configuration.
+  public var numbers: (any InboundNumberStore)?
   /// Micro-units that may be topped up or corrected at once.
   public var largestAmountMicros: MicroUnits = MoneyMovement.standardLargest
 
-  /// Without `traces` no traces of calls are kept.
+  /// Without `traces` no traces of calls are kept; without `numbers` operators can make none.
   public init(
     ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore,
-    traces: (any CallTraceStore)? = nil
+    traces: (any CallTraceStore)? = nil, numbers: (any InboundNumberStore)? = nil
   ) {
     self.ledger = ledger
     self.records = records
     self.idempotency = idempotency
     self.traces = traces
+    self.numbers = numbers
   }
 }

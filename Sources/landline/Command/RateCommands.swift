@@ -369,23 +369,3 @@ struct DenyCommand: AsyncParsableCommand {
     func run() async throws { try await common.console { try await $0.denyRemove(prefix, isDryRun: dryRun) } }
   }
 }
-
-struct NumberCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "number", abstract: "Telephone numbers.", subcommands: [Parse.self])
-
-  struct Parse: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      commandName: "parse",
-      abstract: "What a number is, as far as its country's number plan tells.",
-      discussion: "landline number parse '+46 70 123 45 67'")
-
-    @Argument(help: "+, the country code and the national number.")
-    var number: String
-
-    @OptionGroup(title: "Common")
-    var common: CommonOptions
-
-    func run() async throws { try await common.console { try await $0.numberParse(number) } }
-  }
-}

@@ -56,8 +56,8 @@ struct Landline: AsyncParsableCommand {
         subcommands: [VerifyCommand.self, ExportCommand.self, RecoverCommand.self, NodeCommand.self]),
       CommandGroup(
         name: "Prices",
-        subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self, NumberCommand.self]),
-      CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self]),
+        subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self]),
+      CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self, NumberCommand.self]),
       CommandGroup(
         name: "Tools",
         subcommands: [ExplainCommand.self, CompletionCommand.self, ManualCommand<Landline>.self]),

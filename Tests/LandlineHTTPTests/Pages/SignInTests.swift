@@ -59,6 +59,7 @@ import Testing
       ("GET", "/v1/accounts/other/history", nil, [200, 404, 404, 401]),
       ("GET", "/v1/calls", nil, [200, 200, 200, 401]), ("GET", "/v1/calls?account=other", nil, [200, 404, 404, 401]),
       ("GET", "/v1/live-calls", nil, [200, 200, 200, 401]), ("GET", "/v1/trunks", nil, [200, 403, 403, 401]),
+      ("GET", "/v1/numbers", nil, [200, 200, 200, 401]),
       ("GET", "/v1/status", nil, [200, 403, 403, 401]),
       ("POST", "/v1/accounts/acme/topups", #"{"amount":"1","method":"card"}"#, [201, 403, 403, 401]),
       ("POST", "/v1/accounts/acme/lock", nil, [200, 403, 403, 401]),

@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import CallStory
 import LandlineHTTP
+import LandlineNode
 import LedgerCore
 import NodeCore
 import Synchronization
@@ -20,6 +21,13 @@ final class FakeOperations: GatewayOperations {
     var hungUp: [CallID] = []
     var quotes: [E164Number: NumberQuote] = [:]
     var present: [UserID: UserPresence] = [:]
+    var numbers: [NumberReport] = []
+    /// Who changed numbers.
+    var changes: [String] = []
+    var change: NumberChange?
+    var inboundOrders: [InboundCallOrder] = []
+    /// What a call of the far end comes to; `nil` where it cannot call.
+    var inboundSteps: [InboundCallStep]? = []
     var watchers: [AsyncStream<CallSnapshot>.Continuation] = []
   }
 
@@ -69,6 +77,41 @@ final class FakeOperations: GatewayOperations {
   }
   func presence(of user: UserID, application: String) async -> UserPresence {
     state.withLock { $0.present[user] } ?? .unknown
+  }
+  func numbers(environment: String) async -> [NumberReport] {
+    environment == "production" ? state.withLock { $0.numbers } : []
+  }
+  func setNumber(_ number: InboundNumber, environment: String, by actor: String) async throws -> NumberChange {
+    try number.check()
+    return state.withLock { state in
+      if let change = state.change { return change }
+      state.changes.append("\(environment) set \(number.number) by \(actor)")
+      let wasThere = state.numbers.contains { $0.row.number == number.number }
+      state.numbers.removeAll { $0.row.number == number.number }
+      state.numbers.append(NumberReport(row: number, isConfigured: false, liveCalls: 0))
+      state.numbers.sort { $0.row.number.value < $1.row.number.value }
+      return wasThere ? .replaced : .made
+    }
+  }
+  func removeNumber(_ number: E164Number, environment: String, by actor: String) async throws -> NumberChange {
+    state.withLock { state in
+      if let change = state.change { return change }
+      guard state.numbers.contains(where: { $0.row.number == number }) else { return .unknown }
+      state.changes.append("\(environment) removed \(number) by \(actor)")
+      state.numbers.removeAll { $0.row.number == number }
+      return .removed
+    }
+  }
+  func place(_ order: InboundCallOrder) -> AsyncStream<InboundCallStep>? {
+    state.withLock { state in
+      state.inboundOrders.append(order)
+      return state.inboundSteps.map { steps in
+        AsyncStream { continuation in
+          for step in steps { continuation.yield(step) }
+          continuation.finish()
+        }
+      }
+    }
   }
   var environmentNames: [String] { stores.keys.sorted() }
 }

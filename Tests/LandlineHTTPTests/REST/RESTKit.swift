@@ -60,7 +60,8 @@ final class RESTKit: Sendable {
       operations: operations, authenticator: FakeAuthenticator(), metrics: metrics, logger: logger,
       bodyBytes: 64 * 1024, pages: pages, signsInLocally: signsInLocally,
       applications: { environment in applications.filter { $0.environment == environment } },
-      testTrunk: { _, _, _ in .ok }, clock: { clock.now })
+      testTrunk: { _, _, _ in .ok }, placeInboundCall: { [operations] order in operations.place(order) },
+      clock: { clock.now })
     application = Application(responder: service.router().buildResponder(), logger: logger)
     description = try await APIDescription(application)
   }

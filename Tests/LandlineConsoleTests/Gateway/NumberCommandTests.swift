@@ -1,0 +1,112 @@
+import Foundation
+import Glibc
+import PeerKit
+import Testing
+
+@Suite("landline number: where calls of trunks lead", .serialized)
+struct NumberCommandTests {
+  @Test("dev has a number that leads to the first page's user, and a command changes it")
+  func changes() async throws {
+    let gateway = try await GatewayProcess.dev()
+    let list = try await gateway.run(["number", "list"])
+    #expect(list.status == 0 && list.output.contains("+46850000536") && list.output.contains("user:alice"), "\(list)")
+    let set = try await gateway.run(["number", "set", "+46850000536", "--user", "bob"])
+    #expect(set.status == 0 && set.output.contains("user:bob, rings 45s"), "\(set)")
+
+    // In the order in which they were typed; what is not named stays.
+    let many = try await gateway.run([
+      "number", "set", "+46850000536", "--sip", "front@pbx.example.com", "--user", "eve", "--phone", "070-123 45 67",
+    ])
+    #expect(many.status == 2 && many.diagnostics.contains("targets[2].target"), "\(many)")
+    let ordered = try await gateway.run([
+      "number", "set", "+46850000536", "--sip", "front@pbx.example.com", "--user=eve", "--phone", "+46 70-123 45 67",
+      "--ring", "20s", "--channels", "3", "--no-answer", "486", "--answer-first", "--block", "+4670", "--block", "+1",
+      "--refuse-anonymous", "--json",
+    ])
+    #expect(ordered.status == 0, "\(ordered)")
+    for part in [
+      #""targets":[{"kind":"sip","target":"front@pbx.example.com","ring_seconds":20"#,
+      #"{"kind":"user","target":"eve","ring_seconds":20"#,
+      #"{"kind":"phone","target":"+46701234567","ring_seconds":20"#,
+      #""no_answer":486,"channels":3,"answer_first":true,"refuse_anonymous":true,"blocked":["+4670","+1"]"#,
+      #""configured_at":null"#,
+    ] { #expect(ordered.output.contains(part), "\(part): \(ordered.output)") }
+    let off = try await gateway.run([
+      "number", "set", "+46850000536", "--inactive", "--block", "none", "--channels", "any", "--no-answer-first",
+      "--json",
+    ])
+    #expect(
+      off.output.contains(#""active":false"#) && off.output.contains(#""target":"eve","ring_seconds":20"#)
+        && off.output.contains(
+          #""no_answer":486,"channels":null,"answer_first":false,"refuse_anonymous":true,"blocked":[]"#),
+      "\(off)")
+    let shown = try await gateway.run(["number", "show", "+46850000536", "--json"])
+    #expect(shown.output == off.output)
+    let pages = try await gateway.run(["number", "list", "--ndjson"])
+    #expect(pages.output.split(separator: "\n").count == 1 && pages.output.contains(#""active":false"#), "\(pages)")
+
+    let removed = try await gateway.run(["number", "remove", "+46850000536", "--json"])
+    #expect(removed.output == "{\"number\":\"+46850000536\",\"removed\":true}\n", "\(removed)")
+    for command in [["show", "+46850000536"], ["remove", "+46850000536"]] {
+      let gone = try await gateway.run(["number"] + command)
+      #expect(gone.status == 3 && gone.diagnostics.contains("the environment has no such number"), "\(gone)")
+    }
+  }
+
+  @Test(
+    "what is wrong is named, with its exit status",
+    arguments: [
+      (["+46850000536", "--no-answer", "404"], 2, "no_answer: not a status"),
+      (["+46850000536", "--user", "b b"], 2, "targets[0].target"),
+      (["+46850000536", "--application", "fone"], 2, "did you mean demo?"),
+      (["+46850000536", "--account", "nobody"], 2, "there is no account nobody"),
+      (["+46850000536", "--ring", "4s"], 2, "ring_seconds: out of range"),
+      (["+46850000536", "--channels", "0"], 2, "not a number of calls"),
+      (["+46850000536", "--block", "4670"], 2, "blocked[0]"),
+      (["+46850000599", "--inactive"], 2, "nothing says where its calls lead"),
+      (["+46000000404", "--user", "bob"], 2, "answers itself"),
+      (["abc", "--user", "bob"], 2, "number"),
+    ])
+  func wrong(arguments: [String], status: Int32, words: String) async throws {
+    let gateway = try await GatewayProcess.dev()
+    let result = try await gateway.run(["number", "set"] + arguments)
+    #expect(result.status == status && result.diagnostics.contains(words), "\(result)")
+  }
+
+  @Test("a number of the configuration is changed there, and the error says where")
+  func configured() async throws {
+    let home = try CleanHome()
+    let made = try await home.shell(
+      """
+      landline init own --http-bind 127.0.0.1:0 && \
+      sed -i 's|:5060"|:15068"|; s|port: 10000|port: 0|; s|^    operators:|    numbers:\\n      "+46850000537": {user: bob}\\n    operators:|' own/landline.yaml
+      """)
+    #expect(made.status == 0, "\(made)")
+    let (gateway, entry) = try await home.gateway("landline serve --config own/landline.yaml")
+    defer { gateway.end() }
+    let list = try await home.run(["number", "list", "--json"])
+    #expect(list.output.contains(#""configured_at":"environments.production.numbers.+46850000537""#), "\(list)")
+    for command in [["set", "+46850000537", "--user", "eve"], ["remove", "+46850000537"]] {
+      let refused = try await home.run(["number"] + command)
+      #expect(refused.status == 5, "\(refused)")
+      for word in ["environments.production.numbers.+46850000537", "own/landline.yaml"] {
+        #expect(refused.diagnostics.contains(word), "\(word): \(refused.diagnostics)")
+      }
+    }
+    // Beside it, one that is kept over a restart; and a reload that takes the configured one away.
+    #expect(try await home.run(["number", "set", "+46850000538", "--user", "eve"]).status == 0)
+    _ = try await home.shell("sed -i 's|46850000537\": {user: bob}|46850000537\": {user: al}|' own/landline.yaml")
+    kill(entry.process, SIGHUP)
+    _ = try await Deadline(seconds: 10).first("a reload") {
+      try await home.run(["number", "show", "+46850000537"]).output.contains("user:al") ? true : nil
+    }
+    kill(entry.process, SIGTERM)
+    #expect(try await gateway.exited(within: 10) == 0)
+    let (again, second) = try await home.gateway("landline serve --config own/landline.yaml")
+    defer { again.end() }
+    let kept = try await home.run(["number", "list"])
+    #expect(kept.output.contains("+46850000538") && kept.output.contains("user:eve"), "\(kept)")
+    kill(second.process, SIGTERM)
+    #expect(try await again.exited(within: 10) == 0)
+  }
+}
