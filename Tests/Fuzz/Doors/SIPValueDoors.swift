@@ -13,7 +13,22 @@ enum SIPValueDoors {
     FuzzDoor("sip-refer-to", "Refer-To and what it replaces", dictionary: "sip", maximumBytes: 4500, referTo),
     FuzzDoor("sip-fragment", "the status line in a NOTIFY", dictionary: "sip", maximumBytes: 1024, fragment),
     FuzzDoor("sip-dtmf", "a key in an INFO", dictionary: "sip", maximumBytes: 400, dtmf),
+    FuzzDoor("sip-number", "how a trunk writes numbers, then one", dictionary: "sip", maximumBytes: 400, number),
   ]
+
+  /// What is read as a number is one, and is the same in its own international form.
+  private static func number(_ input: [UInt8]) throws(BrokenPromise) {
+    guard let first = input.first else { return }
+    let format = first % 2 == 0 ? InboundNumberFormat.international : .national(countryCode: Int(first))
+    guard let number = format.number(String(decoding: input.dropFirst(), as: UTF8.self)) else { return }
+    let text = number.description
+    try promise((try? E164Number(text)) == number, "\(text) is no number")
+    for again in [format, .international] {
+      try promise(again.number(text) == number, "\(text) is another number the second time")
+    }
+    try promise(
+      InboundNumberFormat.international.number(number.digits) == number, "\(text) without + is another number")
+  }
 
   private static func uri(_ input: [UInt8]) throws(BrokenPromise) {
     let text = String(decoding: input, as: UTF8.self)
