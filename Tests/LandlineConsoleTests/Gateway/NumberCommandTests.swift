@@ -109,4 +109,49 @@ struct NumberCommandTests {
     kill(second.process, SIGTERM)
     #expect(try await again.exited(within: 10) == 0)
   }
+
+  @Test("the far end calls a number, and whom it leads to answers")
+  func called() async throws {
+    let gateway = try await GatewayProcess.dev()
+    let result = try await gateway.shell(
+      """
+      until_in() { for n in $(seq 400); do grep -q "$2" "$1" && return; sleep 0.02; done; }
+      landline number set +46850000536 --user bob > /dev/null
+      landline answer --user bob --ring 300ms --calls 1 > answer.txt & answer=$!
+      until_in answer.txt registered
+      landline call --inbound +46850000536 --from +46702222222 --for 1s --record heard.wav > call.txt
+      echo "call $?"
+      wait $answer
+      echo "answer $?"
+      landline call --inbound +46850000599 --expect-sip 404 > /dev/null
+      echo "unknown $?"
+      landline number set +46850000536 --refuse-anonymous > /dev/null
+      landline call --inbound +46850000536 --from anonymous --json > refused.txt
+      echo "anonymous $?"
+      cat call.txt answer.txt refused.txt
+      """)
+    let lines = result.output.split(separator: "\n").map(String.init)
+    #expect(lines.prefix(4) == ["call 0", "answer 0", "unknown 0", "anonymous 10"], "\(result)")
+    for words in [
+      "calling       +46850000536 from the far end, as +46702222222", "ringing       180 Ringing", "answered",
+      "established   sound flows", "ended         hung up after 1.", "record   heard.wav", "story    landline explain ",
+      "incoming      phone +46702222222",
+    ] { #expect(lines.contains { $0.contains(words) }, "\(words): \(result.output)") }
+    #expect(lines.last?.contains(#""sip_status":433"#) == true, "\(result.output)")
+    let heard = try Data(contentsOf: gateway.folder.url.appendingPathComponent("heard.wav"))
+    #expect(heard.count > 8_000 && heard.prefix(4) == Data("RIFF".utf8))
+  }
+
+  @Test(
+    "a call that cannot be ordered so is refused before it is asked for",
+    arguments: [
+      ["call"], ["call", "bob", "--inbound", "+46850000536"], ["call", "--inbound", "+46850000536", "--keys", "1"],
+      ["call", "--inbound", "abc"], ["call", "--inbound", "+46850000536", "--for", "x"],
+      ["call", "--inbound", "+46850000536", "--from", "nobody"],
+      ["call", "--inbound", "+46850000536", "--expect-sip", "200"],
+    ])
+  func misordered(arguments: [String]) async throws {
+    let home = try CleanHome()
+    #expect(try await home.run(arguments).status == 2)
+  }
 }
