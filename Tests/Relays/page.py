@@ -1,7 +1,9 @@
 """One call of landline.js in headless Chromium, on a page of the gateway itself. Tells as one object whether it was heard, and
 which way its sound took.
 
-usage: page.py ORIGIN KEY SECRET NUMBER ENERGY SECONDS
+With BACK, says a line once it is heard, and tells whether it is heard again, over a relay, within so many seconds.
+
+usage: page.py ORIGIN KEY SECRET NUMBER ENERGY SECONDS BACK
 """
 
 import asyncio
@@ -14,7 +16,7 @@ sys.path.insert(0, str(__import__("pathlib").Path(__file__).resolve().parent.par
 from chromium_peer import FLAGS  # noqa: E402
 
 CALL = """
-async ([key, secret, number, energy, seconds]) => {
+async ([key, secret, number, energy, seconds, back]) => {
   const { Landline } = await import("/landline.js");
   const landline = new Landline({
     applicationKey: key, user: "web", capabilities: ["calling"], credentials: { secret },
@@ -29,15 +31,27 @@ async ([key, secret, number, energy, seconds]) => {
   function quietly(promise) { promise.catch(() => {}); }
   const result = { heard: false, local: null, media, failure: null };
   call.ended.then(() => (result.failure = call.failure?.message ?? null));
-  const end = performance.now() + seconds * 1000;
+  let end = performance.now() + seconds * 1000;
+  // Energy from which on it is heard over a relay; without BACK none is waited for.
+  let wanted = null;
   while (!result.heard && performance.now() < end && call.state !== "ended") {
     await new Promise((done) => setTimeout(done, 100));
     const report = call.connection ? await call.connection.getStats() : new Map();
     for (const each of report.values()) {
-      if (each.type === "inbound-rtp" && each.totalAudioEnergy > energy) result.heard = true;
+      if (each.type === "inbound-rtp" && each.totalAudioEnergy > (wanted ?? energy)) {
+        if (back === 0) result.heard = true;
+        else if (wanted === null) {
+          wanted = Infinity;
+          end = performance.now() + back * 1000;
+          await globalThis.tellHeard();
+        } else result.heard = true;
+      }
       if (each.type !== "transport" || !each.selectedCandidatePairId) continue;
       const local = report.get(report.get(each.selectedCandidatePairId)?.localCandidateId);
       result.local = local && { candidateType: local.candidateType, relayProtocol: local.relayProtocol };
+      if (wanted !== Infinity || local?.candidateType !== "relay") continue;
+      const heard = [...report.values()].find(({ type }) => type === "inbound-rtp").totalAudioEnergy;
+      wanted = heard + energy;
     }
   }
   call.hangUp();
@@ -48,7 +62,7 @@ async ([key, secret, number, energy, seconds]) => {
 
 
 async def main():
-    origin, key, secret, number, energy, seconds = sys.argv[1:]
+    origin, key, secret, number, energy, seconds, back = sys.argv[1:]
     # The relay's certificate is of an authority that no browser knows; that certificates are judged is the browser's own.
     flags = [f"--unsafely-treat-insecure-origin-as-secure={origin}", "--ignore-certificate-errors"]
     async with async_playwright() as playwright:
@@ -56,8 +70,10 @@ async def main():
         try:
             context = await browser.new_context(permissions=["microphone"])
             page = await context.new_page()
+            await page.expose_function("tellHeard", lambda: print("heard", flush=True))
             await page.goto(origin + "/docs/")
-            print(json.dumps(await page.evaluate(CALL, [key, secret, number, float(energy), float(seconds)])))
+            found = await page.evaluate(CALL, [key, secret, number, float(energy), float(seconds), float(back)])
+            print(json.dumps(found))
         finally:
             await browser.close()
 

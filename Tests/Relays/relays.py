@@ -29,8 +29,8 @@ TALK_SECONDS = 8
 VOICE = 300
 # What Chromium counts as energy of sound: the voice of a second has more.
 ENERGY = 0.001
-# A relay starts anew after so much of a call, and how long sound may be away then.
-BEFORE_SECONDS, BACK_SECONDS = 6, 10
+# A relay starts anew, or UDP is blocked, after so much of a call; how long sound may be away then.
+BEFORE_SECONDS, BACK_SECONDS, BLOCKED_SECONDS = 6, 10, 15
 RATE = 48000
 
 
@@ -178,9 +178,22 @@ class RelayLab(Lab):
 
 
 class Call:
-    def __init__(self, name, says, make, servers, has_udp=False, relays=True, is_heard=True, restarts=False):
+    def __init__(self, name, says, make, servers, has_udp=False, relays=True, is_heard=True, restarts=False,
+                 is_blocked=False):
         self.name, self.says, self.make, self.servers = name, says, make, servers
-        self.has_udp, self.relays, self.is_heard, self.restarts = has_udp, relays, is_heard, restarts
+        self.has_udp, self.relays, self.is_heard = has_udp, relays, is_heard
+        # In the middle of the call: the relay starts anew, or UDP passes no more.
+        self.restarts, self.is_blocked = restarts, is_blocked
+
+    @property
+    def is_disturbed(self):
+        return self.restarts or self.is_blocked
+
+    async def disturb(self, networks, relay):
+        if self.restarts:
+            await relay.restart()
+        else:
+            networks.lets_udp(False)
 
 
 def write_tone(file):
@@ -196,11 +209,11 @@ async def swift(lab, networks, relay, call):
     """A call of the Swift client. Returns whether it was heard, and what was said of it."""
     record = lab.folder / f"{call.name}.wav"
     number, talk, more = NUMBER, TALK_SECONDS, []
-    if call.restarts:
+    if call.is_disturbed:
         tone = lab.folder / "tone.wav"
         write_tone(tone)
         number, more = ECHO, ["--play", str(tone), "--loop"]
-        talk = BEFORE_SECONDS + BACK_SECONDS + 2
+        talk = BEFORE_SECONDS + (BLOCKED_SECONDS if call.is_blocked else BACK_SECONDS) + 2
     secret = lab.folder / "app.secret"
     secret.write_text(SECRET + "\n")
     secret.chmod(0o600)
@@ -210,17 +223,16 @@ async def swift(lab, networks, relay, call):
         "--application-key", lab.account("main").key, "--secret-file", str(secret), *trust, "--record", str(record),
         "--for", f"{talk}s", "--ndjson", env=lab._variables, cwd=lab.folder,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
-    if call.restarts:
-        # In the middle of the call.
+    if call.is_disturbed:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(process.wait(), BEFORE_SECONDS)
-        await relay.restart()
+        await call.disturb(networks, relay)
     output, diagnostics = await asyncio.wait_for(process.communicate(), talk + 50)
     (lab.folder / f"{call.name}.out").write_bytes(output + diagnostics)
     with contextlib.suppress(FileNotFoundError, wave.Error, EOFError), wave.open(str(record)) as sound:
         samples = numpy.frombuffer(sound.readframes(sound.getnframes()), "<i2").astype(float)
         is_heard = loudness(samples) > VOICE
-        if call.restarts:
+        if call.is_disturbed:
             # Before and at the end.
             is_heard = all(loudness(each) > VOICE for each in (samples[: BEFORE_SECONDS * RATE], samples[-2 * RATE :]))
         return is_heard, (output + diagnostics).decode(errors="replace")
@@ -238,9 +250,14 @@ def loudness(samples):
 async def chromium(lab, networks, relay, call):
     """A call of landline.js."""
     process = await asyncio.create_subprocess_exec(
-        *networks.inside, lab_python(), str(HERE / "page.py"), lab.origin, lab.account("main").key, SECRET, NUMBER,
-        str(ENERGY), str(TALK_SECONDS), env=lab._variables, cwd=lab.folder,
+        *networks.inside, lab_python(), str(HERE / "page.py"), lab.origin, lab.account("main").key, SECRET,
+        ECHO if call.is_blocked else NUMBER, str(ENERGY), str(TALK_SECONDS), str(BLOCKED_SECONDS if call.is_blocked else 0),
+        env=lab._variables, cwd=lab.folder,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+    if call.is_blocked:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(process.stdout.readline(), 60)
+        await call.disturb(networks, relay)
     output, diagnostics = await asyncio.wait_for(process.communicate(), 90)
     said = (output + diagnostics).decode(errors="replace")
     (lab.folder / f"{call.name}.out").write_text(said)
@@ -263,6 +280,10 @@ ALL = [
          [f"turn:{GATEWAY}:9?transport=tcp", TLS]),
     Call("swift-restart", "the Swift client, whose relay starts anew in the middle of a call", swift, [TCP],
          restarts=True),
+    Call("swift-blocked", "the Swift client, where UDP is blocked in the middle of a call", swift, [TCP], has_udp=True,
+         is_blocked=True),
+    Call("chromium-blocked", "landline.js, where UDP is blocked in the middle of a call", chromium, [TCP], has_udp=True,
+         is_blocked=True),
     Call("swift-untrusted", "the Swift client gives its sound to no relay that it cannot trust", swift, [TLS],
          relays=False, is_heard=False),
     Call("swift-none", "without relays there is no sound, and the call says so", swift, [], relays=False, is_heard=False),

@@ -676,16 +676,23 @@ class Media {
 
 // bit/s of Opus, from the widest link to the thinnest: the bit rates of the gateway's own steps.
 const RATES = [32000, 26000, 20000, 14000, 12000, 8000];
-// bit/s that packets of 20 ms add on the wire: headers of IP, UDP and RTP, and the tag of SRTP, 50 bytes each.
-const HEADERS = 20000;
-// The place that costs no quality.
-const HARMLESS = 1;
+// Bytes of IP, UDP and RTP that a packet of 20 ms adds on the wire, and the tag of SRTP by the end of its cipher's name.
+const HEADERS = 40;
+const TAGS = { GCM: 16, "80": 10, "32": 4 };
+// bit/s that cost no quality.
+const HARMLESS = 26000;
 // Shares of packets, 0 to 1: a link may be too thin; a little too thin where it lasts; more may be tried; a cut has mended it;
-// and what is believed at once, while less has to come in two reports one after the other.
-const LOSS = { heavy: 0.1, lasting: 0.025, bearable: 0.07, light: 0.02, plain: 0.25 };
+// what is believed at once, while less has to come in two reports one after the other; and the part of the loss at the full rate
+// that is the same loss.
+const LOSS = { heavy: 0.1, lasting: 0.025, bearable: 0.07, light: 0.02, plain: 0.25, same: 0.7 };
 // Milliseconds over the shortest round trip: so much waits in a queue, or does not; and, beside heavy loss, a whole one that is a
-// queue which was full before the first report.
-const QUEUE = { long: 150, short: 50, whole: 500 };
+// queue which was full before the first report; and in which a queue is to drain.
+const QUEUE = { long: 150, short: 50, whole: 500, drain: 2000 };
+// How many judge a cut; how many are left out before them at most, since they may speak of what was sent earlier; and after how
+// many of those it is cut once more.
+const REPORTS = { judging: 2, unseen: 4, patient: 2 };
+// Milliseconds at most that the gateway keeps one of our reports before it answers with its own, and until that is seen here.
+const KEPT = 2250;
 // Milliseconds: without loss before more is tried; after a cut in vain before the next; in which reports are of before a change.
 const WAITS = { patience: [2000, 64000], pardon: [30000, 240000], settling: 700 };
 
@@ -694,49 +701,112 @@ const WAITS = { patience: [2000, 64000], pardon: [30000, 240000], settling: 700 
  * (`LinkAdaptation`), but for the size of packets, which a page cannot set. It asks nothing and does nothing by itself.
  */
 class UplinkRate {
-  #place = 0; #leastRoundTrip = Infinity; #meanLoss = 0; #wasHeavy = false; #cut = null;
-  #changedAt = -Infinity; #quietSince = null; #noCutBefore = -Infinity; #isTrying = false;
+  #place = 0; #leastRoundTrip = Infinity; #meanLoss = 0; #wasHeavy = false; #cut = null; #queue = 0; #queueBegan = NaN;
+  #changedAt = -Infinity; #quietSince = null; #noCutBefore = -Infinity; #isTrying = false; #widestLoss = 0; #hasBaseline = false;
+  #lossBeforeTry = 0;
   #pardon = WAITS.pardon[0]; #wait = WAITS.patience[0];
+  #rates; #harmless;
+
+  /** Bytes that SRTP adds to a packet. */
+  protection = TAGS.GCM;
+
+  /** most: bit/s that the other end takes. */
+  constructor(most) {
+    this.#rates = [...new Set(RATES.map((rate) => Math.min(rate, most)))];
+    this.#harmless = Math.max(this.#rates.findIndex((rate) => rate <= HARMLESS), 0);
+  }
 
   /** bit/s of Opus at most. */
-  get rate() { return RATES[this.#place]; }
+  get rate() { return this.#rates[this.#place]; }
   /** Less is sent than the codec would like. */
   get isNarrowed() { return this.#place > 0; }
 
-  get #wireRate() { return this.rate + HEADERS; }
+  #wire(rate) { return rate + (HEADERS + this.protection) * 400; }
+  get #isThinnest() { return this.#place >= this.#rates.length - 1; }
 
-  /** A report came. loss: 0 to 1 since the report before; roundTrip: milliseconds, NaN where unknown; now: milliseconds. */
-  report(loss, roundTrip, now) {
+  /**
+   * A report came. loss: 0 to 1 since the report before; trip: { milliseconds, began } of a round trip that this report measured,
+   * null where it did not; now: milliseconds.
+   */
+  report(loss, trip, now) {
     if (!Number.isFinite(loss)) return;
     loss = Math.min(Math.max(loss, 0), 1);
-    let queue = 0;
-    if (Number.isFinite(roundTrip)) {
-      this.#leastRoundTrip = Math.min(this.#leastRoundTrip, roundTrip);
-      queue = roundTrip - this.#leastRoundTrip;
-    }
     this.#meanLoss += 0.3 * (loss - this.#meanLoss);
+    const delay = trip && this.#measure(trip, now);
+    // What waited before the last change waits no more.
+    const isOfNow = trip !== null && trip.began >= this.#changedAt;
+    if (this.#cut && !this.#cut.isSeen && this.#cut.unseen < REPORTS.unseen) {
+      return this.#waitToSee(loss, delay, isOfNow || this.#leastRoundTrip === Infinity, now);
+    }
     if (now - this.#changedAt < WAITS.settling) return;
-    if (queue >= QUEUE.long || (loss >= LOSS.heavy && roundTrip >= QUEUE.whole)) return this.#narrow(loss, now);
+    const isWhole = loss >= LOSS.heavy && this.#queue + this.#leastRoundTrip >= QUEUE.whole;
+    if (isOfNow && (this.#queue >= QUEUE.long || isWhole)) return this.#narrow(Math.max(loss, delay.late), delay.queue, now);
     if (this.#cut) return this.#judge(loss, now);
     const isHeavy = loss >= LOSS.heavy && this.#noCutBefore <= now;
     const wasHeavy = this.#wasHeavy;
     this.#wasHeavy = isHeavy;
-    if (isHeavy && (wasHeavy || this.#isTrying || loss >= LOSS.plain)) this.#narrow(loss, now);
-    else if (this.#place < HARMLESS && this.#meanLoss >= LOSS.lasting) this.#move(HARMLESS, now);
-    else if (loss <= LOSS.bearable && queue <= QUEUE.short) this.#widen(now);
+    if (isHeavy && (wasHeavy || this.#isTrying || loss >= LOSS.plain)) this.#narrow(loss, 0, now);
+    else if (this.#isTrying && this.#meanLoss >= Math.max(LOSS.lasting, this.#lossBeforeTry + LOSS.light)) this.#narrow(loss, 0, now);
+    else if (this.#place < this.#harmless && this.#meanLoss >= LOSS.lasting) this.#move(this.#harmless, now);
+    else if (loss <= LOSS.bearable && this.#queue <= QUEUE.short) this.#widen(now);
     else this.#quietSince = null;
   }
 
-  // Sends no more than nine tenths of what came through: the queue has to drain.
-  #narrow(loss, now) {
+  // Milliseconds that wait by now, and the part of what is sent that makes them more.
+  #measure({ milliseconds, began }, now) {
+    this.#leastRoundTrip = Math.min(this.#leastRoundTrip, milliseconds);
+    this.#hasBaseline = !Number.isNaN(this.#queueBegan);
+    const former = this.#queue;
+    this.#queue = milliseconds - this.#leastRoundTrip;
+    const elapsed = began - this.#queueBegan;
+    this.#queueBegan = began;
+    if (!(elapsed > 0) || this.#queue <= former) return { queue: this.#queue, late: 0 };
+    const growth = (this.#queue - former) / elapsed;
+    return { queue: this.#queue + growth * Math.max(0, now - began), late: growth / (1 + growth) };
+  }
+
+  // The widest place that the link carries while its queue drains.
+  #fitting({ sent, loss, queue }) {
+    const most = sent * (1 - loss) * 0.9 * (1 - Math.min(queue / QUEUE.drain, 0.5));
+    const place = this.#rates.findIndex((rate) => this.#wire(rate) <= most);
+    return place < 0 ? this.#rates.length - 1 : place;
+  }
+
+  // Sends no more than nine tenths of what came through.
+  #narrow(loss, queue, now, isRepeated = false) {
     this.#quietSince = null;
-    const thinnest = RATES.length - 1;
-    if (this.#place >= thinnest) return void (this.#cut = null);
+    if (this.#isThinnest) {
+      this.#cut = null;
+      // Of the least that can be sent the same part is lost.
+      if (loss >= Math.max(LOSS.heavy, LOSS.same * this.#widestLoss) && queue < QUEUE.long) this.#giveBack(now);
+      return;
+    }
+    if (this.#place <= this.#harmless) this.#widestLoss = loss;
+    // The first round trip tells of no queue, since it may be all of it.
+    if (!this.#hasBaseline && Number.isFinite(this.#leastRoundTrip)) queue = Math.max(queue, this.#leastRoundTrip);
     if (this.#isTrying) this.#wait = Math.min(4 * this.#wait, WAITS.patience[1]);
-    const passed = this.#wireRate * (1 - loss);
-    const fitting = RATES.findIndex((rate) => rate + HEADERS <= 0.9 * passed);
-    this.#move(Math.max(fitting < 0 ? thinnest : fitting, this.#place + 1), now);
-    this.#cut = { passed, loss, since: 0, reports: 0 };
+    const before = { sent: this.#wire(this.rate), loss, queue };
+    this.#move(Math.max(this.#fitting(before), this.#place + 1), now);
+    this.#cut = { before, isSeen: false, unseen: 0, isRepeated, since: 0, reports: 0 };
+  }
+
+  // A report that may still speak of what was sent before the cut: it can tell that more was to be cut, and nothing else.
+  #waitToSee(loss, delay, isSeen, now) {
+    const cut = this.#cut;
+    cut.isSeen = isSeen;
+    cut.unseen += 1;
+    if (isSeen) {
+      if (this.#queue >= QUEUE.long) this.#narrow(Math.max(loss, delay?.late ?? 0), delay?.queue ?? this.#queue, now);
+      return;
+    }
+    cut.before.loss = Math.max(cut.before.loss, loss, delay?.late ?? 0);
+    cut.before.queue = Math.max(cut.before.queue, delay?.queue ?? 0);
+    this.#widestLoss = Math.max(this.#widestLoss, cut.before.loss);
+    const fitting = this.#fitting(cut.before);
+    // A full queue loses our own reports as well, and then no round trip ends.
+    const isStuck = cut.unseen === REPORTS.patient && (loss > LOSS.light || cut.before.queue >= QUEUE.long);
+    if (fitting > this.#place) this.#move(fitting, now);
+    else if (isStuck && !cut.isRepeated && !this.#isThinnest) this.#narrow(loss, cut.before.queue, now, true);
   }
 
   // Two reports tell whether a cut has mended it.
@@ -745,16 +815,21 @@ class UplinkRate {
     cut.since += loss;
     cut.reports += 1;
     const mean = cut.since / cut.reports;
-    const isStillTooMuch = this.#wireRate * (1 - mean) >= 0.85 * cut.passed;
-    if (loss >= LOSS.plain && isStillTooMuch) return this.#narrow(loss, now);
-    if (cut.reports < 2) return;
+    const isStillTooMuch = this.#wire(this.rate) * (1 - mean) >= 0.85 * cut.before.sent * (1 - cut.before.loss);
+    if (loss >= LOSS.plain && isStillTooMuch) return this.#narrow(loss, 0, now);
+    if (cut.reports < REPORTS.judging) return;
     this.#cut = null;
-    if (mean <= Math.max(LOSS.light, cut.loss / 3)) return void (this.#pardon = WAITS.pardon[0]);
-    if (isStillTooMuch) return this.#narrow(mean, now);
-    // Fewer bits, and the same part of them lost: the link is bad and not thin.
+    if (mean <= Math.max(LOSS.light, cut.before.loss / 3)) return void (this.#pardon = WAITS.pardon[0]);
+    if (isStillTooMuch) return this.#narrow(mean, 0, now);
+    this.#giveBack(now);
+  }
+
+  // Fewer bits, and the same part of them lost: the link is bad and not thin.
+  #giveBack(now) {
+    this.#cut = null;
     this.#noCutBefore = now + this.#pardon;
     this.#pardon = Math.min(2 * this.#pardon, WAITS.pardon[1]);
-    this.#move(Math.min(this.#place, HARMLESS), now);
+    this.#move(Math.min(this.#place, this.#harmless), now);
   }
 
   #widen(now) {
@@ -768,6 +843,7 @@ class UplinkRate {
     if (now - this.#quietSince < this.#wait) return;
     this.#move(this.#place - 1, now);
     this.#isTrying = true;
+    this.#lossBeforeTry = this.#meanLoss;
   }
 
   #move(place, now) {
@@ -780,19 +856,35 @@ class UplinkRate {
 
 /** Looks at what is reported of one sender, and has it send as much. */
 class Uplink {
-  #sender; #rate = new UplinkRate(); #newest = -Infinity;
+  #sender; #rate; #newest = -Infinity; #trips = 0;
 
-  constructor(sender) { this.#sender = sender; }
+  /** answer: the description of the other end. */
+  constructor(sender, answer) {
+    this.#sender = sender;
+    this.#rate = new UplinkRate(Number(/maxaveragebitrate=(\d+)/.exec(answer)?.[1] ?? Infinity));
+  }
 
   async look() {
-    for (const row of (await this.#sender.getStats()).values()) {
+    const rows = [...(await this.#sender.getStats()).values()];
+    const cipher = rows.find(({ type }) => type === "transport")?.srtpCipher ?? "";
+    this.#rate.protection = TAGS[/GCM|80$|32$/.exec(cipher)?.[0]] ?? TAGS.GCM;
+    for (const row of rows) {
       // The time of these rows is that of the report, which may have been seen before.
       if (row.type !== "remote-inbound-rtp" || !(row.timestamp > this.#newest)) continue;
       this.#newest = row.timestamp;
       const { rate } = this.#rate;
-      this.#rate.report(row.fractionLost, row.roundTripTime * 1000, performance.now());
+      const now = performance.now();
+      this.#rate.report(row.fractionLost, this.#trip(row, now), now);
       if (this.#rate.rate !== rate) await this.#send();
     }
+  }
+
+  // The gateway may answer the same report of ours again: then nothing was measured.
+  #trip({ roundTripTime, roundTripTimeMeasurements: trips = this.#trips + 1 }, now) {
+    if (!Number.isFinite(roundTripTime) || trips === this.#trips) return null;
+    this.#trips = trips;
+    const milliseconds = roundTripTime * 1000;
+    return { milliseconds, began: now - milliseconds - KEPT };
   }
 
   // A browser may have nothing to set before its first negotiation, or refuse: then it sends as it did.
@@ -1426,7 +1518,7 @@ export class Call extends EventTarget {
   // Told again after a connection was lost: the timers are set anew, the uplink is as it was.
   #watch() {
     this.#every("report", LIMITS.report, () => this.report());
-    this.#uplink ??= new Uplink(this.#media.transceiver.sender);
+    this.#uplink ??= new Uplink(this.#media.transceiver.sender, this.#media.connection.remoteDescription?.sdp);
     this.#every("uplink", LIMITS.uplink, () => quiet(this.#uplink.look()));
   }
 

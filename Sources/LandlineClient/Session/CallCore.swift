@@ -310,6 +310,7 @@ final class CallCore {
     case .failed(let failure): mediaFailed(failure)
     // Sooner than by consent, which lasts 30 s: another way is looked for, another relay among them.
     case .relayLost: if !wantsRestart, offerOnItsWay == nil { mediaFailed(.consentLost) }
+    case .silent: if wasSecured, !isRinging, !wantsRestart, offerOnItsWay == nil { mediaFailed(.consentLost) }
     case .closedByPeer: break
     }
   }

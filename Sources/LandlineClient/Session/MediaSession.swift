@@ -13,6 +13,8 @@ final class MediaSession {
     case statistics(MediaStatistics)
     /// The relay that carried the sound is gone.
     case relayLost
+    /// Nothing comes any more, neither sound nor a report: the way seems closed.
+    case silent
     /// Whether the app is heard has changed.
     case muted(Bool)
   }
@@ -23,6 +25,11 @@ final class MediaSession {
     /// It was asked for before the sockets are open, or after the end.
     case notOpen
   }
+
+  /// Milliseconds without sound and without a report, of which the gateway sends one a second, until another way is looked
+  /// for, and between two such searches.
+  static let silenceMilliseconds: Int64 = 5_000
+  static let searchMilliseconds: Int64 = 10_000
 
   private let eventLoop: any EventLoop
   private let certificate: DTLSCertificate
@@ -42,6 +49,8 @@ final class MediaSession {
   private let wakeUp: WakeUp
   private var relay: SoundRelay?
   private var relayDue: Scheduled<Void>?
+  /// A search for another way is told of no sooner than then.
+  private var nextSearch = MonotonicInstant.zero
   /// Why no relay carries the sound, once all were asked.
   private(set) var relayProblem: String?
   private var isClosed = false
@@ -226,11 +235,23 @@ final class MediaSession {
       case .secured(let suite): tell(.secured(suite))
       case .failed(let failure): tell(.failed(failure))
       case .closedByPeer: tell(.closedByPeer)
-      case .statistics(let statistics): tell(.statistics(statistics))
+      case .statistics(let statistics):
+        tell(.statistics(statistics))
+        watchSilence()
       case .connected, .moved, .firstMedia, .digit, .silence, .soundAgain, .bye, .closed: break
       }
     }
     schedule()
+  }
+
+  /// Consent is lost after half a minute, and the gateway may have ended the call by then.
+  private func watchSilence() {
+    let now = Clock.now
+    guard let heard = endpoint?.heard, now.milliseconds(since: heard) >= MediaSession.silenceMilliseconds,
+      nextSearch <= now
+    else { return }
+    nextSearch = now.advanced(byMilliseconds: MediaSession.searchMilliseconds)
+    tell(.silent)
   }
 
   private func schedule() {

@@ -51,6 +51,15 @@ enum LegTransport {
     }
   }
 
+  /// Bytes that protection adds to a packet of RTP; 0 before there are keys.
+  var rtpOverhead: Int {
+    switch self {
+    case .app(let transport): transport.rtpOverhead
+    case .trunk(let transport): transport.rtpOverhead
+    case .client(let transport): transport.rtpOverhead
+    }
+  }
+
   var nextDeadline: MonotonicInstant? {
     switch self {
     case .app(let transport): transport.nextDeadline
@@ -112,6 +121,12 @@ enum LegTransport {
   var seeksWay: Bool {
     if case .client(let transport) = self { return transport.seeksWay }
     return false
+  }
+
+  /// When the peer was last heard; only the app's own side asks.
+  var heard: MonotonicInstant? {
+    if case .client(let transport) = self { return transport.heard }
+    return nil
   }
 
   /// Another address of ours that sound may take; only the app's own side has a say in that.

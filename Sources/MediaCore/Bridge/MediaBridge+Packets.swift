@@ -93,7 +93,7 @@ extension MediaBridge {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
     if received.bye { events.append(.bye(leg.id)) }
     if received.reported, let report = leg.control.peerReport {
-      flow(to: leg)?.report(report, roundTrip: leg.control.roundTrip)
+      flow(to: leg)?.report(report)
     }
   }
 

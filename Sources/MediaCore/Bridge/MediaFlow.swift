@@ -65,8 +65,9 @@ final class MediaFlow {
   }
 
   /// What the peer reports of our packets decides how Opus is encoded.
-  func report(_ report: PeerReport, roundTrip: Double?) {
-    encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
+  func report(_ report: PeerReport) {
+    encoder?.report(
+      lossRate: report.lossRate, roundTrip: report.roundTrip, protection: to.transport.rtpOverhead, at: report.instant)
   }
 
   /// What goes out was cut to what the peer's link carries.

@@ -102,10 +102,14 @@ public final class AudioEncoder {
     }
   }
 
-  /// What the peer reports of our packets: the part lost lately, 0 to 1, and the milliseconds there and back. Chooses the
-  /// ``mode``, bit rate and ``packetTime`` of Opus.
-  public func report(lossRate: Double, roundTrip: Double? = nil, at now: MonotonicInstant) {
-    if case .opus(let encoder) = coder { encoder.report(lossRate: lossRate, roundTrip: roundTrip, at: now) }
+  /// What the peer reports of our packets: the part lost lately, 0 to 1, and the way there and back where the report
+  /// measured it. Chooses the ``mode``, bit rate and ``packetTime`` of Opus. `protection`: bytes that SRTP adds to a packet,
+  /// which a thin link carries as well; 16 are those of AES-GCM.
+  public func report(
+    lossRate: Double, roundTrip: RoundTrip? = nil, protection: Int = 16, at now: MonotonicInstant
+  ) {
+    guard case .opus(let encoder) = coder else { return }
+    encoder.report(lossRate: lossRate, roundTrip: roundTrip, protection: protection, at: now)
   }
 
   /// The least milliseconds of sound that a packet is to hold, where the peer's link is too thin for what was agreed on.

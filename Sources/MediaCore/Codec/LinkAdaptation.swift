@@ -18,8 +18,9 @@ package struct LinkAdaptation: Sendable {
     package let bitRate: Int
     package let packetTime: Int
 
-    /// bit/s on the wire of a network with IPv4: headers of IP, UDP and RTP, and the tag of SRTP (20 + 8 + 12 + 10 bytes).
-    package var wireRate: Int { bitRate + 50 * 8 * 1000 / packetTime }
+    /// bit/s on the wire of a network with IPv4: with headers of IP, UDP and RTP (20 + 8 + 12 bytes), and the bytes that
+    /// protection adds to a packet.
+    package func wireRate(protection: Int) -> Int { bitRate + (40 + protection) * 8 * 1000 / packetTime }
   }
 
   /// From the widest link to the thinnest. Larger packets before a worse voice: at 20 ms the headers alone are 20 kb/s.
@@ -28,8 +29,10 @@ package struct LinkAdaptation: Sendable {
     Step(bitRate: 20_000, packetTime: 40), Step(bitRate: 14_000, packetTime: 40), Step(bitRate: 12_000, packetTime: 60),
     Step(bitRate: 8_000, packetTime: 60),
   ]
-  /// The step that costs no quality: a loss that lasts is answered with it whatever its reason.
-  package static let harmless = 1
+  /// bit/s that cost no quality: a loss that lasts is answered with them whatever its reason.
+  package static let harmlessRate = 26_000
+  /// Bytes: the tag of AES-GCM, which is agreed on first.
+  package static let usualProtection = 16
   /// Loss from which on a link may be too thin, from which on it may be a little too thin where it lasts, up to which
   /// more is tried, and up to which a cut has mended it.
   package static let heavyLoss = 0.1
@@ -43,12 +46,19 @@ package struct LinkAdaptation: Sendable {
   package static let shortQueue = 50.0
   /// Milliseconds there and back which, beside heavy loss, are a queue that was full before the first report.
   package static let longRoundTrip = 500.0
+  /// Milliseconds in which a queue is to drain, and the part of the link that is left to that at most.
+  static let drainTime = 2_000.0
+  static let fastestDrain = 0.5
   /// Of what came through, what is sent next: the queue has to drain.
   static let headroom = 0.9
   /// Less of what came through before a cut comes through after it: the cut was in vain.
   static let vainPart = 0.85
-  /// Reports by which a cut is judged.
+  /// Of the loss at the full rate, so much of it at the least rate is the same.
+  static let samePart = 0.7
+  /// Reports by which a cut is judged, and most that are left out before them, since they may speak of what was sent earlier.
   static let judgingReports = 2
+  static let unseenReports = 4
+  static let patientReports = 2
   /// Microseconds without loss before more is tried; four times as long each time it was too much.
   static let patience: ClosedRange<Int64> = 2_000_000...64_000_000
   /// Microseconds after a cut in vain before the next; doubled each time.
@@ -58,60 +68,109 @@ package struct LinkAdaptation: Sendable {
   /// Weight of the newest report in the loss that lasts.
   static let newest = 0.3
 
+  /// What tells how much a link carries of what is sent into it.
+  private struct Evidence {
+    /// bit/s that were sent.
+    let rate: Double
+    /// Part of them that did not come through in time.
+    var loss: Double
+    /// Milliseconds that wait.
+    var queue: Double
+
+    var passed: Double { rate * (1 - loss) }
+  }
+
   /// A cut that is not judged yet.
   private struct Cut {
-    /// bit/s that came through before it, and the loss it is to mend.
-    let passed: Double
-    let loss: Double
+    /// Of what was sent before it.
+    var before: Evidence
+    /// A round trip that began after it has ended: reports from now on speak of what was sent since.
+    var isSeen = false
+    /// Reports that came before that, and whether they had it cut once more.
+    var unseen = 0
+    var isRepeated = false
     var lossSince = 0.0
     var reports = 0
   }
 
+  /// Of ``LinkAdaptation/steps``, those that a peer takes.
+  private let steps: [Step]
+  /// The first that costs no quality.
+  private let harmless: Int
+  /// Bytes that protection adds to a packet.
+  private var protection = LinkAdaptation.usualProtection
   private var index = 0
   private var leastRoundTrip = Double.infinity
+  /// More than one round trip was measured.
+  private var hasBaseline = false
+  /// Milliseconds that wait, by the newest round trip, and when it began.
+  private var queue = 0.0
+  private var queueBegan: MonotonicInstant?
   private var meanLoss = 0.0
   private var wasHeavy = false
   private var openCut: Cut?
+  /// Loss for which the last cut from the full rate was made.
+  private var widestLoss = 0.0
   private var changedAt: MonotonicInstant?
   private var quietSince: MonotonicInstant?
   private var noCutBefore: MonotonicInstant?
   private var pardon = LinkAdaptation.pardon.lowerBound
   private var wait = LinkAdaptation.patience.lowerBound
-  /// The last change was a try for more.
+  /// The last change was a try for more, and the loss that lasted before it.
   private var isTrying = false
+  private var lossBeforeTry = 0.0
 
-  package init() {}
+  /// `highestBitRate`: bit/s that the peer takes; `nil`: any.
+  package init(highestBitRate: Int? = nil) {
+    let most = highestBitRate ?? .max
+    var steps: [Step] = []
+    for step in LinkAdaptation.steps {
+      let bounded = Step(bitRate: min(step.bitRate, most), packetTime: step.packetTime)
+      if bounded != steps.last { steps.append(bounded) }
+    }
+    self.steps = steps
+    harmless = steps.firstIndex { $0.bitRate <= LinkAdaptation.harmlessRate } ?? 0
+  }
 
   /// What is to be sent now.
-  package var step: Step { LinkAdaptation.steps[index] }
+  package var step: Step { steps[index] }
+  private var wireRate: Double { Double(step.wireRate(protection: protection)) }
   /// Less is sent than the codec would like.
   package var isNarrowed: Bool { index > 0 }
   /// So much less that it is heard.
-  package var isThin: Bool { index > LinkAdaptation.harmless }
+  package var isThin: Bool { index > harmless }
 
-  /// A report came. `lossRate`: 0 to 1, since the report before. `roundTrip`: milliseconds, `nil` where unknown.
-  package mutating func report(lossRate: Double, roundTrip: Double?, at now: MonotonicInstant) {
+  /// A report came. `lossRate`: 0 to 1, since the report before. `roundTrip`: where this report measured one. `protection`:
+  /// bytes that it adds to a packet.
+  package mutating func report(
+    lossRate: Double, roundTrip: RoundTrip?, protection: Int = LinkAdaptation.usualProtection, at now: MonotonicInstant
+  ) {
     guard lossRate.isFinite else { return }
+    self.protection = protection
     let loss = min(max(lossRate, 0), 1)
-    var queue = 0.0
-    if let roundTrip, roundTrip.isFinite {
-      leastRoundTrip = min(leastRoundTrip, roundTrip)
-      queue = roundTrip - leastRoundTrip
-    }
-    let isCrowded =
-      queue >= LinkAdaptation.longQueue
-      || loss >= LinkAdaptation.heavyLoss && roundTrip ?? 0 >= LinkAdaptation.longRoundTrip
     meanLoss += LinkAdaptation.newest * (loss - meanLoss)
+    let delay = roundTrip.flatMap { measure($0, at: now) }
+    // What waited before the last change waits no more.
+    let isOfNow = roundTrip.map { trip in changedAt.map { $0 <= trip.began } ?? true } ?? false
+    if let cut = openCut, !cut.isSeen, cut.unseen < LinkAdaptation.unseenReports {
+      return waitToSee(cut, loss, delay, isSeen: isOfNow || leastRoundTrip == .infinity, at: now)
+    }
     if let changedAt, now.microseconds(since: changedAt) < LinkAdaptation.settling { return }
-    if isCrowded { return cut(loss, at: now) }
+    let isCrowded =
+      isOfNow
+      && (queue >= LinkAdaptation.longQueue
+        || loss >= LinkAdaptation.heavyLoss && queue + leastRoundTrip >= LinkAdaptation.longRoundTrip)
+    if isCrowded { return cut(max(loss, delay?.late ?? 0), queue: delay?.queue ?? queue, at: now) }
     if let cut = openCut { return judge(cut, loss, at: now) }
     let mayCut = noCutBefore.map { $0 <= now } ?? true
     let isHeavy = loss >= LinkAdaptation.heavyLoss && mayCut
     defer { wasHeavy = isHeavy }
     if isHeavy, wasHeavy || isTrying || loss >= LinkAdaptation.plainLoss {
       cut(loss, at: now)
-    } else if index < LinkAdaptation.harmless, meanLoss >= LinkAdaptation.lastingLoss {
-      move(to: LinkAdaptation.harmless, at: now)
+    } else if isTrying, meanLoss >= max(LinkAdaptation.lastingLoss, lossBeforeTry + LinkAdaptation.lightLoss) {
+      cut(loss, at: now)
+    } else if index < harmless, meanLoss >= LinkAdaptation.lastingLoss {
+      move(to: harmless, at: now)
     } else if loss <= LinkAdaptation.bearableLoss, queue <= LinkAdaptation.shortQueue {
       widen(at: now)
     } else {
@@ -119,20 +178,76 @@ package struct LinkAdaptation: Sendable {
     }
   }
 
+  /// Milliseconds that wait by now, and the part of what is sent that makes them more.
+  private mutating func measure(_ roundTrip: RoundTrip, at now: MonotonicInstant) -> (queue: Double, late: Double)? {
+    guard roundTrip.milliseconds.isFinite else { return nil }
+    leastRoundTrip = min(leastRoundTrip, roundTrip.milliseconds)
+    hasBaseline = queueBegan != nil
+    let former = queue
+    queue = roundTrip.milliseconds - leastRoundTrip
+    let elapsed = queueBegan.map { Double(roundTrip.began.microseconds(since: $0)) / 1_000 } ?? 0
+    queueBegan = roundTrip.began
+    guard elapsed > 0, queue > former else { return (queue, 0) }
+    let growth = (queue - former) / elapsed
+    let since = max(0, Double(now.microseconds(since: roundTrip.began)) / 1_000)
+    return (queue + growth * since, growth / (1 + growth))
+  }
+
+  /// The widest step that the link carries while its queue drains.
+  private func fittingStep(_ evidence: Evidence) -> Int {
+    let draining = 1 - min(evidence.queue / LinkAdaptation.drainTime, LinkAdaptation.fastestDrain)
+    let most = evidence.passed * LinkAdaptation.headroom * draining
+    return steps.firstIndex { Double($0.wireRate(protection: protection)) <= most } ?? steps.count - 1
+  }
+
   /// Sends no more than what came through.
-  private mutating func cut(_ loss: Double, at now: MonotonicInstant) {
+  private mutating func cut(_ loss: Double, queue: Double = 0, at now: MonotonicInstant) {
     quietSince = nil
-    guard index < LinkAdaptation.steps.count - 1 else {
+    guard index < steps.count - 1 else {
       openCut = nil
+      // Of the least that can be sent the same part is lost.
+      if loss >= max(LinkAdaptation.heavyLoss, LinkAdaptation.samePart * widestLoss),
+        queue < LinkAdaptation.longQueue
+      {
+        giveBack(at: now)
+      }
       return
     }
+    if index <= harmless { widestLoss = loss }
+    // The first round trip tells of no queue, since it may be all of it.
+    let queue = hasBaseline || leastRoundTrip == .infinity ? queue : max(queue, leastRoundTrip)
     if isTrying { wait = min(4 * wait, LinkAdaptation.patience.upperBound) }
-    let passed = Double(step.wireRate) * (1 - loss)
-    let fitting =
-      LinkAdaptation.steps.firstIndex { Double($0.wireRate) <= passed * LinkAdaptation.headroom }
-      ?? LinkAdaptation.steps.count - 1
-    move(to: max(fitting, index + 1), at: now)
-    openCut = Cut(passed: passed, loss: loss)
+    let before = Evidence(rate: wireRate, loss: loss, queue: queue)
+    move(to: max(fittingStep(before), index + 1), at: now)
+    openCut = Cut(before: before)
+  }
+
+  /// A report that may still speak of what was sent before the cut: it can tell that more was to be cut, and nothing else.
+  private mutating func waitToSee(
+    _ open: Cut, _ loss: Double, _ delay: (queue: Double, late: Double)?, isSeen: Bool, at now: MonotonicInstant
+  ) {
+    var open = open
+    open.isSeen = isSeen
+    open.unseen += 1
+    if !isSeen {
+      open.before.loss = max(open.before.loss, loss, delay?.late ?? 0)
+      open.before.queue = max(open.before.queue, delay?.queue ?? 0)
+      widestLoss = max(widestLoss, open.before.loss)
+      let fitting = fittingStep(open.before)
+      if fitting > index {
+        move(to: fitting, at: now)
+      } else if open.unseen == LinkAdaptation.patientReports, !open.isRepeated, index < steps.count - 1,
+        loss > LinkAdaptation.lightLoss || open.before.queue >= LinkAdaptation.longQueue
+      {
+        // A full queue loses our own reports as well, and then no round trip ends.
+        cut(loss, queue: open.before.queue, at: now)
+        openCut?.isRepeated = true
+        return
+      }
+    } else if queue >= LinkAdaptation.longQueue {
+      return cut(max(loss, delay?.late ?? 0), queue: delay?.queue ?? queue, at: now)
+    }
+    openCut = open
   }
 
   private mutating func judge(_ judged: Cut, _ loss: Double, at now: MonotonicInstant) {
@@ -141,19 +256,24 @@ package struct LinkAdaptation: Sendable {
     judged.reports += 1
     openCut = judged
     let mean = judged.lossSince / Double(judged.reports)
-    let isStillTooMuch = Double(step.wireRate) * (1 - mean) >= LinkAdaptation.vainPart * judged.passed
+    let isStillTooMuch = wireRate * (1 - mean) >= LinkAdaptation.vainPart * judged.before.passed
     if loss >= LinkAdaptation.plainLoss, isStillTooMuch { return cut(loss, at: now) }
     guard judged.reports == LinkAdaptation.judgingReports else { return }
     openCut = nil
-    guard mean > max(LinkAdaptation.lightLoss, judged.loss / 3) else {
+    guard mean > max(LinkAdaptation.lightLoss, judged.before.loss / 3) else {
       pardon = LinkAdaptation.pardon.lowerBound
       return
     }
     if isStillTooMuch { return cut(mean, at: now) }
-    // Fewer packets, and the same part of them lost: the link is bad and not thin.
+    giveBack(at: now)
+  }
+
+  /// Fewer packets, and the same part of them lost: the link is bad and not thin.
+  private mutating func giveBack(at now: MonotonicInstant) {
+    openCut = nil
     noCutBefore = now.advanced(byMicroseconds: pardon)
     pardon = min(2 * pardon, LinkAdaptation.pardon.upperBound)
-    move(to: min(index, LinkAdaptation.harmless), at: now)
+    move(to: min(index, harmless), at: now)
   }
 
   private mutating func widen(at now: MonotonicInstant) {
@@ -170,6 +290,7 @@ package struct LinkAdaptation: Sendable {
     guard now.microseconds(since: since) >= wait else { return }
     move(to: index - 1, at: now)
     isTrying = true
+    lossBeforeTry = meanLoss
   }
 
   private mutating func move(to step: Int, at now: MonotonicInstant) {

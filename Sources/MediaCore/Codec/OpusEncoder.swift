@@ -32,7 +32,7 @@ package final class OpusEncoder {
   package private(set) var mode: AudioEncoder.Mode
   private var quiet = 0
   private var expectedLoss: Int32 = 0
-  private var link = LinkAdaptation()
+  private var link: LinkAdaptation
 
   package init(samplingRate: Int, settings: AudioEncoder.Settings) throws(CodecFailure) {
     guard [8_000, 16_000, 48_000].contains(samplingRate) else { throw .samplingRate(samplingRate) }
@@ -40,6 +40,7 @@ package final class OpusEncoder {
     state = OpaquePointer(memory)
     self.samplingRate = samplingRate
     self.settings = settings
+    link = LinkAdaptation(highestBitRate: settings.maximumAverageBitRate)
     mode = .resilient
     mode = mostEconomical
     let result = begin()
@@ -73,11 +74,15 @@ package final class OpusEncoder {
     return Int(written)
   }
 
-  /// What the peer reports of our packets: the part lost lately, 0 to 1, and the milliseconds there and back.
-  package func report(lossRate: Double, roundTrip: Double? = nil, at now: MonotonicInstant) {
+  /// What the peer reports of our packets: the part lost lately, 0 to 1, and the way there and back where the report
+  /// measured it. `protection`: bytes that it adds to a packet.
+  package func report(
+    lossRate: Double, roundTrip: RoundTrip? = nil, protection: Int = LinkAdaptation.usualProtection,
+    at now: MonotonicInstant
+  ) {
     guard lossRate.isFinite else { return }
     let former = (mode, expectedLoss, link.step)
-    link.report(lossRate: lossRate, roundTrip: roundTrip, at: now)
+    link.report(lossRate: lossRate, roundTrip: roundTrip, protection: protection, at: now)
     if lossRate > OpusEncoder.troublingLoss {
       quiet = 0
       expectedLoss = Int32((min(lossRate, 1) * 100).rounded(.up))

@@ -61,6 +61,9 @@ public final class AudioEndpoint {
   /// No way was found since the beginning, or the last restart; sound may go on by one of before.
   public var seeksWay: Bool { leg.transport.seeksWay }
 
+  /// When sound or a report last came, or its way was found; `nil` while there is no way.
+  public var heard: MonotonicInstant? { leg.transport.heard }
+
   /// The socket that sound leaves by; `nil` while no address of the peer works.
   public var port: MediaPort? { leg.transport.destination == nil ? nil : leg.transport.port }
 
@@ -225,7 +228,7 @@ public final class AudioEndpoint {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
     if received.bye { told.append(.bye(leg.id)) }
     if received.reported, let report = leg.control.peerReport {
-      capture.report(report, roundTrip: leg.control.roundTrip)
+      capture.report(report, protection: leg.transport.rtpOverhead)
     }
   }
 

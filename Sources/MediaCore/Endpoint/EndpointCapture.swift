@@ -25,9 +25,10 @@ final class EndpointCapture {
     queue.removeAll()
   }
 
-  /// What the peer reports of our packets decides how Opus is encoded.
-  func report(_ report: PeerReport, roundTrip: Double?) {
-    encoder?.report(lossRate: report.lossRate, roundTrip: roundTrip, at: report.instant)
+  /// What the peer reports of our packets decides how Opus is encoded. `protection`: bytes that it adds to a packet.
+  func report(_ report: PeerReport, protection: Int) {
+    encoder?.report(
+      lossRate: report.lossRate, roundTrip: report.roundTrip, protection: protection, at: report.instant)
   }
 
   /// What goes out holds copies of the packets before.

@@ -16,6 +16,20 @@ public struct RTCPReceived: Hashable, Sendable {
   public init() {}
 }
 
+/// The way there and back.
+public struct RoundTrip: Hashable, Sendable {
+  /// Without the time that the peer kept our report.
+  public var milliseconds: Double
+  /// When the report that measured it left: what was sent later waited elsewhere.
+  public var began: MonotonicInstant
+
+  /// `began`: in the clock of who measures.
+  public init(milliseconds: Double, began: MonotonicInstant) {
+    self.milliseconds = milliseconds
+    self.began = began
+  }
+}
+
 /// What the peer says of the stream we send.
 public struct PeerReport: Hashable, Sendable {
   /// Part of the packets lost since the report before, 0 to 1.
@@ -27,6 +41,8 @@ public struct PeerReport: Hashable, Sendable {
   public var jitter: Double
   /// Highest sequence number that the peer received, with the count of its cycles above it (RFC 3550 section 6.4.1).
   public var extendedHighestSequence: UInt32
+  /// Measured by this report; `nil` where it answers the sender report that one before it answered, or none.
+  public var roundTrip: RoundTrip?
   /// When the report came in.
   public var instant: MonotonicInstant
 }
@@ -75,6 +91,8 @@ public final class RTCPSession {
   /// The peer's newest sender report, and reference time: middle 32 bits of its NTP time, and when it came.
   private var senderReport: (source: UInt32, middle: UInt32, instant: MonotonicInstant)?
   private var reference: (source: UInt32, middle: UInt32, instant: MonotonicInstant)?
+  /// LSR of the newest report that was measured with: a peer that got no other since answers the same again.
+  private var answered: UInt32 = 0
 
   /// `canonicalName`: CNAME, at most ``RTCPWriter/maximumName`` bytes of it; random for privacy (RFC 7022). `seed`:
   /// random. `unixMicroseconds`: the wall clock at `now`. `hasFeedback`: the profile is AVPF or SAVPF (RFC 4585), and
@@ -135,9 +153,10 @@ public final class RTCPSession {
       lossRate: Double(block.fractionLost) / 256, lost: Int64(block.cumulativeLost),
       jitter: Double(block.jitter) * 1000 / Double(max(clockRate, 1)),
       extendedHighestSequence: block.extendedHighestSequence, instant: now)
-    if block.lastSenderReport != 0 {
-      measure(since: block.lastSenderReport, delay: block.delaySinceLastSenderReport, at: now)
-    }
+    guard block.lastSenderReport != 0, block.lastSenderReport != answered else { return }
+    answered = block.lastSenderReport
+    peerReport?.roundTrip = measure(
+      since: block.lastSenderReport, delay: block.delaySinceLastSenderReport, at: now)
   }
 
   private func apply(extended part: RTCPPacket, of compound: RTCPCompound, at now: MonotonicInstant) {
@@ -146,17 +165,20 @@ public final class RTCPSession {
       reference = (sender, NetworkTime.middle(time), now)
     }
     if let answer = compound.delaySinceReference(of: source, in: part), answer.reference != 0 {
-      measure(since: answer.reference, delay: answer.delay, at: now)
+      _ = measure(since: answer.reference, delay: answer.delay, at: now)
     }
   }
 
   /// RFC 3550 section 6.4.1: now less the time of our report less the time the peer kept it.
-  private func measure(since report: UInt32, delay: UInt32, at now: MonotonicInstant) {
+  private func measure(since report: UInt32, delay: UInt32, at now: MonotonicInstant) -> RoundTrip? {
     let trip = Int32(bitPattern: NetworkTime.middle(networkTime.at(now)) &- report &- delay)
     let milliseconds = Double(trip) * 1000 / 65_536
     // A trip shorter than the clocks can tell comes out below zero by a tick or two.
-    guard milliseconds > -1, milliseconds <= RTCPSession.maximumRoundTrip else { return }
+    guard milliseconds > -1, milliseconds <= RTCPSession.maximumRoundTrip else { return nil }
     roundTrip = max(0, milliseconds)
+    let age = Int64(trip) + Int64(delay)
+    return RoundTrip(
+      milliseconds: max(0, milliseconds), began: now.advanced(byMicroseconds: -age * 1_000_000 / 65_536))
   }
 
   /// Writes the report that is due. False: none is, and the buffer was left alone. `voice` goes out where extended

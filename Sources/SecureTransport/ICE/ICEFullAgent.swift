@@ -31,6 +31,8 @@ package final class ICEFullAgent {
   package var selected: ICEWay? { current.selectedWay ?? former.flatMap { current.nominatedWay ?? $0.selectedWay } }
   /// No way was found since the beginning, or the last restart; media may go on by one of before.
   package var seeksWay: Bool { current.selected == nil }
+  /// When the selected pair was last heard, by sound or a report, or was selected; `nil` while there is none.
+  package var heard: MonotonicInstant? { selected == nil ? nil : silence.heard }
   package private(set) var failure: TransportFailure?
   package internal(set) var nextDeadline: MonotonicInstant?
 

@@ -104,6 +104,9 @@ public final class AppTransport {
     }
   }
 
+  /// Bytes that protection adds to a packet of RTP; 0 before there are keys.
+  public var rtpOverhead: Int { session.rtpOverhead }
+
   /// RTP becomes SRTP in place. `false`: it may not be sent.
   public func protectRTP(_ packet: PacketBuffer) -> Bool {
     ice.selected != nil && session.protectRTP(packet)

@@ -100,6 +100,9 @@ public final class ClientTransport {
   /// No way was found since the beginning, or the last restart; media may go on by one of before.
   public var seeksWay: Bool { ice.seeksWay }
 
+  /// When media or a report last came the way that media goes, or that way was found; `nil` while there is none.
+  public var heard: MonotonicInstant? { ice.heard }
+
   /// Where media goes: the nominated address; `nil` before, and after consent is lost.
   public var destination: MediaAddress? { ice.selected?.address }
 
@@ -165,6 +168,9 @@ public final class ClientTransport {
     }
     return .consumed
   }
+
+  /// Bytes that protection adds to a packet of RTP; 0 before there are keys.
+  public var rtpOverhead: Int { session.rtpOverhead }
 
   /// RTP becomes SRTP in place. `false`: it may not be sent.
   public func protectRTP(_ packet: PacketBuffer) -> Bool { ice.selected != nil && session.protectRTP(packet) }

@@ -29,6 +29,8 @@ final class SecureSession {
   }
 
   var hasKeys: Bool { sending != nil }
+  /// Bytes that protection adds to a packet of RTP; 0 before there are keys.
+  var rtpOverhead: Int { sending?.rtpOverhead ?? 0 }
   /// A DTLS datagram has somebody to read it.
   var takesHandshake: Bool { terms != nil && !isBroken }
 

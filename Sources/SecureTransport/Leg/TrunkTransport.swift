@@ -207,6 +207,11 @@ public final class TrunkTransport {
     }
   }
 
+  /// Bytes that protection adds to a packet of RTP; 0 without one.
+  public var rtpOverhead: Int {
+    if case .secured(let send, _) = protection { send.rtpOverhead } else { 0 }
+  }
+
   /// Protects an RTP packet in place. `false`: it may not be sent.
   public func protectRTP(_ packet: PacketBuffer) -> Bool {
     switch protection {

@@ -25,6 +25,8 @@ public final class SRTPContext {
   public let suite: CryptoSuite
   /// Fixed: the other direction has a key and a context of its own.
   public let direction: Direction
+  /// Bytes that are added to a packet of RTP: its tag, and the key's identifier.
+  public var rtpOverhead: Int { layout.rtpOverhead }
   // One of the two is there.
   private let libcrypto: LibcryptoTransform?
   private let libsrtp: LibsrtpTransform?

@@ -30,7 +30,7 @@ import Testing
       now = now.advanced(byMilliseconds: 1_000)
       let step = adaptation.step
       let packets = 1_000 / step.packetTime
-      let bits = Double(step.wireRate) / Double(packets)
+      let bits = Double(step.wireRate(protection: 16)) / Double(packets)
       var gone = 0
       for _ in 0..<packets {
         waiting = max(0, waiting - capacity * Double(step.packetTime) / 1_000)
@@ -44,7 +44,10 @@ import Testing
       lost += Double(gone)
       let queue = waiting * 1_000 / capacity
       adaptation.report(
-        lossRate: Double(gone) / Double(packets), roundTrip: roundTrip + queue, at: now)
+        lossRate: Double(gone) / Double(packets),
+        roundTrip: RoundTrip(
+          milliseconds: roundTrip + queue, began: now.advanced(byMicroseconds: -Int64(1_000 * (roundTrip + queue)))),
+        at: now)
       return queue
     }
   }
@@ -55,7 +58,7 @@ import Testing
     link.queueLimit = queueLimit
     for _ in 0..<3 { link.second() }
     // A link that is a little too thin shows late, and does little harm.
-    #expect(Double(link.adaptation.step.wireRate) <= capacity || capacity > 45_000)
+    #expect(Double(link.adaptation.step.wireRate(protection: 16)) <= capacity || capacity > 45_000)
     for _ in 0..<5 { link.second() }
     link.sent = 0
     link.lost = 0
@@ -69,7 +72,7 @@ import Testing
   @Test func halfOfThePacketsLostIsBelievedAtOnce() {
     var adaptation = LinkAdaptation()
     adaptation.report(lossRate: 0.5, roundTrip: nil, at: MonotonicInstant(milliseconds: 900))
-    #expect(adaptation.step.wireRate <= 25_000)
+    #expect(adaptation.step.wireRate(protection: 16) <= 25_000)
     #expect(adaptation.step.packetTime > 20)
   }
 
@@ -80,7 +83,7 @@ import Testing
     var full = 0
     for _ in 0..<300 {
       link.second()
-      if link.adaptation.step.wireRate >= LinkAdaptation.steps[LinkAdaptation.harmless].wireRate { full += 1 }
+      if link.adaptation.step.bitRate >= LinkAdaptation.harmlessRate { full += 1 }
     }
     #expect(full > 120)
   }
@@ -98,10 +101,33 @@ import Testing
     #expect(seconds <= 60)
   }
 
+  /// A peer that takes fewer bits is cut from there on, and not in vain from more.
+  @Test func itStartsAtWhatThePeerTakes() {
+    var adaptation = LinkAdaptation(highestBitRate: 24_000)
+    #expect(adaptation.step.bitRate == 24_000 && adaptation.step.packetTime == 20)
+    #expect(!adaptation.isNarrowed)
+    adaptation.report(lossRate: 0.3, roundTrip: nil, at: MonotonicInstant(milliseconds: 900))
+    // 46.4 kb/s were sent, and 32.5 came through.
+    #expect(adaptation.step.bitRate == 14_000 && adaptation.step.packetTime == 40)
+    // Who takes less than the thinnest step is helped by larger packets alone.
+    var narrow = LinkAdaptation(highestBitRate: 6_000)
+    #expect(narrow.step.bitRate == 6_000 && narrow.step.packetTime == 20)
+    narrow.report(lossRate: 0.5, roundTrip: nil, at: MonotonicInstant(milliseconds: 900))
+    #expect(narrow.step.bitRate == 6_000 && narrow.step.packetTime == 60)
+  }
+
+  /// The tag of AES-GCM is longer than that of HMAC-SHA1, and 50 packets a second carry it.
+  @Test func whatProtectionAddsIsCounted() {
+    let step = LinkAdaptation.steps[0]
+    #expect(step.wireRate(protection: 16) == 54_400)
+    #expect(step.wireRate(protection: 10) == 52_000)
+    #expect(step.wireRate(protection: 0) == 48_000)
+  }
+
   @Test func whatIsNoNumberChangesNothing() {
     var adaptation = LinkAdaptation()
-    adaptation.report(lossRate: .nan, roundTrip: .infinity, at: .zero)
-    adaptation.report(lossRate: -1, roundTrip: .nan, at: .zero)
+    adaptation.report(lossRate: .nan, roundTrip: RoundTrip(milliseconds: .infinity, began: .zero), at: .zero)
+    adaptation.report(lossRate: -1, roundTrip: RoundTrip(milliseconds: .nan, began: .zero), at: .zero)
     #expect(!adaptation.isThin)
   }
 }
