@@ -1,6 +1,7 @@
 import AppProtocol
 import CallModel
 import LandlineNode
+import LandlineWire
 import NIOPosix
 import PeerKit
 import SIPCore

@@ -82,7 +82,7 @@ extension Console {
     let isExpected =
       options.expectSIP.map { $0 == run.sipStatus } ?? (run.failure == nil && run.answeredAt != nil)
     var lines: [String] = []
-    if let quality = run.quality { lines.append("sound    \(quality)") }
+    if run.answeredAt != nil, let quality = run.quality { lines.append("sound    \(quality)") }
     if let failure = run.failure {
       lines.append("failed   \(failure["code"]?.text ?? ""): \(failure["message"]?.text ?? "")")
       if let status = run.sipStatus {
