@@ -67,7 +67,7 @@ struct ExampleTests {
     let text = try String(contentsOfFile: Self.path, encoding: .utf8)
     // Keys and the comments under them lose one mark; prose has no colon behind its first word.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
-      guard let match = line.firstMatch(of: /^( +)# ( *[a-z-]+:( .*)?)$/) else { return String(line) }
+      guard let match = line.firstMatch(of: /^( +)# ( *(?:(?:[a-z-]+|"\+[0-9]+"):(?: .*)?|- \{.*))$/) else { return String(line) }
       let key = match.2.split(separator: ":").first?.drop { $0 == " " } ?? ""
       return key == "fingerprints" || line.contains("# #") ? String(line) : "\(match.1)\(match.2)"
     }

@@ -95,7 +95,7 @@ struct NumberConfigurationTests {
         "names 2 targets; accepted: one of user, phone and sip"
       ),
       ("\"+46850000536\": {user: bob, targets: [{user: eve}]}", 10, 44, "stands beside a target of the number's own"),
-      ("\"+46850000536\": {targets: [{ring: 20s}]}", 10, 33, "targets[1]: names 0 targets"),
+      ("\"+46850000536\": {targets: [{ring: 20s}]}", 10, 34, "targets[1]: names 0 targets"),
       ("\"+46850000536\": {user: bob, no-answer: 404}", 10, 46, "404 is none of 408, 480, 486, 503"),
       ("\"+46850000536\": {user: bob, channels: 0}", 10, 45, "'0' is no whole number from 1 to 10000"),
       ("\"+46850000536\": {user: bob, ring: 4s}", 10, 41, "out of range: 5s to 120s"),
@@ -104,13 +104,13 @@ struct NumberConfigurationTests {
         "'bussy' is none of busy, no-answer, unreachable, declined (did you mean 'busy'?)"
       ),
       (
-        "\"+46850000536\": {user: bob, callers: {blocked: [\"4670\"]}}", 10, 55,
+        "\"+46850000536\": {user: bob, callers: {blocked: [\"4670\"]}}", 10, 54,
         "entry 1: it is no beginning of a number"
       ),
-      ("\"+46850000536\": {user: bob, callers: {anonymous: maybe}}", 10, 57, "'maybe' is none of allow, refuse"),
+      ("\"+46850000536\": {user: bob, callers: {anonymous: maybe}}", 10, 56, "'maybe' is none of allow, refuse"),
       (
-        "\"+46850000536\": {user: bob, application: fone}", 10, 48,
-        "there is no application 'fone' in this environment (did you mean 'phone'?)"
+        "\"+46850000536\": {user: bob, application: phon}", 10, 48,
+        "there is no application 'phon' in this environment (did you mean 'phone'?)"
       ),
       ("\"+46850000536\": {user: \"b b\"}", 10, 30, "user"),
       ("\"+46850000536\": {usr: bob}", 10, 24, "unknown key 'usr' (did you mean 'user'?)"),

@@ -23,9 +23,6 @@ enum OpenAPISchemas {
   private static func list(_ schema: JSONValue) -> JSONValue {
     .members([("type", .string("array")), ("items", schema)])
   }
-  private static func list(_ schema: JSONValue, atMost maximum: Int) -> JSONValue {
-    .members([("type", .string("array")), ("items", schema), ("maxItems", .integer(Int64(maximum)))])
-  }
   private static func choice(_ values: [String]) -> JSONValue {
     .members([("type", .string("string")), ("enum", .array(values.map { .string($0) }))])
   }
@@ -54,8 +51,8 @@ enum OpenAPISchemas {
         case .integer: integer
         case .flag: flag
         case .destination: reference("Destination")
-        case .list(let maximum): list(text, atMost: maximum)
-        case .objects(let schema, let maximum): list(reference(schema), atMost: maximum)
+        case .list: list(text)
+        case .objects(let schema, _): list(reference(schema))
         case .texts: JSONValue.members([("type", .string("object")), ("additionalProperties", text)])
         }
       guard case .object(var object) = schema, schema.names.first != "$ref" else { return (member.name, schema) }
@@ -290,7 +287,7 @@ enum OpenAPISchemas {
       "Number",
       object([
         ("number", text), ("application", maybe(text)), ("application_key", maybe(text)), ("account", text),
-        ("active", flag), ("targets", list(reference("NumberTarget"), atMost: InboundNumber.maximumTargets)),
+        ("active", flag), ("targets", list(reference("NumberTarget"))),
         (
           "no_answer",
           .members([
@@ -298,7 +295,7 @@ enum OpenAPISchemas {
             ("enum", .array(InboundNumber.noAnswerStatuses.sorted().map { .integer(Int64($0)) })),
           ])
         ), ("channels", maybe(integer)), ("answer_first", flag), ("refuse_anonymous", flag),
-        ("blocked", list(text, atMost: InboundNumber.maximumBlockedCallers)), ("configured_at", maybe(text)),
+        ("blocked", list(text)), ("configured_at", maybe(text)),
         ("live_calls", integer),
       ])
     ),

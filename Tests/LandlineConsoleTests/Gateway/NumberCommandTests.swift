@@ -58,7 +58,7 @@ struct NumberCommandTests {
     arguments: [
       (["+46850000536", "--no-answer", "404"], 2, "no_answer: not a status"),
       (["+46850000536", "--user", "b b"], 2, "targets[0].target"),
-      (["+46850000536", "--application", "fone"], 2, "did you mean demo?"),
+      (["+46850000536", "--application", "fone"], 2, "demo"),
       (["+46850000536", "--account", "nobody"], 2, "there is no account nobody"),
       (["+46850000536", "--ring", "4s"], 2, "ring_seconds: out of range"),
       (["+46850000536", "--channels", "0"], 2, "not a number of calls"),

@@ -77,7 +77,9 @@ final class RESTKit: Sendable {
   ) async throws -> Answer {
     let answer = try await APIDescription.raw(
       application, method, uri, body, key: key, as: who, type: body == nil ? nil : type, fields: fields)
-    let problems = description.check(method, uri, answer)
+    // Lines are not one document.
+    let isLines = answer.headers["content-type"] == "application/x-ndjson"
+    let problems = isLines ? [] : description.check(method, uri, answer)
     #expect(problems.isEmpty, "\(method) \(uri): \(problems)")
     return answer
   }
