@@ -67,9 +67,11 @@ struct ExampleTests {
     let text = try String(contentsOfFile: Self.path, encoding: .utf8)
     // Keys and the comments under them lose one mark; prose has no colon behind its first word.
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
-      guard let match = line.firstMatch(of: /^( +)# ( *(?:(?:[a-z-]+|"\+[0-9]+"):(?: .*)?|- \{.*))$/) else { return String(line) }
-      let key = match.2.split(separator: ":").first?.drop { $0 == " " } ?? ""
-      return key == "fingerprints" || line.contains("# #") ? String(line) : "\(match.1)\(match.2)"
+      guard let match = line.firstMatch(of: /^( +)# ( *(?:(?:[a-z-]+|"\+[0-9]+"):(?: .*)?|- \{.*))$/) else {
+        return String(line)
+      }
+      let name = match.2.split(separator: ":").first?.drop { $0 == " " } ?? ""
+      return name == "fingerprints" || line.contains("# #") ? String(line) : "\(match.1)\(match.2)"
     }
     let whole = lines.joined(separator: "\n")
     let configuration = try GatewayConfiguration(whole, file: folder.appendingPathComponent("landline.yaml").path)
