@@ -410,6 +410,15 @@ struct ArrivalTests {
     close(bench)
   }
 
+  @Test("a number that leads to one of ours which leads nowhere is 480")
+  func forwardNowhere() throws {
+    let other = "+46850000537"
+    let bench = try bench([row([.init(.phone(E164Number(other)))]), row([], number: other)])
+    #expect(bench.answers(try bench.arrive()) == ["480/20"])
+    #expect(bench.records.first?.summary.failure?.code == .numberUnserved)
+    close(bench)
+  }
+
   @Test("a number that leads to one of ours rings that one's user")
   func forwardInside() throws {
     let other = "+46850000537"

@@ -32,7 +32,9 @@ extension CallMachine {
 
   /// Whoever's turn it is.
   private func reachTarget() {
-    guard case .reaching = state, let arrived, let target = arrived.target else { return }
+    guard case .reaching = state, let arrived else { return }
+    // Its targets are numbers of ours that lead nowhere.
+    guard let target = arrived.target else { return farFailed(CallFailure(.numberUnserved)) }
     switch target.way {
     case .user(let user):
       guard let application = arrived.number.application else { return farFailed(CallFailure(.numberUnserved)) }
