@@ -158,7 +158,7 @@ public struct CallEvidence: Sendable {
 
   /// Whether the called side said goodbye.
   var isHungUpByFar: Bool {
-    attempts.contains { $0.received("BYE") != nil }
+    attempts.contains { $0.side != .near && $0.received("BYE") != nil }
       || story.contains { if case .hungUp = $0.event { true } else { false } }
   }
 

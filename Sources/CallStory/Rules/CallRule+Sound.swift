@@ -159,15 +159,19 @@ extension CallRule {
       guard let plans = call.sources.trace?.plans, let near = plans.last(where: { $0.side == .near }),
         let far = plans.last(where: { $0.side == .far }), near.codec.lowercased() != far.codec.lowercased()
       else { return nil }
-      let offered = call.attempts.last { $0.side == .far }?.offer?.codecs ?? []
-      let answered = call.attempts.last { $0.side == .far }?.answer?.codecs ?? []
+      // The side that an app is on chooses by itself; the trunk is the other one.
+      let trunk = call.attempts.last { $0.side == (call.isArrival ? .near : .far) }
+      let offered = trunk?.offer?.codecs ?? []
+      let answered = trunk?.answer?.codecs ?? []
+      let wanted = call.isArrival ? far.codec : near.codec
       return Verdict(
         20, .nobody,
         "The calling side speaks \(near.codec) and the called side \(far.codec), so the gateway converts every packet. The "
-          + "trunk was offered \(list(offered)) and took \(list(answered)).",
+          + (call.isArrival
+            ? "trunk offered \(list(offered))." : "trunk was offered \(list(offered)) and took \(list(answered))."),
         evidence: ["near: \(near.codec)/\(near.clockRate)", "far: \(far.codec)/\(far.clockRate)"],
         fixes: [
-          "landline.yaml: trunks.\(call.trunkName).codecs: \(near.codec.lowercased()) first, if the carrier has it"
+          "landline.yaml: trunks.\(call.trunkName).codecs: \(wanted.lowercased()) first, if the carrier has it"
         ])
     },
     CallRule("keysNotCarried", "Keys pressed cannot reach the called side") { call in
