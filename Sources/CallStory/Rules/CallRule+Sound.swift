@@ -161,7 +161,8 @@ extension CallRule {
       else { return nil }
       // The side that an app is on chooses by itself; the trunk is the other one.
       let trunk = call.attempts.last { $0.side == (call.isArrival ? .near : .far) }
-      let offered = trunk?.offer?.codecs ?? []
+      let offer = trunk?.offer ?? trunk?.received("INVITE").flatMap { EvidenceDescription($0.body) }
+      let offered = offer?.codecs ?? []
       let answered = trunk?.answer?.codecs ?? []
       let wanted = call.isArrival ? far.codec : near.codec
       return Verdict(
