@@ -209,7 +209,7 @@ struct ArrivalTests {
       if bench.answers(handle).last != "403/21" { #expect(bench.records.count == 1, "its record tells why") }
       return bench.answers(handle)
     }
-    #expect(try heard { try $0.arrive(host: 0x0A0A_0A0A) } == ["403/21"])
+    #expect(try heard(arrive: { try $0.arrive(host: 0x0A0A_0A0A) }) == ["403/21"])
     #expect(try heard([]) == ["404/1"])
     #expect(try heard([row { $0.isActive = false }]) == ["404/1"])
     #expect(try heard([row([])]) == ["480/20"], "ours, and nobody to go to")
@@ -217,15 +217,17 @@ struct ArrivalTests {
     #expect(try heard() == ["480/19"], "rang out")
     #expect(try heard([row { $0.noAnswerStatus = 503 }]) == ["503/19"], "carriers fail over by it")
     #expect(
-      try heard([row { $0.callers.refusesAnonymous = true }]) { try $0.arrive(isAnonymous: true) } == ["433/21"])
+      try heard([row { $0.callers.refusesAnonymous = true }], arrive: { try $0.arrive(isAnonymous: true) }) == [
+        "433/21"
+      ])
     #expect(try heard([row { $0.callers.blocked = ["+4670111"] }]) == ["603/21"])
     #expect(try heard([row { $0.channels = 0 }]) == ["486/17"])
-    #expect(try heard { try $0.arrive(diversions: 5) } == ["482/25"])
+    #expect(try heard(arrive: { try $0.arrive(diversions: 5) }) == ["482/25"])
     #expect(try heard(nil, { $0.say($0.arrived, .decline(.declined), on: phone) }) == ["603/21"])
     #expect(try heard(nil, { $0.say($0.arrived, .decline(.busy), on: phone) }) == ["486/17"])
     #expect(try heard(nil, { $0.feed(.hangUp($0.arrived ?? CallID(unchecked: "-"), by: "anna")) }) == ["480/16"])
     // 36: what the gateway answers itself is no number of ours.
-    #expect(try heard { try $0.arrive("+46000000000") } == ["404/1"])
+    #expect(try heard(arrive: { try $0.arrive("+46000000000") }) == ["404/1"])
   }
 
   @Test("34: five devices alert: the caller hears one 180")
@@ -338,7 +340,7 @@ struct ArrivalTests {
     bench.pass(seconds: 60)
     bench.bye()
     let record = try #require(bench.records.first)
-    #expect(record.summary.costMicro == 60_000 + 12_000)
+    #expect(record.summary.costMicro == 72_000)
     #expect(bench.asked.map(\.operation.call.text).contains("\(call.text)-2"))
     close(bench)
   }
