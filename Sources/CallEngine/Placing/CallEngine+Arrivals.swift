@@ -41,6 +41,9 @@ extension CallEngine {
     }
     let from = CallEngine.caller(of: call, over: trunk)
     let arrival = Arrival(invite: call, number: number, trunk: trunk, from: from, environment: environment)
+    guard number.isActive else {
+      return refuse(handle, call, trunk, arrival, CallFailure(.numberUnknown, sipStatus: 404, leg: .trunk))
+    }
     if let failure = refusal(of: arrival) { return refuse(handle, call, trunk, arrival, failure) }
     arrivals[handle] = arrival
     context.emit(.findPayer(handle, environment: environment.name, number.account))
@@ -156,19 +159,21 @@ extension CallEngine {
     }
   }
 
-  /// The first active number of ours that a call can be for.
+  /// The first active number of ours that a call can be for, or else the first that is not active.
   private func number(
     of call: IncomingCall, over trunks: [CallTrunk]
   ) -> (CallTrunk, EngineConfiguration.Environment, InboundNumber)? {
+    var inactive: (CallTrunk, EngineConfiguration.Environment, InboundNumber)?
     for trunk in trunks {
       for number in InboundNumber.candidates(call, trunk) {
         for environment in environments(of: trunk) {
-          guard let row = context.numbers[environment.name]?[number], row.isActive else { continue }
-          return (trunk, environment, row)
+          guard let row = context.numbers[environment.name]?[number] else { continue }
+          if row.isActive { return (trunk, environment, row) }
+          inactive = inactive ?? (trunk, environment, row)
         }
       }
     }
-    return nil
+    return inactive
   }
 
   // MARK: Who calls

@@ -66,10 +66,13 @@ extension NodeCore {
     }
   }
 
-  /// The devices of a user that a number leads to. Whether an absent user was ever there makes no difference to a carrier.
+  /// The devices of a user that a number leads to. Whoever has none now counts as not reachable: a carrier hears the same of
+  /// a user that was never there, and no call waits for a store.
   func findUser(_ call: CallID, _ application: String, _ user: UserID) {
     let person = DeviceDirectory.Person(application: application, user: user)
     let rule = settings.applications[application]?.busyRule ?? .device
-    later(.engine(.userFound(call, devices.calledUser(person, rule: rule))))
+    var called = devices.calledUser(person, rule: rule)
+    if called.absence == .unknown { called.absence = .unreachable }
+    later(.engine(.userFound(call, called)))
   }
 }
