@@ -1100,6 +1100,7 @@ export class Call extends EventTarget {
   headers = {};
   /** Of a call that comes in: who calls, whether with video, whether this device is in another call, until when it rings. */
   from = null;
+  number = null;
   videoOffered = false;
   waiting = false;
   expiresAt = null;
