@@ -61,7 +61,7 @@ final class FarEndCalls: SIPNodeDelegate {
     case .progress(let handle, let progress):
       guard let call = calls[handle], let placed = call.placed else { return }
       let hasSound = adopt(progress.body, call)
-      placed.report.tell(.progress(status: progress.status, phrase: progress.phrase, hasSound: hasSound))
+      placed.report.send(.progress(status: progress.status, phrase: progress.phrase, hasSound: hasSound))
     case .offered(let handle, let exchange, let body): offered(handle, exchange, body)
     case .answered(let handle, _, let body):
       // Our offer went out in the 200 of an INVITE that had none.
@@ -336,7 +336,7 @@ final class FarEndCalls: SIPNodeDelegate {
 
   private func answered(_ call: FarEndCall, _ placed: FarEndCall.Placed, _ body: MessageBody?) {
     _ = adopt(body, call)
-    placed.report.tell(.answered)
+    placed.report.send(.answered)
     if placed.order.records { _ = media?.apply(.record(true), to: call.bridge) }
     let limit = min(placed.order.talkMilliseconds ?? .max, timing.maximumCallMilliseconds)
     call.limit = after(limit, call) { $0.hangUp($1) }
@@ -347,7 +347,7 @@ final class FarEndCalls: SIPNodeDelegate {
   private func ended(_ call: FarEndCall, _ placed: FarEndCall.Placed, _ end: CallEnd?) {
     let cause: CallEndCause =
       if let failure = end?.failure { failure.endCause } else { call.isEstablished ? .hungUp : .canceled }
-    placed.report.tell(.ended(cause, end?.failure))
+    placed.report.send(.ended(cause, end?.failure))
     // Without ports there is no bridge that could close.
     if !call.hasBridge {
       placed.report.finish()

@@ -9,7 +9,7 @@ final class FarEndReport: Sendable {
 
   init(_ steps: AsyncStream<InboundCallStep>.Continuation) { self.steps = steps }
 
-  func tell(_ event: InboundCallStep.Event) {
+  func send(_ event: InboundCallStep.Event) {
     steps.yield(
       InboundCallStep(milliseconds: NodeClock.now().microseconds(since: begin) / 1000, event))
   }
@@ -17,11 +17,11 @@ final class FarEndReport: Sendable {
   /// The call's bridge tells something; its end is the last of all.
   func heard(_ event: MediaEvent) {
     switch event {
-    case .firstMedia: tell(.sound)
-    case .statistics(_, let figures): tell(.quality(CallQuality(figures)))
-    case .recorded(let bytes): tell(.recorded(bytes))
+    case .firstMedia: send(.sound)
+    case .statistics(_, let figures): send(.quality(CallQuality(figures)))
+    case .recorded(let bytes): send(.recorded(bytes))
     case .recordingEnded(let patches):
-      tell(.recordingEnded(patches.map { InboundCallStep.Patch(offset: $0.offset, bytes: $0.bytes) }))
+      send(.recordingEnded(patches.map { InboundCallStep.Patch(offset: $0.offset, bytes: $0.bytes) }))
     case .closed: finish()
     default: break
     }
