@@ -58,9 +58,11 @@ async def attack(ground):
         seconds = time.monotonic() - begin
         end = await home.ended()
         await lab.idle(40)
-        spent = sum(row_cost(row) for row in lab.holds() if str(row.get("destination", "")).startswith("+47"))
-        ground.promise("B20", spent / MICRO, "spent abroad", f"<= {SPEND / MICRO:.0f}", 0 < spent <= SPEND,
-                       f"{tries} calls in {seconds:.1f} s: {codes}")
+        # An answered call that ends within its first millisecond costs nothing, so what proves the row is that there were holds.
+        abroad = [row for row in lab.holds() if str(row.get("destination", "")).startswith("+47")]
+        spent = sum(map(row_cost, abroad))
+        ground.promise("B20", spent / MICRO, "spent abroad", f"<= {SPEND / MICRO:.0f}", bool(abroad) and spent <= SPEND,
+                       f"{len(abroad)} holds of {tries} calls in {seconds:.1f} s: {codes}")
         shown = json.dumps(json.loads(lab.command("account", "show", "main", "--json")))
         reason = "account to foreign numbers: 40 calls or a spend of 5.00 in an hour"
         held = locked.get("lock_reason") == reason and reason in shown and failure(end) == "gw.policy"
