@@ -283,7 +283,7 @@ let package = Package(
       swiftSettings: ours),
     .testTarget(name: "LandlineDigestTests", dependencies: ["LandlineDigest"], swiftSettings: ours),
     .testTarget(
-      name: "SIPCoreTests", dependencies: ["SIPCore", "CallModel", "PeerKit", "TestVectors"],
+      name: "SIPCoreTests", dependencies: ["SIPCore", "LandlineDigest", "CallModel", "PeerKit", "TestVectors"],
       swiftSettings: expectations),
     .testTarget(
       name: "PublishedAttackTests",

@@ -39,7 +39,7 @@ public struct MessageDigest: ~Copyable {
   }
 
   /// Once in a process, before libcrypto is used for anything.
-  private static let isReady = landline_crypto_init() == 1
+  static let isReady = landline_crypto_init() == 1
 
   public let algorithm: Algorithm
   private let context: OpaquePointer
