@@ -118,6 +118,16 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: ours),
+    .target(
+      name: "LandlineOutbound",
+      dependencies: [
+        "CallModel", "SIPCore", "LandlineResolver",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: ours),
     .target(name: "LandlineSQLite", dependencies: ["LedgerCore", "CLandlineSQLite"], swiftSettings: ours),
     .target(
       name: "LedgerSQLite", dependencies: ["CallModel", "LedgerCore", "RoutingCore", "LandlineSQLite"],
@@ -138,7 +148,7 @@ let package = Package(
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSQLite",
         "LedgerSpool", "AppProtocol", "CallEngine", "CallStory", "NodeCore", "LandlineResolver", "LandlineWire",
-        "LandlineConfiguration",
+        "LandlineConfiguration", "LandlineOutbound",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
@@ -339,7 +349,7 @@ let package = Package(
       name: "LandlineConfigurationTests",
       dependencies: [
         "LandlineConfiguration", "AppProtocol", "CallEngine", "LandlineWire", "RoutingCore", "SDPCore", "SIPCore",
-        "CallModel",
+        "CallModel", "TestVectors",
       ],
       swiftSettings: expectations),
     .testTarget(
@@ -356,6 +366,7 @@ let package = Package(
       name: "NodeCoreTests",
       dependencies: [
         "NodeCore", "AppProtocol", "CallEngine", "LedgerCore", "RoutingCore", "SIPCore", "SDPCore", "CallModel",
+        "TestVectors",
       ],
       swiftSettings: ours),
     .testTarget(
@@ -440,12 +451,25 @@ let package = Package(
       exclude: ["Golden"],
       swiftSettings: expectations),
 
+    .testTarget(
+      name: "LandlineOutboundTests",
+      dependencies: [
+        "LandlineOutbound", "LandlineResolver", "CallModel", "PeerKit",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      swiftSettings: expectations),
+
     // Every way in for bytes of strangers, as the fuzzer (Deploy/fuzz) and an ordinary test feed it.
     .target(
       name: "FuzzDoors",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSpool",
         "AppProtocol", "CallStory", "LandlineResolver", "LandlineConfiguration", "LandlineNode", "LandlineHTTP",
+        "LandlineOutbound", "TestVectors",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Tests/Fuzz/Doors", swiftSettings: ours),

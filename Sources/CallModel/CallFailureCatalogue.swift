@@ -190,9 +190,15 @@ public enum CallFailureCatalogue {
       remedies: ["give it a target: landline number set NUMBER --user USER"]),
     CallFailureClass(
       .callerRefused, .gateway, "caller turned away", sipStatus: 603, .denied, .never,
-      "The called number turns this caller away: its number is blocked, or it withholds it.",
-      likely: ["the caller's number is on the block list", "the number takes no anonymous calls"],
-      remedies: ["take the caller off the number's block list", "let the number take anonymous calls"]),
+      "The called number turns this caller away: its number is blocked, or it withholds it; or the trunk wants signed callers, and this one is not.",
+      likely: [
+        "the caller's number is on the block list", "the number takes no anonymous calls",
+        "the signature of the caller does not hold, and the trunk's calls need one",
+      ],
+      remedies: [
+        "take the caller off the number's block list", "let the number take anonymous calls",
+        "set the trunk's stir to verify",
+      ]),
     CallFailureClass(
       .forwardLoop, .gateway, "forwarded in a loop", sipStatus: 482, .error, .afterOperator,
       "The call was forwarded too often: a number forwards, over others, to itself.",

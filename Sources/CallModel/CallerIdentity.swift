@@ -42,9 +42,10 @@ public struct CallerIdentity: Hashable, Sendable {
   public var name: String
   /// Who stands for ``value``.
   public var verified: Verification
-  /// Why a verification failed; `nil` for any other.
+  /// Why a verification failed, or could not be made in time; `nil` for any other.
   public var why: String?
-  /// The number or address that the call was diverted from, as a trusted network says (RFC 5806, RFC 7044).
+  /// The number or address that the call was diverted from, as a trusted network (RFC 5806, RFC 7044) or a signature
+  /// (RFC 8946) says.
   public var divertedBy: String?
 
   /// By default nobody stands for it.

@@ -6,6 +6,7 @@ import LandlineWire
 import RoutingCore
 import SDPCore
 import SIPCore
+import TestVectors
 import Testing
 
 /// What is wrong with a text, one line each.
@@ -95,6 +96,56 @@ struct ExampleTests {
     #expect(trunk.identity.domain == .name("gateway.example.com"))
     #expect(trunk.tls?.trust == .authorities([folder.appendingPathComponent("tls/carrier-a-ca.pem").path]))
     #expect(trunk.tls?.identity?.privateKey == folder.appendingPathComponent("tls/gateway.key").path)
+  }
+}
+
+@Suite("Configuration: signed callers")
+struct StirConfigurationTests {
+  private static let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "landline-stir-\(UInt64.random(in: 0...UInt64.max))")
+
+  /// A file beside the configuration.
+  private func write(_ name: String, _ text: String) throws {
+    try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: Self.folder.appendingPathComponent(name))
+  }
+
+  private var file: String { Self.folder.appendingPathComponent("landline.yaml").path }
+
+  private static let trunk = "trunks:\n  a:\n    uri: sip:a.example\n    stir: verify\n"
+
+  @Test("whose signatures are believed, where certificates are fetched, and which trunks verify")
+  func whole() throws {
+    try write("list.pem", SignedCaller.authority)
+    let stir = "stir:\n  authorities: [list.pem]\n  internal-addresses: [10.0.0.0/8]\n  web-authorities: [list.pem]\n"
+    let configuration = try GatewayConfiguration(stir + Self.trunk, file: file)
+    #expect(configuration.stir.authorities == (try IdentityAuthorities(pems: [Array(SignedCaller.authority.utf8)])))
+    #expect(configuration.stir.fetches.gate.allowed == [try AddressGate.Range("10.0.0.0/8")])
+    #expect(configuration.stir.fetches.authorities == [Array(SignedCaller.authority.utf8)])
+    #expect(configuration.trunks.first?.inbound.stir == .verify)
+    #expect(try read("").inbound.stir == .off)
+    let other = try GatewayConfiguration(
+      stir.replacing("10.0.0.0/8", with: "10.0.0.1") + Self.trunk.replacing("verify", with: "enforce"), file: file)
+    #expect(other.changes(since: configuration).needsRestart.isEmpty)
+    #expect(other.changes(since: configuration).live.count == 2)
+  }
+
+  @Test(
+    "what cannot be is named with its place",
+    arguments: [
+      (StirConfigurationTests.trunk, "4:11", "stir.authorities"),
+      (StirConfigurationTests.trunk.replacing("verify", with: "veriyf"), "4:11", "did you mean 'verify'"),
+      ("stir:\n  authorities: [missing.pem]\n", "2:16", "does not exist"),
+      ("stir:\n  authorities: [empty.pem]\n", "2:16", "no certificate"),
+      ("stir:\n  authorities: [leaf.pem]\n", "2:16", "may not sign others"),
+      ("stir:\n  internal-addresses: [example.org]\n", "2:23", "neither a numeric address nor a range"),
+      ("stir:\n  internal-adresses: []\n", "2:3", "did you mean 'internal-addresses'"),
+    ])
+  func wrong(_ text: String, _ place: String, _ problem: String) throws {
+    try write("empty.pem", "nothing\n")
+    try write("leaf.pem", SignedCaller.provider)
+    let found = problems(text, file: file)
+    #expect(found.contains { $0.contains(problem) && $0.contains("landline.yaml:\(place) ") }, "\(found)")
   }
 }
 

@@ -3,6 +3,7 @@ import CallEngine
 import CallModel
 import NodeCore
 import SIPCore
+import TestVectors
 import Testing
 
 /// The numbers are those of the list of edge cases.
@@ -25,13 +26,15 @@ struct ArrivalNodeTests {
   }
 
   private static func request(
-    _ method: String, _ callID: String, sequence: Int = 1, tag: String = "", branch: String? = nil, body: String = ""
+    _ method: String, _ callID: String, sequence: Int = 1, tag: String = "", branch: String? = nil, body: String = "",
+    identity: String = ""
   ) -> [UInt8] {
     let lines = [
       "\(method) sip:\(number)@192.0.2.1 SIP/2.0",
       "Via: SIP/2.0/UDP 198.51.100.1:5060;branch=z9hG4bK\(branch ?? callID)\(method == "ACK" ? "ack" : "")",
       "From: \"Bo\" <sip:+46701111111@198.51.100.1>;tag=a", "To: <sip:\(number)@192.0.2.1>\(tag)", "Call-ID: \(callID)",
       "CSeq: \(sequence) \(method)", "Contact: <sip:198.51.100.1:5060>", "Max-Forwards: 70",
+      identity.isEmpty ? "" : "Identity: \(identity)",
       body.isEmpty ? "" : "Content-Type: application/sdp", "Content-Length: \(body.utf8.count)",
     ].filter { !$0.isEmpty }
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
@@ -130,5 +133,98 @@ struct ArrivalNodeTests {
     }
     #expect(traced.contains(false) && traced.contains(true), "the INVITE and its response: \(traced)")
     #expect(stage.core.isIdle)
+  }
+
+  // MARK: Signed callers
+
+  private func verifying() throws -> NodeStage {
+    let stage = try NodeStage { engine in
+      let plain = engine.trunks[0]
+      var inbound = InboundTrunkPolicy()
+      inbound.stir = .verify
+      engine.trunks[0] = CallTrunk(
+        trunk: plain.trunk, uri: plain.uri, identity: plain.identity, media: plain.media, paths: plain.paths,
+        inbound: inbound)
+      engine.identityAuthorities =
+        (try? IdentityAuthorities(pems: [Array(SignedCaller.authority.utf8)])) ?? IdentityAuthorities()
+    }
+    stage.start()
+    stage.feed(
+      .numbers(
+        environment: NodeStage.environment,
+        [
+          InboundNumber(
+            try E164Number(ArrivalNodeTests.number), application: NodeStage.application, account: NodeStage.account,
+            targets: [.init(.user(try UserID("bob")))])
+        ]))
+    return stage
+  }
+
+  private func fetches(_ stage: NodeStage) -> [CertificateFetchID] {
+    stage.effects.compactMap { if case .fetch(let id, _, _) = $0 { id } else { nil } }
+  }
+
+  private func from(_ events: [AppEvent]) -> CallerIdentity? {
+    events.lazy.compactMap { if case .incoming(_, let invitation) = $0 { invitation.from } else { nil } }.last
+  }
+
+  private func invite(_ stage: NodeStage, _ callID: String, identity: String = SignedCaller.full) {
+    stage.feed(
+      .sip(
+        ArrivalNodeTests.request("INVITE", callID, body: ArrivalNodeTests.description, identity: identity),
+        NodeStage.trunkPath))
+  }
+
+  @Test("a signed caller: its certificate is fetched once, the next call finds it, and both apps hear A")
+  func signed() throws {
+    let stage = try verifying()
+    let bob = try stage.join("bob", "phone")
+    invite(stage, "in-1")
+    #expect(fetches(stage).count == 1)
+    #expect(!stage.effects.contains { if case .readPayer = $0 { true } else { false } }, "nobody is asked to pay yet")
+    stage.feed(.fetched(fetches(stage)[0], .fetched(Array(SignedCaller.provider.utf8), seconds: nil)))
+    try stage.answerPayer()
+    try stage.answerMedia()
+    #expect(from(stage.heard(bob))?.verified == .full)
+    invite(stage, "in-2")
+    try stage.answerMedia()
+    #expect(fetches(stage).count == 1)
+    #expect(stage.heard(bob).count { if case .incoming = $0 { true } else { false } } == 2)
+  }
+
+  @Test(
+    "a certificate server that says nothing costs a call one second, and never the call; the next waits for nothing")
+  func stuck() throws {
+    let stage = try verifying()
+    let bob = try stage.join("bob", "phone")
+    invite(stage, "in-1")
+    stage.wait(milliseconds: 999)
+    #expect(!stage.effects.contains { if case .readPayer = $0 { true } else { false } })
+    #expect(stage.core.nextDeadline.map { $0 <= stage.now.advanced(byMilliseconds: 1) } ?? false)
+    stage.wait(milliseconds: 1)
+    try stage.answerPayer()
+    try stage.answerMedia()
+    let caller = try #require(from(stage.heard(bob)))
+    #expect(caller.verified == CallerIdentity.Verification.none && caller.why?.contains("in time") == true)
+    // What comes after all says nothing any more.
+    stage.feed(.fetched(fetches(stage)[0], .fetched(Array(SignedCaller.provider.utf8), seconds: nil)))
+    invite(stage, "in-2")
+    try stage.answerMedia()
+    #expect(stage.heard(bob).count { if case .incoming = $0 { true } else { false } } == 2)
+    #expect(fetches(stage).count == 1, "what failed is not tried again for a minute")
+    stage.wait(milliseconds: 60_000)
+    invite(stage, "in-3")
+    #expect(fetches(stage).count == 2)
+  }
+
+  @Test("CANCEL while a certificate is fetched: 487, and what is fetched changes nothing")
+  func cancelledFetch() throws {
+    let stage = try verifying()
+    let bob = try stage.join("bob", "phone")
+    invite(stage, "in-1")
+    stage.feed(.sip(ArrivalNodeTests.request("CANCEL", "in-1"), NodeStage.trunkPath))
+    stage.feed(.fetched(fetches(stage)[0], .fetched(Array(SignedCaller.provider.utf8), seconds: nil)))
+    #expect(responses(stage) == [487])
+    #expect(invited(stage.heard(bob)) == nil && stage.core.isIdle)
   }
 }

@@ -27,7 +27,7 @@ FLOORS = [
     }),
     ("node", {"NodeCore"}),
     ("shells", {
-        "LandlineWire", "LandlineResolver", "LandlineConfiguration", "LandlineNode", "LandlineHTTP", "LandlineServer",
+        "LandlineWire", "LandlineResolver", "LandlineOutbound", "LandlineConfiguration", "LandlineNode", "LandlineHTTP", "LandlineServer",
         "LandlineClient", "LandlineSQLite", "LedgerSQLite", "RecordsSQLite", "LedgerSpool",
     }),
     ("laboratory", {"SimulationKit", "LandlineBench"}),

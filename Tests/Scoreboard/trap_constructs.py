@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "Tests/PeerKit/Scripts"))
 # What bytes of strangers reach before or after they are let in.
 WIRE = [
     "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "AppProtocol", "CallEngine", "RoutingCore",
-    "LandlineDigest", "LandlineResolver", "LandlineWire", "LandlineNode", "LandlineHTTP", "LandlineServer",
+    "LandlineDigest", "LandlineResolver", "LandlineOutbound", "LandlineWire", "LandlineNode", "LandlineHTTP", "LandlineServer",
     "CallStory",
 ]
 

@@ -221,9 +221,9 @@ export interface Caller {
   name: string;
   /** Who stands for it, but for users: "none", "network", "A", "B", "C" or "failed"; other words may follow. */
   verified?: string;
-  /** Why a verification failed. */
+  /** Why a verification failed, or could not be made in time. */
   why?: string;
-  /** The number or address that diverted the call, as a trusted carrier says. */
+  /** The number or address that diverted the call, as a trusted carrier or a signature says. */
   diverted_by?: string;
 }
 

@@ -10,6 +10,14 @@ const mostMissed = 20;
 
 export const caller = ({ from }) => (from?.name && from.name !== from.value ? `${from.name} (${from.value})` : from?.value || (from?.kind === "anonymous" ? "an anonymous caller" : "somebody"));
 
+// Who stands for a caller over a trunk, in words; nothing where nobody does.
+const standing = {
+  network: "The carrier says who it is.", A: "Signed: the caller has a right to this number (A).",
+  B: "Signed: the carrier knows the caller, and not its right to this number (B).",
+  C: "Signed: the carrier knows where the call came in, and no more (C).", failed: "The signature of this caller does not hold",
+};
+const vouched = ({ from }) => (standing[from?.verified] ?? "") + (from?.verified === "failed" ? `${from.why ? `: ${from.why}` : ""}.` : "");
+
 // Who this tab is
 
 // Whether no other tab of this browser has the name: it is this one's until it is closed. What a page had that was reloaded is
@@ -93,6 +101,7 @@ export function doorbell({ answer, callBack, play, stop }) {
     const entries = Object.entries(call.headers);
     const row = element("li", { class: "stack tight", dataset: { call: call.id } },
       element("p", { class: "big break" }, `${name} calls${call.videoOffered ? " with video, which this page has not" : ""}`),
+      vouched(call) && element("p", { class: "small break" }, vouched(call)),
       entries.length > 0 && element("p", { class: "small mono break" }, entries.map(([key, value]) => `${key}: ${value}`).join(", ")),
       element("div", { class: "row" },
         element("button", { type: "button", class: "primary", "aria-label": `Answer ${name}`, onclick: () => { gone(); answer(call); } }, "Answer"),

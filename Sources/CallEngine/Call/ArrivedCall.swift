@@ -95,6 +95,8 @@ struct ArrivedCall {
     var rejection = Rejection(
       status, reasons: [CallFailure.Reason(protocolName: "Q.850", cause: cause, text: nil)],
       retryAfterSeconds: status == 503 ? failure?.retryAfterSeconds ?? 1 : nil)
+    // RFC 8224 section 6.2.2: another 403 than "Forbidden".
+    if status == 403, failure?.code == .callerRefused { rejection.phrase = "Stale Date" }
     if status == 488 {
       rejection.warning = failure?.warning ?? "no common codec"
       rejection.warningCode = 305

@@ -107,7 +107,7 @@ extension CallMachine {
     arrived.map {
       TrunkLeg.Diversion(
         by: $0.number.number, caller: isAnonymous ? nil : $0.from.number,
-        maximumForwards: max(1, min($0.invite.maximumForwards, 70)) - 1)
+        maximumForwards: max(1, min($0.invite.maximumForwards, 70)) - 1, identities: $0.invite.identities)
     }
   }
 

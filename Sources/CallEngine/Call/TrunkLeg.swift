@@ -69,6 +69,8 @@ final class TrunkLeg {
     let caller: E164Number?
     /// Servers that may pass the call on.
     let maximumForwards: UInt8
+    /// The Identity fields that the call came with.
+    let identities: [String]
   }
 
   /// Handles that were hung up and have not ended yet: a CANCEL may cross an answer.
@@ -307,7 +309,10 @@ final class TrunkLeg {
       maximumRedirections: trunk.maximumRedirections,
       ringTimeoutMilliseconds: min(ringMilliseconds ?? .max, trunk.ringTimeoutMilliseconds))
     plan.callID = sipCallID
-    if let diversion { plan.maximumForwards = diversion.maximumForwards }
+    if let diversion {
+      plan.maximumForwards = diversion.maximumForwards
+      plan.identities = diversion.identities
+    }
     if trunk.maximumRedirections > 0 {
       let judge = RedirectionJudge(terms, payer: payer, context)
       plan.allowsRedirection = { judge?.allows($0) ?? false }

@@ -108,6 +108,8 @@ public struct EngineConfiguration: Sendable {
   public var appPolicy: MediaPolicy
   /// Host of our session descriptions' origin lines.
   public var host: SIPHost
+  /// Who may sign certificates of callers.
+  public var identityAuthorities = IdentityAuthorities()
   /// Times of a call that run already, and the length of its grants, stay as they were when these change.
   public var limits: Limits
   /// Which life of which node of a cluster this is, for the ids of its calls; read at the start alone.

@@ -15,6 +15,8 @@ public enum EngineEffect: Sendable {
   indirect case arrived(CallSnapshot, CallHandle, sipCallID: String)
   /// Who pays for a call that a trunk sent us; answered with ``EngineInput/payerFound(_:_:)``.
   indirect case findPayer(CallHandle, environment: String, AccountName)
+  /// The certificates that a signed caller names; answered with ``EngineInput/certificatesFound(_:_:)``, in time or not.
+  indirect case findCertificates(CallHandle, [WebAddress])
   /// The devices of a user that a number leads to; answered with ``EngineInput/userFound(_:_:)``.
   indirect case findUser(CallID, application: String, UserID)
   /// Reserve ports and open a bridge, or give the one that the call has another leg over a trunk, which waits to be joined

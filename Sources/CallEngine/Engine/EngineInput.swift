@@ -35,6 +35,8 @@ public enum EngineInput: Sendable {
   case accountLocked(AccountName, environment: String)
   /// Answers ``EngineEffect/findPayer(_:environment:_:)``; `nil` where that cannot be read.
   indirect case payerFound(CallHandle, Payer?)
+  /// Answers ``EngineEffect/findCertificates(_:_:)``.
+  indirect case certificatesFound(CallHandle, [WebAddress: IdentityExamination.Certificate])
   /// Answers ``EngineEffect/findUser(_:application:_:)``.
   indirect case userFound(CallID, CalledUser)
   /// All numbers of an environment, in place of those before.

@@ -6,13 +6,15 @@ import SIPCore
 // MARK: Calls that trunks send us
 
 extension CallEngine {
-  /// A call that waits to hear who pays for it.
+  /// A call that waits for the certificates of its signed caller, or to hear who pays for it.
   struct Arrival {
     let invite: IncomingCall
     let number: InboundNumber
     let trunk: CallTrunk
-    let from: CallerIdentity
+    var from: CallerIdentity
     let environment: EngineConfiguration.Environment
+    /// Set while certificates are waited for.
+    var examination: IdentityExamination?
   }
 
   /// How often a call may have been forwarded when it comes, or be forwarded from number to number of ours.
@@ -20,8 +22,8 @@ extension CallEngine {
   /// The account in the record of a call for a number that nobody has.
   static let nobody = AccountName(unchecked: "nobody")
 
-  /// Trunk known, admission, number ours and active, caller allowed, caps: then it is asked who pays. A refusal by any of
-  /// these has a record that names the rule, but for strangers and in an overload.
+  /// Trunk known, admission, number ours and active, caller verified where the trunk says so, caller allowed, caps: then it is
+  /// asked who pays. A refusal by any of these has a record that names the rule, but for strangers and in an overload.
   func arrived(_ handle: CallHandle, _ call: IncomingCall) {
     let trunks = trunks(of: call)
     guard let first = trunks.first else {
@@ -44,9 +46,13 @@ extension CallEngine {
     guard number.isActive else {
       return refuse(handle, call, trunk, arrival, CallFailure(.numberUnknown, sipStatus: 404, leg: .trunk))
     }
-    if let failure = refusal(of: arrival) { return refuse(handle, call, trunk, arrival, failure) }
+    if trunk.inbound.stir == .off { admit(handle, arrival) } else { examine(handle, arrival) }
+  }
+
+  private func admit(_ handle: CallHandle, _ arrival: Arrival) {
+    if let failure = refusal(of: arrival) { return refuse(handle, arrival.invite, arrival.trunk, arrival, failure) }
     arrivals[handle] = arrival
-    context.emit(.findPayer(handle, environment: environment.name, number.account))
+    context.emit(.findPayer(handle, environment: arrival.environment.name, arrival.number.account))
   }
 
   /// Why a call is not taken, before it is asked who pays.
@@ -74,7 +80,8 @@ extension CallEngine {
 
   /// It is known who pays, or cannot be.
   func payerFound(_ handle: CallHandle, _ payer: Payer?) {
-    guard let arrival = arrivals.removeValue(forKey: handle) else { return }
+    guard let arrival = arrivals[handle], arrival.examination == nil else { return }
+    arrivals[handle] = nil
     guard let payer else {
       return refuse(handle, arrival.invite, arrival.trunk, arrival, CallFailure(CallRefusal.billingUnavailable))
     }
@@ -199,6 +206,59 @@ extension CallEngine {
     return (.sip, CallFailure.shortened(user + (address.uri.host?.description ?? "")))
   }
 
+  // MARK: Signed callers
+
+  /// Judges the Identity fields, now where these decide it, else once the certificates are there or late.
+  private func examine(_ handle: CallHandle, _ arrival: Arrival) {
+    let (call, trunk) = (arrival.invite, arrival.trunk)
+    // The network's word counts where the trunk's does, as for what is shown.
+    let caller = (trunk.inbound.trustsIdentity ? call.caller.network : nil) ?? call.from
+    let numbers = IdentityExamination.Numbers(
+      caller: caller?.uri.user.flatMap(trunk.inbound.numberFormat.number), called: InboundNumber.candidates(call, trunk)
+    )
+    let examination = IdentityExamination(call.identities, for: numbers, at: context.clock)
+    let wanted = examination.wanted
+    guard !wanted.isEmpty else {
+      return examined(handle, arrival, examination.verdict([:], configuration.identityAuthorities, at: context.clock))
+    }
+    var arrival = arrival
+    arrival.examination = examination
+    arrivals[handle] = arrival
+    context.emit(.findCertificates(handle, wanted))
+  }
+
+  /// The certificates of a signed caller are there, or will not come.
+  func certificatesFound(_ handle: CallHandle, _ certificates: [WebAddress: IdentityExamination.Certificate]) {
+    // The caller may have given up meanwhile.
+    guard var arrival = arrivals[handle], let examination = arrival.examination else { return }
+    arrivals[handle] = nil
+    arrival.examination = nil
+    examined(
+      handle, arrival, examination.verdict(certificates, configuration.identityAuthorities, at: context.clock))
+  }
+
+  private func examined(_ handle: CallHandle, _ arrival: Arrival, _ verdict: IdentityVerdict) {
+    var arrival = arrival
+    arrival.from.learn(verdict)
+    if arrival.trunk.inbound.stir == .enforce, let failure = CallEngine.refusal(of: verdict) {
+      return refuse(handle, arrival.invite, arrival.trunk, arrival, failure)
+    }
+    admit(handle, arrival)
+  }
+
+  /// What a trunk hears whose callers have to be verified (RFC 8224 section 6.2.2).
+  private static func refusal(of verdict: IdentityVerdict) -> CallFailure? {
+    func failure(_ status: Int, _ why: String) -> CallFailure {
+      CallFailure(.callerRefused, sipStatus: status, phrase: why, leg: .trunk)
+    }
+    switch verdict {
+    case .verified: return nil
+    case .absent: return failure(428, "the call has no signed caller")
+    case .late: return failure(436, CallerIdentity.lateCertificate)
+    case .failed(let problem): return failure(problem.status, problem.text)
+    }
+  }
+
   // MARK: Where it leads, and what it costs
 
   /// The targets of a number; a phone number of ours among them stands for its own targets.
@@ -275,6 +335,22 @@ extension CallEngine {
   static func rejection(_ status: Int, cause: Int, retryAfterSeconds: Int? = nil) -> Rejection {
     Rejection(
       status, reasons: [CallFailure.Reason(protocolName: "Q.850", cause: cause)], retryAfterSeconds: retryAfterSeconds)
+  }
+}
+
+extension CallerIdentity {
+  fileprivate static let lateCertificate = "the certificate of the signed caller did not come in time"
+
+  /// Takes over what became of the Identity fields. A failed one is never anything else.
+  fileprivate mutating func learn(_ verdict: IdentityVerdict) {
+    switch verdict {
+    case .absent: break
+    case .verified(let identity):
+      verified = Verification(rawValue: identity.attestation.rawValue)
+      divertedBy = divertedBy ?? identity.divertedBy.map { "+" + $0 }
+    case .failed(let failure): (verified, why) = (.failed, failure.text)
+    case .late: why = CallerIdentity.lateCertificate
+    }
   }
 }
 

@@ -156,6 +156,7 @@ public final class CallEngine {
       with(billedCalls[call] ?? call) { $0.ledger(call, step, result) }
     case .sip(let event): signalled(event)
     case .payerFound(let handle, let payer): payerFound(handle, payer)
+    case .certificatesFound(let handle, let certificates): certificatesFound(handle, certificates)
     case .userFound(let call, let called):
       let called = freed(called)
       with(call) { $0.userFound(called) }

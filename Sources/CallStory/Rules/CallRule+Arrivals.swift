@@ -20,8 +20,51 @@ extension CallRule {
         97, .gateway, "The called number is ours, and its row has no target that can be called.",
         evidence: [called(call)], fixes: ["landline number set \(number) --user USER"])
     },
+    CallRule("unsignedCaller", "The trunk wants signed callers, and this one is not verified") { call in
+      guard let failure = call.failure, let why = signatureProblem(failure) else { return nil }
+      return Verdict(
+        97, .trunk,
+        "Trunk \(trunk(call)) is configured to bring verified callers alone, and this call was refused with "
+          + "\(failure.sipStatus ?? 428): \(why).",
+        evidence: [called(call)] + identityFields(call),
+        fixes: [
+          "ask the carrier how it signs calls, and to send Identity with them",
+          "landline.yaml: trunks.\(trunk(call)).stir: verify lets such calls in, and tells apps what is known",
+        ])
+    },
+    CallRule("identityFailed", "The caller's signature does not hold") { call in
+      guard let caller = call.arrival, caller.verified == .failed, signatureProblem(call.failure) == nil else {
+        return nil
+      }
+      return Verdict(
+        45, .trunk,
+        "The call came with a signed caller, and the signature does not hold: \(caller.why ?? "it was not said why"). It "
+          + "went on, and the app heard that its caller is not verified.",
+        evidence: [called(call)] + identityFields(call),
+        fixes: [
+          "ask the carrier how it signs calls",
+          "landline.yaml: stir.authorities, where the signer's authority is missing there",
+          "landline.yaml: trunks.\(trunk(call)).stir: enforce refuses such calls",
+        ])
+    },
+    CallRule("identityLate", "The caller was not verified in time") { call in
+      guard let caller = call.arrival, caller.verified != .failed, let why = caller.why,
+        signatureProblem(call.failure) == nil
+      else { return nil }
+      return Verdict(
+        40, .gateway,
+        "The call came with a signed caller, and nothing is known of the signature: \(why). No call waits for it longer than a "
+          + "second.",
+        evidence: [called(call)] + identityFields(call),
+        fixes: [
+          "look whether this machine reaches the server of the certificate, whose address is in the Identity field",
+          "nothing: it is tried again a minute later",
+        ])
+    },
     CallRule("callerTurnedAway", "The number turned the caller away") { call in
-      guard call.failure?.code == .callerRefused, let number = call.call?.destination else { return nil }
+      guard call.failure?.code == .callerRefused, signatureProblem(call.failure) == nil,
+        let number = call.call?.destination
+      else { return nil }
       let rule = call.failure?.phrase ?? "its row says so"
       return Verdict(
         97, .gateway, "The row of the called number turns this caller away: \(rule).", evidence: [called(call)],
@@ -57,6 +100,19 @@ extension CallRule {
         ])
     },
   ]
+
+  /// Why a call was refused because its caller is not verified (RFC 8224 section 6.2.2); `nil` for any other end.
+  private static func signatureProblem(_ failure: CallFailure?) -> String? {
+    guard let failure, failure.code == .callerRefused, let status = failure.sipStatus,
+      [403, 428, 436, 437, 438].contains(status)
+    else { return nil }
+    return failure.phrase ?? "it has none"
+  }
+
+  /// The Identity fields of the INVITE, where it was kept.
+  private static func identityFields(_ call: CallEvidence) -> [String] {
+    call.last?.invite.map { Array($0.quoted(["Identity"]).dropFirst()) } ?? []
+  }
 
   private static func called(_ call: CallEvidence) -> String {
     let from = call.arrival.map { $0.kind == .anonymous ? "an anonymous caller" : "\($0.kind.rawValue) \($0.value)" }

@@ -39,7 +39,9 @@ extension CallRule {
         ])
     },
     CallRule("identityWanted", "The other side wants signed caller identity") { call in
-      guard let status = call.status, [428, 429, 436, 437, 438].contains(status) else { return nil }
+      guard let status = call.status, [428, 429, 436, 437, 438].contains(status),
+        call.failure?.code != .callerRefused
+      else { return nil }
       return Verdict(
         88, .trunk,
         "\(status) belongs to signed caller identity (STIR, RFC 8224): the call carried none that the other side could "

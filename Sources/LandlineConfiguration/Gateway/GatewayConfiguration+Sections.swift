@@ -32,11 +32,18 @@ extension GatewayConfiguration {
     return listeners
   }
 
-  static func trunks(_ root: ConfigurationSection, folder: URL) -> [TrunkConfiguration] {
+  /// - Parameter stir: Whose signatures of callers are believed.
+  static func trunks(_ root: ConfigurationSection, folder: URL, stir: StirConfiguration) -> [TrunkConfiguration] {
     var trunks: [TrunkConfiguration] = []
     var sections: [ConfigurationSection] = []
     for entry in root.named("trunks", atMost: maximumTrunks) {
       guard let trunk = TrunkConfiguration(entry.name, reading: entry.section, folder: folder) else { continue }
+      if trunk.inbound.stir != .off, stir.authorityFiles.isEmpty {
+        entry.section.addProblem(
+          "stir",
+          "is '\(trunk.inbound.stir.rawValue)', and 'stir.authorities' names nobody whose signatures are believed",
+          fix: "off, or add 'stir: {authorities: [FILE.pem]}' to the file")
+      }
       trunks.append(trunk)
       sections.append(entry.section)
     }

@@ -127,6 +127,11 @@ extension GatewayConfiguration {
       time("calls.media-set-up", calls.mediaSetUpMilliseconds),
       time("calls.preparation", calls.preparationMilliseconds),
       time("drain.timeout", drainMilliseconds),
+      fact("stir.authorities", stir.authorities, stir.authorityFiles.joined(separator: ", ")),
+      fact("stir.web-authorities", stir.fetches.authorities, stir.webAuthorityFiles.joined(separator: ", ")),
+      fact(
+        "stir.internal-addresses", stir.fetches.gate,
+        stir.fetches.gate.allowed.map(\.description).joined(separator: ", ")),
       fact(
         "media.turn.servers", media.turn?.servers,
         media.turn.map { $0.servers.map(\.description).joined(separator: ", ") } ?? "none"),

@@ -45,6 +45,8 @@ public struct GatewayConfiguration: Sendable {
   public var listeners: [ListenerConfiguration]
   /// In the order of the file.
   public var trunks: [TrunkConfiguration]
+  /// Nobody where the file has no `stir`.
+  public var stir: StirConfiguration
   /// What is unwise, in the order of the file.
   public let warnings: [ConfigurationProblem]
   /// Whether no setting stands in the file.
@@ -75,7 +77,8 @@ public struct GatewayConfiguration: Sendable {
       return endpoint.host
     }
     let listeners = GatewayConfiguration.listeners(root, folder: folder)
-    let trunks = GatewayConfiguration.trunks(root, folder: folder)
+    stir = root.section("stir").map { StirConfiguration(reading: $0, folder: folder) } ?? StirConfiguration()
+    let trunks = GatewayConfiguration.trunks(root, folder: folder, stir: stir)
     http = HTTPConfiguration(reading: root.sectionOrEmpty("http"), folder: folder)
     let mediaSection = root.section("media")
     media = mediaSection.map { MediaConfiguration(reading: $0, folder: folder) } ?? MediaConfiguration()

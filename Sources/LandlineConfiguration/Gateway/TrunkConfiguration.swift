@@ -88,6 +88,7 @@ public struct TrunkConfiguration: Hashable, Sendable {
     case .required: reliability = .required
     }
     inbound = section.section("inbound").map { TrunkConfiguration.inbound($0) } ?? InboundTrunkPolicy()
+    inbound.stir = section.choice("stir", InboundTrunkPolicy.SignedCallers.self) ?? .off
     section.retired("transfers", "stands under 'inbound' now: 'inbound: {transfers: true}'")
     maximumRedirections = section.number("redirections", in: 0...10) ?? 0
     ringTimeoutMilliseconds =

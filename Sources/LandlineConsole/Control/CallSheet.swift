@@ -14,7 +14,7 @@ struct CallSheet {
   var lines: [String] {
     let id = text("id") ?? ""
     let rows: [(String, String?)] = [
-      ("call", id), ("account", account), ("who", who), ("to", to), ("state", state), ("started", time("started_at")),
+      ("call", id), ("account", account), ("who", who), ("signed", signed), ("to", to), ("state", state), ("started", time("started_at")),
       ("rang", time("rung_at")), ("answered", time("answered_at")), ("ended", time("ended_at")), ("codec", codec),
       ("sound", call["quality"]?.objectValue.map(CallSheet.sound)), ("money", money), ("failed", failure),
       ("page", (base ?? "") + "/calls/\(id)"), ("explain", "landline explain \(id)"),
@@ -35,6 +35,17 @@ struct CallSheet {
     let names = [text("user"), application.map { "of \($0)" }, text("caller_number").map { "as \($0)" }]
     let known = names.compactMap { $0 }
     return known.isEmpty ? nil : known.joined(separator: " ")
+  }
+
+  /// What is known of a signed caller; `nil` where nothing is.
+  private var signed: String? {
+    guard let from = call["from"]?.objectValue else { return nil }
+    let why = from["why"]?.stringValue.map(CallFailure.shortened)
+    switch from["verified"]?.stringValue {
+    case "failed": return "does not hold" + (why.map { ": \($0)" } ?? "")
+    case .some(let word) where ["A", "B", "C"].contains(word): return "holds, attested \(word)"
+    default: return why.map { "not known: \($0)" }
+    }
   }
 
   private var to: String? {

@@ -2,6 +2,7 @@ public import AppProtocol
 public import CallEngine
 public import CallModel
 public import CallStory
+import LandlineOutbound
 public import LandlineResolver
 package import LandlineWire
 import LedgerCore
@@ -25,6 +26,7 @@ public final class CallHub: Sendable {
   private let wire: SIPWire
   private let media: [MediaLoop]
   private let resolver: Resolver?
+  private let web: WebClient
   private let errands: [LedgerErrands]
   private let records: RecordLine
   private let meter: HubMeter
@@ -43,7 +45,8 @@ public final class CallHub: Sendable {
 
   private init(
     _ configuration: HubConfiguration, loop: NIOLoopBound<NodeLoop>, wire: SIPWire, media: [MediaLoop],
-    resolver: Resolver?, errands: [LedgerErrands], records: RecordLine, meter: HubMeter, inbox: HubInbox,
+    resolver: Resolver?, web: WebClient, errands: [LedgerErrands], records: RecordLine, meter: HubMeter,
+    inbox: HubInbox,
     numberBook: NumberBook, log: Logger
   ) {
     self.meter = meter
@@ -54,6 +57,7 @@ public final class CallHub: Sendable {
     self.wire = wire
     self.media = media
     self.resolver = resolver
+    self.web = web
     self.errands = errands
     self.records = records
     environments = configuration.environments
@@ -70,6 +74,7 @@ public final class CallHub: Sendable {
     var wire: SIPWire?
     var loop: NIOLoopBound<NodeLoop>?
     var errands: [LedgerErrands] = []
+    var web: WebClient?
 
     /// Gives all of it back, and waits until it is.
     func close(on eventLoop: any EventLoop) async {
@@ -81,6 +86,7 @@ public final class CallHub: Sendable {
       }.get()
       for errands in errands { await errands.finish() }
       try? await wire?.shutdown()
+      await web?.shutDown()
       bell?.close()
       await MediaLoop.shutDown(media)
     }
@@ -133,6 +139,8 @@ public final class CallHub: Sendable {
         ($0.name, LedgerErrands($0.stores, spool: $0.spool))
       })
     opened.errands = Array(errands.values)
+    let web = WebClient(resolver: resolver, userAgent: "landline/\(configuration.version)")
+    opened.web = web
     let locator: any SIPLocator = resolver.map { ResolverLocator($0) } ?? LiteralLocator()
     let bound = try await eventLoop.submit { [exporter] in
       let journal = try configuration.dialogJournal.map { path in
@@ -145,7 +153,7 @@ public final class CallHub: Sendable {
         media, certificate: configuration.certificate, prompts: configuration.prompts, on: eventLoop, log: log)
       let loop = NodeLoop(
         configuration, core: core, wire: wire, errands: errands, verifier: verifier, locator: locator,
-        media: hubMedia, meter: meter, exporter: exporter?.value, journal: journal, inbox: inbox, log: log)
+        web: web, media: hubMedia, meter: meter, exporter: exporter?.value, journal: journal, inbox: inbox, log: log)
       return NIOLoopBound(loop, eventLoop: eventLoop)
     }.get()
     opened.loop = bound
@@ -156,7 +164,7 @@ public final class CallHub: Sendable {
       eventLoop.execute { bound.value.handle(.numbers(environment: environment, rows)) }
     }
     let hub = CallHub(
-      configuration, loop: bound, wire: wire, media: media, resolver: resolver, errands: opened.errands,
+      configuration, loop: bound, wire: wire, media: media, resolver: resolver, web: web, errands: opened.errands,
       records: records, meter: meter, inbox: inbox, numberBook: numberBook, log: log)
     // Nobody is let in before: a call that cannot be billed must not start, and what an earlier life left is settled first.
     try await eventLoop.flatSubmit {
@@ -255,6 +263,7 @@ public final class CallHub: Sendable {
       log.warning("the SIP sockets did not close in order", metadata: ["problem": "\(error)"])
     }
     await MediaLoop.shutDown(media)
+    await web.shutDown()
     resolver?.shutDown()
   }
 

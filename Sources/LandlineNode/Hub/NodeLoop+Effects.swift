@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import LandlineOutbound
 import LandlineWire
 import Logging
 import NIOCore
@@ -43,6 +44,20 @@ extension NodeLoop {
       let bound = bound
       locator.locate(uri, over: wire.advertisedAddresses) { paths in
         bound.eventLoop.execute { bound.value.handle(.located(location, paths)) }
+      }
+    case .fetch(let id, let address, let policy):
+      let bound = bound
+      web.fetch(
+        address, policy, maximumBytes: CertificateShelf.maximumCertificateBytes,
+        milliseconds: CertificateShelf.fetchMilliseconds
+      ) { answer in
+        let result: CertificateFetchResult =
+          switch answer {
+          case .success(let answer): .fetched(answer.body, seconds: answer.freshSeconds)
+          case .failure(.late): .late
+          case .failure(.failed(let problem)): .failed(problem)
+          }
+        bound.eventLoop.execute { bound.value.handle(.fetched(id, result)) }
       }
     case .ignoreStranger(let path): transports.ignoreStranger(on: path)
 

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallEngine
 import CallModel
+import LandlineOutbound
 import LandlineWire
 import Logging
 import MediaCore
@@ -21,6 +22,7 @@ final class NodeLoop {
   let errands: [String: LedgerErrands]
   let verifier: any RegistrationVerifier
   let locator: any SIPLocator
+  let web: WebClient
   let media: HubMedia
   let meter: HubMeter
   /// `nil` where traces are not kept.
@@ -58,7 +60,7 @@ final class NodeLoop {
 
   init(
     _ configuration: HubConfiguration, core: NodeCore, wire: SIPWire, errands: [String: LedgerErrands],
-    verifier: any RegistrationVerifier, locator: any SIPLocator, media: HubMedia, meter: HubMeter,
+    verifier: any RegistrationVerifier, locator: any SIPLocator, web: WebClient, media: HubMedia, meter: HubMeter,
     exporter: HEPExporter?, journal: DialogJournal?, inbox: HubInbox, log: Logger
   ) {
     self.configuration = configuration
@@ -69,6 +71,7 @@ final class NodeLoop {
     self.errands = errands
     self.verifier = verifier
     self.locator = locator
+    self.web = web
     self.media = media
     self.meter = meter
     traces = configuration.keepsTraces || exporter != nil ? HubTraces(exporter: exporter) : nil

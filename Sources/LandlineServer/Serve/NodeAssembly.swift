@@ -95,6 +95,7 @@ struct NodeAssembly: Sendable {
       applications: Dictionary(applications, uniquingKeysWith: { first, _ in first }))
     settings.keepsClientStatistics = configuration.retention.keepsClientStatistics
     settings.turn = configuration.media.turn
+    settings.certificateFetches = configuration.stir.fetches
     return settings
   }
 
@@ -138,6 +139,7 @@ struct NodeAssembly: Sendable {
       host: configuration.host ?? configuration.listeners.first?.listener.advertisedHost
         ?? configuration.listeners.first?.listener.host ?? .ipv4(0x7F00_0001))
     engine.limits = configuration.calls
+    engine.identityAuthorities = configuration.stir.authorities
     return engine
   }
 

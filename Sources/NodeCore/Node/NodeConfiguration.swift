@@ -44,6 +44,8 @@ package struct NodeSettings: Sendable {
   package var applications: [String: NodeApplication]
   /// Whether what apps measured is kept.
   package var keepsClientStatistics = true
+  /// Where certificates of signed callers may be fetched.
+  package var certificateFetches = WebFetchPolicy()
   /// Relays for the sound of apps.
   package var turn: TURNService?
 

@@ -19,6 +19,7 @@ extension NodeCore {
     case .originated(let id, let result): effects.append(.originated(id, result))
     case .arrived(let call, let handle, let sipCallID): began(call, handle, sipCallID: sipCallID)
     case .findPayer(let handle, let environment, let account): findPayer(handle, environment, account)
+    case .findCertificates(let handle, let addresses): findCertificates(handle, addresses)
     case .findUser(let call, let application, let user): findUser(call, application, user)
     case .prepare(let call, let needs):
       // The first that is asked for a call, but for one that a trunk sent us.

@@ -36,6 +36,7 @@ package final class NodeCore {
   enum Timer: Hashable {
     case keepTrace(CallID)
     case forgetTrace(CallID)
+    case certificate(CertificateFetchID)
   }
 
   let configuration: NodeConfiguration
@@ -55,6 +56,7 @@ package final class NodeCore {
   var freshInvites: [CallHandle: FreshInvite] = [:]
   var peerNames = PeerNames()
   var trunkStatistics = TrunkStatistics()
+  var certificates = CertificateShelf()
   var timers = DeadlineQueue<Timer>()
   /// No new calls and sessions: see ``NodeInput/drain``.
   package private(set) var isDraining = false
@@ -114,6 +116,7 @@ package final class NodeCore {
     case .located(let location, let paths):
       peerNames.found(location, paths)
       perform(.located(location, paths))
+    case .fetched(let id, let result): fetched(id, result)
     case .numbers(let environment, let numbers): run(.engine(.numbers(environment: environment, numbers)))
     case .prepared(let call, let result): run(.engine(.prepared(call, result)))
     case .media(let call, let notice): run(.engine(.media(call, notice)))
@@ -160,6 +163,7 @@ package final class NodeCore {
         effects.append(.keepTrace(call, isLast: false))
         timers.set(.forgetTrace(call), time.now.advanced(byMilliseconds: NodeCore.traceLateMilliseconds))
       case .forgetTrace(let call): effects.append(.keepTrace(call, isLast: true))
+      case .certificate(let id): fetched(id, .late)
       }
     }
     for environment in configuration.environments { beginRound(environment.name) }

@@ -33,6 +33,8 @@ package enum NodeEffect: Sendable {
   case send([UInt8], SIPPath, TransactionID?)
   /// Where a URI lives (RFC 3263).
   case locate(LocationID, SIPURI)
+  /// Fetch a certificate of a signed caller; answered with ``NodeInput/fetched(_:_:)``.
+  indirect case fetch(CertificateFetchID, WebAddress, WebFetchPolicy)
   /// A request of a host that is no trunk's gets no answer: end its stream.
   case ignoreStranger(SIPPath)
 

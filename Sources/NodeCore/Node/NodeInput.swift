@@ -21,6 +21,8 @@ package enum NodeInput: Sendable {
   case unsent(TransactionID)
   /// Answers ``NodeEffect/locate(_:_:)``: empty where there is no way.
   case located(LocationID, [SIPPath])
+  /// Answers ``NodeEffect/fetch(_:_:_:)``.
+  indirect case fetched(CertificateFetchID, CertificateFetchResult)
   /// Answers ``NodeEffect/prepare(_:_:)``.
   indirect case prepared(CallID, Result<PreparedMedia, MediaShortage>)
   case media(CallID, MediaNotice)

@@ -46,6 +46,18 @@ public struct InboundTrunkPolicy: Hashable, Sendable {
   public var takesForeignCallers: Bool
   /// Further addresses its calls come from, beside those that its own URI leads to.
   public var sources: [SIPHost]
+  /// What is done with signed callers.
+  public var stir = SignedCallers.off
+
+  /// What is done with the Identity fields of a trunk's calls (RFC 8224).
+  public enum SignedCallers: String, Hashable, Sendable, CaseIterable {
+    /// They are not looked at.
+    case off
+    /// They are verified; the call goes on with what is told of its caller.
+    case verify
+    /// A call without a caller that could be verified is refused.
+    case enforce
+  }
 
   /// By default nothing is believed but From, numbers are international, and transfers are refused.
   public init(

@@ -56,9 +56,6 @@ public struct IdentityFailure: Error, Hashable, Sendable {
     case .tooMuch, .malformed, .compact, .algorithm, .kind, .claims, .caller, .called, .signature: 438
     }
   }
-
-  /// The phrase of the response, where it is not the registered one.
-  public var phrase: String? { reason == .stale ? "Stale Date" : nil }
 }
 
 /// What became of the Identity fields of a call.

@@ -1,11 +1,11 @@
 /// What numbers a certificate gives a right to: its TNAuthList (RFC 8226 section 9).
-struct NumberAuthority: Hashable {
+package struct NumberAuthority: Hashable {
   /// The extension's object identifier.
   static let identifier = "1.3.6.1.5.5.7.1.26"
   /// Most entries of a list.
-  static let maximumEntries = 1024
+  package static let maximumEntries = 1024
 
-  enum Entry: Hashable {
+  package enum Entry: Hashable {
     /// A service provider, for all of its numbers: which these are is not said.
     case provider(String)
     /// So many numbers from the first one on.
@@ -13,11 +13,11 @@ struct NumberAuthority: Hashable {
     case one(String)
   }
 
-  let entries: [Entry]
+  package let entries: [Entry]
 
   /// - Parameter der: `SEQUENCE OF` the entries, with explicit tags.
   /// - Returns: `nil` for anything else, and for an empty list.
-  init?(der: [UInt8]) {
+  package init?(der: [UInt8]) {
     var outer = DERReader(der[...])
     guard var list = outer.value(0x30), outer.isAtEnd else { return nil }
     var entries: [Entry] = []
@@ -54,7 +54,7 @@ struct NumberAuthority: Hashable {
   }
 
   /// Whether a number, as digits, is among them. A provider's code stands for whatever number it signs.
-  func covers(_ number: String) -> Bool {
+  package func covers(_ number: String) -> Bool {
     entries.contains { entry in
       switch entry {
       case .provider: return true

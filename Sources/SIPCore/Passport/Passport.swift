@@ -39,15 +39,23 @@ struct Passport: Hashable {
 
   /// - Returns: `nil` for a kind that is not read here, which says nothing.
   init?(_ field: IdentityField) throws(IdentityFailure) {
+    let isRead = ["shaken", "div"].contains(field.kind)
     let parts = field.token.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3 else {
       throw IdentityFailure(.malformed, "the token has not three parts with full stops between")
     }
     if parts[0].isEmpty, parts[1].isEmpty {
-      guard field.kind == "shaken" || field.kind == "div" else { return nil }
+      guard isRead else { return nil }
       throw IdentityFailure(.compact, "the token is in the compact form, which SHAKEN does not allow")
     }
-    let header = try Passport.object(parts[0], "header")
+    let header: JSONValue
+    do throws(IdentityFailure) {
+      header = try Passport.object(parts[0], "header")
+    } catch {
+      // Other kinds may be written in ways that are not known here.
+      guard isRead else { return nil }
+      throw error
+    }
     let kind = try Passport.text(header["ppt"], "ppt")
     guard field.kind == kind?.lowercased() else {
       throw IdentityFailure(.kind, "the parameter ppt of the field is not the ppt of the token")

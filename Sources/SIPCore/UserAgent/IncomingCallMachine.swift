@@ -110,6 +110,8 @@ package final class IncomingCallMachine {
       incoming.maximumForwards = UInt8(clamping: forwards)
     }
     incoming.diversions = PresentedCaller.diversions(invite)
+    incoming.from = invite.from
+    incoming.identities = Array(invite.values("Identity").prefix(IdentityExamination.maximumFields + 1))
     context.emit(.incoming(call, incoming))
   }
 

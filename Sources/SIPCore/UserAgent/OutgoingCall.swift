@@ -20,6 +20,9 @@ public struct OutgoingCall: Sendable {
   public var identity: OutgoingIdentity
   /// Sent in the INVITE.
   public var headers: CustomHeaders
+  /// Values of Identity fields (RFC 8224) of a call that is passed on, sent as they came. One that a field cannot hold is
+  /// left out.
+  public var identities: [String] = []
   /// `nil` asks the peer for an offer, which is answered in the ACK.
   public var offer: MessageBody?
   /// `nil` leaves challenges unanswered.

@@ -271,6 +271,7 @@ final class OutgoingCallMachine: CallMachine {
       }
     }
     if !supported.isEmpty { fields += DialogFields.field("Supported", supported.joined(separator: ", ")) }
+    for identity in plan.identities { fields += DialogFields.field("Identity", identity) }
     fields += DialogFields.custom(plan.headers)
     return fields
   }

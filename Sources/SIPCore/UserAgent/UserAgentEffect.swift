@@ -156,6 +156,10 @@ public struct IncomingCall: Sendable {
   public var to: NameAddress
   /// ``UserAgentConfiguration/trustsCallers`` decides how much of the INVITE is believed.
   public var caller: PresentedCaller
+  /// From as in the INVITE, whatever Privacy says: what a signature is compared with, and never shown.
+  public var from: NameAddress?
+  /// The values of its Identity fields as they came (RFC 8224), one more than ``IdentityExamination/maximumFields`` at most.
+  public var identities: [String] = []
   /// Names of peers that are known to live at the address that it came from; added by whoever resolves names.
   public var peerNames: [SIPHost] = []
   /// Its Max-Forwards: how many more servers may pass it on.

@@ -36,6 +36,8 @@ final class Bench {
   private var pendingMedia: [(CallID, MediaNeeds)] = []
   private var requests: UInt64 = 0
   private var pendingPayers: [CallHandle] = []
+  /// Certificates that were asked for and are not told yet.
+  private(set) var wantedCertificates: [(handle: CallHandle, addresses: [WebAddress])] = []
   private var pendingUsers: [(CallID, String, UserID)] = []
   /// Whether it is told at once who pays for calls that trunks send us, and who that is.
   var findsPayers = true
@@ -76,6 +78,7 @@ final class Bench {
         pendingSteps.append((step, operation))
       case .sip(.placeCall(let handle, let call)): invites.append((handle, call))
       case .findPayer(let handle, _, _): pendingPayers.append(handle)
+      case .findCertificates(let handle, let addresses): wantedCertificates.append((handle, addresses))
       case .findUser(let call, let application, let user): pendingUsers.append((call, application, user))
       case .app, .originated, .media, .sip, .changed, .record, .statistics, .pinged, .log, .lock, .velocity, .arrived:
         break
@@ -316,7 +319,7 @@ final class Bench {
   func arrive(
     _ user: String = "+46850000536", from: String = "+46701111111", network: String? = nil, isAnonymous: Bool = false,
     offer: MediaDirection? = .sendAndReceive, host: UInt32 = 0xC633_6401, diversions: Int = 0,
-    headers: CustomHeaders = CustomHeaders()
+    headers: CustomHeaders = CustomHeaders(), identities: [String] = []
   ) throws -> CallHandle {
     lastArrival -= 1
     var callerPeer = callerPeer
@@ -334,6 +337,8 @@ final class Bench {
       callID: "in-\(handle.number)")
     call.requestURI = target
     call.diversions = diversions
+    call.from = address(from)
+    call.identities = identities
     feed(.sip(.incoming(handle, call)))
     return handle
   }
@@ -344,6 +349,11 @@ final class Bench {
       if case .arrived(let call, _, _) = $0 { return call.id }
       return nil
     }.first
+  }
+
+  /// How a call that a trunk sent us was refused.
+  func rejection(of handle: CallHandle) -> Rejection? {
+    effects.lazy.compactMap { if case .sip(.reject(handle, let rejection)) = $0 { rejection } else { nil } }.last
   }
 
   /// What a caller over a trunk heard, one word each.
@@ -444,7 +454,7 @@ final class Bench {
     case .statistics: "statistics"
     case .lock(_, _, let reason): "lock \(reason)"
     case .velocity(let rule, _): "rule \(rule.text)"
-    case .pinged, .log, .arrived, .findPayer, .findUser: nil
+    case .pinged, .log, .arrived, .findPayer, .findUser, .findCertificates: nil
     }
   }
 

@@ -38,7 +38,8 @@ struct ExplainRow: Sendable {
   static let elsewhere: Set = [
     "trunkLoss", "trunkFarLoss", "thinLink", "pathLost", "wayLost", "userNotThere", "userAppsTooOld", "userBusy",
     "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere", "numberNotOurs", "nobodyToGoTo",
-    "callerTurnedAway", "inboundNotCovered", "forwardedInALoop", "numberFull",
+    "callerTurnedAway", "unsignedCaller", "identityFailed", "identityLate", "inboundNotCovered", "forwardedInALoop",
+    "numberFull",
   ]
 
   static let all = kamailio + refusedAtTheDoor + answered + course

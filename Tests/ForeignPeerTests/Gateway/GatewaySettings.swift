@@ -34,6 +34,8 @@ struct GatewaySettings: Sendable {
   var numbers: [String] = []
   /// Port on loopback that copies of messages go to.
   var collector: UInt16?
+  /// Lines of `stir`.
+  var stir: [String] = []
   /// Lines of `http`.
   var http: [String] = []
   /// Opens a TLS listener with this certificate.
@@ -85,6 +87,7 @@ struct GatewaySettings: Sendable {
     }
     if let collector { lines += ["hep:", "  collector: 127.0.0.1:\(collector)", "  capture-id: 77"] }
     if !calls.isEmpty { lines += ["calls:"] + calls.map { "  \($0)" } }
+    if !stir.isEmpty { lines += ["stir:"] + stir.map { "  \($0)" } }
     if !trunks.isEmpty { lines.append("trunks:") }
     for (number, trunk) in trunks.enumerated() {
       // No pings: the scripts of peers expect none.

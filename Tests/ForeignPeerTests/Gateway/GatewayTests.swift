@@ -63,6 +63,14 @@ struct GatewayTests {
     arguments: PeerCase.chosen(ArrivalCases.cases))
   func numbers(_ peerCase: PeerCase) async { await peerCase.perform() }
 
+  @Test(
+    "Signed callers",
+    .enabled(
+      if: hasApp && hasSIPp && PeerProgram.secsipidx.isInstalled && PeerProgram.openssl.isInstalled,
+      "\(appAbsence) \(sippAbsence), or secsipidx or openssl is: apt-get install secsipidx openssl"),
+    arguments: PeerCase.chosen(SignedCallerCases.cases))
+  func signedCallers(_ peerCase: PeerCase) async { await peerCase.perform() }
+
   @Test("Users", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(UserCases.cases))
   func users(_ peerCase: PeerCase) async { await peerCase.perform() }
 

@@ -3,7 +3,7 @@ public enum FuzzDoors {
   public static let all: [FuzzDoor] =
     SIPDoors.all + SIPValueDoors.all + SIPCallDoors.all + DigestDoors.all + LocationDoors.all + SDPDoors.all
     + TransportDoors.all + MediaDoors.all + AppDoors.all + ProofDoors.all + ValueDoors.all + RESTDoors.all
-    + LogDoors.all
+    + LogDoors.all + IdentityDoors.all
     + BookDoors.all + StoryDoors.all
 
   public static let canaries = CanaryDoors.all

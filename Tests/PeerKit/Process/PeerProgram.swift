@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that tests run as a foreign peer or need to set one up.
 public enum PeerProgram: String, Sendable, CaseIterable {
-  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip
+  case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip, secsipidx
   case firefox = "firefox-esr"
 
   private var package: String {
@@ -18,6 +18,7 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .janus: "janus"
     case .unshare: "util-linux"
     case .ip: "iproute2"
+    case .secsipidx: "secsipidx"
     case .firefox: "firefox-esr"
     }
   }

@@ -44,6 +44,7 @@ extension GatewayScene {
       }
       if !isSuppressed(bytes) { relay(bytes, trunk: index, toTrunk: true) }
     case .locate: fail("network", "a question where a trunk lives")
+    case .fetch: fail("network", "a certificate is to be fetched, and no trunk verifies callers")
     case .ignoreStranger: fail("network", "a trunk is taken for a stranger")
     case .prepare(let call, let needs): prepare(call, needs, node)
     case .media(let call, let order): perform(order, call, node)
