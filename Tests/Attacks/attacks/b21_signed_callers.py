@@ -88,6 +88,8 @@ async def attack(ground):
                 if not final().startswith(b"SIP/2.0 480"):
                     odd.append(f"{host}{port}: {final()[:60]!r}")
         records = json.loads((await lab.http_request("GET", "/v1/calls?limit=100"))[2])
+        failed = [call for call in records.get("calls", []) if (call.get("from") or {}).get("verified") == "failed"]
+        require(failed, f"callers are told as failed: {str(records)[:300]}")
         verified = [call for call in records.get("calls", []) if (call.get("from") or {}).get("verified") in ("A", "B", "C")]
         require(outside, "the public address is fetched from")
         require(not odd, f"each call goes on to nobody: {odd[:5]}")

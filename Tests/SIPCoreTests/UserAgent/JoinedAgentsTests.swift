@@ -138,6 +138,29 @@ import Testing
     }
   }
 
+  /// What comes with a call is passed on as it came, whatever it says.
+  @Test func identityFieldsArriveAsTheyWereSent() throws {
+    let wire = Wire(loss: 0)
+    var plan = plan(wire)
+    plan.identities = [
+      "a.b.c;info=<https://cert.example.org/a.pem>;alg=ES256;ppt=shaken", "..d; ppt=\"div\" ;x",
+      String(repeating: "x", count: IdentityExamination.maximumFieldBytes), "\r\nX-Injected: 1",
+    ]
+    wire.command(wire.caller, .placeCall(CallHandle(1), plan))
+    let incoming = try #require(
+      wire.callee.events.lazy.compactMap { event -> (handle: CallHandle, call: IncomingCall)? in
+        if case .incoming(let handle, let call) = event { (handle, call) } else { nil }
+      }.first)
+    #expect(incoming.call.identities == Array(plan.identities.dropLast()), "what no field can hold is left out")
+    #expect(incoming.call.from?.uri.user == "caller")
+    wire.command(wire.callee, .reject(incoming.handle, Rejection(403, phrase: "Stale Date")))
+    let failure = wire.caller.events.lazy.compactMap { event -> CallFailure? in
+      if case .ended(_, let end) = event { end.failure } else { nil }
+    }.first
+    #expect(failure?.sipStatus == 403 && failure?.phrase == "Stale Date")
+    wire.wait(80_000)
+  }
+
   @Test func aBusyCalleeSaysSo() throws {
     let wire = Wire(loss: 0)
     let call = CallHandle(1)
