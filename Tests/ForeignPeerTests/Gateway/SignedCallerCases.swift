@@ -1,7 +1,10 @@
+import AppProtocol
+import CallEngine
 import CallModel
 import Foundation
 import NIOCore
 import NIOPosix
+import NodeCore
 import PeerKit
 
 /// A carrier whose calls are signed by secsipidx, which serves the signer's certificate over HTTPS as well.
