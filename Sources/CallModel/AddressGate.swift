@@ -48,8 +48,8 @@ public struct AddressGate: Hashable, Sendable {
 
     public var description: String {
       switch host {
-      case .ipv4 where bits == 32, .ipv6 where bits == 128: "\(host)"
-      default: "\(host)/\(bits)"
+      case .ipv4 where bits == 32, .ipv6 where bits == 128: host.unbracketed
+      default: "\(host.unbracketed)/\(bits)"
       }
     }
   }

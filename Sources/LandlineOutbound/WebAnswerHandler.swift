@@ -73,7 +73,7 @@ package final class WebAnswerHandler: ChannelInboundHandler {
   }
 
   package func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    end(.failure(.failed(CallFailure.shortened("\(error)"))))
+    end(.failure(.failed(ErrorText.text(error))))
     context.close(promise: nil)
   }
 

@@ -58,7 +58,7 @@ final class WebFetch {
     let context: NIOSSLContext
     do { context = try trust() } catch {
       return end(
-        .failure(.failed("the authorities of web servers cannot be read: \(CallFailure.shortened("\(error)"))")))
+        .failure(.failed("the authorities of web servers cannot be read: \(ErrorText.text(error))")))
     }
     connect(to: hosts.prefix(WebFetch.maximumAddresses)[...], context, "the name has no address")
   }
@@ -87,7 +87,7 @@ final class WebFetch {
         switch result {
         case .success(let channel): fetch.connected(channel)
         case .failure(let error):
-          let problem = "\(host) does not take the connection: \(CallFailure.shortened("\(error)"))"
+          let problem = "\(host) does not take the connection: \(ErrorText.text(error))"
           fetch.connect(to: hosts.dropFirst(), context, problem)
         }
       }

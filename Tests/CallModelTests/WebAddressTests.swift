@@ -62,6 +62,9 @@ struct WebAddressTests {
     }
   }
 
+  @Test("a range is written as it is read", arguments: ["10.0.0.0/8", "192.0.2.1", "fd00::/8", "2001:db8::1"])
+  func range(_ text: String) throws { #expect(try AddressGate.Range(text).description == text) }
+
   @Test(
     "a range that is none is refused",
     arguments: ["", "a", "10.0.0.0/33", "10.0.0.0/0", "10.0.0.0/08", "::/129", "1.2.3/8"])

@@ -127,9 +127,10 @@ struct WebClientTests {
     #expect(server.heard.count == 1)
     #expect(server.heard.first?.hasPrefix("GET /a/b.pem?c=d HTTP/1.1\r\n") == true)
     #expect(server.heard.first?.contains("Host: 127.0.0.1:\(server.port)\r\n") == true)
+    let port = server.port
     try await server.close()
     await bench.client.shutDown()
-    let after = try await bench.fetch("https://127.0.0.1:\(server.port)/")
+    let after = try await bench.fetch("https://127.0.0.1:\(port)/")
     #expect(WebClientTests.problem(after) != nil, "nothing is fetched any more")
   }
 

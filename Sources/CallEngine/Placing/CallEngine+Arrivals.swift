@@ -339,6 +339,8 @@ extension CallEngine {
 }
 
 extension CallerIdentity {
+  /// Characters of ``why``: fewer than the 255 that the apps' protocol has room for.
+  private static let mostOfWhy = 240
   fileprivate static let lateCertificate = "the certificate of the signed caller did not come in time"
 
   /// Takes over what became of the Identity fields. A failed one is never anything else.
@@ -348,7 +350,8 @@ extension CallerIdentity {
     case .verified(let identity):
       verified = Verification(rawValue: identity.attestation.rawValue)
       divertedBy = divertedBy ?? identity.divertedBy.map { "+" + $0 }
-    case .failed(let failure): (verified, why) = (.failed, failure.text)
+    case .failed(let failure):
+      (verified, why) = (.failed, String(CallFailure.shortened(failure.text).prefix(CallerIdentity.mostOfWhy)))
     case .late: why = CallerIdentity.lateCertificate
     }
   }
