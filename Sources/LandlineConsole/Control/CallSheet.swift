@@ -14,7 +14,8 @@ struct CallSheet {
   var lines: [String] {
     let id = text("id") ?? ""
     let rows: [(String, String?)] = [
-      ("call", id), ("account", account), ("who", who), ("signed", signed), ("to", to), ("state", state), ("started", time("started_at")),
+      ("call", id), ("account", account), ("who", who), ("signed", signed), ("to", to), ("state", state),
+      ("started", time("started_at")),
       ("rang", time("rung_at")), ("answered", time("answered_at")), ("ended", time("ended_at")), ("codec", codec),
       ("sound", call["quality"]?.objectValue.map(CallSheet.sound)), ("money", money), ("failed", failure),
       ("page", (base ?? "") + "/calls/\(id)"), ("explain", "landline explain \(id)"),
