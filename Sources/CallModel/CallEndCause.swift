@@ -9,4 +9,6 @@ public enum CallEndCause: String, Hashable, Sendable, CaseIterable {
   case hungUp
   case canceled
   case otherDeviceAnswered
+  /// It put the other side through to somebody else, and the call goes on without it.
+  case transferred
 }

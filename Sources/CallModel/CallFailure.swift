@@ -72,6 +72,8 @@ public struct CallFailure: Error, Hashable, Sendable {
   public let invalidValue: InvalidValue?
   /// The least sequence that a signature needs, for ``CallFailureCode/sequence``.
   public let nextSequence: UInt64?
+  /// Whom to turn to, for ``CallFailureCode/blocked``; `nil` where the network names nobody.
+  public let redress: Redress?
 
   /// Without a `sipStatus`, the one that the catalogue gives the code. Texts are shortened, a list past its maximum is
   /// cut, and negative seconds become 0.
@@ -79,7 +81,7 @@ public struct CallFailure: Error, Hashable, Sendable {
     _ code: CallFailureCode, refusal: CallRefusal? = nil, sipStatus: Int? = nil, phrase: String? = nil,
     reasons: [Reason] = [], warning: String? = nil, retryAfterSeconds: Int? = nil, trunk: String? = nil,
     attempts: [CallAttempt] = [], leg: CallLeg? = nil, correlationID: String? = nil, invalidValue: InvalidValue? = nil,
-    nextSequence: UInt64? = nil
+    nextSequence: UInt64? = nil, redress: Redress? = nil
   ) {
     self.code = code
     self.refusal = refusal
@@ -94,6 +96,7 @@ public struct CallFailure: Error, Hashable, Sendable {
     self.correlationID = correlationID.map(CallFailure.shortened)
     self.invalidValue = invalidValue
     self.nextSequence = nextSequence
+    self.redress = redress
   }
 
   /// The failure of a trunk leg that a SIP final response ended.
@@ -104,7 +107,7 @@ public struct CallFailure: Error, Hashable, Sendable {
     self.init(
       evidence.code, sipStatus: evidence.status, phrase: evidence.phrase, reasons: evidence.reasons, warning: warning,
       retryAfterSeconds: evidence.retryAfterSeconds, trunk: trunk, attempts: attempts, leg: .trunk,
-      correlationID: correlationID)
+      correlationID: correlationID, redress: evidence.redress)
   }
 
   /// The failure that a refusal by routing or the ledger becomes.

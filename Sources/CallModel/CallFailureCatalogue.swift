@@ -10,7 +10,7 @@ public enum CallFailureCatalogue {
       likely: ["the line is in use", "the called device allows one call at a time"],
       remedies: ["call again later"]),
     CallFailureClass(
-      .declined, .sip, "declined", statuses: [603, 607], causes: [21], .denied, .never,
+      .declined, .sip, "declined", statuses: [603], causes: [21], .denied, .never,
       "The called party or its network declined the call.",
       likely: [
         "somebody pressed decline", "the caller is on the called party's block list",
@@ -18,10 +18,12 @@ public enum CallFailureCatalogue {
       ],
       remedies: ["reach the called party another way", "compare the time with the trunk's limit of calls a second"]),
     CallFailureClass(
-      .blocked, .sip, "blocked by analytics", statuses: [603, 608], causes: [21], .denied, .never,
-      "A network on the way blocked the call because it takes it for unwanted.",
+      .blocked, .sip, "blocked by analytics", statuses: [603, 607, 608], causes: [21], .denied, .never,
+      "A network on the way, or the called party's list of unwanted callers, blocked the call; nobody was asked.",
       likely: ["the caller's number has a bad reputation", "many short calls from the same number"],
-      remedies: ["use the redress address in the response", "sign calls with a verified caller number"]),
+      remedies: [
+        "use the redress address of the failure, where there is one", "sign calls with a verified caller number",
+      ]),
     CallFailureClass(
       .unallocated, .sip, "no such number", statuses: [404, 484, 485, 604], causes: [1, 22, 28], .error, .never,
       "The number or address does not exist, is incomplete or has changed.",
@@ -209,6 +211,13 @@ public enum CallFailureCatalogue {
       "The call rings no longer on this device: somebody was first, or whoever called is gone.",
       likely: ["another device answered", "the caller hung up at the same moment", "the time to ring was over"],
       remedies: ["none needed: the end of the call says which"]),
+    CallFailureClass(
+      .transfer, .gateway, "no transfer now", .error, .afterFix,
+      "The call cannot be transferred as it stands, and is as it was before.",
+      likely: [
+        "it was not answered yet", "another transfer of it is under way", "the other side is the gateway's own voice",
+      ],
+      remedies: ["wait for the answer, or take the other transfer back"]),
     CallFailureClass(
       .crossed, .gateway, "calls crossed", sipStatus: 491, .error, .notNeeded,
       "The called user is calling this device at the same moment; the message names that call.",

@@ -38,6 +38,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case callerRefused = "gw.callerRefused"
   case forwardLoop = "gw.forwardLoop"
   case tooLate = "gw.tooLate"
+  case transfer = "gw.transfer"
   case crossed = "gw.crossed"
   case funds = "gw.funds"
   case rate = "gw.rate"

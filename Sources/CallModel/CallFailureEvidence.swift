@@ -8,6 +8,8 @@ public struct CallFailureEvidence: Hashable, Sendable {
   public var reasons: [CallFailure.Reason]
   /// Seconds of the Retry-After header; `nil` where there was none.
   public var retryAfterSeconds: Int?
+  /// Whom a caller can turn to who was blocked by call analytics; `nil` where the response names nobody.
+  public var redress: CallFailure.Redress?
   /// A 180 came before the final response.
   public var hasRung: Bool
   /// The caller gave up and the gateway sent CANCEL.
@@ -18,12 +20,14 @@ public struct CallFailureEvidence: Hashable, Sendable {
   /// Without the optional arguments, the status alone decides the class.
   public init(
     status: Int, phrase: String = "", reasons: [CallFailure.Reason] = [], retryAfterSeconds: Int? = nil,
-    hasRung: Bool = false, wasCancelledByCaller: Bool = false, hasRingTimerFired: Bool = false
+    redress: CallFailure.Redress? = nil, hasRung: Bool = false, wasCancelledByCaller: Bool = false,
+    hasRingTimerFired: Bool = false
   ) {
     self.status = status
     self.phrase = phrase
     self.reasons = reasons
     self.retryAfterSeconds = retryAfterSeconds
+    self.redress = redress
     self.hasRung = hasRung
     self.wasCancelledByCaller = wasCancelledByCaller
     self.hasRingTimerFired = hasRingTimerFired
@@ -43,7 +47,7 @@ public struct CallFailureEvidence: Hashable, Sendable {
   /// A 603 sent by call analytics rather than by a person (ATIS-1000099): marked in the phrase or a Reason text.
   private var isBlockedByAnalytics: Bool {
     phrase.lowercased() == "network blocked"
-      || reasons.contains { $0.text?.lowercased().hasPrefix("v=analytics") ?? false }
+      || reasons.contains { CallFailure.Redress.isMarked($0.text) } || redress != nil
   }
 
   /// Statuses so general that a Q.850 cause says more than they do.
@@ -61,7 +65,7 @@ public struct CallFailureEvidence: Hashable, Sendable {
     case 408 where hasRung: return .noAnswer
     case 480 where retryAfterSeconds != nil: return .congestion
     case 603 where isBlockedByAnalytics: return .blocked
-    case 608: return .blocked
+    case 607, 608: return .blocked
     default: break
     }
     if wasCancelledByCaller { return .cancelled }

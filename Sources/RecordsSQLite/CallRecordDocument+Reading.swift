@@ -93,6 +93,9 @@ extension CallRecordDocument.Failure {
       invalidValue: invalid.map {
         InvalidValue(
           kind: $0.kind, rule: $0.rule, offset: $0.offset, problem: $0.problem, accepted: $0.accepted)
+      },
+      redress: redress.flatMap {
+        CallFailure.Redress(network: $0.network, url: $0.url, telephone: $0.telephone)
       })
   }
 }

@@ -141,5 +141,12 @@ extension CallRecordDocument.Failure {
         $0.member("accepted", invalid.accepted)
       }
     }
+    if let redress {
+      writer.object("redress") {
+        $0.optional("network", redress.network)
+        $0.optional("url", redress.url)
+        $0.optional("telephone", redress.telephone)
+      }
+    }
   }
 }

@@ -108,6 +108,13 @@ struct CallRecordDocument: Decodable {
     var leg: String?
     var correlationID: String?
     var invalid: Invalid?
+    var redress: Redress?
+  }
+
+  struct Redress: Decodable {
+    var network: String?
+    var url: String?
+    var telephone: String?
   }
 }
 
@@ -219,6 +226,9 @@ extension CallRecordDocument.Failure {
       CallRecordDocument.Invalid(
         kind: $0.kind, rule: $0.rule, offset: $0.offset, problem: CallFailure.shortened($0.problem),
         accepted: CallFailure.shortened($0.accepted))
+    }
+    redress = failure.redress.map {
+      CallRecordDocument.Redress(network: $0.network, url: $0.url, telephone: $0.telephone)
     }
   }
 }

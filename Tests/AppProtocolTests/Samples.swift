@@ -34,6 +34,9 @@ enum Samples {
       .decline(call, .user, .declined), .decline(call, .device, .busy),
       .hangUp(call), .sendDigits(call, "0123456789*#ABCD"), .offer(call, description), .answer(call, description),
       .mute(call, true), .mute(call, false),
+      .transfer(call, TransferOrder(kind: .phone, target: "+46701234567")),
+      .transfer(call, TransferOrder(kind: .user, target: "bob", consults: true)),
+      .join(call, with: call), .completeTransfer(call), .takeBack(call),
       .report(call, ClientStatistics(figures: ["jitter": 0.0125, "packetsLost": 3, "roundTripTime": 1e-7])),
     ]
   }
@@ -67,8 +70,11 @@ enum Samples {
     let invalid = CallFailure(
       .number,
       invalidValue: InvalidValue(kind: "phone number", rule: "e164.plus", offset: 0, problem: "p", accepted: "a"))
+    let blocked = CallFailure(
+      .blocked, sipStatus: 603,
+      redress: CallFailure.Redress(url: "https://redress.example.com", telephone: "+12155551212"))
     let passed = CallFailure(.sequence, leg: .app, nextSequence: .max)
-    return [full, invalid, passed] + CallFailureCode.allCases.map { CallFailure($0) }
+    return [full, invalid, passed, blocked] + CallFailureCode.allCases.map { CallFailure($0) }
       + CallRefusal.allCases.map { CallFailure($0, correlationID: "c-2") }
   }
 
@@ -134,7 +140,11 @@ enum Samples {
           currency: "EUR", ratePerMinuteNano: 12_345_678, connectionFeeMicro: 5000, initialSeconds: 60,
           incrementSeconds: 1, secondsAvailable: 3600)),
       .creditEnds(call, inSeconds: 30), .creditEnds(call, inSeconds: nil), .digit(call, "#", milliseconds: 160),
-      .held(call, true), .held(call, false), .offered(call, description),
+      .held(call, true), .held(call, false),
+      .transfer(call, TransferProgress(.ringing, to: .phone, "+46701234567")),
+      .transfer(call, TransferProgress(.takenBack, to: .user, "bob")),
+      .transfer(call, TransferProgress(.failed, to: .sip, "alice@example.com", CallFailure(.busy, sipStatus: 486))),
+      .offered(call, description),
       .quality(call, CallQuality(sent: direction, received: direction, roundTrip: 12.5)),
       .quality(call, CallQuality(sent: direction, received: direction, roundTrip: nil)),
       .quality(call, CallQuality(sent: .nothing(packets: 0), received: .nothing(packets: 7), roundTrip: nil)),

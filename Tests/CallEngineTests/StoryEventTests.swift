@@ -22,6 +22,9 @@ import Testing
     ("no media in time", .noMediaInTime), ("called on phone", .calledOn(device: "phone")),
     ("accepted on phone", .acceptedOn(device: "phone")), ("declined on phone", .declinedOn(device: "phone")),
     ("busy on phone", .busyOn(device: "phone")), ("lost while it rang: phone", .deviceGone("phone")),
+    ("the near side transfers to bob", .transferAsked(.near, target: "bob")),
+    ("the far side transfers to +46701234567", .transferAsked(.far, target: "+46701234567")),
+    ("transferred to bob", .transferred(target: "bob")), ("not transferred: sip.busy", .transferFailed("sip.busy")),
   ]
 
   @Test("what was kept says the same", arguments: kept) func words(_ text: String, _ event: Event) {

@@ -41,7 +41,7 @@ struct CallFailureTests {
   @Test(
     "a status alone has its class",
     arguments: [
-      (486, .busy), (600, .busy), (603, .declined), (607, .declined), (608, .blocked), (404, .unallocated),
+      (486, .busy), (600, .busy), (603, .declined), (607, .blocked), (608, .blocked), (404, .unallocated),
       (484, .unallocated), (485, .unallocated), (604, .unallocated), (480, .unreachable), (410, .unreachable),
       (408, .unreachable), (487, .cancelled), (401, .trunkAuth), (402, .trunkAuth), (403, .trunkAuth),
       (407, .trunkAuth),
@@ -177,6 +177,7 @@ struct CallFailureTests {
     #expect(
       CallEndCause.allCases.map(\.rawValue) == [
         "none", "timeout", "denied", "noAnswer", "error", "hungUp", "canceled", "otherDeviceAnswered",
+        "transferred",
       ])
   }
 

@@ -168,7 +168,7 @@ struct TrunkKeyTests {
         == SessionTimerPolicy(interval: 600, minimum: 120))
     #expect(try read("reliable-provisionals: required").reliability == .required)
     #expect(try read("reliable-provisionals: 'off'").reliability == .off)
-    #expect(try read("inbound: {transfers: true}").inbound.allowsTransfer)
+    #expect(try read("transfers: true").inbound.allowsTransfer)
     #expect(try read("redirections: 3").maximumRedirections == 3)
     #expect(try read("ring-timeout: 90s").ringTimeoutMilliseconds == 90_000)
     #expect(try read("max-calls: 7").trunk.limits.concurrentCalls == 7)
@@ -353,7 +353,7 @@ struct ProblemTests {
       ("ring-timeout: 999999999999999999999s", "is no duration"),
       ("redirections: 11", "no whole number from 0 to 10"),
       ("redirections: [1]", "must be a text"),
-      ("inbound: {transfers: maybe}", "neither true nor false"),
+      ("transfers: maybe", "neither true nor false"),
       ("srtp: maybe", "none of off, optional, required"),
       ("srtp: requird", "(did you mean 'required'?)"),
       ("codecs: []", "at least one is needed"),

@@ -169,11 +169,10 @@ struct InboundTrunkTests {
     #expect(try inbound("") == InboundTrunkPolicy())
     #expect(
       try inbound(
-        "trusts-identity: true, numbers: national, country: 46, transfers: true, foreign-callers: true, "
+        "trusts-identity: true, numbers: national, country: 46, foreign-callers: true, "
           + "sources: [192.0.2.1, \"2001:db8::1\"]")
         == InboundTrunkPolicy(
-          trustsIdentity: true, numberFormat: .national(countryCode: 46), allowsTransfer: true,
-          takesForeignCallers: true,
+          trustsIdentity: true, numberFormat: .national(countryCode: 46), takesForeignCallers: true,
           sources: [.ipv4(0xC000_0201), .ipv6(high: 0x2001_0DB8_0000_0000, low: 1)]))
   }
 
@@ -195,8 +194,8 @@ struct InboundTrunkTests {
 
   @Test("where transfers stood before, it says where they stand now")
   func retired() {
-    let found = problems("trunks:\n  a:\n    uri: a.example\n    transfers: true\n")
+    let found = problems("trunks:\n  a:\n    uri: a.example\n    inbound: {transfers: true}\n")
     #expect(found.count == 1 && found[0].hasPrefix("landline.yaml:4:"), "\(found)")
-    #expect(found.first?.contains("stands under 'inbound' now") == true, "\(found)")
+    #expect(found.first?.contains("stands beside 'inbound' now") == true, "\(found)")
   }
 }

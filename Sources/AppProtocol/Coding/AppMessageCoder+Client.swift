@@ -38,6 +38,9 @@ extension AppMessageCoder {
     case .answer:
       return .request(number, .answer(try reader.call(), try reader.string("sdp", most: MessageLimit.description)))
     case .mute: return .request(number, .mute(try reader.call(), try reader.bool("muted")))
+    case .transfer: return .request(number, try transfer(reader))
+    case .complete: return .request(number, .completeTransfer(try reader.call()))
+    case .takeBack: return .request(number, .takeBack(try reader.call()))
     case .report: return .request(number, .report(try reader.call(), try statistics(reader)))
     case .ping: return .ping(number)
     case .bye: return .bye
@@ -110,6 +113,24 @@ extension AppMessageCoder {
       isAnonymous: try reader.bool("anonymous", default: false), wantsVideo: try reader.bool("video", default: false))
   }
 
+  /// To somebody else, or with another call.
+  private static func transfer(_ reader: MessageReader) throws(MessageProblem) -> AppRequest {
+    let call = try reader.call()
+    if let other = try reader.optionalString("with", most: MessageLimit.identifier) {
+      guard reader.object["to"] == nil else {
+        throw reader.problem("with", "value", "stands beside to", accepted: "one of to and with")
+      }
+      return .join(call, with: CallID(unchecked: other))
+    }
+    let to = try reader.part("to")
+    let kind: Destination.Kind = try to.choice("kind")
+    return .transfer(
+      call,
+      TransferOrder(
+        kind: kind, target: try to.string(kind.targetMember, most: MessageLimit.target),
+        consults: try reader.bool("consult", default: false)))
+  }
+
   private static func headers(_ reader: MessageReader) throws(MessageProblem) -> [PlaceCall.Header] {
     guard let part = try reader.optionalPart("headers") else { return [] }
     guard part.object.members.count <= MessageLimit.headers else {
@@ -153,7 +174,7 @@ extension MessageReader {
 
 extension Destination.Kind {
   /// The member that holds the destination's text.
-  fileprivate var targetMember: String {
+  var targetMember: String {
     switch self {
     case .phone: "number"
     case .sip: "address"
@@ -257,6 +278,17 @@ extension AppMessageCoder {
     case .mute(let call, let isMuted):
       json.member("call", call.text)
       json.member("muted", isMuted)
+    case .transfer(let call, let order):
+      json.member("call", call.text)
+      json.object("to") {
+        $0.member("kind", order.kind.rawValue)
+        $0.member(order.kind.targetMember, order.target)
+      }
+      if order.consults { json.member("consult", true) }
+    case .join(let call, let other):
+      json.member("call", call.text)
+      json.member("with", other.text)
+    case .completeTransfer(let call), .takeBack(let call): json.member("call", call.text)
     case .report(let call, let statistics):
       json.member("call", call.text)
       json.object("figures") { json in
@@ -286,6 +318,9 @@ extension AppRequest {
     case .offer: .offer
     case .answer: .answer
     case .mute: .mute
+    case .transfer, .join: .transfer
+    case .completeTransfer: .complete
+    case .takeBack: .takeBack
     case .report: .report
     }
   }

@@ -98,6 +98,14 @@ extension AppMessageCoder {
     case .held(let call, let isHeld):
       about(.held, call)
       json.member("held", isHeld)
+    case .transfer(let call, let progress):
+      about(.transfer, call)
+      json.member("state", progress.step.rawValue)
+      json.object("to") {
+        $0.member("kind", progress.kind.rawValue)
+        $0.member(progress.kind.targetMember, progress.target)
+      }
+      if let failure = progress.failure { json.failure("failure", failure) }
     case .offered(let call, let description):
       about(.offer, call)
       json.member("sdp", description)
@@ -241,8 +249,7 @@ extension AppMessageCoder {
     case .turn: return .relays(relays(reader))
     case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
     case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit,
-      .digit, .held,
-      .offer, .quality, .warning, .ended:
+      .digit, .held, .transfer, .offer, .quality, .warning, .ended:
       return try event(type, reader).map { .event($0, sequence: try? reader.sequence()) }
     }
   }
@@ -338,6 +345,7 @@ extension AppMessageCoder {
       }
       return .digit(call, digit, milliseconds: Int(try reader.integer("milliseconds")))
     case .held: return .held(call, try reader.bool("held"))
+    case .transfer: return try transfer(reader).map { .transfer(call, $0) }
     case .offer: return .offered(call, try reader.string("sdp", most: MessageLimit.description))
     case .quality:
       return .quality(
@@ -352,6 +360,16 @@ extension AppMessageCoder {
     case .ended: return .ended(call, try summary(reader))
     case .done, .registered, .resumed, .pong, .error, .draining, .turn, .closing: return nil
     }
+  }
+
+  /// `nil` for a step that only a newer version knows.
+  private static func transfer(_ reader: MessageReader) throws(MessageProblem) -> TransferProgress? {
+    let state = try reader.string("state", most: MessageLimit.identifier)
+    let to = try reader.part("to")
+    let kind: Destination.Kind = try to.choice("kind")
+    let target = try to.string(kind.targetMember, most: MessageLimit.target)
+    let failure = try reader.optionalPart("failure")?.failure()
+    return TransferProgress.Step(rawValue: state).map { TransferProgress($0, to: kind, target, failure) }
   }
 
   private static func price(_ reader: MessageReader) throws(MessageProblem) -> CallPrice {

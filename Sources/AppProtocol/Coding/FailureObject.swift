@@ -28,6 +28,13 @@ extension JSONWriter {
     }
     optional("warning", failure.warning)
     optional("retry_after", failure.retryAfterSeconds)
+    if let redress = failure.redress {
+      object("redress") {
+        $0.optional("network", redress.network)
+        $0.optional("url", redress.url)
+        $0.optional("telephone", redress.telephone)
+      }
+    }
     optional("leg", failure.leg?.rawValue)
     optional("trunk", failure.trunk)
     if !failure.attempts.isEmpty {
@@ -79,7 +86,15 @@ extension MessageReader {
       trunk: try optionalString("trunk", most: MessageLimit.text), attempts: try attempts(),
       leg: try optionalString("leg", most: MessageLimit.identifier).flatMap(CallLeg.init),
       correlationID: try optionalString("correlation", most: MessageLimit.text), invalidValue: try invalidValue(),
-      nextSequence: try optionalString("next_sequence", most: 20).flatMap(UInt64.init))
+      nextSequence: try optionalString("next_sequence", most: 20).flatMap(UInt64.init), redress: try redress())
+  }
+
+  private func redress() throws(MessageProblem) -> CallFailure.Redress? {
+    guard let part = try optionalPart("redress") else { return nil }
+    return CallFailure.Redress(
+      network: try part.optionalString("network", most: MessageLimit.text),
+      url: try part.optionalString("url", most: MessageLimit.text),
+      telephone: try part.optionalString("telephone", most: MessageLimit.text))
   }
 
   private func attempts() throws(MessageProblem) -> [CallAttempt] {

@@ -1,13 +1,16 @@
 /// The `type` of a message of an app.
 enum ClientMessageType: String, CaseIterable {
-  case register, resume, listen, call, alert, accept, decline, hangup, dtmf, offer, answer, mute, report, ping, bye
+  case register, resume, listen, call, alert, accept, decline, hangup, dtmf, offer, answer, mute, transfer,
+    complete
+  case takeBack = "take-back"
+  case report, ping, bye
 }
 
 /// The `type` of a message of the gateway.
 enum ServerMessageType: String, CaseIterable {
   case registered, resumed, placed, done, answer, error
-  case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, offer, quality, warning,
-    ended
+  case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, transfer, offer, quality,
+    warning, ended
   case pong, draining, turn, closing
 }
 

@@ -108,8 +108,8 @@ extension AppEvent {
   var isMinor: Bool {
     switch self {
     case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality: true
-    case .placed, .done, .answered, .refused, .incoming, .accepted, .established, .price, .creditEnds, .held, .offered,
-      .ended:
+    case .placed, .done, .answered, .refused, .incoming, .accepted, .established, .price, .creditEnds, .held, .transfer,
+      .offered, .ended:
       false
     }
   }

@@ -40,6 +40,8 @@ public enum AppEvent: Hashable, Sendable {
   case digit(CallID, Character, milliseconds: Int)
   /// The other side put the call on hold, or took it back.
   case held(CallID, Bool)
+  /// How a transfer goes that the app asked for, or that the other side has put it through.
+  indirect case transfer(CallID, TransferProgress)
   /// The gateway offers a change of the session: wants ``AppRequest/answer(_:_:)``.
   case offered(CallID, String)
   /// How the call sounds, once a second.
@@ -79,6 +81,38 @@ public struct Invitation: Hashable, Sendable {
     self.wantsVideo = wantsVideo
     self.isWaiting = isWaiting
     self.expiresAt = expiresAt
+  }
+}
+
+/// How a transfer goes.
+public struct TransferProgress: Hashable, Sendable {
+  public enum Step: String, Hashable, Sendable, CaseIterable {
+    /// To the app that asked: it rings there.
+    case ringing
+    /// To the app that asked to talk first: they are there, and the other side waits.
+    case answered
+    /// To the app that asked: the two others talk, and the call is over for it.
+    case completed
+    /// To the app that asked: nobody was reached, and it talks with the other side again.
+    case failed
+    /// To the app that asked: as it wished, it talks with the other side again.
+    case takenBack = "taken-back"
+    /// To the side that was put through: it talks with somebody else now.
+    case connected
+  }
+  public var step: Step
+  /// What ``target`` is.
+  public var kind: Destination.Kind
+  /// To whom, in canonical form: `+46701234567`, `alice@example.com`, `bob`.
+  public var target: String
+  /// Why nobody was reached; `nil` where nothing went wrong.
+  public var failure: CallFailure?
+
+  public init(_ step: Step, to kind: Destination.Kind, _ target: String, _ failure: CallFailure? = nil) {
+    self.step = step
+    self.kind = kind
+    self.target = target
+    self.failure = failure
   }
 }
 

@@ -22,8 +22,31 @@ public enum AppRequest: Hashable, Sendable {
   case accept(CallID, offer: String?, headers: [PlaceCall.Header])
   /// Nobody takes the call: on no device of the user, or on this one.
   case decline(CallID, DeclineScope, DeclineReason)
+  /// Puts the other side through to somebody else. The app hears how it goes (``AppEvent/transfer(_:_:)``).
+  indirect case transfer(CallID, TransferOrder)
+  /// Puts the other side of one call through to the other side of another, and leaves both.
+  case join(CallID, with: CallID)
+  /// The app has talked to whom the call is transferred to, and leaves.
+  case completeTransfer(CallID)
+  /// The transfer is given up, and the app talks with the other side again.
+  case takeBack(CallID)
   /// What the app measured at the end of a call or in between.
   case report(CallID, ClientStatistics)
+}
+
+/// Whom a call is to be transferred to. Texts are as the app wrote them.
+public struct TransferOrder: Hashable, Sendable {
+  /// Which rules ``target`` is read by.
+  public var kind: Destination.Kind
+  /// A phone number in E.164, a SIP address or a user's id.
+  public var target: String
+  /// Whether the app talks with them first, while the other side waits; otherwise it is out of the call with their answer.
+  public var consults: Bool
+  public init(kind: Destination.Kind, target: String, consults: Bool = false) {
+    self.kind = kind
+    self.target = target
+    self.consults = consults
+  }
 }
 
 /// Where a call that is declined rings no longer.

@@ -50,7 +50,7 @@ export type FailureCode =
   | "network.unreachable" | "network.timeout" | "network.security" | "network.lost" | "network.media"
   | "capability.remote" | "capability.local"
   | "gw.userBusy" | "gw.userDeclined" | "gw.userNoAnswer" | "gw.userUnreachable" | "gw.userUnknown" | "gw.tooLate"
-  | "gw.numberUnknown" | "gw.numberUnserved" | "gw.callerRefused" | "gw.forwardLoop"
+  | "gw.numberUnknown" | "gw.numberUnserved" | "gw.callerRefused" | "gw.forwardLoop" | "gw.transfer"
   | "gw.crossed" | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
   | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.sequence"
   | "gw.unavailable" | "gw.origin" | "gw.internal"
@@ -107,6 +107,8 @@ export interface FailureDetails {
   invalid?: InvalidValue;
   /** With `gw.sequence`: the least that a signature needs, in decimal. */
   next_sequence?: string;
+  /** With `sip.blocked`: who blocked the call, and whom to turn to. */
+  redress?: { network?: string; url?: string; telephone?: string };
 }
 
 /** Everything that is known of a failure. */
@@ -391,7 +393,7 @@ export interface QualityDetail {
 export type QualityWarning = "high-rtt" | "high-jitter" | "high-packet-loss" | "high-downlink-loss" | "low-mos" | "no-audio" | "thin-link" | (string & {});
 
 export type EndCause =
-  | "none" | "timeout" | "denied" | "noAnswer" | "error" | "hungUp" | "canceled" | "otherDeviceAnswered" | (string & {});
+  | "none" | "timeout" | "denied" | "noAnswer" | "error" | "hungUp" | "canceled" | "otherDeviceAnswered" | "transferred" | (string & {});
 
 /** How a call went. Of a call that the gateway never told the end of, cost and currency are absent. */
 export interface CallSummary {
@@ -426,6 +428,22 @@ export interface HeadersDetail extends CallDetail {
   headers?: Record<string, string>;
 }
 
+export interface TransferDetail extends CallDetail {
+  state: "ringing" | "answered" | "completed" | "failed" | "taken-back" | "connected" | (string & {});
+  /** Whom: `{ kind: "phone", number }`, `{ kind: "sip", address }`, `{ kind: "user", user }`. */
+  to: { kind: CallKind; number?: string; address?: string; user?: string; conference?: string };
+  /** Why nobody was reached. */
+  failure?: FailureDetails;
+}
+
+export interface TransferOptions {
+  /** "phone" where it is not given. */
+  kind?: CallKind;
+  target: string;
+  /** Talk with them first, until `completeTransfer()` or `takeBack()`; the other side waits. */
+  consult?: boolean;
+}
+
 /** The members of the gateway's messages, as they are on the wire. */
 export interface CallEventMap {
   placed: CustomEvent<CallDetail>;
@@ -442,6 +460,8 @@ export interface CallEventMap {
   digit: CustomEvent<CallDetail & { digit: string; milliseconds: number }>;
   /** The other side put the call on hold, or took it back. */
   held: CustomEvent<CallDetail & { held: boolean }>;
+  /** How a transfer goes that this page asked for; or, with `connected`, that the other side has put it through. */
+  transfer: CustomEvent<TransferDetail>;
   quality: CustomEvent<QualityDetail>;
   warning: CustomEvent<CallDetail & { warning: QualityWarning; raised: boolean }>;
   /** The path between browser and gateway. `failure`: sound has no way yet, and why; null as soon as it has one. */
@@ -496,6 +516,13 @@ export declare class Call extends EventTarget {
   sendDigits(digits: string): Promise<void>;
   mute(on?: boolean): Promise<void>;
   hold(on?: boolean): Promise<void>;
+  /**
+   * Puts the other side through to somebody else, or to the other side of another call of this page. Where nobody answers
+   * there, this page talks with the other side again.
+   */
+  transfer(to: TransferOptions | { with: Call }): Promise<void>;
+  completeTransfer(): Promise<void>;
+  takeBack(): Promise<void>;
   /**
    * Takes a call that comes in; kept once it is this device's. Refused with `gw.tooLate` where another device was first or the
    * caller is gone; with `capability.local` where the user gives no microphone, and then it rings on.

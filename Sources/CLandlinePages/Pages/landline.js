@@ -1049,7 +1049,7 @@ const STEPS = {
   accepted: ["accepted", "answered", "answered"],
   established: ["established", "established", "established"],
 };
-const PASSED_ON = new Set(["price", "credit", "digit", "held", "quality", "warning"]);
+const PASSED_ON = new Set(["price", "credit", "digit", "held", "transfer", "quality", "warning"]);
 
 // Tells act(detail) of each event of a name. → what ends that
 function listenTo(target, name, act) {
@@ -1173,6 +1173,26 @@ export class Call extends EventTarget {
       }
     });
   }
+
+  /**
+   * Puts the other side through to somebody else: `{ kind, target, consult }`, with `consult` after talking with them first;
+   * or to the other side of another call of this page: `{ with: call }`. `transfer` events tell how it goes.
+   */
+  transfer({ kind = "phone", target, consult = false, with: other } = {}) {
+    if (other !== undefined) {
+      if (!other?.id) throw new TypeError("with must be a call that was placed");
+      return quiet(this.#ask("transfer", { with: other.id }));
+    }
+    if (!TARGETS[kind]) throw new TypeError(`kind must be one of ${Object.keys(TARGETS).join(", ")}`);
+    const to = { kind, [TARGETS[kind]]: String(target) };
+    return quiet(this.#ask("transfer", { to, ...(consult ? { consult: true } : {}) }));
+  }
+
+  /** Puts the other side through to whom this page has talked with first, and leaves the call. */
+  completeTransfer() { return quiet(this.#ask("complete", {})); }
+
+  /** Gives a transfer up: this page talks with the other side again. */
+  takeBack() { return quiet(this.#ask("take-back", {})); }
 
   /** Takes a call that comes in. Kept once it is this device's. */
   answer(options = {}) { return (this.#answering ??= quiet(this.#accept(options))); }

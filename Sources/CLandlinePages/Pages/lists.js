@@ -33,7 +33,7 @@ export const states = {
 };
 export const causes = {
   timeout: "timed out", denied: "declined", noAnswer: "no answer", error: "failed", hungUp: "hung up", canceled: "cancelled",
-  otherDeviceAnswered: "answered elsewhere",
+  otherDeviceAnswered: "answered elsewhere", transferred: "transferred",
 };
 // How a call ended, in a word or two: its cause alone calls a busy line declined.
 const ends = {
@@ -45,7 +45,7 @@ const ends = {
   "capability.local": "not possible here", "gw.userBusy": "busy", "gw.userDeclined": "declined",
   "gw.userNoAnswer": "no answer", "gw.userUnreachable": "not reachable", "gw.userUnknown": "no such user", "gw.tooLate": "too late",
   "gw.numberUnknown": "number not ours", "gw.numberUnserved": "number leads nowhere", "gw.callerRefused": "caller turned away",
-  "gw.forwardLoop": "forwarded in a loop",
+  "gw.forwardLoop": "forwarded in a loop", "gw.transfer": "no transfer now",
   "gw.crossed": "calls crossed", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
   "gw.limit": "limit reached", "gw.noRoute": "no trunk", "gw.billing": "no ledger", "gw.number": "no valid number",
   "gw.address": "no valid address", "gw.header": "bad header", "gw.mediaLost": "sound lost", "gw.registration": "not registered",

@@ -24,8 +24,15 @@ const retries = {
 const causes = {
   timeout: "It took too long.", denied: "It was refused.", noAnswer: "Nobody answered.", error: "It failed.",
   canceled: "You gave up before an answer.", otherDeviceAnswered: "Another device answered.",
+  transferred: "You put the other side through.",
+};
+const transfers = {
+  ringing: "It rings there, and the other side waits.", answered: "You talk with them now, and the other side waits.",
+  completed: "Both talk with each other.", "taken-back": "You talk with the other side again.", connected: "You were put through to",
 };
 const keys = "123456789*0#";
+// Whom a text means: a number, a SIP address or a user.
+const kindOf = (target) => (/^\+?[0-9 ().-]+$/.test(target) ? "phone" : target.includes("@") ? "sip" : "user");
 const directions = ["sent", "received"];
 
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
@@ -175,6 +182,35 @@ export async function showCall(call, order, trouble) {
   on(call, "held", ({ detail }) => {
     line.textContent = detail.held ? "The other side put you on hold" : states[state];
   });
+  // Which buttons a transfer has in its state.
+  function showTransfer(isUnderWay, isAnswered) {
+    for (const id of ["transfer-now", "transfer-ask"]) byID(id).hidden = isUnderWay;
+    byID("transfer-back").hidden = !isUnderWay;
+    byID("transfer-complete").hidden = !isAnswered;
+  }
+
+  async function transfer(consult) {
+    const target = byID("transfer-to").value.trim();
+    if (!target) return byID("transfer-to").focus();
+    showTransfer(true, false);
+    byID("transfer-state").textContent = "They are being called, and the other side waits.";
+    try {
+      await call.transfer({ kind: kindOf(target), target, consult });
+    } catch (error) {
+      showTransfer(false, false);
+      byID("transfer-state").textContent = error.message;
+    }
+  }
+
+  on(call, "transfer", ({ detail }) => {
+    const { state: step, failure, to } = detail;
+    showTransfer(step === "ringing" || step === "answered", step === "answered");
+    const party = to.number ?? to.address ?? to.user ?? "";
+    const words = step === "failed" ? `Not put through: ${failure?.message ?? "they hung up"}` : transfers[step] ?? step;
+    byID("transfer-state").textContent = step === "connected" ? `${words} ${party}.` : words;
+    announce(byID("transfer-state").textContent, step === "failed");
+    if (step === "connected") byID("party").textContent = party;
+  });
   on(call, "quality", ({ detail }) => {
     // Nothing is said of a direction in which nothing flows.
     const heard = directions.filter((direction) =>
@@ -203,6 +239,14 @@ export async function showCall(call, order, trouble) {
   on(byID("hang-up"), "click", hangUp);
   on(byID("mute"), "click", mute);
   on(byID("hold"), "click", hold);
+  on(byID("transfer-form"), "submit", (event) => {
+    event.preventDefault();
+    transfer(false);
+  });
+  on(byID("transfer-ask"), "click", () => transfer(true));
+  for (const [id, act] of [["transfer-complete", "completeTransfer"], ["transfer-back", "takeBack"]]) {
+    on(byID(id), "click", () => call[act]().catch((error) => announce(error.message, true)));
+  }
   on(byID("pad"), "click", ({ target }) => target.dataset.digit && press(target.dataset.digit));
   on(document, "keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
@@ -219,6 +263,9 @@ export async function showCall(call, order, trouble) {
   // The panel as it is before anything is known of this call.
   for (const node of panel.querySelectorAll("[data-blank]")) node.textContent = node.dataset.blank;
   for (const id of ["mute", "hold"]) byID(id).setAttribute("aria-pressed", "false");
+  showTransfer(false, false);
+  byID("transfer").open = false;
+  byID("transfer-to").value = "";
   byID("score").className = "badge";
   byID("party").textContent = order.target;
   byID("no-path").hidden = true;
@@ -263,6 +310,7 @@ const evidence = (failure) => [
   ...(failure.reasons ?? []).map(({ protocol, cause, text }) => [`Reason: ${protocol}`, cause && `cause ${cause}`, text].filter(Boolean).join(" ")),
   !failure.reasons?.length && failure.cause && `Q.850 cause ${failure.cause}`,
   failure.warning && `Warning: ${failure.warning}`,
+  failure.redress && `blocked by ${failure.redress.network ?? "a network"}; redress: ${[failure.redress.url, failure.redress.telephone].filter(Boolean).join(", ") || "nobody named"}`,
   failure.retry_after && `Retry-After: ${failure.retry_after} s`,
   failure.refusal && `refusal ${failure.refusal}`,
 ].filter(Boolean).join("; ");

@@ -32,8 +32,6 @@ struct ArrivedCall {
   var turn = 0
   /// The leg to a trunk that is being made ready.
   var connecting: Connecting?
-  /// What the call's devices and trunk legs are called, counted up.
-  var usedLegs: UInt8 = 0
 
   /// A leg to a trunk waits for ports and for its hold.
   struct Connecting {

@@ -7,29 +7,28 @@ import SDPCore
 extension CallMachine {
   /// The devices of the called user ring, until one of them answers or their time is over.
   func ringDevices(_ milliseconds: Int64) {
-    guard case .reaching(var reaching) = state, let user = self[.far].terms?.user else { return }
-    reaching.ring = (context.now, context.now.advanced(byMilliseconds: milliseconds))
-    state = .reaching(reaching)
+    guard isReaching, let user = self[ringLeg].terms?.user else { return }
+    ringTimes = RingTimes(since: context.now, until: context.now.advanced(byMilliseconds: milliseconds))
     inviteWaiting()
     endWhenNobodyRings(user.absence.failure)
   }
 
   /// A device that began to listen while others ring.
   func deviceListens(_ device: CalledDevice) {
-    guard var ring = self[.far].ring, let user = self[.far].terms?.user, user.user == device.identity.user,
+    guard var ring = self[ringLeg].ring, let user = self[ringLeg].terms?.user, user.user == device.identity.user,
       user.application == device.identity.application, !ring.sessions.contains(device.session), !isCaller(device)
     else { return }
     switch state {
-    case .preparing, .reaching:
+    case .preparing, .reaching, .up:
       // The same device on a newer session: the older one rings no longer.
       let former = ring.devices.first { $0.name == device.identity.device }
       for session in device.olderSessions { ring.forget(session) }
       ring.add(device)
-      self[.far].ring = ring
+      self[ringLeg].ring = ring
       list(device.session, isMember: true)
       if let former { leaveRing(former.leg, .otherDeviceAnswered) }
       inviteWaiting()
-    case .up, .ending, .over: break
+    case .ending, .over: break
     }
   }
 
@@ -42,8 +41,8 @@ extension CallMachine {
 
   /// Tells those that were not told yet, once it is their turn.
   private func inviteWaiting() {
-    guard case .reaching(let reaching) = state, let times = reaching.ring, var ring = self[.far].ring,
-      let terms = self[.far].terms, let user = terms.user, let way = calledWay
+    guard let times = ringTimes, var ring = self[ringLeg].ring, let terms = self[ringLeg].terms,
+      let user = terms.user, let way = calledWay
     else { return }
     let milliseconds = times.until.milliseconds(since: context.now)
     let waiting = ring.waiting
@@ -59,28 +58,27 @@ extension CallMachine {
       _ = ring.told(device, negotiation: negotiation, way: media)
       addToStory(.calledOn(device: device.identity.device))
       let invitation = Invitation(
-        from: arrived?.from
-          ?? CallerIdentity(kind: .user, value: caller?.identity.user.text ?? "", name: callerName),
-        to: user.user, number: arrived?.number.number.description, headers: headers, wantsVideo: terms.wantsVideo,
+        from: callerShown, to: user.user, number: arrived?.number.number.description, headers: headers,
+        wantsVideo: terms.wantsVideo,
         isWaiting: device.isWaiting,
         expiresAt: context.clock.advanced(byMilliseconds: milliseconds))
       context.emit(.app(device.session, .incoming(id, invitation)))
     }
-    self[.far].ring = ring
+    self[ringLeg].ring = ring
   }
 
   /// Nobody has taken the call in its time.
   func ringIsOver() {
     note("nobody answers")
-    farFailed(
+    reachingFailed(
       CallFailure(.userNoAnswer, leg: .app), .noAnswer,
       reasons: [CallFailure.Reason(protocolName: "Q.850", cause: 19, text: "No answer")])
   }
 
   /// - Parameter failure: what is true where no device is left that could answer.
   private func endWhenNobodyRings(_ failure: CallFailure) {
-    guard case .reaching = state, let ring = self[.far].ring, ring.isEmpty else { return }
-    farFailed(failure)
+    guard isReaching, let ring = self[ringLeg].ring, ring.isEmpty else { return }
+    reachingFailed(failure)
   }
 
   // MARK: What a device says
@@ -99,11 +97,13 @@ extension CallMachine {
       declined(leg, .user, .declined)
     case .offer(_, let text): offeredAgain(number, text, leg, session)
     case .mute(_, let isMuted):
-      self[.far].ring?[leg]?.app.isMuted = isMuted
+      self[ringLeg].ring?[leg]?.app.isMuted = isMuted
       reply(.done(number), to: session)
     case .report: reply(.done(number), to: session)
     case .sendDigits: refuse(number, session, .message, "keys before the call was accepted")
     case .answer: refuse(number, session, .media, "no offer of the gateway is open")
+    case .transfer, .join, .completeTransfer, .takeBack:
+      refuse(number, session, .transfer, "the call was not accepted yet")
     case .call, .listen: refuse(number, session, .internal, "no request about a call")
     }
   }
@@ -123,10 +123,11 @@ extension CallMachine {
 
   /// A device alerts: the caller hears of the first. One that came late gets the time to be picked up.
   private func rang(_ leg: LegID) {
-    guard case .reaching(var reaching) = state, let times = reaching.ring else { return }
+    guard let times = ringTimes else { return }
     let least = context.now.advanced(byMilliseconds: context.limits.lateRingMilliseconds)
     let most = times.since.advanced(byMilliseconds: context.limits.longestRingMilliseconds)
-    reaching.ring?.until = max(times.until, min(least, most))
+    ringTimes?.until = max(times.until, min(least, most))
+    guard case .reaching(var reaching) = state else { return thirdRang() }
     let isFirst = !reaching.hasProgressed
     reaching.hasProgressed = true
     state = .reaching(reaching)
@@ -151,7 +152,7 @@ extension CallMachine {
       case .moved(let answer):
         give(answer, to: leg, number, session)
         join(leg)
-        farAnswered(headers)
+        if transfer == nil { farAnswered(headers) } else { thirdAnswered() }
       case .stayed, .tooLate: refuseLate(number, session)
       case .lacksOffer: refuse(number, session, .message, "accept has no offer, and none came before it")
       }
@@ -162,15 +163,18 @@ extension CallMachine {
 
   /// The device is the called side from now on.
   private func join(_ leg: LegID) {
-    guard var ring = self[.far].ring, let winner = ring.remove(leg), let plan = winner.app.plan else { return }
-    self[.far].ring = ring
+    let place = ringLeg
+    guard var ring = self[place].ring, let winner = ring.remove(leg), let plan = winner.app.plan else { return }
+    self[place].ring = ring
     for device in ring.devices { leaveRing(device.leg, .otherDeviceAnswered, by: winner.name) }
-    for session in self[.far].sessions { list(session, isMember: false) }
-    self[.far].port = .app(winner.app)
-    self[.far].sound = winner.sound
-    calledMedia = leg
-    order(.join(leg))
-    adopt(plan, of: .far)
+    for session in self[place].sessions { list(session, isMember: false) }
+    noteUsedMedia()
+    self[place].port = .app(winner.app)
+    self[place].sound = winner.sound
+    self[place].media = leg
+    // To whom a call is transferred talks with nobody before its answer has been looked at as a whole.
+    if place == .far { order(.join(leg, side: .far)) }
+    adopt(plan, of: place)
     addToStory(.acceptedOn(device: winner.name))
   }
 
@@ -188,7 +192,7 @@ extension CallMachine {
 
   /// Nobody wants the call, or not on this device.
   private func declined(_ leg: LegID, _ scope: DeclineScope, _ reason: DeclineReason) {
-    guard case .reaching = state, let device = self[.far].ring?[leg] else { return }
+    guard isReaching, let device = self[ringLeg].ring?[leg] else { return }
     let failure =
       switch reason {
       case .declined: CallFailure(.userDeclined, sipStatus: 603, leg: .app)
@@ -198,7 +202,7 @@ extension CallMachine {
     switch scope {
     case .user:
       declinedBy = device.name
-      farFailed(failure)
+      reachingFailed(failure)
     case .device:
       leaveRing(leg, failure.endCause, by: device.name)
       endWhenNobodyRings(failure)
@@ -209,7 +213,7 @@ extension CallMachine {
 
   /// A device rings no longer: the last that it hears of the call.
   func leaveRing(_ leg: LegID, _ cause: CallEndCause, by name: String? = nil, failure: CallFailure? = nil) {
-    guard let device = self[.far].ring?.remove(leg) else { return }
+    guard let device = self[ringLeg].ring?.remove(leg) else { return }
     if device.hasMedia { order(.detach(leg)) }
     tellEnd(device, cause, by: name, failure)
     list(device.app.session, isMember: false)
@@ -217,7 +221,7 @@ extension CallMachine {
 
   /// Every device that still rings hears how the call ended, and nothing of what it costs others.
   func leaveRing(_ cause: CallEndCause, _ failure: CallFailure?) {
-    guard let devices = self[.far].ring?.removeAll() else { return }
+    guard let devices = self[ringLeg].ring?.removeAll() else { return }
     let told: CallEndCause =
       switch cause {
       // To the one that rang, nobody who answered is a time that is over.
@@ -249,15 +253,16 @@ extension CallMachine {
   /// The session of a device is over that may still answer.
   func ringingSessionEnded(_ session: SessionID) {
     switch state {
-    case .preparing, .reaching:
-      if let leg = self[.far].ring?.leg(of: session), let device = self[.far].ring?[leg] {
+    case .preparing, .reaching, .up:
+      guard self[ringLeg].ring != nil else { return }
+      if let leg = self[ringLeg].ring?.leg(of: session), let device = self[ringLeg].ring?[leg] {
         addToStory(.deviceGone(device.name))
         leaveRing(leg, .error, failure: CallFailure(.networkLost, leg: .app))
       }
-      self[.far].ring?.forget(session)
+      self[ringLeg].ring?.forget(session)
       list(session, isMember: false)
       endWhenNobodyRings(CallFailure(.userUnreachable, sipStatus: 480, leg: .app))
-    case .up, .ending, .over: break
+    case .ending, .over: break
     }
   }
 
@@ -276,7 +281,9 @@ extension CallMachine {
   /// Has a device say something that may come with an offer. An early offer beyond the limit is passed over: `accept`
   /// brings another.
   private func says(_ word: Word, _ leg: LegID, _ offer: String?) throws(UnusableOffer) -> AppLeg.Step {
-    guard var device = self[.far].ring?[leg], let earlyOffers = self[.far].ring?.earlyOffers else { return .tooLate }
+    guard var device = self[ringLeg].ring?[leg], let earlyOffers = self[ringLeg].ring?.earlyOffers else {
+      return .tooLate
+    }
     var description: SessionDescription?
     if let offer {
       do throws(InvalidSessionDescription) {
@@ -293,7 +300,7 @@ extension CallMachine {
         case .accept: try device.app.accept(description, draw: context.draw)
         case .offer: try device.app.offer(description, draw: context.draw)
         }
-      self[.far].ring?[leg] = device
+      self[ringLeg].ring?[leg] = device
       return step
     } catch {
       throw UnusableOffer(problem: "\(error)", status: error.sipStatus)
@@ -303,8 +310,8 @@ extension CallMachine {
   /// Sends a device the answer to its offer, where it made one, and gives it media.
   private func give(_ answer: AppLeg.Answer?, to leg: LegID, _ number: RequestNumber, _ session: SessionID) {
     guard let answer else { return reply(.done(number), to: session) }
-    if let device = self[.far].ring?[leg], !device.hasMedia, let credentials = device.way.iceCredentials {
-      self[.far].ring?[leg]?.hasMedia = true
+    if let device = self[ringLeg].ring?[leg], !device.hasMedia, let credentials = device.way.iceCredentials {
+      self[ringLeg].ring?[leg]?.hasMedia = true
       order(.attach(leg, credentials, source: device.way.source ?? 0))
     }
     if let restart = answer.restart { order(.restartICE(leg, restart)) }
@@ -330,7 +337,7 @@ extension CallMachine {
   /// With what a device offers no call can come about there; others ring on.
   private func refuse(_ offer: UnusableOffer, of leg: LegID, _ number: RequestNumber, _ session: SessionID) {
     refuse(number, session, .media, offer.problem)
-    guard let device = self[.far].ring?[leg] else { return }
+    guard let device = self[ringLeg].ring?[leg] else { return }
     note("offer of \(device.name) not usable: \(offer.problem)")
     let failure = CallFailure(.media, sipStatus: offer.status, warning: offer.problem, leg: .app)
     leaveRing(leg, .error, failure: failure)

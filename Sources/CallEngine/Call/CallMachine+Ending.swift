@@ -49,6 +49,7 @@ extension CallMachine {
     }
     let failure = failure.map(described)
     if case .up = state { flagMissingSound() }
+    abandonTransfer()
     rejectCaller(cause, failure)
     for trunk in trunks { trunk.hangUp(reasons, context) }
     leaveRing(cause, failure)
@@ -57,7 +58,7 @@ extension CallMachine {
     let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
     let end = min(billedUntil ?? context.now, context.now)
     changeBills { $0.end(word, at: end, context) }
-    summary.durationMilliseconds = max(0, self[.far].answeredAt.map { end.milliseconds(since: $0) } ?? 0)
+    summary.durationMilliseconds = talkedMilliseconds(until: end)
     note("over: \(word)")
     summary.endedAt = context.clock
     summary.cause = cause
@@ -107,7 +108,7 @@ extension CallMachine {
   }
 
   /// What an app hears that was called: nothing of what the call costs others, nor of why their credit ended it.
-  private static func summary(_ summary: CallSummary, for leg: Leg) -> CallSummary {
+  static func summary(_ summary: CallSummary, for leg: Leg) -> CallSummary {
     let failure = summary.failure.flatMap { $0.refusal == nil ? $0 : nil }
     return CallSummary(
       startedAt: summary.startedAt, progressedAt: summary.progressedAt, rungAt: summary.rungAt,
@@ -171,6 +172,7 @@ extension CallMachine {
         order(.stopPlaying(.near))
         end(.hungUp)
       }
+      advanceTransfer()
     case .ending(var ending):
       guard ending.until <= context.now else { return }
       changeBills { $0.giveUp(context) }

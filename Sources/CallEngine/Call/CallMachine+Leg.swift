@@ -24,6 +24,8 @@ extension CallMachine {
       case trunk(TrunkLeg)
       /// The gateway's own voice, which comes over no network.
       case prompt(PromptLeg)
+      /// Whoever is at the other end of another call.
+      case link(LinkLeg)
       // Ports to come, each with its states: a room, whose joint is a mixer; a stream to a program; a far app, over
       // another node. A tap that only listens is no party: it is never called, and nobody has to hear it.
     }
@@ -48,7 +50,10 @@ extension CallMachine {
       let noticedAt: MonotonicInstant
     }
 
-    let id: LegID
+    /// Its place in the call: near, far, or third while a transfer to it is under way.
+    var id: LegID
+    /// What its media are called; with several devices that offer while they ring, those of the one that answered.
+    var media: LegID
     /// Whom it calls and at which price; `nil` for an app that calls.
     let terms: CallTerms?
     var port: Port
@@ -59,13 +64,17 @@ extension CallMachine {
     /// `nil` where nobody is charged for the leg. Each billed leg is a call of its own in the ledger.
     var bill: CallBill?
     var sound = Sound()
+    /// It came to a call that stands, and is told of sound once its own keys are there.
+    var awaitsSound = false
     /// What came from it in the last second.
     var quality: CallQuality.Direction?
     /// Which limits of quality are kept towards it.
     var monitor = QualityMonitor()
 
-    init(id: LegID, terms: CallTerms?, port: Port, bill: CallBill? = nil) {
+    /// - Parameter media: As `id` unless it is given.
+    init(id: LegID, terms: CallTerms?, port: Port, media: LegID? = nil, bill: CallBill? = nil) {
       self.id = id
+      self.media = media ?? id
       self.terms = terms
       self.port = port
       self.bill = bill
@@ -109,10 +118,22 @@ extension CallMachine {
       }
     }
 
+    var link: LinkLeg? {
+      get {
+        guard case .link(let link) = port else { return nil }
+        return link
+      }
+      set {
+        guard case .link = port, let newValue else { return }
+        port = .link(newValue)
+      }
+    }
+
     var plan: MediaPlan? {
       switch port {
       case .app(let app): app.plan
       case .trunk(let trunk): trunk.plan
+      case .link(let link): link.plan
       case .waiting, .planned, .ringing, .prompt: nil
       }
     }
@@ -122,7 +143,7 @@ extension CallMachine {
       switch port {
       case .app(let app): [app.session]
       case .ringing(let ring): ring.sessions
-      case .waiting, .planned, .trunk, .prompt: []
+      case .waiting, .planned, .trunk, .prompt, .link: []
       }
     }
 
@@ -132,6 +153,7 @@ extension CallMachine {
       case .app: .app
       case .ringing: .devices
       case .planned, .trunk: .trunk
+      case .link: .link
       case .waiting, .prompt: nil
       }
     }
@@ -151,6 +173,7 @@ extension CallMachine {
       case .waiting, .planned, .ringing: false
       case .app(let app): app.isJoined
       case .trunk(let trunk): trunk.plan != nil
+      case .link(let link): link.plan != nil
       case .prompt: true
       }
     }
@@ -162,6 +185,7 @@ extension CallMachine {
     }
 
     /// Whether it is supposed to send. On hold nobody has to, whichever end holds: music is a courtesy.
-    var mustSend: Bool { sound.isTalking && !(app?.isMuted ?? false) }
+    /// Whether the other end of another call is on hold is that call's to know.
+    var mustSend: Bool { sound.isTalking && link == nil && !(app?.isMuted ?? false) }
   }
 }

@@ -6,7 +6,7 @@ import SDPCore
 
 extension CallMachine {
   func noticed(_ notice: MediaNotice) {
-    if let leg = notice.leg, let ring = self[.far].ring, ring[leg] != nil { return ringing(leg, notices: notice) }
+    if let leg = notice.leg, let ring = self[ringLeg].ring, ring[leg] != nil { return ringing(leg, notices: notice) }
     guard let notice = ofLeg(notice) else { return }
     switch notice {
     case .secured(let leg): ready(leg)
@@ -33,28 +33,28 @@ extension CallMachine {
 
   /// A notice by the leg that its media belong to; `nil` for those of a device that has left the call.
   private func ofLeg(_ notice: MediaNotice) -> MediaNotice? {
-    guard let leg = notice.leg, leg != .near else { return notice }
-    // Nobody has answered, and the device does not ring any more: its last word crossed our order to detach it.
-    if self[.far].ring != nil, self[.far].app == nil { return nil }
-    return leg == calledMedia ? notice.about(.far) : nil
+    guard let media = notice.leg else { return notice }
+    // Where nobody has answered yet, the device does not ring any more: its last word crossed our order to detach it.
+    guard let leg = legs.first(where: { $0.media == media && $0.ring == nil }) else { return nil }
+    return notice.about(leg.id)
   }
 
   /// Media of a device that rings: what is known of them counts when somebody accepts there.
   private func ringing(_ leg: LegID, notices notice: MediaNotice) {
     switch notice {
-    case .secured: self[.far].ring?[leg]?.sound.isReady = true
+    case .secured: self[ringLeg].ring?[leg]?.sound.isReady = true
     case .firstMedia, .soundAgain:
-      self[.far].ring?[leg]?.sound.isReady = true
-      self[.far].ring?[leg]?.sound.hasCome = true
-      self[.far].ring?[leg]?.sound.lastSound = nil
-    case .failed: self[.far].ring?[leg]?.sound.isReady = false
+      self[ringLeg].ring?[leg]?.sound.isReady = true
+      self[ringLeg].ring?[leg]?.sound.hasCome = true
+      self[ringLeg].ring?[leg]?.sound.lastSound = nil
+    case .failed: self[ringLeg].ring?[leg]?.sound.isReady = false
     case .silence:
-      self[.far].ring?[leg]?.sound.lastSound = context.now.advanced(
+      self[ringLeg].ring?[leg]?.sound.lastSound = context.now.advanced(
         byMilliseconds: -context.limits.silenceMilliseconds)
     case .wayLost(_, let milliseconds):
-      self[.far].ring?[leg]?.sound.lostWay = Leg.LostWay(
+      self[ringLeg].ring?[leg]?.sound.lostWay = Leg.LostWay(
         lastPacket: context.now.advanced(byMilliseconds: -milliseconds), noticedAt: context.now)
-    case .wayBack: self[.far].ring?[leg]?.sound.lostWay = nil
+    case .wayBack: self[ringLeg].ring?[leg]?.sound.lostWay = nil
     case .digit, .moved, .thinLink, .quality, .playEnded, .closed: break
     }
   }
@@ -67,6 +67,7 @@ extension CallMachine {
       self[leg].sound.isReady = true
       soundAgain(leg)
       establishWhenReady()
+      tellSound(leg)
     case .ending, .over: break
     }
   }
@@ -161,7 +162,7 @@ extension CallMachine {
       // Before an app accepts, it says nothing to the other side.
       guard self[leg].app?.isJoined ?? true else { return }
       note("key from the \(leg) side")
-      if self[partner(of: leg)].prompt != nil {
+      if let other = partner(of: leg), self[other].prompt != nil {
         pressedAtPrompt(digit)
       } else {
         passKey(digit, milliseconds: milliseconds, from: leg)
@@ -172,7 +173,7 @@ extension CallMachine {
 
   /// Tells an app that has joined of a key of the other side.
   func passKey(_ key: Character, milliseconds: Int, from leg: LegID) {
-    let other = partner(of: leg)
+    guard let other = partner(of: leg) else { return }
     if self[other].app?.isJoined ?? false { tell(.digit(id, key, milliseconds: milliseconds), other) }
   }
 
@@ -223,8 +224,8 @@ extension CallMachine {
       // The gateway's own voice comes to it over no network: nothing is measured.
       let own = CallQuality.Direction.nothing(packets: 0)
       // Both sides are told each second; before the other one's first, nothing is known of it.
-      let other = self[partner(of: leg)]
-      guard let received = other.needs == nil ? own : other.quality else { return }
+      let other = partner(of: leg).map { self[$0] }
+      guard let received = other?.needs == nil ? own : other?.quality else { return }
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
       if leg == .near { snapshot.quality = quality }
       tell(.quality(id, quality), leg)

@@ -9,7 +9,7 @@ extension CallMachine {
   /// A request about this call; each gets exactly one reply.
   func requested(_ number: RequestNumber, _ request: AppRequest, by session: SessionID) {
     guard let leg = leg(of: session) else {
-      if let leg = self[.far].ring?.leg(of: session) { return ringing(leg, requests: request, number, session) }
+      if let leg = self[ringLeg].ring?.leg(of: session) { return ringing(leg, requests: request, number, session) }
       // A device that is to ring and was not told yet, or that rings no longer.
       switch request {
       case .hangUp, .decline: return reply(.done(number), to: session)
@@ -28,7 +28,40 @@ extension CallMachine {
     case .answer: refuse(number, session, .media, "no offer of the gateway is open")
     case .mute(_, let isMuted): mute(number, isMuted, leg, session)
     case .report(_, let report): reported(number, report, leg, session)
+    // Who is meant by it is found before it comes here.
+    case .transfer, .join: refuse(number, session, .internal, "a transfer without a target")
+    case .completeTransfer: completeTransfer(number, leg, session)
+    case .takeBack: takeBack(number, leg, session)
     }
+  }
+
+  /// The app has consulted, and puts the other side through.
+  private func completeTransfer(_ number: RequestNumber, _ leg: LegID, _ session: SessionID) {
+    guard let transfer, transfer.by == leg, transfer.consults, case .consulting = transfer.stage else {
+      return refuse(number, session, .transfer, "nobody has answered whom the call could be put through to")
+    }
+    reply(.done(number), to: session)
+    completeTransfer()
+  }
+
+  private func takeBack(_ number: RequestNumber, _ leg: LegID, _ session: SessionID) {
+    guard let transfer, transfer.by == leg else {
+      return refuse(number, session, .transfer, "no transfer of this app is under way")
+    }
+    reply(.done(number), to: session)
+    transferFailed(nil, isTakenBack: true)
+  }
+
+  /// An app asks for a transfer whose target is known; one reply.
+  func requestedTransfer(
+    _ number: RequestNumber, _ session: SessionID, to destination: Destination, _ way: ArrivedCall.Target.Way,
+    consults: Bool
+  ) {
+    guard let leg = leg(of: session), leg != .third else { return refuseLate(number, session) }
+    if let failure = beginTransfer(by: leg, to: destination, way, consults: consults) {
+      return reply(.refused(number, described(failure)), to: session)
+    }
+    reply(.done(number), to: session)
   }
 
   /// The leg of an app; none of a device that only rings.
@@ -62,6 +95,8 @@ extension CallMachine {
       addToStory(.callerGaveUp)
       end(.canceled, reasons: [CallMachine.normalClearing])
     case .up:
+      if leg == .third { return transferFailed(nil) }
+      if leavesToTransfer(leg) { return }
       if leg == .near { note("the caller hangs up") } else { addToStory(.hungUp(reason: nil)) }
       end(.hungUp, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
@@ -78,7 +113,7 @@ extension CallMachine {
       }
       reply(.done(number), to: session)
       let keys = digits.uppercased()
-      let other = partner(of: leg)
+      guard let other = partner(of: leg) else { return note("keys while the other side waits") }
       if self[other].prompt != nil {
         for key in keys { pressedAtPrompt(key) }
       } else if self[other].hears, self[leg].hears {
@@ -128,14 +163,25 @@ extension CallMachine {
     switch state {
     case .preparing, .reaching, .up, .ending:
       // The record has a place for the figures of the app that calls, under names that both would use.
-      guard leg == .near else { return reply(.done(number), to: session) }
-      for (name, value) in report.figures.sorted(by: { $0.key < $1.key })
-      where statistics[name] != nil || statistics.count < ClientStatistics.maximumFigures {
-        statistics[name] = value
-      }
+      if leg == .near { add(report) }
       reply(.done(number), to: session)
     case .over: refuseLate(number, session)
     }
+  }
+
+  private func add(_ report: ClientStatistics) {
+    for (name, value) in report.figures.sorted(by: { $0.key < $1.key })
+    where statistics[name] != nil || statistics.count < ClientStatistics.maximumFigures {
+      statistics[name] = value
+    }
+  }
+
+  /// Whether an app has left the call by a transfer.
+  func hasLeft(_ session: SessionID) -> Bool { formerLegs.contains { $0.app?.session == session } }
+
+  /// The last figures of such an app.
+  func reportedAfterLeaving(_ report: ClientStatistics, of session: SessionID) {
+    if formerLegs.contains(where: { $0.id == .near && $0.app?.session == session }) { add(report) }
   }
 
   /// A new description of the app: hold, resume, another codec, an ICE restart.
@@ -181,7 +227,7 @@ extension CallMachine {
   /// is told; the gateway makes it no offer.
   func passOn(_ plan: MediaPlan, by leg: LegID) {
     guard case .up = state else { return }
-    self[partner(of: leg)].trunk?.offer(plan.audio.direction.mirrored, context)
+    if let other = partner(of: leg) { self[other].trunk?.offer(plan.audio.direction.mirrored, context) }
     noteHold(by: leg, plan, wants: .sendAndReceive)
   }
 
@@ -198,8 +244,8 @@ extension CallMachine {
         self[leg.id].app?.isAbsent = isAbsent
         addToStory(isAbsent ? .appLost : .appBack, leg.id)
       }
-      if let leg = self[.far].ring?.leg(of: session) {
-        self[.far].ring?[leg]?.app.isAbsent = isAbsent
+      if let leg = self[ringLeg].ring?.leg(of: session) {
+        self[ringLeg].ring?[leg]?.app.isAbsent = isAbsent
         addToStory(isAbsent ? .appLost : .appBack, leg)
       }
     case .ending, .over: break
@@ -222,6 +268,8 @@ extension CallMachine {
       end(isLost ? .error : .canceled, failure, reasons: [CallMachine.normalClearing])
     case .up:
       addToStory(.appGone, leg.id)
+      if leg.id == .third { return transferFailed(failure) }
+      if leavesToTransfer(leg.id) { return }
       end(isLost ? .error : .hungUp, failure, reasons: [CallMachine.normalClearing])
     case .ending, .over: break
     }

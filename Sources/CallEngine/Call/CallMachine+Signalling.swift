@@ -10,6 +10,14 @@ extension CallMachine {
   /// An event of one of the call's handles.
   func signalled(_ event: UserAgentEvent, of handle: CallHandle) {
     isHeardOf = true
+    if leg(of: handle) == .third {
+      switch event {
+      case .progress(_, let progress): return thirdProgressed(progress)
+      case .established(_, let answer): return thirdEstablished(answer)
+      case .ended(_, let end): return thirdEnded(end)
+      default: break
+      }
+    }
     switch event {
     case .progress(_, let progress): progressed(handle, progress)
     case .established(_, let answer): established(handle, answer)
@@ -18,7 +26,8 @@ extension CallMachine {
     case .answered(_, _, let body): answered(handle, body)
     case .offerRefused(_, let exchange, let status): offerRefused(handle, exchange, status)
     case .info(_, let body): informed(handle, body)
-    case .transferRequested: transferRequested(handle)
+    // Whom a trunk asks us to call is found before it comes here.
+    case .transferRequested: refuseTransfer(handle, 603)
     // Of calls and questions that are none of a call that we placed.
     // A 100 says that a trunk is there, and nothing of the device that is called.
     case .trying, .transferProgress, .incoming, .queryAnswered, .registration: break
@@ -78,7 +87,7 @@ extension CallMachine {
         }
       }
       guard trunk.plan != nil else { return failMedia(trunk, "the answer holds no session description") }
-      if leg == .far, arrived != nil { order(.join(calledMedia)) }
+      if leg == .far, arrived != nil { order(.join(media(of: .far), side: .far)) }
       if leg == .near {
         answered(leg)
         reachFar()
@@ -128,8 +137,10 @@ extension CallMachine {
       case .failure(let failure): farFailed(failure, headers: ending.headers)
       }
     case .up:
+      for former in formerLegs { former.trunk?.cancelledEnded(handle, context) }
       guard let leg = leg(of: handle) else { return }
       self[leg].trunk?.ended(context)
+      if leavesToTransfer(leg) { return }
       endedByPeer(ending, leg)
     case .ending:
       if isCancelled(handle) { noteCrossing(ending) }
@@ -204,7 +215,7 @@ extension CallMachine {
     guard holds != self[leg].isHolding else { return }
     self[leg].isHolding = holds
     if leg == .far { addToStory(holds ? .held : .takenBack) }
-    let other = partner(of: leg)
+    guard let other = partner(of: leg) else { return }
     // It has to send from here on.
     if !holds, self[other].app != nil {
       self[other].sound.lastSound = self[other].sound.lastSound.map { _ in context.now }
@@ -251,12 +262,25 @@ extension CallMachine {
     }
   }
 
-  /// Transfers are not carried out: the peer hears so at once (RFC 3515 section 2.4.2).
-  private func transferRequested(_ handle: CallHandle) {
+  /// A trunk asks for a transfer (RFC 3515).
+  func transferRequested(
+    _ handle: CallHandle, to destination: Destination, _ way: ArrivedCall.Target.Way, replaces: String?
+  ) {
+    guard let leg = leg(of: handle), leg != .third else { return refuseTransfer(handle, 603) }
+    // 202 goes out before anything that it leads to is told by NOTIFY.
+    context.emit(.sip(.acceptTransfer(handle)))
+    guard let failure = beginTransfer(by: leg, to: destination, way, consults: false, replaces: replaces) else {
+      return
+    }
+    addToStory(.transferFailed("\(failure)"))
+    context.emit(.sip(.reportTransfer(handle, status: CallMachine.status(of: failure))))
+  }
+
+  func refuseTransfer(_ handle: CallHandle, _ status: Int) {
     switch state {
     case .reaching, .up:
-      note("transfer refused")
-      context.emit(.sip(.refuseTransfer(handle, status: 603)))
+      note("transfer refused: \(status)")
+      context.emit(.sip(.refuseTransfer(handle, status: status)))
     case .preparing, .ending, .over: break
     }
   }

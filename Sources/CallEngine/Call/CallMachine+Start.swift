@@ -45,8 +45,9 @@ extension CallMachine {
           hasMedia: false)
       }
     case .reaching: targetPrepared(result)
+    case .up: transferPrepared(result)
     // Given back by the close that crossed it.
-    case .up, .ending, .over: break
+    case .ending, .over: break
     }
   }
 
@@ -73,6 +74,8 @@ extension CallMachine {
           addToStory(.noMoreCredit(bill?.refusal?.rawValue ?? "refused"))
         }
         warnOfCredit()
+      case .granted where isOfThird(call): reachThird()
+      case .refused(let refusal) where isOfThird(call): transferFailed(failure(of: refusal, call))
       case .granted where call == self[.far].bill?.call: dialTarget()
       case .refused(let refusal) where call == self[.far].bill?.call: targetRefused(failure(of: refusal, call))
       case .granted, .refused, .nothing, .closed: break
@@ -90,6 +93,8 @@ extension CallMachine {
     if case .failure(let failure) = result { note("the ledger is away: \(failure.cause.rawValue)") }
     return leg(billedAs: call)?.bill?.received(step, result, context) ?? .nothing
   }
+
+  private func isOfThird(_ call: CallID) -> Bool { has(.third) && self[.third].bill?.call == call }
 
   private func leg(billedAs call: CallID) -> Leg? { (legs + formerLegs).first { $0.bill?.call == call } }
 
@@ -245,6 +250,7 @@ extension CallMachine {
     // Where no answer can be made for the caller, the call is over.
     guard case .reaching = state else { return }
     answered(.far)
+    beganTalking()
     summary.answeredAt = context.clock
     snapshot.answeredAt = context.clock
     note("answered")

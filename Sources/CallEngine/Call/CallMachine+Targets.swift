@@ -51,12 +51,13 @@ extension CallMachine {
 
   /// The devices of a user whose turn it is.
   func userFound(_ called: CalledUser) {
+    if transfer != nil { return transferUserFound(called) }
     guard case .reaching = state, let arrived, case .waiting = self[.far].port, let target = arrived.target,
       case .user(let user) = target.way, user == called.user
     else { return }
     let terms = CallTerms(
       destination: .user(user), maximumSeconds: context.limits.maximumCallSeconds, user: called)
-    replaceFar(Leg(id: .far, terms: terms, port: .ringing(RingGroup(called.devices, told: arrived.usedLegs))))
+    replace(.far, by: Leg(id: .far, terms: terms, port: .ringing(RingGroup(called.devices, told: lastMedia))))
     for device in called.devices { list(device.session, isMember: true) }
     ringDevices(target.ringMilliseconds)
   }
@@ -73,14 +74,13 @@ extension CallMachine {
         return farFailed(error)
       }
     }
-    replaceFar(calledLeg(.far, terms))
+    replace(.far, by: calledLeg(.far, terms))
     self[.far].bill?.authorise(context)
     guard terms.voice == nil else { return reachFar() }
-    arrived?.usedLegs += 1
-    calledMedia = LegID(arrived?.usedLegs ?? 1)
+    self[.far].media = newMedia()
     arrived?.connecting = ArrivedCall.Connecting(
       until: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds))
-    context.emit(.prepare(id, MediaNeeds([calledMedia: .trunk])))
+    context.emit(.prepare(id, MediaNeeds([media(of: .far): .trunk])))
   }
 
   /// Ports for the leg of the target whose turn it is.
@@ -88,7 +88,7 @@ extension CallMachine {
     guard arrived?.connecting?.isPrepared == false else { return }
     switch result {
     case .success(let media):
-      guard let terms = self[.far].terms, let way = media.legs[calledMedia] else { return }
+      guard let terms = self[.far].terms, let way = media.legs[self.media(of: .far)] else { return }
       arrived?.connecting?.isPrepared = true
       self[.far].port = .trunk(
         TrunkLeg(
@@ -103,7 +103,7 @@ extension CallMachine {
   }
 
   /// Who is shown to the trunk that a call is forwarded over.
-  private var diversion: TrunkLeg.Diversion? {
+  var diversion: TrunkLeg.Diversion? {
     arrived.map {
       TrunkLeg.Diversion(
         by: $0.number.number, caller: isAnonymous ? nil : $0.from.number,
@@ -136,12 +136,11 @@ extension CallMachine {
     leaveRing(cause, failure)
     let former = self[.far]
     former.trunk?.hangUp(reasons, context)
-    if former.trunk != nil { order(.detach(calledMedia)) }
+    if former.trunk != nil { order(.detach(former.media)) }
     former.bill?.end(failure?.code.rawValue ?? cause.rawValue, at: context.now, context)
-    if let told = former.told { self.arrived?.usedLegs = max(arrived.usedLegs, told) }
+    noteUsedMedia()
     formerLegs.append(former)
-    replaceFar(Leg(id: .far, terms: nil, port: .waiting))
-    calledMedia = .far
+    replace(.far, by: Leg(id: .far, terms: nil, port: .waiting))
     reaching.ring = nil
     reaching.earlyMediaUntil = nil
     reaching.promptUntil = nil

@@ -42,8 +42,7 @@ final class CallMachine {
     var earlyMediaUntil: MonotonicInstant?
     /// The end of the progress phase of a number of the gateway's own.
     var promptUntil: MonotonicInstant?
-    /// When the devices of a user began to ring, and when they cease.
-    var ring: (since: MonotonicInstant, until: MonotonicInstant)?
+    var ring: RingTimes?
   }
 
   /// Both sides are there.
@@ -91,9 +90,16 @@ final class CallMachine {
   private(set) var legs: [Leg] = []
   /// Legs of targets that were tried before the present one: their bills and cancelled INVITEs come to their ends.
   var formerLegs: [Leg] = []
-  /// What the media of the called side are called: with several devices that offer while they ring, the leg of the one that
-  /// answered.
-  var calledMedia = LegID.far
+  /// The highest leg that media were named after.
+  private var usedMedia: UInt8 = 0
+  /// One leg is to give its place to another.
+  var transfer: Transfer?
+  /// How many were carried out.
+  var transfers = 0
+  /// The dialog between others that the third leg is to take the place of (RFC 3891).
+  var transferReplaces: String?
+  /// When both sides were there; `nil` before.
+  private var talkingSince: MonotonicInstant?
   /// What is prepared for the devices of a called user: each gets credentials of its own.
   var calledWay: LocalMedia?
   /// The device that declined for all.
@@ -153,7 +159,21 @@ final class CallMachine {
       legs = [calledLeg(.near, near, port: port), Leg(id: .far, terms: nil, port: .waiting)]
     }
     newBills = []
+    if case .planned = self[.far].port { usedMedia = LegID.far.number }
   }
+
+  /// Names the media of another leg.
+  func newMedia() -> LegID {
+    noteUsedMedia()
+    usedMedia = usedMedia == .max ? .max : usedMedia + 1
+    return LegID(usedMedia)
+  }
+
+  /// Devices that ring have names for their media of their own.
+  func noteUsedMedia() { usedMedia = max(usedMedia, self[ringLeg].told ?? 0) }
+
+  /// What the media of devices of a user are called that ring next: those behind it.
+  var lastMedia: UInt8 { usedMedia }
 
   /// A leg that is called, or that the number's account pays for, with its bill where it has a price.
   func calledLeg(_ leg: LegID, _ terms: CallTerms, port: Leg.Port? = nil) -> Leg {
@@ -177,8 +197,16 @@ final class CallMachine {
     return Leg(id: leg, terms: terms, port: port, bill: bill)
   }
 
-  /// Another party on the called side.
-  func replaceFar(_ leg: Leg) { legs[1] = leg }
+  /// Another party in a leg's place; the one that was there comes to its end by itself.
+  func replace(_ place: LegID, by leg: Leg) {
+    leg.id = place
+    legs[Int(place.number)] = leg
+  }
+
+  /// A leg to which another is transferred stands behind the two that talk.
+  func addThird(_ leg: Leg) { if legs.count == 2 { legs.append(leg) } }
+
+  func removeThird() -> Leg? { legs.count > 2 ? legs.removeLast() : nil }
 
   /// Ledger names of the call's legs: the call's own, then `-2` behind it for a second leg that is billed.
   var billedCalls: [CallID] { (formerLegs + legs).compactMap { $0.bill?.call } }
@@ -209,6 +237,14 @@ final class CallMachine {
 
   func addToStory(_ event: CallRecord.StoryLine.Event) { note(event.text) }
 
+  /// The called side is there: from here on two talk.
+  func beganTalking() { talkingSince = context.now }
+
+  /// Milliseconds from the first answer; 0 where there was none.
+  func talkedMilliseconds(until end: MonotonicInstant) -> Int64 {
+    max(0, talkingSince.map { end.milliseconds(since: $0) } ?? 0)
+  }
+
   /// A line of the call's story.
   func note(_ text: String) {
     guard story.count < CallRecord.maximumStoryLines else { return }
@@ -228,7 +264,7 @@ final class CallMachine {
   func order(_ order: MediaOrder) { context.emit(.media(id, order)) }
 
   /// What the media of a leg are called.
-  func media(of leg: LegID) -> LegID { leg == .far ? calledMedia : leg }
+  func media(of leg: LegID) -> LegID { self[leg].media }
 
   func changed() {
     snapshot.heldMicro = legs.reduce(.zero) { $0 + ($1.bill?.heldMicro ?? .zero) }
@@ -246,14 +282,14 @@ final class CallMachine {
       failure.code, refusal: failure.refusal, sipStatus: failure.sipStatus, phrase: failure.phrase,
       reasons: failure.reasons, warning: failure.warning, retryAfterSeconds: failure.retryAfterSeconds,
       trunk: failure.trunk, attempts: failure.attempts.isEmpty ? allAttempts : failure.attempts, leg: failure.leg,
-      correlationID: id.text, invalidValue: failure.invalidValue)
+      correlationID: id.text, invalidValue: failure.invalidValue, redress: failure.redress)
   }
 
   var allAttempts: [CallAttempt] { trunks.flatMap(\.attempts.attempts) }
 
   // MARK: Legs
 
-  /// Both legs are there from the call's beginning to its end.
+  /// Near and far are there from the call's beginning to its end.
   subscript(_ leg: LegID) -> Leg { legs[Int(leg.number)] }
 
   func has(_ leg: LegID) -> Bool { legs.indices.contains(Int(leg.number)) }
@@ -293,8 +329,14 @@ final class CallMachine {
     }
   }
 
-  /// The other end of the bridge; a mixer will have more than one.
-  func partner(of leg: LegID) -> LegID { leg == .near ? .far : .near }
+  /// Whom a leg talks with; `nil` while a transfer has it wait. A mixer will have more than one.
+  func partner(of leg: LegID) -> LegID? {
+    if let transfer { return transfer.partner(of: leg) }
+    return leg == .near ? .far : .near
+  }
+
+  /// The leg whose devices ring, where any do.
+  var ringLeg: LegID { has(.third) ? .third : .far }
 
   func leg(of handle: CallHandle) -> LegID? { legs.first { $0.trunk?.current?.handle == handle }?.id }
 
@@ -310,11 +352,12 @@ final class CallMachine {
   /// Whether a leg is supposed to send: not while it is on hold, whichever end holds. A trunk that is held is told so by an
   /// offer; an app hears of it and keeps its description.
   func mustSend(_ leg: LegID) -> Bool {
-    self[leg].mustSend && !(self[leg].app != nil && self[partner(of: leg)].app != nil && isHeld(leg))
+    let other = partner(of: leg).map { self[$0] }
+    return self[leg].mustSend && !(self[leg].app != nil && other?.app != nil && isHeld(leg))
   }
 
   /// Whether the other side takes no sound of a leg.
-  func isHeld(_ leg: LegID) -> Bool { self[partner(of: leg)].isHolding }
+  func isHeld(_ leg: LegID) -> Bool { partner(of: leg).map { self[$0].isHolding } ?? false }
 
   /// Sends a plan to the media, and notes what it says.
   func apply(_ plan: MediaPlan, to leg: LegID) {
@@ -377,6 +420,7 @@ final class CallMachine {
       if !up.isEstablished { consider(up.mediaUntil) }
       consider(self[.far].prompt?.playUntil)
       consider(deadLeg?.at)
+      consider(transfer?.until)
       considerBills()
     case .ending(let ending): consider(ending.until)
     case .over: break

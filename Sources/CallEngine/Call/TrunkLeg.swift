@@ -55,6 +55,8 @@ final class TrunkLeg {
   private(set) var sipCallID: String?
   /// Who diverted the call that this leg forwards; `nil` for a call that was asked for here.
   let diversion: Diversion?
+  /// The dialog between others that the call takes the place of (RFC 3891); `nil` for none.
+  var replaces: String?
   /// How long it may ring, where that is not for the trunk to say.
   private let ringMilliseconds: Int64?
   /// The description that goes with our 200 to the trunk's INVITE.
@@ -309,6 +311,8 @@ final class TrunkLeg {
       maximumRedirections: trunk.maximumRedirections,
       ringTimeoutMilliseconds: min(ringMilliseconds ?? .max, trunk.ringTimeoutMilliseconds))
     plan.callID = sipCallID
+    plan.allowsTransfer = trunk.inbound.allowsTransfer
+    plan.replaces = replaces
     if let diversion {
       plan.maximumForwards = diversion.maximumForwards
       plan.identities = diversion.identities
@@ -394,7 +398,7 @@ final class TrunkLeg {
       attemptEnd = .response(
         CallFailureEvidence(
           status: status, phrase: failure.phrase ?? "", reasons: failure.reasons,
-          retryAfterSeconds: failure.retryAfterSeconds, hasRung: attempt.progress >= .rang,
+          retryAfterSeconds: failure.retryAfterSeconds, redress: failure.redress, hasRung: attempt.progress >= .rang,
           hasRingTimerFired: failure.code == .noAnswer && status == 487))
       learn(&attempt, .answered(status: status, retryAfterSeconds: failure.retryAfterSeconds), context)
     } else {

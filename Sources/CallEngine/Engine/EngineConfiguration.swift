@@ -119,6 +119,8 @@ public struct EngineConfiguration: Sendable {
   public struct Limits: Hashable, Sendable {
     /// Calls of the whole engine, those that are ending included; emergency calls are let in beyond it.
     public var calls = 10_000
+    /// Transfers of one call; the next is refused with `gw.limit`.
+    public var transfersPerCall = 8
     /// Calls of one app's session, those that are ending included; emergency calls are let in beyond it.
     public var callsPerSession = 16
     /// Seconds of talk that credit is held for before anything is dialled.

@@ -52,6 +52,8 @@ public struct MediaNeeds: Hashable, Sendable {
     case devices
     /// RTP or SRTP on ports of its own.
     case trunk
+    /// The same, towards another call of this gateway: the way never leaves the host.
+    case link
   }
   /// A leg that is not named needs no way: the gateway itself speaks there.
   public var legs: [LegID: Port]
@@ -65,8 +67,11 @@ public enum MediaOrder: Sendable {
   /// A leg for a device that rings, with our credentials and our source (SSRC): it shakes hands, and neither hears nor is
   /// heard.
   case attach(LegID, ICECredentials, source: UInt32)
-  /// The leg of the device that answered is the other side from now on.
-  case join(LegID)
+  /// A leg that is apart hears the others from now on, and is heard: it belongs to this side of the call. Nothing happens
+  /// where it is joined already.
+  case join(LegID, side: LegID)
+  /// A leg hears the others no longer, nor is it heard, until ``join(_:side:)``.
+  case part(LegID)
   /// The leg of a device that rings no longer.
   case detach(LegID)
   /// Our credentials of an ICE restart, before the plan that it leads to.
@@ -79,6 +84,8 @@ public enum MediaOrder: Sendable {
   case say(LegID, [Announcement])
   /// Ringing tone to a leg, until something else is asked.
   case ring(LegID)
+  /// The tone of a call that waits, until something else is asked.
+  case hold(LegID)
   case stopPlaying(LegID)
   /// Send a leg back what comes from it.
   case echo(LegID)

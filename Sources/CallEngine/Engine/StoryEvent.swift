@@ -34,6 +34,11 @@ extension CallRecord.StoryLine {
     case busyOn(device: String)
     /// Its session ended while it rang.
     case deviceGone(String)
+    /// Which side asked for the call to be transferred, and to whom.
+    case transferAsked(LegID, target: String)
+    case transferred(target: String)
+    /// Why whom the call was to be transferred to was not reached.
+    case transferFailed(String)
 
     /// The words of the line as they are kept; ``init(_:)`` reads them back.
     public var text: String {
@@ -59,6 +64,10 @@ extension CallRecord.StoryLine {
       case .declinedOn(let device): Event.declined + device
       case .busyOn(let device): Event.busy + device
       case .deviceGone(let device): Event.gone + device
+      case .transferAsked(.near, let target): Event.askedByNear + target
+      case .transferAsked(_, let target): Event.askedByFar + target
+      case .transferred(let target): Event.transferredTo + target
+      case .transferFailed(let reason): Event.notTransferred + reason
       }
     }
 
@@ -69,11 +78,17 @@ extension CallRecord.StoryLine {
     private static let declined = "declined on "
     private static let busy = "busy on "
     private static let gone = "lost while it rang: "
+    private static let askedByNear = "the near side transfers to "
+    private static let askedByFar = "the far side transfers to "
+    private static let transferredTo = "transferred to "
+    private static let notTransferred = "not transferred: "
     /// Lines that end with a name.
     private static let named: [(words: String, make: @Sendable (String) -> Event)] = [
       (endedBy, { .endedByOperator($0) }), (noCredit, { .noMoreCredit($0) }), (called, { .calledOn(device: $0) }),
       (accepted, { .acceptedOn(device: $0) }), (declined, { .declinedOn(device: $0) }), (busy, { .busyOn(device: $0) }),
-      (gone, { .deviceGone($0) }),
+      (gone, { .deviceGone($0) }), (askedByNear, { .transferAsked(.near, target: $0) }),
+      (askedByFar, { .transferAsked(.far, target: $0) }), (transferredTo, { .transferred(target: $0) }),
+      (notTransferred, { .transferFailed($0) }),
     ]
     private static let plain: [String: Event] = {
       let sides = [LegID.near, .far].flatMap { leg -> [Event] in

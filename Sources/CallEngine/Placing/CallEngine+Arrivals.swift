@@ -135,6 +135,7 @@ extension CallEngine {
       origin: arrival.environment.origin, context)
     call.snapshot.application = number.application
     context.handles[handle] = call.id
+    if arrival.trunk.inbound.allowsTransfer { context.emit(.sip(.allowTransfers(handle))) }
     add(call, refusal: refusal)
   }
 

@@ -156,7 +156,7 @@ extension CallEngine {
 
   // MARK: Texts
 
-  private func destination(
+  func destination(
     _ kind: Destination.Kind, _ text: String, in environment: EngineConfiguration.Environment,
     from callerNumber: E164Number?
   ) throws(CallFailure) -> Destination {

@@ -16,6 +16,9 @@ extension CallEngine {
         if case .ended = event { arrivals[handle] = nil }
         return
       }
+      if case .transferRequested(_, let target, let replaces) = event {
+        return transferRequested(handle, of: call, to: target, replaces: replaces)
+      }
       with(call) { $0.signalled(event, of: handle) }
     case .incoming(let handle, let call): arrived(handle, call)
     case .queryAnswered(let query, let outcome): pinged(query, outcome)

@@ -151,6 +151,7 @@ public final class CallEngine {
     case .prepared(let call, let result):
       // The call was refused meanwhile, and its media given back.
       with(call) { $0.prepared(result) }
+      linkPrepared(call)
     case .media(let call, let notice): with(call) { $0.noticed(notice) }
     case .ledger(let call, let step, let result):
       with(billedCalls[call] ?? call) { $0.ledger(call, step, result) }
@@ -203,10 +204,16 @@ public final class CallEngine {
     // The door has told whoever knows the devices.
     case .listen: return context.emit(.app(session, .done(number)))
     case .hangUp(let call), .sendDigits(let call, _), .offer(let call, _), .answer(let call, _), .mute(let call, _),
-      .alert(let call, _), .accept(let call, _, _), .decline(let call, _, _), .report(let call, _):
+      .alert(let call, _), .accept(let call, _, _), .decline(let call, _, _), .report(let call, _),
+      .transfer(let call, _), .join(let call, _), .completeTransfer(let call), .takeBack(let call):
       id = call
     }
     guard sessions[session]?.contains(id) ?? false else {
+      // It put the other side through, and the call goes on without it.
+      if case .report(_, let report) = request, let call = calls[id], call.hasLeft(session) {
+        with(id) { $0.reportedAfterLeaving(report, of: session) }
+        return context.emit(.app(session, .done(number)))
+      }
       if case .report(_, let report) = request, let call = recent[id], call.session == session {
         let figures = report.figures.sorted { $0.key < $1.key }.prefix(ClientStatistics.maximumFigures)
         context.emit(.app(session, .done(number)))
@@ -223,6 +230,8 @@ public final class CallEngine {
       }
       return
     }
+    if case .transfer(_, let order) = request { return transfer(id, order, number, session) }
+    if case .join(_, let other) = request { return join(id, with: other, number, session) }
     with(id) { $0.requested(number, request, by: session) }
   }
 
@@ -230,7 +239,9 @@ public final class CallEngine {
   private func deviceListens(_ device: CalledDevice) {
     let key = RingKey(application: device.identity.application, user: device.identity.user)
     for id in (ringing[key] ?? []).sorted() {
-      guard let user = calls[id]?[.far].terms?.user, let device = freed(device, of: user) else { continue }
+      guard let call = calls[id], let user = call[call.ringLeg].terms?.user, let device = freed(device, of: user) else {
+        continue
+      }
       with(id) { $0.deviceListens(device) }
     }
   }
@@ -253,6 +264,8 @@ public final class CallEngine {
     guard let call = calls[id] else { return }
     let wasPreparing = call.isPreparing
     let formerKey = call.ringKey
+    let wasEnding = call.isEnding
+    let linked = call.linkedCall
     action(call)
     for billed in call.drainNewBills() where billed != id { billedCalls[billed] = id }
     if call.ringKey != formerKey, !call.isOver {
@@ -266,6 +279,8 @@ public final class CallEngine {
     } else {
       context.deadlines.set(.call(id), call.nextDeadline)
     }
+    // It ended, or its leg to the other call failed: the other one has nobody to talk with.
+    if let linked, !wasEnding, call.isEnding || call.linkedCall == nil { linkEnded(linked) }
   }
 
   private func remove(_ call: CallMachine) {
@@ -330,7 +345,7 @@ struct RingKey: Hashable {
 extension CallMachine {
   /// Set in a call for a user.
   var ringKey: RingKey? {
-    self[.far].terms?.user.map { RingKey(application: $0.application, user: $0.user) }
+    self[ringLeg].terms?.user.map { RingKey(application: $0.application, user: $0.user) }
   }
 
   /// Whether lists of live calls show it.

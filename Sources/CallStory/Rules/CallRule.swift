@@ -43,7 +43,7 @@ public struct CallRule: Sendable {
   /// Every rule, in the order in which equals are told.
   public static let all: [CallRule] =
     authentication + identity + numbers + negotiation + answers + transport + capacity + sound + loss + appLeg + users
-    + arrivals + money + flow + general
+    + arrivals + transfers + money + flow + general
 
   /// What all rules find, the most likely first.
   public static func findings(in evidence: CallEvidence) -> [CallStory.Finding] {

@@ -55,6 +55,6 @@ extension StoryTeller {
     guard let read = seen?.read, let status = read.status else { return nil }
     return CallFailureEvidence(
       status: status, phrase: read.phrase ?? "", reasonFields: read.values("reason").prefix(8),
-      retryAfterField: read.value("retry-after"))
+      retryAfterField: read.value("retry-after"), callInfoFields: read.values("call-info").prefix(8))
   }
 }

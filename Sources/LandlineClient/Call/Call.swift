@@ -208,6 +208,41 @@ public final class Call: Sendable {
   /// Takes the other side back from hold.
   public func resume() throws(UsageError) { try setHold(false) }
 
+  /// Puts the other side through to somebody else: ``CallEvent/Kind/transfer(_:)`` tells how it goes. Where nobody answers
+  /// there, this side talks with the other one again.
+  /// - Parameter consults: Whether this side talks with them first, while the other side waits, until
+  ///   ``completeTransfer()`` or ``takeBack()``. Otherwise it is out of the call with their answer.
+  /// - Throws: ``UsageError/callEnded``. A target that cannot be called comes as ``CallEvent/Kind/refused(_:)``.
+  public func transfer(to kind: Destination.Kind, _ target: String, consults: Bool = false) throws(UsageError) {
+    try live()
+    let number = number
+    run.perform { $0.transfer(TransferOrder(kind: kind, target: target, consults: consults), number) }
+  }
+
+  /// Puts the other sides of two calls of this client through to each other, and leaves both.
+  /// - Throws: ``UsageError/callEnded`` where one of them is over or has not begun.
+  public func join(with other: Call) throws(UsageError) {
+    try live()
+    try other.live()
+    guard let id = other.id else { throw .callEnded }
+    let number = number
+    run.perform { $0.join(number, with: id) }
+  }
+
+  /// Puts the other side through to whom this side has consulted, and leaves the call.
+  public func completeTransfer() throws(UsageError) {
+    try live()
+    let number = number
+    run.perform { $0.completeTransfer(number) }
+  }
+
+  /// Gives a transfer up: this side talks with the other one again.
+  public func takeBack() throws(UsageError) {
+    try live()
+    let number = number
+    run.perform { $0.takeBack(number) }
+  }
+
   private func setHold(_ isOn: Bool) throws(UsageError) {
     try live()
     let number = number

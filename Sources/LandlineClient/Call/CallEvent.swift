@@ -27,6 +27,8 @@ public struct CallEvent: Sendable, Hashable {
     case digit(Character, milliseconds: Int)
     /// The other side put the call on hold, or took it back.
     case held(Bool)
+    /// How a transfer goes that this side asked for; or that the other side put it through to somebody else.
+    case transfer(TransferProgress)
     /// This side's hold, or its end, is in effect.
     case onHold(Bool)
     /// Once a second.

@@ -9,7 +9,7 @@ import SecureTransport
 final class CallCore {
   /// What a reply of the gateway answers.
   enum Request {
-    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report
+    case place, alert, accept, decline, hangUp, keys, offer, answer, mute, report, transfer
   }
 
   /// How long the gateway may take to end a call that was hung up.
@@ -129,6 +129,26 @@ final class CallCore {
     _ = client.send(.sendDigits(id, keys), for: self, .keys)
   }
 
+  func transfer(_ order: TransferOrder) {
+    guard let id, !isOver else { return }
+    _ = client.send(.transfer(id, order), for: self, .transfer)
+  }
+
+  func join(with other: CallID) {
+    guard let id, !isOver else { return }
+    _ = client.send(.join(id, with: other), for: self, .transfer)
+  }
+
+  func completeTransfer() {
+    guard let id, !isOver else { return }
+    _ = client.send(.completeTransfer(id), for: self, .transfer)
+  }
+
+  func takeBack() {
+    guard let id, !isOver else { return }
+    _ = client.send(.takeBack(id), for: self, .transfer)
+  }
+
   func setHold(_ isOn: Bool) {
     wantsHold = isOn
     negotiate()
@@ -207,7 +227,8 @@ final class CallCore {
       guard number == offerOnItsWay else { return }
       refusedOffer(failure)
     case (.hangUp, .refused): finish(causeOfHangUp, nil)
-    case (.keys, .refused(_, let failure)), (.answer, .refused(_, let failure)): tell(.refused(failure))
+    case (.keys, .refused(_, let failure)), (.transfer, .refused(_, let failure)), (.answer, .refused(_, let failure)):
+      tell(.refused(failure))
     default: break
     }
   }
@@ -274,6 +295,7 @@ final class CallCore {
     case .creditEnds(_, let seconds): tell(.creditEnds(inSeconds: seconds))
     case .digit(_, let key, let milliseconds): tell(.digit(key, milliseconds: milliseconds))
     case .held(_, let isHeld): tell(.held(isHeld))
+    case .transfer(_, let progress): tell(.transfer(progress))
     case .offered(let id, let offer): answer(id, offer)
     case .quality(_, let quality): tell(.quality(quality))
     case .warning(_, let warning, let isRaised): tell(.warning(warning, isRaised: isRaised))

@@ -397,6 +397,10 @@ final class ClientCore {
 
   func hangUp(_ number: UInt64) { calls[number]?.hangUp() }
   func send(keys: String, _ number: UInt64) { calls[number]?.send(keys: keys) }
+  func transfer(_ order: TransferOrder, _ number: UInt64) { calls[number]?.transfer(order) }
+  func join(_ number: UInt64, with other: CallID) { calls[number]?.join(with: other) }
+  func completeTransfer(_ number: UInt64) { calls[number]?.completeTransfer() }
+  func takeBack(_ number: UInt64) { calls[number]?.takeBack() }
   func setHold(_ isOn: Bool, _ number: UInt64) { calls[number]?.setHold(isOn) }
 
   /// - Returns: `nil` where nothing can be sent.
@@ -434,7 +438,8 @@ final class ClientCore {
     case .incoming(let id, let invitation): invited(id, invitation)
     case .ended(let id, let summary): ended(id, summary)
     case .progressing(let id, _), .ringing(let id, _), .earlyMedia(let id), .accepted(let id, _), .established(let id),
-      .price(let id, _), .creditEnds(let id, _), .digit(let id, _, _), .held(let id, _), .offered(let id, _),
+      .price(let id, _), .creditEnds(let id, _), .digit(let id, _, _), .held(let id, _), .transfer(let id, _),
+      .offered(let id, _),
       .quality(let id, _), .warning(let id, _, _):
       guard let number = callNumbers[id] else { return }
       calls[number]?.took(event)

@@ -29,11 +29,7 @@ extension TrunkConfiguration {
         section.addProblem("numbers", "are national, and 'country' does not say of which", fix: "country: 46")
       }
     }
-    policy.allowsTransfer = section.flag("transfers") ?? false
-    if policy.allowsTransfer {
-      section.warn(
-        "transfers", "has no effect yet: transfers are not carried out, so REFER is not offered and gets 603")
-    }
+    section.retired("transfers", "stands beside 'inbound' now, for calls both ways: 'transfers: true'")
     policy.takesForeignCallers = section.flag("foreign-callers") ?? false
     policy.sources = (section.texts("sources", atMost: maximumSources) ?? []).compactMap {
       section.entry("sources", $0, TrunkConfiguration.source)

@@ -87,9 +87,10 @@ public struct TrunkConfiguration: Hashable, Sendable {
     case .supported: reliability = .supported
     case .required: reliability = .required
     }
-    inbound = section.section("inbound").map { TrunkConfiguration.inbound($0) } ?? InboundTrunkPolicy()
+    var inbound = section.section("inbound").map { TrunkConfiguration.inbound($0) } ?? InboundTrunkPolicy()
+    inbound.allowsTransfer = section.flag("transfers") ?? false
     inbound.stir = section.choice("stir", InboundTrunkPolicy.SignedCallers.self) ?? .off
-    section.retired("transfers", "stands under 'inbound' now: 'inbound: {transfers: true}'")
+    self.inbound = inbound
     maximumRedirections = section.number("redirections", in: 0...10) ?? 0
     ringTimeoutMilliseconds =
       section.milliseconds("ring-timeout", in: 5_000...600_000)

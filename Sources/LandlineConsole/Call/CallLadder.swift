@@ -70,6 +70,13 @@ struct CallLadder {
     case .digit(let key, let milliseconds):
       ("digit", "\(key) for \(milliseconds) ms", [("key", .string(String(key)))])
     case .held(let isHeld): (isHeld ? "held" : "unheld", "by the other side", [])
+    case .transfer(let progress):
+      (
+        "transfer",
+        "\(progress.step.rawValue): \(progress.target)"
+          + (progress.failure.map { ", \($0)" } ?? ""),
+        [("state", .string(progress.step.rawValue)), ("to", .string(progress.target))]
+      )
     case .onHold(let isOn): (isOn ? "on hold" : "resumed", "", [])
     case .quality(let quality): describe(quality)
     case .warning(let warning, let isRaised):
@@ -131,6 +138,7 @@ struct CallLadder {
     case .hungUp: "hung up"
     case .canceled: "cancelled"
     case .otherDeviceAnswered: "other device answered"
+    case .transferred: "transferred"
     }
   }
 

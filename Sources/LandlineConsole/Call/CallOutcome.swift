@@ -23,7 +23,7 @@ struct CallOutcome {
   /// What a called user's side says, or the way to it, as a telephone network says it with SIP.
   private static let ofUsers: Set<CallFailureCode> = [
     .userBusy, .userDeclined, .userNoAnswer, .userUnreachable, .userUnknown, .tooLate, .crossed,
-    .numberUnknown, .numberUnserved, .callerRefused, .forwardLoop,
+    .numberUnknown, .numberUnserved, .callerRefused, .forwardLoop, .transfer,
   ]
 
   static func status(_ failure: CallFailure) -> ExitStatus {
@@ -75,6 +75,10 @@ struct CallOutcome {
     }
     if let cause = failure.cause { evidence.append("Q.850 cause \(cause)") }
     if let warning = failure.warning { evidence.append("Warning: \(warning)") }
+    if let redress = failure.redress {
+      evidence.append("blocked by \(redress.network ?? "a network")")
+      evidence += [redress.url, redress.telephone].compactMap { $0 }.map { "redress \($0)" }
+    }
     if let refusal = failure.refusal { evidence.append(refusal.rawValue) }
     if let value = failure.invalidValue { evidence.append("\(value)") }
     if let trunk = failure.trunk { evidence.append("trunk \(trunk)") }
@@ -96,6 +100,15 @@ struct CallOutcome {
       ("phrase", .string(optional: failure.phrase)),
       ("cause", failure.cause.map { .integer(Int64($0)) } ?? .null),
       ("warning", .string(optional: failure.warning)),
+      (
+        "redress",
+        failure.redress.map {
+          .members([
+            ("network", .string(optional: $0.network)), ("url", .string(optional: $0.url)),
+            ("telephone", .string(optional: $0.telephone)),
+          ])
+        } ?? .null
+      ),
       ("refusal", .string(optional: failure.refusal?.rawValue)),
       ("trunk", .string(optional: failure.trunk)),
       ("retry_after", failure.retryAfterSeconds.map { .integer(Int64($0)) } ?? .null),

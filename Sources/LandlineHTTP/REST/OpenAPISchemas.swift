@@ -196,9 +196,10 @@ enum OpenAPISchemas {
         ("code", choice(CallFailureCode.allCases.map { $0.rawValue })), ("domain", text), ("message", text),
         ("refusal", maybe(text)), ("sip_status", maybe(integer)), ("phrase", maybe(text)), ("cause", maybe(integer)),
         ("retry", choice(RetryAdvice.allCases.map { $0.rawValue })), ("retry_after", maybe(integer)),
-        ("trunk", maybe(text)), ("warning", maybe(text)),
+        ("trunk", maybe(text)), ("warning", maybe(text)), ("redress", maybe(reference("Redress"))),
       ])
     ),
+    ("Redress", object([("network", maybe(text)), ("url", maybe(text)), ("telephone", maybe(text))])),
     (
       "Attempt",
       object([

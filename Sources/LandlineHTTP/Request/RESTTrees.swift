@@ -104,6 +104,15 @@ enum RESTTrees {
       ("retry", .string(failure.retry.rawValue)),
       ("retry_after", .integer(optional: failure.retryAfterSeconds.map { Int64($0) })),
       ("trunk", .string(optional: failure.trunk)), ("warning", .string(optional: failure.warning)),
+      (
+        "redress",
+        failure.redress.map {
+          .members([
+            ("network", .string(optional: $0.network)), ("url", .string(optional: $0.url)),
+            ("telephone", .string(optional: $0.telephone)),
+          ])
+        } ?? .null
+      ),
     ])
   }
 }

@@ -80,20 +80,25 @@ final class HubMedia {
     Self.reserve(trunks, [:], material, on: loop, reply: reply)
   }
 
-  /// Ports for another leg over a trunk of a call that has a bridge: it waits to be joined.
+  /// Ports for another leg of a call that has a bridge, which waits to be joined; or the way of devices that are to ring.
   private func addLegs(
     _ needs: MediaNeeds, to entry: Entry, answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
     let loop = loops[entry.loop]
-    guard let leg = needs.legs.first(where: { $0.value == .trunk })?.key, needs.legs.count == 1 else {
+    guard let (leg, port) = needs.legs.first, needs.legs.count == 1, port != .app else {
       return answer(.failure(.overload))
     }
     let stream = stream()
+    if port == .devices {
+      guard let way = HubMedia.devices(loop.appPorts, certificate, stream) else { return answer(.failure(.ports)) }
+      return answer(.success(PreparedMedia([leg: way])))
+    }
     let keys = keyMaterial()
     let isTaken = loop.reserveTrunkPorts(for: entry.bridge, leg, wakes: false) { result in
       switch result {
       case .success(let ports):
-        let (configuration, media) = HubMedia.trunk(ports, stream, keys)
+        var (configuration, media) = HubMedia.trunk(ports, stream, keys)
+        if port == .link { media.host = ports.bound.host }
         guard loop.attach(leg, configuration, isApart: true, to: entry.bridge) else {
           return answer(.failure(.overload))
         }
@@ -160,14 +165,17 @@ final class HubMedia {
     var legs: [LegID: LocalMedia] = [:]
     for (leg, way) in material.legs {
       switch way.port {
+      // A call begins without links.
+      case .link: continue
       case .trunk:
         guard let ports = reserved[leg] else { continue }
         (configurations[leg], legs[leg]) = trunk(ports, way.stream, way.keys)
       case .app, .devices:
-        guard let app = material.apps.first else { continue }
-        legs[leg] = LocalMedia(
-          host: app.address.host, port: Int(app.address.port), fingerprint: material.certificate.fingerprint,
-          iceCredentials: way.credentials, candidates: candidates(material.apps), source: way.stream.source)
+        guard var media = devices(material.apps, material.certificate, way.stream), let app = material.apps.first else {
+          continue
+        }
+        media.iceCredentials = way.credentials
+        legs[leg] = media
         guard let credentials = way.credentials else { continue }
         configurations[leg] = MediaLegConfiguration(
           .app(.init(port: app.port, certificate: material.certificate, credentials: credentials)), stream: way.stream)
@@ -208,6 +216,16 @@ final class HubMedia {
     )
   }
 
+  /// The way of apps, as descriptions tell it; `nil` where there is no port for them. Credentials are each app's own.
+  private static func devices(
+    _ apps: [AppPort], _ certificate: DTLSCertificate, _ stream: MediaLegConfiguration.Stream
+  ) -> LocalMedia? {
+    guard let app = apps.first else { return nil }
+    return LocalMedia(
+      host: app.address.host, port: Int(app.address.port), fingerprint: certificate.fingerprint,
+      candidates: candidates(apps), source: stream.source)
+  }
+
   private static func candidates(_ apps: [AppPort]) -> [ICECandidate] {
     apps.enumerated().map { place, app in
       // RFC 8445 section 5.1.2.1: host, RTP, and the earlier the better.
@@ -230,7 +248,8 @@ final class HubMedia {
         unless: loop.route(userFragment: credentials.userFragment, to: entry.bridge, leg, wakes: false), call)
       apply(.restartICE(leg, credentials), to: entry, call)
     case .attach(let leg, let credentials, let source): attach(leg, credentials, source, to: entry, call)
-    case .join(let leg): apply(.join(leg), to: entry, call)
+    case .join(let leg, _): apply(.join(leg), to: entry, call)
+    case .part(let leg): apply(.part(leg), to: entry, call)
     case .detach(let leg): apply(.detach(leg), to: entry, call)
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
@@ -244,6 +263,7 @@ final class HubMedia {
     case .say(let leg, let announcements):
       apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry, call)
     case .ring(let leg): apply(.playTones(leg, [.ringback(.europe)]), to: entry, call)
+    case .hold(let leg): apply(.playTones(leg, [.waiting]), to: entry, call)
     case .stopPlaying(let leg): apply(.stopPlaying(leg), to: entry, call)
     }
   }

@@ -31,19 +31,19 @@ final class HubTraces {
     var callees: [SessionID: String] = [:]
     /// What their media agreed on, until one of them answers.
     var calleePlans: [LegID: MediaPlan] = [:]
-    /// What the media of the called side are called; `nil` until a device has answered.
-    var calledMedia: LegID?
+    /// What the media of each side are called; none of the called side until a device has answered.
+    var media: [LegID: LegID]
     /// Messages when it was last kept; `nil` before.
     var keptMessages: Int?
     /// Where the last INVITE went, until anything comes back.
     var reaching: TransportAddress?
 
-    /// The side that media belong to; `nil` for a device that has not answered.
-    func side(of leg: LegID) -> LegID? { leg == .near ? .near : leg == calledMedia ? .far : nil }
+    /// The side that media belong to; `nil` for those of nobody who talks.
+    func side(of leg: LegID) -> LegID? { media.first { $0.value == leg }?.key }
 
-    init(_ recorder: CallTraceRecorder, calledMedia: LegID?, environment: String, currency: Currency) {
+    init(_ recorder: CallTraceRecorder, media: [LegID: LegID], environment: String, currency: Currency) {
       self.recorder = recorder
-      self.calledMedia = calledMedia
+      self.media = media
       self.environment = environment
       self.currency = currency
     }
@@ -86,7 +86,7 @@ final class HubTraces {
       message(bytes, sipCallID: sipCallID, isSent: isSent, path, local: listeners[path.listener], at: at)
     case .plan(let call, let leg, let plan): self.plan(call, leg, plan, at: at)
     case .invited(let session, let call, let device): entries[call]?.callees[session] = device
-    case .joined(let call, let leg): joined(call, leg, at: at)
+    case .joined(let call, let leg, let side): joined(call, leg, side, at: at)
     }
   }
 
@@ -97,14 +97,15 @@ final class HubTraces {
     guard entries[call.id] == nil, entries.count < Self.maximumTraces else { return }
     entries[call.id] = Entry(
       CallTraceRecorder(call: call.id.text, startedAt: call.startedAt.milliseconds * 1000),
-      calledMedia: call.kind == .user || call.from != nil ? nil : .far, environment: call.environment,
+      media: call.kind == .user || call.from != nil ? [.near: .near] : [.near: .near, .far: .far],
+      environment: call.environment,
       currency: call.currency)
   }
 
-  /// A device of a called user has answered.
-  private func joined(_ call: CallID, _ leg: LegID, at: Int64) {
+  /// Media are those of a side from now on: a device has answered, or a call was transferred.
+  private func joined(_ call: CallID, _ leg: LegID, _ side: LegID, at: Int64) {
     guard let entry = entries[call] else { return }
-    entry.calledMedia = leg
+    entry.media[side] = leg
     if let plan = entry.calleePlans[leg] { self.plan(call, leg, plan, at: at) }
     entry.calleePlans = [:]
   }
@@ -186,6 +187,12 @@ final class HubTraces {
     case .answer(let call, let description): line(call, "answer", "", description, isFromApp: true, session, at)
     case .mute(let call, let isMuted): line(call, "mute", isMuted ? "on" : "off", isFromApp: true, session, at)
     case .listen: break
+    case .transfer(let call, let order):
+      let way = order.consults ? ", after talking" : ""
+      line(call, "transfer", "to \(order.kind.rawValue) \(order.target)\(way)", isFromApp: true, session, at)
+    case .join(let call, let other): line(call, "transfer", "with \(other)", isFromApp: true, session, at)
+    case .completeTransfer(let call): line(call, "complete", "", isFromApp: true, session, at)
+    case .takeBack(let call): line(call, "take-back", "", isFromApp: true, session, at)
     case .alert(let call, let offer): line(call, "alert", "", offer, isFromApp: true, session, at)
     case .accept(let call, let offer, _): line(call, "accept", "", offer, isFromApp: true, session, at)
     case .decline(let call, let scope, let reason):
@@ -223,6 +230,9 @@ final class HubTraces {
       line(call, "digit", "a key, \(milliseconds) ms", isFromApp: false, session, at)
     case .held(let call, let isHeld):
       line(call, "held", isHeld ? "on hold" : "taken back", isFromApp: false, session, at)
+    case .transfer(let call, let progress):
+      let code = progress.failure.map { " \($0.code.rawValue)" } ?? ""
+      line(call, "transfer", progress.step.rawValue + code, isFromApp: false, session, at)
     case .offered(let call, let description): line(call, "offer", "", description, isFromApp: false, session, at)
     case .quality: break
     case .warning(let call, let warning, let isRaised):

@@ -231,7 +231,8 @@ extension MediaShard {
       control = second
     }
     return TrunkPorts(
-      port: port, control: control, pair: pair, interface: interface, host: pools[interface].host)
+      port: port, control: control, pair: pair, interface: interface, host: pools[interface].host,
+      bound: pools[interface].reachable)
   }
 
   private func listen(_ descriptor: Int32, _ leg: LegNumber, _ interface: Int) -> MediaPort? {

@@ -35,6 +35,8 @@ package struct PortPool {
 
   /// What session descriptions name; the port means nothing.
   let host: MediaAddress
+  /// Where this very host reaches the sockets: the loopback address for those that listen everywhere.
+  let reachable: MediaAddress
   let isIPv4: Bool
   private let options: landline_socket_options
   private let quarantineTime: Int64
@@ -54,6 +56,12 @@ package struct PortPool {
       interface.bind, port: 0, bufferBytes: configuration.trunkBufferBytes, configuration)
     let bound = MediaAddress(high: options.high, low: options.low, port: 0)
     isIPv4 = bound.ipv4 != nil
+    reachable =
+      switch (bound.ipv4, bound.high, bound.low) {
+      case (0, _, _): MediaAddress(ipv4: 0x7F00_0001, port: 0)
+      case (nil, 0, 0): MediaAddress(high: 0, low: 1, port: 0)
+      default: bound
+      }
     host = interface.advertised.flatMap { MediaAddress($0, port: 1) } ?? bound
     quarantineTime = configuration.quarantineMilliseconds * 1000
     quarantineLimit = configuration.quarantineLimitMilliseconds * 1000

@@ -79,6 +79,13 @@ public final class MediaBridge {
     connect(joining)
   }
 
+  /// A leg hears the others no longer, nor is it heard; it may be joined again.
+  private func part(_ id: LegID) {
+    guard let leg = leg(id), !leg.isApart else { return }
+    flows.removeAll { $0.from === leg || $0.to === leg }
+    leg.isApart = true
+  }
+
   private func connect(_ joining: MediaLeg) {
     for leg in legs where leg !== joining && !leg.isApart {
       leg.echo = nil
@@ -87,6 +94,7 @@ public final class MediaBridge {
         MediaFlow(from: joining, to: leg, workspace: workspace),
       ] {
         if let recorder { flow.record(recorder) }
+        flow.restart()
         flows.append(flow)
       }
     }
@@ -157,6 +165,7 @@ public final class MediaBridge {
     guard !isClosed else { return }
     switch command {
     case .join(let id): join(id)
+    case .part(let id): part(id)
     case .detach(let id): detach(id, at: now, outbox: outbox)
     case .plan(let id, let plan): adopt(plan, id, at: now, outbox: outbox, events: &events)
     case .sendDigits(let id, let codes, let milliseconds, let pause):
@@ -202,6 +211,8 @@ public enum MediaCommand: Sendable {
   case plan(LegID, MediaPlan)
   /// A leg that waited apart is one of the two from now on.
   case join(LegID)
+  /// A leg waits apart again, until it is joined: nobody hears it, and it hears nobody.
+  case part(LegID)
   /// A leg goes: RTCP BYE and DTLS close_notify; the others stay.
   case detach(LegID)
   /// Our credentials of an ICE restart, before the plan that it leads to.

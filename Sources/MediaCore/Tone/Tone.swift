@@ -58,6 +58,13 @@ public struct Tone: Hashable, Sendable {
     }
   }
 
+  /// The call waits: two short, quiet tones every eight seconds say that it is not forgotten.
+  public static let waiting = Tone(
+    [
+      Segment([Component(frequency: 425, level: -22)], milliseconds: 200), Segment([], milliseconds: 200),
+      Segment([Component(frequency: 425, level: -22)], milliseconds: 200), Segment([], milliseconds: 7_400),
+    ], repeats: true)
+
   /// The far end is busy.
   public static func busy(_ plan: Plan) -> Tone {
     switch plan {

@@ -30,7 +30,7 @@ extension NodeCore {
     case .media(let call, let order):
       switch order {
       case .plan(let leg, let plan): trace(.plan(call, leg, plan))
-      case .join(let leg): trace(.joined(call, leg))
+      case .join(let leg, let side): trace(.joined(call, leg, side: side))
       default: break
       }
       effects.append(.media(call, order))

@@ -87,7 +87,7 @@ package enum TraceEntry: Sendable {
   case message([UInt8], sipCallID: String, isSent: Bool, SIPPath)
   case plan(CallID, LegID, MediaPlan)
   /// The device whose media are called so has answered: it is the called side.
-  case joined(CallID, LegID)
+  case joined(CallID, LegID, side: LegID)
 }
 
 /// A line for the log.

@@ -16,6 +16,7 @@ extension DialogSession: CallMachine {
     case .acceptTransfer: acceptTransfer()
     case .refuseTransfer(_, let status): refuseTransfer(status: status)
     case .reportTransfer(_, let status): reportTransfer(status: status)
+    case .allowTransfers: settings.allowsTransfer = true
     // Of calls that are not up, or of none: crossed the answer.
     case .placeCall, .release, .ring, .accept, .reject, .answer, .refuse, .ping, .register, .unregister, .located: break
     }

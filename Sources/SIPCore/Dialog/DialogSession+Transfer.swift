@@ -77,7 +77,16 @@ extension DialogSession {
     transferOffer = TransferOffer(
       transaction: transaction, number: request.cseq.number,
       deadline: context.now.advanced(byMilliseconds: DialogSession.answerMilliseconds))
-    context.emit(.transferRequested(call, to: target.address, replaces: target.replaces))
+    context.emit(.transferRequested(call, to: target.address, replaces: target.replaces.map(replaced)))
+  }
+
+  /// A dialog of ours is named as we know it: its to-tag is ours (RFC 3891 section 3).
+  private func replaced(_ value: String) -> TransferReplaces {
+    guard let replaces = try? Replaces(parsing: value),
+      let call = context.call(
+        of: DialogID(callID: replaces.callID, localTag: replaces.toTag, remoteTag: replaces.fromTag))
+    else { return .foreign(value) }
+    return .call(call)
   }
 
   /// 202 and the first NOTIFY.

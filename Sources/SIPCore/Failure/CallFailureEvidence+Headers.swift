@@ -6,13 +6,18 @@ extension CallFailureEvidence {
   /// - Parameters:
   ///   - reasonFields: Every Reason header, in order.
   ///   - retryAfterField: The Retry-After header.
+  ///   - callInfoFields: Every Call-Info header, in order.
   public init(
-    status: Int, phrase: String, reasonFields: some Sequence<String>, retryAfterField: String?, hasRung: Bool = false,
+    status: Int, phrase: String, reasonFields: some Sequence<String>, retryAfterField: String?,
+    callInfoFields: some Sequence<String> = [], hasRung: Bool = false,
     wasCancelledByCaller: Bool = false, hasRingTimerFired: Bool = false
   ) {
+    let reasons = ReasonHeader(fields: reasonFields).reasons
     self.init(
-      status: status, phrase: phrase, reasons: ReasonHeader(fields: reasonFields).reasons,
-      retryAfterSeconds: retryAfterField.flatMap { try? RetryAfter(parsing: $0) }?.seconds, hasRung: hasRung,
+      status: status, phrase: phrase, reasons: reasons,
+      retryAfterSeconds: retryAfterField.flatMap { try? RetryAfter(parsing: $0) }?.seconds,
+      redress: (603...608).contains(status) ? CallFailure.Redress(reasons: reasons, callInfo: callInfoFields) : nil,
+      hasRung: hasRung,
       wasCancelledByCaller: wasCancelledByCaller, hasRingTimerFired: hasRingTimerFired)
   }
 }

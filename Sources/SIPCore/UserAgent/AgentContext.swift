@@ -33,6 +33,8 @@ package protocol AgentContext: AnyObject {
 
   /// From now on the requests and transactions of this dialog are led to the call.
   func open(_ dialog: DialogID, of call: CallHandle)
+  /// The call that a dialog belongs to; `nil` for one that is none of ours.
+  func call(of dialog: DialogID) -> CallHandle?
   /// Nothing is led to the call any more for this dialog. A dialog that ended closes itself once.
   func close(_ dialog: DialogID)
 }

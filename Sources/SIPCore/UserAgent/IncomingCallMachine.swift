@@ -362,7 +362,7 @@ extension IncomingCallMachine: CallMachine {
       proceed()
     case .reject(_, let rejection): reject(rejection)
     case .hangUp(_, let hangUp): self.hangUp(hangUp)
-    case .offer, .sendInfo: early?.handle(command)
+    case .offer, .sendInfo, .allowTransfers: early?.handle(command)
     // Of a call that is up, or of none.
     case .transfer, .acceptTransfer, .refuseTransfer, .reportTransfer, .placeCall, .release, .answer, .refuse, .ping,
       .register,

@@ -42,6 +42,8 @@ public struct OutgoingCall: Sendable {
   public var ringTimeoutMilliseconds: Int64
   /// Servers that may pass the INVITE on (RFC 3261 section 20.22): less for a call that has come a way already.
   public var maximumForwards: UInt8 = 70
+  /// The value of Replaces: the dialog that the call takes the place of (RFC 3891); `nil` for none.
+  public var replaces: String?
   /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
   public var reachesInternalHosts = true
   /// Without any response this long after the INVITE was sent, the call has reached nobody; `nil` leaves it to

@@ -270,6 +270,9 @@ final class OutgoingCallMachine: CallMachine {
         supported.append("100rel")
       }
     }
+    if let replaces = plan.replaces {
+      fields += DialogFields.field("Replaces", replaces) + DialogFields.field("Require", "replaces")
+    }
     if !supported.isEmpty { fields += DialogFields.field("Supported", supported.joined(separator: ", ")) }
     for identity in plan.identities { fields += DialogFields.field("Identity", identity) }
     fields += DialogFields.custom(plan.headers)
@@ -503,7 +506,8 @@ final class OutgoingCallMachine: CallMachine {
     guard case .response(let status, let phrase) = response.startLine else { return }
     let evidence = CallFailureEvidence(
       status: status, phrase: phrase, reasonFields: response.values("Reason"),
-      retryAfterField: response.value("Retry-After"), hasRung: hasRung, hasRingTimerFired: hasRingTimerFired)
+      retryAfterField: response.value("Retry-After"), callInfoFields: response.values("Call-Info").prefix(8),
+      hasRung: hasRung, hasRingTimerFired: hasRingTimerFired)
     let failure = CallFailure(
       evidence, warning: WarningHeader(fields: response.values("Warning")).summary, trunk: nil, correlationID: callID)
     end(

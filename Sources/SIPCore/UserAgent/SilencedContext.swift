@@ -29,5 +29,6 @@ final class SilencedContext: AgentContext {
   func emit(_ event: UserAgentEvent) {}
   func nextExchange(for call: CallHandle) -> ExchangeID { context.nextExchange(for: call) }
   func open(_ dialog: DialogID, of call: CallHandle) { context.open(dialog, of: call) }
+  func call(of dialog: DialogID) -> CallHandle? { context.call(of: dialog) }
   func close(_ dialog: DialogID) { context.close(dialog) }
 }

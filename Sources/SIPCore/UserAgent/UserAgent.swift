@@ -324,7 +324,7 @@ public final class UserAgent {
     case .release(let call, let leg): release(call, leg)
     case .hangUp(let call, _), .ring(let call, _, _, _), .accept(let call, _, _), .reject(let call, _),
       .offer(let call, _, _), .sendInfo(let call, _), .transfer(let call, _), .acceptTransfer(let call),
-      .refuseTransfer(let call, _), .reportTransfer(let call, _):
+      .refuseTransfer(let call, _), .reportTransfer(let call, _), .allowTransfers(let call):
       with(call) { $0.handle(command) }
     case .answer(let exchange, let body):
       if let call = context.closeExchange(exchange) { with(call) { $0.answer(exchange, body) } }

@@ -27,6 +27,8 @@ public enum UserAgentCommand: Sendable {
   case offer(CallHandle, ExchangeID, MessageBody)
 
   case sendInfo(CallHandle, MessageBody)
+  /// From now on a call that came in takes REFER of its peer, and says so in Allow.
+  case allowTransfers(CallHandle)
   /// Asks the peer to call somebody else (RFC 3515).
   indirect case transfer(CallHandle, to: NameAddress)
   /// Accepts a REFER that was reported: 202, then a NOTIFY for each report until a final status.

@@ -262,6 +262,7 @@ final class UserAgentContext: AgentContext {
   }
 
   func open(_ dialog: DialogID, of call: CallHandle) { dialogs[dialog] = call }
+  func call(of dialog: DialogID) -> CallHandle? { dialogs[dialog] }
   func close(_ dialog: DialogID) { dialogs[dialog] = nil }
 
   func locate(_ uri: SIPURI, for owner: TransactionOwner) {

@@ -60,7 +60,7 @@ public enum UserAgentEvent: Sendable {
 
   case info(CallHandle, MessageBody)
   /// The peer asks us to call somebody else: wants acceptTransfer or refuseTransfer.
-  indirect case transferRequested(CallHandle, to: NameAddress, replaces: String?)
+  indirect case transferRequested(CallHandle, to: NameAddress, replaces: TransferReplaces?)
   /// How a transfer that we asked for goes on, from 202 and the NOTIFYs; a status of 200 or more is the last.
   case transferProgress(CallHandle, status: Int)
 

@@ -228,6 +228,7 @@ extension SignallingScene {
     case .offer(_, let exchange, _): "offer \(exchange.number & 0xFFFF)"
     case .sendInfo: "inform"
     case .transfer: "transfer"
+    case .allowTransfers: "allow transfers"
     case .acceptTransfer: "accept transfer"
     case .refuseTransfer: "refuse transfer"
     case .reportTransfer(_, let status): "report transfer \(status)"

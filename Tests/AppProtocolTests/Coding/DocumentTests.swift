@@ -50,6 +50,9 @@ struct DocumentTests {
       case .offer: "app.offer"
       case .answer: "app.answer"
       case .mute: "app.mute"
+      case .transfer, .join: "app.transfer"
+      case .completeTransfer: "app.complete"
+      case .takeBack: "app.take-back"
       case .report: "app.report"
       }
     }
@@ -80,6 +83,7 @@ struct DocumentTests {
       case .creditEnds: "gateway.credit"
       case .digit: "gateway.digit"
       case .held: "gateway.held"
+      case .transfer: "gateway.transfer"
       case .offered: "gateway.offered"
       case .quality: "gateway.quality"
       case .warning: "gateway.warning"

@@ -474,6 +474,8 @@ final class Bench {
     case .creditEnds(_, let seconds): "credit \(seconds.map(String.init) ?? "-")"
     case .digit(_, let digit, _): "digit \(digit)"
     case .held(_, let isHeld): "held \(isHeld)"
+    case .transfer(_, let progress):
+      "transfer \(progress.step.rawValue)" + (progress.failure.map { " \($0.code.rawValue)" } ?? "")
     case .offered: "offered"
     case .quality: "quality"
     case .warning(_, let warning, let isRaised): "\(isRaised ? "raise" : "clear") \(warning.rawValue)"
@@ -485,13 +487,15 @@ final class Bench {
     switch order {
     case .plan(let leg, let plan): "plan \(leg) \(plan.audio.direction.rawValue)"
     case .attach(let leg, _, _): "attach \(leg)"
-    case .join(let leg): "join \(leg)"
+    case .join(let leg, _): "join \(leg)"
     case .detach(let leg): "detach \(leg)"
     case .echo(let leg): "echo \(leg)"
     case .restartICE(let leg, _): "restart \(leg)"
     case .sendDigits(let leg, let digits): "digits \(leg) \(digits)"
     case .mute(let leg, let isMuted): "\(isMuted ? "mute" : "unmute") \(leg)"
     case .say(let leg, let words): "say \(leg) \(words.map(\.rawValue).joined(separator: "+"))"
+    case .part(let leg): "part \(leg)"
+    case .hold(let leg): "hold \(leg)"
     case .ring(let leg): "ring \(leg)"
     case .stopPlaying(let leg): "stop \(leg)"
     case .close: "close"
@@ -518,10 +522,13 @@ final class Bench {
     case .refuse(_, let status, _): "refuse \(status)"
     case .offer: "offer"
     case .refuseTransfer(_, let status): "refuseTransfer \(status)"
+    case .acceptTransfer: "202"
+    case .reportTransfer(_, let status): "NOTIFY \(status)"
+    case .allowTransfers: "allow"
     case .ping: "OPTIONS"
     case .ring(_, let status, _, _): "ring \(status)"
     case .accept: "accept"
-    case .release, .sendInfo, .transfer, .acceptTransfer, .reportTransfer, .register, .unregister,
+    case .release, .sendInfo, .transfer, .register, .unregister,
       .located:
       "unexpected"
     }

@@ -39,7 +39,7 @@ struct ExplainRow: Sendable {
     "trunkLoss", "trunkFarLoss", "thinLink", "pathLost", "wayLost", "userNotThere", "userAppsTooOld", "userBusy",
     "userDeclined", "userRangOut", "userCameLate", "answeredElsewhere", "numberNotOurs", "nobodyToGoTo",
     "callerTurnedAway", "unsignedCaller", "identityFailed", "identityLate", "inboundNotCovered", "forwardedInALoop",
-    "numberFull",
+    "numberFull", "transferFailed", "transferred",
   ]
 
   static let all = kamailio + refusedAtTheDoor + answered + course

@@ -8,6 +8,7 @@ import PeerKit
 /// A carrier calls numbers that lead to users, whose apps were written from the protocol's document alone.
 enum ArrivalCases {
   private static let number = "+46850000536"
+  private static let secondNumber = "+46850000537"
 
   private struct Scene: Sendable {
     let gateway: GatewayRunning
@@ -20,12 +21,12 @@ enum ArrivalCases {
   ///   - row: the number's row, as flow mapping of YAML.
   private static func make(
     _ name: String, _ scenario: String, expected: String, row: String = "{user: bob}", devices: Int = 2,
-    keys: [String: String] = [:], _ body: @escaping @Sendable (Scene) async throws -> String
+    keys: [String: String] = [:], lines: [String] = [], _ body: @escaping @Sendable (Scene) async throws -> String
   ) -> PeerCase {
     PeerCase(peer: "SIPp, aiortc", transport: "UDP", "a carrier calls: \(name)", expected: expected) {
-      var settings = GatewaySettings([.init("first", uri: "sip:127.0.0.1:5060")])
+      var settings = GatewaySettings([.init("first", uri: "sip:127.0.0.1:5060", lines: lines)])
       settings.sandboxHasTrunks = true
-      settings.numbers = ["\"\(number)\": \(row)"]
+      settings.numbers = ["\"\(number)\": \(row)", "\"\(secondNumber)\": {user: carol}"]
       return try await GatewayRunning.run(settings) { gateway in
         var bob: [AppPeer] = []
         for place in 0..<devices {
@@ -93,6 +94,39 @@ enum ArrivalCases {
         record.call.destination == number && record.callerNumber == "+46701111111"
           && record.call.trunk == "first" && record.summary.costMicro == 0, "\(record)")
       return echo
+    },
+    make(
+      "and puts bob through to another number of ours (REFER)", "call-arrives-and-refers",
+      expected: "202, NOTIFY to 200, BYE; bob and carol talk", devices: 1, lines: ["transfers: true"]
+    ) { scene in
+      let carol = try await AppPeer(
+        scene.gateway, as: .trial, user: "carol", sequence: 1, ["features": ["incoming.1"], "device": "desk"])
+      let bob = scene.bob[0]
+      try await bob.told("incoming")
+      try bob.peer.run("alert", ["early": true])
+      try await bob.peer.event("connected")
+      try bob.peer.run("accept")
+      try await carol.told("incoming")
+      try carol.peer.run("alert", ["early": true])
+      try await carol.peer.event("connected")
+      try carol.peer.run("accept")
+      try await bob.told("transfer")
+      try await scene.carrier.succeeds()
+      let heard = try await UserCases.heard(by: carol, from: bob, "The carrier has put us through.")
+      try carol.hangUp()
+      try require(try await bob.ended().text("cause") == "hungUp", "bob hears the end")
+      return heard
+    },
+    make(
+      "and may not transfer", "call-arrives-and-refers-in-vain", expected: "Allow without REFER, 603", devices: 1
+    ) { scene in
+      try await scene.bob[0].told("incoming")
+      try scene.bob[0].peer.run("alert", ["early": true])
+      try await scene.bob[0].peer.event("connected")
+      try scene.bob[0].peer.run("accept")
+      try await scene.carrier.succeeds()
+      try require(try await scene.bob[0].ended().text("cause") == "hungUp", "the call went on")
+      return "603"
     },
     make("it gives up", "call-cancels", expected: "487, and each device has missed a call") { scene in
       for device in scene.bob {

@@ -81,7 +81,7 @@ enum UserCases {
   }
 
   /// What one of two says is heard by the other.
-  private static func heard(by listener: AppPeer, from speaker: AppPeer, _ words: String) async throws -> String {
+  static func heard(by listener: AppPeer, from speaker: AppPeer, _ words: String) async throws -> String {
     let folder = try TemporaryFolder("users")
     let speech = try await Speech(words, in: folder)
     let microphone = folder.url.appendingPathComponent("microphone.wav")
@@ -151,6 +151,36 @@ enum UserCases {
       let end = try await scene.alice.ended()
       try FailureCases.failed(end, code: "gw.userDeclined", status: 603)
       return "denied"
+    },
+    make(
+      "the caller puts bob through to carol after talking with her", expected: "both talk, books in order", devices: 1
+    ) {
+      scene in
+      let carol = try await AppPeer(
+        scene.gateway, as: .trial, user: "carol", sequence: 1, ["features": ["incoming.1"], "device": "desk"])
+      let call = try await ring(scene, early: true)
+      let bob = scene.bob[0]
+      try bob.peer.run("accept", ["headers": ["room": "7"]])
+      try await scene.alice.told("established")
+      try scene.alice.peer.run("transfer", ["to": "carol", "kind": "user", "consult": true])
+      try await bob.told("held")
+      let incoming = try await carol.told("incoming")
+      try require(incoming.text("from.value") == "bob", "who is put through: \(incoming)")
+      try carol.peer.run("alert", ["early": true])
+      try await carol.peer.event("connected")
+      try carol.peer.run("accept")
+      try await carol.told("established")
+      let consulted = try await heard(by: carol, from: scene.alice, "May I put somebody through to you?")
+      try scene.alice.peer.run("complete")
+      let end = try await scene.alice.ended()
+      try require(end.text("cause") == "transferred", "the caller is out of the call: \(end)")
+      let toCarol = try await heard(by: carol, from: bob, "Now we two talk with each other.")
+      let toBob = try await heard(by: bob, from: carol, "And we hear each other well.")
+      try carol.hangUp()
+      for app in [bob, carol] { try require(try await app.ended().text("cause") == "hungUp", "hung up") }
+      let record = try await scene.gateway.record(call, in: "sandbox")
+      try require(record.story.contains { $0.event == .transferred(target: "carol") }, "\(record.story)")
+      return "\(consulted); \(toCarol), \(toBob)"
     },
     make("a device that listens no more, and a user that nobody knows", expected: "not reachable; unknown", devices: 1)
     {

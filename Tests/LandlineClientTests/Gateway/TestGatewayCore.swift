@@ -140,6 +140,24 @@ final class TestGatewayCore {
       }
       tell(.answered(number, id, answer))
     case .answer, .mute, .report: tell(.done(number))
+    case .transfer(let id, let order) where order.target == "nobody":
+      tell(.done(number))
+      tell(.transfer(id, TransferProgress(.failed, to: order.kind, order.target, CallFailure(.userUnreachable))))
+    case .transfer(let id, let order):
+      tell(.done(number))
+      tell(.transfer(id, TransferProgress(.ringing, to: order.kind, order.target)))
+      if order.consults { return tell(.transfer(id, TransferProgress(.answered, to: order.kind, order.target))) }
+      tell(.transfer(id, TransferProgress(.completed, to: order.kind, order.target)))
+      end(id, .transferred, nil)
+    case .completeTransfer(let id):
+      tell(.done(number))
+      end(id, .transferred, nil)
+    case .join(let id, let other):
+      tell(.done(number))
+      for call in [id, other] { end(call, .transferred, nil) }
+    case .takeBack(let id):
+      tell(.done(number))
+      tell(.transfer(id, TransferProgress(.takenBack, to: .phone, "+46701234567")))
     }
   }
 

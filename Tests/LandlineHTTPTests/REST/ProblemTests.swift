@@ -66,7 +66,7 @@ import Testing
     ),
     Case(
       "GET", "/v1/calls?cause=bored", is: 400,
-      #"{"type":"/errors/query.parameter","title":"A parameter has no valid value","status":400,"detail":"cause: not a cause","instance":"/v1/calls","code":"query.parameter","fix":"none, timeout, denied, noAnswer, error, hungUp, canceled, otherDeviceAnswered","retryable":false,"parameter":"cause"}"#
+      #"{"type":"/errors/query.parameter","title":"A parameter has no valid value","status":400,"detail":"cause: not a cause","instance":"/v1/calls","code":"query.parameter","fix":"none, timeout, denied, noAnswer, error, hungUp, canceled, otherDeviceAnswered, transferred","retryable":false,"parameter":"cause"}"#
     ),
     Case(
       "GET", "/v1/accounts/nobody", is: 404,

@@ -10,6 +10,7 @@ Commands:
   alert        early: with an offer; for the call that came in
   accept       headers; with an offer, unless alert had one
   decline      scope, reason
+  transfer     to, kind, consult; complete and take_back go on with it
   resume                                      after connect: takes the session up again
   drop                                        -> dropped: the socket is gone without a word
   call         to, kind, headers, caller, anonymous, offer (instead of an own one)
@@ -163,6 +164,16 @@ class App:
 
     async def do_decline(self, scope="user", reason="declined"):
         await self._send("decline", call=self._call, scope=scope, reason=reason)
+
+    async def do_transfer(self, to, kind="phone", consult=False):
+        members = {"consult": True} if consult else {}
+        await self._send("transfer", call=self._call, to={"kind": kind, TARGETS[kind]: to}, **members)
+
+    async def do_complete(self):
+        await self._send("complete", call=self._call)
+
+    async def do_take_back(self):
+        await self._send("take-back", call=self._call)
 
     async def do_resume(self):
         await self._send("resume", session=self._session, token=self._token, last_event=self._last_event)

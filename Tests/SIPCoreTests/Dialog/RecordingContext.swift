@@ -75,6 +75,9 @@ final class RecordingContext: AgentContext {
   }
 
   func open(_ dialog: DialogID, of call: CallHandle) {}
+  /// Dialogs of other calls.
+  var others: [DialogID: CallHandle] = [:]
+  func call(of dialog: DialogID) -> CallHandle? { others[dialog] }
   func close(_ dialog: DialogID) { lines.append("close") }
 
   /// Fields that tell a message from others of its kind, and the body.
@@ -106,7 +109,13 @@ final class RecordingContext: AgentContext {
     case .offerRefused(_, let exchange, let status): return "offerRefused \(exchange.number) \(status)"
     case .info(_, let body): return "info \(text(body))"
     case .transferRequested(_, let target, let replaces):
-      return "transferRequested \(target.uri.user ?? "") \(replaces ?? "-")"
+      let replaced =
+        switch replaces {
+        case .call(let call): "call \(call.number)"
+        case .foreign(let value): value
+        case nil: "-"
+        }
+      return "transferRequested \(target.uri.user ?? "") \(replaced)"
     case .transferProgress(_, let status): return "transferProgress \(status)"
     case .queryAnswered: return "queryAnswered"
     case .registration: return "registration"

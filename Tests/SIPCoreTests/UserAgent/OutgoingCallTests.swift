@@ -783,6 +783,41 @@ import Testing
     let failure = try #require(ladder.lastEnd?.failure)
     #expect(failure.reasons.first?.text == Self.redress)
     #expect(failure.endCause == .denied && failure.retry == .never)
+    #expect(
+      failure.redress
+        == CallFailure.Redress(
+          network: "redress.example.com", url: "https://redress.example.com", telephone: "+12155551212"))
+  }
+
+  @Test("608 names whom to turn to in Call-Info (RFC 8688)")
+  func redressCard() throws {
+    let ladder = Ladder()
+    ladder.run(
+      """
+      place
+      -> INVITE 1 a
+      <- 608 x | Call-Info: <https://block.example.net/complaint.jwt>;purpose=jwscard
+      -> ACK 1 a
+      == ended failed sip.blocked 608
+      wait 64000
+      """)
+    #expect(ladder.lastEnd?.failure?.redress?.url == "https://block.example.net/complaint.jwt")
+    #expect(ladder.lastEnd?.failure?.redress?.network == "block.example.net")
+  }
+
+  @Test("a person who declines with 603 is no block")
+  func declined() throws {
+    let ladder = Ladder()
+    ladder.run(
+      """
+      place
+      -> INVITE 1 a
+      <- 603 x | Reason: Q.850;cause=21;text="call rejected"
+      -> ACK 1 a
+      == ended failed sip.declined 603
+      wait 64000
+      """)
+    #expect(ladder.lastEnd?.failure?.redress == nil)
   }
 
   /// A script in which nothing that can be read ends the call, and what the call is told to have failed for.
@@ -870,7 +905,7 @@ import Testing
 
   /// Every class of the catalogue that a status can mean by itself.
   static let classes: [(status: Int, code: CallFailureCode)] = [
-    (486, .busy), (600, .busy), (603, .declined), (607, .declined), (608, .blocked), (404, .unallocated),
+    (486, .busy), (600, .busy), (603, .declined), (607, .blocked), (608, .blocked), (404, .unallocated),
     (484, .unallocated), (604, .unallocated), (480, .unreachable), (410, .unreachable), (408, .unreachable),
     (487, .cancelled), (401, .trunkAuth), (402, .trunkAuth), (403, .trunkAuth), (407, .trunkAuth), (428, .identity),
     (433, .identity), (406, .media), (415, .media), (488, .media), (606, .media), (420, .negotiation),

@@ -231,9 +231,8 @@ extension GatewayScene {
       app.rings[call]?.end = summary
       note { "app \(app.index) hears the end of \(call): \(summary.cause.rawValue) \(summary.durationMilliseconds) ms" }
     case .incoming(let call, let invitation): rings(call, invitation, app)
-    case .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held,
-      .offered,
-      .quality, .warning:
+    case .accepted, .established, .progressing, .ringing, .earlyMedia, .price, .creditEnds, .digit, .held, .transfer,
+      .offered, .quality, .warning:
       break
     }
   }

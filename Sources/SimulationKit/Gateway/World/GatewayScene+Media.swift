@@ -45,12 +45,12 @@ extension GatewayScene {
       node.media.close(call, at: now)
       schedule.add(.node(life: node.life, .media(call, .closed)), at: now.advanced(byMicroseconds: 500))
     case .attach(let leg, _, _): oracles.attaches(leg, call, in: self)
-    case .join(let leg): oracles.joins(leg, call, in: self)
+    case .join(let leg, _): oracles.joins(leg, call, in: self)
     case .detach(let leg):
       if plants(.legLeft) { return }
       oracles.detaches(leg, call, in: self)
       bridge[leg] = SimulatedMedia.Leg()
-    case .restartICE, .sendDigits, .ring, .stopPlaying, .echo: break
+    case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo: break
     }
   }
 
