@@ -24,7 +24,7 @@ enum ArrivalCases {
     keys: [String: String] = [:], lines: [String] = [], _ body: @escaping @Sendable (Scene) async throws -> String
   ) -> PeerCase {
     PeerCase(peer: "SIPp, aiortc", transport: "UDP", "a carrier calls: \(name)", expected: expected) {
-      var settings = GatewaySettings([.init("first", uri: "sip:127.0.0.1:5060", lines: lines)])
+      var settings = GatewaySettings([.init("first", uri: "sip:127.0.0.1:5060", lines)])
       settings.sandboxHasTrunks = true
       settings.numbers = ["\"\(number)\": \(row)", "\"\(secondNumber)\": {user: carol}"]
       return try await GatewayRunning.run(settings) { gateway in
