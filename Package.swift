@@ -466,7 +466,8 @@ let package = Package(
       name: "FuzzDoors",
       dependencies: [
         "CallModel", "SIPCore", "SDPCore", "SecureTransport", "MediaCore", "RoutingCore", "LedgerCore", "LedgerSpool",
-        "AppProtocol", "CallStory", "LandlineResolver", "LandlineConfiguration", "LandlineNode", "LandlineHTTP",
+        "AppProtocol", "CallEngine", "CallStory", "LandlineResolver", "LandlineConfiguration", "LandlineNode",
+        "LandlineHTTP",
         "LandlineOutbound", "TestVectors",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),

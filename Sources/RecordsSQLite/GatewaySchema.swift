@@ -80,5 +80,13 @@ package enum GatewaySchema {
         PRIMARY KEY (environment, number)
       ) STRICT, WITHOUT ROWID;
       """,
+      """
+      CREATE TABLE desk_phone(
+        environment TEXT NOT NULL,
+        name TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (environment, name)
+      ) STRICT, WITHOUT ROWID;
+      """,
     ])
 }

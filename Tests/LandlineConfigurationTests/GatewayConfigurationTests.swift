@@ -60,6 +60,7 @@ struct ExampleTests {
     for (name, text) in [
       ("carrier-a", "a-secret\n"), ("phone", "pfYdkzcWkk6Gh9o5n8YoTg==\n"), ("admin", "0123456789abcdefghij\n"),
       ("anna", "abcdefghij0123456789\n"), ("turn", "0123456789abcdef\n"),
+      ("lobby", "a-long-enough-password\n"),
     ] {
       let file = folder.appendingPathComponent("secrets/\(name)")
       try Data(text.utf8).write(to: file)
@@ -81,6 +82,7 @@ struct ExampleTests {
     #expect(production.applications.map(\.name) == ["phone"])
     #expect(production.operators.map(\.name) == ["admin"])
     #expect(production.owners.map(\.name) == ["anna"])
+    #expect(production.deskPhones.map(\.name) == ["lobby"] && production.deskPhones.first?.country == 46)
     #expect(configuration.http.tls?.identity.privateKey == folder.appendingPathComponent("tls/gateway.key").path)
     #expect(configuration.warnings.isEmpty)
     #expect(

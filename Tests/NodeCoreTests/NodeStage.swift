@@ -246,7 +246,7 @@ final class NodeStage {
     let far = LocalMedia(
       host: .ipv4(0xC000_0201), port: 30_000, rtcpPort: 30_001,
       keyMaterial: Array(repeating: 7, count: LocalMedia.keyMaterialLength))
-    feed(.prepared(call, .success(PreparedMedia(needs.legs.mapValues { $0 == .trunk ? far : near }))))
+    feed(.prepared(call, .success(PreparedMedia(needs.legs.mapValues { $0.isOwn ? far : near }))))
   }
 
   static func granted() -> Result<LedgerReceipt, LedgerUnavailable> {

@@ -1,8 +1,9 @@
+import AppProtocol
 import CallModel
 import RoutingCore
 import SIPCore
 
-/// What a call that a trunk sent us goes by: the number's row as it was when the INVITE came, and how far down its targets
+/// What a call that a trunk sent us, or a telephone of a user, goes by: the number's row as it was when the INVITE came, and how far down its targets
 /// the call is. A change of the row is for the calls after it.
 struct ArrivedCall {
   /// One target with what it takes to reach it.
@@ -22,7 +23,11 @@ struct ArrivedCall {
 
   let handle: CallHandle
   let invite: IncomingCall
-  let number: InboundNumber
+  /// `nil` where a telephone of a user calls.
+  let number: InboundNumber?
+  /// The telephone that calls.
+  let phone: PhoneCaller?
+  /// Whose INVITE it is: a trunk's, or a telephone's.
   let trunk: CallTrunk
   /// Its place under the trunk's caps; `nil` for a call that is refused.
   let ticket: TrunkState.Ticket?
@@ -40,17 +45,22 @@ struct ArrivedCall {
   }
 
   init(
-    handle: CallHandle, invite: IncomingCall, number: InboundNumber, trunk: CallTrunk, ticket: TrunkState.Ticket? = nil,
+    handle: CallHandle, invite: IncomingCall, number: InboundNumber?, phone: PhoneCaller? = nil, trunk: CallTrunk,
+    ticket: TrunkState.Ticket? = nil,
     from: CallerIdentity, targets: [Target] = []
   ) {
     self.handle = handle
     self.invite = invite
     self.number = number
+    self.phone = phone
     self.trunk = trunk
     self.ticket = ticket
     self.from = from
     self.targets = targets
   }
+
+  /// Whose users it may be for.
+  var application: String? { number?.application ?? phone?.identity.application }
 
   var target: Target? { targets.indices.contains(turn) ? targets[turn] : nil }
 

@@ -34,6 +34,7 @@ extension CallMachine {
 
   /// Whether it is the very device that calls.
   private func isCaller(_ device: CalledDevice) -> Bool {
+    if let session = self[.near].trunk?.session { return session == device.session }
     guard let caller = caller?.identity else { return false }
     return caller.application == device.identity.application && caller.user == device.identity.user
       && caller.device == device.identity.device
@@ -49,7 +50,11 @@ extension CallMachine {
     let next = ring.dequeueWaiting(limit: context.limits.ringingDevices)
     // More than may ring: they have no part in the call.
     for device in waiting.dropFirst(next.count) { list(device.session, isMember: false) }
-    for device in next {
+    self[.far].ring = ring
+    for device in next where device.phone != nil { callPhone(device) }
+    guard let rung = self[.far].ring else { return }
+    ring = rung
+    for device in next where device.phone == nil {
       var media = way
       media.iceCredentials = ICECredentials(draw: context.draw)
       media.source = max(1, UInt32(truncatingIfNeeded: context.draw()))
@@ -58,7 +63,7 @@ extension CallMachine {
       _ = ring.told(device, negotiation: negotiation, way: media)
       addToStory(.calledOn(device: device.identity.device))
       let invitation = Invitation(
-        from: callerShown, to: user.user, number: arrived?.number.number.description, headers: headers,
+        from: callerShown, to: user.user, number: arrived?.number?.number.description, headers: headers,
         wantsVideo: terms.wantsVideo,
         isWaiting: device.isWaiting,
         expiresAt: context.clock.advanced(byMilliseconds: milliseconds))
@@ -76,7 +81,7 @@ extension CallMachine {
   }
 
   /// - Parameter failure: what is true where no device is left that could answer.
-  private func endWhenNobodyRings(_ failure: CallFailure) {
+  func endWhenNobodyRings(_ failure: CallFailure) {
     guard isReaching, let ring = self[ringLeg].ring, ring.isEmpty else { return }
     reachingFailed(failure)
   }
@@ -122,7 +127,7 @@ extension CallMachine {
   }
 
   /// A device alerts: the caller hears of the first. One that came late gets the time to be picked up.
-  private func rang(_ leg: LegID) {
+  func rang(_ leg: LegID) {
     guard let times = ringTimes else { return }
     let least = context.now.advanced(byMilliseconds: context.limits.lateRingMilliseconds)
     let most = times.since.advanced(byMilliseconds: context.limits.longestRingMilliseconds)
@@ -167,6 +172,7 @@ extension CallMachine {
     guard var ring = self[place].ring, let winner = ring.remove(leg), let plan = winner.app.plan else { return }
     self[place].ring = ring
     for device in ring.devices { leaveRing(device.leg, .otherDeviceAnswered, by: winner.name) }
+    leavePhones(.otherDeviceAnswered)
     for session in self[place].sessions { list(session, isMember: false) }
     noteUsedMedia()
     self[place].port = .app(winner.app)
@@ -221,6 +227,7 @@ extension CallMachine {
 
   /// Every device that still rings hears how the call ended, and nothing of what it costs others.
   func leaveRing(_ cause: CallEndCause, _ failure: CallFailure?) {
+    leavePhones(cause)
     guard let devices = self[ringLeg].ring?.removeAll() else { return }
     let told: CallEndCause =
       switch cause {

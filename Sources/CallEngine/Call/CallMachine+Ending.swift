@@ -123,7 +123,7 @@ extension CallMachine {
     for trunk in trunks { trunk.forgetCancelled(context) }
     guard !ending.hasRecord else { return }
     var record = CallRecord(call: snapshot, summary: ending.summary)
-    record.callerNumber = (arrived.map(\.from.number) ?? callerNumber)?.description
+    record.callerNumber = (arrived?.number == nil ? callerNumber : arrived?.from.number)?.description
     record.attempts = allAttempts
     record.sipCallID = trunks.compactMap(\.sipCallID).last
     record.story = story

@@ -143,7 +143,8 @@ extension CallMachine {
       switch port {
       case .app(let app): [app.session]
       case .ringing(let ring): ring.sessions
-      case .waiting, .planned, .trunk, .prompt, .link: []
+      case .trunk(let trunk): trunk.session.map { [$0] } ?? []
+      case .waiting, .planned, .prompt, .link: []
       }
     }
 
@@ -152,7 +153,8 @@ extension CallMachine {
       switch port {
       case .app: .app
       case .ringing: .devices
-      case .planned, .trunk: .trunk
+      case .trunk(let trunk): trunk.telephoneHost.map { .telephone($0) } ?? .trunk
+      case .planned: .trunk
       case .link: .link
       case .waiting, .prompt: nil
       }

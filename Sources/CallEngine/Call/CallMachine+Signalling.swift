@@ -10,6 +10,7 @@ extension CallMachine {
   /// An event of one of the call's handles.
   func signalled(_ event: UserAgentEvent, of handle: CallHandle) {
     isHeardOf = true
+    if let phone = self[ringLeg].ring?.phone(of: handle) { return signalled(event, of: phone) }
     if leg(of: handle) == .third {
       switch event {
       case .progress(_, let progress): return thirdProgressed(progress)
@@ -30,7 +31,7 @@ extension CallMachine {
     case .transferRequested: refuseTransfer(handle, 603)
     // Of calls and questions that are none of a call that we placed.
     // A 100 says that a trunk is there, and nothing of the device that is called.
-    case .trying, .transferProgress, .incoming, .queryAnswered, .registration: break
+    case .trying, .transferProgress, .incoming, .queryAnswered, .registration, .phoneBindings: break
     }
   }
 
@@ -108,7 +109,7 @@ extension CallMachine {
   }
 
   /// A CANCEL of ours crossed the answer, whoever gave up: the trunk may have a call to bill that nobody here pays for.
-  private func noteCrossing(_ ending: CallEnd) {
+  func noteCrossing(_ ending: CallEnd) {
     guard ending.crossedAnswer, !flags.contains(.cancelRace) else { return }
     note("the answer crossed our CANCEL")
     flags.append(.cancelRace)
@@ -119,6 +120,11 @@ extension CallMachine {
   }
 
   private func ended(_ handle: CallHandle, _ ending: CallEnd) {
+    if formerPhones.contains(where: { $0.cancelled.contains(handle) }) {
+      noteCrossing(ending)
+      for phone in formerPhones { phone.cancelledEnded(handle, context) }
+      return concludeWhenSettled()
+    }
     switch state {
     case .reaching(let reaching):
       for former in formerLegs { former.trunk?.cancelledEnded(handle, context) }
@@ -204,7 +210,7 @@ extension CallMachine {
     }
   }
 
-  private func refuse(_ exchange: ExchangeID, _ status: Int, _ warning: String? = nil) {
+  func refuse(_ exchange: ExchangeID, _ status: Int, _ warning: String? = nil) {
     context.emit(.sip(.refuse(exchange, status: status, warning: warning)))
   }
 

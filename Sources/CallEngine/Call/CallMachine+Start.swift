@@ -14,7 +14,10 @@ extension CallMachine {
     var needs: [LegID: MediaNeeds.Port] = [:]
     for leg in legs { needs[leg.id] = leg.needs }
     if let arrived {
-      note("called over trunk \(arrived.trunk.trunk.name) for \(snapshot.destination)")
+      note(
+        arrived.phone == nil
+          ? "called over trunk \(arrived.trunk.trunk.name) for \(snapshot.destination)"
+          : "\(arrived.trunk.trunk.name) calls \(snapshot.destination)")
       context.emit(.arrived(snapshot, arrived.handle, sipCallID: arrived.invite.callID))
       // Devices of any target get credentials of their own, on the same ports.
       needs[.far] = .devices
@@ -44,8 +47,10 @@ extension CallMachine {
             .congestion, sipStatus: 503, phrase: "no media: \(shortage.rawValue)", retryAfterSeconds: 1, leg: .app),
           hasMedia: false)
       }
-    case .reaching: targetPrepared(result)
-    case .up: transferPrepared(result)
+    case .reaching:
+      if !phonePrepared(result) { targetPrepared(result) }
+    case .up:
+      if !phonePrepared(result) { transferPrepared(result) }
     // Given back by the close that crossed it.
     case .ending, .over: break
     }
@@ -223,6 +228,8 @@ extension CallMachine {
     if summary.progressedAt == nil { summary.progressedAt = context.clock }
     tell(.progressing(id, headers: headers))
     enter(.progressing)
+    // A telephone hears of no early sound: it makes its own ringing tone.
+    if arrived?.phone != nil { ringTrunkCaller(headers) }
   }
 
   func rang(_ headers: CustomHeaders) {

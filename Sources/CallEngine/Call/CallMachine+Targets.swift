@@ -23,7 +23,7 @@ extension CallMachine {
     calledWay = media.legs[.far]
     state = .reaching(Reaching(leg: .far))
     changed()
-    if arrived?.number.answersFirst ?? false {
+    if arrived?.number?.answersFirst ?? false {
       answerTrunkCaller(CustomHeaders())
       ringLocally()
     }
@@ -37,7 +37,7 @@ extension CallMachine {
     guard let target = arrived.target else { return farFailed(CallFailure(.numberUnserved)) }
     switch target.way {
     case .user(let user):
-      guard let application = arrived.number.application else { return farFailed(CallFailure(.numberUnserved)) }
+      guard let application = arrived.application else { return farFailed(CallFailure(.numberUnserved)) }
       note("target \(arrived.turn + 1): user \(user)")
       context.emit(.findUser(id, application: application, user))
     case .leg(let terms):
@@ -55,11 +55,20 @@ extension CallMachine {
     guard case .reaching = state, let arrived, case .waiting = self[.far].port, let target = arrived.target,
       case .user(let user) = target.way, user == called.user
     else { return }
+    // Whoever calls does not ring, also where somebody calls the own user.
+    let called = without(arrived.phone?.session, called)
     let terms = CallTerms(
       destination: .user(user), maximumSeconds: context.limits.maximumCallSeconds, user: called)
     replace(.far, by: Leg(id: .far, terms: terms, port: .ringing(RingGroup(called.devices, told: lastMedia))))
     for device in called.devices { list(device.session, isMember: true) }
     ringDevices(target.ringMilliseconds)
+  }
+
+  private func without(_ session: SessionID?, _ called: CalledUser) -> CalledUser {
+    guard let session else { return called }
+    var called = called
+    called.devices.removeAll { $0.session == session }
+    return called
   }
 
   // MARK: Legs over trunks
@@ -69,7 +78,7 @@ extension CallMachine {
     var terms = terms
     if let environment = context.environment(of: payer) {
       do throws(CallFailure) {
-        terms.velocity = try context.admit(terms, payer: payer, user: nil, in: environment)
+        terms.velocity = try context.admit(terms, payer: payer, user: arrived?.phone?.person, in: environment)
       } catch {
         return farFailed(error)
       }
@@ -104,11 +113,10 @@ extension CallMachine {
 
   /// Who is shown to the trunk that a call is forwarded over.
   var diversion: TrunkLeg.Diversion? {
-    arrived.map {
-      TrunkLeg.Diversion(
-        by: $0.number.number, caller: isAnonymous ? nil : $0.from.number,
-        maximumForwards: max(1, min($0.invite.maximumForwards, 70)) - 1, identities: $0.invite.identities)
-    }
+    guard let arrived, let number = arrived.number else { return nil }
+    return TrunkLeg.Diversion(
+      by: number.number, caller: isAnonymous ? nil : arrived.from.number,
+      maximumForwards: max(1, min(arrived.invite.maximumForwards, 70)) - 1, identities: arrived.invite.identities)
   }
 
   /// Both questions have their answers.
@@ -184,7 +192,8 @@ extension CallMachine {
     let rejection =
       cause == .hungUp || cause == .canceled && failure == nil
       ? Rejection(480, reasons: [CallMachine.normalClearing])
-      : ArrivedCall.rejection(failure, arrived?.number)
+      : arrived?.phone == nil
+        ? ArrivedCall.rejection(failure, arrived?.number) : ArrivedCall.rejection(ofPhone: failure)
     self[.near].trunk?.reject(rejection, context)
   }
 }

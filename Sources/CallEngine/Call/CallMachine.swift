@@ -90,6 +90,8 @@ final class CallMachine {
   private(set) var legs: [Leg] = []
   /// Legs of targets that were tried before the present one: their bills and cancelled INVITEs come to their ends.
   var formerLegs: [Leg] = []
+  /// Telephones of the called user that ring no longer: their INVITEs come to their ends.
+  var formerPhones: [TrunkLeg] = []
   /// The highest leg that media were named after.
   private var usedMedia: UInt8 = 0
   /// One leg is to give its place to another.
@@ -135,12 +137,13 @@ final class CallMachine {
     if case .app(let app) = caller { identity = app.identity }
     if case .origination(let order, _) = caller { origination = order } else { origination = nil }
     if case .trunk(let call, _) = caller { arrived = call }
+    if let phone = arrived?.phone { identity = phone.identity }
     snapshot = CallSnapshot(
       id: id, environment: payer.environment, account: payer.account, application: identity?.application,
       user: identity?.user, kind: far.destination.kind, destination: far.destination.text, state: .initiating,
       startedAt: context.clock, currency: payer.currency)
     snapshot.from = arrived?.from
-    snapshot.inboundNumber = arrived?.number.number
+    snapshot.inboundNumber = arrived?.number?.number
     snapshot.trunk = arrived?.trunk.trunk.name
     summary = CallSummary(
       startedAt: context.clock, endedAt: context.clock, cause: .none, currency: payer.currency.description)
@@ -301,7 +304,7 @@ final class CallMachine {
   var isEmergency: Bool { self[.far].terms?.isEmergency ?? false }
 
   /// Legs that go over trunks, once they are called.
-  var trunks: [TrunkLeg] { (formerLegs + legs).compactMap(\.trunk) }
+  var trunks: [TrunkLeg] { (formerLegs + legs).compactMap(\.trunk) + formerPhones }
 
   /// Sessions of the apps that have a part in it, of those that may still answer too.
   var sessions: [SessionID] { legs.flatMap(\.sessions) }
@@ -324,7 +327,7 @@ final class CallMachine {
   /// Whether the app of a session is one of the two that talk, or will: not one that only rings.
   func occupies(_ session: SessionID) -> Bool {
     switch state {
-    case .preparing, .reaching, .up: legs.contains { $0.app?.session == session }
+    case .preparing, .reaching, .up: legs.contains { $0.app?.session == session || $0.trunk?.session == session }
     case .ending, .over: false
     }
   }

@@ -1,6 +1,7 @@
 import AppProtocol
 import CallModel
 import SDPCore
+import SIPCore
 
 /// The devices of a called user, of which at most one answers.
 struct RingGroup {
@@ -18,9 +19,22 @@ struct RingGroup {
     var name: String { app.identity.device }
   }
 
+  /// A telephone that is called.
+  struct Phone {
+    /// What its media are called.
+    let leg: LegID
+    let device: CalledDevice
+    /// Its INVITE; `nil` while it waits for ports.
+    var trunk: TrunkLeg?
+
+    var name: String { device.identity.device }
+  }
+
   /// Those that are not told yet.
   private(set) var waiting: [CalledDevice]
   private(set) var devices: [Device] = []
+  /// Telephones that were called and have not said no.
+  private(set) var phones: [Phone] = []
   /// The leg of the last device that was told of the call; those that left it included.
   private(set) var told: UInt8
 
@@ -31,9 +45,9 @@ struct RingGroup {
   }
 
   /// No device is left that could answer.
-  var isEmpty: Bool { waiting.isEmpty && devices.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty && devices.isEmpty && phones.isEmpty }
   /// Of every device that could answer.
-  var sessions: [SessionID] { waiting.map(\.session) + devices.map(\.app.session) }
+  var sessions: [SessionID] { waiting.map(\.session) + devices.map(\.app.session) + phones.map(\.device.session) }
   /// Devices whose offers were answered while they ring.
   var earlyOffers: Int { devices.count(where: \.hasMedia) }
 
@@ -51,7 +65,7 @@ struct RingGroup {
 
   /// - Returns: those that are to be told now, at most `limit` in all.
   mutating func dequeueWaiting(limit: Int) -> [CalledDevice] {
-    let next = Array(waiting.prefix(max(0, limit - devices.count)))
+    let next = Array(waiting.prefix(max(0, limit - devices.count - phones.count)))
     waiting = []
     return next
   }
@@ -64,6 +78,28 @@ struct RingGroup {
     let member = Device(leg: LegID(told), app: app, way: way)
     devices.append(member)
     return member
+  }
+
+  /// A telephone is called.
+  mutating func told(phone device: CalledDevice) -> LegID {
+    told = told == .max ? told : told + 1
+    phones.append(Phone(leg: LegID(told), device: device))
+    return LegID(told)
+  }
+
+  func phone(_ leg: LegID) -> Phone? { phones.first { $0.leg == leg } }
+
+  func phone(of handle: CallHandle) -> Phone? { phones.first { $0.trunk?.current?.handle == handle } }
+
+  /// The telephone's INVITE is out.
+  mutating func called(_ leg: LegID, _ trunk: TrunkLeg) {
+    guard let index = phones.firstIndex(where: { $0.leg == leg }) else { return }
+    phones[index].trunk = trunk
+  }
+
+  mutating func remove(phone leg: LegID) -> Phone? {
+    guard let index = phones.firstIndex(where: { $0.leg == leg }) else { return nil }
+    return phones.remove(at: index)
   }
 
   /// A session that was not told yet is over.

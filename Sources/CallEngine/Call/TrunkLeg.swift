@@ -1,3 +1,4 @@
+import AppProtocol
 import CallModel
 import RoutingCore
 import SDPCore
@@ -57,6 +58,10 @@ final class TrunkLeg {
   let diversion: Diversion?
   /// The dialog between others that the call takes the place of (RFC 3891); `nil` for none.
   var replaces: String?
+  /// The registration of the telephone, where the leg is one.
+  let session: SessionID?
+  /// Who calls, where that is not for the trunk's rules to say.
+  private let shown: OutgoingIdentity?
   /// How long it may ring, where that is not for the trunk to say.
   private let ringMilliseconds: Int64?
   /// The description that goes with our 200 to the trunk's INVITE.
@@ -81,8 +86,10 @@ final class TrunkLeg {
   init(
     call: CallID, leg: LegID, payer: Payer, terms: CallTerms, headers: CustomHeaders, callerNumber: E164Number?,
     isAnonymous: Bool, media: LocalMedia, _ context: EngineContext, diversion: Diversion? = nil,
-    ringMilliseconds: Int64? = nil
+    ringMilliseconds: Int64? = nil, session: SessionID? = nil, shown: OutgoingIdentity? = nil
   ) {
+    self.session = session
+    self.shown = shown
     self.diversion = diversion
     self.ringMilliseconds = ringMilliseconds
     arrivedOffer = nil
@@ -102,6 +109,8 @@ final class TrunkLeg {
   init(_ arrived: ArrivedCall, call: CallID, payer: Payer, terms: CallTerms, _ context: EngineContext) {
     diversion = nil
     ringMilliseconds = nil
+    session = arrived.phone?.session
+    shown = nil
     arrivedOffer = arrived.invite.offer
     self.call = call
     leg = .near
@@ -125,6 +134,12 @@ final class TrunkLeg {
     case .arrived(let attempt), .calling(let attempt), .answered(let attempt): attempt
     case .idle, .over: nil
     }
+  }
+
+  /// Where the signalling of the telephone comes from; `nil` for a trunk.
+  var telephoneHost: SIPHost? {
+    guard session != nil, let trunk = current?.trunk, trunk.isTelephone else { return nil }
+    return trunk.paths.first?.remote.host
   }
 
   /// Whether the trunk's INVITE waits for our answer.
@@ -230,6 +245,7 @@ final class TrunkLeg {
   }
 
   private func identity(at trunk: CallTrunk) throws(InvalidValue) -> OutgoingIdentity {
+    if let shown { return shown }
     if let diversion {
       var policy = trunk.identity
       // Somebody else's number goes only where the trunk takes it; everywhere else the number of ours stands for it.
@@ -321,6 +337,7 @@ final class TrunkLeg {
       let judge = RedirectionJudge(terms, payer: payer, context)
       plan.allowsRedirection = { judge?.allows($0) ?? false }
     }
+    plan.makesAcquaintance = !trunk.isTelephone
     plan.reachesInternalHosts = trunk.media.reachesInternalHosts
     if hasOther { plan.firstResponseMilliseconds = context.limits.firstResponseMilliseconds }
     context.emit(.sip(.placeCall(handle, plan)))

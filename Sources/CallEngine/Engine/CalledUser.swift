@@ -60,12 +60,16 @@ public struct CalledDevice: Hashable, Sendable {
   public var olderSessions: [SessionID]
   /// Its own rule, or the application's.
   public var busyRule: BusyRule
+  /// How it is reached, where it is a telephone: then ``session`` stands for its registration alone.
+  public var phone: PhoneReach?
   /// The device is in a call, and rings all the same.
   var isWaiting = false
 
   public init(
-    session: SessionID, identity: AppIdentity, olderSessions: [SessionID] = [], busyRule: BusyRule = .device
+    session: SessionID, identity: AppIdentity, olderSessions: [SessionID] = [], busyRule: BusyRule = .device,
+    phone: PhoneReach? = nil
   ) {
+    self.phone = phone
     self.session = session
     self.identity = identity
     self.olderSessions = olderSessions

@@ -203,6 +203,8 @@ public final class CallTrunk: Sendable {
   public let paths: [SIPPath]
   /// What is believed of the calls that it sends us.
   public let inbound: InboundTrunkPolicy
+  /// Whether it is a telephone of a user, and no trunk.
+  let isTelephone: Bool
 
   /// Without `paths`, DNS says where the trunk is (RFC 3263); a call may ring for three minutes.
   public init(
@@ -212,6 +214,7 @@ public final class CallTrunk: Sendable {
     ringTimeoutMilliseconds: Int64 = 180_000, paths: [SIPPath] = [],
     inbound: InboundTrunkPolicy = InboundTrunkPolicy()
   ) {
+    isTelephone = false
     self.trunk = trunk
     self.uri = uri
     self.proxies = proxies
@@ -224,6 +227,26 @@ public final class CallTrunk: Sendable {
     self.ringTimeoutMilliseconds = ringTimeoutMilliseconds
     self.paths = paths
     self.inbound = inbound
+  }
+
+  /// A telephone of a user.
+  /// - Parameter host: how the gateway names itself.
+  init(telephone name: String, uri: SIPURI, path: SIPPath, host: SIPHost) {
+    isTelephone = true
+    trunk = Trunk(peer: name)
+    self.uri = uri
+    proxies = []
+    account = nil
+    identity = CallerIdentityPolicy(domain: host, assertion: .none)
+    // What it offers is taken either way; what it is offered is plain, which every telephone takes, unless keys travel
+    // protected.
+    media = .trunk(path.remote.transport == .tls ? [.none, .sdes] : .none)
+    sessionTimer = .standard
+    reliability = .supported
+    maximumRedirections = 0
+    ringTimeoutMilliseconds = 180_000
+    paths = [path]
+    inbound = InboundTrunkPolicy()
   }
 }
 

@@ -54,6 +54,17 @@ public struct MediaNeeds: Hashable, Sendable {
     case trunk
     /// The same, towards another call of this gateway: the way never leaves the host.
     case link
+    /// The same for a telephone, whose signalling comes from this host: behind an address translation its sound does too,
+    /// whatever its description says.
+    case telephone(SIPHost)
+
+    /// Whether the leg has ports of its own.
+    public var isOwn: Bool {
+      switch self {
+      case .app, .devices: false
+      case .trunk, .telephone, .link: true
+      }
+    }
   }
   /// A leg that is not named needs no way: the gateway itself speaks there.
   public var legs: [LegID: Port]

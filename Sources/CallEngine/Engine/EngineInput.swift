@@ -39,6 +39,8 @@ public enum EngineInput: Sendable {
   indirect case certificatesFound(CallHandle, [WebAddress: IdentityExamination.Certificate])
   /// Answers ``EngineEffect/findUser(_:application:_:)``.
   indirect case userFound(CallID, CalledUser)
+  /// A telephone that has proved who it is calls.
+  indirect case phoneCalls(CallHandle, IncomingCall, PhoneCaller)
   /// All numbers of an environment, in place of those before.
   indirect case numbers(environment: String, [InboundNumber])
   /// What became of ``EngineEffect/lock(_:environment:reason:)``.

@@ -30,7 +30,8 @@ extension CallEngine {
       context.log(.warning, nil, "an INVITE came from \(call.path.remote.host), which is no trunk's address")
       return context.emit(.sip(.reject(handle, CallEngine.rejection(403, cause: 21))))
     }
-    guard !isDraining, admission.admits(preparing: preparing), calls.count + arrivals.count < context.limits.calls
+    guard !isDraining, admission.admits(preparing: preparing),
+      calls.count + arrivals.count + phoneArrivals.count < context.limits.calls
     else {
       let seconds = isDraining ? 5 : admission.refuse(at: context.now)
       return context.emit(.sip(.reject(handle, CallEngine.rejection(503, cause: 42, retryAfterSeconds: seconds))))
@@ -70,7 +71,7 @@ extension CallEngine {
       )
     }
     if let channels = number.channels,
-      calls.values.count(where: { $0.arrived?.number.number == number.number && !$0.isEnding }) >= channels
+      calls.values.count(where: { $0.arrived?.number?.number == number.number && !$0.isEnding }) >= channels
     {
       return CallFailure(
         .limit, refusal: .concurrencyCap, sipStatus: 486, phrase: "calls to the number: \(channels)", leg: .trunk)
@@ -80,6 +81,7 @@ extension CallEngine {
 
   /// It is known who pays, or cannot be.
   func payerFound(_ handle: CallHandle, _ payer: Payer?) {
+    if let arrival = phoneArrivals.removeValue(forKey: handle) { return payerFound(handle, arrival, payer) }
     guard let arrival = arrivals[handle], arrival.examination == nil else { return }
     arrivals[handle] = nil
     guard let payer else {

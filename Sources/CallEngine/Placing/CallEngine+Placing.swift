@@ -111,7 +111,7 @@ extension CallEngine {
   private static let longestEmergencyNumber = 6
 
   /// Whether a call is one to an emergency service, or to the number that plays one.
-  private static func isEmergency(
+  static func isEmergency(
     _ destination: Destination, in environment: EngineConfiguration.Environment
   ) -> Bool {
     switch destination {
@@ -122,7 +122,7 @@ extension CallEngine {
   }
 
   /// An emergency call is refused by no cap but its own: nobody gets past the others with many of them.
-  private func admit(
+  func admit(
     isEmergency: Bool, payer: Payer, in environment: EngineConfiguration.Environment
   ) throws(CallFailure) {
     if isEmergency {

@@ -13,7 +13,10 @@ extension CallEngine {
       // What comes for a handle that is forgotten crossed our hanging up.
       guard let call = context.handles[handle] else {
         // The caller gave up while its payer was being read.
-        if case .ended = event { arrivals[handle] = nil }
+        if case .ended = event {
+          arrivals[handle] = nil
+          phoneArrivals[handle] = nil
+        }
         return
       }
       if case .transferRequested(_, let target, let replaces) = event {
@@ -22,7 +25,7 @@ extension CallEngine {
       with(call) { $0.signalled(event, of: handle) }
     case .incoming(let handle, let call): arrived(handle, call)
     case .queryAnswered(let query, let outcome): pinged(query, outcome)
-    case .registration: break
+    case .registration, .phoneBindings: break
     }
   }
 

@@ -26,6 +26,8 @@ public final class CallEngine {
   private var recentOrder: [CallID] = []
   /// Calls that trunks sent us and that wait to hear who pays.
   var arrivals: [CallHandle: Arrival] = [:]
+  /// Calls of telephones that wait to hear who pays.
+  var phoneArrivals: [CallHandle: PhoneArrival] = [:]
   /// OPTIONS that are out, and the trunks they went to.
   var pings: [QueryID: (trunk: String, sentAt: MonotonicInstant)] = [:]
   /// Microseconds from the last OPTIONS of each trunk to its answer; none where none came.
@@ -70,6 +72,7 @@ public final class CallEngine {
   /// Which call an attempt at a trunk belongs to, to which of its legs, and the trunk's name; `nil` once the attempt is over.
   public func attempt(_ handle: CallHandle) -> (call: CallID, leg: LegID, trunk: String)? {
     guard let id = context.handles[handle], let call = calls[id] else { return nil }
+    if let phone = call[.far].ring?.phone(of: handle) { return (id, .far, phone.name) }
     guard let leg = call.leg(of: handle), let attempt = call[leg].trunk?.current else { return nil }
     return (id, leg, attempt.name)
   }
@@ -156,6 +159,7 @@ public final class CallEngine {
     case .ledger(let call, let step, let result):
       with(billedCalls[call] ?? call) { $0.ledger(call, step, result) }
     case .sip(let event): signalled(event)
+    case .phoneCalls(let handle, let call, let caller): phoneCalls(handle, call, caller)
     case .payerFound(let handle, let payer): payerFound(handle, payer)
     case .certificatesFound(let handle, let certificates): certificatesFound(handle, certificates)
     case .userFound(let call, let called):

@@ -88,6 +88,31 @@ extension GatewayConfiguration {
     }
   }
 
+  /// What telephones are challenged for; `nil` where the section does not say it.
+  static func algorithms(_ section: ConfigurationSection) -> [DigestAlgorithm]? {
+    defer { section.finish() }
+    let known = RegistrarLimits.standard.algorithms
+    let words = known.map(\.rawValue)
+    guard let entries = section.texts("algorithms", atMost: known.count) else { return nil }
+    var algorithms: [DigestAlgorithm] = []
+    for entry in entries {
+      if let algorithm = DigestAlgorithm(token: entry.text), known.contains(algorithm) {
+        if !algorithms.contains(algorithm) { algorithms.append(algorithm) }
+      } else {
+        let hint = Spelling.nearest(to: entry.text, among: words).map { " (did you mean '\($0)'?)" } ?? ""
+        section.addProblem(
+          "algorithms",
+          "'\(CallFailure.shortened(entry.text))' is none of \(words.joined(separator: ", "))\(hint)",
+          fix: "[\(words.joined(separator: ", "))]")
+      }
+    }
+    guard !algorithms.isEmpty else {
+      if entries.isEmpty { section.addProblem("algorithms", "is empty: no telephone could register") }
+      return nil
+    }
+    return algorithms
+  }
+
   static func environments(
     _ root: ConfigurationSection, folder: URL, state: URL, trunks: [String]
   ) -> [EnvironmentConfiguration] {
@@ -98,6 +123,8 @@ extension GatewayConfiguration {
     var ledgers: [String: String] = [:]
     // A call comes with nothing but the number.
     var numbers: [E164Number: String] = [:]
+    // A telephone says its name before anything else is known of it.
+    var telephones: [String: String] = [:]
     for entry in root.named("environments", atMost: EnvironmentConfiguration.maximumEnvironments) {
       guard
         let environment = EnvironmentConfiguration(
@@ -124,6 +151,12 @@ extension GatewayConfiguration {
       for row in environment.numbers {
         if let other = numbers.updateValue(environment.name, forKey: row.number) {
           entry.section.addProblem("numbers", "\(row.number) stands in '\(other)' too: its calls could go to one only")
+        }
+      }
+      for row in environment.deskPhones {
+        if let other = telephones.updateValue(environment.name, forKey: row.name) {
+          entry.section.addProblem(
+            "desk-phones", "'\(row.name)' stands in '\(other)' too: nobody could tell them apart")
         }
       }
       if let other = ledgers.updateValue(environment.name, forKey: environment.ledger) {

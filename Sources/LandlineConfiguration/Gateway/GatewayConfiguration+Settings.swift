@@ -3,6 +3,7 @@ internal import CallEngine
 internal import CallModel
 internal import LandlineWire
 internal import RoutingCore
+internal import SIPCore
 
 extension GatewayConfiguration {
   /// The node's own values. What stands in `listeners`, `trunks` and `environments` belongs to names of the operator's
@@ -132,6 +133,9 @@ extension GatewayConfiguration {
       fact(
         "stir.internal-addresses", stir.fetches.gate,
         stir.fetches.gate.allowed.map(\.description).joined(separator: ", ")),
+      Fact(
+        key: "registrar.algorithms", value: AnyHashable(registrarAlgorithms),
+        shown: registrarAlgorithms.map(\.rawValue).joined(separator: ", "), isLive: false),
       fact(
         "media.turn.servers", media.turn?.servers,
         media.turn.map { $0.servers.map(\.description).joined(separator: ", ") } ?? "none"),
@@ -179,6 +183,7 @@ extension GatewayConfiguration {
       for person in environment.operators { part("operators.\(person.name)", person) }
       for person in environment.owners { part("owners.\(person.name)", person) }
       for row in environment.numbers { part("numbers.\(row.number)", row) }
+      for row in environment.deskPhones { part("desk-phones.\(row.name)", row) }
     }
     return facts
   }

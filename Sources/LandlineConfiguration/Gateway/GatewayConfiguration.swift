@@ -4,7 +4,7 @@ public import CallModel
 internal import Foundation
 public import LandlineWire
 internal import RoutingCore
-internal import SIPCore
+public import SIPCore
 
 /// What one configuration file says, together with what stands above it.
 public struct GatewayConfiguration: Sendable {
@@ -37,6 +37,8 @@ public struct GatewayConfiguration: Sendable {
   public var calls: EngineConfiguration.Limits
   /// How long live calls may go on once the gateway was asked to end.
   public var drainMilliseconds: Int64
+  /// What telephones that register are challenged for, from the most preferred.
+  public var registrarAlgorithms: [DigestAlgorithm]
   /// Records for 90 days and traces for 14, where the file says nothing.
   public var retention: RetentionConfiguration
   /// `nil` where no copies go out.
@@ -90,6 +92,8 @@ public struct GatewayConfiguration: Sendable {
     drainMilliseconds =
       drain?.milliseconds("timeout", in: 0...86_400_000) ?? GatewayConfiguration.standardDrainMilliseconds
     drain?.finish()
+    registrarAlgorithms =
+      root.section("registrar").flatMap(GatewayConfiguration.algorithms) ?? RegistrarLimits.standard.algorithms
     retention = root.section("retention").map { RetentionConfiguration(reading: $0) } ?? RetentionConfiguration()
     hep = root.section("hep").flatMap { HEPConfiguration(reading: $0, folder: folder) }
     self.listeners = listeners

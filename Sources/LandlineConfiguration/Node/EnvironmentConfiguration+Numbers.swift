@@ -21,7 +21,7 @@ extension EnvironmentConfiguration {
     } catch {
       section.addProblem("\(error.problem); accepted: \(error.accepted)", at: nil, fix: error.accepted)
     }
-    let application = application(section)
+    let application = namedApplication(section)
     let account = section.value("account") { try AccountName(validating: $0) } ?? application?.account
     let targets = targets(section)
     let isActive = section.flag("active") ?? true
@@ -55,7 +55,7 @@ extension EnvironmentConfiguration {
   }
 
   /// The one that is named, or the only one there is.
-  private func application(_ section: ConfigurationSection) -> ApplicationConfiguration? {
+  func namedApplication(_ section: ConfigurationSection) -> ApplicationConfiguration? {
     guard let name = section.text("application") else { return applications.count == 1 ? applications[0] : nil }
     if let application = applications.first(where: { $0.name == name }) { return application }
     let hint =

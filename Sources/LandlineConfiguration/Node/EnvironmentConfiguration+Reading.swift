@@ -41,6 +41,7 @@ extension EnvironmentConfiguration {
       if let person = OwnerConfiguration(entry.name, reading: entry.section, folder: folder) { owners.append(person) }
     }
     readNumbers(section)
+    readDeskPhones(section, folder: folder)
     guard EnvironmentConfiguration.isName(name) else {
       section.addProblem("the name is not 1 to 32 lower-case letters, digits and '-', starting with a letter", at: nil)
       return nil

@@ -74,6 +74,9 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
   /// Numbers that trunks bring calls to, in the order of the file; operators may add others.
   public var numbers: [InboundNumber]
 
+  /// Telephones that register here, in the order of the file; operators may add others.
+  public var deskPhones: [DeskPhone]
+
   /// Everything else holds as where the file says nothing: no trunk, and nobody who may use it.
   public init(name: String, ledger: String) {
     self.name = name
@@ -95,6 +98,7 @@ public struct EnvironmentConfiguration: Hashable, Sendable {
     operators = []
     owners = []
     numbers = []
+    deskPhones = []
   }
 
   /// Country calling codes of the numbers that the calls of each account may show, ascending.

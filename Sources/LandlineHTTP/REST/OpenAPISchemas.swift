@@ -302,6 +302,21 @@ enum OpenAPISchemas {
     ),
     ("NumberPage", object([("numbers", list(reference("Number"))), ("next", maybe(text))])),
     (
+      "DeskPhone",
+      object([
+        ("name", text), ("user", text), ("application", text), ("application_key", text), ("account", maybe(text)),
+        ("country", maybe(integer)),
+        (
+          "registrations",
+          list(
+            object([
+              ("address", text), ("contact", text), ("expires_in_seconds", integer), ("user_agent", text),
+            ]))
+        ), ("configured_at", maybe(text)), ("password", maybe(text)),
+      ])
+    ),
+    ("DeskPhonePage", object([("desk_phones", list(reference("DeskPhone"))), ("next", maybe(text))])),
+    (
       "Status",
       object([
         ("version", text), ("node", text), ("started_at", time), ("ready", flag), ("draining", flag),

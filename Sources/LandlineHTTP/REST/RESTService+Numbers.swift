@@ -101,7 +101,7 @@ extension RESTService {
         throw RESTCall.invalidParameter("number", error.problem, fix: error.accepted)
       }
       let row = try await row(number, call, principal.environment, stores)
-      let change: NumberChange
+      let change: RowChange
       do {
         change = try await operations.setNumber(row, environment: principal.environment, by: principal.actor)
       } catch let refusal as InvalidValue where refusal.rule == "inbound.table" {
@@ -131,7 +131,7 @@ extension RESTService {
 
   private static var unknownNumber: Problem { Problem(.numberUnknown, "the environment has no such number") }
 
-  private static func check(_ change: NumberChange, _ number: E164Number) throws {
+  private static func check(_ change: RowChange, _ number: E164Number) throws {
     switch change {
     case .made, .replaced, .removed: return
     case .unknown: throw unknownNumber
@@ -187,7 +187,7 @@ extension RESTService {
   }
 
   /// By name or key; without one the only one there is.
-  private func application(_ body: RESTBody, _ environment: String) throws -> AppCredentials? {
+  func application(_ body: RESTBody, _ environment: String) throws -> AppCredentials? {
     let known = phones.applications(environment)
     guard let name = try body.text("application") else { return known.count == 1 ? known[0] : nil }
     if let found = known.first(where: { $0.name == name || $0.key == name }) { return found }

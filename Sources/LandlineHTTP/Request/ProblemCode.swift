@@ -89,6 +89,14 @@ package struct ProblemCode: Hashable, Sendable {
     "number.taken", 409, "The number belongs to another environment", fix: "remove it there first")
   static let numbersFull = ProblemCode(
     "number.full", 409, "The environment has no room for more numbers", fix: "remove one that is not used")
+  static let deskPhoneUnknown = ProblemCode(
+    "desk-phone.unknown", 404, "There is no such desk phone", fix: "GET /v1/desk-phones")
+  static let deskPhoneConfigured = ProblemCode(
+    "desk-phone.configured", 409, "The desk phone stands in the configuration", fix: "change it there, and reload")
+  static let deskPhoneTaken = ProblemCode(
+    "desk-phone.taken", 409, "The desk phone belongs to another environment", fix: "another name, or remove it there")
+  static let deskPhonesFull = ProblemCode(
+    "desk-phone.full", 409, "The environment has no room for more desk phones", fix: "remove one that is not used")
   static let inboundCallsExhausted = ProblemCode(
     "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
     isRetryable: true)
@@ -109,7 +117,8 @@ package struct ProblemCode: Hashable, Sendable {
     [
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
       forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, numberUnknown,
-      numberConfigured, numberTaken, numbersFull, inboundCallsExhausted,
+      numberConfigured, numberTaken, numbersFull, deskPhoneUnknown, deskPhoneConfigured, deskPhoneTaken, deskPhonesFull,
+      inboundCallsExhausted,
       trunkTestRunning,
       exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,

@@ -72,7 +72,7 @@ final class FarEndCalls: SIPNodeDelegate {
       acknowledged(call)
     case .offerRefused(let handle, _, _): calls[handle]?.media?.exchange.withdrawOffer()
     case .ended(let handle, let end): if let call = calls[handle] { release(call, end) }
-    case .trying, .info, .transferRequested, .transferProgress, .queryAnswered, .registration: break
+    case .trying, .info, .transferRequested, .transferProgress, .queryAnswered, .registration, .phoneBindings: break
     }
   }
 

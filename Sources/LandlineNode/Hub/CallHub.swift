@@ -32,6 +32,7 @@ public final class CallHub: Sendable {
   private let meter: HubMeter
   private let inbox: HubInbox
   private let numberBook: NumberBook
+  private let deskPhoneBook: DeskPhoneBook
   private let environments: [HubEnvironment]
   private let log: Logger
   private let version: String
@@ -47,8 +48,9 @@ public final class CallHub: Sendable {
     _ configuration: HubConfiguration, loop: NIOLoopBound<NodeLoop>, wire: SIPWire, media: [MediaLoop],
     resolver: Resolver?, web: WebClient, errands: [LedgerErrands], records: RecordLine, meter: HubMeter,
     inbox: HubInbox,
-    numberBook: NumberBook, log: Logger
+    numberBook: NumberBook, deskPhoneBook: DeskPhoneBook, log: Logger
   ) {
+    self.deskPhoneBook = deskPhoneBook
     self.meter = meter
     self.numberBook = numberBook
     self.inbox = inbox
@@ -163,15 +165,22 @@ public final class CallHub: Sendable {
     ) { environment, rows in
       eventLoop.execute { bound.value.handle(.numbers(environment: environment, rows)) }
     }
+    let deskPhoneBook = try await DeskPhoneBook.open(
+      configuration.environments.map { ($0.name, $0.stores.deskPhones) }, configured: configuration.deskPhones, log: log
+    ) { environment, rows in
+      eventLoop.execute { bound.value.handle(.deskPhones(environment: environment, rows)) }
+    }
     let hub = CallHub(
       configuration, loop: bound, wire: wire, media: media, resolver: resolver, web: web, errands: opened.errands,
-      records: records, meter: meter, inbox: inbox, numberBook: numberBook, log: log)
+      records: records, meter: meter, inbox: inbox, numberBook: numberBook,
+      deskPhoneBook: deskPhoneBook, log: log)
     // Nobody is let in before: a call that cannot be billed must not start, and what an earlier life left is settled first.
     try await eventLoop.flatSubmit {
       receiver.loop = bound.value
       return bound.value.start(hub)
     }.get()
     numberBook.publish()
+    deskPhoneBook.publish()
     let measuring = Task { [weak hub] in
       while !Task.isCancelled {
         do { try await Task.sleep(for: .seconds(1)) } catch { return }
@@ -268,10 +277,15 @@ public final class CallHub: Sendable {
   }
 
   /// Applies what may change while calls are up.
-  /// - Parameter numbers: the number tables of the configuration, by environment.
-  package func configure(_ settings: NodeSettings, numbers: [String: [InboundNumber]]) async {
+  /// - Parameters:
+  ///   - numbers: the number tables of the configuration, by environment.
+  ///   - deskPhones: likewise.
+  package func configure(
+    _ settings: NodeSettings, numbers: [String: [InboundNumber]], deskPhones: [String: [DeskPhone]]
+  ) async {
     await perform { $0.handle(.configure(settings)) }
     await numberBook.configure(numbers)
+    await deskPhoneBook.configure(deskPhones)
   }
 
   /// Reads certificates again, and judges the TLS servers of trunks by these policies from now on.
@@ -463,15 +477,52 @@ extension CallHub: GatewayOperations {
   /// Waits for changes before it.
   public func setNumber(
     _ number: InboundNumber, environment: String, by actor: String
-  ) async throws -> NumberChange {
+  ) async throws -> RowChange {
     try await numberBook.set(number, environment: environment, by: actor)
   }
 
   /// Waits for changes before it.
   public func removeNumber(
     _ number: E164Number, environment: String, by actor: String
-  ) async throws -> NumberChange {
+  ) async throws -> RowChange {
     try await numberBook.remove(number, environment: environment, by: actor)
+  }
+
+  /// Empty for an environment that is not configured.
+  public func deskPhones(environment: String) async -> [DeskPhoneReport] {
+    let rows = deskPhoneBook.rows(environment)
+    let bindings =
+      await perform { loop in
+        Dictionary(
+          rows.map { ($0.row.name, loop.core.phones.bindings(of: $0.row.name)) },
+          uniquingKeysWith: { first, _ in first })
+      } ?? [:]
+    let now = NodeClock.now()
+    return rows.map { row, isConfigured in
+      DeskPhoneReport(
+        row: row, isConfigured: isConfigured,
+        registrations: (bindings[row.name] ?? []).map { binding in
+          let remote = binding.path.remote
+          return DeskPhoneReport.Registration(
+            address: "\(remote.transport.rawValue):\(remote.host):\(remote.port)",
+            contact: (try? binding.contact.encoded()) ?? "", expiresInSeconds: binding.seconds(at: now),
+            userAgent: binding.userAgent)
+        })
+    }
+  }
+
+  /// Waits for changes before it.
+  public func setDeskPhone(
+    _ order: DeskPhoneOrder, environment: String, by actor: String
+  ) async throws -> RowChange {
+    try await deskPhoneBook.set(order, environment: environment, by: actor)
+  }
+
+  /// Waits for changes before it.
+  public func removeDeskPhone(
+    _ name: String, environment: String, by actor: String
+  ) async throws -> RowChange {
+    try await deskPhoneBook.remove(name, environment: environment, by: actor)
   }
 
   /// A store of registrations that cannot be read has not said that there is no such user.

@@ -31,6 +31,8 @@ public struct HubConfiguration: Sendable {
   public var registrations: [OutgoingRegistration] = []
   /// Numbers of the configuration, by environment; the stores may hold others.
   public var numbers: [String: [InboundNumber]] = [:]
+  /// Desk phones of the configuration, by environment; the stores may hold others.
+  public var deskPhones: [String: [DeskPhone]] = [:]
   /// Whether what was seen of each call is kept for its story.
   public var keepsTraces = true
   /// Where copies of messages go; `nil` for nowhere.

@@ -68,12 +68,12 @@ final class HubMedia {
         answer(result)
       }
     }
-    let trunks = needs.legs.filter { $0.value == .trunk }.keys.sorted()
+    let trunks = needs.legs.filter(\.value.isOwn).keys.sorted()
     let material = Material(
       bridge: bridge,
       legs: needs.legs.mapValues {
         Way(
-          port: $0, stream: stream(), keys: $0 == .trunk ? keyMaterial() : [],
+          port: $0, stream: stream(), keys: $0.isOwn ? keyMaterial() : [],
           credentials: $0 == .app ? ICECredentials(draw: { random.next() }) : nil)
       },
       certificate: certificate, apps: loop.appPorts)
@@ -97,7 +97,7 @@ final class HubMedia {
     let isTaken = loop.reserveTrunkPorts(for: entry.bridge, leg, wakes: false) { result in
       switch result {
       case .success(let ports):
-        var (configuration, media) = HubMedia.trunk(ports, stream, keys)
+        var (configuration, media) = HubMedia.trunk(ports, port, stream, keys)
         if port == .link { media.host = ports.bound.host }
         guard loop.attach(leg, configuration, isApart: true, to: entry.bridge) else {
           return answer(.failure(.overload))
@@ -167,9 +167,9 @@ final class HubMedia {
       switch way.port {
       // A call begins without links.
       case .link: continue
-      case .trunk:
+      case .trunk, .telephone:
         guard let ports = reserved[leg] else { continue }
-        (configurations[leg], legs[leg]) = trunk(ports, way.stream, way.keys)
+        (configurations[leg], legs[leg]) = trunk(ports, way.port, way.stream, way.keys)
       case .app, .devices:
         guard var media = devices(material.apps, material.certificate, way.stream), let app = material.apps.first else {
           continue
@@ -206,10 +206,16 @@ final class HubMedia {
 
   /// A leg over a trunk: what the media thread opens, and what its description says.
   private static func trunk(
-    _ ports: TrunkPorts, _ stream: MediaLegConfiguration.Stream, _ keys: [UInt8]
+    _ ports: TrunkPorts, _ port: MediaNeeds.Port, _ stream: MediaLegConfiguration.Stream, _ keys: [UInt8]
   ) -> (MediaLegConfiguration, LocalMedia) {
-    (
-      MediaLegConfiguration(.trunk(.init(port: ports.port, controlPort: ports.control)), stream: stream),
+    var source = SourcePolicy.strict
+    if case .telephone(let host) = port {
+      let bits = if case .ipv6 = host { 128 } else { 32 }
+      source = .learn(networks: MediaNetwork(host, prefixLength: bits).map { [$0] } ?? [])
+    }
+    return (
+      MediaLegConfiguration(
+        .trunk(.init(port: ports.port, controlPort: ports.control, source: source)), stream: stream),
       LocalMedia(
         host: ports.address.host, port: Int(ports.address.port), rtcpPort: ports.controlAddress.map { Int($0.port) },
         keyMaterial: keys, source: stream.source)

@@ -69,7 +69,7 @@ package final class NumberBook: Sendable {
     _ = try? await inTurn {
       self.state.withLock { $0.configured = configured.mapValues(NumberBook.byNumber) }
       self.publish()
-      return NumberChange.replaced
+      return RowChange.replaced
     }
   }
 
@@ -88,7 +88,7 @@ package final class NumberBook: Sendable {
   }
 
   /// - Throws: ``InvalidValue``, or what the store threw.
-  package func set(_ row: InboundNumber, environment: String, by actor: String) async throws -> NumberChange {
+  package func set(_ row: InboundNumber, environment: String, by actor: String) async throws -> RowChange {
     try await change(row.number, environment) { store, wasThere in
       try await store.keep(row, environment: environment)
       self.state.withLock { $0.made[environment, default: [:]][row.number] = row }
@@ -99,7 +99,7 @@ package final class NumberBook: Sendable {
   }
 
   /// - Throws: what the store threw.
-  package func remove(_ number: E164Number, environment: String, by actor: String) async throws -> NumberChange {
+  package func remove(_ number: E164Number, environment: String, by actor: String) async throws -> RowChange {
     try await change(number, environment) { store, _ in
       guard try await store.remove(number, environment: environment) else { return .unknown }
       self.state.withLock { $0.made[environment]?[number] = nil }
@@ -121,8 +121,8 @@ package final class NumberBook: Sendable {
   /// Does `body` unless the number is somebody else's.
   private func change(
     _ number: E164Number, _ environment: String,
-    _ body: @escaping @Sendable (_ store: any InboundNumberStore, _ wasThere: Bool) async throws -> NumberChange
-  ) async throws -> NumberChange {
+    _ body: @escaping @Sendable (_ store: any InboundNumberStore, _ wasThere: Bool) async throws -> RowChange
+  ) async throws -> RowChange {
     guard let store = stores[environment] else { return .unknown }
     return try await inTurn {
       let (configured, owner) = self.state.withLock { state in
@@ -141,8 +141,8 @@ package final class NumberBook: Sendable {
 
   /// Begins when the change before has ended.
   private func inTurn(
-    _ body: @escaping @Sendable () async throws -> NumberChange
-  ) async throws -> NumberChange {
+    _ body: @escaping @Sendable () async throws -> RowChange
+  ) async throws -> RowChange {
     let task = state.withLock { state in
       let before = state.last
       let task = Task {

@@ -63,7 +63,9 @@ struct NodeAssembly: Sendable {
     let base = ledgerFile.deletingPathExtension().path
     let store = try SQLiteGatewayStore.open(path: base + "-gateway.db", createIfMissing: true, gathers: true)
     gatewayStores[name] = store
-    var stores = EnvironmentStores(ledger: ledger, records: store, idempotency: store, traces: store, numbers: store)
+    var stores = EnvironmentStores(
+      ledger: ledger, records: store, idempotency: store, traces: store, numbers: store,
+      deskPhones: store)
     stores.largestAmountMicros = environment.largestAmountMicros
     let assembled =
       HubEnvironment(
@@ -102,6 +104,11 @@ struct NodeAssembly: Sendable {
   /// The number tables of the configuration, by environment.
   static func numbers(_ configuration: GatewayConfiguration) -> [String: [InboundNumber]] {
     Dictionary(configuration.environments.map { ($0.name, $0.numbers) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The desk phones of the configuration, by environment.
+  static func deskPhones(_ configuration: GatewayConfiguration) -> [String: [DeskPhone]] {
+    Dictionary(configuration.environments.map { ($0.name, $0.deskPhones) }, uniquingKeysWith: { first, _ in first })
   }
 
   static func credentials(_ configuration: GatewayConfiguration) -> [AppCredentials] {
@@ -199,6 +206,7 @@ struct NodeAssembly: Sendable {
     hub.innerTrunk = farEnd == nil ? nil : Self.farEndTrunk
     hub.registrations = Self.registrations(configuration)
     hub.numbers = Self.numbers(configuration)
+    hub.deskPhones = Self.deskPhones(configuration)
     return hub
   }
 
@@ -209,6 +217,7 @@ struct NodeAssembly: Sendable {
     agent.acquaintance = .peers(
       configuration.trunks.flatMap { ([$0.uri] + $0.proxies).compactMap(\.host) + $0.inbound.sources }
         + [farEnd?.uri.host].compactMap(\.self))
+    agent.registrar.algorithms = configuration.registrarAlgorithms
     return agent
   }
 

@@ -195,7 +195,8 @@ public final class RunningGateway: Service {
     verifier.replace(Self.verifier(configuration, assembly))
     authenticator.replace(configuration)
     await hub.configure(
-      NodeAssembly.settings(configuration, farEnd: farEndTrunk), numbers: NodeAssembly.numbers(configuration))
+      NodeAssembly.settings(configuration, farEnd: farEndTrunk), numbers: NodeAssembly.numbers(configuration),
+      deskPhones: NodeAssembly.deskPhones(configuration))
     try await hub.reloadCertificates(tlsClients: configuration.tlsClients)
     Self.warnOfAccounts(configuration, log)
     return changes

@@ -71,7 +71,7 @@ extension NodeCore {
   func findUser(_ call: CallID, _ application: String, _ user: UserID) {
     let person = DeviceDirectory.Person(application: application, user: user)
     let rule = settings.applications[application]?.busyRule ?? .device
-    var called = devices.calledUser(person, rule: rule)
+    var called = withPhones(devices.calledUser(person, rule: rule), rule)
     if called.absence == .unknown { called.absence = .unreachable }
     later(.engine(.userFound(call, called)))
   }

@@ -101,7 +101,9 @@ extension NodeCore {
       // Legs of an earlier life are no concern of the engine.
       let isLeftOver = (NodeCore.firstRelease..<NodeCore.firstRegistration).contains(handle.number)
       if !isLeftOver { later(.engine(.sip(event))) }
-    case .incoming(let handle, let call): arrived(handle, call)
+    case .incoming(let handle, let call):
+      if let name = call.phone { phoneCalls(handle, call, name) } else { arrived(handle, call) }
+    case .phoneBindings(let name, let bindings): registered(name, bindings)
     default: later(.engine(.sip(event)))
     }
   }

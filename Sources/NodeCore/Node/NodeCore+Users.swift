@@ -19,7 +19,8 @@ extension NodeCore {
   package func presence(of person: DeviceDirectory.Person) -> UserPresence? {
     let environment = settings.applications[person.application].flatMap { self.environment($0.environment) }
     let isPlayed = environment?.hasSandboxNumbers == true && TestUser(rawValue: person.user.text) != nil
-    return isPlayed ? .reachable : devices.presence(of: person)
+    if isPlayed || !phones.devices(of: person, rule: .device).isEmpty { return .reachable }
+    return devices.presence(of: person) ?? (phones.knows(person) ? .unreachable : nil)
   }
 
   /// A device has begun to listen: what rings for its user rings there too.
@@ -42,7 +43,8 @@ extension NodeCore {
       !(environment.hasSandboxNumbers && TestUser(rawValue: user.text) != nil)
     else { return later(.engine(.request(session, number, .call(call), caller))) }
     let person = DeviceDirectory.Person(application: caller.identity.application, user: user)
-    let called = devices.calledUser(person, by: caller.identity, rule: application.busyRule)
+    let called = withPhones(
+      devices.calledUser(person, by: caller.identity, rule: application.busyRule), application.busyRule)
     guard called.devices.isEmpty, called.absence == .unknown else {
       return later(.engine(.callUser(session, number, call, caller, called)))
     }
@@ -68,7 +70,8 @@ extension NodeCore {
       let application = settings.applications[identity.application]
     else { return }
     // A device may have come meanwhile.
-    var called = devices.calledUser(person, by: waiting.caller.identity, rule: application.busyRule)
+    var called = withPhones(
+      devices.calledUser(person, by: waiting.caller.identity, rule: application.busyRule), application.busyRule)
     if called.absence == .unknown, isKnown { called.absence = .unreachable }
     later(.engine(.callUser(waiting.session, waiting.number, waiting.call, waiting.caller, called)))
   }

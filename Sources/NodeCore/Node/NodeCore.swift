@@ -50,6 +50,7 @@ package final class NodeCore {
   var isJournalFull = false
   var identities: [SessionID: AppIdentity] = [:]
   package internal(set) var devices = DeviceDirectory()
+  package internal(set) var phones = PhoneDirectory()
   /// Calls for users that have no session, until it is known whether they exist.
   var lookUps: [DeviceDirectory.Person: [LookUp]] = [:]
   /// INVITEs that begin a call which does not exist yet.
@@ -118,6 +119,7 @@ package final class NodeCore {
       perform(.located(location, paths))
     case .fetched(let id, let result): fetched(id, result)
     case .numbers(let environment, let numbers): run(.engine(.numbers(environment: environment, numbers)))
+    case .deskPhones(let environment, let phones): replacePhones(phones, environment)
     case .prepared(let call, let result): run(.engine(.prepared(call, result)))
     case .media(let call, let notice): run(.engine(.media(call, notice)))
     case .billed(let environment, let answer): billed(answer, environment)

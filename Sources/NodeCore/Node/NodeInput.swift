@@ -43,6 +43,8 @@ package enum NodeInput: Sendable {
   indirect case configure(NodeSettings)
   /// All numbers of an environment, in place of those before: at the start, and after each change.
   indirect case numbers(environment: String, [InboundNumber])
+  /// All telephones of an environment, in place of those before: at the start, and after each change.
+  indirect case deskPhones(environment: String, [DeskPhone])
   /// No new sessions and calls from now on; apps are told.
   case drain
   /// Every session ends.

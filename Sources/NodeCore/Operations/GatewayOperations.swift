@@ -36,9 +36,18 @@ public protocol GatewayOperations: Sendable {
   /// Makes a row or replaces it; calls that are up go on. What is answered is kept, and holds for the next call.
   /// - Parameter actor: who asked for it, for the log.
   /// - Throws: ``InvalidValue``, or what the store threw.
-  func setNumber(_ number: InboundNumber, environment: String, by actor: String) async throws -> NumberChange
+  func setNumber(_ number: InboundNumber, environment: String, by actor: String) async throws -> RowChange
   /// As ``setNumber(_:environment:by:)``.
-  func removeNumber(_ number: E164Number, environment: String, by actor: String) async throws -> NumberChange
+  func removeNumber(_ number: E164Number, environment: String, by actor: String) async throws -> RowChange
+  /// Desk phones, ascending by name, with where each can be reached: those of the configuration, and those that operators
+  /// made.
+  func deskPhones(environment: String) async -> [DeskPhoneReport]
+  /// Makes a desk phone or replaces it; calls that are up go on. With another password or user it has to register again.
+  /// - Parameter actor: who asked for it, for the log.
+  /// - Throws: ``InvalidValue``, with rule `phone.password` where a new one has none, or what the store threw.
+  func setDeskPhone(_ order: DeskPhoneOrder, environment: String, by actor: String) async throws -> RowChange
+  /// As ``setDeskPhone(_:environment:by:)``.
+  func removeDeskPhone(_ name: String, environment: String, by actor: String) async throws -> RowChange
   var environmentNames: [String] { get }
 }
 
@@ -182,18 +191,22 @@ public struct EnvironmentStores: Sendable {
   public var traces: (any CallTraceStore)?
   /// `nil` where there are no numbers but those of the configuration.
   public var numbers: (any InboundNumberStore)?
+  /// `nil` where there are no desk phones but those of the configuration.
+  public var deskPhones: (any DeskPhoneStore)?
   /// Micro-units that may be topped up or corrected at once.
   public var largestAmountMicros: MicroUnits = MoneyMovement.standardLargest
 
-  /// Without `traces` no traces of calls are kept; without `numbers` operators can make none.
+  /// Without `traces` no traces of calls are kept; without `numbers` and `deskPhones` operators can make none.
   public init(
     ledger: any LedgerStore, records: any CallRecordStore, idempotency: any IdempotencyStore,
-    traces: (any CallTraceStore)? = nil, numbers: (any InboundNumberStore)? = nil
+    traces: (any CallTraceStore)? = nil, numbers: (any InboundNumberStore)? = nil,
+    deskPhones: (any DeskPhoneStore)? = nil
   ) {
     self.ledger = ledger
     self.records = records
     self.idempotency = idempotency
     self.traces = traces
     self.numbers = numbers
+    self.deskPhones = deskPhones
   }
 }

@@ -14,16 +14,3 @@ public struct NumberReport: Hashable, Sendable {
     self.liveCalls = liveCalls
   }
 }
-
-/// What became of a change of the number table.
-public enum NumberChange: Hashable, Sendable {
-  case made
-  case replaced
-  case removed
-  /// Nothing was there, so nothing changed.
-  case unknown
-  /// Nothing changed: the number stands in the configuration, of the environment that is named.
-  case configured(environment: String)
-  /// Nothing changed: the number belongs to the environment that is named.
-  case taken(environment: String)
-}

@@ -20,6 +20,17 @@ public struct Trunk: Hashable, Sendable {
   /// Takes no new call; live ones go on to their end.
   public var isDraining: Bool
 
+  /// A peer that is no trunk of the configuration: with a blank in its name it can be taken for none of those.
+  package init(peer name: String) {
+    self.name = name
+    priority = 10
+    weight = 1
+    limits = TrunkCapacity.Limits()
+    healthPolicy = .standard
+    failover = .standard
+    isDraining = false
+  }
+
   /// - Throws: ``InvalidValue`` with the rule `trunk.name`.
   public init(
     name: String, priority: UInt16 = 10, weight: UInt16 = 1, limits: TrunkCapacity.Limits = TrunkCapacity.Limits(),

@@ -18,7 +18,9 @@ extension DialogSession: CallMachine {
     case .reportTransfer(_, let status): reportTransfer(status: status)
     case .allowTransfers: settings.allowsTransfer = true
     // Of calls that are not up, or of none: crossed the answer.
-    case .placeCall, .release, .ring, .accept, .reject, .answer, .refuse, .ping, .register, .unregister, .located: break
+    case .placeCall, .release, .ring, .accept, .reject, .answer, .refuse, .ping, .register, .unregister, .phones,
+      .located:
+      break
     }
   }
 }

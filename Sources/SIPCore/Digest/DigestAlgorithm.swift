@@ -25,6 +25,15 @@ public enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// The same hash without a session.
+  public var plain: DigestAlgorithm {
+    switch self {
+    case .md5, .md5Session: .md5
+    case .sha256, .sha256Session: .sha256
+    case .sha512t256, .sha512t256Session: .sha512t256
+    }
+  }
+
   /// Larger is stronger: MD5, SHA-256, SHA-512-256. A `-sess` variant is as strong as the plain one.
   public var strength: Int {
     switch self {

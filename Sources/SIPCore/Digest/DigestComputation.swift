@@ -13,8 +13,16 @@ public enum DigestComputation {
     cnonce: String
   ) -> Redacted<String>? {
     guard let base = algorithm.hash(joining: username, realm, password.exposed) else { return nil }
-    guard algorithm.isSession else { return Redacted(base) }
-    return algorithm.hash(joining: base, nonce, cnonce).map { Redacted($0) }
+    return keyHash(algorithm, base: Redacted(base), nonce: nonce, cnonce: cnonce)
+  }
+
+  /// H(A1) from what is kept of a password in its place.
+  /// - Parameter base: H(user:realm:password) in the plain algorithm, lower-case hexadecimal.
+  static func keyHash(
+    _ algorithm: DigestAlgorithm, base: Redacted<String>, nonce: String, cnonce: String
+  ) -> Redacted<String>? {
+    guard algorithm.isSession else { return base }
+    return algorithm.hash(joining: base.exposed, nonce, cnonce).map { Redacted($0) }
   }
 
   /// The `response` of a request: KD(H(A1), … H(A2)).

@@ -84,15 +84,34 @@ public struct DigestServer: Sendable {
     }
   }
 
+  /// Checks the credentials of a request against passwords.
+  ///
+  /// As ``check(_:of:now:keyHash:)``.
+  /// - Parameter password: The password of a user, `nil` for one unknown; should take the same time for both.
+  public mutating func check(
+    _ fields: [String], of request: DigestRequest, now: Instant, password: (_ username: String) -> Redacted<String>?
+  ) -> DigestVerdict {
+    check(fields, of: request, now: now) { [realm, key] username, algorithm in
+      // Made for a known user too, so that it takes no time of its own.
+      let decoy = DigestServer.decoy(username, key: key)
+      let known = password(username)
+      let hash = DigestComputation.keyHash(
+        algorithm, username: username, realm: realm, password: known ?? decoy, nonce: "", cnonce: "")
+      return known == nil ? nil : hash
+    }
+  }
+
   /// Checks the credentials of a request.
   ///
   /// The response is computed before anything is said about the nonce: only who knows the password hears that it was
   /// stale, and an unknown user takes the time of a known one.
   /// - Parameters:
   ///   - fields: The values of all Authorization fields (of Proxy-Authorization at a proxy).
-  ///   - password: The password of a user, `nil` for one unknown; should take the same time for both.
+  ///   - keyHash: H(user:realm:password) as lower-case hexadecimal, in the plain algorithm that is named; `nil` for a user
+  ///     that is unknown. It should take the same time for both.
   public mutating func check(
-    _ fields: [String], of request: DigestRequest, now: Instant, password: (_ username: String) -> Redacted<String>?
+    _ fields: [String], of request: DigestRequest, now: Instant,
+    keyHash: (_ username: String, _ plain: DigestAlgorithm) -> Redacted<String>?
   ) -> DigestVerdict {
     guard request.canBeChallenged else { return .notChallenged }
     var problem: InvalidValue?
@@ -128,8 +147,8 @@ public struct DigestServer: Sendable {
     }
 
     // Made for a known user too, so that it takes no time of its own.
-    let decoy = decoy(credentials.username)
-    let known = password(credentials.username)
+    let decoy = DigestServer.decoy(credentials.username, key: key)
+    let known = keyHash(credentials.username, algorithm.plain)
     guard isRight(credentials, algorithm, request, known ?? decoy), known != nil else {
       return .challenge(.wrongCredentials)
     }
@@ -145,15 +164,13 @@ public struct DigestServer: Sendable {
 
   private func isRight(
     _ credentials: DigestCredentials, _ algorithm: DigestAlgorithm, _ request: DigestRequest,
-    _ password: Redacted<String>
+    _ base: Redacted<String>
   ) -> Bool {
     let cnonce = credentials.cnonce ?? ""
     // The client signed its own spelling of the URI.
     let signed = DigestRequest(method: request.method, uri: credentials.uri, body: request.body)
     guard
-      let keyHash = DigestComputation.keyHash(
-        algorithm, username: credentials.username, realm: realm, password: password, nonce: credentials.nonce,
-        cnonce: cnonce),
+      let keyHash = DigestComputation.keyHash(algorithm, base: base, nonce: credentials.nonce, cnonce: cnonce),
       let expected = DigestComputation.response(
         algorithm, keyHash: keyHash, request: signed, nonce: credentials.nonce, quality: credentials.quality,
         nonceCount: credentials.nonceCount ?? 0, cnonce: cnonce)
@@ -162,7 +179,7 @@ public struct DigestServer: Sendable {
   }
 
   /// A password for a user that does not exist, which nobody can know.
-  private func decoy(_ username: String) -> Redacted<String> {
+  private static func decoy(_ username: String, key: Redacted<[UInt8]>) -> Redacted<String> {
     Redacted(Hexadecimal.text(HMAC.sha256(key: key.exposed).code(of: Array(username.utf8)).prefix(8)))
   }
 

@@ -1,6 +1,11 @@
 import CallModel
 
 extension TransactionLayer {
+  /// Whether a request is one that was received before, or goes with one.
+  func knows(_ message: ScannedMessage) -> Bool {
+    ServerTransactionKey(message).map { serverIndex[$0] != nil } ?? false
+  }
+
   func receiveRequest(
     _ message: ScannedMessage, from path: SIPPath, into effects: inout [TransactionEffect]
   ) {

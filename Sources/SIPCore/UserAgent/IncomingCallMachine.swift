@@ -38,6 +38,8 @@ package final class IncomingCallMachine {
   private let invite: SIPMessage
   private let transaction: TransactionID
   private let path: SIPPath
+  /// The telephone of ours that calls.
+  private let phone: String?
   private let context: any AgentContext
   private let localTag: String
   private var state: State = .arrived
@@ -51,8 +53,10 @@ package final class IncomingCallMachine {
   private var preview: MessageBody?
 
   package init(
-    call: CallHandle, invite: SIPMessage, transaction: TransactionID, from path: SIPPath, context: any AgentContext
+    call: CallHandle, invite: SIPMessage, transaction: TransactionID, from path: SIPPath, phone: String? = nil,
+    context: any AgentContext
   ) {
+    self.phone = phone
     self.call = call
     self.invite = invite
     self.transaction = transaction
@@ -109,6 +113,7 @@ package final class IncomingCallMachine {
     if let forwards = invite.value("Max-Forwards").flatMap(FieldNumber.read) {
       incoming.maximumForwards = UInt8(clamping: forwards)
     }
+    incoming.phone = phone
     incoming.diversions = PresentedCaller.diversions(invite)
     incoming.from = invite.from
     incoming.identities = Array(invite.values("Identity").prefix(IdentityExamination.maximumFields + 1))
@@ -365,8 +370,7 @@ extension IncomingCallMachine: CallMachine {
     case .offer, .sendInfo, .allowTransfers: early?.handle(command)
     // Of a call that is up, or of none.
     case .transfer, .acceptTransfer, .refuseTransfer, .reportTransfer, .placeCall, .release, .answer, .refuse, .ping,
-      .register,
-      .unregister, .located:
+      .register, .unregister, .phones, .located:
       break
     }
   }

@@ -44,6 +44,8 @@ public struct OutgoingCall: Sendable {
   public var maximumForwards: UInt8 = 70
   /// The value of Replaces: the dialog that the call takes the place of (RFC 3891); `nil` for none.
   public var replaces: String?
+  /// Whether whoever is called is a peer from then on, whose own calls are taken without a proof: trunks are, telephones not.
+  public var makesAcquaintance = true
   /// Whether the call may go to an address that is ``SIPHost/isInternal``; not so for targets that others choose.
   public var reachesInternalHosts = true
   /// Without any response this long after the INVITE was sent, the call has reached nobody; `nil` leaves it to

@@ -8,6 +8,8 @@ public final class UserAgent {
     case call(CallHandle)
     case query(QueryID)
     case registration(QueryID)
+    /// The first binding of a telephone ends.
+    case phone(String)
   }
 
   /// As it was given at the start; it never changes.
@@ -22,6 +24,8 @@ public final class UserAgent {
   var registrations: [QueryID: Registration] = [:]
   var deadlines = DeadlineQueue<Timed>()
   private var incomingRate: TokenBucket
+  /// The telephone that sent the message which is being handled, where it proved who it is.
+  var provenPhone: String?
   /// Handles of calls that come in count down, so that they meet none of those that others choose.
   private var lastIncoming: UInt64 = .max
 
@@ -89,6 +93,14 @@ public final class UserAgent {
         isStranger ? ignore() : refuse(refusal, from: path)
       case .success(let message):
         received = ReceivedMessage(message)
+        switch judgePhone(message, from: path) {
+        case .other: break
+        case .proven: return context.transactions.receive(message, from: path, at: now, into: &context.pending)
+        case .answered: return
+        case .ignored:
+          received.isOfStranger = true
+          return ignore()
+        }
         // A request in a dialog is judged by the dialog; a response says itself what it answers.
         if isStranger, message.method != nil, context.dialogs[DialogID(receivedIn: message)] == nil {
           received.isOfStranger = true
@@ -124,6 +136,7 @@ public final class UserAgent {
         case .call(let call): with(call) { $0.advance() }
         case .query(let id): with(query: id) { $0.advance() }
         case .registration(let id): with(registration: id) { $0.advance() }
+        case .phone(let name): expire(phone: name)
         }
         drain()
       }
@@ -221,7 +234,7 @@ public final class UserAgent {
 
   // MARK: - Requests
 
-  private func ignore() { context.counters.strangersIgnored += 1 }
+  func ignore() { context.counters.strangersIgnored += 1 }
 
   /// The gate refused a response: the call whose INVITE it answers hears of it. Where neither Via nor CSeq can be read, the
   /// Call-ID says whose it is.
@@ -280,6 +293,7 @@ public final class UserAgent {
     case .invite: receiveInvite(request, transaction, from: path)
     case .bye, .info, .prack, .update, .notify: answer(481)
     case .refer: answer(603)
+    case .register where provenPhone != nil: register(request, transaction, from: path)
     case .register, SIPMethod(rawValue: "SUBSCRIBE"), SIPMethod(rawValue: "MESSAGE"), SIPMethod(rawValue: "PUBLISH"):
       answer(405, DialogFields.allow(transfer: configuration.allowsTransfer))
     default: answer(501, DialogFields.allow(transfer: configuration.allowsTransfer))
@@ -309,7 +323,7 @@ public final class UserAgent {
     lastIncoming -= 1
     context.counters.callsReceived += 1
     let machine = IncomingCallMachine(
-      call: call, invite: request, transaction: transaction, from: path, context: context)
+      call: call, invite: request, transaction: transaction, from: path, phone: provenPhone, context: context)
     calls[call] = machine
     live.insert(call)
     context.serve(transaction, for: call)
@@ -335,6 +349,7 @@ public final class UserAgent {
     case .ping(let id, let query): ping(id, query)
     case .register(let id, let registration): register(id, registration)
     case .unregister(let id): unregister(id)
+    case .phones(let phones): replace(phones)
     case .located(let location, let paths): located(location, paths)
     }
   }
@@ -347,7 +362,7 @@ public final class UserAgent {
       return context.emit(.ended(call, CallEnd(cause: .failed, failure: failure, wasEstablished: false)))
     }
     context.counters.callsPlaced += 1
-    context.meet(plan.paths)
+    if plan.makesAcquaintance { context.meet(plan.paths) }
     let machine = OutgoingCallMachine(plan, call: call, context: context)
     calls[call] = machine
     live.insert(call)

@@ -42,6 +42,8 @@ public enum UserAgentCommand: Sendable {
   /// Registers and keeps registered until ``unregister(_:)``.
   indirect case register(QueryID, OutgoingRegistration)
   case unregister(QueryID)
+  /// Telephones that may register and call, in place of those before.
+  case phones([PhoneCredential])
 
   /// Where a URI lives, in the order to try; empty where it could not be found.
   case located(LocationID, [SIPPath])

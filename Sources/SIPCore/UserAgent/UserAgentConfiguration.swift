@@ -29,6 +29,9 @@ public struct UserAgentConfiguration: Sendable {
   /// Whom requests outside of dialogs are taken from. Over UDP a source can be forged, and an answer would reach somebody
   /// else; over a stream it would tell whoever scans that there is something to attack.
   public var acquaintance = Acquaintance.everybody
+  /// Bounds of telephones that register here. Without ``UserAgentCommand/phones(_:)`` nobody can: REGISTER gets 405, or nothing
+  /// where it comes from a stranger.
+  public var registrar = RegistrarLimits.standard
 
   /// By default calls from outside get 404, and nobody's P-Asserted-Identity is believed.
   public init(

@@ -27,6 +27,10 @@ final class UserAgentContext: AgentContext {
   private var locations: [LocationID: TransactionOwner] = [:]
   /// Whom requests are taken from; `nil` for everybody.
   private var peers: PeerHosts?
+  /// Hosts of telephones that have proved who they are.
+  private var phoneHosts: PeerHosts
+  /// `nil` where no digest can be computed.
+  var phones: PhoneDoor?
   private var lastExchange: UInt64 = 0
   private var lastLocation: UInt64 = 0
   private var lastFailed: UInt64 = .max
@@ -47,6 +51,8 @@ final class UserAgentContext: AgentContext {
     if case .peers(let hosts) = configuration.acquaintance {
       peers = PeerHosts(always: hosts, maximum: configuration.limits.peers)
     }
+    phoneHosts = PeerHosts(always: [], maximum: configuration.limits.peers)
+    phones = PhoneDoor(configuration.registrar, draw: identifiers.number)
     addresses = Dictionary(configuration.addresses.map { ($0.listener, $0) }) { first, _ in first }
     let name = configuration.productName
     userAgentField = name.isEmpty ? nil : DialogFields.field("User-Agent", name).first
@@ -194,7 +200,13 @@ final class UserAgentContext: AgentContext {
   }
 
   /// Whether a request outside of dialogs may come from there.
-  func knows(_ host: SIPHost) -> Bool { peers?.contains(host) ?? true }
+  func knows(_ host: SIPHost) -> Bool { isPeer(host) || phoneHosts.contains(host) }
+
+  /// Whether calls may come from there without a proof.
+  func isPeer(_ host: SIPHost) -> Bool { peers?.contains(host) ?? true }
+
+  /// A telephone there has proved who it is.
+  func meetPhone(_ host: SIPHost) { phoneHosts.insert(host) }
 
   /// A request of ours goes there.
   func meet(_ paths: [SIPPath]) {
@@ -275,7 +287,8 @@ final class UserAgentContext: AgentContext {
   var holdings: [String: Int] {
     [
       "owners": owners.count, "served": served.count, "dialogs": dialogs.count, "exchanges": exchanges.count,
-      "exchangesOfCalls": exchangesOfCalls.count, "locations": locations.count, "transactions": transactions.count,
+      "exchangesOfCalls": exchangesOfCalls.count, "bindings": phones?.registrar.count ?? 0,
+      "locations": locations.count, "transactions": transactions.count,
     ]
   }
 

@@ -66,6 +66,8 @@ public enum UserAgentEvent: Sendable {
 
   indirect case queryAnswered(QueryID, QueryOutcome)
   indirect case registration(QueryID, RegistrationState)
+  /// Where a telephone can be reached from now on: all its bindings, the one that was refreshed last stands last.
+  indirect case phoneBindings(String, [PhoneBinding])
 }
 
 /// A provisional response.
@@ -160,6 +162,8 @@ public struct IncomingCall: Sendable {
   public var from: NameAddress?
   /// The values of its Identity fields as they came (RFC 8224), one more than ``IdentityExamination/maximumFields`` at most.
   public var identities: [String] = []
+  /// The telephone of ours that calls, by the name that it proved; `nil` for a call of a trunk.
+  public var phone: String?
   /// Names of peers that are known to live at the address that it came from; added by whoever resolves names.
   public var peerNames: [SIPHost] = []
   /// Its Max-Forwards: how many more servers may pass it on.

@@ -232,7 +232,7 @@ extension SignallingScene {
     case .acceptTransfer: "accept transfer"
     case .refuseTransfer: "refuse transfer"
     case .reportTransfer(_, let status): "report transfer \(status)"
-    case .ping, .register, .unregister: "query"
+    case .ping, .register, .unregister, .phones: "query"
     case .located: "located"
     }
   }
@@ -252,6 +252,7 @@ extension SignallingScene {
     case .transferProgress: "transfer progress"
     case .queryAnswered: "query answered"
     case .registration: "registration"
+    case .phoneBindings: "bindings"
     }
   }
 
@@ -278,7 +279,7 @@ extension UserAgentEvent {
       .incoming(let call, _), .offered(let call, _, _), .answered(let call, _, _), .offerRefused(let call, _, _),
       .info(let call, _), .transferRequested(let call, _, _), .transferProgress(let call, _):
       call
-    case .queryAnswered, .registration: nil
+    case .queryAnswered, .registration, .phoneBindings: nil
     }
   }
 }

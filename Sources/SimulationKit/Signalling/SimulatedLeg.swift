@@ -128,7 +128,7 @@ final class SimulatedLeg {
       closedOffers.insert(exchange)
     case .info(_, let body):
       guard heardInformations.insert(body.bytes).inserted else { return "an INFO was told twice" }
-    case .transferRequested, .transferProgress, .queryAnswered, .registration: break
+    case .transferRequested, .transferProgress, .queryAnswered, .registration, .phoneBindings: break
     }
     return nil
   }

@@ -57,7 +57,7 @@ struct Landline: AsyncParsableCommand {
       CommandGroup(
         name: "Prices",
         subcommands: [RateCommand.self, DeckCommand.self, PlanCommand.self, DenyCommand.self]),
-      CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self, NumberCommand.self]),
+      CommandGroup(name: "Carriers", subcommands: [TrunkCommand.self, NumberCommand.self, DeskPhoneCommand.self]),
       CommandGroup(
         name: "Tools",
         subcommands: [ExplainCommand.self, CompletionCommand.self, ManualCommand<Landline>.self]),

@@ -501,7 +501,7 @@ final class GlareRun {
       refusals += 1
       at(now + 1_000_000, .offerAgain)
     case .trying, .progress, .established, .info, .transferRequested, .transferProgress, .queryAnswered,
-      .registration:
+      .registration, .phoneBindings:
       break
     }
   }

@@ -528,7 +528,7 @@ final class Bench {
     case .ping: "OPTIONS"
     case .ring(_, let status, _, _): "ring \(status)"
     case .accept: "accept"
-    case .release, .sendInfo, .transfer, .register, .unregister,
+    case .release, .sendInfo, .transfer, .register, .unregister, .phones,
       .located:
       "unexpected"
     }

@@ -32,6 +32,8 @@ struct GatewaySettings: Sendable {
   var sandboxHasTrunks = false
   /// Lines of `numbers` of the sandbox.
   var numbers: [String] = []
+  /// Lines of `desk-phones` of the sandbox; they are challenged for MD5, which is all that peers of today's Debian know.
+  var deskPhones: [String] = []
   /// Port on loopback that copies of messages go to.
   var collector: UInt16?
   /// Lines of `stir`.
@@ -86,6 +88,7 @@ struct GatewaySettings: Sendable {
       ]
     }
     if let collector { lines += ["hep:", "  collector: 127.0.0.1:\(collector)", "  capture-id: 77"] }
+    if !deskPhones.isEmpty { lines += ["registrar:", "  algorithms: [MD5]"] }
     if !calls.isEmpty { lines += ["calls:"] + calls.map { "  \($0)" } }
     if !stir.isEmpty { lines += ["stir:"] + stir.map { "  \($0)" } }
     if !trunks.isEmpty { lines.append("trunks:") }
@@ -103,6 +106,9 @@ struct GatewaySettings: Sendable {
       lines.append("    trunks: [\(names.joined(separator: ", "))]")
       lines.append("    countries: any")
       if environment == "sandbox", !numbers.isEmpty { lines += ["    numbers:"] + numbers.map { "      \($0)" } }
+      if environment == "sandbox", !deskPhones.isEmpty {
+        lines += ["    desk-phones:"] + deskPhones.map { "      \($0)" }
+      }
       lines.append("    applications:")
       for payer in payers where payer.environment == environment {
         lines += [

@@ -59,6 +59,13 @@ struct GatewayTests {
   func sandbox(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Desk phones",
+    .enabled(
+      if: hasSIPp && PeerProgram.baresip.isInstalled, "\(sippAbsence), or baresip is: apt-get install baresip"),
+    arguments: PeerCase.chosen(DeskPhoneCases.sipp + DeskPhoneCases.baresip))
+  func deskPhones(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Numbers", .enabled(if: hasApp && hasSIPp, "\(appAbsence) \(sippAbsence)"),
     arguments: PeerCase.chosen(ArrivalCases.cases))
   func numbers(_ peerCase: PeerCase) async { await peerCase.perform() }

@@ -1,7 +1,8 @@
 /// Every door, and the planted faults that show whether a rig finds anything.
 public enum FuzzDoors {
   public static let all: [FuzzDoor] =
-    SIPDoors.all + SIPValueDoors.all + SIPCallDoors.all + DigestDoors.all + LocationDoors.all + SDPDoors.all
+    SIPDoors.all + SIPValueDoors.all + SIPCallDoors.all + RegistrarDoors.all + DigestDoors.all + LocationDoors.all
+    + SDPDoors.all
     + TransportDoors.all + MediaDoors.all + AppDoors.all + ProofDoors.all + ValueDoors.all + RESTDoors.all
     + LogDoors.all + IdentityDoors.all
     + BookDoors.all + StoryDoors.all

@@ -219,7 +219,7 @@ private final class CallBench {
     case .trying(let call), .progress(let call, _), .established(let call, _), .info(let call, _),
       .answered(let call, _, _), .offerRefused(let call, _, _):
       try promise(live.contains(call), "news of a call that is over")
-    case .transferProgress, .queryAnswered, .registration: break
+    case .transferProgress, .queryAnswered, .registration, .phoneBindings: break
     }
   }
 

@@ -22,9 +22,11 @@ final class FakeOperations: GatewayOperations {
     var quotes: [E164Number: NumberQuote] = [:]
     var present: [UserID: UserPresence] = [:]
     var numbers: [NumberReport] = []
+    var deskPhones: [DeskPhoneReport] = []
+    var deskPhoneOrders: [DeskPhoneOrder] = []
     /// Who changed numbers.
     var changes: [String] = []
-    var change: NumberChange?
+    var change: RowChange?
     var inboundOrders: [InboundCallOrder] = []
     /// What a call of the far end comes to; `nil` where it cannot call.
     var inboundSteps: [InboundCallStep]? = []
@@ -81,7 +83,7 @@ final class FakeOperations: GatewayOperations {
   func numbers(environment: String) async -> [NumberReport] {
     environment == "production" ? state.withLock { $0.numbers } : []
   }
-  func setNumber(_ number: InboundNumber, environment: String, by actor: String) async throws -> NumberChange {
+  func setNumber(_ number: InboundNumber, environment: String, by actor: String) async throws -> RowChange {
     try number.check()
     return state.withLock { state in
       if let change = state.change { return change }
@@ -93,12 +95,43 @@ final class FakeOperations: GatewayOperations {
       return wasThere ? .replaced : .made
     }
   }
-  func removeNumber(_ number: E164Number, environment: String, by actor: String) async throws -> NumberChange {
+  func removeNumber(_ number: E164Number, environment: String, by actor: String) async throws -> RowChange {
     state.withLock { state in
       if let change = state.change { return change }
       guard state.numbers.contains(where: { $0.row.number == number }) else { return .unknown }
       state.changes.append("\(environment) removed \(number) by \(actor)")
       state.numbers.removeAll { $0.row.number == number }
+      return .removed
+    }
+  }
+  func deskPhones(environment: String) async -> [DeskPhoneReport] {
+    environment == "production" ? state.withLock { $0.deskPhones } : []
+  }
+  func setDeskPhone(_ order: DeskPhoneOrder, environment: String, by actor: String) async throws -> RowChange {
+    try state.withLock { state in
+      if let change = state.change { return change }
+      let former = state.deskPhones.first { $0.row.name == order.name }
+      guard order.password != nil || former != nil else {
+        throw InvalidValue(kind: "desk phone", rule: "phone.password", offset: nil, problem: "", accepted: "")
+      }
+      state.changes.append("\(environment) set \(order.name) by \(actor)")
+      state.deskPhoneOrders.append(order)
+      state.deskPhones.removeAll { $0.row.name == order.name }
+      let keys = former?.row.keys ?? PhoneKeys(sha256: Redacted("s"), md5: Redacted("m"))
+      state.deskPhones.append(
+        DeskPhoneReport(
+          row: DeskPhone(
+            name: order.name, application: order.application, user: order.user, country: order.country, keys: keys),
+          isConfigured: false))
+      return former == nil ? .made : .replaced
+    }
+  }
+  func removeDeskPhone(_ name: String, environment: String, by actor: String) async throws -> RowChange {
+    state.withLock { state in
+      if let change = state.change { return change }
+      guard state.deskPhones.contains(where: { $0.row.name == name }) else { return .unknown }
+      state.changes.append("\(environment) removed \(name) by \(actor)")
+      state.deskPhones.removeAll { $0.row.name == name }
       return .removed
     }
   }

@@ -123,7 +123,7 @@ import Testing
     let kit = try await Self.kit()
     for (change, code, detail) in [
       (
-        NumberChange.configured(environment: "production"), "number.configured",
+        RowChange.configured(environment: "production"), "number.configured",
         "environments.production.numbers.+46850000536"
       ),
       (.taken(environment: "sandbox"), "number.taken", "sandbox"),

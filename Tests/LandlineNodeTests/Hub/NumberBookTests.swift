@@ -62,7 +62,7 @@ struct NumberBookTests {
     let book = try await scene.open([])
     await book.configure(["production": [try Self.row("+46850000536", to: "eve")]])
     #expect(book.rows("production").map(\.row) == [try Self.row("+46850000536", to: "eve")])
-    let refusal = NumberChange.configured(environment: "production")
+    let refusal = RowChange.configured(environment: "production")
     #expect(try await book.set(made, environment: "production", by: "t") == refusal)
     #expect(try await book.remove(made.number, environment: "production", by: "t") == refusal)
     // Taken out of the configuration, the row that was made holds again.

@@ -24,6 +24,17 @@ public final class BaresipPeer: Sendable {
     }
   }
 
+  /// Where it registers, and calls go.
+  public struct Registrar: Sendable {
+    public var port: UInt16
+    public var password: String
+
+    public init(port: UInt16, password: String) {
+      self.port = port
+      self.password = password
+    }
+  }
+
   /// For UDP and TCP; TLS listens one above.
   public let port: UInt16
   public var tlsPort: UInt16 { port + 1 }
@@ -37,10 +48,11 @@ public final class BaresipPeer: Sendable {
   ///   - certificates: its own and the authority it trusts; needed for TLS.
   ///   - sound: what it says and keeps; without it, it says nothing.
   ///   - parameters: further ones of its account, such as `;sipnat=outbound`.
+  ///   - registrar: `nil` to register nowhere.
   public init(
     user: String = "bob", transport: Transport, answerMode: AnswerMode = .manual,
     certificates: CertificateFolder? = nil,
-    sound: Sound? = nil, parameters: String = ""
+    sound: Sound? = nil, parameters: String = "", registrar: Registrar? = nil
   ) async throws {
     folder = try TemporaryFolder("baresip")
     port = try FreePort.next()
@@ -72,8 +84,10 @@ public final class BaresipPeer: Sendable {
       lines += ["sip_certificate \(folder.url.path)/server.pem", "sip_cafile \(certificates.authority.path)"]
     }
     try folder.write(lines.joined(separator: "\n") + "\n", to: "config")
+    let host = registrar.map { "127.0.0.1:\($0.port)" } ?? "127.0.0.1"
+    let registers = registrar.map { ";regint=600;auth_user=\(user);auth_pass=\($0.password)" } ?? ";regint=0"
     try folder.write(
-      "<sip:\(user)@127.0.0.1;transport=\(transport.rawValue)>;regint=0;answermode=\(answerMode.rawValue)\(account)\n",
+      "<sip:\(user)@\(host);transport=\(transport.rawValue)>\(registers);answermode=\(answerMode.rawValue)\(account)\n",
       to: "accounts")
     try folder.write("", to: "contacts")
     process = try PeerProcess(.baresip, ["-f", folder.url.path, "-s"], in: folder)

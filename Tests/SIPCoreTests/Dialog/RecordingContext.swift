@@ -119,6 +119,7 @@ final class RecordingContext: AgentContext {
     case .transferProgress(_, let status): return "transferProgress \(status)"
     case .queryAnswered: return "queryAnswered"
     case .registration: return "registration"
+    case .phoneBindings: return "bindings"
     }
   }
 }

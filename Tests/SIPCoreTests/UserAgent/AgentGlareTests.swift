@@ -264,7 +264,7 @@ struct AgentGlareTests {
           side.unexpected.append("an offer refused twice")
         }
       case .ended: side.ends += 1
-      case .trying, .info, .transferRequested, .transferProgress, .queryAnswered, .registration: break
+      case .trying, .info, .transferRequested, .transferProgress, .queryAnswered, .registration, .phoneBindings: break
       }
     }
 

@@ -325,6 +325,8 @@ final class Ladder {
       case .failed(let failure): return "registration failed \(failure.kind)"
       case .unregistered: return "unregistered"
       }
+    case .phoneBindings(let phone, let bindings):
+      return "bindings \(phone)\(bindings.map { " \($0.path.remote.port)" }.joined())"
     }
   }
 }

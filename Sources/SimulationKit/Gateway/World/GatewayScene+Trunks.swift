@@ -101,7 +101,9 @@ extension GatewayScene {
       guard let leg = trunk.legs[handle] else { return }
       leg.negotiation.withdrawOffer()
       offerOver(leg)
-    case .trying, .progress, .info, .transferRequested, .transferProgress, .queryAnswered, .registration: break
+    case .trying, .progress, .info, .transferRequested, .transferProgress, .queryAnswered, .registration,
+      .phoneBindings:
+      break
     }
   }
 

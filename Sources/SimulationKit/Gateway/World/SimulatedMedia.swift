@@ -34,7 +34,7 @@ final class SimulatedMedia {
     var planned: [LegID] { legs.filter { $0.value.plan != nil }.keys.sorted { $0.number < $1.number } }
 
     /// Whether a leg has ports of its own; the others share the one for apps.
-    func isOfTrunk(_ leg: LegID) -> Bool { needs.legs[leg] == .trunk }
+    func isOfTrunk(_ leg: LegID) -> Bool { needs.legs[leg]?.isOwn ?? false }
 
     subscript(_ leg: LegID) -> Leg {
       get { legs[leg] ?? Leg() }
@@ -68,7 +68,7 @@ final class SimulatedMedia {
   func prepare(_ call: CallID, _ needs: MediaNeeds, givesTwice: Bool) -> (media: PreparedMedia?, problem: String?) {
     let bridge = Bridge(call, needs)
     var problem: String?
-    if needs.legs[.far] == .trunk {
+    if needs.legs[.far]?.isOwn ?? false {
       guard let port = givesTwice ? takenPorts.keys.min() ?? freePorts.first : freePorts.first else {
         return (nil, nil)
       }
