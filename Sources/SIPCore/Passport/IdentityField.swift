@@ -1,7 +1,7 @@
 import CallModel
 
 /// The value of one Identity field (RFC 8224 section 4): `token;info=<https://…>;alg=ES256;ppt=shaken`.
-struct IdentityField: Hashable {
+struct IdentityField {
   /// Most parameters of one value.
   static let maximumParameters = 8
 
@@ -74,11 +74,4 @@ struct IdentityField: Hashable {
     }
     return String(Substring(text))
   }
-
-  static func == (left: IdentityField, right: IdentityField) -> Bool {
-    left.token.elementsEqual(right.token) && left.info == right.info && left.algorithm == right.algorithm
-      && left.kind == right.kind
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(info) }
 }

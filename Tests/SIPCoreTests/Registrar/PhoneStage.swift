@@ -51,7 +51,12 @@ final class PhoneStage {
         "Via: SIP/2.0/UDP 10.0.0.7:5060;rport;branch=z9hG4bK\(branch ?? "b\(self.branch)")", "Max-Forwards: 70",
         "From: <sip:\(user)@gw.example.com>;tag=f1", "To: <sip:\(user)@gw.example.com>", "Call-ID: \(callID)",
         "CSeq: \(sequence) \(method)",
-      ] + contacts.map { "Contact: \($0)" } + fields + ["Content-Length: 0"]
+      ] + contacts.map { "Contact: \($0)" } + fields
+      + [
+        "User-Agent: a telephone of a test, version 1.2.3",
+        "Allow: INVITE, ACK, BYE, CANCEL, OPTIONS, NOTIFY, INFO, UPDATE",
+        "Content-Length: 0",
+      ]
     return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
   }
 
