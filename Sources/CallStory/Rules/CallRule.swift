@@ -1,3 +1,5 @@
+import CallModel
+
 /// One piece of experience: sees a situation in what is known of a call, and says what to do about it.
 ///
 /// A rule that sees nothing but a code says so with a low confidence; one that finds the cause in messages, figures or
@@ -35,7 +37,8 @@ public struct CallRule: Sendable {
       judge(evidence).map { verdict in
         CallStory.Finding(
           rule: id, title: title, explanation: verdict.explanation, evidence: verdict.evidence,
-          owner: verdict.owner.rawValue, fixes: verdict.fixes, confidence: min(max(verdict.confidence, 0), 100))
+          owner: verdict.owner.rawValue, fixes: verdict.fixes.filter { !$0.contains(DeskPhone.deviceName("")) },
+          confidence: min(max(verdict.confidence, 0), 100))
       }
     }
   }

@@ -81,7 +81,9 @@ extension StoryTeller {
 
   private var via: String {
     let trunk = call?.trunk ?? trace?.dialogs.last { $0.side == .far }?.trunk
-    return trunk.map { " over trunk \(PlainText.line($0))" } ?? ""
+    guard let trunk else { return "" }
+    return trunk.hasPrefix(DeskPhone.deviceName(""))
+      ? " on \(PlainText.line(trunk))" : " over trunk \(PlainText.line(trunk))"
   }
 
   /// Who said good-bye first.

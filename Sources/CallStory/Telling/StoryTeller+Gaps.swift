@@ -27,7 +27,9 @@ extension StoryTeller {
     if times.answered != nil, trace.seconds.isEmpty {
       gaps.append("No second of the sound is known: the call may have been too short.")
     }
+    // A telephone has no settings of its own.
     let trunks = Set(trace.dialogs.compactMap(\.trunk)).subtracting(sources.trunks.keys)
+      .filter { !$0.hasPrefix(DeskPhone.deviceName("")) }
     if !trunks.isEmpty {
       let names = trunks.sorted().map { PlainText.line($0) }.joined(separator: ", ")
       gaps.append("The settings of these trunks at the time are not known: \(names).")

@@ -17,8 +17,9 @@ public struct RegistrarLimits: Hashable, Sendable {
   public var answerWindowMilliseconds: Int64 = 10_000
   /// Such answers to all sources together in a second: whoever forges sources gains nothing by having many.
   public var unprovenAnswersPerSecond = 200
-  /// Over UDP an answer to whoever has proved nothing is at most so many times as long as what it answers.
-  public var answerFactor = 2
+  /// Over UDP an answer to whoever has proved nothing is at most so many times as long as what it answers, as in RFC 9000
+  /// section 8.
+  public var answerFactor = 3
   /// Wrong passwords and unknown names of one source within ``failureWindowMilliseconds``; after them nothing that it sends is
   /// looked at until the window is over.
   public var failures = 10
