@@ -89,7 +89,7 @@ extension CallMachine {
     transferReplaces = replaces
     switch way {
     case .user(let user):
-      guard let application = snapshot.application ?? arrived?.number.application else {
+      guard let application = snapshot.application ?? arrived?.application else {
         transferFailed(CallFailure(.userUnknown, leg: .app))
         return nil
       }
