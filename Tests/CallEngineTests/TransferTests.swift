@@ -413,7 +413,7 @@ struct TransferTests {
       try bench.answer(number)
     }
     refer(bench, bench.invites[8].handle, to: "+46701234567")
-    #expect(sip(bench).suffix(2) == ["sip 202", "sip NOTIFY 480"])
+    #expect(sip(bench).suffix(2) == ["sip 202", "sip NOTIFY 403"])
     #expect(bench.engine.call(call)?.state == .established)
     bench.request(.hangUp(call))
     close(bench)

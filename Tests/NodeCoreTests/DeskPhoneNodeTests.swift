@@ -130,7 +130,7 @@ struct DeskPhoneNodeTests {
     #expect(stage.events.contains { if case .accepted = $0 { true } else { false } }, "\(stage.events)")
     #expect(ended(stage.heard(bob))?.cause == .otherDeviceAnswered)
     let joined = stage.effects.contains {
-      if case .media(_, .join(let leg)) = $0 { leg == LegID(1) || leg == LegID(2) } else { false }
+      if case .media(_, .join(let leg, _)) = $0 { leg == LegID(1) || leg == LegID(2) } else { false }
     }
     #expect(joined)
     let call = try #require(invited(stage.heard(bob)))

@@ -50,9 +50,9 @@ extension CallMachine {
     let next = ring.dequeueWaiting(limit: context.limits.ringingDevices)
     // More than may ring: they have no part in the call.
     for device in waiting.dropFirst(next.count) { list(device.session, isMember: false) }
-    self[.far].ring = ring
+    self[ringLeg].ring = ring
     for device in next where device.phone != nil { callPhone(device) }
-    guard let rung = self[.far].ring else { return }
+    guard let rung = self[ringLeg].ring else { return }
     ring = rung
     for device in next where device.phone == nil {
       var media = way
