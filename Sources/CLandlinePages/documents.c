@@ -24,6 +24,7 @@
   DOCUMENT(landline_wire, "Sources/LandlineWire/LandlineWire.docc/LandlineWire.md") \
   DOCUMENT(landline_node, "Sources/LandlineNode/LandlineNode.docc/LandlineNode.md") \
   DOCUMENT(landline_http, "Sources/LandlineHTTP/LandlineHTTP.docc/LandlineHTTP.md") \
+  DOCUMENT(landline_outbound, "Sources/LandlineOutbound/LandlineOutbound.docc/LandlineOutbound.md") \
   DOCUMENT(landline_resolver, "Sources/LandlineResolver/LandlineResolver.docc/LandlineResolver.md") \
   DOCUMENT(landline_server, "Sources/LandlineServer/LandlineServer.docc/LandlineServer.md") \
   DOCUMENT(promises, "Sources/LandlineServer/LandlineServer.docc/Promises.md") \
@@ -92,6 +93,9 @@ static const unsigned char landline_node[] = {
 };
 static const unsigned char landline_http[] = {
 #embed "../LandlineHTTP/LandlineHTTP.docc/LandlineHTTP.md"
+};
+static const unsigned char landline_outbound[] = {
+#embed "../LandlineOutbound/LandlineOutbound.docc/LandlineOutbound.md"
 };
 static const unsigned char landline_resolver[] = {
 #embed "../LandlineResolver/LandlineResolver.docc/LandlineResolver.md"

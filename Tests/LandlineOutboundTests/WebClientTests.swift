@@ -215,7 +215,9 @@ struct WebClientTests {
     let port = server.port
     try await server.close()
     let refused = try await bench.fetch("https://127.0.0.1:\(port)/")
-    #expect(WebClientTests.problem(refused)?.contains("does not take the connection") == true)
+    #expect(
+      WebClientTests.problem(refused)?.contains("does not take the connection") == true,
+      "\(String(describing: WebClientTests.problem(refused)))")
     let nameless = try await bench.fetch("https://cert.example.org/")
     #expect(WebClientTests.problem(nameless)?.contains("nobody to ask") == true)
     await bench.client.shutDown()

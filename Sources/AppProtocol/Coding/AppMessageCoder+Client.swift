@@ -223,6 +223,9 @@ extension AppMessageCoder {
     let profile = registration.profile
     if !profile.features.isEmpty {
       json.array("features", profile.features.map(\.rawValue).sorted()) { $0.string($1) }
+    }
+    // Whoever listens without a feature says so too: a newer feature may ask for it.
+    if !profile.features.isEmpty || profile.isListening {
       json.member("listen", profile.isListening)
     }
     if !profile.name.isEmpty { json.member("name", profile.name) }
