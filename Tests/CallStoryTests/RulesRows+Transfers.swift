@@ -1,4 +1,5 @@
 import CallEngine
+import CallModel
 import CallStory
 
 /// Calls whose legs changed.
