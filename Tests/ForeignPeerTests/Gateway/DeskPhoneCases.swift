@@ -191,7 +191,7 @@ enum DeskPhoneCases {
         text = text.replacing(",room\"", with: "\"")
         var options = SIPpPeer.Options()
         options.user = inbound
-        options.host = carrier
+        options.ownHost = carrier
         options.echoesMedia = true
         let carrier = try await SIPpPeer(
           named: "call-arrives", text, as: .client(target: scene.gateway.ports.sip), options)

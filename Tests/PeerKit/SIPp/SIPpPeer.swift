@@ -18,6 +18,8 @@ public final class SIPpPeer: Sendable {
     public var transport = Transport.udp
     /// 127.0.0.1 or ::1.
     public var host = "127.0.0.1"
+    /// Where it sends from; `nil` for ``host``.
+    public var ownHost: String?
     /// The user part that a client calls.
     public var user = "service"
     /// The port on loopback that a server calls its remote one, for scenarios that name it.
@@ -58,10 +60,10 @@ public final class SIPpPeer: Sendable {
     for (name, value) in options.keys { text = text.replacing("[\(name)]", with: value) }
     let file = try folder.write(text, to: "scenario.xml")
     var arguments = [
-      "-sf", file.path, "-r", String(options.callsPerSecond), "-i", options.host, "-p", String(port),
+      "-sf", file.path, "-r", String(options.callsPerSecond), "-i", options.ownHost ?? options.host, "-p", String(port),
     ]
     if let calls = options.calls { arguments += ["-m", String(calls), "-l", String(calls)] }
-    arguments += ["-mi", options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
+    arguments += ["-mi", options.ownHost ?? options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
     arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
