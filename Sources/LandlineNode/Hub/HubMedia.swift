@@ -14,6 +14,8 @@ final class HubMedia {
     var loop: Int
     var bridge: MediaBridge.Identifier
     var isClosing = false
+    /// Ports of legs that came later: given back as soon as their leg has gone.
+    var ports: [LegID: TrunkPorts] = [:]
   }
 
   private let loops: [MediaLoop]
@@ -48,7 +50,7 @@ final class HubMedia {
     _ call: CallID, _ needs: MediaNeeds,
     answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
-    if let entry = entries[call] { return addLegs(needs, to: entry, answer: answer) }
+    if let entry = entries[call] { return addLegs(needs, to: entry, of: call, answer: answer) }
     let number = nextBridge
     nextBridge += 1
     let bridge = MediaBridge.Identifier(rawValue: number)
@@ -82,7 +84,8 @@ final class HubMedia {
 
   /// Ports for another leg of a call that has a bridge, which waits to be joined; or the way of devices that are to ring.
   private func addLegs(
-    _ needs: MediaNeeds, to entry: Entry, answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
+    _ needs: MediaNeeds, to entry: Entry, of call: CallID,
+    answer: @escaping @Sendable (Result<PreparedMedia, MediaShortage>) -> Void
   ) {
     let loop = loops[entry.loop]
     guard let (leg, port) = needs.legs.first, needs.legs.count == 1, port != .app else {
@@ -94,6 +97,7 @@ final class HubMedia {
       return answer(.success(PreparedMedia([leg: way])))
     }
     let keys = keyMaterial()
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
     let isTaken = loop.reserveTrunkPorts(for: entry.bridge, leg, wakes: false) { result in
       switch result {
       case .success(let ports):
@@ -102,6 +106,7 @@ final class HubMedia {
         guard loop.attach(leg, configuration, isApart: true, to: entry.bridge) else {
           return answer(.failure(.overload))
         }
+        bound.eventLoop.execute { bound.value.entries[call]?.ports[leg] = ports }
         answer(.success(PreparedMedia([leg: media])))
       case .failure(let failure): answer(.failure(failure.isShortage ? .ports : .overload))
       }
@@ -256,7 +261,11 @@ final class HubMedia {
     case .attach(let leg, let credentials, let source): attach(leg, credentials, source, to: entry, call)
     case .join(let leg, _): apply(.join(leg), to: entry, call)
     case .part(let leg): apply(.part(leg), to: entry, call)
-    case .detach(let leg): apply(.detach(leg), to: entry, call)
+    case .detach(let leg):
+      apply(.detach(leg), to: entry, call)
+      if let ports = entries[call]?.ports.removeValue(forKey: leg) {
+        _ = loop.releaseTrunkPorts(ports, of: entry.bridge)
+      }
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
     case .sendDigits(let leg, let digits):

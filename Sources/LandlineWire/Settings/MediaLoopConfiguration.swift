@@ -84,7 +84,7 @@ public struct MediaLoopConfiguration: Sendable {
   /// Bridges at a time.
   public var maximumBridges = 4_096
   /// Pairs of trunk ports of one bridge at a time: one for each attempt that is still open.
-  public var portsPerBridge = 8
+  public var portsPerBridge = 24
   /// Proved app addresses of one bridge.
   public var addressesPerBridge = 16
   /// User fragments of one bridge: one, and one for each ICE restart.
