@@ -211,10 +211,8 @@ struct WebClientTests {
   @Test("nobody listens there; a name without a resolver")
   func nobody() async throws {
     let bench = try await Bench()
-    let server = try await Server.start(nil, nil)
-    let port = server.port
-    try await server.close()
-    let refused = try await bench.fetch("https://127.0.0.1:\(port)/")
+    // A port that was given back may be another test's at once; nobody has this one.
+    let refused = try await bench.fetch("https://127.0.0.1:1/")
     #expect(
       WebClientTests.problem(refused)?.contains("does not take the connection") == true,
       "\(String(describing: WebClientTests.problem(refused)))")
