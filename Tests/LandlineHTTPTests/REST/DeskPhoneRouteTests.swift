@@ -49,7 +49,8 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{}"#, "body.missingMember"), (#"{"user":"b b"}"#, "body.member"), (#"{"user":"bob","country":999}"#, "body.member"),
+      (#"{}"#, "body.missingMember"), (#"{"user":"b b"}"#, "body.member"),
+      (#"{"user":"bob","country":999}"#, "body.member"),
       (#"{"user":"bob","password":"short"}"#, "body.member"), (#"{"user":"bob","application":"other"}"#, "body.member"),
       (#"{"user":"bob","password":"a-long-enough-password","new_password":true}"#, "body.member"),
     ])

@@ -63,7 +63,9 @@ public final class SIPpPeer: Sendable {
       "-sf", file.path, "-r", String(options.callsPerSecond), "-i", options.ownHost ?? options.host, "-p", String(port),
     ]
     if let calls = options.calls { arguments += ["-m", String(calls), "-l", String(calls)] }
-    arguments += ["-mi", options.ownHost ?? options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next())]
+    arguments += [
+      "-mi", options.ownHost ?? options.host, "-mp", String(try FreePort.next()), "-cp", String(try FreePort.next()),
+    ]
     arguments += ["-t", options.transport.rawValue, "-d", "200", "-nostdin", "-skip_rlimit", "-s", options.user]
     arguments += ["-recv_timeout", String(options.patienceMilliseconds), "-timeout", "150s", "-timeout_error"]
     arguments += ["-trace_err", "-error_file", "errors.log", "-trace_msg", "-message_file", "messages.log"]
