@@ -174,7 +174,7 @@ extension CallMachine {
     for device in ring.devices { leaveRing(device.leg, .otherDeviceAnswered, by: winner.name) }
     leavePhones(.otherDeviceAnswered)
     for session in self[place].sessions { list(session, isMember: false) }
-    noteUsedMedia()
+    countUsedMedia()
     self[place].port = .app(winner.app)
     self[place].sound = winner.sound
     self[place].media = leg

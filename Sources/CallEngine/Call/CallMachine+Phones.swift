@@ -127,7 +127,7 @@ extension CallMachine {
     for device in ring.devices { leaveRing(device.leg, .otherDeviceAnswered, by: phone.name) }
     leavePhones(.otherDeviceAnswered)
     for session in self[place].sessions { list(session, isMember: false) }
-    noteUsedMedia()
+    countUsedMedia()
     self[place].port = .trunk(trunk)
     self[place].sound = Leg.Sound()
     self[place].media = phone.leg

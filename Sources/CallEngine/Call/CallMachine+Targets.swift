@@ -146,7 +146,7 @@ extension CallMachine {
     former.trunk?.hangUp(reasons, context)
     if former.trunk != nil { order(.detach(former.media)) }
     former.bill?.end(failure?.code.rawValue ?? cause.rawValue, at: context.now, context)
-    noteUsedMedia()
+    countUsedMedia()
     formerLegs.append(former)
     replace(.far, by: Leg(id: .far, terms: nil, port: .waiting))
     reaching.ring = nil

@@ -372,7 +372,7 @@ extension CallMachine {
     let word = isTakenBack ? "taken back" : failure.map { "\($0)" } ?? "hung up"
     if !isTakenBack { addToStory(.transferFailed(word)) } else { note("transfer taken back") }
     leaveRing(failure?.endCause ?? .canceled, failure)
-    noteUsedMedia()
+    countUsedMedia()
     if let third = removeThird() {
       order(.detach(third.media))
       third.trunk?.hangUp([CallMachine.normalClearing], context)

@@ -167,13 +167,13 @@ final class CallMachine {
 
   /// Names the media of another leg.
   func newMedia() -> LegID {
-    noteUsedMedia()
+    countUsedMedia()
     usedMedia = usedMedia == .max ? .max : usedMedia + 1
     return LegID(usedMedia)
   }
 
   /// Devices that ring have names for their media of their own.
-  func noteUsedMedia() { usedMedia = max(usedMedia, self[ringLeg].told ?? 0) }
+  func countUsedMedia() { usedMedia = max(usedMedia, self[ringLeg].told ?? 0) }
 
   /// What the media of devices of a user are called that ring next: those behind it.
   var lastMedia: UInt8 { usedMedia }
