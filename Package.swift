@@ -504,6 +504,12 @@ if Context.environment["LANDLINE_FUZZ"] != nil {
   let readers: [String: (sources: [String], dependencies: [Target.Dependency])] = [
     "LandlineResolver": (["Message"], ["CallModel", "SIPCore"]),
     "LandlineWire": (["Settings"], ["CallModel", "SIPCore"]),
+    "LandlineOutbound": (
+      ["Answer"],
+      [
+        "CallModel", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]
+    ),
     "LandlineNode": (
       ["Log"], ["CallModel", "LandlineConfiguration", .product(name: "Logging", package: "swift-log")]
     ),

@@ -20,19 +20,9 @@ public final class WebClient: Sendable {
   static let maximumTrusts = 16
 
   /// What came of an address.
-  public struct Answer: Hashable, Sendable {
-    public var body: [UInt8]
-    /// How long it may be used again, as Cache-Control says (RFC 9111); `nil` where that says nothing.
-    public var freshSeconds: Int64?
-  }
-
+  public typealias Answer = WebAnswer
   /// Why nothing came.
-  public enum Problem: Error, Hashable, Sendable {
-    /// It did not come in time.
-    case late
-    /// The words say why, for operators.
-    case failed(String)
-  }
+  public typealias Problem = WebProblem
 
   private struct State {
     var group: MultiThreadedEventLoopGroup?

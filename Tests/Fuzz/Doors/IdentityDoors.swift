@@ -104,7 +104,7 @@ enum IdentityDoors {
   private static func answer(_ input: [UInt8]) throws(BrokenPromise) {
     let limit = 512
     guard let address = try? WebAddress(SignedCaller.address) else { return }
-    var results: [Result<WebClient.Answer, WebClient.Problem>] = []
+    var results: [Result<WebAnswer, WebProblem>] = []
     let channel = EmbeddedChannel()
     defer { _ = try? channel.finish() }
     do {

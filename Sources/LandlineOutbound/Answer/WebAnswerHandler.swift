@@ -15,12 +15,12 @@ package final class WebAnswerHandler: ChannelInboundHandler {
   private let address: WebAddress
   private let maximumBytes: Int
   private let userAgent: String
-  private var tell: ((Result<WebClient.Answer, WebClient.Problem>) -> Void)?
-  private var answer: WebClient.Answer?
+  private var tell: ((Result<WebAnswer, WebProblem>) -> Void)?
+  private var answer: WebAnswer?
 
   package init(
     _ address: WebAddress, maximumBytes: Int, userAgent: String,
-    _ tell: @escaping (Result<WebClient.Answer, WebClient.Problem>) -> Void
+    _ tell: @escaping (Result<WebAnswer, WebProblem>) -> Void
   ) {
     self.address = address
     self.maximumBytes = maximumBytes
@@ -50,7 +50,7 @@ package final class WebAnswerHandler: ChannelInboundHandler {
         return end(.failure(.failed("it answered \(head.status.code), and redirections are not followed")))
       default: return end(.failure(.failed("it answered \(head.status.code)")))
       }
-      answer = WebClient.Answer(
+      answer = WebAnswer(
         body: [], freshSeconds: CacheControl.freshSeconds(head.headers[canonicalForm: "cache-control"]))
       if let length = head.headers.first(name: "content-length").flatMap({ Int($0) }), length > maximumBytes {
         refuse()
@@ -77,7 +77,7 @@ package final class WebAnswerHandler: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  private func end(_ result: Result<WebClient.Answer, WebClient.Problem>) {
+  private func end(_ result: Result<WebAnswer, WebProblem>) {
     tell?(result)
     tell = nil
   }
