@@ -106,7 +106,11 @@ enum IdentityDoors {
     guard let address = try? WebAddress(SignedCaller.address) else { return }
     var results: [Result<WebAnswer, WebProblem>] = []
     let channel = EmbeddedChannel()
-    defer { _ = try? channel.finish() }
+    defer {
+      _ = try? channel.finish()
+      // A channel that has closed itself lets go of its handlers in the next turn of its loop.
+      channel.embeddedEventLoop.run()
+    }
     do {
       try channel.pipeline.syncOperations.addHandlers(WebAnswerHandler.codec)
       try channel.pipeline.syncOperations.addHandler(
