@@ -67,7 +67,7 @@ extension CallMachine {
       self[leg].sound.isReady = true
       soundAgain(leg)
       establishWhenReady()
-      tellSound(leg)
+      announceSound(leg)
     case .ending, .over: break
     }
   }

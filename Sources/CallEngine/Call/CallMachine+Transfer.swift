@@ -86,7 +86,7 @@ extension CallMachine {
       third = calledLeg(.third, terms)
     }
     begin(leg, to: destination.kind, destination.text, third, consults: consults)
-    transferReplaces = replaces
+    transfer?.replaces = replaces
     switch way {
     case .user(let user):
       guard let application = snapshot.application ?? arrived?.application else {
@@ -173,7 +173,7 @@ extension CallMachine {
           call: id, leg: .third, payer: payer, terms: terms, headers: headers, callerNumber: callerNumber,
           isAnonymous: isAnonymous, media: way, context, diversion: diversion,
           ringMilliseconds: context.limits.ringMilliseconds)
-        leg.replaces = transferReplaces
+        leg.replaces = transfer?.replaces
         self[.third].port = .trunk(leg)
       } else {
         calledWay = way
@@ -252,7 +252,7 @@ extension CallMachine {
     transfer.hasRung = true
     self.transfer = transfer
     order(.ring(media(of: transfer.consults && !transfer.isLeft ? transfer.by : transfer.waiting)))
-    tellTransfer(.ringing, status: 180)
+    reportTransfer(.ringing, status: 180)
   }
 
   func thirdProgressed(_ progress: Progress) {
@@ -315,7 +315,7 @@ extension CallMachine {
     order(.stopPlaying(media(of: transfer.by)))
     self.transfer?.stage = .consulting
     order(.join(media(of: .third), side: transfer.waiting))
-    tellTransfer(.answered, status: 200)
+    reportTransfer(.answered, status: 200)
     welcome(.third)
     changed()
   }
@@ -324,11 +324,11 @@ extension CallMachine {
   private func welcome(_ leg: LegID) {
     tell(.accepted(id, headers: CustomHeaders()), leg)
     self[leg].awaitsSound = self[leg].app != nil
-    tellSound(leg)
+    announceSound(leg)
   }
 
   /// Its sound can flow, where that was awaited.
-  func tellSound(_ leg: LegID) {
+  func announceSound(_ leg: LegID) {
     guard self[leg].awaitsSound, self[leg].isReady else { return }
     self[leg].awaitsSound = false
     tell(.established(id), leg)
@@ -345,7 +345,7 @@ extension CallMachine {
     addToStory(.transferred(target: transfer.target))
     order(.stopPlaying(media(of: waiting)))
     if !transfer.isLeft {
-      tellTransfer(.completed, status: 200)
+      reportTransfer(.completed, status: 200)
       leaveCall(by)
     }
     self.transfer = nil
@@ -390,7 +390,7 @@ extension CallMachine {
     }
     order(.stopPlaying(media(of: waiting)))
     order(.stopPlaying(media(of: by)))
-    tellTransfer(isTakenBack ? .takenBack : .failed, status: CallMachine.status(of: failure), failure)
+    reportTransfer(isTakenBack ? .takenBack : .failed, status: CallMachine.status(of: failure), failure)
     self.transfer = nil
     order(.join(media(of: by), side: by))
     order(.join(media(of: waiting), side: waiting))
@@ -452,7 +452,7 @@ extension CallMachine {
   }
 
   /// Tells whoever asked how it goes: an app by an event, a trunk by NOTIFY (RFC 3515 section 2.4.5).
-  private func tellTransfer(_ step: TransferProgress.Step, status: Int, _ failure: CallFailure? = nil) {
+  private func reportTransfer(_ step: TransferProgress.Step, status: Int, _ failure: CallFailure? = nil) {
     guard let transfer, !transfer.isLeft else { return }
     switch self[transfer.by].port {
     case .app: tell(.transfer(id, TransferProgress(step, to: transfer.kind, transfer.target, failure)), transfer.by)
@@ -466,7 +466,7 @@ extension CallMachine {
   /// The call ends while a transfer is under way.
   func abandonTransfer() {
     guard transfer != nil else { return }
-    tellTransfer(.failed, status: 487)
+    reportTransfer(.failed, status: 487)
     transfer = nil
   }
 

@@ -98,8 +98,6 @@ final class CallMachine {
   var transfer: Transfer?
   /// How many were carried out.
   var transfers = 0
-  /// The dialog between others that the third leg is to take the place of (RFC 3891).
-  var transferReplaces: String?
   /// When both sides were there; `nil` before.
   private var talkingSince: MonotonicInstant?
   /// What is prepared for the devices of a called user: each gets credentials of its own.

@@ -40,6 +40,8 @@ struct Transfer {
   var earlyMediaUntil: MonotonicInstant?
   /// Whether it has been told that the third rings.
   var hasRung = false
+  /// The dialog between others that the third leg is to take the place of (RFC 3891).
+  var replaces: String?
   /// The user whom it leads to, once the devices are known.
   var called: CalledUser?
 
