@@ -226,8 +226,16 @@ struct ArrivalTests {
     #expect(try heard(nil, { $0.say($0.arrived, .decline(.declined), on: phone) }) == ["603/21"])
     #expect(try heard(nil, { $0.say($0.arrived, .decline(.busy), on: phone) }) == ["486/17"])
     #expect(try heard(nil, { $0.feed(.hangUp($0.arrived ?? CallID(unchecked: "-"), by: "anna")) }) == ["480/16"])
-    // 36: what the gateway answers itself is no number of ours.
-    #expect(try heard(arrive: { try $0.arrive("+46000000000") }) == ["404/1"])
+  }
+
+  @Test("36: a test number that a trunk calls is no number of ours: 404")
+  func testNumbers() throws {
+    for number in ["+46000000000", "+46000000486"] {
+      let bench = try bench()
+      let handle = try bench.arrive(number)
+      close(bench)
+      #expect(bench.answers(handle) == ["404/1"] && bench.records.count == 1)
+    }
   }
 
   @Test("34: five devices alert: the caller hears one 180")
