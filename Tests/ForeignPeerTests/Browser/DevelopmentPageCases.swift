@@ -13,6 +13,10 @@ enum DevelopmentPageCases {
       expected:
         "alice and bob: each hears the other, declines and misses calls, by buttons and keys; axe finds nothing",
       run: { try await development(neighbours) }),
+    PeerCase(
+      peer: "Chromium", transport: "pages", "landline dev, three browsers: a call is transferred",
+      expected: "taken back, put through after talking, put through at once; who was put through hears the third",
+      run: { try await development(transfers) }),
   ]
 
   /// A gateway as a developer starts it.
@@ -66,14 +70,7 @@ enum DevelopmentPageCases {
   /// Two browsers of one machine are two people, who find each other on the page.
   private static func neighbours(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
     let folder = try TemporaryFolder("neighbours")
-    var windows: [BrowserWindow] = []
-    for user in ["alice", "bob"] {
-      let window = try await BrowserWindow(peer, port: port) { log(process) }
-      try await window.run("visit", ["path": "/"])
-      try await window.run("wait", ["text": "^ready as \(user), demo pays"])
-      try await window.run("wait", ["text": "call \(user) from there"])
-      windows.append(window)
-    }
+    let windows = try await windows(of: ["alice", "bob"], peer, port, process)
     let (alice, bob) = (windows[0], windows[1])
     for (user, presence) in [("alice", "reachable"), ("test-echo", "reachable"), ("nobody", "unknown")] {
       let answer = try await bob.ask("/v1/users/\(user)")
@@ -118,6 +115,66 @@ enum DevelopmentPageCases {
     try await alice.run("wait", ["text": "The other side ended the call"])
     for window in windows { try await window.close() }
     return said.joined(separator: "; ")
+  }
+
+  /// Alice talks with bob, and puts him through to carol.
+  private static func transfers(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
+    let folder = try TemporaryFolder("transfers")
+    let windows = try await windows(of: ["alice", "bob", "carol"], peer, port, process)
+    let (alice, bob, carol) = (windows[0], windows[1], windows[2])
+    for consults in [true, false] {
+      let call = try await ring(alice, by: bob)
+      try await alice.run("answer", ["user": "bob"])
+      for window in [alice, bob] { try await window.run("wait", ["text": "^Connected$"]) }
+      if consults {
+        try await alice.run("transfer", ["to": "carol", "button": "Talk first"])
+        try await carol.run("ringing", ["user": "bob"])
+        try await bob.run("wait", ["text": "put you on hold"])
+        try await alice.run("press-button", ["button": "Take back"])
+        try await alice.run("wait", ["text": "You talk with the other side again"])
+        try await bob.run("wait", ["text": "^Connected$"])
+      }
+      try await alice.run("transfer", ["to": "carol", "button": consults ? "Talk first" : "Transfer"])
+      try await carol.run("ringing", ["user": "bob"])
+      let seen = try await alice.run("look", ["name": "phone-transfer", "folder": BrowserCase.pictures.path])
+      try require(seen.count("complaints") == 0, "fit to be seen and read aloud: \(seen.texts("complaints"))")
+      try await carol.run("answer", ["user": "bob"])
+      if consults {
+        try await alice.run("wait", ["text": "You talk with them now"])
+        try await alice.run("press-button", ["button": "Put through"])
+      }
+      try require(
+        try await alice.ended(call).text("message.cause") == "transferred", "whoever transfers is out of the call")
+      try await alice.run("wait", ["text": "You put the other side through"])
+      try await bob.run("wait", ["text": "You were put through to carol"])
+      let spoken = try await BrowserDriver.shared.spoken()
+      for window in [bob, carol] {
+        _ = try await BrowserCase.words(expected: BrowserDriver.speech) {
+          try await window.run("afresh")
+          return try await window.heard(seconds: 2 * spoken.seconds, in: folder)
+        }
+      }
+      try await carol.run("hang-up")
+      try require(try await bob.ended(call).text("message.cause") == "hungUp", "bob hears the end")
+      try await bob.run("wait", ["text": "The other side ended the call"])
+    }
+    for window in windows { try await window.close() }
+    return "twice heard both ways"
+  }
+
+  /// Browsers of one machine are people, who find each other on the page.
+  private static func windows(
+    of users: [String], _ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess
+  ) async throws -> [BrowserWindow] {
+    var windows: [BrowserWindow] = []
+    for user in users {
+      let window = try await BrowserWindow(peer, port: port) { log(process) }
+      try await window.run("visit", ["path": "/"])
+      try await window.run("wait", ["text": "^ready as \(user), demo pays"])
+      try await window.run("wait", ["text": "call \(user) from there"])
+      windows.append(window)
+    }
+    return windows
   }
 
   /// Calls a user who is there, and waits until their page says so.

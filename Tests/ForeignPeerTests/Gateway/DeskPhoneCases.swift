@@ -227,6 +227,49 @@ enum DeskPhoneCases {
       },
     ]
 
+  static let linphone = PeerCase(
+    peer: "linphone", transport: "UDP", "desk phone: SHA-256, an app calls its user",
+    expected: "challenged for SHA-256 first; it rings, answers, and is heard"
+  ) {
+    var settings = GatewaySettings()
+    settings.deskPhones = ["lobby: {user: bob, password: \(password)}"]
+    settings.deskPhoneAlgorithms = "SHA-256, MD5"
+    return try await GatewayRunning.run(settings) { gateway in
+      let folder = try TemporaryFolder("linphone")
+      let speech = try await Speech(TelephoneCases.telephoneText, in: folder)
+      let padded = folder.url.appendingPathComponent("padded.wav")
+      try SoundFile(speech.file).padded(before: 0.5, after: 4).write(to: padded)
+      let linphone = try await LinphonePeer()
+      do {
+        try await linphone.register("lobby", at: gateway.ports.sip, password: password)
+        try require(linphone.log.contains("algorithm=SHA-256"), "it answers the challenge for SHA-256")
+        let alice = try await AppPeer(gateway, as: .trial)
+        return try await GatewayCase.reported(alice) {
+          _ = try await alice.placed("bob", ["kind": "user"])
+          try await linphone.state("IncomingReceived")
+          try await alice.told("ringing")
+          try linphone.run("answer 1")
+          try await alice.told("established")
+          try await alice.peer.event("connected")
+          try await linphone.state("StreamsRunning")
+          try await SoundJudge.shared.prepare()
+          let heard = try await Listening.during {
+            _ = try await alice.peer.ask("record", for: "recording")
+            try linphone.run("incall-player-start \(padded.path)")
+            return try await EchoCases.recording(
+              of: alice.peer, seconds: SoundFile(speech.file).seconds + 2, in: folder)
+          }
+          let figures = try await SoundControl.figures(
+            of: heard.value, reference: speech.file, text: TelephoneCases.telephoneText, prefix: "at the app: ")
+          try ListeningCase.judge(Heard(figures, lateness: heard.lateness, seconds: heard.seconds))
+          try linphone.run("terminate 1")
+          try require(try await alice.ended().text("cause") == "hungUp", "the telephone hangs up")
+          return figures.map(\.description).joined(separator: ", ")
+        }
+      } catch { throw PeerFailure("\(error)\nlinphone:\n\(linphone.log)") }
+    }
+  }
+
   static let sipp: [PeerCase] = [
     PeerCase(
       peer: "SIPp", transport: "UDP", "desk phone: registers", expected: "401, 423 with Min-Expires, 401, 200"

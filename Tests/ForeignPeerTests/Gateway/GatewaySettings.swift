@@ -32,8 +32,10 @@ struct GatewaySettings: Sendable {
   var sandboxHasTrunks = false
   /// Lines of `numbers` of the sandbox.
   var numbers: [String] = []
-  /// Lines of `desk-phones` of the sandbox; they are challenged for MD5, which is all that peers of today's Debian know.
+  /// Lines of `desk-phones` of the sandbox.
   var deskPhones: [String] = []
+  /// What desk phones are challenged for: MD5 is all that SIPp and baresip of today's Debian know.
+  var deskPhoneAlgorithms = "MD5"
   /// Port on loopback that copies of messages go to.
   var collector: UInt16?
   /// Lines of `stir`.
@@ -88,7 +90,7 @@ struct GatewaySettings: Sendable {
       ]
     }
     if let collector { lines += ["hep:", "  collector: 127.0.0.1:\(collector)", "  capture-id: 77"] }
-    if !deskPhones.isEmpty { lines += ["registrar:", "  algorithms: [MD5]"] }
+    if !deskPhones.isEmpty { lines += ["registrar:", "  algorithms: [\(deskPhoneAlgorithms)]"] }
     if !calls.isEmpty { lines += ["calls:"] + calls.map { "  \($0)" } }
     if !stir.isEmpty { lines += ["stir:"] + stir.map { "  \($0)" } }
     if !trunks.isEmpty { lines.append("trunks:") }

@@ -66,6 +66,23 @@ struct GatewayTests {
   func deskPhones(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
+    "Telephones transfer",
+    .enabled(
+      if: hasApp && PeerProgram.baresip.isInstalled && PeerProgram.linphone.isInstalled
+        && PeerProgram.kamailio.isInstalled,
+      "\(appAbsence), or a peer is: apt-get install baresip linphone-cli kamailio"),
+    arguments: PeerCase.chosen([TransferCases.baresip] + TransferCases.linphone))
+  func transfers(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
+    "A desk phone that knows SHA-256",
+    .enabled(
+      if: hasApp && PeerProgram.linphone.isInstalled,
+      "\(appAbsence), or linphone is: apt-get install linphone-cli"),
+    arguments: [DeskPhoneCases.linphone])
+  func linphone(_ peerCase: PeerCase) async { await peerCase.perform() }
+
+  @Test(
     "Numbers", .enabled(if: hasApp && hasSIPp, "\(appAbsence) \(sippAbsence)"),
     arguments: PeerCase.chosen(ArrivalCases.cases))
   func numbers(_ peerCase: PeerCase) async { await peerCase.perform() }

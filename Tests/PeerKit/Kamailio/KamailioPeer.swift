@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A Kamailio that is a registrar and a record-routing proxy, over UDP, TCP and, with a certificate, TLS. It challenges
-/// every REGISTER and every INVITE for the password ``password``, whoever asks.
+/// every REGISTER and, if not told otherwise, every INVITE for the password ``password``, whoever asks.
 public final class KamailioPeer: Sendable {
   public static let domain = "example.test"
   public static let password = "correct horse"
@@ -15,6 +15,8 @@ public final class KamailioPeer: Sendable {
     public var clientAuthority: URL?
     /// Sends OPTIONS to this port of loopback every second and logs `PING UP` or `PING DOWN`.
     public var pinged: UInt16?
+    /// Whether an INVITE needs the password.
+    public var challengesCalls = true
     /// Calls go to this port of loopback over UDP, whoever is registered.
     public var next: UInt16?
     public init() {}
@@ -169,7 +171,7 @@ public final class KamailioPeer: Sendable {
           sl_send_reply("405", "Method Not Allowed");
           exit;
         }
-        if (!pv_proxy_authenticate("$fd", "\(password)", "0")) {
+        if (\(options.challengesCalls ? 1 : 0) == 1 && !pv_proxy_authenticate("$fd", "\(password)", "0")) {
           proxy_challenge("$fd", "1");
           exit;
         }

@@ -4,6 +4,7 @@ import Foundation
 public enum PeerProgram: String, Sendable, CaseIterable {
   case sipp, baresip, kamailio, openssl, timeout, chromium, flite, tshark, janus, unshare, ip, secsipidx
   case firefox = "firefox-esr"
+  case linphone = "linphone-daemon"
 
   private var package: String {
     switch self {
@@ -20,6 +21,7 @@ public enum PeerProgram: String, Sendable, CaseIterable {
     case .ip: "iproute2"
     case .secsipidx: "secsipidx"
     case .firefox: "firefox-esr"
+    case .linphone: "linphone-cli"
     }
   }
 

@@ -230,6 +230,16 @@ class Pages(States):
             await person.focus(button)
             await person.page.keyboard.press("Enter")
 
+    async def transfer_(self, person, to, button):
+        """Opens the panel for it, writes to whom, and presses one of its buttons."""
+        if not await person.page.get_by_role("textbox", name="To whom").is_visible():
+            await person.page.locator("summary", has_text="Transfer").click()
+        await person.page.get_by_role("textbox", name="To whom").fill(to)
+        await self.press_button_(person, button)
+
+    async def press_button_(self, person, button):
+        await person.page.get_by_role("button", name=button, exact=True).click()
+
     async def recorded_(self, person, file):
         heard = await person.page.evaluate("pagesJudge.recorded()")
         samples = numpy.frombuffer(base64.b64decode(heard["samples"]), dtype="<i2")

@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+
+/// A linphone-daemon on loopback over UDP, steered by the lines that its `help` lists.
+public final class LinphonePeer: Sendable {
+  public let port: UInt16
+  private let process: PeerProcess
+  /// Standard input of the program.
+  private let input: Int32
+
+  /// - Parameter answers: whether it answers by itself.
+  public init(answers: Bool = false) async throws {
+    let folder = try TemporaryFolder("linphone")
+    port = try FreePort.next()
+    // Without a place for its database it takes no calls.
+    try FileManager.default.createDirectory(
+      at: folder.url.appendingPathComponent(".local/share/linphone"), withIntermediateDirectories: true)
+    try folder.write(
+      """
+      [sip]
+      sip_port=\(port)
+      sip_tcp_port=-1
+      sip_tls_port=-1
+      bind_address=127.0.0.1
+      register_only_when_network_is_up=0
+      keepalive_period=30000
+      [rtp]
+      bind_address=127.0.0.1
+      audio_rtp_port=-1
+      [video]
+      capture=0
+      display=0
+
+      """, to: "rc")
+    var ends: [Int32] = [-1, -1]
+    // Not a pipe: writing into one that nobody reads any more would end the tests.
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | closesAtExec, 0, &ends) == 0 else {
+      throw PeerFailure("no sockets can be made")
+    }
+    input = ends[1]
+    defer { close(ends[0]) }
+    guard let path = PeerProgram.linphone.path else { throw PeerFailure(PeerProgram.linphone.absence) }
+    process = try PeerProcess(
+      path: path,
+      ["--config", folder.url.appendingPathComponent("rc").path, "--log", "sip.log", "--disable-stats-events"]
+        + (answers ? ["--auto-answer"] : []),
+      environment: nil, startedIn: folder.url, in: folder, input: ends[0])
+    try run("ipv6 disable")
+    try await process.says("State: disabled")
+  }
+
+  deinit { close(input) }
+
+  /// Runs a command: `call ADDRESS`, `answer ID`, `call-transfer ID ID|ADDRESS`, `incall-player-start FILE`, `terminate`.
+  public func run(_ command: String) throws {
+    let line = Array("\(command)\n".utf8)
+    guard write(input, line, line.count) == line.count else { throw PeerFailure("linphone takes no command: \(log)") }
+  }
+
+  /// Registers and waits until that is done.
+  public func register(_ user: String, at registrar: UInt16, password: String) async throws {
+    let host = "127.0.0.1:\(registrar)"
+    try run("register sip:\(user)@\(host) sip:\(host) \(password)")
+    let deadline = Deadline(seconds: 10)
+    _ = try await deadline.first("registration of linphone:\n\(log)", everyMilliseconds: 100) { () -> Bool? in
+      try run("register-status ALL")
+      return process.output.contains("State: LinphoneRegistrationOk") ? true : nil
+    }
+  }
+
+  /// Waits until a call is in a state: `IncomingReceived`, `StreamsRunning`, `Paused`, `End`, `Released`.
+  /// - Parameter call: its calls have the numbers 1, 2, … in the order of their beginnings.
+  public func state(_ state: String, of call: Int = 1, within seconds: Double = 20) async throws {
+    _ = try await Deadline(seconds: seconds).first("\(state) of call \(call) at linphone:\n\(log)") { () -> Bool? in
+      reached(call).contains(state) ? true : nil
+    }
+  }
+
+  /// Every state that a call has been in.
+  private func reached(_ call: Int) -> [String] {
+    let lines = process.output.split(separator: "\n")
+    return lines.indices.compactMap { place in
+      let prefix = "Event: LinphoneCall"
+      guard lines[place].hasPrefix(prefix),
+        lines[place...].prefix(4).first(where: { $0.hasPrefix("Id: ") }) == "Id: \(call)"
+      else { return nil }
+      return String(lines[place].dropFirst(prefix.count))
+    }
+  }
+
+  /// What it said, its errors, and its log with the SIP messages.
+  public var log: String {
+    process.output + process.diagnostics.lastLines(20) + "\n" + process.folder.text("sip.log").lastLines(200)
+  }
+}
