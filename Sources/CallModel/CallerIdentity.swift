@@ -61,6 +61,15 @@ public struct CallerIdentity: Hashable, Sendable {
     self.divertedBy = divertedBy
   }
 
+  /// What is known of the caller's signature, in words; `nil` where there is none.
+  public var signature: String? {
+    switch verified {
+    case .full, .partial, .gateway: "holds, attested \(verified.rawValue)"
+    case .failed: "does not hold" + (why.map { ": \($0)" } ?? "")
+    default: why.map { "not known: \($0)" }
+    }
+  }
+
   /// The caller's number; `nil` for a caller without one, or that withholds it.
   public var number: E164Number? { kind == .phone ? try? E164Number(value) : nil }
 }

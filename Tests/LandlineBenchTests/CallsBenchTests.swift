@@ -43,6 +43,14 @@ import Testing
   }
 
   @Test(.enabled(if: CallsBenchTests.hasPeers, "no gateway beside the tests, or sipp or kamailio is not installed"))
+  func everyCallToAUserIsGood() async throws {
+    let report = try await CallsBench.run(Self.short([.b3u]))
+    #expect(report.calls.all == 20, "\(report.table)")
+    #expect(report.calls.failed == 0, "\(report.table)")
+    #expect(report.table.contains("telephone"))
+  }
+
+  @Test(.enabled(if: CallsBenchTests.hasPeers, "no gateway beside the tests, or sipp or kamailio is not installed"))
   func everyCallWithKeysIsGood() async throws {
     let report = try await CallsBench.run(Self.short([.b3d]))
     #expect(report.calls.all == 5, "\(report.table)")

@@ -129,7 +129,7 @@ function showAbout(story) {
   const { account, started_at: started, ended_at: ended } = story;
   if (!changed("about", ended, story.caller_number)) return;
   fill(about, facts([
-    ["To", story.destination], ["Caller’s number", story.caller_number], ["User", story.user], ["Application", story.application],
+    ["To", story.destination], ["Caller’s number", story.caller_number], ["Caller’s name", story.caller_name], ["Signature", story.signature], ["User", story.user], ["Application", story.application],
     ["Account", a({ href: query("/account", { account }) }, account)], ["Environment", story.environment],
     ["Started", moment(started)], ["Ended", ended && moment(ended)], ["Id", span("mono", story.call)],
   ]));

@@ -6,6 +6,8 @@ extension CallStory {
     var story = self
     story.destination = hide(destination)
     story.callerNumber = callerNumber.map(hide)
+    story.callerName = callerName.map(hide)
+    story.signature = signature.map(hide)
     story.user = user.map(hide)
     story.conclusion = hide(conclusion)
     story.findings = findings.map { finding in

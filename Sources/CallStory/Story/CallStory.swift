@@ -18,6 +18,10 @@ public struct CallStory: Codable, Hashable, Sendable {
   public var destination: String
   /// Only the record has it, so `nil` while the call is up.
   public var callerNumber: String?
+  /// What a caller from a trunk calls itself; `nil` for other calls, and where it gives no name.
+  public var callerName: String?
+  /// What is known of the signature of a caller from a trunk, in words; `nil` where there is none (RFC 8224).
+  public var signature: String?
   /// Whether it is up: it has no record yet and has not ended.
   public var isLive: Bool
   /// `ringing`, `established`, `ended`; empty where only a trace is known.

@@ -15,6 +15,8 @@ extension CallStory {
     story.application = call?.application
     story.user = call?.user.map { "\($0)" }
     story.callerNumber = sources.record?.callerNumber
+    story.callerName = call?.from.flatMap { $0.name.isEmpty ? nil : $0.name }
+    story.signature = call?.from?.signature
     story.isLive = sources.record == nil && call.map { $0.state != .ended } ?? false
     story.state = call?.state.rawValue ?? ""
     story.cause = sources.record?.summary.cause.rawValue

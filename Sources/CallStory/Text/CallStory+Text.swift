@@ -30,8 +30,9 @@ extension CallStory {
   private func head(on page: inout StoryPage) {
     page.line("Call \(call)")
     page.fact("to", kind.isEmpty ? destination : "\(destination) (\(kind))")
-    let caller = [callerNumber, application.map { "application \($0)" }, user.map { "user \($0)" }]
+    let caller = [callerNumber, callerName, application.map { "application \($0)" }, user.map { "user \($0)" }]
     page.fact("from", caller.compactMap { $0 }.joined(separator: ", "))
+    if let signature { page.fact("signature", signature) }
     page.fact("account", [account, environment].filter { !$0.isEmpty }.joined(separator: ", "))
     page.fact("started", startedAt)
     if let endedAt {

@@ -23,10 +23,11 @@ final class BenchApp {
   }
 
   /// Connects as user `bench-NUMBER` and registers.
+  /// - Parameter answering: Whether calls for the user ring here, and are answered at once.
   static func connect(
-    port: UInt16, number: Int, on loop: any EventLoop
+    port: UInt16, number: Int, answering: Bool = false, on loop: any EventLoop
   ) -> EventLoopFuture<NIOLoopBound<BenchApp>> {
-    guard let registration = registration(number) else {
+    guard let registration = registration(number, listening: answering) else {
       return loop.makeFailedFuture(BenchProblem("the libcrypto of this machine has no SHA-1"))
     }
     return AppSocket.connect(port: port, on: loop).flatMap { socket in
@@ -35,14 +36,15 @@ final class BenchApp {
       // The socket is the app's own: both go together, once it is closed.
       socket.value.received = { app.received($0) }
       socket.value.closed = { _, why in app.end(why) }
+      if answering { app.answerCalls() }
       app.register(registration)
       return app.ready.futureResult.map { bound }
     }
   }
 
   /// Scheme A: Base64 of SHA-1 over user, key, sequence and secret.
-  static func registration(_ number: Int) -> Registration? {
-    let user = "bench-\(number)"
+  static func registration(_ number: Int, listening: Bool = false) -> Registration? {
+    let user = user(number)
     let sequence = UInt64(max(0, Date().timeIntervalSince1970 * 1_000_000))
     guard
       let signature = RegistrationSignature.compute(
@@ -51,7 +53,22 @@ final class BenchApp {
     else { return nil }
     return Registration(
       application: BenchGateway.applicationKey, user: user, device: "bench",
-      proof: .signature(signature, sequence: sequence), capabilities: [.calling])
+      proof: .signature(signature, sequence: sequence), capabilities: [.calling],
+      profile: listening
+        ? DeviceProfile(features: [.incoming], isListening: true, busyRule: .waiting) : DeviceProfile())
+  }
+
+  static func user(_ number: Int) -> String { "bench-\(number)" }
+
+  /// Offers sound while it rings and answers, as an app does where somebody waits for the call.
+  private func answerCalls() {
+    var answered = 0
+    told = { [weak self] message in
+      guard let self, case .event(.incoming(let call, _), _) = message else { return }
+      answered += 1
+      _ = send(.alert(call, offer: AppOffer(call: answered).text))
+      _ = send(.accept(call, offer: nil, headers: []))
+    }
   }
 
   private func register(_ registration: Registration) {

@@ -20,6 +20,8 @@ final class CallDriver {
     /// Calls a second, by the clock and not by completion.
     var rate: Int
     var goal = Goal.over
+    /// Whom the calls go to in turn; empty: each to a telephone number of its own.
+    var users: [String] = []
     /// Whether the app does ICE and DTLS for each call.
     var shakesHands = false
     /// Calls that are not where they should be by then count as failed.
@@ -136,7 +138,11 @@ final class CallDriver {
   private func ask(_ index: Int, _ offer: String) {
     calls[index].marks.asked = ProcessClock.monotonicSeconds()
     let app = calls[index].app
-    guard let request = apps[app].send(.call(PlaceCall(kind: .phone, target: Self.number(index), offer: offer))) else {
+    let call =
+      load.users.isEmpty
+      ? PlaceCall(kind: .phone, target: Self.number(index), offer: offer)
+      : PlaceCall(kind: .user, target: load.users[index % load.users.count], offer: offer)
+    guard let request = apps[app].send(.call(call)) else {
       return fail(index, "no connection")
     }
     asked[app][request.value] = index

@@ -12,6 +12,8 @@ public enum CallsBench {
     case b3 = "B3"
     /// The same with a handshake of ICE and DTLS.
     case b3d = "B3d"
+    /// Processor time of a call from user to user, beside one to a telephone of the same gateway.
+    case b3u = "B3u"
     /// What the gateway adds to the set-up of a call.
     case b4 = "B4"
     /// Memory of sessions and calls, and what is left of calls that are over.
@@ -66,7 +68,7 @@ public enum CallsBench {
       (options.rates + [options.handshakeRate, options.delayRate]).allSatisfy({ (1...100_000).contains($0) }),
       !options.rates.isEmpty
     else { throw BenchProblem("rounds, seconds, rates, apps and numbers of calls are above 0") }
-    if options.rows.contains(where: { $0 == .b3 || $0 == .b3d }) {
+    if options.rows.contains(where: { [.b3, .b3u, .b3d].contains($0) }) {
       try need(options.sipp, "sip-tester")
     }
     if options.rows.contains(.b3) { try need(options.kamailio, "kamailio") }

@@ -71,6 +71,35 @@ extension CallsBenchRun {
     }
   }
 
+  /// B3u: a call from user to user, in turn with one to a telephone of the same gateway.
+  func measureUserCalls() async throws {
+    let gateway = try startGateway("b3u")
+    defer { gateway.stop() }
+    let callee = try startCallee(gateway.ports.callee)
+    defer { callee.end() }
+    let users = (0..<options.apps).map { BenchApp.user(options.apps + $0) }
+    let rate = options.delayRate
+    let load = CallDriver.Load(calls: calls(rate), rate: rate)
+    var userLoad = load
+    userLoad.users = users
+    let loadToUsers = userLoad
+    try await withApps(gateway) { apps in
+      try await withApps(gateway, from: options.apps, answering: true) { _ in
+        options.progress("B3u: warming up")
+        try await warmUp(apps)
+        for round in 1...options.rounds {
+          options.progress("B3u: round \(round) of \(options.rounds)")
+          found.trials.append(try await trial(.b3u, gateway, apps, loadToUsers))
+          found.trials.append(try await trial(.b3u, gateway, apps, load, as: CallsBenchReport.telephone))
+        }
+      }
+    }
+    figure(
+      .b3u, "CPU of a call to a user at \(rate)/s, us", costs(.b3u, CallsBenchReport.ours, rate), decimals: 0,
+      beside: CallsBenchReport.telephone, costs(.b3u, CallsBenchReport.telephone, rate), ratioAtMost: 1.3)
+    failures(.b3u)
+  }
+
   /// B3d: the same with ICE and DTLS for each call, beside Janus.
   func measureHandshakes() async throws {
     let gateway = try startGateway("b3d")
@@ -107,7 +136,7 @@ extension CallsBenchRun {
 
   /// No call may fail.
   func failures(_ row: CallsBench.Row) {
-    let failed = found.trials.filter { $0.row == row && $0.gateway == CallsBenchReport.ours }.map(\.failed).reduce(0, +)
+    let failed = found.trials.filter { $0.row == row && $0.isOurs }.map(\.failed).reduce(0, +)
     figure(row, "calls that failed", [Double(failed)], decimals: 0, target: .init(subject: .value, limit: 0))
   }
 }

@@ -28,6 +28,7 @@ final class CallsBenchRun {
     for row in options.rows {
       switch row {
       case .b3: try await measureCost()
+      case .b3u: try await measureUserCalls()
       case .b3d: try await measureHandshakes()
       case .b4: try await measureDelay()
       case .b6: try await measureMemory()
@@ -69,11 +70,15 @@ final class CallsBenchRun {
   }
 
   /// Runs `body` with apps that are connected; they are gone afterwards.
-  /// - Parameter number: Of the first app's user.
+  /// - Parameters:
+  ///   - number: Of the first app's user.
+  ///   - answering: Whether calls for these users ring there, and are answered at once.
   func withApps<Result: Sendable>(
-    _ gateway: BenchGateway, count: Int? = nil, from number: Int = 0, _ body: (AppGroup) async throws -> Result
+    _ gateway: BenchGateway, count: Int? = nil, from number: Int = 0, answering: Bool = false,
+    _ body: (AppGroup) async throws -> Result
   ) async throws -> Result {
-    let group = try await AppGroup.connect(port: gateway.ports.web, count: count ?? options.apps, from: number)
+    let group = try await AppGroup.connect(
+      port: gateway.ports.web, count: count ?? options.apps, from: number, answering: answering)
     do {
       let result = try await body(group)
       try await group.close()
@@ -89,7 +94,7 @@ final class CallsBenchRun {
   /// One load with the gateway's processor time for each of its calls.
   func trial(
     _ row: CallsBench.Row, _ gateway: BenchGateway, _ apps: AppGroup, _ load: CallDriver.Load,
-    counting tools: CallCounters.Tools? = nil
+    counting tools: CallCounters.Tools? = nil, as name: String = CallsBenchReport.ours
   ) async throws -> CallsBenchReport.Trial {
     let counters = try tools.map { tools throws(BenchProblem) in try CallCounters(gateway, tools) }
     let before = try gateway.processorSeconds()
@@ -98,7 +103,7 @@ final class CallsBenchRun {
     let spent = try gateway.processorSeconds() - before
     let counts = counters?.finish(calls: result.calls)
     return CallsBenchReport.Trial(
-      row: row, gateway: CallsBenchReport.ours, rate: load.rate, calls: result.calls, failed: result.failed,
+      row: row, gateway: name, rate: load.rate, calls: result.calls, failed: result.failed,
       failures: result.failures, cpuMicrosecondsPerCall: spent * 1e6 / Double(result.calls),
       countsPerCall: counts?.events, threadMicrosecondsPerCall: counts?.threads)
   }
@@ -150,15 +155,17 @@ final class AppGroup: Sendable {
     self.apps = apps
   }
 
-  /// - Parameter number: Of the first app's user; apps of one gateway that are connected together have different ones.
-  static func connect(port: UInt16, count: Int, from number: Int) async throws -> AppGroup {
+  /// - Parameters:
+  ///   - number: Of the first app's user; apps of one gateway that are connected together have different ones.
+  ///   - answering: Whether calls for these users ring there, and are answered at once.
+  static func connect(port: UInt16, count: Int, from number: Int, answering: Bool = false) async throws -> AppGroup {
     let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = threads.next()
     var apps: [NIOLoopBound<BenchApp>] = []
     do {
       while apps.count < count {
         let due = (apps.count..<min(count, apps.count + batch)).map { index in
-          BenchApp.connect(port: port, number: number + index, on: loop)
+          BenchApp.connect(port: port, number: number + index, answering: answering, on: loop)
         }
         apps += try await EventLoopFuture.whenAllSucceed(due, on: loop).get()
       }

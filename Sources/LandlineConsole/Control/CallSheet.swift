@@ -40,13 +40,11 @@ struct CallSheet {
 
   /// What is known of a signed caller; `nil` where nothing is.
   private var signed: String? {
-    guard let from = call["from"]?.objectValue else { return nil }
-    let why = from["why"]?.stringValue.map(CallFailure.shortened)
-    switch from["verified"]?.stringValue {
-    case "failed": return "does not hold" + (why.map { ": \($0)" } ?? "")
-    case .some(let word) where ["A", "B", "C"].contains(word): return "holds, attested \(word)"
-    default: return why.map { "not known: \($0)" }
-    }
+    guard let from = call["from"]?.objectValue, let verified = from["verified"]?.stringValue else { return nil }
+    return CallerIdentity(
+      kind: .phone, value: "", name: "", verified: .init(rawValue: verified),
+      why: from["why"]?.stringValue.map(CallFailure.shortened)
+    ).signature
   }
 
   private var to: String? {

@@ -210,7 +210,7 @@ struct BenchCommand: AsyncParsableCommand {
     @Option(help: "Calls a second of B3d.")
     var handshakeRate: Int?
 
-    @Option(help: "Rows to measure, with commas between: B3, B3d, B4, B6, B8.")
+    @Option(help: "Rows to measure, with commas between: B3, B3u, B3d, B4, B6, B8.")
     var only: String?
 
     @Flag(help: "One JSON object.")

@@ -25,6 +25,24 @@ struct StoryTests {
     #expect(story.quality.count == 10)
   }
 
+  @Test(
+    "A signed caller stands in it with name and attestation",
+    arguments: [
+      (CallerIdentity.Verification.full, nil, "holds, attested A"),
+      (.failed, "it was signed 61 s ago", "does not hold: it was signed 61 s ago"),
+      (.network, "no certificate came in time", "not known: no certificate came in time"), (.none, nil, nil),
+    ] as [(CallerIdentity.Verification, String?, String?)])
+  func signedCaller(_ verified: CallerIdentity.Verification, _ why: String?, _ expected: String?) {
+    var sources = Scenario.answeredSources
+    sources.record?.call.from = CallerIdentity(
+      kind: .phone, value: "+46701111111", name: "Bo", verified: verified, why: why)
+    let story = CallStory.tell(sources)
+    let text = story.text(width: 120, isMasked: false)
+    #expect(story.callerName == "Bo" && story.signature == expected)
+    #expect(text.contains(", Bo,") && expected.map { text.contains($0) } ?? true)
+    #expect(CallStory(json: story.json()) == story)
+  }
+
   @Test("There is a lane for the app, the gateway and each attempt")
   func lanes() {
     #expect(story.lanes.map(\.id) == ["app", "gateway", "far1", "far2"])

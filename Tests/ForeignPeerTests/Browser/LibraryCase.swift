@@ -4,12 +4,12 @@ import PeerKit
 /// How cases of landline.js are put together: a gateway, a page, and at the end nothing left of either.
 enum LibraryCase {
   static func make(
-    _ name: String, expected: String, payer: GatewayPayer = .trial, isLong: Bool = false,
+    _ name: String, expected: String, payer: GatewayPayer = .trial, isLong: Bool = false, library: String? = nil,
     _ body: @escaping @Sendable (LibraryPage) async throws -> String
   ) -> PeerCase {
     PeerCase(peer: "landline.js", transport: "Chromium", name, expected: expected, isLong: isLong) {
       try await GatewayRunning.run(GatewaySettings()) { gateway in
-        try await perform(LibraryPage(gateway, as: payer), body)
+        try await perform(LibraryPage(gateway, as: payer, library: library), body)
       }
     }
   }

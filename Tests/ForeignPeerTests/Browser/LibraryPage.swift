@@ -11,12 +11,16 @@ struct LibraryPage: Sendable {
   let user: String
 
   /// Loads the page; its microphone hears a tone.
-  init(_ gateway: GatewayRunning, as payer: GatewayPayer) async throws {
+  /// - Parameter library: the page's landline.js beside the scripts of the peers; `nil` for today's.
+  init(_ gateway: GatewayRunning, as payer: GatewayPayer, library: String? = nil) async throws {
     self.gateway = gateway
     self.payer = payer
     tab = ""
     user = "alice"
-    peer = try await PythonPeer(.landlineJS, ["--origin", "http://127.0.0.1:\(gateway.httpPort)"])
+    peer = try await PythonPeer(
+      .landlineJS,
+      ["--origin", "http://127.0.0.1:\(gateway.httpPort)"]
+        + (library.map { ["--library", PythonPeer.scripts.appendingPathComponent($0).path] } ?? []))
   }
 
   /// Opens another tab in a page's browser.

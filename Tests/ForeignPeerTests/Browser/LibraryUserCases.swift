@@ -39,6 +39,10 @@ enum LibraryUserCases {
     make("lose the WebSocket while it rings", ["bob"], expected: "it rings on, once, and is answered") {
       try await lost($0[0], $0[1])
     },
+    make(
+      "of a page that nobody has updated", ["bob"], library: "landline_before_users.js",
+      expected: "it calls numbers and users as ever, is never called, and whoever calls it hears why"
+    ) { try await older($0[0], $0[1]) },
     make("are shown who calls", ["bob"], expected: "a notification while nobody looks, gone with the ringing") {
       try await noticed($0[0], $0[1])
     },
@@ -46,10 +50,10 @@ enum LibraryUserCases {
 
   /// Alice in the first tab, the others in further ones: all are connected, and the others listen.
   private static func make(
-    _ name: String, _ others: [String], expected: String,
+    _ name: String, _ others: [String], library: String? = nil, expected: String,
     _ body: @escaping @Sendable ([LibraryPage]) async throws -> String
   ) -> PeerCase {
-    LibraryCase.make("users \(name)", expected: expected) { alice in
+    LibraryCase.make("users \(name)", expected: expected, library: library) { alice in
       var pages = [alice]
       try await alice.connected(["name": "Alice"])
       for (number, user) in others.enumerated() {
@@ -142,6 +146,30 @@ enum LibraryUserCases {
     try await alice.gateway.uncharged(over.text("call"), alice.payer)
     try require(bob.count("missed") == 0, "nothing was missed")
     return "answered, heard both ways, keys, mute and hold"
+  }
+
+  private static func older(_ alice: LibraryPage, _ bob: LibraryPage) async throws -> String {
+    try await alice.call("+46000000000")
+    try await alice.told("established")
+    try await end(alice, "hungUp")
+    // It calls a user whose app is of today.
+    try await ring(alice, [bob])
+    try await answer(bob)
+    for page in [alice, bob] {
+      try await page.told("established")
+      try await page.hears(LibraryPage.tone, "the other one")
+    }
+    try await bob.hangUp()
+    for page in [alice, bob] { try await end(page, "hungUp") }
+    // Nothing of a call for its user comes to it.
+    let before = alice.peer.events.count { !$0.name.hasPrefix("tab 0:") }
+    try await bob.call("alice", ["kind": "user"])
+    let refused = try await bob.ended()
+    try require(refused.text("error.code") == "gw.userUnreachable", "its user cannot be reached: \(refused)")
+    try require(
+      alice.peer.events.count { !$0.name.hasPrefix("tab 0:") } == before, "the older page is told nothing of it")
+    try require(try await alice.failed("+46000000486").text("error.code") == "sip.busy", "and goes on as before")
+    return "called numbers and a user; \(refused.text("error.message") ?? "")"
   }
 
   private static func promptly(_ alice: LibraryPage, _ bob: LibraryPage) async throws -> String {

@@ -138,11 +138,12 @@ def make_token(application, user, secret):
 
 
 class Page:
-    def __init__(self, page, context, origin, name=""):
+    def __init__(self, page, context, origin, name="", library=LIBRARY):
         self._prefix = f"{name}:" if name else ""
         self._page = page
         self._context = context
         self._origin = origin
+        self._library = library
         self._schema = Schema(json.loads(DOCUMENT.read_text()))
         self._sent = {}
         self._problems = []
@@ -195,7 +196,7 @@ class Page:
 
     async def route(self, route):
         path = route.request.url[len(self._origin) :] or "/"
-        file = {"/": HERE / "landline_js.html", "/landline.js": LIBRARY}.get(path, HERE / path.lstrip("/"))
+        file = {"/": HERE / "landline_js.html", "/landline.js": self._library}.get(path, HERE / path.lstrip("/"))
         if path == VOUCHING:
             asked = json.loads(route.request.post_data)
             return await route.fulfill(content_type="application/json", body=json.dumps(self._vouch(asked)))
@@ -304,9 +305,9 @@ class Tabs:
         self._origin = origin
         self._pages = {}
 
-    async def open(self, name="", fake=None):
+    async def open(self, name="", fake=None, library=LIBRARY):
         view = await self._context.new_page()
-        page = self._pages[name] = Page(view, self._context, self._origin, name)
+        page = self._pages[name] = Page(view, self._context, self._origin, name, library)
         page.watch()
         await view.expose_function("tell", page.tell)
         await view.expose_function("makeToken", make_token)
@@ -335,6 +336,7 @@ async def main():
     parser.add_argument("--origin", required=True, help="http://127.0.0.1:PORT of the gateway")
     parser.add_argument("--fake", action="store_true", help="no gateway: `scenario` plays one")
     parser.add_argument("--microphone", default="", help="WAV file that the microphone hears over and over; else a tone")
+    parser.add_argument("--library", default=LIBRARY, type=pathlib.Path, help="the first page's landline.js; else today's")
     options = parser.parse_args()
     if not options.microphone:
         options.microphone = str(pathlib.Path("tone.wav").absolute())
@@ -347,7 +349,7 @@ async def main():
         try:
             context = await browser.new_context(permissions=["microphone"])
             tabs = Tabs(context, options.origin)
-            await tabs.open(fake=FakeGateway(Schema(json.loads(DOCUMENT.read_text()))) if options.fake else None)
+            await tabs.open(fake=FakeGateway(Schema(json.loads(DOCUMENT.read_text()))) if options.fake else None, library=options.library)
             await serve(tabs)
         finally:
             await browser.close()

@@ -1,0 +1,1649 @@
+// landline.js as it was before users could be called: what pages that nobody has updated still run. Never changed.
+// Calls from a web page through a Landline gateway. One module, nothing else; its types stand in landline.d.ts.
+
+export const VERSION = "0.7.0";
+const CLIENT = `landline.js/${VERSION}`;
+
+/** Every limit of the library; milliseconds where nothing else is said. */
+export const LIMITS = Object.freeze({
+  /** Requests without a reply at a time, those that wait for the connection among them. */
+  pendingRequests: 64,
+  /** Calls of one client at a time. */
+  calls: 16,
+  /** Characters of one message, either way. */
+  messageLength: 262144,
+  /** Characters of a session description. */
+  descriptionLength: 65536,
+  /** Keys of one sendDigits(). */
+  digits: 64,
+  /** Bytes of all custom headers together, and of one name. */
+  headerBytes: 1024,
+  headerNameBytes: 64,
+  /** Figures of one statistics report, and characters of a figure's name. */
+  figures: 64,
+  figureName: 64,
+  /** A request without reply is given up after this long. */
+  reply: 15000,
+  /** connect() is refused after this long; the client goes on trying. */
+  connect: 30000,
+  /** A connection that is not open and registered by then is tried anew. */
+  attempt: 10000,
+  /** Longest that the page's credentials function may take, and how long its answer is good. */
+  credentials: 30000,
+  proof: 30000,
+  /** Signatures whose sequence was passed, one after the other, before the registration counts as refused. */
+  signatures: 16,
+  /** Silence of the gateway before a ping, and before the connection counts as lost after it. */
+  ping: 20000,
+  pong: 10000,
+  /** The same after news from the network, when the answer matters at once. */
+  probe: 2500,
+  /** The wait before the second attempt; it doubles up to the longest. */
+  firstWait: 250,
+  longestWait: 30000,
+  /** A hang-up without an answer ends the call here. */
+  hangUp: 5000,
+  /** Between two statistics reports. */
+  report: 10000,
+  /** Between two looks at what the gateway reports of the sound that is sent. */
+  uplink: 1000,
+  /** How long ICE may be interrupted before it is started anew, and the least time between two such starts. */
+  iceGrace: 2000,
+  iceRestart: 4000,
+  /** From the gateway's answer until the page is told that there is no way for sound yet. */
+  mediaPath: 2000,
+  /** Bytes of a sound file. */
+  soundBytes: 16777216,
+});
+
+// What the library itself can find wrong, in the words of the gateway's catalogue: [message, retry].
+const FAILURES = {
+  "sip.media": ["The two sides found no common codec or media transport.", "otherCodec"],
+  "network.unreachable": ["The app could not connect to the gateway.", "now"],
+  "network.timeout": ["The gateway did not answer the app in time.", "now"],
+  "network.security": ["The app and the gateway could not agree on a trusted encrypted connection.", "afterFix"],
+  "network.media": ["No way for sound was found between the app's device and the gateway's media port (ICE over UDP, then DTLS).", "afterFix"],
+  "network.lost": ["The connection between app and gateway broke and was not resumed in time.", "now"],
+  "capability.local": ["This client was started without the capability that was asked for.", "afterFix"],
+  "gw.limit": ["The account has reached one of its caps; the Reason header names it.", "later"],
+  "gw.number": ["The text is not a phone number in international form.", "afterFix"],
+  "gw.address": ["The text is not a SIP address, user id or conference id.", "afterFix"],
+  "gw.header": ["A custom header breaks the rules; the message names it.", "afterFix"],
+  "gw.message": ["A message to the gateway, or a part of it that is named, is not what the protocol says.", "afterFix"],
+  "gw.origin": ["Web pages of this origin may not connect to the gateway.", "afterOperator"],
+  "gw.registration": ["The proof of who registers was not accepted.", "afterFix"],
+};
+const DOMAINS = { sip: "sip", network: "network", capability: "capability", gw: "gateway" };
+
+/** Everything that is known of a failure; `details` is the gateway's own object. */
+export class LandlineError extends Error {
+  constructor(details, options) {
+    const { problem } = details.invalid ?? {};
+    super([details.message, problem ?? details.phrase].filter(Boolean).join(" — "), options);
+    this.name = "LandlineError";
+    this.code = details.code;
+    this.domain = details.domain;
+    this.retry = details.retry;
+    this.refusal = details.refusal ?? null;
+    this.sipStatus = details.sip_status ?? null;
+    this.phrase = details.phrase ?? null;
+    this.q850 = details.cause ?? null;
+    this.reasons = details.reasons ?? [];
+    this.warning = details.warning ?? null;
+    this.retryAfter = details.retry_after ?? null;
+    this.leg = details.leg ?? null;
+    this.trunk = details.trunk ?? null;
+    this.attempts = details.attempts ?? [];
+    this.correlation = details.correlation ?? null;
+    this.invalid = details.invalid ?? null;
+    this.details = details;
+  }
+}
+
+function failure(code, more, cause) {
+  const [message, retry] = FAILURES[code];
+  const details = { domain: DOMAINS[code.split(".")[0]], code, message, retry, leg: "app", ...more };
+  return new LandlineError(details, cause === undefined ? undefined : { cause });
+}
+
+// What the gateway told.
+const told = (details) => (typeof details?.code === "string" ? new LandlineError(details) : failure("gw.message"));
+const problem = (code, phrase, cause) => failure(code, { phrase }, cause);
+
+function invalid(code, kind, rule, offset, problem, accepted) {
+  return failure(code, { invalid: { kind, rule, ...(offset === null ? {} : { offset }), problem, accepted } });
+}
+
+const bytes = (text) => new TextEncoder().encode(text).length;
+const wallClock = () => performance.timeOrigin + performance.now();
+// Whoever does not look at a promise is not told of its failure by an error of the page.
+const quiet = (promise) => (promise.catch(() => {}), promise);
+const before = (promise, milliseconds, error) => {
+  let timer;
+  const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(error()), milliseconds)));
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+// MARK: Arguments. What is certainly wrong is refused here, with the gateway's words; the rest is the gateway's to judge.
+
+const TARGETS = { phone: "number", sip: "address", user: "user", conference: "conference" };
+
+function checkedTarget(kind, target) {
+  if (!Object.hasOwn(TARGETS, kind)) {
+    const accepted = Object.keys(TARGETS).join(", ");
+    throw invalid("gw.message", "call.to.kind", "message.value", null, `there is no kind ${kind}`, accepted);
+  }
+  const text = String(target ?? "").trim();
+  if (kind === "phone") return checkedNumber(text.replace(/^tel:/i, ""));
+  if (kind === "sip") {
+    const accepted = "user@domain with an optional port, without parameters, such as alice@example.com";
+    const refuse = (rule, problem) => {
+      throw invalid("gw.address", "SIP address", `sip.${rule}`, null, problem, accepted);
+    };
+    if (!text) refuse("empty", "nothing is there");
+    if (!/.@./.test(text)) refuse("at", "the '@' between user and domain is missing");
+    if (text.length > 255) refuse("long", "the address has more than 255 characters");
+    return text;
+  }
+  const [name, rule, most] = kind === "user" ? ["user id", "user", 255] : ["conference id", "conference", 64];
+  const accepted = `1 to ${most} printable ASCII characters from '!' to '~', without spaces`;
+  const offset = text.search(/[^!-~]/);
+  if (!text) throw invalid("gw.address", name, `${rule}.empty`, 0, "nothing is there", accepted);
+  if (offset >= 0) throw invalid("gw.address", name, `${rule}.character`, offset, "a character is not allowed", accepted);
+  if (text.length > most) {
+    throw invalid("gw.address", name, `${rule}.long`, most, `more than ${most} characters`, accepted);
+  }
+  return text;
+}
+
+function checkedNumber(text) {
+  const refuse = (rule, offset, problem) => {
+    const accepted = "+, a country code and the national number, 7 to 15 digits together, such as +46701234567";
+    throw invalid("gw.number", "phone number", `e164.${rule}`, offset, problem, accepted);
+  };
+  if (!text) refuse("plus", 0, "nothing is there");
+  // Short codes reach an emergency service; which ones there are, the gateway knows.
+  if (/^[0-9]{2,6}$/.test(text)) return text;
+  if (text[0] !== "+") refuse("plus", 0, `'${text[0]}' stands where the number must begin with '+'`);
+  const offset = text.slice(1).search(/[^0-9]/);
+  if (offset >= 0) {
+    const found = text[offset + 1] === " " ? "a space" : `'${text[offset + 1]}'`;
+    refuse("digit", offset + 1, `${found} is not a digit 0 to 9`);
+  }
+  if (text[1] === "0") refuse("first", 1, "no country code begins with 0");
+  const digits = text.length - 1;
+  if (digits < 7) refuse("short", text.length, `only ${digits} digits where at least 7 are needed`);
+  if (digits > 15) refuse("long", 16, "more than 15 digits");
+  return text;
+}
+
+function checkedHeaders(headers, leavesBySIP) {
+  const most = LIMITS.headerNameBytes;
+  const accepted =
+    `${leavesBySIP ? "x- and " : ""}a SIP token of at most ${most} characters, once each; values without control characters; ` +
+    `${LIMITS.headerBytes} bytes together; such as ${leavesBySIP ? "x-" : ""}order: 4711`;
+  const entries = Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]);
+  const names = new Set();
+  let total = 0;
+  for (const [name, value] of entries) {
+    const refuse = (rule, offset, problem) => {
+      const shown = name.slice(0, most).replace(/[^!-~]/g, "?") || "without a name";
+      throw invalid("gw.header", `custom header ${shown}`, `header.${rule}`, offset, problem, accepted);
+    };
+    const key = name.toLowerCase();
+    if (leavesBySIP && !key.startsWith("x-")) refuse("prefix", 0, "the name does not start with x-");
+    if (bytes(name) > most) refuse("nameLong", most, `the name has more than ${most} characters`);
+    if (!/^[a-z0-9.!%*_+`'~-]+$/.test(key) || (leavesBySIP && key === "x-")) {
+      refuse("name", null, `it is no SIP token${leavesBySIP ? ", or nothing follows x-" : ""}`);
+    }
+    if (/[\u0000-\u001f\u007f-\u009f]/.test(value)) refuse("value", null, "a control character stands in the value");
+    if (/^ | $/.test(value)) refuse("blank", null, "the value starts or ends with a space");
+    if (names.has(key)) refuse("duplicate", null, "the name is already taken, upper and lower case are the same");
+    names.add(key);
+    total += bytes(name) + bytes(value);
+    if (total > LIMITS.headerBytes) refuse("budget", null, `with this header they take ${total} bytes together`);
+  }
+  return Object.fromEntries(entries);
+}
+
+function checkedDigits(digits) {
+  const text = String(digits ?? "");
+  const refuse = (rule, offset, problem) => {
+    throw invalid("gw.number", "keys", `keys.${rule}`, offset, problem, `1 to ${LIMITS.digits} of 0-9, *, # and A-D`);
+  };
+  if (!text) refuse("empty", null, "nothing is there");
+  if (text.length > LIMITS.digits) refuse("long", LIMITS.digits, `more than ${LIMITS.digits} keys`);
+  const offset = text.search(/[^0-9*#A-Da-d]/);
+  if (offset >= 0) refuse("symbol", offset, "there is no such key");
+  return text;
+}
+
+// MARK: The session: a WebSocket that registers, numbers requests, matches replies and is made anew after a loss
+
+// Close codes after which the same first message would be refused again.
+const OUR_MISTAKE = new Set([1002, 1003, 1007, 1008, 1009]);
+
+class Session {
+  #url; #register; #prove; #hear;
+  #state = "idle";
+  // none, opening, greeting, standing, waiting
+  #phase = "none";
+  #socket = null;
+  #session = null;
+  #registered = false;
+  #asksOrigin = false;
+  #lastNumber = 0;
+  #greeting = 0;
+  #attempts = 0;
+  // Signatures whose sequence was passed since the last registration, and the least that would do.
+  #signatures = 0;
+  #least = "1";
+  #refusal = null;
+  #proof = null;
+  #heard = 0;
+  #pinged = false;
+  #timers = { phase: 0, pulse: 0, session: 0 };
+  // Requests by number, and those that have none yet.
+  #asked = new Map();
+  #queued = [];
+
+  /** @param hear what to tell: state(state, error), event(message), resumed(), lost(error), draining() */
+  constructor(url, register, prove, hear) {
+    this.#url = url;
+    this.#register = register;
+    this.#prove = prove;
+    this.#hear = hear;
+  }
+
+  get state() { return this.#state; }
+
+  start() {
+    if (this.#state !== "idle" && this.#state !== "stopped") return;
+    this.#attempts = 0;
+    this.#signatures = 0;
+    this.#registered = false;
+    this.#enter("connecting");
+    this.#open();
+  }
+
+  /** Ends it; `error` is null when the page wanted so. */
+  stop(error = null) {
+    if (this.#state === "idle" || this.#state === "stopped") return;
+    if (this.#phase === "standing") this.#transmit({ type: "bye" });
+    this.#abandon(1000);
+    this.#phase = "none";
+    for (const name of Object.keys(this.#timers)) this.#set(name);
+    this.#proof = null;
+    this.#state = "stopped";
+    this.#lose(error, true);
+    this.#hear.state("stopped", error);
+  }
+
+  /**
+   * Sends a request, or keeps it until the session stands. `settle(error, reply)` is called once, before any later
+   * message is looked at.
+   * @returns a function that takes it back: true, and settle is not called, unless it was sent.
+   */
+  request(type, members, settle) {
+    const entry = { type, members, settle, number: 0, timer: 0, isSent: false };
+    const takeBack = () => !entry.isSent && this.#remove(entry);
+    if (this.#state === "idle" || this.#state === "stopped") {
+      settle(problem("network.unreachable", "the client is not connected"));
+      return takeBack;
+    }
+    if (this.#asked.size + this.#queued.length >= LIMITS.pendingRequests) {
+      settle(problem("gw.limit", "too many requests wait for a reply"));
+      return takeBack;
+    }
+    entry.timer = setTimeout(() => this.#settle(entry, failure("network.timeout")), LIMITS.reply);
+    if (!this.#session) {
+      this.#queued.push(entry);
+    } else {
+      this.#number(entry);
+      if (this.#phase === "standing") this.#send(entry);
+    }
+    return takeBack;
+  }
+
+  /** The network is another one: what was open leads nowhere. */
+  networkChanged() {
+    if (this.#phase === "none") return;
+    this.#abandon(1000);
+    this.#attempts = 0;
+    this.#keepSession();
+    if (this.#state === "ready") this.#enter("reconnecting");
+    this.#open();
+  }
+
+  /** Something may have happened: look now rather than later. */
+  probe() {
+    if (this.#phase === "waiting") {
+      this.#attempts = 0;
+      this.#open();
+    } else if (this.#phase === "standing" && !this.#pinged) {
+      this.#ping(LIMITS.probe);
+    }
+  }
+
+  // Connecting
+
+  #open() {
+    this.#refusal = null;
+    this.#phase = "opening";
+    let socket;
+    try {
+      socket = new WebSocket(this.#url, "landline.v1");
+    } catch (error) {
+      const phrase = "the browser allows no connection to this address";
+      return this.stop(problem("network.security", phrase, error));
+    }
+    this.#socket = socket;
+    this.#set("phase", LIMITS.attempt, () => this.#fail());
+    // Late news of a socket that was given up is none.
+    const live = (handle) => (event) => socket === this.#socket && handle(event);
+    socket.onopen = live(() => this.#greet());
+    socket.onmessage = live(({ data }) => this.#receive(data));
+    socket.onclose = live(({ code }) => this.#closed(code));
+    if (this.#session) return;
+    // A token may have ended meanwhile.
+    if (performance.now() - this.#proof?.at > LIMITS.proof) this.#proof = null;
+    this.#askForProof();
+  }
+
+  // Beside the opening of the connection: neither waits for the other.
+  #askForProof() {
+    if (this.#proof) return;
+    const proof = (this.#proof = { value: null });
+    const late = () => problem("network.timeout", "the page gave no credentials in time");
+    before(Promise.resolve().then(() => this.#prove(this.#least)), LIMITS.credentials, late).then(
+      (value) => {
+        if (proof !== this.#proof) return;
+        Object.assign(proof, { value, at: performance.now() });
+        if (this.#phase === "greeting" && !this.#greeting) this.#greet();
+      },
+      (error) => {
+        if (proof !== this.#proof) return;
+        this.#proof = null;
+        const typed = error instanceof LandlineError;
+        if (typed || !this.#registered) {
+          const phrase = "the page gave no credentials";
+          return this.stop(typed ? error : problem("network.unreachable", phrase, error));
+        }
+        // The page's server may be away together with the gateway.
+        this.#fail();
+      },
+    );
+  }
+
+  #greet() {
+    this.#phase = "greeting";
+    this.#greeting = 0;
+    if (this.#session) {
+      this.#greeting = ++this.#lastNumber;
+      const { name, token, lastEvent } = this.#session;
+      this.#transmit({ type: "resume", id: this.#greeting, session: name, token, last_event: lastEvent });
+    } else if (this.#proof?.value) {
+      this.#greeting = ++this.#lastNumber;
+      this.#transmit({ type: "register", id: this.#greeting, ...this.#register, proof: this.#proof.value });
+      // It is used up.
+      this.#proof = null;
+    } else {
+      this.#askForProof();
+    }
+  }
+
+  #closed(code) {
+    const wasGreeting = this.#phase === "greeting";
+    this.#socket = null;
+    if (code === 4401) return this.stop(this.#error() ?? failure("gw.registration"));
+    if (code === 4409) return this.stop(problem("network.lost", "the session was taken up elsewhere"));
+    // The connection was never there: a browser does not tell a page why, and so the page asks.
+    if (this.#phase === "opening") this.#askWhetherRefused();
+    if (OUR_MISTAKE.has(code) && wasGreeting) return this.stop(this.#error() ?? failure("gw.message"));
+    // Whatever else stands between page and gateway may have said: only the gateway knows whether the session is over.
+    if (code === 4404) this.#lose(failure("network.lost"));
+    this.#reconnect();
+  }
+
+  // The gateway answers the same request without a WebSocket, and a refused page may read it. Other answers, and none, say
+  // nothing new.
+  async #askWhetherRefused() {
+    if (this.#registered || this.#asksOrigin || new URL(this.#url).host === globalThis.location?.host) return;
+    this.#asksOrigin = true;
+    try {
+      const address = this.#url.replace(/^ws/, "http");
+      const answer = await fetch(address, { credentials: "omit", signal: AbortSignal.timeout(LIMITS.attempt) });
+      const { code, fix } = answer.status === 403 ? await answer.json() : {};
+      const isOver = this.#state === "idle" || this.#state === "stopped";
+      if (code === "connect.origin" && !isOver) this.stop(problem("gw.origin", String(fix)));
+    } catch {
+      // The gateway is away, which the next attempt finds as well.
+    } finally {
+      this.#asksOrigin = false;
+    }
+  }
+
+  #refuse({ id, error }) {
+    this.#refusal = error;
+    if (this.#session || id !== this.#greeting) return;
+    if (error?.code === "gw.unavailable" && !this.#registered) return this.stop(told(error));
+    if (error?.code !== "gw.sequence" || !/^[0-9]{1,20}$/.test(error.next_sequence)) return;
+    // Another device of the user was first: whoever signs does so again, on this connection if it lasts.
+    if (++this.#signatures >= LIMITS.signatures) return this.stop(told(error));
+    this.#least = error.next_sequence;
+    this.#greeting = 0;
+    this.#askForProof();
+  }
+
+  #error() { return this.#refusal && told(this.#refusal); }
+
+  // The connection leads nowhere.
+  #fail(code = 1000) {
+    this.#abandon(code);
+    this.#reconnect();
+  }
+
+  #abandon(code) {
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#set("pulse");
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close(code);
+  }
+
+  #reconnect() {
+    this.#set("pulse");
+    this.#keepSession();
+    if (this.#state === "ready") this.#enter("reconnecting");
+    this.#phase = "waiting";
+    this.#set("phase", this.#wait(), () => this.#open());
+    this.#attempts += 1;
+  }
+
+  // A lost session waits for so long.
+  #keepSession() {
+    const session = this.#session;
+    if (!session || session.isDue) return;
+    session.isDue = true;
+    this.#set("session", session.seconds * 1000, () => {
+      this.#lose(failure("network.lost"));
+      if (this.#phase === "greeting") this.#fail();
+    });
+  }
+
+  // Up to the first wait before the first attempt, then from half of a wait to all of it, so that not all come at once.
+  #wait() {
+    const wait = Math.min(LIMITS.firstWait * 2 ** Math.max(this.#attempts - 1, 0), LIMITS.longestWait);
+    const least = this.#attempts === 0 ? 0 : wait / 2;
+    const asked = Math.min((this.#refusal?.retry_after ?? 0) * 1000, LIMITS.longestWait);
+    return Math.max(least + Math.random() * (wait - least), asked);
+  }
+
+  // Messages
+
+  #receive(data) {
+    let message = null;
+    if (typeof data === "string" && data.length <= LIMITS.messageLength) {
+      try { message = JSON.parse(data); } catch { /* the same as no object */ }
+    }
+    if (message === null || typeof message !== "object" || Array.isArray(message)) return this.#fail();
+    this.#heard = performance.now();
+    if (this.#pinged) {
+      this.#pinged = false;
+      this.#watch(LIMITS.ping);
+    }
+    const { type, id, seq } = message;
+    if (this.#phase === "greeting") {
+      const isReply = id === this.#greeting && typeof message.resume?.token === "string";
+      if (type === "error") this.#refuse(message);
+      else if (isReply && type === "registered" && !this.#session) this.#begin(message);
+      else if (isReply && type === "resumed" && this.#session) this.#resume(message);
+      return;
+    }
+    if (this.#phase !== "standing") return;
+    if (seq !== undefined) {
+      // Told again after a loss, though it had arrived.
+      if (!(seq > this.#session.lastEvent)) return;
+      this.#session.lastEvent = seq;
+    }
+    if (type === "draining") return this.#hear.draining();
+    if (type === "error" || type === "done" || type === "answer" || type === "placed" || type === "pong") {
+      const entry = this.#asked.get(id);
+      if (entry) this.#settle(entry, type === "error" ? told(message.error) : null, message);
+      // Its time was over and the page was told so: the call must not go on.
+      else if (type === "placed") this.request("hangup", { call: message.call }, () => {});
+      return;
+    }
+    if (typeof message.call === "string") this.#hear.event(message);
+  }
+
+  #begin({ session, resume }) {
+    this.#session = { name: session, token: resume.token, seconds: resume.seconds, lastEvent: 0, isDue: false };
+    this.#registered = true;
+    this.#signatures = 0;
+    this.#stand();
+    while (this.#queued.length > 0) {
+      const entry = this.#queued.shift();
+      this.#number(entry);
+      this.#send(entry);
+    }
+    this.#enter("ready");
+  }
+
+  #resume({ resume, last_request: last }) {
+    Object.assign(this.#session, { token: resume.token, seconds: resume.seconds, isDue: false });
+    this.#set("session");
+    this.#stand();
+    for (const [number, entry] of [...this.#asked]) if (!(number <= last)) this.#send(entry);
+    this.#enter("ready");
+    this.#hear.resumed();
+  }
+
+  #stand() {
+    this.#phase = "standing";
+    this.#attempts = 0;
+    this.#pinged = false;
+    this.#set("phase");
+    this.#watch(LIMITS.ping);
+  }
+
+  // One timer, not one for each message: it looks how long ago the last one was.
+  #watch(milliseconds) {
+    this.#set("pulse", milliseconds, () => {
+      const left = LIMITS.ping - (performance.now() - this.#heard);
+      if (left > 0) this.#watch(left);
+      else this.#ping(LIMITS.pong);
+    });
+  }
+
+  #ping(patience) {
+    this.#pinged = true;
+    this.#transmit({ type: "ping", id: ++this.#lastNumber });
+    this.#set("pulse", patience, () => this.#fail(4408));
+  }
+
+  #number(entry) {
+    entry.number = ++this.#lastNumber;
+    this.#asked.set(entry.number, entry);
+  }
+
+  #send(entry) {
+    entry.isSent = true;
+    if (!this.#transmit({ type: entry.type, id: entry.number, ...entry.members })) {
+      this.#settle(entry, problem("gw.message", "the message is too large"));
+    }
+  }
+
+  #transmit(message) {
+    const text = JSON.stringify(message);
+    if (text.length > LIMITS.messageLength) return false;
+    this.#socket?.send(text);
+    return true;
+  }
+
+  #settle(entry, error, reply) {
+    if (this.#remove(entry)) entry.settle(error, reply);
+  }
+
+  // Whether it was still waiting.
+  #remove(entry) {
+    clearTimeout(entry.timer);
+    const place = this.#queued.indexOf(entry);
+    if (place >= 0) this.#queued.splice(place, 1);
+    return place >= 0 || (this.#asked.get(entry.number) === entry && this.#asked.delete(entry.number));
+  }
+
+  // The session is over: nobody answers any more. What waits for the next one goes on waiting unless there is none.
+  #lose(error, isFinal = false) {
+    const had = this.#session;
+    this.#session = null;
+    this.#set("session");
+    const entries = [...this.#asked.values(), ...(isFinal ? this.#queued : [])];
+    for (const entry of entries) this.#settle(entry, error ?? stopped());
+    if (had) this.#hear.lost(error);
+  }
+
+  #enter(state) {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#hear.state(state, null);
+  }
+
+  #set(name, milliseconds, act) {
+    clearTimeout(this.#timers[name]);
+    this.#timers[name] = act ? setTimeout(act, milliseconds) : 0;
+  }
+}
+
+// MARK: Media
+
+/** One peer connection for one call, made before it is needed: its offer stands, its candidates are there. */
+class Media {
+  /** Of `sendrecv` even without a microphone: the track can come later, and no new description is needed for it. */
+  constructor(certificate) {
+    this.connection = new RTCPeerConnection({
+      // The gateway has an address that everybody reaches: nobody else needs to be asked.
+      iceServers: [], bundlePolicy: "max-bundle", rtcpMuxPolicy: "require",
+      ...(certificate ? { certificates: [certificate] } : {}),
+    });
+    this.transceiver = this.connection.addTransceiver("audio", { direction: "sendrecv" });
+    this.remote = new MediaStream([this.transceiver.receiver.track]);
+    this.offer = quiet(this.connection.setLocalDescription().then(() => this.description));
+  }
+
+  // The candidates that are known by now: the gateway answers checks and makes none, so it needs to know of none.
+  get description() { return this.connection.localDescription.sdp; }
+
+  close() {
+    this.connection.onconnectionstatechange = this.connection.oniceconnectionstatechange = null;
+    this.connection.close();
+  }
+}
+
+// MARK: What the network carries
+
+// bit/s of Opus, from the widest link to the thinnest: the bit rates of the gateway's own steps.
+const RATES = [32000, 26000, 20000, 14000, 12000, 8000];
+// bit/s that packets of 20 ms add on the wire: headers of IP, UDP and RTP, and the tag of SRTP, 50 bytes each.
+const HEADERS = 20000;
+// The place that costs no quality.
+const HARMLESS = 1;
+// Shares of packets, 0 to 1: a link may be too thin; a little too thin where it lasts; more may be tried; a cut has mended it;
+// and what is believed at once, while less has to come in two reports one after the other.
+const LOSS = { heavy: 0.1, lasting: 0.025, bearable: 0.07, light: 0.02, plain: 0.25 };
+// Milliseconds over the shortest round trip: so much waits in a queue, or does not; and, beside heavy loss, a whole one that is a
+// queue which was full before the first report.
+const QUEUE = { long: 150, short: 50, whole: 500 };
+// Milliseconds: without loss before more is tried; after a cut in vain before the next; in which reports are of before a change.
+const WAITS = { patience: [2000, 64000], pardon: [30000, 240000], settling: 700 };
+
+/**
+ * How many bit/s this end sends, by what the other end reports of it: as the gateway does in the other direction
+ * (`LinkAdaptation`), but for the size of packets, which a page cannot set. It asks nothing and does nothing by itself.
+ */
+class UplinkRate {
+  #place = 0; #leastRoundTrip = Infinity; #meanLoss = 0; #wasHeavy = false; #cut = null;
+  #changedAt = -Infinity; #quietSince = null; #noCutBefore = -Infinity; #isTrying = false;
+  #pardon = WAITS.pardon[0]; #wait = WAITS.patience[0];
+
+  /** bit/s of Opus at most. */
+  get rate() { return RATES[this.#place]; }
+  /** Less is sent than the codec would like. */
+  get isNarrowed() { return this.#place > 0; }
+
+  get #wireRate() { return this.rate + HEADERS; }
+
+  /** A report came. loss: 0 to 1 since the report before; roundTrip: milliseconds, NaN where unknown; now: milliseconds. */
+  report(loss, roundTrip, now) {
+    if (!Number.isFinite(loss)) return;
+    loss = Math.min(Math.max(loss, 0), 1);
+    let queue = 0;
+    if (Number.isFinite(roundTrip)) {
+      this.#leastRoundTrip = Math.min(this.#leastRoundTrip, roundTrip);
+      queue = roundTrip - this.#leastRoundTrip;
+    }
+    this.#meanLoss += 0.3 * (loss - this.#meanLoss);
+    if (now - this.#changedAt < WAITS.settling) return;
+    if (queue >= QUEUE.long || (loss >= LOSS.heavy && roundTrip >= QUEUE.whole)) return this.#narrow(loss, now);
+    if (this.#cut) return this.#judge(loss, now);
+    const isHeavy = loss >= LOSS.heavy && this.#noCutBefore <= now;
+    const wasHeavy = this.#wasHeavy;
+    this.#wasHeavy = isHeavy;
+    if (isHeavy && (wasHeavy || this.#isTrying || loss >= LOSS.plain)) this.#narrow(loss, now);
+    else if (this.#place < HARMLESS && this.#meanLoss >= LOSS.lasting) this.#move(HARMLESS, now);
+    else if (loss <= LOSS.bearable && queue <= QUEUE.short) this.#widen(now);
+    else this.#quietSince = null;
+  }
+
+  // Sends no more than nine tenths of what came through: the queue has to drain.
+  #narrow(loss, now) {
+    this.#quietSince = null;
+    const thinnest = RATES.length - 1;
+    if (this.#place >= thinnest) return void (this.#cut = null);
+    if (this.#isTrying) this.#wait = Math.min(4 * this.#wait, WAITS.patience[1]);
+    const passed = this.#wireRate * (1 - loss);
+    const fitting = RATES.findIndex((rate) => rate + HEADERS <= 0.9 * passed);
+    this.#move(Math.max(fitting < 0 ? thinnest : fitting, this.#place + 1), now);
+    this.#cut = { passed, loss, since: 0, reports: 0 };
+  }
+
+  // Two reports tell whether a cut has mended it.
+  #judge(loss, now) {
+    const cut = this.#cut;
+    cut.since += loss;
+    cut.reports += 1;
+    const mean = cut.since / cut.reports;
+    const isStillTooMuch = this.#wireRate * (1 - mean) >= 0.85 * cut.passed;
+    if (loss >= LOSS.plain && isStillTooMuch) return this.#narrow(loss, now);
+    if (cut.reports < 2) return;
+    this.#cut = null;
+    if (mean <= Math.max(LOSS.light, cut.loss / 3)) return void (this.#pardon = WAITS.pardon[0]);
+    if (isStillTooMuch) return this.#narrow(mean, now);
+    // Fewer bits, and the same part of them lost: the link is bad and not thin.
+    this.#noCutBefore = now + this.#pardon;
+    this.#pardon = Math.min(2 * this.#pardon, WAITS.pardon[1]);
+    this.#move(Math.min(this.#place, HARMLESS), now);
+  }
+
+  #widen(now) {
+    if (this.#place === 0) return;
+    if (this.#quietSince === null) return void (this.#quietSince = now);
+    if (this.#isTrying) {
+      // The last try went well.
+      this.#isTrying = false;
+      this.#wait = Math.max(this.#wait / 2, WAITS.patience[0]);
+    }
+    if (now - this.#quietSince < this.#wait) return;
+    this.#move(this.#place - 1, now);
+    this.#isTrying = true;
+  }
+
+  #move(place, now) {
+    this.#place = place;
+    this.#isTrying = this.#wasHeavy = false;
+    this.#changedAt = now;
+    this.#quietSince = null;
+  }
+}
+
+/** Looks at what is reported of one sender, and has it send as much. */
+class Uplink {
+  #sender; #rate = new UplinkRate(); #newest = -Infinity;
+
+  constructor(sender) { this.#sender = sender; }
+
+  async look() {
+    for (const row of (await this.#sender.getStats()).values()) {
+      // The time of these rows is that of the report, which may have been seen before.
+      if (row.type !== "remote-inbound-rtp" || !(row.timestamp > this.#newest)) continue;
+      this.#newest = row.timestamp;
+      const { rate } = this.#rate;
+      this.#rate.report(row.fractionLost, row.roundTripTime * 1000, performance.now());
+      if (this.#rate.rate !== rate) await this.#send();
+    }
+  }
+
+  // A browser may have nothing to set before its first negotiation, or refuse: then it sends as it did.
+  async #send() {
+    const parameters = this.#sender.getParameters();
+    const [encoding] = parameters.encodings ?? [];
+    if (!encoding) return;
+    encoding.maxBitrate = this.#rate.rate;
+    // Larger packets save headers where the browser can make them.
+    encoding.adaptivePtime = this.#rate.isNarrowed;
+    await this.#sender.setParameters(parameters);
+  }
+}
+
+// MARK: Sound files
+
+// One for the page: browsers allow few of them. It rests while nothing plays.
+let output = null;
+let players = 0;
+
+function openOutput() {
+  if (!globalThis.AudioContext) throw problem("capability.local", "the browser has no Web Audio");
+  output ??= new AudioContext();
+  players += 1;
+  // Before the user has touched the page a browser may refuse; the sound begins as soon as it does not.
+  output.resume().catch(() => {});
+  return output;
+}
+
+function closeOutput() {
+  players -= 1;
+  if (players === 0) output.suspend().catch(() => {});
+}
+
+// The sound of an address, a Blob, bytes, or an AudioBuffer.
+async function readSound(source) {
+  if (globalThis.AudioBuffer && source instanceof AudioBuffer) return source;
+  const refuse = (why, cause) => problem("capability.local", `no sound file: ${why}`, cause);
+  let file = source;
+  if (typeof source === "string" || source instanceof URL) {
+    let response;
+    try { response = await fetch(source); } catch (error) { throw refuse("it cannot be fetched", error); }
+    if (!response.ok) throw refuse(`the server says ${response.status}`);
+    if (Number(response.headers.get("content-length")) > LIMITS.soundBytes) throw refuse("it is too large");
+    file = await response.blob();
+  }
+  const size = file?.size ?? file?.byteLength;
+  if (!Number.isFinite(size)) throw new TypeError("a sound file is an address, a Blob, an ArrayBuffer or an AudioBuffer");
+  if (size > LIMITS.soundBytes) throw refuse(`it has more than ${LIMITS.soundBytes} bytes`);
+  // Reading takes the bytes away from whoever gave them.
+  const data = file instanceof Blob ? await file.arrayBuffer() : (ArrayBuffer.isView(file) ? file : new Uint8Array(file)).slice().buffer;
+  const context = openOutput();
+  try { return await context.decodeAudioData(data); } catch (error) { throw refuse("the browser cannot read it", error); } finally { closeOutput(); }
+}
+
+/** A sound file that plays to one place, once or again and again. */
+class Playing {
+  #node; #isOver = false; #hasBegun = false;
+
+  /** @param connect where it goes: connect(node, context); finished: told once, when it is over or stopped */
+  constructor(buffer, loop, connect, finished) {
+    const context = openOutput();
+    this.#node = new AudioBufferSourceNode(context, { buffer, loop });
+    this.finished = finished;
+    this.#node.onended = () => this.stop();
+    connect(this.#node, context);
+  }
+
+  begin() {
+    if (this.#hasBegun || this.#isOver) return;
+    this.#hasBegun = true;
+    this.#node.start();
+  }
+
+  stop() {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#node.onended = null;
+    this.#node.disconnect();
+    closeOutput();
+    this.finished();
+  }
+}
+
+// Names of the W3C's "Identifiers for WebRTC's Statistics API"; those of our two streams go without the type.
+const FIGURES = {
+  "inbound-rtp": [
+    "", "packetsReceived", "packetsLost", "packetsDiscarded", "bytesReceived", "jitter", "jitterBufferDelay",
+    "jitterBufferTargetDelay", "jitterBufferEmittedCount", "totalSamplesReceived", "totalSamplesDuration",
+    "concealedSamples", "silentConcealedSamples", "concealmentEvents", "insertedSamplesForDeceleration",
+    "removedSamplesForAcceleration",
+    "fecPacketsReceived", "fecPacketsDiscarded", "audioLevel", "totalAudioEnergy",
+  ],
+  "outbound-rtp": ["", "packetsSent", "bytesSent", "totalPacketSendDelay", "targetBitrate"],
+  "remote-inbound-rtp": ["", "roundTripTime", "fractionLost"],
+  "remote-outbound-rtp": ["remote-outbound-rtp.", "packetsSent", "bytesSent", "roundTripTime"],
+  "media-source": ["media-source.", "audioLevel", "totalAudioEnergy", "echoReturnLoss", "echoReturnLossEnhancement"],
+  "candidate-pair": ["candidate-pair.", "currentRoundTripTime", "requestsSent", "responsesReceived"],
+  "media-playout": ["media-playout.", "synthesizedSamplesDuration", "synthesizedSamplesEvents", "totalPlayoutDelay"],
+};
+
+function figuresOf(statistics) {
+  const figures = {};
+  let count = 0;
+  for (const row of statistics.values()) {
+    const names = FIGURES[row.type];
+    // Of the pairs, only the one in use says something.
+    if (!names || (row.type === "candidate-pair" && !row.nominated)) continue;
+    for (const name of names.slice(1)) {
+      const full = names[0] + name;
+      if (!Number.isFinite(row[name]) || full.length > LIMITS.figureName || count >= LIMITS.figures) continue;
+      if (!Object.hasOwn(figures, full)) count += 1;
+      figures[full] = row[name];
+    }
+  }
+  return figures;
+}
+
+// MARK: A call
+
+// What only the client may do with a call.
+const [TAKE, LOST, CHECK] = ["take", "lost", "check"].map((name) => Symbol(name));
+
+const ORDER = ["initiating", "progressing", "ringing", "answered", "established", "ended"];
+// Type on the wire: [event here, state it leads to, name of its time].
+const STEPS = {
+  progress: ["progressing", "progressing", "progressed"],
+  ringing: ["ringing", "ringing", "rung"],
+  early: ["early", null, "early"],
+  accepted: ["accepted", "answered", "answered"],
+  established: ["established", "established", "established"],
+};
+const PASSED_ON = new Set(["price", "credit", "digit", "held", "quality", "warning"]);
+
+/** A call. It exists from the moment it is asked for; all that happens to it later is an event. */
+export class Call extends EventTarget {
+  #client; #media; #options; #end;
+  #state = "initiating";
+  #isAsked = false;
+  #takeBack = null;
+  #wantsEnd = false;
+  #track = null;
+  #muted = false;
+  #onHold = false;
+  #turn = null;
+  #mayTurn = resolvers();
+  #restarted = -Infinity;
+  #mustRestart = false;
+  #uplink = null;
+  // The file for the other side: { playing, track, mix }, and the last that was asked for.
+  #file = null;
+  #fileOrder = null;
+  // Muted by itself, for want of a microphone.
+  #isDumb = false;
+  #timers = { report: 0, uplink: 0, ice: 0, path: 0, end: 0 };
+
+  id = null;
+  times = {};
+  price = null;
+  quality = null;
+  credit = null;
+  summary = null;
+  failure = null;
+  localStream = null;
+  heldByOther = false;
+
+  /** Made by Landline alone. */
+  constructor(client, kind, target, options) {
+    super();
+    this.#client = client;
+    this.#options = options;
+    this.kind = kind;
+    this.target = target;
+    this.ended = new Promise((end) => (this.#end = end));
+    this.times.started = wallClock();
+    this.#turn = quiet(this.#mayTurn.promise);
+    this.#media = client.takeMedia();
+    this.remoteStream = this.#media?.remote ?? new MediaStream();
+    this.#place();
+  }
+
+  get state() { return this.#state; }
+  get muted() { return this.#muted; }
+  get onHold() { return this.#onHold; }
+  get connection() { return this.#media?.connection ?? null; }
+
+  /** Presses keys for the other side: 0-9, *, #, A-D. */
+  sendDigits(digits) { return quiet(this.#sendDigits(digits)); }
+
+  async #sendDigits(digits) {
+    const keys = checkedDigits(digits);
+    await this.#ask("dtmf", { digits: keys });
+  }
+
+  /** Silences the microphone, or lets it be heard again. */
+  mute(on = true) { return quiet(this.#mute(Boolean(on))); }
+
+  async #mute(on) {
+    this.#muted = on;
+    this.#open();
+    await this.#ask("mute", { muted: on });
+  }
+
+  /** Puts the call on hold, or takes it back. */
+  hold(on = true) { return quiet(this.#hold(Boolean(on))); }
+
+  async #hold(on) {
+    await this.#inTurn(async () => {
+      if (this.#onHold === on) return;
+      this.#onHold = on;
+      this.#open();
+      try {
+        await this.#negotiate();
+      } catch (error) {
+        this.#onHold = !on;
+        this.#open();
+        throw error;
+      }
+    });
+  }
+
+  /** Ends the call. The promise is that of `ended`. */
+  hangUp() {
+    if (!this.#wantsEnd && this.#state !== "ended") {
+      this.#wantsEnd = true;
+      this.#open();
+      if (this.id !== null) this.#hangUp();
+      // A request that was sent has an answer first; one that was not, need not be.
+      else if (!this.#isAsked || this.#takeBack?.()) this.#finish("canceled", null);
+    }
+    return this.ended;
+  }
+
+  /** Takes another microphone: a stream, true for the default one, false for none. */
+  useMicrophone(microphone) { return quiet(this.#useMicrophone(microphone)); }
+
+  async #useMicrophone(microphone) {
+    if (this.#state === "ended") throw over();
+    const track = await openMicrophone(microphone);
+    if (this.#state === "ended") return track?.stop();
+    this.#take(track);
+    await this.#media.transceiver.sender.replaceTrack(this.#file?.track ?? track);
+  }
+
+  /** Sends a file to the other side from the answer on, in place of the microphone or mixed with it; one at a time. */
+  startSendingSoundFile(source, options = {}) { return quiet(this.#startSending(source, options)); }
+
+  async #startSending(source, { loop = false, mode = "inPlace" }) {
+    if (mode !== "inPlace" && mode !== "mixed") throw new TypeError('mode must be "inPlace" or "mixed"');
+    if (this.#state === "ended") throw over();
+    const order = (this.#fileOrder = {});
+    const buffer = await readSound(source);
+    if (this.#fileOrder !== order || this.#state === "ended") return;
+    this.#file?.playing.stop();
+    const file = (this.#file = { playing: null, track: null, mix: null });
+    file.playing = new Playing(buffer, Boolean(loop), (node, context) => {
+      const mixer = context.createMediaStreamDestination();
+      node.connect(mixer);
+      file.track = mixer.stream.getAudioTracks()[0];
+      file.mix = () => {
+        file.microphone?.disconnect();
+        const own = mode === "mixed" && this.#track ? new MediaStream([this.#track]) : null;
+        file.microphone = own && context.createMediaStreamSource(own);
+        file.microphone?.connect(mixer);
+      };
+      file.mix();
+    }, () => this.#sent(file));
+    if (this.#isDumb) {
+      this.#isDumb = false;
+      this.mute(false);
+    }
+    this.#open();
+    if (this.times.answered !== undefined) file.playing.begin();
+    await this.#media?.transceiver.sender.replaceTrack(file.track);
+  }
+
+  stopSendingSoundFile() {
+    this.#fileOrder = null;
+    this.#file?.playing.stop();
+  }
+
+  get isSendingSoundFile() { return this.#file !== null; }
+
+  // The microphone has its place again.
+  #sent(file) {
+    file.microphone?.disconnect();
+    file.track.stop();
+    if (this.#file !== file) return;
+    this.#file = null;
+    if (this.#state === "ended") return;
+    quiet(this.#media.transceiver.sender.replaceTrack(this.#track));
+    if (!this.#track && !this.#muted) this.#fallSilent();
+  }
+
+  // The other side should not wait for sound that will not come.
+  #fallSilent() {
+    this.#isDumb = true;
+    this.mute(true);
+  }
+
+  /** Sends the browser's figures of this call to the gateway now. */
+  report() { return quiet(this.#report()); }
+
+  async #report() {
+    if (this.id === null || !this.#media) throw over();
+    const figures = figuresOf(await this.#media.connection.getStats());
+    await this.#request("report", { figures });
+  }
+
+  // From here on: how it comes about.
+
+  async #place() {
+    try {
+      const destination = checkedTarget(this.kind, this.target);
+      // Only what leaves as SIP headers needs the prefix.
+      const headers = checkedHeaders(this.#options.headers, this.kind === "phone" || this.kind === "sip");
+      if (this.#client.session.state === "stopped") throw problem("network.unreachable", "the client is stopped");
+      if (!this.#client.mayCall) throw problem("capability.local", "capabilities does not ask for calling");
+      if (!this.#media) throw problem("capability.local", this.#client.shortage ?? "too many calls at a time");
+      const { microphone = true } = this.#options;
+      const opening = quiet(openMicrophone(microphone));
+      // Nobody's phone rings while the user is still asked for the microphone.
+      if (!this.#client.mayListen(microphone)) await opening;
+      const offer = await this.#media.offer;
+      if (this.#state === "ended") return void opening.then((track) => track?.stop(), () => {});
+      if (offer.length > LIMITS.descriptionLength) throw problem("sip.media", "the offer is too large");
+      const { callerNumber, anonymous } = this.#options;
+      this.#isAsked = true;
+      this.#takeBack = this.#client.session.request("call", {
+        to: { kind: this.kind, [TARGETS[this.kind]]: destination }, offer,
+        ...(Object.keys(headers).length ? { headers } : {}),
+        ...(callerNumber ? { from: String(callerNumber) } : {}), ...(anonymous ? { anonymous: true } : {}),
+      }, (error, reply) => {
+        if (!error) this.#placed(reply);
+        else if (this.#wantsEnd === true) this.#finish("canceled", null);
+        else this.#finish("error", error);
+      });
+      this.#take(await opening);
+      await this.#media?.transceiver.sender.replaceTrack(this.#file?.track ?? this.#track);
+      if (!this.#track && !this.#file && !this.#muted) this.#fallSilent();
+    } catch (error) {
+      if (this.#state === "ended") return;
+      const typed = error instanceof LandlineError ? error : problem("capability.local", "the browser refuses", error);
+      if (this.id !== null) this.#hangUp();
+      if (this.id !== null || !this.#isAsked) this.#finish("error", typed);
+      else this.#wantsEnd = typed;
+    }
+  }
+
+  #placed({ call, answer }) {
+    this.id = call;
+    this.times.placed = wallClock();
+    this.#client.adopt(this);
+    this.#tell("placed", { call });
+    if (this.#wantsEnd) {
+      this.#hangUp();
+      if (this.#wantsEnd instanceof LandlineError) this.#finish("error", this.#wantsEnd);
+      return;
+    }
+    const { connection } = this.#media;
+    connection.onconnectionstatechange = () => this.#mediaChanged();
+    connection.oniceconnectionstatechange = () => this[CHECK](false);
+    this.#set("path", LIMITS.mediaPath, () => this.#mediaChanged(this.#noPath()));
+    connection.setRemoteDescription({ type: "answer", sdp: answer }).then(
+      () => this.#mayTurn.resolve(),
+      (error) => {
+        this.#hangUp();
+        this.#finish("error", problem("sip.media", "the browser does not take the gateway's answer", error));
+      },
+    );
+  }
+
+  /** A message of the gateway about this call. */
+  [TAKE]({ type, seq, ...members }) {
+    if (this.#state === "ended") return;
+    const step = STEPS[type];
+    if (step) {
+      const [name, state, time] = step;
+      this.times[time] ??= wallClock();
+      if (state && ORDER.indexOf(state) > ORDER.indexOf(this.#state)) this.#state = state;
+      if (type === "accepted") this.#file?.playing.begin();
+      if (type === "established") this.#watch();
+      this.#tell(name, members);
+    } else if (PASSED_ON.has(type)) {
+      if (type === "price") this.price = members;
+      if (type === "quality") this.quality = members;
+      if (type === "credit") this.credit = members;
+      if (type === "held") this.heldByOther = members.held;
+      this.#tell(type, members);
+    } else if (type === "offer") {
+      quiet(this.#inTurn(() => this.#answer(members.sdp)));
+    } else if (type === "ended") {
+      this.#close(members, members.failure ? told(members.failure) : null);
+    }
+  }
+
+  // Told again after a connection was lost: the timers are set anew, the uplink is as it was.
+  #watch() {
+    this.#every("report", LIMITS.report, () => this.report());
+    this.#uplink ??= new Uplink(this.#media.transceiver.sender);
+    this.#every("uplink", LIMITS.uplink, () => quiet(this.#uplink.look()));
+  }
+
+  /** The gateway cannot be asked any more. */
+  [LOST](error) { this.#finish(error ? "error" : this.times.answered ? "hungUp" : "canceled", error); }
+
+  /** Looks whether the path to the gateway is still there; after a change of network it is made anew in any case. */
+  [CHECK](isOther) {
+    if (this.#state === "ended" || this.id === null) return;
+    const state = this.#media.connection.iceConnectionState;
+    if (isOther) this.#restart();
+    else if (state === "failed") this.times.connected === undefined ? this.#noMedia() : this.#restart();
+    else if (state === "disconnected") {
+      this.#set("ice", LIMITS.iceGrace, () => {
+        if (this.#media?.connection.iceConnectionState === "disconnected") this.#restart();
+      });
+    } else this.#set("ice");
+  }
+
+  #mediaChanged(failure = null) {
+    const state = this.#media.connection.connectionState;
+    if (state === "connected") {
+      this.times.connected ??= wallClock();
+      this.#set("path");
+    }
+    // Keys that cannot be agreed: ICE itself found a way.
+    if (state === "failed" && this.times.connected === undefined) return this.#noMedia();
+    this.#tell("media", { state, failure });
+  }
+
+  // The browser has given up, and nothing was ever heard: the other side has no part in it.
+  #noMedia() {
+    if (this.#state === "ended") return;
+    const error = this.#noPath();
+    this.#tell("media", { state: "failed", failure: error });
+    this.#hangUp();
+    this.#finish("error", error);
+  }
+
+  // Why there is no way for sound, as far as the page can see.
+  #noPath() {
+    const { localDescription: own, remoteDescription: other } = this.#media.connection;
+    const addresses = (description) =>
+      [...(description?.sdp ?? "").matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) (\d+) /gim)].map(([, host, port]) =>
+        host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
+    const phrase = addresses(own).length === 0
+      ? "the browser names no address of this device: a setting or an extension may forbid it; Firefox on a computer " +
+        "without a network needs media.peerconnection.ice.loopback in about:config, and the microphone allowed"
+      : `nothing comes back over UDP from ${addresses(other).slice(0, 4).join(" or ") || "the gateway"}: ` +
+        "a firewall or VPN may stop it, or this network does not reach that address";
+    return problem("network.media", phrase);
+  }
+
+  // The path to the gateway is looked for anew, with a new offer; the keys and the sound stay.
+  #restart() {
+    if (this.#mustRestart) return;
+    this.#mustRestart = true;
+    this.#set("ice", Math.max(this.#restarted + LIMITS.iceRestart - performance.now(), 0), () => {
+      this.#restarted = performance.now();
+      this.#mustRestart = false;
+      quiet(this.#inTurn(async () => {
+        this.#media.connection.restartIce();
+        await this.#negotiate();
+        this[CHECK](false);
+      })).catch(() => this[CHECK](false));
+    });
+  }
+
+  // One change of the description after the other, the first after the call is placed.
+  #inTurn(change) {
+    const turn = this.#turn.then(() => {
+      if (this.#state === "ended") throw over();
+      return change();
+    });
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #negotiate() {
+    const { connection, transceiver } = this.#media;
+    transceiver.direction = this.#onHold ? "sendonly" : "sendrecv";
+    await connection.setLocalDescription();
+    try {
+      const { sdp } = await this.#request("offer", { sdp: this.#media.description });
+      await connection.setRemoteDescription({ type: "answer", sdp });
+    } catch (error) {
+      if (connection.signalingState === "have-local-offer") await connection.setLocalDescription({ type: "rollback" });
+      throw error;
+    }
+  }
+
+  async #answer(sdp) {
+    const { connection } = this.#media;
+    await connection.setRemoteDescription({ type: "offer", sdp });
+    await connection.setLocalDescription();
+    await this.#request("answer", { sdp: this.#media.description });
+  }
+
+  // A request about this call, as soon as it has a name.
+  async #ask(type, members) {
+    if (this.id === null) await this.#mayTurn.promise;
+    return this.#request(type, members);
+  }
+
+  #request(type, members) {
+    return new Promise((done, refuse) => {
+      if (this.id === null) return refuse(over());
+      const settle = (error, reply) => (error ? refuse(error) : done(reply));
+      this.#client.session.request(type, { call: this.id, ...members }, settle);
+    });
+  }
+
+  #hangUp() {
+    this.#request("hangup", {}).catch(() => {});
+    this.#set("end", LIMITS.hangUp, () => this.#finish(this.times.answered ? "hungUp" : "canceled", null));
+  }
+
+  #take(track) {
+    this.#track?.stop();
+    this.#track = track;
+    this.localStream = track ? new MediaStream([track]) : null;
+    if (track) track.onended = () => this.#tell("microphone", { live: false });
+    this.#file?.mix();
+    this.#open();
+    if (this.#state === "ended") track?.stop();
+  }
+
+  #open() {
+    const isOpen = !this.#muted && !this.#onHold && !this.#wantsEnd;
+    for (const track of [this.#track, this.#file?.track]) if (track) track.enabled = isOpen;
+  }
+
+  // An end that the gateway did not tell.
+  #finish(cause, error) {
+    const time = (value) => new Date(value).toISOString();
+    const { started, answered } = this.times;
+    const now = wallClock();
+    this.#close({
+      ...(this.id === null ? {} : { call: this.id }), cause, started_at: time(started), ended_at: time(now),
+      ...(answered ? { answered_at: time(answered) } : {}),
+      duration_ms: answered ? Math.round(now - answered) : 0, ...(error ? { failure: error.details } : {}),
+    }, error);
+  }
+
+  #close(summary, error) {
+    if (this.#state === "ended") return;
+    this.#state = "ended";
+    this.times.ended = wallClock();
+    this.summary = summary;
+    this.failure = error;
+    for (const name of Object.keys(this.#timers)) this.#set(name);
+    this.#mayTurn.reject(over());
+    quiet(this.#mayTurn.promise);
+    if (this.#track) this.#track.onended = null;
+    this.#track?.stop();
+    this.stopSendingSoundFile();
+    this.#client.forget(this);
+    quiet(this.#say(this.#media));
+    this.#end(summary);
+    // Failures found at once are told when the page has had time to listen.
+    queueMicrotask(() => this.#tell("ended", summary));
+  }
+
+  // The last figures come after the end: reading them takes time, and nobody should wait for it.
+  async #say(media) {
+    if (!media) return;
+    try {
+      if (this.id === null || this.#client.session.state === "stopped") return;
+      const figures = figuresOf(await media.connection.getStats());
+      quiet(this.#request("report", { figures }));
+    } finally {
+      media.close();
+    }
+  }
+
+  #tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+
+  #every(name, milliseconds, act) {
+    this.#set(name, milliseconds, () => {
+      act();
+      this.#every(name, milliseconds, act);
+    });
+  }
+
+  #set(name, milliseconds, act) {
+    clearTimeout(this.#timers[name]);
+    this.#timers[name] = act ? setTimeout(act, milliseconds) : 0;
+  }
+}
+
+const over = () => problem("gw.address", "the call is over");
+const stopped = () => problem("network.lost", "the client was stopped");
+
+function resolvers() {
+  const all = {};
+  all.promise = new Promise((resolve, reject) => Object.assign(all, { resolve, reject }));
+  return all;
+}
+
+// A track that is ours to stop; null for none.
+async function openMicrophone(microphone) {
+  if (!microphone) return null;
+  if (microphone instanceof MediaStream) {
+    const [track] = microphone.getAudioTracks();
+    if (!track) throw problem("capability.local", "the stream has no sound");
+    return track.clone();
+  }
+  if (!navigator.mediaDevices) throw problem("capability.local", "a microphone needs a page over https or on localhost");
+  try {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: microphone });
+    return stream.getAudioTracks()[0];
+  } catch (error) {
+    throw problem("capability.local", `no microphone: ${error.name}`, error);
+  }
+}
+
+// MARK: The client
+
+// What the client lends to its calls.
+class Floor {
+  /** Calls that have not ended, and those of them that the gateway has named. */
+  live = new Set();
+  calls = new Map();
+  certificate = null;
+  permission = null;
+  shortage = null;
+  /** Whether the client asked for calling. */
+  mayCall = false;
+  session = null;
+  #warm = null;
+  #open = 0;
+
+  takeMedia() {
+    if (this.#open >= LIMITS.calls) return null;
+    try {
+      const media = this.#warm ?? new Media(this.certificate);
+      this.#warm = null;
+      this.#open += 1;
+      return media;
+    } catch {
+      this.shortage = "the browser has no WebRTC";
+      return null;
+    }
+  }
+
+  /** Makes the next call's connection before it is asked for. */
+  warmUp() {
+    if (this.#warm || !this.certificate || this.session.state !== "ready") return;
+    try { this.#warm = new Media(this.certificate); } catch { this.shortage = "the browser has no WebRTC"; }
+  }
+
+  coolDown() {
+    this.#warm?.close();
+    this.#warm = null;
+  }
+
+  /** Whether the microphone opens without a question to the user. */
+  mayListen(microphone) {
+    return !microphone || microphone instanceof MediaStream || this.permission?.state === "granted";
+  }
+
+  adopt(call) { this.calls.set(call.id, call); }
+
+  forget(call) {
+    if (call.connection) this.#open -= 1;
+    this.live.delete(call);
+    this.calls.delete(call.id);
+    this.warmUp();
+  }
+}
+
+/** One user on one device: connects, proves who it is, stays connected, and makes calls. */
+export class Landline extends EventTarget {
+  #floor = new Floor();
+  #session; #credentials; #who;
+  #listening = null;
+  #waiting = null;
+  #sequence = 0n;
+  // The file for the page's own user, and the last that was asked for.
+  #playing = null;
+  #playOrder = null;
+
+  /** Why the client stopped; null when it was asked to. */
+  failure = null;
+  draining = false;
+
+  constructor({ url, applicationKey, user, device = "browser", credentials, capabilities = [] } = {}) {
+    super();
+    for (const [name, value] of Object.entries({ applicationKey, user, device })) {
+      if (typeof value !== "string" || value === "") throw new TypeError(`${name} must be a text`);
+    }
+    if (typeof credentials !== "function" && typeof credentials?.secret !== "string") {
+      throw new TypeError("credentials must be a function, or { secret } while developing");
+    }
+    capabilities = [...capabilities];
+    if (!capabilities.includes("calling") && !capabilities.includes("messaging")) {
+      throw new TypeError('capabilities must ask for "calling", "messaging" or both');
+    }
+    this.#credentials = credentials;
+    this.#who = { applicationKey, user, device };
+    const register = { application: applicationKey, user, device, client: CLIENT, capabilities };
+    this.#session = new Session(address(url), register, (least) => this.#prove(least), {
+      state: (state, error) => this.#changed(state, error),
+      event: (message) => this.#floor.calls.get(message.call)?.[TAKE](message),
+      resumed: () => { for (const call of this.#floor.calls.values()) call[CHECK](false); },
+      lost: (error) => this.#lose(error),
+      draining: () => {
+        this.draining = true;
+        this.dispatchEvent(new Event("draining"));
+      },
+    });
+    this.#floor.session = this.#session;
+    this.#floor.mayCall = capabilities.includes("calling");
+    // Made once: keys take their time on a slow phone.
+    globalThis.RTCPeerConnection?.generateCertificate({ name: "ECDSA", namedCurve: "P-256" }).then(
+      (certificate) => {
+        this.#floor.certificate = certificate;
+        this.#floor.warmUp();
+      },
+      () => {},
+    );
+    navigator.permissions?.query({ name: "microphone" }).then((status) => (this.#floor.permission = status), () => {});
+  }
+
+  get state() { return this.#session.state; }
+  get applicationKey() { return this.#who.applicationKey; }
+  get user() { return this.#who.user; }
+  get device() { return this.#who.device; }
+  /** Calls that have not ended. */
+  get calls() { return [...this.#floor.live]; }
+
+  /** Connects and registers. Refused when the gateway refuses, or when nothing came of it in time. */
+  connect() {
+    if (this.#session.state === "ready") return Promise.resolve();
+    if (this.#waiting) return this.#waiting.promise;
+    const waiting = (this.#waiting = resolvers());
+    const timer = setTimeout(() => this.#settle(failure("network.unreachable")), LIMITS.connect);
+    const clear = () => clearTimeout(timer);
+    waiting.promise.then(clear, clear);
+    this.#listen();
+    this.#session.start();
+    return waiting.promise;
+  }
+
+  /**
+   * Plays a file to the page's own user, in place of one that plays: a ringing tone from `progressing` to `accepted`, a
+   * busy tone after the end. The other side does not hear it.
+   */
+  startPlayingSoundFile(source, options = {}) { return quiet(this.#startPlaying(source, options)); }
+
+  async #startPlaying(source, { loop = false }) {
+    const order = (this.#playOrder = {});
+    const buffer = await readSound(source);
+    if (this.#playOrder !== order) return;
+    this.#playing?.stop();
+    const playing = new Playing(buffer, Boolean(loop), (node, context) => node.connect(context.destination), () => {
+      if (this.#playing === playing) this.#playing = null;
+    });
+    this.#playing = playing;
+    playing.begin();
+  }
+
+  stopPlayingSoundFile() {
+    this.#playOrder = null;
+    this.#playing?.stop();
+  }
+
+  get isPlayingSoundFile() { return this.#playing !== null; }
+
+  /** Ends the session and its calls at once, and lets go of everything. */
+  stop() {
+    this.stopPlayingSoundFile();
+    for (const call of this.calls) call.hangUp();
+    this.#session.stop();
+    this.#release();
+  }
+
+  /** Hangs up every call, waits until each has its cost, and stops. */
+  async stopGracefully() {
+    await Promise.all(this.calls.map((call) => call.hangUp()));
+    this.stop();
+  }
+
+  callPhone(number, options) { return this.call("phone", number, options); }
+  callSIP(address, options) { return this.call("sip", address, options); }
+  callUser(user, options) { return this.call("user", user, options); }
+  callConference(conference, options) { return this.call("conference", conference, options); }
+
+  /** Calls. Returns at once; whatever goes wrong arrives as the call's `ended`. A client that is idle connects. */
+  call(kind, target, options = {}) {
+    if (this.#session.state === "idle") this.connect();
+    const call = new Call(this.#floor, kind, target, options);
+    if (call.state !== "ended") this.#floor.live.add(call);
+    this.dispatchEvent(new CustomEvent("call", { detail: call }));
+    return call;
+  }
+
+  // The counter of a user goes on from what this client knows; the gateway names a higher one where others were ahead.
+  async #prove(least) {
+    const { applicationKey, user, device } = this.#who;
+    const next = this.#sequence + 1n;
+    const sequence = next > BigInt(least) ? next : BigInt(least);
+    this.#sequence = sequence;
+    if (typeof this.#credentials !== "function") {
+      if (!globalThis.crypto?.subtle) throw problem("capability.local", "signing needs https or localhost");
+      const text = new TextEncoder().encode(`${user}${applicationKey}${sequence}${this.#credentials.secret}`);
+      const digest = new Uint8Array(await crypto.subtle.digest("SHA-1", text));
+      return { kind: "signature", signature: btoa(String.fromCharCode(...digest)), sequence: String(sequence) };
+    }
+    const answer = await this.#credentials({ applicationKey, user, device, leastSequence: String(sequence) });
+    if (typeof answer?.token === "string") return { kind: "token", token: answer.token };
+    if (typeof answer?.signature === "string") {
+      return { kind: "signature", signature: answer.signature, sequence: String(answer.sequence ?? sequence) };
+    }
+    throw problem("gw.registration", "the credentials function gave neither a token nor a signature");
+  }
+
+  #changed(state, error) {
+    if (state === "ready") {
+      this.draining = false;
+      this.failure = null;
+      this.#settle(null);
+      this.#floor.warmUp();
+    }
+    if (state === "stopped") {
+      this.failure = error;
+      this.#settle(error ?? stopped());
+      this.#release();
+    }
+    this.dispatchEvent(new CustomEvent("state", { detail: { state, failure: error } }));
+  }
+
+  #settle(error) {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (error) waiting?.reject(error);
+    else waiting?.resolve();
+  }
+
+  // Calls that were placed are gone with the session; those that wait for one are told by their request.
+  #lose(error) { for (const call of [...this.#floor.calls.values()]) call[LOST](error); }
+
+  #listen() {
+    if (this.#listening) return;
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    const on = (target, name, act) => target?.addEventListener(name, act, { signal });
+    const renew = () => {
+      this.#floor.coolDown();
+      this.#floor.warmUp();
+    };
+    on(globalThis, "online", () => {
+      this.#session.networkChanged();
+      renew();
+      for (const call of this.#floor.calls.values()) call[CHECK](true);
+    });
+    on(navigator.connection, "change", () => {
+      this.#session.probe();
+      renew();
+    });
+    on(globalThis, "offline", () => this.#session.probe());
+    on(document, "visibilitychange", () => document.visibilityState === "visible" && this.#session.probe());
+    // The page goes: the gateway learns it now, not when the session's time is over.
+    on(globalThis, "pagehide", () => this.stop());
+  }
+
+  #release() {
+    this.#listening?.abort();
+    this.#listening = null;
+    this.#floor.coolDown();
+  }
+}
+
+function address(url) {
+  // Without a word it is the gateway that this module came from.
+  const base = new URL(url ?? new URL("/v1/connect", import.meta.url), globalThis.location?.href);
+  base.protocol = base.protocol.replace(/^http/, "ws");
+  if (base.pathname === "/") base.pathname = "/v1/connect";
+  if (!/^wss?:$/.test(base.protocol)) throw new TypeError("url must begin with https, wss, http or ws");
+  // What stands in an address stands in logs.
+  if (base.username || base.password || base.search || base.hash) {
+    throw new TypeError("url must be an address alone: no name, password, query or fragment");
+  }
+  return base.href;
+}
