@@ -179,7 +179,8 @@ globalThis.page = {
     }
     this.landline.addEventListener("state", ({ detail: { state, failure } }) =>
       tell({ event: "state", value: state, failure: described(failure) }));
-    this.landline.on("incoming", (call) => {
+    // The older library has no short way to listen.
+    this.landline.addEventListener("incoming", ({ detail: call }) => {
       this.clicked = performance.now();
       this.follow(call);
       const { id, direction, kind, target, from, headers, videoOffered, waiting, expiresAt, state } = call;
@@ -188,7 +189,7 @@ globalThis.page = {
       if (reaction === "answer") this.answer({});
       if (reaction === "hangUp") call.hangUp();
     });
-    this.landline.on("missed", (missed) => tell({ event: "missed", ...missed }));
+    this.landline.addEventListener("missed", ({ detail: missed }) => tell({ event: "missed", ...missed }));
     tell({ event: "client" });
   },
 
