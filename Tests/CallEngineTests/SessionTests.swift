@@ -193,8 +193,14 @@ struct QualityTests {
     #expect(warnings(bench).last == "app raise high-jitter")
     for _ in 0..<3 { second(bench, call) }
     #expect(warnings(bench).last == "app clear high-jitter")
+    for score in [3.4, 3.6, 3.4, 3.6, 4.3, 3.4] { second(bench, call, score: score) }
+    #expect(warnings(bench).last == "app clear high-jitter", "two bad seconds of five")
     second(bench, call, score: 3.4)
-    second(bench, call)
+    second(bench, call, score: 3.4)
+    #expect(warnings(bench).last == "app raise low-mos")
+    for score in [3.6, 3.4] { second(bench, call, score: score) }
+    #expect(warnings(bench).last == "app raise low-mos", "it does not come and go with each second")
+    for _ in 0..<3 { second(bench, call) }
     #expect(warnings(bench).suffix(2) == ["app raise low-mos", "app clear low-mos"])
     for _ in 0..<7 { second(bench, call, loss: 0.04) }
     #expect(warnings(bench).last == "app raise high-packet-loss")

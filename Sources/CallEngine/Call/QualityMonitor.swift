@@ -4,16 +4,19 @@ import AppProtocol
 struct QualityMonitor {
   /// Milliseconds.
   static let highestRoundTrip: Double = 400
-  /// Milliseconds, in 3 of the last 5 seconds.
+  /// Milliseconds.
   static let highestJitter: Double = 30
-  static let jitterSeconds = 5
-  static let jitterCount = 3
+  /// Seconds that are looked back on for jitter and score, and how many of them must be bad: a value that comes and goes at
+  /// its limit would raise and withdraw the warning every second.
+  static let recentSeconds = 5
+  static let badSeconds = 3
   /// Share of the packets of the last 7 seconds.
   static let highestLoss = 0.03
   static let lossSeconds = 7
   static let lowestScore = 3.5
 
   private var jitters: [Double] = []
+  private var scores: [Double] = []
   private var losses: [Double] = []
   /// What the app says that it lost of what it was sent.
   private var sentLosses: [Double] = []
@@ -41,7 +44,7 @@ struct QualityMonitor {
     if let score = quality.sent.meanOpinionScore { near.add(score) }
     if let score = quality.received.meanOpinionScore { far.add(score) }
     let directions = [quality.sent, quality.received]
-    keep(directions.compactMap(\.jitter).max() ?? 0, &jitters, QualityMonitor.jitterSeconds)
+    keep(directions.compactMap(\.jitter).max() ?? 0, &jitters, QualityMonitor.recentSeconds)
     keep(directions.compactMap(\.loss).max() ?? 0, &losses, QualityMonitor.lossSeconds)
     var changes: [(QualityWarning, Bool)] = []
     func judge(_ warning: QualityWarning, _ isBroken: Bool) {
@@ -50,13 +53,16 @@ struct QualityMonitor {
     judge(.highRoundTrip, (quality.roundTrip ?? 0) > QualityMonitor.highestRoundTrip)
     judge(
       .highJitter,
-      jitters.count { $0 > QualityMonitor.highestJitter } >= QualityMonitor.jitterCount)
+      jitters.count { $0 > QualityMonitor.highestJitter } >= QualityMonitor.badSeconds)
     judge(.highLoss, QualityMonitor.isTooMuch(losses))
     if let sentLoss {
       keep(sentLoss, &sentLosses, QualityMonitor.lossSeconds)
       judge(.highSentLoss, QualityMonitor.isTooMuch(sentLosses))
     }
-    judge(.lowScore, directions.compactMap(\.meanOpinionScore).contains { $0 < QualityMonitor.lowestScore })
+    if let score = directions.compactMap(\.meanOpinionScore).min() {
+      keep(score, &scores, QualityMonitor.recentSeconds)
+      judge(.lowScore, scores.count { $0 < QualityMonitor.lowestScore } >= QualityMonitor.badSeconds)
+    }
     return changes
   }
 

@@ -45,17 +45,18 @@ extension RESTService {
     { call in
       let (principal, _) = try call.environment()
       let limit = try call.limit()
-      var after = 0
+      var after = ""
       if let cursor = call.query["cursor"] {
-        guard let places = RESTCursor.read(cursor, "desk-phones", count: 1), let place = Int(exactly: places[0]),
-          place >= 0
-        else { throw Problem(.cursorInvalid, "the cursor cannot be read") }
-        after = place
+        guard let name = RESTCursor.readName(cursor, "desk-phones") else {
+          throw Problem(.cursorInvalid, "the cursor cannot be read")
+        }
+        after = name
       }
-      let rows = await operations.deskPhones(environment: principal.environment).filter { mayUse(call, $0) }
-        .dropFirst(after)
+      let rows = await operations.deskPhones(environment: principal.environment).filter {
+        mayUse(call, $0) && $0.row.name > after
+      }
       let page = rows.prefix(limit)
-      let next = rows.count > limit ? RESTCursor.write("desk-phones", [Int64(after + page.count)]) : nil
+      let next = rows.count > limit ? page.last.map { RESTCursor.write("desk-phones", after: $0.row.name) } : nil
       return .json(
         200,
         .members([

@@ -1,6 +1,6 @@
 import CallModel
 
-/// A place in a list, opaque to clients: Base64url of the list's name and its numbers.
+/// A place in a list, opaque to clients: Base64url of the list's name and its numbers, or the name of the row before it.
 package enum RESTCursor {
   package static let maximumBytes = 256
 
@@ -14,6 +14,16 @@ package enum RESTCursor {
     guard parts.count == count + 1, parts[0] == list else { return nil }
     let numbers = parts.dropFirst().compactMap { Int64($0) }
     return numbers.count == count ? numbers : nil
+  }
+
+  static func write(_ list: String, after name: String) -> String {
+    Base64.encode(Array("\(list):\(name)".utf8), .url)
+  }
+
+  static func readName(_ text: String, _ list: String) -> String? {
+    guard text.utf8.count <= maximumBytes, let bytes = Base64.decode(text.utf8, .url) else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    return text.hasPrefix("\(list):") ? String(text.dropFirst(list.count + 1)) : nil
   }
 
   /// Lower-case hexadecimal digits.

@@ -160,12 +160,12 @@ public final class CallHub: Sendable {
     }.get()
     opened.loop = bound
     let records = RecordLine(log: log)
-    let numberBook = try await NumberBook.open(
+    let numberBook = try await NumberBook(
       configuration.environments.map { ($0.name, $0.stores.numbers) }, configured: configuration.numbers, log: log
     ) { environment, rows in
       eventLoop.execute { bound.value.handle(.numbers(environment: environment, rows)) }
     }
-    let deskPhoneBook = try await DeskPhoneBook.open(
+    let deskPhoneBook = try await DeskPhoneBook(
       configuration.environments.map { ($0.name, $0.stores.deskPhones) }, configured: configuration.deskPhones, log: log
     ) { environment, rows in
       eventLoop.execute { bound.value.handle(.deskPhones(environment: environment, rows)) }

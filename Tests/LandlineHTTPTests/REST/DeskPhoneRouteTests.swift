@@ -63,6 +63,33 @@ import Testing
     await kit.close()
   }
 
+  @Test func pagesGoOnBehindTheLastNameWhateverWasRemovedBeforeIt() async throws {
+    let kit = try await Self.kit()
+    let rows = try ["desk", "hall", "lobby", "roof"].map { name in
+      DeskPhoneReport(
+        row: DeskPhone(
+          name: name, application: "key-phone", user: try UserID("bob"),
+          keys: PhoneKeys(sha256: Redacted("s"), md5: Redacted("m"))), isConfigured: false, registrations: [])
+    }
+    func names(_ answer: RESTKit.Answer) -> [JSONValue] {
+      answer.tree["desk_phones"]?.elements.compactMap { $0["name"] } ?? []
+    }
+    kit.operations.with { $0.deskPhones = rows }
+    let first = try await kit.send("GET", "/v1/desk-phones?limit=2")
+    #expect(names(first) == [.string("desk"), .string("hall")])
+    guard case .string(let cursor)? = first.tree["next"] else {
+      Issue.record("\(first)")
+      return
+    }
+    kit.operations.with { $0.deskPhones = Array(rows.dropFirst()) }
+    let second = try await kit.send("GET", "/v1/desk-phones?limit=2&cursor=\(cursor)")
+    #expect(names(second) == [.string("lobby"), .string("roof")] && second.tree["next"] == .null)
+    for cursor in ["numbers", "bnVtYmVyczox", "!"] {
+      #expect(try await kit.send("GET", "/v1/desk-phones?cursor=\(cursor)").code == "query.cursor")
+    }
+    await kit.close()
+  }
+
   @Test func registrationsAreListedAndTheConfigurationHasTheLastWord() async throws {
     let kit = try await Self.kit()
     let row = DeskPhone(

@@ -28,7 +28,7 @@ struct DeskPhoneBookTests {
     private let told = Mutex<[String]>([])
 
     func open(_ configured: [DeskPhone], environments: [String] = ["production"]) async throws -> DeskPhoneBook {
-      let book = try await DeskPhoneBook.open(
+      let book = try await DeskPhoneBook(
         environments.map { ($0, store) }, configured: ["production": configured], log: Logger(label: "phones")
       ) { environment, rows in
         let text = rows.map { "\($0.name)>\($0.user)" }.joined(separator: " ")

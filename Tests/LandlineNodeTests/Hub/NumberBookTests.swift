@@ -20,7 +20,7 @@ struct NumberBookTests {
     private let told = Mutex<[String]>([])
 
     func open(_ configured: [InboundNumber], environments: [String] = ["production"]) async throws -> NumberBook {
-      let book = try await NumberBook.open(
+      let book = try await NumberBook(
         environments.map { ($0, store) }, configured: ["production": configured], log: Logger(label: "numbers")
       ) { environment, rows in
         let text = rows.map { "\($0.number)>\($0.targets.first?.destination.text ?? "")" }.joined(separator: " ")
