@@ -87,7 +87,7 @@ extension Console {
       lines.append("failed   \(failure["code"]?.text ?? ""): \(failure["message"]?.text ?? "")")
       if let status = run.sipStatus {
         lines.append("seen     SIP \(status)" + (failure["phrase"]?.text.map { " \($0)" } ?? ""))
-        lines.append("next     landline explain \(status)")
+        if run.call == nil { lines.append("next     landline explain \(status)") }
       }
     }
     if let status = options.expectSIP {

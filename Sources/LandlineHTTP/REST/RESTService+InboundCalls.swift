@@ -8,6 +8,10 @@ extension RESTService {
   package typealias InboundCallStart = @Sendable (InboundCallOrder) async -> AsyncStream<InboundCallStep>?
 
   private static let longestMilliseconds: Int64 = 600_000
+  /// How often the record of a call that was refused is looked for, and milliseconds between: records are kept a moment after
+  /// the end.
+  private static let recordReads = 20
+  private static let recordMilliseconds = 50
   /// What stands in `caller` for a number that is withheld.
   private static let anonymous = "anonymous"
 
@@ -30,7 +34,7 @@ extension RESTService {
 
   private var callNumber: RESTRoute.Handler {
     { call in
-      let (principal, _) = try call.environment()
+      let (principal, stores) = try call.environment()
       let number: E164Number
       do throws(InvalidValue) { number = try E164Number(call.path["number"] ?? "") } catch {
         throw RESTCall.invalidParameter("number", error.problem, fix: error.accepted)
@@ -59,6 +63,9 @@ extension RESTService {
             id = await operations.liveCalls(environment: principal.environment)
               .last { $0.inboundNumber == number && $0.startedAt >= begin }?.id
           }
+          if id == nil, case .ended = step.event {
+            id = await RESTService.recorded(number, since: begin, in: stores.records)
+          }
           continuation.yield(RESTService.line(RESTService.members(step, id)))
         }
         continuation.finish()
@@ -69,6 +76,21 @@ extension RESTService {
       answer.lines = lines
       return answer
     }
+  }
+
+  /// The call that a number refused, by its record; `nil` where none is kept: of strangers, and in an overload.
+  private static func recorded(
+    _ number: E164Number, since begin: Instant, in records: any CallRecordStore
+  ) async -> CallID? {
+    var query = CallRecordQuery(limit: 1)
+    query.destination = number.description
+    query.from = begin
+    for _ in 0..<recordReads {
+      let newest = try? await records.records(query).records.first
+      if let call = newest?.call, call.from != nil, call.startedAt >= begin { return call.id }
+      do { try await Task.sleep(for: .milliseconds(recordMilliseconds)) } catch { return nil }
+    }
+    return nil
   }
 
   private static func members(_ step: InboundCallStep, _ call: CallID?) -> [(String, JSONValue)] {

@@ -138,6 +138,7 @@ struct NumberCommandTests {
       "incoming      phone +46702222222",
     ] { #expect(lines.contains { $0.contains(words) }, "\(words): \(result.output)") }
     #expect(lines.last?.contains(#""sip_status":433"#) == true, "\(result.output)")
+    #expect(lines.last?.contains(#"{"call":""#) == true, "a refused call has a story as well: \(result.output)")
     let heard = try Data(contentsOf: gateway.folder.url.appendingPathComponent("heard.wav"))
     #expect(heard.count > 8_000 && heard.prefix(4) == Data("RIFF".utf8))
   }

@@ -219,4 +219,19 @@ import Testing
     #expect(try await kit.send("POST", path, "{}").code == "number.calling")
     await kit.close()
   }
+
+  @Test func aCallThatIsRefusedAtOnceIsFoundByItsRecord() async throws {
+    var refused = CallRecordFixture("c-10", "acme", failure: CallFailure(.userUnreachable))
+    // Later than the test's clock.
+    refused.record.call.startedAt = Instant(seconds: 4_000_000_000)
+    refused.record.call.destination = "+46850000536"
+    refused.record.call.from = CallerIdentity(kind: .anonymous, value: "", name: "")
+    let kit = try await RESTKit(records: [refused])
+    kit.operations.with {
+      $0.inboundSteps = [InboundCallStep(milliseconds: 2, .ended(.noAnswer, CallFailure(.userUnreachable)))]
+    }
+    let answer = try await kit.send("POST", "/v1/numbers/+46850000536/test-calls", "{}")
+    #expect(answer.text.contains(#""call":"c-10""#), "\(answer.text)")
+    await kit.close()
+  }
 }
