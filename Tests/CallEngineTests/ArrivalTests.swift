@@ -93,7 +93,7 @@ struct ArrivalTests {
     "22: with +, with 00, in national form and bare it is the same number",
     arguments: [
       ("+46850000536", InboundNumberFormat.international), ("46850000536", .international),
-      ("0046850000536", .international), ("0850000536", .national(countryCode: 46)),
+      ("0046850000536", .international), ("%2B46850000536", .international), ("0850000536", .national(countryCode: 46)),
       ("850000536", .national(countryCode: 46)), ("+46850000536", .national(countryCode: 46)),
     ])
   func formats(_ dialled: String, _ format: InboundNumberFormat) throws {

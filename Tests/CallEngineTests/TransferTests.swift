@@ -329,6 +329,33 @@ struct TransferTests {
     close(bench)
   }
 
+  @Test(
+    "REFER to a number in any spelling of a URI",
+    arguments: [
+      SIPURI(scheme: .tel, user: "+46701234567", host: nil), SIPURI(scheme: .tel, user: "+46-70-123-45-67", host: nil),
+      SIPURI(scheme: .sip, user: "%2B46701234567", host: .ipv4(0xC633_6401)),
+      SIPURI(scheme: .sips, user: "0046701234567", host: .ipv4(0xC633_6401)),
+    ])
+  func spellings(_ uri: SIPURI) throws {
+    let bench = try bench()
+    let call = try bench.talk()
+    bench.feed(.sip(.transferRequested(bench.invites[0].handle, to: NameAddress(uri), replaces: nil)))
+    #expect(sip(bench).suffix(2) == ["sip 202", "sip INVITE"], "\(sip(bench))")
+    #expect(bench.invites.count == 2 && bench.invites[1].call.target.user == bench.invites[0].call.target.user)
+    bench.request(.hangUp(call))
+    close(bench)
+  }
+
+  @Test("REFER to a tel URI that is no number names nobody")
+  func noNumber() throws {
+    let bench = try bench()
+    let call = try bench.talk()
+    let target = NameAddress(SIPURI(scheme: .tel, user: "112-x", host: nil))
+    bench.feed(.sip(.transferRequested(bench.invites[0].handle, to: target, replaces: nil)))
+    #expect(sip(bench).last == "sip refuseTransfer 404" && bench.engine.call(call)?.state == .established)
+    close(bench)
+  }
+
   @Test("REFER of a trunk that may not is refused, and Allow does not name it")
   func mayNot() throws {
     let bench = try bench(allows: false)

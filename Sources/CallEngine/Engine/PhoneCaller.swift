@@ -49,7 +49,7 @@ public struct PhoneCaller: Sendable {
   /// least seven, are a national number where ``country`` says of which country; everything else is a user.
   /// - Parameter user: the user part of a Request-URI, with its escapes.
   public func dialled(_ user: String) -> (kind: Destination.Kind, text: String)? {
-    guard let text = PhoneCaller.unescaped(user), !text.isEmpty else { return nil }
+    guard let text = SIPURI.unescaped(user), !text.isEmpty else { return nil }
     let number = text.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { !"-.() ".utf8.contains($0) }
     let digits = number.first == UInt8(ascii: "+") ? number.dropFirst() : number[...]
     guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
@@ -67,23 +67,6 @@ public struct PhoneCaller: Sendable {
 
   /// Fewer digits are the name of a user.
   public static let leastNationalDigits = 7
-
-  private static func unescaped(_ user: String) -> String? {
-    guard user.utf8.contains(UInt8(ascii: "%")) else { return user }
-    var bytes: [UInt8] = []
-    var rest = Array(user.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst(), let low = rest.popFirst(),
-        let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
-      else { return nil }
-      bytes.append(value)
-    }
-    return String(validating: bytes, as: UTF8.self)
-  }
 
   /// A user's id as the user part of a URI.
   static func escaped(_ user: String) -> String {

@@ -41,7 +41,7 @@ extension CallEngine {
     of call: CallMachine
   ) -> Destination? {
     let uri = address.uri
-    guard let user = uri.user, let host = uri.host else { return nil }
+    guard let user = uri.user else { return nil }
     if let number = trunk.inbound.numberFormat.number(user) {
       if let row = context.numbers[environment.name]?[number], row.isActive,
         row.application == call.snapshot.application, row.account == call.payer.account,
@@ -51,6 +51,8 @@ extension CallEngine {
       }
       return .phone(number)
     }
+    // A tel URI that is no number names nobody else.
+    guard let host = uri.host else { return nil }
     let port = uri.port.map { ":\($0)" } ?? ""
     let text = "\(uri.scheme == .sips ? "sips:" : "")\(user)@\(host)\(port)"
     return try? Destination(

@@ -22,7 +22,7 @@ package struct TransferTarget: Hashable, Sendable {
       throw refusal("method", "a method other than INVITE is asked for")
     }
     if let escaped = address.uri.headers["replaces"]?.value {
-      guard let value = TransferTarget.unescaped(escaped) else {
+      guard let value = SIPURI.unescaped(escaped) else {
         throw refusal("replaces", "the escapes of Replaces are broken, or stand for a control byte")
       }
       _ = try Replaces(parsing: value)
@@ -33,20 +33,5 @@ package struct TransferTarget: Hashable, Sendable {
     address.uri.headers = []
     address.uri.parameters.removeAll { $0.name == "method" }
     self.address = address
-  }
-
-  private static func unescaped(_ text: String) -> String? {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == MessageCharacter.percent else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(Hexadecimal.digit), let low = rest.popFirst().flatMap(Hexadecimal.digit)
-      else { return nil }
-      bytes.append(UInt8(high) << 4 | UInt8(low))
-    }
-    return bytes.contains(where: MessageCharacter.isControl) ? nil : String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -9,8 +9,9 @@ public enum InboundNumberFormat: Hashable, Sendable {
   case national(countryCode: Int)
 
   /// The number that a URI's user part is; `nil` where it is none.
-  /// - Parameter user: unescaped; parameters of the number (`;phone-context=`) and visual separators are passed over.
+  /// - Parameter user: with its escapes; parameters of the number (`;phone-context=`) and visual separators are passed over.
   public func number(_ user: String) -> E164Number? {
+    guard let user = SIPURI.unescaped(user) else { return nil }
     let digits = user.utf8.prefix(InboundNumberFormat.maximumLength).prefix { $0 != MessageCharacter.semicolon }
       .filter { !"-.() ".utf8.contains($0) }
     guard !digits.isEmpty else { return nil }

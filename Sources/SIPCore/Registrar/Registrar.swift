@@ -91,7 +91,7 @@ package struct Registrar: Sendable {
     _ request: SIPMessage, by phone: String, of owner: String, from path: SIPPath, at now: MonotonicInstant
   ) -> Outcome {
     // Whose bindings are meant stands in To (RFC 3261 section 10.3 step 3): nobody speaks for another telephone.
-    guard request.to.uri.user.flatMap(Registrar.unescaped) == phone else {
+    guard request.to.uri.user.flatMap(SIPURI.unescaped) == phone else {
       return Outcome(response: OutgoingResponse(403, phrase: "Not Your Address"))
     }
     _ = expire(phone, at: now)
@@ -215,23 +215,6 @@ package struct Registrar: Sendable {
   private static func seconds(_ text: String) -> UInt32? {
     guard (1...20).contains(text.utf8.count), text.utf8.allSatisfy(MessageCharacter.isDigit) else { return nil }
     return UInt32(text) ?? .max
-  }
-
-  /// A user part without its escapes; `nil` where they are none of UTF-8.
-  static func unescaped(_ user: String) -> String? {
-    guard user.utf8.contains(UInt8(ascii: "%")) else { return user }
-    var bytes: [UInt8] = []
-    var rest = Array(user.utf8)[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(Hexadecimal.digit), let low = rest.popFirst().flatMap(Hexadecimal.digit)
-      else { return nil }
-      bytes.append(UInt8(high << 4 | low))
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 
   private static func shortened(_ text: String, _ bytes: Int) -> String {
