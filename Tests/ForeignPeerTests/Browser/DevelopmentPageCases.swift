@@ -14,6 +14,10 @@ enum DevelopmentPageCases {
         "alice and bob: each hears the other, declines and misses calls, by buttons and keys; axe finds nothing",
       run: { try await development(neighbours) }),
     PeerCase(
+      peer: "Chromium", transport: "pages", "landline dev, its number is called from the telephone network",
+      expected: "the page rings, says who calls, and hears every word",
+      run: { try await development(telephone) }),
+    PeerCase(
       peer: "Chromium", transport: "pages", "landline dev, three browsers: a call is transferred",
       expected: "taken back, put through after talking, put through at once; who was put through hears the third",
       run: { try await development(transfers) }),
@@ -115,6 +119,31 @@ enum DevelopmentPageCases {
     try await alice.run("wait", ["text": "The other side ended the call"])
     for window in windows { try await window.close() }
     return said.joined(separator: "; ")
+  }
+
+  /// The built-in far end calls the page, as `landline call --inbound` asks it to.
+  private static func telephone(_ peer: PythonPeer, _ port: UInt16, _ process: PeerProcess) async throws -> String {
+    let folder = try TemporaryFolder("telephone")
+    let page = try await windows(of: ["alice"], peer, port, process)[0]
+    let said = try await BrowserCase.words(expected: BrowserCase.prompt) {
+      let telephone = try PeerProcess(
+        path: GatewayBooks.landline.path, ["call", "--inbound", "+46850000536", "--from", "+46702222222", "--json"],
+        environment: ["HOME": process.folder.url.path, "LC_ALL": "C.UTF-8"], startedIn: folder.url, in: folder)
+      let ringing = try await page.run("ringing", ["user": "+46702222222"])
+      try require(ringing.text("text")?.hasPrefix("+46702222222 calls") == true, "who calls: \(ringing)")
+      try await page.run("answer", ["user": "+46702222222"])
+      try await page.run("wait", ["text": "^Connected$"])
+      // It rang before it spoke.
+      let file = try await page.heard(seconds: 6, in: folder)
+      try await page.run("hang-up")
+      let status = try await telephone.exited(within: 10)
+      try require(
+        status == 0 && telephone.output.contains("\"end_cause\":\"hungUp\""), "the far end: \(telephone.output)")
+      return file
+    }
+    try await page.run("wait", ["text": "You ended the call"])
+    try await page.close()
+    return said
   }
 
   /// Alice talks with bob, and puts him through to carol.

@@ -159,4 +159,117 @@ enum ArrivalCases {
       keys: ["refusal": "404"]
     ) { try await refused($0, .numberUnknown) },
   ]
+
+  // MARK: Refused
+
+  /// A call of a carrier that comes to nothing.
+  private struct Refused: Sendable {
+    let name: String
+    let status: Int
+    /// Of its record.
+    let code: CallFailureCode
+    var called = ArrivalCases.number
+    var row = "{user: bob}"
+    /// Lines of the trunk.
+    var lines: [String] = []
+    /// What the INVITE says otherwise.
+    var changes: [(String, String)] = []
+    /// Whether bob talks with somebody, and whether his device alerts.
+    var isBusy = false
+    var alerts = false
+  }
+
+  static let refusals: [PeerCase] = [
+    Refused(name: "a number that nobody has", status: 404, code: .numberUnknown, called: "+46850000599"),
+    Refused(
+      name: "a number of ours that leads to nobody", status: 480, code: .numberUnserved,
+      row: "{account: \(GatewayPayer.trial.name)}"),
+    Refused(
+      name: "an anonymous caller where none is taken", status: 433, code: .callerRefused,
+      row: "{user: bob, callers: {anonymous: refuse}}",
+      changes: [
+        ("\"Peer\" <sip:+46701111111@[local_ip]:[local_port]>", "\"Anonymous\" <sip:anonymous@anonymous.invalid>")
+      ]),
+    Refused(
+      name: "five diversions", status: 482, code: .forwardLoop, lines: ["inbound: {trusts-identity: true}"],
+      changes: [
+        (
+          "X-Order: 4711",
+          (1...5).map { "Diversion: <sip:+4670111222\($0)@example.com>;reason=unconditional" }.joined(
+            separator: "\n    ")
+        )
+      ]),
+    Refused(
+      name: "no codec in common", status: 488, code: .media,
+      changes: [
+        ("RTP/AVP 0 101", "RTP/AVP 18"), ("a=rtpmap:0 PCMU/8000", "a=rtpmap:18 G729/8000"),
+        ("    a=rtpmap:101 telephone-event/8000\n    a=fmtp:101 0-15\n", ""),
+      ]),
+    Refused(name: "the user talks already", status: 486, code: .userBusy, isBusy: true),
+    Refused(
+      name: "nobody answers, and the carrier is to go elsewhere", status: 503, code: .userNoAnswer,
+      row: "{user: bob, ring: 5s, no-answer: 503}", alerts: true),
+    Refused(
+      name: "a forward, and no hop is left", status: 483, code: .forwardLoop, row: "{phone: \"+46701234567\"}",
+      changes: [("Max-Forwards: 70\n    Contact", "Max-Forwards: 0\n    Contact")]),
+  ].map { refused in
+    PeerCase(
+      peer: "SIPp", transport: "UDP", "a carrier calls: \(refused.name)", expected: "\(refused.status)"
+    ) { try await perform(refused) }
+  }
+
+  private static func perform(_ refused: Refused) async throws -> String {
+    var settings = GatewaySettings([.init("first", uri: "sip:127.0.0.1:5060", refused.lines)])
+    settings.sandboxHasTrunks = true
+    settings.numbers = ["\"\(number)\": \(refused.row)"]
+    return try await GatewayRunning.run(settings) { gateway in
+      let bob = try await AppPeer(gateway, as: .trial, user: "bob", ["features": ["incoming.1"]])
+      let alice = try await refused.isBusy ? talking(with: bob, gateway) : nil
+      var text = String(decoding: try Data(contentsOf: SIPpCase.scenario("call-to-gateway")), as: UTF8.self)
+        .replacing(
+          "<recv response=\"100\" optional=\"true\"/>",
+          with: "<recv response=\"100\" optional=\"true\"/>\n  <recv response=\"180\" optional=\"true\"/>")
+      for (before, after) in refused.changes {
+        try require(text.contains(before), "the scenario says \(before)")
+        text = text.replacing(before, with: after)
+      }
+      var options = SIPpPeer.Options()
+      options.user = refused.called
+      options.keys = ["refusal": "\(refused.status)"]
+      let carrier = try await SIPpPeer(
+        named: "call-to-gateway", text, as: .client(target: gateway.ports.sip), options)
+      do {
+        if refused.alerts {
+          try await bob.told("incoming")
+          try bob.peer.run("alert", ["early": false])
+        }
+        try await carrier.succeeds()
+        let environments = try ["production", "sandbox"].map { try gateway.stores($0).records }
+        let found = try await Deadline(seconds: 5).first("record", everyMilliseconds: 20) { () -> CallRecord? in
+          for records in environments {
+            if let record = try await records.records(.init()).records.first { return record }
+          }
+          return nil
+        }
+        try require(found.summary.failure?.code == refused.code, "\(refused.code.rawValue): \(found)")
+        if let alice {
+          try alice.hangUp()
+          _ = try await alice.ended()
+        }
+        return refused.code.rawValue
+      } catch { throw PeerFailure("\(error)\n\(carrier.transcript)") }
+    }
+  }
+
+  /// Another user whose call bob has answered.
+  private static func talking(with bob: AppPeer, _ gateway: GatewayRunning) async throws -> AppPeer {
+    let alice = try await AppPeer(gateway, as: .trial)
+    _ = try await alice.placed("bob", ["kind": "user"])
+    try await bob.told("incoming")
+    try bob.peer.run("alert", ["early": true])
+    try await bob.peer.event("connected")
+    try bob.peer.run("accept")
+    try await alice.told("established")
+    return alice
+  }
 }

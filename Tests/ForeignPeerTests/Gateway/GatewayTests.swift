@@ -84,7 +84,7 @@ struct GatewayTests {
 
   @Test(
     "Numbers", .enabled(if: hasApp && hasSIPp, "\(appAbsence) \(sippAbsence)"),
-    arguments: PeerCase.chosen(ArrivalCases.cases))
+    arguments: PeerCase.chosen(ArrivalCases.cases + ArrivalCases.refusals))
   func numbers(_ peerCase: PeerCase) async { await peerCase.perform() }
 
   @Test(
