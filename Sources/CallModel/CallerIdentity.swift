@@ -32,6 +32,16 @@ public struct CallerIdentity: Hashable, Sendable {
     public static let gateway = Verification(rawValue: "C")
     /// Signed, and the signature does not hold: see ``CallerIdentity/why``.
     public static let failed = Verification(rawValue: "failed")
+
+    /// What is known of a signature, in words; `nil` where there is none.
+    /// - Parameter why: as ``CallerIdentity/why``.
+    public func words(_ why: String?) -> String? {
+      switch self {
+      case .full, .partial, .gateway: "holds, attested \(rawValue)"
+      case .failed: "does not hold" + (why.map { ": \($0)" } ?? "")
+      default: why.map { "not known: \($0)" }
+      }
+    }
   }
 
   /// Which rules ``value`` is read by.
@@ -59,15 +69,6 @@ public struct CallerIdentity: Hashable, Sendable {
     self.verified = verified
     self.why = why
     self.divertedBy = divertedBy
-  }
-
-  /// What is known of the caller's signature, in words; `nil` where there is none.
-  public var signature: String? {
-    switch verified {
-    case .full, .partial, .gateway: "holds, attested \(verified.rawValue)"
-    case .failed: "does not hold" + (why.map { ": \($0)" } ?? "")
-    default: why.map { "not known: \($0)" }
-    }
   }
 
   /// The caller's number; `nil` for a caller without one, or that withholds it.

@@ -202,6 +202,12 @@ struct QualityTests {
     #expect(warnings(bench).last == "app raise low-mos", "it does not come and go with each second")
     for _ in 0..<3 { second(bench, call) }
     #expect(warnings(bench).suffix(2) == ["app raise low-mos", "app clear low-mos"])
+    for _ in 0..<3 { second(bench, call, score: 3.4) }
+    #expect(warnings(bench).last == "app raise low-mos")
+    for _ in 0..<3 {
+      for leg in [LegID.far, .near] { bench.feed(.media(call, .quality(leg, .nothing(packets: 0), roundTrip: nil))) }
+    }
+    #expect(warnings(bench).contains("app clear low-mos"), "nothing that is heard is bad, as on hold")
     for _ in 0..<7 { second(bench, call, loss: 0.04) }
     #expect(warnings(bench).last == "app raise high-packet-loss")
     for _ in 0..<7 { second(bench, call) }

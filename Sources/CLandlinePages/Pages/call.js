@@ -127,7 +127,7 @@ function findingParts({ explanation, owner, confidence, rule, evidence, fixes },
 
 function showAbout(story) {
   const { account, started_at: started, ended_at: ended } = story;
-  if (!changed("about", ended, story.caller_number)) return;
+  if (!changed("about", ended, story.caller_number, story.caller_name, story.signature)) return;
   fill(about, facts([
     ["To", story.destination], ["Caller’s number", story.caller_number], ["Caller’s name", story.caller_name], ["Signature", story.signature], ["User", story.user], ["Application", story.application],
     ["Account", a({ href: query("/account", { account }) }, account)], ["Environment", story.environment],

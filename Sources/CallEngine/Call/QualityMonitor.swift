@@ -45,6 +45,7 @@ struct QualityMonitor {
     if let score = quality.received.meanOpinionScore { far.add(score) }
     let directions = [quality.sent, quality.received]
     keep(directions.compactMap(\.jitter).max() ?? 0, &jitters, QualityMonitor.recentSeconds)
+    keep(directions.compactMap(\.meanOpinionScore).min() ?? .infinity, &scores, QualityMonitor.recentSeconds)
     keep(directions.compactMap(\.loss).max() ?? 0, &losses, QualityMonitor.lossSeconds)
     var changes: [(QualityWarning, Bool)] = []
     func judge(_ warning: QualityWarning, _ isBroken: Bool) {
@@ -59,10 +60,7 @@ struct QualityMonitor {
       keep(sentLoss, &sentLosses, QualityMonitor.lossSeconds)
       judge(.highSentLoss, QualityMonitor.isTooMuch(sentLosses))
     }
-    if let score = directions.compactMap(\.meanOpinionScore).min() {
-      keep(score, &scores, QualityMonitor.recentSeconds)
-      judge(.lowScore, scores.count { $0 < QualityMonitor.lowestScore } >= QualityMonitor.badSeconds)
-    }
+    judge(.lowScore, scores.count { $0 < QualityMonitor.lowestScore } >= QualityMonitor.badSeconds)
     return changes
   }
 

@@ -16,7 +16,7 @@ extension CallStory {
     story.user = call?.user.map { "\($0)" }
     story.callerNumber = sources.record?.callerNumber
     story.callerName = call?.from.flatMap { $0.name.isEmpty ? nil : $0.name }
-    story.signature = call?.from?.signature
+    story.signature = call?.from.flatMap { $0.verified.words($0.why) }
     story.isLive = sources.record == nil && call.map { $0.state != .ended } ?? false
     story.state = call?.state.rawValue ?? ""
     story.cause = sources.record?.summary.cause.rawValue

@@ -27,7 +27,7 @@ final class BenchApp {
   static func connect(
     port: UInt16, number: Int, answering: Bool = false, on loop: any EventLoop
   ) -> EventLoopFuture<NIOLoopBound<BenchApp>> {
-    guard let registration = registration(number, listening: answering) else {
+    guard let registration = registration(number, answering: answering) else {
       return loop.makeFailedFuture(BenchProblem("the libcrypto of this machine has no SHA-1"))
     }
     return AppSocket.connect(port: port, on: loop).flatMap { socket in
@@ -43,7 +43,7 @@ final class BenchApp {
   }
 
   /// Scheme A: Base64 of SHA-1 over user, key, sequence and secret.
-  static func registration(_ number: Int, listening: Bool = false) -> Registration? {
+  static func registration(_ number: Int, answering: Bool = false) -> Registration? {
     let user = user(number)
     let sequence = UInt64(max(0, Date().timeIntervalSince1970 * 1_000_000))
     guard
@@ -54,7 +54,7 @@ final class BenchApp {
     return Registration(
       application: BenchGateway.applicationKey, user: user, device: "bench",
       proof: .signature(signature, sequence: sequence), capabilities: [.calling],
-      profile: listening
+      profile: answering
         ? DeviceProfile(features: [.incoming], isListening: true, busyRule: .waiting) : DeviceProfile())
   }
 

@@ -34,7 +34,7 @@ public enum CallsBench {
     public var rates = [100, 200, 400]
     /// Calls a second of B3d.
     public var handshakeRate = 50
-    /// Calls a second at which the delay is measured beside an idle gateway.
+    /// Calls a second of B3u, and at which the delay is measured beside an idle gateway.
     public var delayRate = 200
     /// App connections that calls are shared among: a session has at most 64 calls at a time.
     public var apps = 16

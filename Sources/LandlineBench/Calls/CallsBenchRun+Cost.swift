@@ -77,12 +77,10 @@ extension CallsBenchRun {
     defer { gateway.stop() }
     let callee = try startCallee(gateway.ports.callee)
     defer { callee.end() }
-    let users = (0..<options.apps).map { BenchApp.user(options.apps + $0) }
     let rate = options.delayRate
     let load = CallDriver.Load(calls: calls(rate), rate: rate)
-    var userLoad = load
-    userLoad.users = users
-    let loadToUsers = userLoad
+    let loadToUsers = CallDriver.Load(
+      calls: calls(rate), rate: rate, users: (0..<options.apps).map { BenchApp.user(options.apps + $0) })
     try await withApps(gateway) { apps in
       try await withApps(gateway, from: options.apps, answering: true) { _ in
         options.progress("B3u: warming up")

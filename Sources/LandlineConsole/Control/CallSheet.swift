@@ -41,10 +41,8 @@ struct CallSheet {
   /// What is known of a signed caller; `nil` where nothing is.
   private var signed: String? {
     guard let from = call["from"]?.objectValue, let verified = from["verified"]?.stringValue else { return nil }
-    return CallerIdentity(
-      kind: .phone, value: "", name: "", verified: .init(rawValue: verified),
-      why: from["why"]?.stringValue.map(CallFailure.shortened)
-    ).signature
+    return CallerIdentity.Verification(rawValue: verified).words(
+      from["why"]?.stringValue.map(CallFailure.shortened))
   }
 
   private var to: String? {

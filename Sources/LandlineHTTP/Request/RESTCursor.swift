@@ -5,14 +5,14 @@ package enum RESTCursor {
   package static let maximumBytes = 256
 
   package static func write(_ list: String, _ numbers: [Int64]) -> String {
-    Base64.encode(Array("\(list):\(numbers.map { String($0) }.joined(separator: ":"))".utf8), .url)
+    write(list, after: numbers.map { String($0) }.joined(separator: ":"))
   }
 
   package static func read(_ text: String, _ list: String, count: Int) -> [Int64]? {
-    guard text.utf8.count <= maximumBytes, let bytes = Base64.decode(text.utf8, .url) else { return nil }
-    let parts = String(decoding: bytes, as: UTF8.self).split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == count + 1, parts[0] == list else { return nil }
-    let numbers = parts.dropFirst().compactMap { Int64($0) }
+    guard let parts = readName(text, list)?.split(separator: ":", omittingEmptySubsequences: false),
+      parts.count == count
+    else { return nil }
+    let numbers = parts.compactMap { Int64($0) }
     return numbers.count == count ? numbers : nil
   }
 

@@ -1,10 +1,10 @@
 import Logging
-import NodeCore
+package import NodeCore
 import Synchronization
 
 /// Rows of all environments that are known by a key: those of the configuration, and beside them those that operators made.
 /// One change at a time reaches the stores, and the tables are told in the order of the changes.
-final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Sendable {
+package final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Sendable {
   /// Where an environment keeps what operators make.
   struct Store: Sendable {
     let read: @Sendable () async throws -> [Row]
@@ -26,16 +26,20 @@ final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Senda
   private let stores: [String: Store]
   private let names: [String]
   private let key: @Sendable (Row) -> Key
+  private let words: (noun: String, label: String)
+  private let log: Logger
   private let tell: @Sendable (_ environment: String, _ rows: [Row]) -> Void
 
   /// Reads what operators made.
   /// - Parameters:
   ///   - environments: `store` is `nil` where there are no rows but those of the configuration.
   ///   - key: what a row is known by; no two of all environments have the same.
+  ///   - words: what the log calls a row (`a number`), and the member with its key (`number`).
   ///   - tell: called with the whole table of an environment, in the order of the changes.
   /// - Throws: what a store threw.
   init(
     _ environments: [(name: String, store: Store?)], configured: [String: [Row]], key: @escaping @Sendable (Row) -> Key,
+    words: (noun: String, label: String), log: Logger,
     tell: @escaping @Sendable (_ environment: String, _ rows: [Row]) -> Void
   ) async throws {
     var state = State()
@@ -50,6 +54,8 @@ final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Senda
     self.stores = stores
     names = environments.map(\.name)
     self.key = key
+    self.words = words
+    self.log = log
     self.tell = tell
   }
 
@@ -58,14 +64,14 @@ final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Senda
   }
 
   /// Tells every table.
-  func publish() {
+  package func publish() {
     state.withLock { state in
       for name in names { tell(name, table(name, state).map(\.row)) }
     }
   }
 
   /// Takes over what the configuration says now.
-  func configure(_ configured: [String: [Row]]) async {
+  package func configure(_ configured: [String: [Row]]) async {
     _ = try? await inTurn {
       self.state.withLock { $0.configured = configured.mapValues { RowBook.byKey($0, self.key) } }
       self.publish()
@@ -74,7 +80,7 @@ final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Senda
   }
 
   /// Ascending by key.
-  func rows(_ environment: String) -> [(row: Row, isConfigured: Bool)] {
+  package func rows(_ environment: String) -> [(row: Row, isConfigured: Bool)] {
     state.withLock { table(environment, $0) }
   }
 
@@ -88,26 +94,40 @@ final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Senda
   }
 
   /// Makes a row or puts another in its place, unless the key is somebody else's.
-  /// - Parameter row: the new row, by the one that operators made before.
+  /// - Parameters:
+  ///   - more: what the log says of the new row beside its key.
+  ///   - row: the new row, by the one that operators made before.
   /// - Throws: what `row` or the store threw.
   func set(
-    _ key: Key, environment: String, _ row: @escaping @Sendable (_ former: Row?) throws -> Row
+    _ key: Key, environment: String, by actor: String, _ more: Logger.Metadata,
+    _ row: @escaping @Sendable (_ former: Row?) throws -> Row
   ) async throws -> RowChange {
     try await change(key, environment) { store, former in
       let row = try row(former)
       try await store.keep(row)
       self.state.withLock { $0.made[environment, default: [:]][key] = row }
+      self.logChange(former == nil ? "made" : "changed", key, environment, actor, more)
       return former == nil ? .made : .replaced
     }
   }
 
   /// - Throws: what the store threw.
-  func remove(_ key: Key, environment: String) async throws -> RowChange {
+  package func remove(_ key: Key, environment: String, by actor: String) async throws -> RowChange {
     try await change(key, environment) { store, _ in
       guard try await store.remove(key) else { return .unknown }
       self.state.withLock { $0.made[environment]?[key] = nil }
+      self.logChange("removed", key, environment, actor)
       return .removed
     }
+  }
+
+  private func logChange(
+    _ verb: String, _ key: Key, _ environment: String, _ actor: String, _ more: Logger.Metadata = [:]
+  ) {
+    let metadata: Logger.Metadata = [
+      words.label: "\(key)", "environment": "\(environment)", "actor": "\(actor)",
+    ]
+    log.notice("\(words.noun) was \(verb)", metadata: metadata.merging(more) { $1 })
   }
 
   /// Does `body` unless the key is somebody else's.
@@ -142,22 +162,5 @@ final class RowBook<Row: Sendable, Key: Hashable & Comparable & Sendable>: Senda
       return task
     }
     return try await task.value
-  }
-}
-
-extension Logger {
-  /// Says that a row was made, changed or removed; nothing where no row was.
-  func changed(
-    _ what: String, _ change: RowChange, in environment: String, by actor: String, _ more: Logger.Metadata
-  ) {
-    let verb: String
-    switch change {
-    case .made: verb = "made"
-    case .replaced: verb = "changed"
-    case .removed: verb = "removed"
-    case .unknown, .configured, .taken: return
-    }
-    let metadata: Logger.Metadata = ["environment": "\(environment)", "actor": "\(actor)"]
-    notice("\(what) was \(verb)", metadata: metadata.merging(more) { $1 })
   }
 }

@@ -69,6 +69,14 @@ struct AppPeer: Sendable {
     return id
   }
 
+  /// Is called, agrees on sound while it rings, and answers.
+  func answers() async throws {
+    try await told("incoming")
+    try peer.run("alert", ["early": true])
+    try await peer.event("connected")
+    try peer.run("accept")
+  }
+
   func hangUp() throws { try peer.run("hangup") }
 
   /// The end of a call, which must be the last word on it.

@@ -102,14 +102,7 @@ enum ArrivalCases {
       let carol = try await AppPeer(
         scene.gateway, as: .trial, user: "carol", sequence: 1, ["features": ["incoming.1"], "device": "desk"])
       let bob = scene.bob[0]
-      try await bob.told("incoming")
-      try bob.peer.run("alert", ["early": true])
-      try await bob.peer.event("connected")
-      try bob.peer.run("accept")
-      try await carol.told("incoming")
-      try carol.peer.run("alert", ["early": true])
-      try await carol.peer.event("connected")
-      try carol.peer.run("accept")
+      for app in [bob, carol] { try await app.answers() }
       try await bob.told("transfer")
       try await scene.carrier.succeeds()
       let heard = try await UserCases.heard(by: carol, from: bob, "The carrier has put us through.")
@@ -120,10 +113,7 @@ enum ArrivalCases {
     make(
       "and may not transfer", "call-arrives-and-refers-in-vain", expected: "Allow without REFER, 603", devices: 1
     ) { scene in
-      try await scene.bob[0].told("incoming")
-      try scene.bob[0].peer.run("alert", ["early": true])
-      try await scene.bob[0].peer.event("connected")
-      try scene.bob[0].peer.run("accept")
+      try await scene.bob[0].answers()
       try await scene.carrier.succeeds()
       try require(try await scene.bob[0].ended().text("cause") == "hungUp", "the call went on")
       return "603"
@@ -265,10 +255,7 @@ enum ArrivalCases {
   private static func talking(with bob: AppPeer, _ gateway: GatewayRunning) async throws -> AppPeer {
     let alice = try await AppPeer(gateway, as: .trial)
     _ = try await alice.placed("bob", ["kind": "user"])
-    try await bob.told("incoming")
-    try bob.peer.run("alert", ["early": true])
-    try await bob.peer.event("connected")
-    try bob.peer.run("accept")
+    try await bob.answers()
     try await alice.told("established")
     return alice
   }

@@ -237,8 +237,6 @@ enum DeskPhoneCases {
     return try await GatewayRunning.run(settings) { gateway in
       let folder = try TemporaryFolder("linphone")
       let speech = try await Speech(TelephoneCases.telephoneText, in: folder)
-      let padded = folder.url.appendingPathComponent("padded.wav")
-      try SoundFile(speech.file).padded(before: 0.5, after: 4).write(to: padded)
       let linphone = try await LinphonePeer()
       do {
         try await linphone.register("lobby", at: gateway.ports.sip, password: password)
@@ -252,13 +250,8 @@ enum DeskPhoneCases {
           try await alice.told("established")
           try await alice.peer.event("connected")
           try await linphone.state("StreamsRunning")
-          try await SoundJudge.shared.prepare()
-          let heard = try await Listening.during {
-            _ = try await alice.peer.ask("record", for: "recording")
-            try linphone.run("incall-player-start \(padded.path)")
-            return try await EchoCases.recording(
-              of: alice.peer, seconds: SoundFile(speech.file).seconds + 2, in: folder)
-          }
+          let heard = try await TransferCases.linphoneHeard(
+            by: alice, speech, linphone, seconds: SoundFile(speech.file).seconds + 2, in: folder)
           let figures = try await SoundControl.figures(
             of: heard.value, reference: speech.file, text: TelephoneCases.telephoneText, prefix: "at the app: ")
           try ListeningCase.judge(Heard(figures, lateness: heard.lateness, seconds: heard.seconds))

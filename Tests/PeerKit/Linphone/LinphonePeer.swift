@@ -1,24 +1,19 @@
 import Foundation
-import Glibc
 
 /// A linphone-daemon on loopback over UDP, steered by the lines that its `help` lists.
 public final class LinphonePeer: Sendable {
-  public let port: UInt16
   private let process: PeerProcess
-  /// Standard input of the program.
-  private let input: Int32
+  private let input: ProcessInput
 
-  /// - Parameter answers: whether it answers by itself.
-  public init(answers: Bool = false) async throws {
+  public init() async throws {
     let folder = try TemporaryFolder("linphone")
-    port = try FreePort.next()
     // Without a place for its database it takes no calls.
     try FileManager.default.createDirectory(
       at: folder.url.appendingPathComponent(".local/share/linphone"), withIntermediateDirectories: true)
     try folder.write(
       """
       [sip]
-      sip_port=\(port)
+      sip_port=\(try FreePort.next())
       sip_tcp_port=-1
       sip_tls_port=-1
       bind_address=127.0.0.1
@@ -32,29 +27,21 @@ public final class LinphonePeer: Sendable {
       display=0
 
       """, to: "rc")
-    var ends: [Int32] = [-1, -1]
-    // Not a pipe: writing into one that nobody reads any more would end the tests.
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | closesAtExec, 0, &ends) == 0 else {
-      throw PeerFailure("no sockets can be made")
-    }
-    input = ends[1]
-    defer { close(ends[0]) }
     guard let path = PeerProgram.linphone.path else { throw PeerFailure(PeerProgram.linphone.absence) }
+    let input = try ProcessInput()
+    self.input = input
+    defer { input.started() }
     process = try PeerProcess(
       path: path,
-      ["--config", folder.url.appendingPathComponent("rc").path, "--log", "sip.log", "--disable-stats-events"]
-        + (answers ? ["--auto-answer"] : []),
-      environment: nil, startedIn: folder.url, in: folder, input: ends[0])
+      ["--config", folder.url.appendingPathComponent("rc").path, "--log", "sip.log", "--disable-stats-events"],
+      environment: nil, startedIn: folder.url, in: folder, input: input.programEnd)
     try run("ipv6 disable")
     try await process.says("State: disabled")
   }
 
-  deinit { close(input) }
-
   /// Runs a command: `call ADDRESS`, `answer ID`, `call-transfer ID ID|ADDRESS`, `incall-player-start FILE`, `terminate`.
   public func run(_ command: String) throws {
-    let line = Array("\(command)\n".utf8)
-    guard write(input, line, line.count) == line.count else { throw PeerFailure("linphone takes no command: \(log)") }
+    guard input.write("\(command)\n".utf8) else { throw PeerFailure("linphone does not take \(command):\n\(log)") }
   }
 
   /// Registers and waits until that is done.

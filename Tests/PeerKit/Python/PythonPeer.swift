@@ -19,8 +19,7 @@ public final class PythonPeer: Sendable {
 
   public let folder: TemporaryFolder
   private let process: PeerProcess
-  /// Standard input of the program.
-  private let input: Int32
+  private let input: ProcessInput
   /// How many events of each name were handed out.
   private let taken = Mutex<[String: Int]>([:])
 
@@ -33,21 +32,15 @@ public final class PythonPeer: Sendable {
   ) async throws {
     guard let python = Self.python else { throw PeerFailure(Self.absence) }
     folder = try TemporaryFolder(script.rawValue)
-    var ends: [Int32] = [-1, -1]
-    // Not a pipe: writing into one that nobody reads any more would end the tests.
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | closesAtExec, 0, &ends) == 0 else {
-      throw PeerFailure("no sockets can be made")
-    }
-    input = ends[1]
-    defer { close(ends[0]) }
+    let input = try ProcessInput()
+    self.input = input
+    defer { input.started() }
     process = try PeerProcess(
       path: python, [Self.scripts.appendingPathComponent("\(script.rawValue).py").path] + arguments, environment: nil,
-      startedIn: folder.url, in: folder, input: ends[0], name: script.rawValue, seconds: seconds)
+      startedIn: folder.url, in: folder, input: input.programEnd, name: script.rawValue, seconds: seconds)
     _ = try await event("ready", within: 60)
     Self.clocks.withLock { $0 = $0.filter { $0.peer != nil } + [Clock(peer: self)] }
   }
-
-  deinit { close(input) }
 
   /// Takes the environment that `LANDLINE_PEERS` names, else the one that `Deploy/peers-python` makes; `nil` where there
   /// is none.
@@ -82,7 +75,6 @@ public final class PythonPeer: Sendable {
     "firefox-esr or the Python peers are absent (apt-get install firefox-esr, Deploy/peers-python), "
     + "or no network namespace can be made"
 
-  private let noSignal = Int32(MSG_NOSIGNAL)
   /// Where the scripts lie.
   public static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Scripts")
@@ -93,12 +85,8 @@ public final class PythonPeer: Sendable {
   public func run(_ command: String, _ values: [String: any Sendable] = [:]) throws {
     var object: [String: Any] = values
     object["do"] = command
-    let line = try JSONSerialization.data(withJSONObject: object) + Data([UInt8(ascii: "\n")])
-    var sent = 0
-    while sent < line.count {
-      let count = line.dropFirst(sent).withUnsafeBytes { Glibc.send(input, $0.baseAddress, $0.count, noSignal) }
-      guard count > 0 else { throw PeerFailure("\(process.name) does not take \(command): \(log.lastLines(5))") }
-      sent += count
+    guard input.write(try JSONSerialization.data(withJSONObject: object) + [UInt8(ascii: "\n")]) else {
+      throw PeerFailure("\(process.name) does not take \(command): \(log.lastLines(5))")
     }
   }
 
