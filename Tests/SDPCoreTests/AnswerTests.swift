@@ -73,6 +73,35 @@ struct AnswerTests {
     #expect(dtls.fingerprints.count == 1)
   }
 
+  /// Redundant audio (RFC 2198) stands in the answer where the offer has it, before Opus or behind it, and only for the
+  /// Opus that was chosen.
+  @Test(arguments: [
+    ("111 63 0", "111/111", 48_000, true, ["111", "63"]), ("63 111 0", "111/111", 48_000, true, ["63", "111"]),
+    ("111 63", "111/111/111", 48_000, true, ["111", "63"]), ("111 63", "111", 48_000, true, ["111"]),
+    ("111 63", "", 48_000, true, ["111"]), ("111 63", "111/0", 48_000, true, ["111"]),
+    ("111 63", "111/111", 8_000, true, ["111"]), ("0 111 63", "111/111", 48_000, true, ["0"]),
+    ("111 63", "111/111", 48_000, false, ["111"]),
+  ])
+  func redundantAudio(
+    _ formats: String, _ blocks: String, _ clockRate: Int, _ isAllowed: Bool, _ answered: [String]
+  ) throws {
+    let offer = try AnswerTests.offer([
+      "m=audio 4000 RTP/AVP \(formats)", "a=rtpmap:111 opus/48000/2", "a=rtpmap:63 RED/\(clockRate)/2",
+      "a=fmtp:63 \(blocks)",
+    ])
+    var policy = SDPFixtures.open
+    policy.answersRedundancy = isAllowed
+    var end = SDPFixtures.end(policy)
+    let (answer, plan) = try end.answer(offer, from: SDPFixtures.local)
+    #expect(answer.media.first?.formats == answered)
+    #expect(plan.audio.redundancy?.number == (answered.contains("63") ? 63 : nil))
+    #expect(plan.audio.send.payloadType.number == (answered.contains("0") ? 0 : 111))
+    if answered.contains("63") {
+      #expect(answer.text.contains("a=rtpmap:63 red/48000/2\r\na=fmtp:63 111/111\r\n"))
+      #expect(plan.audio.receivedPayloadTypes.map(\.number).contains(63))
+    }
+  }
+
   /// The event clock follows the chosen codec; 8000 is the last resort.
   @Test(
     arguments: [

@@ -22,7 +22,7 @@ extension MediaBridge {
       payloadCount: header.payloadCount, arrival: now)
     let flow = flow(from: leg)
     switch arrival {
-    case .stray, .duplicate: return
+    case .stray, .duplicate, .heardFromCopy: return
     case .restarted:
       flow?.restart()
       if leg.echo != nil { leg.outgoing.changeSource() }
@@ -30,15 +30,67 @@ extension MediaBridge {
     case .first, .next, .ahead, .late: break
     }
     guard leg.mayReceive, header.payloadCount > 0 else { return }
-    if meaning == .events {
-      digit(packet, header, leg, at: now, outbox: outbox, events: &events)
-    } else {
-      leg.heard(header, at: now, events: &events)
-      flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
-      if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
-      if flow == nil, let recorder { record(packet, header, leg, recorder, at: now, events: &events) }
+    switch meaning {
+    case .events: digit(packet, header, leg, at: now, outbox: outbox, events: &events)
+    case .redundant: unpack(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
+    case .sound, .nothing: hear(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
     }
     if let due = flow?.nextDeadline { bringForward(due) }
+  }
+
+  private func hear(
+    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ flow: MediaFlow?, at now: MonotonicInstant,
+    outbox: PacketOutbox, events: inout [MediaEvent]
+  ) {
+    leg.heard(header, at: now, events: &events)
+    flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
+    if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
+    if flow == nil, let recorder { record(packet, header, leg, recorder, at: now, events: &events) }
+  }
+
+  /// A packet that carries earlier ones again (RFC 2198): of these, those that are missing are heard, then its own sound,
+  /// each as the packet that it would have been by itself.
+  private func unpack(
+    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ flow: MediaFlow?, at now: MonotonicInstant,
+    outbox: PacketOutbox, events: inout [MediaEvent]
+  ) {
+    guard let payload = RedundantPayload(packet, header), leg.meaning(of: payload.own.payloadType) == .sound else {
+      leg.malformed += 1
+      return
+    }
+    for index in 0..<payload.copyCount {
+      let block = payload.copy(index)
+      guard leg.meaning(of: block.payloadType) == .sound, leg.codec(of: block.payloadType) == .opus,
+        let distance = MediaBridge.packets(before: block, in: packet),
+        leg.reception.copyCame(of: header.sequence &- distance)
+      else { continue }
+      let copy = workspace.copy
+      copy.writeRTPHeader(
+        marker: false, payloadType: block.payloadType, sequence: header.sequence &- distance,
+        timestamp: header.timestamp &- block.timestampOffset, source: header.source)
+      copy.copy(packet, from: block.offset, count: block.count, to: RTPHeader.size)
+      copy.count = RTPHeader.size + block.count
+      if let header = RTPHeader(copy) {
+        hear(copy, header, leg, flow, at: now, outbox: outbox, events: &events)
+      }
+    }
+    guard payload.own.count > 0 else { return }
+    packet.copy(packet, from: payload.own.offset, count: payload.own.count, to: RTPHeader.size)
+    packet.writeRTPHeader(
+      marker: header.marker, payloadType: payload.own.payloadType, sequence: header.sequence,
+      timestamp: header.timestamp, source: header.source)
+    packet.count = RTPHeader.size + payload.own.count
+    if let header = RTPHeader(packet) { hear(packet, header, leg, flow, at: now, outbox: outbox, events: &events) }
+  }
+
+  /// How many packets before its carrier a copy was sent first, by the time that it holds; `nil`: it is no sound, or that
+  /// does not come out even. A copy behind a pause is not found by that, and is none that is needed.
+  private static func packets(before block: RedundantPayload.Block, in packet: PacketBuffer) -> UInt16? {
+    guard block.timestampOffset > 0,
+      let sound = OpusPacket.inspect(packet, offset: block.offset, count: block.count), sound.duration > 0
+    else { return nil }
+    let (distance, rest) = block.timestampOffset.quotientAndRemainder(dividingBy: UInt32(sound.duration))
+    return rest == 0 ? UInt16(exactly: distance) : nil
   }
 
   /// Of a leg that is alone what comes in is recorded, on the right.

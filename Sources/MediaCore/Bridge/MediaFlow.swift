@@ -230,7 +230,7 @@ final class MediaFlow {
         decoder.recover(
           from: packet, offset: header.payloadOffset, count: header.payloadCount, samples: lastSamples, into: sound)
       {
-        from.recovered += 1
+        from.recoveredByCodec += 1
       } else {
         // `recover` has concealed already where it found no copy.
         if !isLast { decoder.conceal(samples: lastSamples, into: sound) }
@@ -289,7 +289,7 @@ final class MediaFlow {
       marker: stamp.marker, payloadType: UInt8(send.payloadType.number), sequence: stamp.sequence,
       timestamp: stamp.timestamp, source: to.outgoing.source)
     out.count = count
-    to.send(out, outbox: outbox)
+    to.send(out, repeating: encoder.repeatsPackets, outbox: outbox)
   }
 
   // MARK: Listening
@@ -327,10 +327,11 @@ final class MediaFlow {
 
   private func encoder(for send: MediaPlan.Format) -> AudioEncoder? {
     if let encoder { return encoder }
-    encoder = try? AudioEncoder(
-      send.codec, samplingRate: samplingRate,
-      settings: send.codec == .opus
-        ? AudioEncoder.Settings(peer: OpusParameters(send.parameters)) : AudioEncoder.Settings())
+    var settings =
+      send.codec == .opus
+      ? AudioEncoder.Settings(peer: OpusParameters(send.parameters)) : AudioEncoder.Settings()
+    settings.redundancy = to.audio?.redundancy != nil
+    encoder = try? AudioEncoder(send.codec, samplingRate: samplingRate, settings: settings)
     return encoder
   }
 }

@@ -7,6 +7,8 @@ final class MediaLeg {
   /// What a payload type of an arriving packet means.
   enum Meaning: UInt8 {
     case nothing, sound, events
+    /// Sound with that of earlier packets (RFC 2198).
+    case redundant
   }
 
   let id: LegID
@@ -25,8 +27,8 @@ final class MediaLeg {
 
   // What comes in.
   var reception = ReceptionStatistics(clockRate: 8_000)
-  /// Packets of sound that were made good from a copy, and those that had to be concealed.
-  var recovered: UInt64 = 0
+  /// Packets of sound that were made good from the copy within the next one's sound, and those that had to be concealed.
+  var recoveredByCodec: UInt64 = 0
   var concealed: UInt64 = 0
   /// Microseconds that a packet of this second waited at most for one before it.
   var longestWait: Int64 = 0
@@ -51,6 +53,7 @@ final class MediaLeg {
 
   // What goes out.
   var outgoing: OutgoingStream
+  private var repeater: PacketRepeater?
   private var relayedDigits: TelephoneEventClock?
   var pressing: TelephoneEventSender?
   var player: LocalSound?
@@ -83,6 +86,9 @@ final class MediaLeg {
       hasFeedback: hasFeedback, at: now)
     lastSound = now
   }
+
+  /// Packets of sound that were made good from any copy.
+  var recovered: UInt64 { recoveredByCodec + reception.heardFromCopies }
 
   /// The codec and payload type we send with.
   var send: MediaPlan.Format? { audio?.send }
@@ -134,6 +140,8 @@ final class MediaLeg {
       meanings[format.payloadType.number] = .sound
       codecs[format.payloadType.number] = format.codec
     }
+    if let redundancy = audio.redundancy { meanings[redundancy.number] = .redundant }
+    repeater = nil
     digits = nil
     pressing = nil
     relayedDigits = nil
@@ -227,8 +235,14 @@ final class MediaLeg {
 
   // MARK: What goes out
 
-  /// Protects an RTP packet that stands in the outbox's next buffer, and sends it.
-  func send(_ out: PacketBuffer, outbox: PacketOutbox) {
+  /// Protects an RTP packet that stands in the outbox's next buffer, and sends it; `repeating`: with the sound of the
+  /// packet before, where the peer takes that.
+  func send(_ out: PacketBuffer, repeating: Bool = false, outbox: PacketOutbox) {
+    if repeating, let redundancy = audio?.redundancy {
+      let repeater = self.repeater ?? PacketRepeater()
+      self.repeater = repeater
+      repeater.repeatLast(in: out, as: UInt8(redundancy.number))
+    }
     let payloadCount = out.count - RTPHeader.size
     guard let destination = transport.destination, transport.protectRTP(out) else { return }
     outbox.commit(on: transport.port, to: destination)

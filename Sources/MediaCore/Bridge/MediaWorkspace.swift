@@ -9,6 +9,8 @@ public final class MediaWorkspace {
   let converted = SampleBuffer()
   /// A frame of the length the other side wants.
   let frame = SampleBuffer()
+  /// A packet that came within another.
+  let copy = PacketBuffer()
   var transportEvents: [TransportEvent] = []
   private var rounds: [ToneRound.Key: ToneRound] = [:]
 

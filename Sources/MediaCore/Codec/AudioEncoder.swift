@@ -20,6 +20,8 @@ public final class AudioEncoder {
     public var maximumPlaybackRate = 48_000
     /// The peer can use forward error correction.
     public var inBandFEC = true
+    /// The peer takes packets that carry the one before again (RFC 2198).
+    public var redundancy = false
     /// Of speech coding, 0 to 10: 1 costs half of 5. The least at which copies are made is taken where this is less.
     public var complexity = 1
     /// The peer would like silence not to be sent.
@@ -115,6 +117,11 @@ public final class AudioEncoder {
   /// The least milliseconds of sound that a packet is to hold, where the peer's link is too thin for what was agreed on.
   public var packetTime: Int? {
     if case .opus(let encoder) = coder { encoder.packetTime } else { nil }
+  }
+
+  /// Each packet is to carry the one before again, since the peer loses many and its link has room.
+  public var repeatsPackets: Bool {
+    if case .opus(let encoder) = coder { encoder.repeatsPackets } else { false }
   }
 
   /// Packets hold copies of those before, since the peer loses some and can use them.

@@ -12,6 +12,8 @@ package import CallModel
 ///       ▲                                  │ quiet for a while
 ///       └────────── one step ──────────────┘
 /// ```
+/// Where a link keeps losing packets that are not too many, each is sent twice, if the peer takes that: a link that then
+/// loses more has no room for it.
 package struct LinkAdaptation: Sendable {
   /// What is sent: bit/s of Opus at most, and milliseconds of sound in a packet at least.
   package struct Step: Hashable, Sendable {
@@ -20,7 +22,9 @@ package struct LinkAdaptation: Sendable {
 
     /// bit/s on the wire of a network with IPv4: with headers of IP, UDP and RTP (20 + 8 + 12 bytes), and the bytes that
     /// protection adds to a packet.
-    package func wireRate(protection: Int) -> Int { bitRate + (40 + protection) * 8 * 1000 / packetTime }
+    package func wireRate(protection: Int, isRepeated: Bool = false) -> Int {
+      (isRepeated ? 2 : 1) * bitRate + (40 + protection) * 8 * 1000 / packetTime
+    }
   }
 
   /// From the widest link to the thinnest. Larger packets before a worse voice: at 20 ms the headers alone are 20 kb/s.
@@ -41,6 +45,9 @@ package struct LinkAdaptation: Sendable {
   package static let lightLoss = 0.02
   /// Loss that is believed at once; less has to come in two reports one after the other, for few packets tell little.
   package static let plainLoss = 0.25
+  /// Loss that lasts from which on packets are sent twice, and up to which once is enough again.
+  package static let repeatingLoss = 0.04
+  package static let singleLoss = 0.015
   /// Milliseconds that the round trip is longer than the shortest one: so much waits in a queue, or does not.
   package static let longQueue = 150.0
   package static let shortQueue = 50.0
@@ -61,7 +68,7 @@ package struct LinkAdaptation: Sendable {
   static let patientReports = 2
   /// Microseconds without loss before more is tried; four times as long each time it was too much.
   static let patience: ClosedRange<Int64> = 2_000_000...64_000_000
-  /// Microseconds after a cut in vain before the next; doubled each time.
+  /// Microseconds after a cut in vain before the next, and after packets were sent twice in vain; doubled each time.
   static let pardon: ClosedRange<Int64> = 30_000_000...240_000_000
   /// Microseconds after a change in which reports speak of what was sent before it.
   static let settling: Int64 = 700_000
@@ -109,6 +116,13 @@ package struct LinkAdaptation: Sendable {
   private var meanLoss = 0.0
   private var wasHeavy = false
   private var openCut: Cut?
+  /// The peer takes packets that carry the one before again.
+  private let mayRepeat: Bool
+  /// Each packet is to carry the one before again.
+  package private(set) var isRepeating = false
+  private var lossBeforeRepeating = 0.0
+  private var noRepeatBefore: MonotonicInstant?
+  private var repeatPardon = LinkAdaptation.pardon.lowerBound
   /// Loss for which the last cut from the full rate was made.
   private var widestLoss = 0.0
   private var changedAt: MonotonicInstant?
@@ -120,8 +134,9 @@ package struct LinkAdaptation: Sendable {
   private var isTrying = false
   private var lossBeforeTry = 0.0
 
-  /// `highestBitRate`: bit/s that the peer takes; `nil`: any.
-  package init(highestBitRate: Int? = nil) {
+  /// `highestBitRate`: bit/s that the peer takes; `nil`: any. `mayRepeat`: it takes packets that carry the one before again.
+  package init(highestBitRate: Int? = nil, mayRepeat: Bool = false) {
+    self.mayRepeat = mayRepeat
     let most = highestBitRate ?? .max
     var steps: [Step] = []
     for step in LinkAdaptation.steps {
@@ -134,7 +149,7 @@ package struct LinkAdaptation: Sendable {
 
   /// What is to be sent now.
   package var step: Step { steps[index] }
-  private var wireRate: Double { Double(step.wireRate(protection: protection)) }
+  private var wireRate: Double { Double(step.wireRate(protection: protection, isRepeated: isRepeating)) }
   /// Less is sent than the codec would like.
   package var isNarrowed: Bool { index > 0 }
   /// So much less that it is heard.
@@ -160,6 +175,7 @@ package struct LinkAdaptation: Sendable {
       isOfNow
       && (queue >= LinkAdaptation.longQueue
         || loss >= LinkAdaptation.heavyLoss && queue + leastRoundTrip >= LinkAdaptation.longRoundTrip)
+    if isRepeating { return judgeRepeating(loss, isCrowded: isCrowded, at: now) }
     if isCrowded { return cut(max(loss, delay?.late ?? 0), queue: delay?.queue ?? queue, at: now) }
     if let cut = openCut { return judge(cut, loss, at: now) }
     let mayCut = noCutBefore.map { $0 <= now } ?? true
@@ -171,11 +187,35 @@ package struct LinkAdaptation: Sendable {
       cut(loss, at: now)
     } else if index < harmless, meanLoss >= LinkAdaptation.lastingLoss {
       move(to: harmless, at: now)
+    } else if mayRepeat, !isHeavy, index <= harmless, meanLoss >= LinkAdaptation.repeatingLoss,
+      queue <= LinkAdaptation.shortQueue, noRepeatBefore.map({ $0 <= now }) ?? true
+    {
+      lossBeforeRepeating = meanLoss
+      repeatEach(true, at: now)
     } else if loss <= LinkAdaptation.bearableLoss, queue <= LinkAdaptation.shortQueue {
       widen(at: now)
     } else {
       quietSince = nil
     }
+  }
+
+  /// Packets are sent twice: that goes on while it does not make the loss more, and while there is one.
+  private mutating func judgeRepeating(_ loss: Double, isCrowded: Bool, at now: MonotonicInstant) {
+    // The more is lost, the more it varies by chance.
+    let most = lossBeforeRepeating * 1.25 + LinkAdaptation.heavyLoss
+    if isCrowded || meanLoss >= most || loss >= lossBeforeRepeating + LinkAdaptation.plainLoss {
+      noRepeatBefore = now.advanced(byMicroseconds: repeatPardon)
+      repeatPardon = min(2 * repeatPardon, LinkAdaptation.pardon.upperBound)
+      repeatEach(false, at: now)
+    } else if meanLoss <= LinkAdaptation.singleLoss {
+      repeatPardon = LinkAdaptation.pardon.lowerBound
+      repeatEach(false, at: now)
+    }
+  }
+
+  private mutating func repeatEach(_ isRepeating: Bool, at now: MonotonicInstant) {
+    self.isRepeating = isRepeating
+    move(to: index, at: now)
   }
 
   /// Milliseconds that wait by now, and the part of what is sent that makes them more.

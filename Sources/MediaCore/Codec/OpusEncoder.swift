@@ -40,7 +40,7 @@ package final class OpusEncoder {
     state = OpaquePointer(memory)
     self.samplingRate = samplingRate
     self.settings = settings
-    link = LinkAdaptation(highestBitRate: settings.maximumAverageBitRate)
+    link = LinkAdaptation(highestBitRate: settings.maximumAverageBitRate, mayRepeat: settings.redundancy)
     mode = .resilient
     mode = mostEconomical
     let result = begin()
@@ -100,6 +100,9 @@ package final class OpusEncoder {
 
   /// The peer's link carries less than a good voice needs.
   package var isLinkThin: Bool { link.isThin }
+
+  /// Each packet is to carry the one before again.
+  package var repeatsPackets: Bool { link.isRepeating }
 
   package var sendsCopies: Bool { settings.inBandFEC && expectedLoss > 0 }
 

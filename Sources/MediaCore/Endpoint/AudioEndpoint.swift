@@ -206,7 +206,7 @@ public final class AudioEndpoint {
       sequence: header.sequence, timestamp: header.timestamp, source: header.source,
       payloadCount: header.payloadCount, arrival: now)
     switch arrival {
-    case .stray, .duplicate: return
+    case .stray, .duplicate, .heardFromCopy: return
     case .restarted:
       playout.restart()
       leg.finishDigits(events: &told)

@@ -75,7 +75,7 @@ final class EndpointPlayout {
       push()
     case .missing(let next):
       guard let decoder else { return true }
-      if recover(next, decoder, leg) { leg.recovered += 1 } else { leg.concealed += 1 }
+      if recover(next, decoder, leg) { leg.recoveredByCodec += 1 } else { leg.concealed += 1 }
       push()
     case .silent: break
     case .starved:

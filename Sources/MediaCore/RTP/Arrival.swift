@@ -10,6 +10,8 @@ public enum Arrival: Hashable, Sendable {
   case late
   /// Seen before.
   case duplicate
+  /// Older than the newest, and not seen before, but its sound was heard from a copy: it is to be dropped.
+  case heardFromCopy
   /// Too far from the others to belong to them. It is to be dropped; if the next one follows it, that one is
   /// ``restarted``.
   case stray

@@ -31,6 +31,8 @@ public struct ReceptionStatistics: Sendable {
   public private(set) var duplicated: UInt64 = 0
   /// Packets that came when their place had been given up, over all runs: the listener heard something made up.
   public private(set) var tooLate: UInt64 = 0
+  /// Packets that never came, over all runs, whose sound was heard from copies in others.
+  public private(set) var heardFromCopies: UInt64 = 0
   /// Packets dropped as ``Arrival/stray``.
   public private(set) var strays: UInt64 = 0
   /// Runs after the first.
@@ -57,6 +59,8 @@ public struct ReceptionStatistics: Sendable {
   private var tooLateAtReport: UInt64 = 0
   /// Bit n: the packet n before the highest has come.
   private var window: UInt128 = 0
+  /// Bit n: of the packet n before the highest, which has not come, a copy was heard.
+  private var copied: UInt128 = 0
 
   // Earlier runs.
   private var expectedBefore: Int64 = 0
@@ -135,7 +139,9 @@ public struct ReceptionStatistics: Sendable {
       }
       window |= bit
       reordered += 1
-      return .late
+      guard copied & bit != 0 else { return .late }
+      forgetCopy(bit)
+      return .heardFromCopy
     }
     // The other side may have started again: two packets in a row prove it, as long as the old run was real.
     let follows = UInt32(sequence) == badSequence
@@ -152,18 +158,38 @@ public struct ReceptionStatistics: Sendable {
     if sequence < highestSequence { cycles &+= 1 << 16 }
     highestSequence = sequence
     window = step < 128 ? window &<< UInt128(step) | 1 : 1
+    if copied != 0 { copied = step < 128 ? copied &<< UInt128(step) : 0 }
     badSequence = ReceptionStatistics.noSequence
   }
 
-  /// The packet just counted, an ``Arrival/late`` one, came when its place had been given up: it counts as lost.
+  /// The packet just counted, an ``Arrival/late`` one, or a copy of one, came when its place had been given up: it counts
+  /// as lost.
   /// RFC 3550 section A.3 would count it as received, and its sender would never learn that nobody heard it.
   public mutating func cameTooLate(_ sequence: UInt16) {
     let back = highestSequence &- sequence
     guard back > 0, back <= ReceptionStatistics.maximumMisorder, isOfRun(back) else { return }
     let bit: UInt128 = 1 &<< UInt128(back)
+    guard copied & bit == 0 else { return forgetCopy(bit) }
     pattern.emptied(olderIsThere: window & (bit &<< 1) != 0, newerIsThere: window & (bit &>> 1) != 0)
     tooLate += 1
     runTooLate += 1
+  }
+
+  /// A packet carries a copy of an earlier one (RFC 2198). True: that one has not come and no copy of it was used, so this
+  /// one is to be.
+  public mutating func copyCame(of sequence: UInt16) -> Bool {
+    let back = highestSequence &- sequence
+    guard hasStarted, back > 0, back <= ReceptionStatistics.maximumMisorder, isOfRun(back) else { return false }
+    let bit: UInt128 = 1 &<< UInt128(back)
+    guard (window | copied) & bit == 0 else { return false }
+    copied |= bit
+    heardFromCopies += 1
+    return true
+  }
+
+  private mutating func forgetCopy(_ bit: UInt128) {
+    copied &= ~bit
+    heardFromCopies -= 1
   }
 
   /// Whether the packet so far behind the highest is none from before the run's first.
@@ -197,6 +223,7 @@ public struct ReceptionStatistics: Sendable {
     distinctAtReport = 0
     tooLateAtReport = 0
     window = 1
+    copied = 0
     hasTransit = false
     pattern.restart(at: UInt32(sequence))
   }

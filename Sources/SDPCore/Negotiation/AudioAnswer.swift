@@ -16,7 +16,10 @@ struct AudioAnswer {
     guard let profile = terms.section.profile else { throw .profile }
     guard let chosen = AudioAnswer.choice(of: terms) else { throw .codec }
     var text = AudioSectionText()
+    let redundancy = terms.redundancy(of: chosen.codec, chosen.payloadType)
+    if let redundancy, redundancy.isPreferred { text.addRedundancy(redundancy.payloadType, of: chosen.payloadType) }
     text.addCodec(chosen.codec, chosen.payloadType, policy)
+    if let redundancy, !redundancy.isPreferred { text.addRedundancy(redundancy.payloadType, of: chosen.payloadType) }
     let events = AudioAnswer.events(terms, beside: chosen.codec)
     if let events {
       text.addEvents(events.receivePayloadType, clockRate: events.clockRate, events.receive)
@@ -40,7 +43,8 @@ struct AudioAnswer {
           codec: chosen.codec, payloadType: chosen.payloadType,
           parameters: AudioSectionText.parameters(of: chosen.codec, policy))
       ],
-      events: events, packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters),
+      redundancy: redundancy?.payloadType, events: events,
+      packetTime: terms.packetTime(for: chosen.codec, parameters: chosen.format.parameters),
       maximumPacketTime: terms.maximumPacketTime(for: chosen.codec))
     plan = MediaPlan(
       audio: audio, remote: try terms.reachable(), multiplexesRTCP: terms.multiplexesRTCP, reducedSizeRTCP: reducedSize,

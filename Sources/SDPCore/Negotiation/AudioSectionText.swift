@@ -24,6 +24,14 @@ struct AudioSectionText {
     add(payloadType, codec.encoding, AudioSectionText.parameters(of: codec, policy))
   }
 
+  /// Redundant audio (RFC 2198): each packet, and the one before it again.
+  mutating func addRedundancy(_ payloadType: PayloadType, of codec: PayloadType) {
+    let opus = AudioCodec.opus.encoding
+    add(
+      payloadType, RTPEncoding(name: "red", clockRate: opus.clockRate, channels: opus.channels),
+      FormatParameters("\(codec)/\(codec)"))
+  }
+
   mutating func addEvents(_ payloadType: PayloadType, clockRate: Int, _ events: TelephoneEvents) {
     add(payloadType, RTPEncoding(name: "telephone-event", clockRate: clockRate, channels: nil), events.parameters)
   }

@@ -35,6 +35,19 @@ struct AudioStreamTerms {
     }
   }
 
+  /// The format in which packets of Opus carry those before them again, and whether the peer likes it better than Opus
+  /// alone: RFC 3264 section 6.1 has the order of the offer stand in the answer, and some senders use what is first.
+  func redundancy(
+    of codec: AudioCodec, _ payloadType: PayloadType
+  ) -> (format: RTPFormat, payloadType: PayloadType, isPreferred: Bool)? {
+    guard policy.answersRedundancy, codec == .opus,
+      let place = formats.firstIndex(where: { $0.isRedundancy(of: payloadType) }),
+      let number = formats[place].payloadType, !(multiplexesRTCP && number.isMistakenForRTCP)
+    else { return nil }
+    let plain = formats.firstIndex { $0.payloadType == payloadType } ?? place
+    return (formats[place], number, place < plain)
+  }
+
   /// The event formats to use beside a codec, best first: its own clock, then 8000, which is all some browsers offer.
   func eventFormats(beside codec: AudioCodec) -> [(format: RTPFormat, payloadType: PayloadType, clockRate: Int)] {
     let own = eventFormats(at: codec.clockRate)

@@ -109,6 +109,9 @@ public struct MediaPlan: Hashable, Sendable {
     public let send: Format
     /// What the peer may send; the first is the likely one.
     public let receive: [Format]
+    /// What packets carry, in either direction, that hold the one before them again (RFC 2198); `nil`: the peer offered
+    /// none. Their blocks are of the codec's own payload type.
+    public let redundancy: PayloadType?
     /// `nil`: touch tones were not agreed on.
     public let events: Events?
     /// Milliseconds of sound in each packet we send.
@@ -124,7 +127,7 @@ public struct MediaPlan: Hashable, Sendable {
 
     /// Every payload type that may arrive.
     public var receivedPayloadTypes: [PayloadType] {
-      receive.map(\.payloadType) + (events?.received.map(\.payloadType) ?? [])
+      receive.map(\.payloadType) + (redundancy.map { [$0] } ?? []) + (events?.received.map(\.payloadType) ?? [])
     }
   }
 
@@ -207,7 +210,9 @@ extension MediaPlan.Stream {
   /// What is different from the stream that stood in this place.
   func changes(since former: MediaPlan.Stream) -> MediaPlan.Changes {
     var changes: MediaPlan.Changes = []
-    if send != former.send || receive != former.receive || events != former.events || packetTime != former.packetTime {
+    if send != former.send || receive != former.receive || redundancy != former.redundancy || events != former.events
+      || packetTime != former.packetTime
+    {
       changes.insert(.formats)
     }
     if direction != former.direction { changes.insert(.direction) }

@@ -48,6 +48,8 @@ public struct MediaPolicy: Hashable, Sendable {
   public var preference: Preference
   /// What we ask of a peer that sends us Opus.
   public var opus: OpusParameters
+  /// A peer that offers redundant audio (RFC 2198) for Opus gets it; it is in no offer of ours.
+  public var answersRedundancy = false
   /// Events we understand; `nil`: touch tones are neither offered nor answered.
   public var telephoneEvents: TelephoneEvents?
   /// A first offer of ours has DTLS alone where that is allowed.
@@ -98,10 +100,13 @@ public struct MediaPolicy: Hashable, Sendable {
   private static let repairing = OpusParameters(inBandFEC: true)
 
   /// A leg to a browser or an app: Opus first, DTLS in either role, ICE-lite, one port.
-  public static let app = MediaPolicy(
-    codecs: [.opus, .pcmu, .pcma], opus: repairing, protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true,
-    ice: .required,
-    opensDTLS: true)
+  public static let app: MediaPolicy = {
+    var policy = MediaPolicy(
+      codecs: [.opus, .pcmu, .pcma], opus: repairing, protection: .dtls, multiplexesRTCP: true, reducedSizeRTCP: true,
+      ice: .required, opensDTLS: true)
+    policy.answersRedundancy = true
+    return policy
+  }()
 
   /// The app's own side of its leg to a gateway: as ``app``, but the full end of ICE, and without a wish for less than
   /// the whole band of Opus.

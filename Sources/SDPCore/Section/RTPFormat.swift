@@ -69,4 +69,11 @@ public struct RTPFormat: Hashable, Sendable {
   public var isTelephoneEvent: Bool {
     payloadType != nil && encoding?.name.lowercased() == "telephone-event" && (encoding?.channels ?? 1) == 1
   }
+
+  /// Redundant audio (RFC 2198) whose blocks are all of one format with Opus's clock: `111/111`, two blocks at least.
+  func isRedundancy(of payloadType: PayloadType) -> Bool {
+    guard encoding?.name.lowercased() == "red", encoding?.clockRate == AudioCodec.opus.clockRate else { return false }
+    let blocks = parameters.text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return blocks.count >= 2 && blocks.allSatisfy { PayloadType(String(Substring($0))) == payloadType }
+  }
 }

@@ -9,6 +9,9 @@ enum MediaDoors {
     [
       RTPDoor.door, RTCPDoor.door,
       FuzzDoor("rtp-header", "an RTP packet", dictionary: "binary", maximumBytes: 1600, header),
+      FuzzDoor(
+        "rtp-redundancy", "a packet that carries others, after three bytes of sizes", dictionary: "binary",
+        maximumBytes: 1600, redundancy),
       FuzzDoor("telephone-event", "a row of key reports", dictionary: "binary", maximumBytes: 2048, events),
       FuzzDoor("media-bridge", "packets to both legs of a call", dictionary: "binary", maximumBytes: 4096) {
         (input) throws(BrokenPromise) in
@@ -31,6 +34,47 @@ enum MediaDoors {
     try promise(again.timestamp == 10 && again.source == 11, "another header")
     try promise(
       packet.bytes.dropFirst(again.payloadOffset).prefix(again.payloadCount).elementsEqual(payload), "another payload")
+  }
+
+  /// The bytes behind the first three as such a packet; then two packets of them, as long as the first two bytes say and
+  /// with the third between their times, as the second is sent that carries the first.
+  private static func redundancy(_ input: [UInt8]) throws(BrokenPromise) {
+    guard input.count > 3, input.count <= PacketBuffer.maximumDatagram else { return }
+    let packet = PacketBuffer(input.dropFirst(3))
+    if let header = RTPHeader(packet), let payload = RedundantPayload(packet, header) {
+      try promise(payload.copyCount <= RedundantPayload.maximumCopies, "\(payload.copyCount) copies")
+      var end = 0
+      for index in 0...payload.copyCount {
+        let block = index == payload.copyCount ? payload.own : payload.copy(index)
+        try promise(block.offset >= max(end, header.payloadOffset), "a block within another")
+        end = block.offset + block.count
+        try promise(end <= header.payloadOffset + header.payloadCount, "a block behind the end")
+      }
+    }
+    let repeater = PacketRepeater()
+    let bytes = input.dropFirst(3)
+    for (number, size) in input.prefix(2).enumerated() {
+      packet.writeRTPHeader(
+        marker: false, payloadType: 111, sequence: UInt16(number), timestamp: UInt32(number) * UInt32(input[2]) * 100,
+        source: 1)
+      for byte in bytes.prefix(Int(size) * 6) { packet.append(byte) }
+      let sent = packet.bytes
+      repeater.repeatLast(in: packet, as: 63)
+      guard let header = RTPHeader(packet) else { throw BrokenPromise(description: "our own header is not read") }
+      guard header.payloadType == 63 else {
+        try promise(packet.bytes == sent, "a packet that carries none is another")
+        continue
+      }
+      guard let payload = RedundantPayload(packet, header), payload.copyCount == 1 else {
+        throw BrokenPromise(description: "our own copy is not read")
+      }
+      try promise(header.payloadCount <= PacketRepeater.maximumPayload, "\(header.payloadCount) bytes")
+      for (block, size) in [(payload.copy(0), input[0]), (payload.own, input[1])] {
+        try promise(
+          packet.bytes[block.offset..<block.offset + block.count].elementsEqual(bytes.prefix(Int(size) * 6)),
+          "another sound")
+      }
+    }
   }
 
   /// Nine bytes each: marker, sequence, timestamp, milliseconds, and a report of four behind. A key is told once.
@@ -101,10 +145,12 @@ private final class BridgeBench {
     let encoding = codec == .opus ? "opus/48000/2" : "\(codec.rawValue)/8000"
     let text =
       "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
-      + "m=audio \(port(side)) RTP/AVP \(type) 101\r\na=rtpmap:\(type) \(encoding)\r\n"
+      + "m=audio \(port(side)) RTP/AVP \(type) 63 101\r\na=rtpmap:\(type) \(encoding)\r\n"
+      + "a=rtpmap:63 red/48000/2\r\na=fmtp:63 \(type)/\(type)\r\n"
       + "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:20\r\n"
-    var exchange = OfferAnswer(
-      sessionID: 1, host: SDPDoors.host, policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+    var policy = MediaPolicy(codecs: AudioCodec.allCases, protection: .none)
+    policy.answersRedundancy = true
+    var exchange = OfferAnswer(sessionID: 1, host: SDPDoors.host, policy: policy)
     guard let offer = try? SessionDescription(parsing: Array(text.utf8)) else { return nil }
     return (try? exchange.answer(offer, from: LocalMedia(host: SDPDoors.host, port: 40_000)))?.plan
   }
@@ -131,7 +177,8 @@ private final class BridgeBench {
         if kind & 2 != 0, bytes.count >= 12 {
           packet[0] = 0x80 | packet[0] & 0x3F
           let codec = codecs[side == .near ? 0 : 1]
-          packet[1] = packet[1] & 0x80 | UInt8(kind & 4 == 0 ? codec.staticPayloadType?.number ?? 111 : 101)
+          let sound = codec.staticPayloadType?.number ?? (kind & 16 == 0 ? 111 : 63)
+          packet[1] = packet[1] & 0x80 | UInt8(kind & 4 == 0 ? sound : 101)
         }
         bridge.receive(
           packet, of: side, on: MediaPort(rawValue: kind & 8 == 0 ? number : number + 10),

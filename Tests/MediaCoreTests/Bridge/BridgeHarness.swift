@@ -55,9 +55,9 @@ final class BridgeHarness {
     phones[side] = Phone(
       port: MediaPort(rawValue: number), address: MediaAddress(ipv4: 0x7F00_0001, port: UInt16(5_000 + 2 * number)),
       codec: codec, payloadType: payloadType, eventType: 101)
-    ends[side] = OfferAnswer(
-      sessionID: UInt64(number), host: .ipv4(0x7F00_0001),
-      policy: MediaPolicy(codecs: AudioCodec.allCases, protection: .none))
+    var policy = MediaPolicy(codecs: AudioCodec.allCases, protection: .none)
+    policy.answersRedundancy = true
+    ends[side] = OfferAnswer(sessionID: UInt64(number), host: .ipv4(0x7F00_0001), policy: policy)
   }
 
   /// A phone that rings: its leg waits apart, with all that it needs to speak.
@@ -81,16 +81,19 @@ final class BridgeHarness {
     bridge.attach(id, leg, isApart: isApart, at: now)
   }
 
-  /// The phone offers, the bridge's leg takes the plan.
-  func agree(_ side: LegID, _ attributes: String, clock: Int?, packetTime: Int = 20) throws {
+  /// The phone offers, the bridge's leg takes the plan. `redundancy`: payload type of packets that carry others.
+  func agree(
+    _ side: LegID, _ attributes: String, clock: Int?, packetTime: Int = 20, redundancy: UInt8? = nil
+  ) throws {
     guard let phone = phones[side], var end = ends[side] else { return }
     let encoding = phone.codec == .opus ? "opus/48000/2" : "\(phone.codec.rawValue)/8000"
     let format = "\(phone.payloadType)"
     let events = clock.map { "a=rtpmap:101 telephone-event/\($0)\r\na=fmtp:101 0-15\r\n" } ?? ""
+    let copies = redundancy.map { "a=rtpmap:\($0) red/48000/2\r\na=fmtp:\($0) \(format)/\(format)\r\n" } ?? ""
     let text =
       "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n"
-      + "m=audio \(phone.address.port) RTP/AVP \(format)\(clock == nil ? "" : " 101")\r\n"
-      + "a=rtpmap:\(format) \(encoding)\r\n\(events)a=ptime:\(packetTime)\r\n\(attributes)"
+      + "m=audio \(phone.address.port) RTP/AVP \(format)\(redundancy.map { " \($0)" } ?? "")\(clock == nil ? "" : " 101")\r\n"
+      + "a=rtpmap:\(format) \(encoding)\r\n\(copies)\(events)a=ptime:\(packetTime)\r\n\(attributes)"
     let local = LocalMedia(host: .ipv4(0x7F00_0001), port: 40_000)
     let plan = try end.answer(SessionDescription(parsing: Array(text.utf8)), from: local).plan
     ends[side] = end

@@ -32,7 +32,7 @@ import Testing
     harness.outbox.removeAll()
   }
 
-  private static func talk(_ harness: BridgeHarness, seconds: Int, lost: UInt8) throws {
+  static func talk(_ harness: BridgeHarness, seconds: Int, lost: UInt8) throws {
     for _ in 0..<seconds {
       for _ in 0..<50 {
         harness.send(.far, [UInt8](repeating: 0x55, count: 160), ticks: 160)

@@ -14,12 +14,13 @@ import Testing
     var generator: SeededNumbers
     /// bit that wait.
     var waiting = 0.0
-    var adaptation = LinkAdaptation()
+    var adaptation: LinkAdaptation
     var now = MonotonicInstant.zero
     var sent = 0.0
     var lost = 0.0
 
-    init(capacity: Double, loss: Double = 0, seed: UInt64 = 1) {
+    init(capacity: Double, loss: Double = 0, mayRepeat: Bool = false, seed: UInt64 = 1) {
+      adaptation = LinkAdaptation(mayRepeat: mayRepeat)
       self.capacity = capacity
       self.loss = loss
       generator = SeededNumbers(seed: seed)
@@ -30,7 +31,7 @@ import Testing
       now = now.advanced(byMilliseconds: 1_000)
       let step = adaptation.step
       let packets = 1_000 / step.packetTime
-      let bits = Double(step.wireRate(protection: 16)) / Double(packets)
+      let bits = Double(step.wireRate(protection: 16, isRepeated: adaptation.isRepeating)) / Double(packets)
       var gone = 0
       for _ in 0..<packets {
         waiting = max(0, waiting - capacity * Double(step.packetTime) / 1_000)
@@ -54,11 +55,16 @@ import Testing
 
   @Test(arguments: [20_000.0, 25_000, 30_000, 40_000, 50_000], [100.0, 200, 1_000])
   func aThinLinkIsFilledAndNotFlooded(_ capacity: Double, _ queueLimit: Double) {
-    var link = Link(capacity: capacity)
+    fill(Link(capacity: capacity), queueLimit)
+    fill(Link(capacity: capacity, mayRepeat: true), queueLimit)
+  }
+
+  private func fill(_ link: Link, _ queueLimit: Double) {
+    var link = link
     link.queueLimit = queueLimit
     for _ in 0..<3 { link.second() }
     // A link that is a little too thin shows late, and does little harm.
-    #expect(Double(link.adaptation.step.wireRate(protection: 16)) <= capacity || capacity > 45_000)
+    #expect(Double(link.adaptation.step.wireRate(protection: 16)) <= link.capacity || link.capacity > 45_000)
     for _ in 0..<5 { link.second() }
     link.sent = 0
     link.lost = 0
@@ -86,6 +92,35 @@ import Testing
       if link.adaptation.step.bitRate >= LinkAdaptation.harmlessRate { full += 1 }
     }
     #expect(full > 120)
+  }
+
+  /// A link with room that goes on losing is sent everything twice, and once again when it is good.
+  @Test(arguments: [0.05, 0.1, 0.2, 0.3], 1...5 as ClosedRange<UInt64>)
+  func aBadLinkWithRoomIsSentEverythingTwice(_ loss: Double, _ seed: UInt64) {
+    var link = Link(capacity: 10_000_000, loss: loss, mayRepeat: true, seed: seed)
+    var twice = 0
+    for _ in 0..<300 {
+      link.second()
+      if link.adaptation.isRepeating { twice += 1 }
+      #expect(!link.adaptation.isRepeating || !link.adaptation.isThin)
+    }
+    #expect(twice > 240)
+    link.loss = 0
+    for _ in 0..<20 { link.second() }
+    #expect(!link.adaptation.isRepeating)
+  }
+
+  /// A link that loses and has room for everything once but not twice: that is tried seldom, and more and more so.
+  @Test(arguments: 1...10 as ClosedRange<UInt64>)
+  func aBadLinkWithoutRoomIsSentEverythingOnce(_ seed: UInt64) {
+    var link = Link(capacity: 60_000, loss: 0.06, mayRepeat: true, seed: seed)
+    var twice = 0
+    for _ in 0..<600 {
+      link.second()
+      if link.adaptation.isRepeating { twice += 1 }
+    }
+    #expect(twice < 30)
+    #expect(link.lost / link.sent < 0.09)
   }
 
   @Test func aLinkThatIsWideAgainIsUsedAgain() {

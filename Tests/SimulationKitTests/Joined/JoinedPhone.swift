@@ -124,7 +124,7 @@ final class JoinedPhone {
       sequence: header.sequence, timestamp: header.timestamp, source: header.source,
       payloadCount: header.payloadCount, arrival: now)
     switch arrival {
-    case .stray, .duplicate: return
+    case .stray, .duplicate, .heardFromCopy: return
     case .first, .next, .ahead, .late, .restarted: break
     }
     if header.payloadType == eventType {
