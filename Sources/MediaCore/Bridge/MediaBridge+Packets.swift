@@ -29,7 +29,13 @@ extension MediaBridge {
       leg.finishDigits(events: &events)
     case .first, .next, .ahead, .late: break
     }
-    guard leg.mayReceive, header.payloadCount > 0 else { return }
+    guard leg.mayReceive else { return }
+    // Padding alone, by which some peers measure their link, has a number of the stream: it is not missing.
+    guard header.payloadCount > 0 else {
+      flow?.skip(packet, header, at: now, outbox: outbox, events: &events)
+      if leg.echo != nil { _ = leg.outgoing.skip(header.sequence) }
+      return
+    }
     switch meaning {
     case .events: digit(packet, header, leg, at: now, outbox: outbox, events: &events)
     case .redundant: unpack(packet, header, leg, flow, at: now, outbox: outbox, events: &events)

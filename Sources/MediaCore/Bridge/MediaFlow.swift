@@ -91,12 +91,20 @@ final class MediaFlow {
     }
   }
 
-  /// A packet of an event took a sequence number of the stream: it is not missing.
+  /// A packet of an event came: it stands in for sound.
   func event(
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
     events: inout [MediaEvent]
   ) {
     pause.postpone(at: now)
+    skip(packet, header, at: now, outbox: outbox, events: &events)
+  }
+
+  /// A packet without sound took a sequence number of the stream: it is not missing.
+  func skip(
+    _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
+    events: inout [MediaEvent]
+  ) {
     guard reorder != nil || due != nil else {
       _ = to.outgoing.skip(header.sequence)
       return
@@ -193,7 +201,7 @@ final class MediaFlow {
     _ packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox,
     events: inout [MediaEvent]
   ) {
-    guard from.meaning(of: header.payloadType) == .sound, let send = to.send,
+    guard header.payloadCount > 0, from.meaning(of: header.payloadType) == .sound, let send = to.send,
       let decoder = decoder(for: from.codec(of: header.payloadType), send.codec)
     else { return }
     let sound = workspace.decoded
@@ -214,7 +222,7 @@ final class MediaFlow {
   private func makeUp(
     _ missing: Int, before packet: PacketBuffer, _ header: RTPHeader, at now: MonotonicInstant, outbox: PacketOutbox
   ) {
-    guard from.meaning(of: header.payloadType) == .sound, let send = to.send,
+    guard header.payloadCount > 0, from.meaning(of: header.payloadType) == .sound, let send = to.send,
       let decoder = decoder(for: from.codec(of: header.payloadType), send.codec),
       missing <= MediaFlow.concealedPackets
     else { return }

@@ -212,11 +212,13 @@ public final class AudioEndpoint {
       leg.finishDigits(events: &told)
     case .first, .next, .ahead, .late: break
     }
-    guard leg.mayReceive, header.payloadCount > 0 else { return }
-    // An event has a number of the stream: it is not missing.
-    let isInTime = playout.insert(packet, header, isSound: meaning == .sound, at: now)
+    guard leg.mayReceive else { return }
+    let isSound = meaning == .sound && header.payloadCount > 0
+    // An event, and padding alone, have a number of the stream: they are not missing.
+    let isInTime = playout.insert(packet, header, isSound: isSound, at: now)
     // Its sound was made up meanwhile: the sender is to know.
-    if !isInTime, meaning == .sound { leg.reception.cameTooLate(header.sequence) }
+    if !isInTime, isSound { leg.reception.cameTooLate(header.sequence) }
+    guard header.payloadCount > 0 else { return }
     if meaning == .events {
       leg.receiveDigit(packet, header, at: now, events: &told)
     } else {

@@ -47,16 +47,13 @@ enum CopiesCases {
   /// Copies both ways. Nearly every single packet that is lost is made good from the one behind it.
   private static func redundant(_ call: BridgedCall, _ peer: PythonPeer) async throws -> String {
     let received = try await received(call)
-    var used = 0.0
-    let deadline = Deadline(seconds: speechSeconds)
-    repeat {
+    let used = try await Deadline(seconds: speechSeconds).first("copies either way", everyMilliseconds: 100) {
       let figures = try await peer.ask("stats", for: "stats")
       // Chromium calls its codec Opus all the same; what it sends is twice as large.
       let size = (figures.number("bytesSent") ?? 0) / max(1, figures.number("packetsSent") ?? 0)
-      guard size >= leastDouble else { throw PeerFailure("its packets have \(Int(size)) bytes") }
-      used = figures.number("fecPacketsReceived") ?? 0
-      guard !deadline.hasPassed else { throw PeerFailure("it was sent no copies") }
-    } while used < Double(leastRecovered)
+      let used = figures.number("fecPacketsReceived") ?? 0
+      return size >= leastDouble && used >= Double(leastRecovered) ? used : nil
+    }
     let share = Double(received.recovered) / Double(max(1, received.lost))
     guard share >= 0.7 else {
       throw PeerFailure("\(received.recovered) of \(received.lost) lost packets were made good")

@@ -155,6 +155,39 @@ import Testing
     #expect((statistics?.received.recovered ?? 0) + (statistics?.received.concealed ?? 0) == 1)
   }
 
+  /// Peers that measure their link send packets of padding alone, with numbers of the stream.
+  @Test(arguments: [AudioCodec.pcmu, .opus])
+  func paddingAloneIsNoLoss(_ far: AudioCodec) throws {
+    let harness = try BridgeHarness(.opus, far)
+    let encoder = try AudioEncoder(.opus, samplingRate: 48_000)
+    let payload = TestSound.encode(TestSound.sine(440, samples: 960, rate: 48_000), encoder)
+    let padding = [UInt8](repeating: 0, count: 223) + [224]
+    for index in 0..<60 {
+      // Behind a packet that is lost, too.
+      harness.send(.near, payload, ticks: 960, lost: index == 30)
+      for _ in 0..<3 where index % 10 == 1 || index == 30 {
+        let phone = try #require(harness.phones[.near])
+        harness.phones[.near]?.sequence &+= 1
+        let packet = PacketBuffer()
+        packet.writeRTPHeader(
+          marker: false, payloadType: 111, sequence: phone.sequence, timestamp: phone.timestamp &- 960, source: 77)
+        packet[0] |= 0x20
+        for byte in padding { packet.append(byte) }
+        harness.bridge.receive(
+          packet, of: .near, on: phone.port, from: phone.address, at: harness.now, outbox: harness.outbox,
+          events: &harness.events)
+      }
+      harness.advance(milliseconds: 20)
+    }
+    harness.advance(milliseconds: 1_000)
+    let heard = harness.heard(.far)
+    #expect(heard.count >= 59 && heard.count <= 60)
+    let gaps = zip(heard, heard.dropFirst()).filter { $1.header.sequence &- $0.header.sequence != 1 }
+    #expect(gaps.count <= (far == .opus ? 1 : 0))
+    let received = try #require(harness.lastStatistics(.near)?.received)
+    #expect(received.lost == 1 && received.concealed + received.recovered <= 1)
+  }
+
   @Test(arguments: [8_000, 48_000], [8_000, 48_000])
   func keysCrossTheBridgeOnceAndInOrder(_ input: Int, _ output: Int) throws {
     let harness = try BridgeHarness(
