@@ -30,18 +30,23 @@ extension MediaBridge {
     case .first, .next, .ahead, .late: break
     }
     guard leg.mayReceive else { return }
-    // Padding alone, by which some peers measure their link, has a number of the stream: it is not missing.
-    guard header.payloadCount > 0 else {
-      flow?.skip(packet, header, at: now, outbox: outbox, events: &events)
-      if leg.echo != nil { _ = leg.outgoing.skip(header.sequence) }
-      return
-    }
     switch meaning {
+    // By padding alone some peers measure their link.
+    case _ where header.payloadCount == 0: skip(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
     case .events: digit(packet, header, leg, at: now, outbox: outbox, events: &events)
     case .redundant: unpack(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
     case .sound, .nothing: hear(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
     }
     if let due = flow?.nextDeadline { bringForward(due) }
+  }
+
+  /// A packet without sound has a number of the stream: it is not missing.
+  private func skip(
+    _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ flow: MediaFlow?, at now: MonotonicInstant,
+    outbox: PacketOutbox, events: inout [MediaEvent]
+  ) {
+    flow?.skip(packet, header, at: now, outbox: outbox, events: &events)
+    if leg.echo != nil { _ = leg.outgoing.skip(header.sequence) }
   }
 
   private func hear(
@@ -80,7 +85,9 @@ extension MediaBridge {
         hear(copy, header, leg, flow, at: now, outbox: outbox, events: &events)
       }
     }
-    guard payload.own.count > 0 else { return }
+    guard payload.own.count > 0 else {
+      return skip(packet, header, leg, flow, at: now, outbox: outbox, events: &events)
+    }
     packet.copy(packet, from: payload.own.offset, count: payload.own.count, to: RTPHeader.size)
     packet.writeRTPHeader(
       marker: header.marker, payloadType: payload.own.payloadType, sequence: header.sequence,
