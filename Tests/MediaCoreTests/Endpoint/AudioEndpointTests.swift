@@ -65,6 +65,21 @@ import Testing
     #expect(harmed.received.meanOpinionScore < calm.received.meanOpinionScore)
   }
 
+  @Test("Packets of padding alone are no loss")
+  func padding() throws {
+    let network = try EndpointNetwork(.opus, .pcmu)
+    try network.join()
+    network.run(milliseconds: 1_000)
+    let before = try #require(network.statistics(.right).last).received
+    network.paddedEvery = 4
+    network.run(milliseconds: 10_000)
+    let after = try #require(network.statistics(.right).last).received
+    // A second of statistics may be under way.
+    #expect(after.packets - before.packets >= 500)
+    #expect(after.lost == 0)
+    #expect(after.concealed - before.concealed <= 8)
+  }
+
   @Test("An uneven network costs delay and little else", arguments: [20, 60])
   func uneven(milliseconds: Int64) throws {
     let network = try EndpointNetwork(.opus, .opus)

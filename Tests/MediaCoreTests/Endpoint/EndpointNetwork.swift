@@ -44,6 +44,9 @@ final class EndpointNetwork {
   var isLeftCut = false
   /// Milliseconds by which a datagram may be later than another, at most.
   var uneven: Int64 = 0
+  /// Of the bridge's packets to the right, so many pass before one of padding alone comes behind them; 0: none does.
+  var paddedEvery: UInt16 = 0
+  private var paddings: UInt16 = 0
   /// What each endpoint plays.
   var played: [End: [Int16]] = [.left: [], .right: []]
   /// What each endpoint is given to send; silence behind its end.
@@ -266,12 +269,30 @@ final class EndpointNetwork {
         }
       guard let (leg, arrival, source) = route, !(isLeftCut && leg == .left) else { continue }
       let delay = 5 + (isMedia && uneven > 0 ? Int64.random(in: 0...uneven, using: &random) : 0)
-      order += 1
-      flying.append(
-        Flying(
-          due: now.advanced(byMilliseconds: delay), order: order, isInward: end != nil, end: leg, port: arrival,
-          source: source, bytes: buffer.bytes))
+      for bytes in port == Self.trunkPort ? padded(buffer) : [buffer.bytes] {
+        order += 1
+        flying.append(
+          Flying(
+            due: now.advanced(byMilliseconds: delay), order: order, isInward: end != nil, end: leg, port: arrival,
+            source: source, bytes: bytes))
+      }
     }
+  }
+
+  /// The packet under its number in a stream with padding, and what comes behind it.
+  private func padded(_ buffer: PacketBuffer) -> [[UInt8]] {
+    guard paddedEvery > 0, let header = RTPHeader(buffer) else { return [buffer.bytes] }
+    let packet = PacketBuffer(buffer.bytes)
+    packet.store(header.sequence &+ paddings, at: 2)
+    guard header.sequence.isMultiple(of: paddedEvery) else { return [packet.bytes] }
+    paddings &+= 1
+    let padding = PacketBuffer()
+    padding.writeRTPHeader(
+      marker: false, payloadType: header.payloadType, sequence: header.sequence &+ paddings,
+      timestamp: header.timestamp, source: header.source)
+    padding[0] |= 0x20
+    for byte in [UInt8](repeating: 0, count: 223) + [224] { padding.append(byte) }
+    return [packet.bytes, padding.bytes]
   }
 
   func digits(_ end: End) -> String {
