@@ -38,6 +38,8 @@ enum Samples {
       .transfer(call, TransferOrder(kind: .user, target: "bob", consults: true)),
       .join(call, with: call), .completeTransfer(call), .takeBack(call),
       .report(call, ClientStatistics(figures: ["jitter": 0.0125, "packetsLost": 3, "roundTripTime": 1e-7])),
+      .report(call, ClientStatistics(figures: [:], heard: .init(loss: 0.125))),
+      .report(call, ClientStatistics(figures: ["jitter": 1], heard: .init(loss: 1, roundTrip: 240.5))),
     ]
   }
 

@@ -57,6 +57,19 @@ struct SessionTests {
     #expect(bench.ladder().last == "app refused gw.address")
   }
 
+  @Test("what an app hears of the gateway's sound decides how much it is sent")
+  func adapts() throws {
+    let bench = try Bench()
+    let call = try bench.talk()
+    bench.request(.report(call, ClientStatistics(figures: [:], heard: .init(loss: 0.25, roundTrip: 80))))
+    #expect(bench.ladder().suffix(2) == ["media adapt near 0.25", "app done"])
+    bench.request(.report(call, ClientStatistics(figures: ["jitter": 1])))
+    #expect(bench.ladder().last == "app done")
+    bench.request(.hangUp(call))
+    bench.request(.report(call, ClientStatistics(figures: [:], heard: .init(loss: 0.25))))
+    #expect(!bench.ladder().suffix(2).contains { $0.contains("adapt") })
+  }
+
   @Test("an operator ends a call")
   func operatorHangsUp() throws {
     let bench = try Bench()

@@ -162,7 +162,21 @@ extension AppMessageCoder {
       }
       figures[member.name] = try part.number(member.name)
     }
-    return ClientStatistics(figures: figures)
+    let heard = try reader.optionalPart("heard")
+    return ClientStatistics(figures: figures, heard: try heard.map(self.heard))
+  }
+
+  private static func heard(_ reader: MessageReader) throws(MessageProblem) -> ClientStatistics.Heard {
+    let loss = try reader.number("loss")
+    guard (0...1).contains(loss) else {
+      throw reader.problem("loss", "range", "is out of range", accepted: "a number of 0 to 1")
+    }
+    let most = ClientStatistics.Heard.maximumRoundTrip
+    let roundTrip = try reader.optionalNumber("round_trip")
+    if let roundTrip, !(0...most).contains(roundTrip) {
+      throw reader.problem("round_trip", "range", "is out of range", accepted: "milliseconds of 0 to \(Int(most))")
+    }
+    return ClientStatistics.Heard(loss: loss, roundTrip: roundTrip)
   }
 }
 
@@ -296,6 +310,12 @@ extension AppMessageCoder {
       json.member("call", call.text)
       json.object("figures") { json in
         for (name, value) in statistics.figures.sorted(by: { $0.key < $1.key }) { json.member(name, value) }
+      }
+      if let heard = statistics.heard {
+        json.object("heard") { json in
+          json.member("loss", heard.loss)
+          if let roundTrip = heard.roundTrip { json.member("round_trip", roundTrip) }
+        }
       }
     }
   }

@@ -113,8 +113,30 @@ public struct ClientStatistics: Hashable, Sendable {
   public static let maximumFigures = 64
   /// Names as in the W3C's Identifiers for WebRTC's Statistics API, with their values.
   public var figures: [String: Double]
+  /// What the network did lately to the sound that the app is sent. Browsers report it by RTCP every five seconds only, too
+  /// seldom for a link that has become thin; what stands here decides at once how much the app is sent.
+  public var heard: Heard?
+
   /// A report with more than ``maximumFigures`` is refused where the gateway reads it.
-  public init(figures: [String: Double]) { self.figures = figures }
+  public init(figures: [String: Double], heard: Heard? = nil) {
+    self.figures = figures
+    self.heard = heard
+  }
+
+  /// Of about a second.
+  public struct Heard: Hashable, Sendable {
+    /// Milliseconds: a longer round trip is refused.
+    public static let maximumRoundTrip = 30_000.0
+    /// Part of the packets of that second that did not come, 0 to 1.
+    public var loss: Double
+    /// Milliseconds to the gateway and back over the path of the sound, where it was measured in that second.
+    public var roundTrip: Double?
+    /// Values outside of the ranges are refused where the gateway reads them.
+    public init(loss: Double, roundTrip: Double? = nil) {
+      self.loss = loss
+      self.roundTrip = roundTrip
+    }
+  }
 }
 
 /// The number an app gave a request of its session; the reply carries it.

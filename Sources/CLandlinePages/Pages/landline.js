@@ -50,7 +50,7 @@ export const LIMITS = Object.freeze({
   hangUp: 5000,
   /** Between two statistics reports. */
   report: 10000,
-  /** Between two looks at what the gateway reports of the sound that is sent. */
+  /** Between two looks at what became of the sound that is sent, and of what comes. */
   uplink: 1000,
   /** How long ICE may be interrupted before it is started anew, and the least time between two such starts. */
   iceGrace: 2000,
@@ -899,6 +899,52 @@ class Uplink {
   }
 }
 
+// Of the sound that comes: the loss from which on, and the milliseconds that a round trip is above the shortest from which on
+// the gateway is told, and the milliseconds for which it is told after that. The first round trips are told in any case: they
+// are what later ones are compared with.
+const TROUBLE = { loss: 0.02, queue: 100, lasts: 30000, trips: 2, packets: 10 };
+
+/** Looks at what comes of the gateway's sound: browsers report that to it every five seconds only. */
+class Downlink {
+  #receiver; #before = null; #responses = 0; #shortest = Infinity; #trips = 0; #troubledAt = -Infinity;
+
+  constructor(receiver) { this.#receiver = receiver; }
+
+  /** What the gateway should know of the second before, or null. */
+  async look() {
+    const rows = [...(await this.#receiver.getStats()).values()];
+    const trip = this.#trip(rows.find(({ type, nominated, state }) => type === "candidate-pair" && nominated && state === "succeeded"));
+    const loss = this.#loss(rows.find(({ type }) => type === "inbound-rtp"));
+    if (loss === null) return null;
+    const now = performance.now();
+    if (loss >= TROUBLE.loss || trip > this.#shortest + TROUBLE.queue) this.#troubledAt = now;
+    if (trip !== null) {
+      this.#shortest = Math.min(this.#shortest, trip);
+      this.#trips += 1;
+    }
+    const isFirst = trip !== null && this.#trips <= TROUBLE.trips;
+    if (!isFirst && now - this.#troubledAt >= TROUBLE.lasts) return null;
+    return { loss, ...(trip !== null && trip <= 30000 ? { round_trip: trip } : {}) };
+  }
+
+  // The part of the packets that did not come; null for too few to tell.
+  #loss({ packetsReceived: received, packetsLost: lost } = {}) {
+    if (!Number.isFinite(received) || !Number.isFinite(lost)) return null;
+    const before = this.#before ?? { received, lost };
+    const expected = received - before.received + lost - before.lost;
+    if (this.#before && expected < TROUBLE.packets) return null;
+    this.#before = { received, lost };
+    return expected > 0 ? Math.min(Math.max((lost - before.lost) / expected, 0), 1) : null;
+  }
+
+  // Milliseconds that the path's own checks took, where one was answered since the last look.
+  #trip({ currentRoundTripTime: seconds, responsesReceived: responses } = {}) {
+    if (!Number.isFinite(seconds) || responses === this.#responses) return null;
+    this.#responses = responses;
+    return seconds * 1000;
+  }
+}
+
 // MARK: Sound files
 
 // One for the page: browsers allow few of them. It rests while nothing plays.
@@ -1073,6 +1119,8 @@ export class Call extends EventTarget {
   #restarted = -Infinity;
   #mustRestart = false;
   #uplink = null;
+  #downlink = null;
+  #isReporting = false;
   // The file for the other side: { playing, track, mix }, and the last that was asked for.
   #file = null;
   #fileOrder = null;
@@ -1293,6 +1341,18 @@ export class Call extends EventTarget {
 
   /** Sends the browser's figures of this call to the gateway now. */
   report() { return quiet(this.#report()); }
+
+  // One at a time: what waits for a connection would be old when it gets there.
+  async #reportHeard() {
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    try {
+      const heard = await this.#downlink.look();
+      if (heard) await this.#request("report", { figures: {}, heard });
+    } finally {
+      this.#isReporting = false;
+    }
+  }
 
   async #report() {
     if (this.id === null || !this.#media) throw over();
@@ -1540,7 +1600,11 @@ export class Call extends EventTarget {
   #watch() {
     this.#every("report", LIMITS.report, () => this.report());
     this.#uplink ??= new Uplink(this.#media.transceiver.sender, this.#media.connection.remoteDescription?.sdp);
-    this.#every("uplink", LIMITS.uplink, () => quiet(this.#uplink.look()));
+    this.#downlink ??= new Downlink(this.#media.transceiver.receiver);
+    this.#every("uplink", LIMITS.uplink, () => {
+      quiet(this.#uplink.look());
+      quiet(this.#reportHeard());
+    });
   }
 
   /** The gateway cannot be asked any more. */

@@ -161,12 +161,13 @@ extension CallMachine {
     _ number: RequestNumber, _ report: ClientStatistics, _ leg: LegID, _ session: SessionID
   ) {
     switch state {
-    case .preparing, .reaching, .up, .ending:
-      // The record has a place for the figures of the app that calls, under names that both would use.
-      if leg == .near { add(report) }
-      reply(.done(number), to: session)
-    case .over: refuseLate(number, session)
+    case .preparing, .ending: break
+    case .reaching, .up: if let heard = report.heard { order(.adapt(media(of: leg), heard)) }
+    case .over: return refuseLate(number, session)
     }
+    // The record has a place for the figures of the app that calls, under names that both would use.
+    if leg == .near { add(report) }
+    reply(.done(number), to: session)
   }
 
   private func add(_ report: ClientStatistics) {

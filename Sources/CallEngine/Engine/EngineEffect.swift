@@ -89,6 +89,8 @@ public enum MediaOrder: Sendable {
   case restartICE(LegID, ICECredentials)
   /// Press keys towards a leg.
   case sendDigits(LegID, String)
+  /// What an app tells of the sound that a leg is sent.
+  case adapt(LegID, ClientStatistics.Heard)
   /// Whether what comes from a leg is passed on. On hold, and at the second when the credit ends.
   case mute(LegID, Bool)
   /// Say something to a leg in place of the other leg's sound.

@@ -274,6 +274,8 @@ final class HubMedia {
         .sendDigits(
           leg, codes: codes, milliseconds: EngineConfiguration.keyMilliseconds, pause: HubMedia.pauseMilliseconds),
         to: entry, call)
+    case .adapt(let leg, let heard):
+      apply(.adapt(leg, lossRate: heard.loss, roundTrip: heard.roundTrip), to: entry, call)
     case .mute(let leg, let isMuted): apply(.mute(leg, isMuted), to: entry, call)
     case .say(let leg, let announcements):
       apply(.play(leg, announcements.map(\.prompt), from: prompts), to: entry, call)

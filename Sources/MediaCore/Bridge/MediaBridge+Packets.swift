@@ -158,8 +158,22 @@ extension MediaBridge {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
     if received.bye { events.append(.bye(leg.id)) }
     if received.reported, let report = leg.control.peerReport {
-      flow(to: leg)?.report(report)
+      flow(to: leg)?.report(lossRate: report.lossRate, roundTrip: report.roundTrip, at: report.instant)
     }
+  }
+
+  /// Microseconds after which what a peer measured is told at most.
+  static let longestTelling: Int64 = 1_000_000
+
+  /// What a peer tells apart from RTCP.
+  func adapt(_ id: LegID, _ lossRate: Double, _ roundTrip: Double?, at now: MonotonicInstant) {
+    guard let leg = leg(id) else { return }
+    let trip = roundTrip.map {
+      let microseconds = Int64(min(max($0, 0), RTCPSession.maximumRoundTrip) * 1_000)
+      return RoundTrip(
+        milliseconds: $0, began: now.advanced(byMicroseconds: -microseconds - MediaBridge.longestTelling))
+    }
+    flow(to: leg)?.report(lossRate: lossRate, roundTrip: trip, at: now)
   }
 
   func tellTransport(

@@ -171,6 +171,7 @@ public final class MediaBridge {
     case .sendDigits(let id, let codes, let milliseconds, let pause):
       leg(id)?.press(codes, milliseconds: milliseconds, pause: pause, at: now)
     case .mute(let id, let isMuted): leg(id)?.isMuted = isMuted
+    case .adapt(let id, let lossRate, let roundTrip): adapt(id, lossRate, roundTrip, at: now)
     case .play(let id, let prompts, let library):
       leg(id)?.play(prompts, from: library, at: now, events: &events)
     case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
@@ -220,6 +221,9 @@ public enum MediaCommand: Sendable {
   /// Press keys towards a leg, one after the other: milliseconds of each, then of the pause. As events, or as tones where
   /// the peer takes none.
   case sendDigits(LegID, codes: [Int], milliseconds: Int, pause: Int)
+  /// The peer of a leg tells apart from RTCP what it hears of us: part of the packets of about a second that it lost, 0 to 1,
+  /// and milliseconds of a round trip where one was measured in it.
+  case adapt(LegID, lossRate: Double, roundTrip: Double?)
   /// What comes from this leg is passed on as silence, and its keys not at all.
   case mute(LegID, Bool)
   /// Say prompts to a leg, one after the other, in place of the other leg's sound; then ``MediaEvent/promptEnded(_:finished:)``.

@@ -65,9 +65,8 @@ final class MediaFlow {
   }
 
   /// What the peer reports of our packets decides how Opus is encoded.
-  func report(_ report: PeerReport) {
-    encoder?.report(
-      lossRate: report.lossRate, roundTrip: report.roundTrip, protection: to.transport.rtpOverhead, at: report.instant)
+  func report(lossRate: Double, roundTrip: RoundTrip?, at now: MonotonicInstant) {
+    encoder?.report(lossRate: lossRate, roundTrip: roundTrip, protection: to.transport.rtpOverhead, at: now)
   }
 
   /// What goes out was cut to what the peer's link carries.

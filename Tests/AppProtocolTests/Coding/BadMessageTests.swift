@@ -74,6 +74,18 @@ struct BadMessageTests {
         #"{"type":"report","id":3,"call":"c","figures":{"a":"1"}}"#,
         "#3 report.figures.a: expected a number, found a string (message.type)"
       ),
+      (
+        #"{"type":"report","id":3,"call":"c","figures":{},"heard":{}}"#,
+        "#3 report.heard.loss: is missing (message.missing)"
+      ),
+      (
+        #"{"type":"report","id":3,"call":"c","figures":{},"heard":{"loss":1.01}}"#,
+        "#3 report.heard.loss: is out of range (message.range)"
+      ),
+      (
+        #"{"type":"report","id":3,"call":"c","figures":{},"heard":{"loss":0,"round_trip":30001}}"#,
+        "#3 report.heard.round_trip: is out of range (message.range)"
+      ),
       (#"{"type":"register","id":1}"#, "#1 register.proof: is missing (message.missing)"),
       (
         #"{"type":"register","id":1,"proof":{"kind":"password"}}"#,

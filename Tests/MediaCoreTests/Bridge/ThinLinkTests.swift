@@ -63,6 +63,20 @@ import Testing
     #expect(zip(last, last.dropFirst()).allSatisfy { $1.header.timestamp &- $0.header.timestamp == 960 })
   }
 
+  /// An app tells what it hears long before its browser reports it.
+  @Test func itIsBelievedWithoutRTCP() throws {
+    let harness = try BridgeHarness(.opus, .pcmu)
+    try ThinLinkTests.talk(harness, seconds: 1, lost: 0)
+    harness.command(.adapt(.near, lossRate: 0.5, roundTrip: nil))
+    harness.command(.adapt(.far, lossRate: 0.5, roundTrip: 60))
+    harness.command(.adapt(LegID(7), lossRate: .nan, roundTrip: .infinity))
+    harness.command(.adapt(.near, lossRate: 0.5, roundTrip: .infinity))
+    let before = harness.heard(.near).count
+    try ThinLinkTests.talk(harness, seconds: 1, lost: 0)
+    #expect(harness.heard(.near).count - before < 30)
+    #expect(harness.events.contains(.thinLink(.near, true)))
+  }
+
   /// What the peer takes at most in a packet is kept (`maxptime`).
   @Test func itGetsNoLargerPacketsThanItTakes() throws {
     let harness = try BridgeHarness(.opus, .pcmu)
