@@ -609,7 +609,8 @@ class Session {
   #transmit(message) {
     const text = JSON.stringify(message);
     if (text.length > LIMITS.messageLength) return false;
-    this.#socket?.send(text);
+    // What a connection that is closing cannot take is sent again on the next one.
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(text);
     return true;
   }
 

@@ -41,6 +41,10 @@ enum LibraryCases {
     ) {
       try await thinned($0)
     },
+    LibraryCase.withSIPp(
+      "a thin downlink", "gateway-answers",
+      expected: "it is sent less within \(mostThinSeconds) s, long before RTCP tells, and all again when nothing is lost"
+    ) { page, _ in try await starved(page) },
     LibraryCase.make("hung up at every moment", expected: "ends, wherever it stood") { try await hungUp($0) },
   ]
 
@@ -91,6 +95,31 @@ enum LibraryCases {
     _ = try await page.ended()
     try await page.gateway.uncharged(call, page.payer)
     return "down in \(down) s, up in \(up) s"
+  }
+
+  /// Until the gateway tells that it sends less: two looks of the library, a second apart, and the gateway's own second.
+  private static let mostThinSeconds = 4.0
+
+  private static func starved(_ page: LibraryPage) async throws -> String {
+    func told(_ isRaised: Bool, within seconds: Double) async throws -> Double {
+      let start = ContinuousClock.now
+      while true {
+        let left = seconds - start.duration(to: .now) / .seconds(1)
+        let warning = try await page.told("warning", within: max(0.01, left))
+        if warning.text("warning") == "thin-link", warning.flag("raised") == isRaised { break }
+      }
+      return start.duration(to: .now) / .seconds(1)
+    }
+    try await page.connected()
+    let call = try await page.established()
+    _ = try await page.peer.ask("lose", ["loss": 0.4], for: "losing")
+    let down = try await told(true, within: mostThinSeconds)
+    _ = try await page.peer.ask("lose", ["loss": 0], for: "losing")
+    let up = try await told(false, within: 30)
+    _ = try await page.peer.ask("lose", for: "losing")
+    try await page.hangUp()
+    return "less in \(down) s, all in \(up) s, "
+      + (try await page.gateway.charged(try await page.ended(), call, page.payer))
   }
 
   private static func speed(_ page: LibraryPage) async throws -> String {

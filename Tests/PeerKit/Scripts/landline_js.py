@@ -16,6 +16,7 @@ Commands, of the page or of the `tab` that they name:
   scenario       name of a method of FakeGateway, with --fake    -> played
   exports        the module against its declarations, and these against the protocol's document
   carry (rate), uplink: reports of a link that carries so many bit/s, or the real ones; what the sender may send
+  lose (loss): part of what comes that counts as lost, or what the browser counts
   playFile, sendFile (frequency, milliseconds, loop, mode), hearOwn, fileOver, stopFile, stopSending, badFile: sound files
   tone (name), mayNotify, notices, focusNotice: signals and notifications
   microphone, release, streams, twoHolds, stop, stopGracefully, cut (code), restart, path, left, level (seconds), record,

@@ -102,6 +102,7 @@ const power = (values, step) => {
 // bit/s that packets of 20 ms add on the wire, and of a sender that nothing holds back.
 const [HEADERS, WIDEST] = [20000, 32000];
 const readStatistics = RTCRtpSender.prototype.getStats;
+const readReception = RTCRtpReceiver.prototype.getStats;
 
 globalThis.page = {
   asked: 0,
@@ -123,6 +124,18 @@ globalThis.page = {
       return new Map([["report", report]]);
     };
     tell({ event: "carrying" });
+  },
+
+  // From here on this part of what comes, 0 to 1, counts as lost; without one what the browser counts is told.
+  lose({ loss }) {
+    let lost = 0;
+    let received = 0;
+    RTCRtpReceiver.prototype.getStats = loss === undefined ? readReception : async () => {
+      lost += 50 * loss;
+      received += 50 * (1 - loss);
+      return new Map([["inbound", { type: "inbound-rtp", packetsLost: lost, packetsReceived: received }]]);
+    };
+    tell({ event: "losing" });
   },
 
   // What the sender of the call under way may send.
