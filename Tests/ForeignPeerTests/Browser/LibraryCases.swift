@@ -43,7 +43,7 @@ enum LibraryCases {
     },
     LibraryCase.withSIPp(
       "a thin downlink", "gateway-answers",
-      expected: "it is sent less within \(mostThinSeconds) s, long before RTCP tells, and all again when nothing is lost"
+      expected: "it is sent less within \(mostThinSeconds) s, long before RTCP tells, and all again without loss"
     ) { page, _ in try await starved(page) },
     LibraryCase.make("hung up at every moment", expected: "ends, wherever it stood") { try await hungUp($0) },
   ]

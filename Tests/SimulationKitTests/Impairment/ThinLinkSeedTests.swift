@@ -156,7 +156,7 @@ import Testing
     }
 
     private mutating func arrive(_ packet: PacketBuffer, _ direction: ImpairedNetwork.Direction) {
-      if let header = RTPHeader(packet), header.payloadType == Listener.check { return arrive(check: packet, direction) }
+      if RTPHeader(packet)?.payloadType == Listener.check { return arrive(check: packet, direction) }
       guard direction == .forth else {
         let received = sender.receive(packet, at: now)
         if received.reported, let report = sender.peerReport {
