@@ -317,7 +317,8 @@ final class HubTraces {
       entry.recorder.second(second)
       exporter?.send(
         second, startedAt: entry.recorder.startedAt, entry.ways[second.side] ?? HEPExporter.MediaWay(), of: call)
-    case .transport, .thinLink, .digit, .recorded, .recordingEnded, .bye, .closed: break
+    case .transport, .thinLink, .digit, .recorded, .recordingEnded, .bye, .speaking, .leadsTalk, .roomRefused, .closed:
+      break
     }
   }
 

@@ -1,5 +1,6 @@
 import CLandlineSockets
 import CallModel
+import MediaCore
 import SecureTransport
 
 extension MediaShard {
@@ -45,6 +46,7 @@ extension MediaShard {
     var next = deadlines.next
     for index in pools.indices { next = min(next, pools[index].nextDeadline) }
     if let first = closing.first { next = min(next, first.due) }
+    if let due = workspace.hall.nextDeadline { next = min(next, due.microseconds) }
     guard next < .max else { return -1 }
     // An hour at most, which no deadline of a call exceeds, keeps the sum in bounds.
     return min(max(next - Self.microseconds(), 0), 3_600_000_000) * 1000
@@ -175,6 +177,7 @@ extension MediaShard {
       bridge.advance(to: now, outbox: outbox, events: &told)
       settle(bridge, slot, at: now)
     }
+    advanceRooms(to: now)
     for index in pools.indices where pools[index].nextDeadline <= microseconds { pools[index].expire(at: microseconds) }
     while let first = closing.first, first.due <= microseconds {
       closing.removeFirst()
@@ -182,6 +185,18 @@ extension MediaShard {
       counters.bridgesForced += 1
       release(slot, at: microseconds)
     }
+  }
+
+  /// The rooms that legs of bridges are in have a clock of their own; what they tell has the name of a bridge.
+  private func advanceRooms(to now: MonotonicInstant) {
+    guard let due = workspace.hall.nextDeadline, due <= now else { return }
+    workspace.hall.advance(to: now, outbox: outbox, flush: flush, events: &toldByRooms)
+    for (bridge, event) in toldByRooms {
+      // Whoever is being closed is in no room any more.
+      if slots[bridge] != nil { events.append(MediaLoopEvent(bridge: bridge, event: event)) }
+    }
+    toldByRooms.removeAll(keepingCapacity: true)
+    if outbox.count >= Self.flushSize { flush() }
   }
 
   /// After a bridge was at work: what it tells, when it is due, and what it sends.

@@ -57,6 +57,8 @@ package final class MediaShard<Bridge: LoopBridge> {
 
   /// What the bridge at work tells.
   var told: [MediaEvent] = []
+  /// What the rooms tell, each for a bridge.
+  var toldByRooms: [(Identifier, MediaEvent)] = []
   /// What goes up at the end of the turn.
   var events: [MediaLoopEvent] = []
   var commands: [LoopCommand<Bridge>] = []

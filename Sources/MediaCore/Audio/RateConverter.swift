@@ -53,6 +53,13 @@ public final class RateConverter {
   /// Output samples by which the sound is delayed.
   public var delay: Int { RateConverter.reach / 2 * up }
 
+  /// Goes on as `other` would, which converts between the same rates.
+  func copyState(from other: RateConverter) {
+    guard other.source == source, other.target == target else { return }
+    line.update(from: other.line, count: taps - 1)
+    skip = other.skip
+  }
+
   /// Replaces `output` by what `input` gives: `input.count * target / source` samples, on average where that is no
   /// whole number. `false`: a sample buffer does not hold that many; nothing has changed.
   public func convert(_ input: SampleBuffer, into output: SampleBuffer) -> Bool {

@@ -2,6 +2,8 @@
 public final class SampleBuffer {
   /// Samples of room: 120 ms at 48 kHz, the longest Opus packet.
   public static let capacity = 5760
+  /// The same, in milliseconds at 48 kHz.
+  static let milliseconds = 120
 
   @usableFromInline let base: UnsafeMutablePointer<Int16>
   @usableFromInline var used = 0

@@ -51,6 +51,14 @@ public final class SampleQueue {
     return true
   }
 
+  /// Holds what `other` holds, of the same capacity.
+  func copyState(from other: SampleQueue) {
+    guard other.capacity == capacity else { return }
+    ring.update(from: other.ring, count: capacity)
+    start = other.start
+    count = other.count
+  }
+
   /// Gives up all that waits; the room stays.
   public func removeAll() { (start, count) = (0, 0) }
 

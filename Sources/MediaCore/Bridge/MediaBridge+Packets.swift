@@ -25,6 +25,7 @@ extension MediaBridge {
     case .stray, .duplicate, .heardFromCopy: return
     case .restarted:
       flow?.restart()
+      leg.seat?.restart()
       if leg.echo != nil { leg.outgoing.changeSource() }
       leg.finishDigits(events: &events)
     case .first, .next, .ahead, .late: break
@@ -46,6 +47,7 @@ extension MediaBridge {
     outbox: PacketOutbox, events: inout [MediaEvent]
   ) {
     flow?.skip(packet, header, at: now, outbox: outbox, events: &events)
+    insert(packet, header, isSound: false, leg, at: now)
     if leg.echo != nil { _ = leg.outgoing.skip(header.sequence) }
   }
 
@@ -55,6 +57,7 @@ extension MediaBridge {
   ) {
     leg.heard(header, at: now, events: &events)
     flow?.sound(packet, header, at: now, outbox: outbox, events: &events)
+    insert(packet, header, isSound: true, leg, at: now)
     if leg.echo != nil { leg.echoSound(packet, header, at: now, outbox: outbox) }
     if flow == nil, let recorder { record(packet, header, leg, recorder, at: now, events: &events) }
   }
@@ -111,7 +114,7 @@ extension MediaBridge {
     _ packet: PacketBuffer, _ header: RTPHeader, _ leg: MediaLeg, _ recorder: WAVRecorder, at now: MonotonicInstant,
     events: inout [MediaEvent]
   ) {
-    guard !leg.isApart else { return }
+    guard !leg.isApart, leg.seat == nil else { return }
     let tap = lonelyTap ?? SoundTap(leg.id, channel: .right, detectsTones: false, workspace: workspace)
     lonelyTap = tap
     tap.recorder = recorder
@@ -124,6 +127,8 @@ extension MediaBridge {
   ) {
     let flow = flow(from: leg)
     flow?.event(packet, header, at: now, outbox: outbox, events: &events)
+    // A key is no sound, and nobody in a room hears it.
+    insert(packet, header, isSound: false, leg, at: now)
     let told = events.count
     leg.receiveDigit(packet, header, at: now, events: &events)
     handOn(events[told...], of: leg, at: now)
@@ -158,7 +163,7 @@ extension MediaBridge {
     let received = leg.control.receive(packet, heard: leg.reception.hasStarted ? leg.reception.source : nil, at: now)
     if received.bye { events.append(.bye(leg.id)) }
     if received.reported, let report = leg.control.peerReport {
-      flow(to: leg)?.report(lossRate: report.lossRate, roundTrip: report.roundTrip, at: report.instant)
+      adapt(leg, report.lossRate, report.roundTrip, at: report.instant)
     }
   }
 
@@ -173,7 +178,12 @@ extension MediaBridge {
       return RoundTrip(
         milliseconds: $0, began: now.advanced(byMicroseconds: -microseconds - MediaBridge.longestTelling))
     }
-    flow(to: leg)?.report(lossRate: lossRate, roundTrip: trip, at: now)
+    adapt(leg, lossRate, trip, at: now)
+  }
+
+  private func adapt(_ leg: MediaLeg, _ lossRate: Double, _ roundTrip: RoundTrip?, at now: MonotonicInstant) {
+    flow(to: leg)?.report(lossRate: lossRate, roundTrip: roundTrip, at: now)
+    leg.seat?.report(lossRate: lossRate, roundTrip: roundTrip, protection: leg.transport.rtpOverhead, at: now)
   }
 
   func tellTransport(
@@ -192,7 +202,10 @@ extension MediaBridge {
   ) {
     guard let leg = leg(id) else { return }
     let changes = leg.adopt(plan, at: now)
-    if changes.contains(.formats) { for flow in flows { flow.formatsChanged() } }
+    if changes.contains(.formats) {
+      for flow in flows { flow.formatsChanged() }
+      if let seat = leg.seat { workspace.hall.formatsChanged(seat) }
+    }
     leg.transport.apply(plan, at: now, outbox: outbox, events: &workspace.transportEvents)
     tellTransport(leg, at: now, events: &events)
   }
@@ -201,7 +214,7 @@ extension MediaBridge {
     for leg in legs {
       leg.packetsThisSecond = 0
       if leg.becameSilent(at: now) { events.append(.silence(leg.id)) }
-      let isLinkThin = flow(to: leg)?.isLinkThin ?? false
+      let isLinkThin = flow(to: leg)?.isLinkThin ?? leg.seat?.isLinkThin ?? false
       if isLinkThin != leg.isLinkThin {
         leg.isLinkThin = isLinkThin
         events.append(.thinLink(leg.id, isLinkThin))
@@ -215,7 +228,7 @@ extension MediaBridge {
   }
 
   private func statistics(of leg: MediaLeg) -> MediaStatistics {
-    leg.statistics(sendsCopies: flow(to: leg)?.sendsCopies ?? false)
+    leg.statistics(sendsCopies: flow(to: leg)?.sendsCopies ?? leg.seat?.sendsCopies ?? false)
   }
 
   func record(_ isOn: Bool, at now: MonotonicInstant, events: inout [MediaEvent]) {
@@ -241,6 +254,7 @@ extension MediaBridge {
       events.append(.statistics(leg.id, statistics(of: leg)))
       leg.finishDigits(events: &events)
       leg.endPlaying(finished: false, events: &events)
+      leaveSeat(leg)
       leg.sayBye(at: now, outbox: outbox)
       leg.transport.close(at: now, outbox: outbox)
     }

@@ -14,13 +14,8 @@ public import SecureTransport
 ///                  └──────────────┘    flow far → near    └───────────────┘
 /// ```
 public final class MediaBridge {
-  /// Names a bridge towards its shell; chosen by whoever makes the bridge.
-  public struct Identifier: RawRepresentable, Hashable, Sendable {
-    /// Any number that no other bridge of the same shell has.
-    public let rawValue: UInt64
-    /// Any number is accepted.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
-  }
+  /// Names a bridge towards its shell.
+  public typealias Identifier = BridgeIdentifier
 
   /// Packets a second that one leg may send: five times a stream of 10 ms packets, with reports and events. More are
   /// dropped unread.
@@ -82,12 +77,13 @@ public final class MediaBridge {
   /// A leg hears the others no longer, nor is it heard; it may be joined again.
   private func part(_ id: LegID) {
     guard let leg = leg(id), !leg.isApart else { return }
+    leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
     leg.isApart = true
   }
 
-  private func connect(_ joining: MediaLeg) {
-    for leg in legs where leg !== joining && !leg.isApart {
+  func connect(_ joining: MediaLeg) {
+    for leg in legs where leg !== joining && !leg.isApart && leg.seat == nil {
       leg.echo = nil
       for flow in [
         MediaFlow(from: leg, to: joining, workspace: workspace),
@@ -104,6 +100,7 @@ public final class MediaBridge {
   private func detach(_ id: LegID, at now: MonotonicInstant, outbox: PacketOutbox) {
     guard let index = legs.firstIndex(where: { $0.id == id }) else { return }
     let leg = legs.remove(at: index)
+    leaveSeat(leg)
     flows.removeAll { $0.from === leg || $0.to === leg }
     leg.sayBye(at: now, outbox: outbox)
     leg.transport.close(at: now, outbox: outbox)
@@ -166,6 +163,8 @@ public final class MediaBridge {
     switch command {
     case .join(let id): join(id)
     case .part(let id): part(id)
+    case .enterRoom(let id, let room, let options): enterRoom(id, room, options, at: now, events: &events)
+    case .leaveRoom(let id): leaveRoom(id)
     case .detach(let id): detach(id, at: now, outbox: outbox)
     case .plan(let id, let plan): adopt(plan, id, at: now, outbox: outbox, events: &events)
     case .sendDigits(let id, let codes, let milliseconds, let pause):
@@ -177,7 +176,9 @@ public final class MediaBridge {
     case .playTones(let id, let tones): leg(id)?.play(tones, at: now)
     case .stopPlaying(let id): leg(id)?.endPlaying(finished: false, events: &events)
     case .echo(let id, let dropping):
-      if legs.count(where: { !$0.isApart }) == 1 { leg(id)?.echo = Echo(dropping: dropping) }
+      if legs.count(where: { !$0.isApart }) == 1, let leg = leg(id), leg.seat == nil {
+        leg.echo = Echo(dropping: dropping)
+      }
     case .record(let isOn): record(isOn, at: now, events: &events)
     case .restartICE(let id, let credentials): leg(id)?.transport.restart(credentials)
     case .close: close(at: now, outbox: outbox, events: &events)
@@ -186,9 +187,9 @@ public final class MediaBridge {
   }
 
   func leg(_ id: LegID) -> MediaLeg? { legs.first { $0.id == id } }
-  /// The flow of what comes from a leg; `nil` while it is alone.
+  /// The flow of what comes from a leg; `nil` while it is alone or in a room.
   func flow(from leg: MediaLeg) -> MediaFlow? { flows.first { $0.from === leg } }
-  /// The flow of what goes to a leg; `nil` while it is alone.
+  /// The flow of what goes to a leg; `nil` while it is alone or in a room.
   func flow(to leg: MediaLeg) -> MediaFlow? { flows.first { $0.to === leg } }
 
   /// Something is due no later than this.
@@ -214,6 +215,11 @@ public enum MediaCommand: Sendable {
   case join(LegID)
   /// A leg waits apart again, until it is joined: nobody hears it, and it hears nobody.
   case part(LegID)
+  /// A leg hears and is heard in a room, in place of the other leg; or it moves there from another room. The room, which
+  /// all bridges of a thread have in common, begins with its first leg. ``MediaEvent/roomRefused(_:)`` where that cannot be.
+  case enterRoom(LegID, RoomIdentifier, RoomOptions)
+  /// A leg hears the other leg again. The room ends with its last.
+  case leaveRoom(LegID)
   /// A leg goes: RTCP BYE and DTLS close_notify; the others stay.
   case detach(LegID)
   /// Our credentials of an ICE restart, before the plan that it leads to.
@@ -226,9 +232,9 @@ public enum MediaCommand: Sendable {
   case adapt(LegID, lossRate: Double, roundTrip: Double?)
   /// What comes from this leg is passed on as silence, and its keys not at all.
   case mute(LegID, Bool)
-  /// Say prompts to a leg, one after the other, in place of the other leg's sound; then ``MediaEvent/promptEnded(_:finished:)``.
+  /// Say prompts to a leg, one after the other, in place of the other leg's sound or the room's; then ``MediaEvent/promptEnded(_:finished:)``.
   case play(LegID, [Prompt], from: PromptLibrary)
-  /// Play tones to a leg in place of the other leg's sound.
+  /// Play tones to a leg in place of the other leg's sound or the room's.
   case playTones(LegID, [Tone])
   case stopPlaying(LegID)
   /// Send back what comes from a leg, keys too, in our own stream, but one packet of every `dropping` (0: none), which

@@ -334,10 +334,7 @@ final class MediaFlow {
 
   private func encoder(for send: MediaPlan.Format) -> AudioEncoder? {
     if let encoder { return encoder }
-    var settings =
-      send.codec == .opus
-      ? AudioEncoder.Settings(peer: OpusParameters(send.parameters)) : AudioEncoder.Settings()
-    settings.redundancy = to.audio?.redundancy != nil
+    let settings = to.audio.map { AudioEncoder.Settings(for: $0) } ?? AudioEncoder.Settings()
     encoder = try? AudioEncoder(send.codec, samplingRate: samplingRate, settings: settings)
     return encoder
   }

@@ -59,6 +59,8 @@ final class MediaLeg {
   var player: LocalSound?
   /// What comes in is sent back.
   var echo: Echo?
+  /// Its place in a room, in place of a flow to the other leg.
+  var seat: RoomSeat?
   let control: RTCPSession
 
   init(

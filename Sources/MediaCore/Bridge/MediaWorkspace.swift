@@ -11,6 +11,8 @@ public final class MediaWorkspace {
   let frame = SampleBuffer()
   /// A packet that came within another.
   let copy = PacketBuffer()
+  /// The rooms that legs of these bridges are in.
+  package let hall = RoomHall()
   var transportEvents: [TransportEvent] = []
   private var rounds: [ToneRound.Key: ToneRound] = [:]
 

@@ -40,6 +40,12 @@ public final class AudioEncoder {
       discontinuous = peer.discontinuous
       constantBitRate = peer.constantBitRate
     }
+
+    /// As the peer of a stream asks for.
+    init(for stream: MediaPlan.Stream) {
+      self = stream.send.codec == .opus ? Settings(peer: OpusParameters(stream.send.parameters)) : Settings()
+      redundancy = stream.redundancy != nil
+    }
   }
 
   private enum Coder {
@@ -67,6 +73,43 @@ public final class AudioEncoder {
     case .pcmu, .pcma:
       guard samplingRate == 8_000 else { throw .samplingRate(samplingRate) }
       coder = .g711(codec == .pcmu ? .muLaw : .aLaw)
+    }
+  }
+
+  /// A second encoder that goes on as `other` does: both make the same of the same sound.
+  package init(copying other: AudioEncoder) {
+    codec = other.codec
+    samplingRate = other.samplingRate
+    coder =
+      switch other.coder {
+      case .opus(let encoder): .opus(OpusEncoder(copying: encoder))
+      case .g711(let law): .g711(law)
+      case .g722(let encoder): .g722(G722Encoder(copying: encoder))
+      }
+  }
+
+  /// What decides how a sound is encoded: encoders of one form that have heard the same for a while make the same of it.
+  package struct Form: Hashable, Sendable {
+    let codec: AudioCodec
+    let samplingRate: Int
+    let opus: OpusEncoder.Form?
+  }
+
+  package var form: Form {
+    var opus: OpusEncoder.Form?
+    if case .opus(let encoder) = coder { opus = encoder.form }
+    return Form(codec: codec, samplingRate: samplingRate, opus: opus)
+  }
+
+  /// Goes on as `other` would, so that a decoder that has heard `other` hears no seam. `false`: it is of another codec,
+  /// sampling rate or mode.
+  @discardableResult
+  package func copyState(from other: AudioEncoder) -> Bool {
+    switch (coder, other.coder) {
+    case (.opus(let encoder), .opus(let other)): encoder.copyState(from: other)
+    case (.g722(let encoder), .g722(let other)): encoder.copyState(from: other)
+    case (.g711, .g711): codec == other.codec
+    default: false
     }
   }
 

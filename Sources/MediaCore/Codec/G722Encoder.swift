@@ -10,6 +10,22 @@ package final class G722Encoder {
     self.samplingRate = samplingRate
   }
 
+  /// A second encoder that goes on as `other` does.
+  package init(copying other: G722Encoder) {
+    samplingRate = other.samplingRate
+    copyState(from: other)
+  }
+
+  /// Goes on as `other` would, of the same sampling rate. `false`: it has another, and nothing has changed.
+  @discardableResult
+  package func copyState(from other: G722Encoder) -> Bool {
+    guard other.samplingRate == samplingRate else { return false }
+    lower = other.lower
+    higher = other.higher
+    filter.copyState(from: other.filter)
+    return true
+  }
+
   /// Bytes written: one for each two samples at 16 kHz, which must be even in number, or for each sample at 8 kHz.
   /// 0: not even, or no room.
   package func encode(_ samples: UnsafeBufferPointer<Int16>, into bytes: UnsafeMutableBufferPointer<UInt8>) -> Int {

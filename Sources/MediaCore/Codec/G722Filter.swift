@@ -57,6 +57,11 @@ struct G722Filter: ~Copyable {
     }
   }
 
+  /// Goes on as `other` would.
+  func copyState(from other: borrowing G722Filter) {
+    memory.update(from: other.memory, count: 2 * (G722Filter.kept + G722Filter.block))
+  }
+
   /// The block of `count` values is done with.
   func advance(_ count: Int) {
     (first - G722Filter.kept).update(from: first + (count - G722Filter.kept), count: G722Filter.kept)

@@ -47,7 +47,51 @@ package final class OpusEncoder {
     guard result == OPUS_OK else { throw .library(result) }
   }
 
+  /// A second encoder that goes on as `other` does.
+  package init(copying other: OpusEncoder) {
+    let size = Int(opus_encoder_get_size(1))
+    memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    // The library's state is one block without a pointer into itself, which may be copied as it is.
+    memory.copyMemory(from: other.memory, byteCount: size)
+    state = OpaquePointer(memory)
+    samplingRate = other.samplingRate
+    settings = other.settings
+    mode = other.mode
+    quiet = other.quiet
+    expectedLoss = other.expectedLoss
+    link = other.link
+  }
+
   deinit { memory.deallocate() }
+
+  /// What decides how a sound is encoded.
+  package struct Form: Hashable, Sendable {
+    let settings: AudioEncoder.Settings
+    let mode: AudioEncoder.Mode
+    /// Percent.
+    let expectedLoss: Int32
+    /// `nil`: the link carries all.
+    let step: LinkAdaptation.Step?
+    let repeatsPackets: Bool
+  }
+
+  package var form: Form {
+    Form(
+      settings: settings, mode: mode, expectedLoss: expectedLoss, step: link.isNarrowed ? link.step : nil,
+      repeatsPackets: repeatsPackets)
+  }
+
+  /// Goes on as `other` would, in its own form. `false`: another sampling rate or mode, so it begins anew.
+  @discardableResult
+  package func copyState(from other: OpusEncoder) -> Bool {
+    guard other.samplingRate == samplingRate, other.mode == mode else {
+      _ = begin()
+      return false
+    }
+    memory.copyMemory(from: other.memory, byteCount: Int(opus_encoder_get_size(1)))
+    if other.form != form { _ = configure() }
+    return true
+  }
 
   /// bit/s that the peer takes, and that its link carries.
   private var highestBitRate: Int {

@@ -75,7 +75,7 @@ public final class AudioEndpoint {
 
   private let workspace: MediaWorkspace
   private let leg: MediaLeg
-  private let playout: EndpointPlayout
+  private let playout: StreamPlayout
   private let capture: EndpointCapture
   private var nextStatistics: MonotonicInstant
   private var isConnected = false
@@ -87,7 +87,7 @@ public final class AudioEndpoint {
     let rate = AudioEndpoint.samplingRates.contains(configuration.samplingRate) ? configuration.samplingRate : 48_000
     self.workspace = workspace
     leg = MediaLeg(.near, configuration.leg, workspace: workspace, at: now)
-    playout = EndpointPlayout(samplingRate: rate)
+    playout = StreamPlayout(samplingRate: rate, highestRate: 48_000, .endpoint)
     capture = EndpointCapture(samplingRate: rate)
     nextStatistics = now.advanced(byMilliseconds: MediaBridge.statisticsInterval)
   }
@@ -261,8 +261,10 @@ public final class AudioEndpoint {
       case .soundAgain: events.append(.soundAgain)
       case .bye: events.append(.bye)
       case .statistics(_, let statistics): events.append(.statistics(statistics))
-      // Of a bridge only: an endpoint says no prompts and records nothing.
-      case .transport, .wayLost, .wayBack, .thinLink, .promptEnded, .recorded, .recordingEnded, .closed: break
+      // Of a bridge only: an endpoint says no prompts, records nothing and is in no room.
+      case .transport, .wayLost, .wayBack, .thinLink, .promptEnded, .recorded, .recordingEnded, .speaking, .leadsTalk,
+        .roomRefused, .closed:
+        break
       }
     }
     told.removeAll(keepingCapacity: true)

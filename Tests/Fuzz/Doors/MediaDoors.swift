@@ -13,8 +13,10 @@ enum MediaDoors {
         "rtp-redundancy", "a packet that carries others, after three bytes of sizes", dictionary: "binary",
         maximumBytes: 1600, redundancy),
       FuzzDoor("telephone-event", "a row of key reports", dictionary: "binary", maximumBytes: 2048, events),
-      FuzzDoor("media-bridge", "packets to both legs of a call", dictionary: "binary", maximumBytes: 4096) {
-        (input) throws(BrokenPromise) in
+      FuzzDoor(
+        "media-bridge", "packets to both legs of a call, which go to rooms and back", dictionary: "binary",
+        maximumBytes: 4096
+      ) { (input) throws(BrokenPromise) in
         guard let bench = BridgeBench(input.first ?? 0) else { return }
         try bench.play(input.dropFirst())
       },
@@ -111,7 +113,9 @@ enum MediaDoors {
 private final class BridgeBench {
   /// Packets of one input at most: sound takes time to decode.
   private static let maximumPackets = 40
+  private let workspace = MediaWorkspace()
   private let bridge: MediaBridge
+  private var roomEvents: [(MediaBridge.Identifier, MediaEvent)] = []
   private let outbox = PacketOutbox()
   private let packet = PacketBuffer()
   private var events: [MediaEvent] = []
@@ -121,7 +125,7 @@ private final class BridgeBench {
   init?(_ choice: UInt8) {
     let all = AudioCodec.allCases
     codecs = [all[Int(choice & 3) % all.count], all[Int(choice >> 2 & 3) % all.count]]
-    bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: MediaWorkspace(), at: now)
+    bridge = MediaBridge(MediaBridge.Identifier(rawValue: 1), workspace: workspace, at: now)
     for side in [LegID.near, .far] {
       let number: Int32 = side == .near ? 1 : 2
       var leg = MediaLegConfiguration(
@@ -190,6 +194,11 @@ private final class BridgeBench {
           at: now, outbox: outbox, events: &events)
       case 5: bridge.handle(.mute(side, kind & 2 == 0), at: now, outbox: outbox, events: &events)
       case 6: bridge.handle(.record(kind & 2 == 0), at: now, outbox: outbox, events: &events)
+      case 7 where kind & 4 != 0:
+        bridge.handle(
+          .enterRoom(side, RoomIdentifier(rawValue: UInt64(kind >> 4 & 1)), RoomOptions()), at: now, outbox: outbox,
+          events: &events)
+      case 7 where kind & 8 != 0: bridge.handle(.leaveRoom(side), at: now, outbox: outbox, events: &events)
       default:
         if let plan = plan(side) { bridge.handle(.plan(side, plan), at: now, outbox: outbox, events: &events) }
       }
@@ -198,16 +207,22 @@ private final class BridgeBench {
     try advance(milliseconds: 200)
     bridge.handle(.close, at: now, outbox: outbox, events: &events)
     try promise(bridge.nextDeadline == nil, "a closed bridge waits for something")
+    try promise(workspace.hall.count == 0 && workspace.hall.nextDeadline == nil, "a room without anybody")
   }
 
   private func advance(milliseconds: Int64) throws(BrokenPromise) {
     let end = now.advanced(byMilliseconds: milliseconds)
     for _ in 0..<1024 {
-      guard let next = bridge.nextDeadline, next <= end else { break }
+      let deadlines = [bridge.nextDeadline, workspace.hall.nextDeadline].compactMap(\.self)
+      guard let next = deadlines.min(), next <= end else { break }
       now = max(now, next)
       outbox.removeAll()
       bridge.advance(to: now, outbox: outbox, events: &events)
-      if let following = bridge.nextDeadline { try promise(following > now, "a deadline stayed behind") }
+      workspace.hall.advance(to: now, outbox: outbox, flush: outbox.removeAll, events: &roomEvents)
+      for following in [bridge.nextDeadline, workspace.hall.nextDeadline] {
+        try promise(following.map { $0 > now } ?? true, "a deadline stayed behind")
+      }
+      roomEvents.removeAll(keepingCapacity: true)
       events.removeAll(keepingCapacity: true)
     }
     now = end

@@ -33,6 +33,11 @@ enum Sound {
     return (samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(samples.count)).squareRoot()
   }
 
+  /// The largest difference of two samples that follow one another.
+  static func step(_ samples: some Collection<Int16>) -> Int {
+    zip(samples, samples.dropFirst()).map { abs(Int($1) - Int($0)) }.max() ?? 0
+  }
+
   /// Decibels between `reference` and what differs from it, at the delay (up to `delay`) that fits best.
   static func clarity(of heard: [Int16], like reference: [Int16], delay: Int = 0) -> Double {
     (0...delay).map { shift in

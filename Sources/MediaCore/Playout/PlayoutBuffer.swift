@@ -5,16 +5,10 @@ import SecureTransport
 ///
 /// The listener's clock decides: who asks for the next packet is told what there is. How much waits is adapted to what
 /// the network does: a gap that the network made is stretched and lengthens the delay by itself; where more has waited
-/// than is needed all through a window of time, a packet is left out.
+/// than is needed all through a window of time, some is left out as its ``PlayoutPolicy`` says.
 final class PlayoutBuffer {
   /// Packets it holds at most; the oldest give way.
   static let capacity = 64
-  /// Milliseconds of sound that wait behind what is heard on a calm network.
-  static let minimumDelay = 40
-  /// Milliseconds that are held at most, however uneven the network is.
-  static let maximumDelay = 120
-  /// Microseconds over which the least that waited is looked at before sound is left out.
-  static let window: Int64 = 2_000_000
   /// Packets in a row that are given up one by one; of a longer gap nothing is made up.
   static let maximumMissing: UInt16 = 5
   /// A packet that is further from the one that is due is another stream's beginning.
@@ -37,9 +31,15 @@ final class PlayoutBuffer {
     var isUsed = false
     var isSound = false
     var sequence: UInt16 = 0
+    /// Where in ``PlayoutBuffer/buffers`` the packet stands.
+    var buffer = 0
   }
 
-  private let buffers: ContiguousArray<PacketBuffer>
+  private let policy: PlayoutPolicy
+  /// As many as ever waited at a time.
+  private var buffers: ContiguousArray<PacketBuffer> = []
+  /// Of ``buffers``, those that hold no packet.
+  private var free: ContiguousArray<Int> = []
   private var slots: ContiguousArray<Slot>
   private var count = 0
   /// The number whose turn it is; `nil` before the first packet.
@@ -52,23 +52,26 @@ final class PlayoutBuffer {
   /// The least that waited since the window began, in packets.
   private var least = Int.max
   private var windowEnd: MonotonicInstant?
+  /// Packets that may be left out where they are quiet.
+  private var surplus = 0
   /// Packets whose turn was over when they came, and those left out to shorten the delay.
   private(set) var late: UInt64 = 0
   private(set) var skipped: UInt64 = 0
 
-  init() {
-    buffers = ContiguousArray((0..<PlayoutBuffer.capacity).map { _ in PacketBuffer() })
+  init(_ policy: PlayoutPolicy) {
+    self.policy = policy
     slots = ContiguousArray(repeating: Slot(), count: PlayoutBuffer.capacity)
+    free.reserveCapacity(PlayoutBuffer.capacity)
   }
 
   /// Forgets all: another stream begins.
   func restart() {
-    for index in slots.indices { slots[index].isUsed = false }
-    count = 0
+    for index in slots.indices { empty(index) }
     due = nil
     isFilling = true
     starvedTurns = 0
     windowEnd = nil
+    surplus = 0
   }
 
   /// Takes a copy of a packet that is neither stray nor seen before. `false`: its turn was over.
@@ -94,11 +97,22 @@ final class PlayoutBuffer {
     // No room: the oldest turns are over.
     while let due, Int(sequence &- due) >= PlayoutBuffer.capacity { drop(due) }
     let index = Int(sequence) % PlayoutBuffer.capacity
-    if !slots[index].isUsed { count += 1 }
-    slots[index] = Slot(isUsed: true, isSound: isSound, sequence: sequence)
-    buffers[index].copy(packet, from: 0, count: packet.count, to: 0)
-    buffers[index].count = packet.count
+    empty(index)
+    let place = free.popLast() ?? buffers.count
+    if place == buffers.count { buffers.append(PacketBuffer()) }
+    slots[index] = Slot(isUsed: true, isSound: isSound, sequence: sequence, buffer: place)
+    count += 1
+    buffers[place].copy(packet, from: 0, count: packet.count, to: 0)
+    buffers[place].count = packet.count
     return true
+  }
+
+  /// What stood in the buffer stays there until another packet comes.
+  private func empty(_ index: Int) {
+    guard slots[index].isUsed else { return }
+    slots[index].isUsed = false
+    free.append(slots[index].buffer)
+    count -= 1
   }
 
   private func span(from sequence: UInt16) -> Int {
@@ -107,10 +121,7 @@ final class PlayoutBuffer {
 
   private func drop(_ sequence: UInt16) {
     let index = Int(sequence) % PlayoutBuffer.capacity
-    if slots[index].isUsed, slots[index].sequence == sequence {
-      slots[index].isUsed = false
-      count -= 1
-    }
+    if slots[index].sequence == sequence { empty(index) }
     due = sequence &+ 1
   }
 
@@ -138,14 +149,13 @@ final class PlayoutBuffer {
       self.due = due &+ 1
       let next = Int(due &+ 1) % PlayoutBuffer.capacity
       let isThere = slots[next].isUsed && slots[next].sequence == due &+ 1 && slots[next].isSound
-      return .missing(next: isThere ? buffers[next] : nil)
+      return .missing(next: isThere ? buffers[slots[next].buffer] : nil)
     }
-    slots[index].isUsed = false
-    count -= 1
+    empty(index)
     self.due = due &+ 1
     guard slots[index].isSound else { return .silent }
     watch(target, at: now)
-    return .packet(buffers[index])
+    return .packet(buffers[slots[index].buffer])
   }
 
   /// Nothing came for so long that it begins anew.
@@ -154,24 +164,40 @@ final class PlayoutBuffer {
   /// Packets that are to wait behind the one that is taken.
   private func targetPackets(_ jitter: Double) -> Int {
     let wanted = min(
-      max(Double(PlayoutBuffer.minimumDelay), Double(packetTime) + 3 * jitter), Double(PlayoutBuffer.maximumDelay))
+      max(Double(policy.minimumDelay), Double(packetTime) + 3 * jitter), Double(policy.maximumDelay))
     return max(1, Int((wanted / Double(packetTime)).rounded(.up)))
   }
 
-  /// Leaves a packet out where too many have waited all along.
+  /// The packet that was taken is quiet: whether it is to be left out.
+  func leavesOut() -> Bool {
+    guard surplus > 0 else { return false }
+    surplus -= 1
+    skipped += 1
+    return true
+  }
+
+  /// More waits than is needed, and a quiet packet may be left out.
+  var hasSurplus: Bool { surplus > 0 }
+
+  /// Milliseconds of sound that wait.
+  var waiting: Int { count * packetTime }
+
+  /// Leaves a packet out where too many have waited all along, or counts how many may be.
   private func watch(_ target: Int, at now: MonotonicInstant) {
     guard let windowEnd else {
-      self.windowEnd = now.advanced(byMicroseconds: PlayoutBuffer.window)
+      self.windowEnd = now.advanced(byMicroseconds: policy.window)
       least = count
       return
     }
     least = min(least, count)
     guard now >= windowEnd else { return }
-    if least > target, let due, count > 1 {
+    surplus = policy.shrinksInSilence ? max(0, least - target) : 0
+    let isTooMuch = policy.shrinksInSilence ? least * packetTime >= policy.maximumDelay : least > target
+    if isTooMuch, let due, count > 1 {
       drop(due)
       skipped += 1
     }
-    self.windowEnd = now.advanced(byMicroseconds: PlayoutBuffer.window)
+    self.windowEnd = now.advanced(byMicroseconds: policy.window)
     least = count
   }
 }

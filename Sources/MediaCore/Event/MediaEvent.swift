@@ -27,6 +27,12 @@ public enum MediaEvent: Hashable, Sendable {
   case recorded([UInt8])
   /// The recording is over; its head is to be patched.
   case recordingEnded([WAVRecorder.Patch])
+  /// Who is in a room begins or ends to speak; by now as loud as this many dBov, averaged.
+  case speaking(LegID, Bool, level: Int)
+  /// Who is in a room leads its talk from now on; whoever did before does no longer.
+  case leadsTalk(LegID)
+  /// The room that a leg was to enter is full, or there are too many of them: the leg stays where it was.
+  case roomRefused(LegID)
   /// The peer said BYE in RTCP.
   case bye(LegID)
   /// All is released; nothing follows.

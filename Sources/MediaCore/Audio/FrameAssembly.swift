@@ -5,6 +5,16 @@ final class FrameAssembly {
   private var ticksPerSecond = 8_000
   private var samplingRate = 8_000
 
+  /// Goes on as `other` would.
+  func copyState(from other: FrameAssembly) {
+    queue.copyState(from: other.queue)
+    timestamp = other.timestamp
+    ticksPerSecond = other.ticksPerSecond
+    samplingRate = other.samplingRate
+  }
+
+  func removeAll() { queue.removeAll() }
+
   var isEmpty: Bool { queue.count == 0 }
 
   /// Adds sound that begins at `timestamp`. Where it does not follow what waits, that is dropped: it is less than a frame.

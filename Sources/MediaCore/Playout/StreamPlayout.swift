@@ -3,27 +3,60 @@ import SDPCore
 import SecureTransport
 
 /// What came in, as a steady flow of sound: decoded, concealed, at the listener's rate.
-final class EndpointPlayout {
+final class StreamPlayout {
   /// Milliseconds of one piece of sound.
   static let frameMilliseconds = 20
   /// Milliseconds that are made up while nothing comes; then there is silence until enough has come again.
   static let concealed = 100
 
-  private let samplingRate: Int
-  private let buffer = PlayoutBuffer()
-  private let queue = SampleQueue(capacity: SampleBuffer.capacity * 2)
-  private let decoded = SampleBuffer()
-  private let converted = SampleBuffer()
+  /// Packets of quiet sound in a row, after which such are left out: no pause between two words is that long.
+  static let quietPackets = 5
+  /// -dBov from which on sound is quiet.
+  static let quiet = 45
+
+  /// Room while a packet is worked on, which holds nothing between packets: many may share it.
+  final class Scratch {
+    let decoded = SampleBuffer()
+    let converted = SampleBuffer()
+  }
+
+  private(set) var samplingRate: Int
+  private let buffer: PlayoutBuffer
+  private let queue: SampleQueue
+  private let decoded: SampleBuffer
+  private let converted: SampleBuffer
   private let frame = SampleBuffer()
   private var decoder: AudioDecoder?
   private var converter: RateConverter?
   /// Samples of the last packet at the decoder's rate.
   private var lastSamples = 160
   private var starvedMilliseconds = 0
+  /// Quiet packets in a row, counted while more waits than is needed.
+  private var quietPackets = 0
 
-  init(samplingRate: Int) { self.samplingRate = samplingRate }
+  /// - Parameter highestRate: that is ever used, in Hz.
+  init(samplingRate: Int, highestRate: Int, _ policy: PlayoutPolicy, _ scratch: Scratch = Scratch()) {
+    self.samplingRate = samplingRate
+    buffer = PlayoutBuffer(policy)
+    // Two of the longest packets.
+    queue = SampleQueue(capacity: 2 * highestRate * SampleBuffer.milliseconds / 1000)
+    decoded = scratch.decoded
+    converted = scratch.converted
+  }
 
-  var frameCount: Int { samplingRate * EndpointPlayout.frameMilliseconds / 1000 }
+  /// The listener's rate is another from now on; packets that wait are heard at it.
+  func use(samplingRate: Int) {
+    guard samplingRate != self.samplingRate else { return }
+    self.samplingRate = samplingRate
+    queue.removeAll()
+    decoder = nil
+    converter = nil
+  }
+
+  /// Milliseconds of sound that wait behind what is heard.
+  var waiting: Int { buffer.waiting + queue.count * 1000 / samplingRate }
+
+  var frameCount: Int { samplingRate * StreamPlayout.frameMilliseconds / 1000 }
   var late: UInt64 { buffer.late }
   var skipped: UInt64 { buffer.skipped }
 
@@ -44,7 +77,7 @@ final class EndpointPlayout {
   }
 
   /// The next frame. Counts what was made up in `leg`.
-  func nextFrame(_ leg: MediaLeg, at now: MonotonicInstant) -> SampleBuffer {
+  func nextFrame(_ leg: any PlayoutSource, at now: MonotonicInstant) -> SampleBuffer {
     while queue.count < frameCount, produce(leg, at: now) {}
     if !queue.pop(frameCount, into: frame) {
       let rest = queue.count
@@ -59,9 +92,9 @@ final class EndpointPlayout {
   }
 
   /// Adds the sound of one turn to the queue; `false`: there is none.
-  private func produce(_ leg: MediaLeg, at now: MonotonicInstant) -> Bool {
-    let milliseconds = decoder.map { lastSamples * 1000 / $0.samplingRate } ?? EndpointPlayout.frameMilliseconds
-    switch buffer.nextTurn(packetTime: milliseconds, jitter: leg.reception.jitterMilliseconds, at: now) {
+  private func produce(_ leg: any PlayoutSource, at now: MonotonicInstant) -> Bool {
+    let milliseconds = decoder.map { lastSamples * 1000 / $0.samplingRate } ?? StreamPlayout.frameMilliseconds
+    switch buffer.nextTurn(packetTime: milliseconds, jitter: leg.jitterMilliseconds, at: now) {
     case .packet(let packet):
       starvedMilliseconds = 0
       guard let header = RTPHeader(packet), let decoder = decoder(for: leg.codec(of: header.payloadType)) else {
@@ -72,6 +105,7 @@ final class EndpointPlayout {
         return true
       }
       lastSamples = decoded.count
+      if isLeftOut() { return true }
       push()
     case .missing(let next):
       guard let decoder else { return true }
@@ -79,7 +113,7 @@ final class EndpointPlayout {
       push()
     case .silent: break
     case .starved:
-      guard let decoder, starvedMilliseconds < EndpointPlayout.concealed else {
+      guard let decoder, starvedMilliseconds < StreamPlayout.concealed else {
         buffer.refill()
         return false
       }
@@ -92,8 +126,18 @@ final class EndpointPlayout {
     return true
   }
 
+  /// The sound that was decoded is one of many quiet ones in a row, and more waits than is needed.
+  private func isLeftOut() -> Bool {
+    guard buffer.hasSurplus, ComfortNoise.level(of: decoded) >= StreamPlayout.quiet else {
+      quietPackets = 0
+      return false
+    }
+    quietPackets = min(quietPackets + 1, StreamPlayout.quietPackets)
+    return quietPackets == StreamPlayout.quietPackets && buffer.leavesOut()
+  }
+
   /// Makes up one packet; `true`: from a copy in the next one.
-  private func recover(_ next: PacketBuffer?, _ decoder: AudioDecoder, _ leg: MediaLeg) -> Bool {
+  private func recover(_ next: PacketBuffer?, _ decoder: AudioDecoder, _ leg: any PlayoutSource) -> Bool {
     guard let next, let header = RTPHeader(next), leg.codec(of: header.payloadType) == decoder.codec else {
       decoder.conceal(samples: lastSamples, into: decoded)
       return false
@@ -118,7 +162,7 @@ final class EndpointPlayout {
     let rate = codec == .opus ? samplingRate : min(codec.samplingRate, samplingRate)
     decoder = try? AudioDecoder(codec, samplingRate: rate)
     converter = rate == samplingRate ? nil : RateConverter(from: rate, to: samplingRate)
-    lastSamples = rate * EndpointPlayout.frameMilliseconds / 1000
+    lastSamples = rate * StreamPlayout.frameMilliseconds / 1000
     return decoder
   }
 }

@@ -1,0 +1,47 @@
+package import CallModel
+import SecureTransport
+
+extension MediaBridge {
+  /// A leg hears and is heard in a room in place of the other leg. It leaves the room it was in.
+  func enterRoom(
+    _ id: LegID, _ room: RoomIdentifier, _ options: RoomOptions, at now: MonotonicInstant, events: inout [MediaEvent]
+  ) {
+    guard let leg = leg(id) else { return }
+    if leg.seat?.room == room { return workspace.hall.change(room, options) }
+    guard !leg.isApart, let seat = workspace.hall.enter(leg, of: identifier, room, options, at: now) else {
+      events.append(.roomRefused(id))
+      return
+    }
+    leaveSeat(leg)
+    leg.seat = seat
+    leg.echo = nil
+    flows.removeAll { $0.from === leg || $0.to === leg }
+    leg.outgoing.changeSource()
+  }
+
+  /// A leg hears the other leg again, where there is one that is in no room.
+  func leaveRoom(_ id: LegID) {
+    guard let leg = leg(id), leg.seat != nil else { return }
+    leaveSeat(leg)
+    leg.outgoing.changeSource()
+    connect(leg)
+  }
+
+  func leaveSeat(_ leg: MediaLeg) {
+    guard let seat = leg.seat else { return }
+    leg.seat = nil
+    workspace.hall.leave(seat)
+  }
+
+  /// Milliseconds of sound of a leg that wait in its room; `nil`: it is in none.
+  package func roomDelay(of id: LegID) -> Int? { leg(id)?.seat?.waiting }
+
+  /// A packet came in for the room that a leg is in. `isSound`: or it only has a number of the stream.
+  func insert(_ packet: PacketBuffer, _ header: RTPHeader, isSound: Bool, _ leg: MediaLeg, at now: MonotonicInstant) {
+    guard let seat = leg.seat else { return }
+    // Its sound was made up meanwhile: the sender is to know.
+    if !seat.insert(packet, header, isSound: isSound, at: now), isSound {
+      leg.reception.cameTooLate(header.sequence)
+    }
+  }
+}
