@@ -191,6 +191,11 @@ public enum CallFailureCatalogue {
       likely: ["the row has no target", "a target is a user and the row has no application"],
       remedies: ["give it a target: landline number set NUMBER --user USER"]),
     CallFailureClass(
+      .roomFull, .gateway, "conference full", sipStatus: 486, .error, .later,
+      "The conference has as many participants as it may have.",
+      likely: ["everybody is in it", "apps that crashed are still counted until their calls end"],
+      remedies: ["try again when somebody has left"]),
+    CallFailureClass(
       .callerRefused, .gateway, "caller turned away", sipStatus: 603, .denied, .never,
       "The called number turns this caller away: its number is blocked, or it withholds it; or the trunk wants signed callers, and this one is not.",
       likely: [

@@ -35,6 +35,7 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case userUnknown = "gw.userUnknown"
   case numberUnknown = "gw.numberUnknown"
   case numberUnserved = "gw.numberUnserved"
+  case roomFull = "gw.roomFull"
   case callerRefused = "gw.callerRefused"
   case forwardLoop = "gw.forwardLoop"
   case tooLate = "gw.tooLate"

@@ -44,7 +44,7 @@ const ends = {
   "network.security": "no secure connection", "network.lost": "connection lost", "capability.remote": "not possible there",
   "capability.local": "not possible here", "gw.userBusy": "busy", "gw.userDeclined": "declined",
   "gw.userNoAnswer": "no answer", "gw.userUnreachable": "not reachable", "gw.userUnknown": "no such user", "gw.tooLate": "too late",
-  "gw.numberUnknown": "number not ours", "gw.numberUnserved": "number leads nowhere", "gw.callerRefused": "caller turned away",
+  "gw.numberUnknown": "number not ours", "gw.numberUnserved": "number leads nowhere", "gw.roomFull": "conference full", "gw.callerRefused": "caller turned away",
   "gw.forwardLoop": "forwarded in a loop", "gw.transfer": "no transfer now",
   "gw.crossed": "calls crossed", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
   "gw.limit": "limit reached", "gw.noRoute": "no trunk", "gw.billing": "no ledger", "gw.number": "no valid number",

@@ -18,6 +18,7 @@ extension CallMachine {
     let failure = described(failure)
     rejectCaller(failure.endCause, failure)
     if hasMedia { order(.close) }
+    leaveRoom()
     changeBills { $0.end(failure.code.rawValue, at: context.now, context) }
     if let origination { context.emit(.originated(origination, .failure(failure))) }
     if let request = caller?.openRequest { tell(.refused(request, failure)) }
@@ -54,6 +55,7 @@ extension CallMachine {
     for trunk in trunks { trunk.hangUp(reasons, context) }
     leaveRing(cause, failure)
     leaveApps()
+    leaveRoom()
     order(.close)
     let word = failure?.refusal?.rawValue ?? failure?.code.rawValue ?? cause.rawValue
     let end = min(billedUntil ?? context.now, context.now)
@@ -70,6 +72,10 @@ extension CallMachine {
         summary: summary, isTold: false, hasRecord: false,
         until: context.now.advanced(byMilliseconds: context.limits.ledgerMilliseconds)))
     concludeWhenSettled()
+  }
+
+  private func leaveRoom() {
+    if let room = self[.far].room { context.rooms.leave(room.key, id) }
   }
 
   private func leaveApps() {

@@ -26,8 +26,9 @@ extension CallMachine {
       case prompt(PromptLeg)
       /// Whoever is at the other end of another call.
       case link(LinkLeg)
-      // Ports to come, each with its states: a room, whose joint is a mixer; a stream to a program; a far app, over
-      // another node. A tap that only listens is no party: it is never called, and nobody has to hear it.
+      /// All others of a conference.
+      case room(RoomLeg)
+      // Ports to come, each with its states: a stream to a program; a far app, over another node. A tap that only listens is no party: it is never called, and nobody has to hear it.
     }
 
     struct Sound {
@@ -118,6 +119,11 @@ extension CallMachine {
       }
     }
 
+    var room: RoomLeg? {
+      guard case .room(let room) = port else { return nil }
+      return room
+    }
+
     var link: LinkLeg? {
       get {
         guard case .link(let link) = port else { return nil }
@@ -134,7 +140,7 @@ extension CallMachine {
       case .app(let app): app.plan
       case .trunk(let trunk): trunk.plan
       case .link(let link): link.plan
-      case .waiting, .planned, .ringing, .prompt: nil
+      case .waiting, .planned, .ringing, .prompt, .room: nil
       }
     }
 
@@ -144,7 +150,7 @@ extension CallMachine {
       case .app(let app): [app.session]
       case .ringing(let ring): ring.sessions
       case .trunk(let trunk): trunk.session.map { [$0] } ?? []
-      case .waiting, .planned, .prompt, .link: []
+      case .waiting, .planned, .prompt, .link, .room: []
       }
     }
 
@@ -156,7 +162,7 @@ extension CallMachine {
       case .trunk(let trunk): trunk.telephoneHost.map { .telephone($0) } ?? .trunk
       case .planned: .trunk
       case .link: .link
-      case .waiting, .prompt: nil
+      case .waiting, .prompt, .room: nil
       }
     }
 
@@ -172,7 +178,8 @@ extension CallMachine {
     /// Whether there is somebody who can hear keys.
     var hears: Bool {
       switch port {
-      case .waiting, .planned, .ringing: false
+      // Keys are for whoever controls something, and would be noise in everybody's ears.
+      case .waiting, .planned, .ringing, .room: false
       case .app(let app): app.isJoined
       case .trunk(let trunk): trunk.plan != nil
       case .link(let link): link.plan != nil

@@ -116,6 +116,8 @@ extension CallMachine {
       guard let other = partner(of: leg) else { return note("keys while the other side waits") }
       if self[other].prompt != nil {
         for key in keys { pressedAtPrompt(key) }
+      } else if self[other].room != nil {
+        note("keys in a conference, where nobody hears them")
       } else if self[other].hears, self[leg].hears {
         order(.sendDigits(media(of: other), keys))
         // No browser hands the events of RTP (RFC 4733) to its page.

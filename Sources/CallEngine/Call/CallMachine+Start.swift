@@ -25,7 +25,17 @@ extension CallMachine {
       note("asked for \(snapshot.kind.rawValue) \(snapshot.destination)")
     }
     if let refusal { return refuse(refusal, hasMedia: false) }
-    context.emit(.prepare(id, MediaNeeds(needs)))
+    var room: UInt64?
+    if let place = self[.far].room {
+      do throws(CallFailure) {
+        room = try context.rooms.enter(
+          place.key, id, participants: context.limits.participantsPerRoom, conferences: context.limits.rooms)
+      } catch {
+        return refuse(error, hasMedia: false)
+      }
+      self[.far].port = .room(RoomLeg(key: place.key, number: room))
+    }
+    context.emit(.prepare(id, MediaNeeds(needs, room: room)))
     for leg in legs { leg.bill?.authorise(context) }
   }
 
@@ -202,6 +212,12 @@ extension CallMachine {
       state = .reaching(reaching)
       return ringDevices(context.limits.ringMilliseconds)
     }
+    if self[.far].room != nil {
+      reaching.hasProgressed = true
+      reaching.promptUntil = context.now.advanced(byMilliseconds: PromptLeg.shortProgressMilliseconds)
+      state = .reaching(reaching)
+      return progressed(CustomHeaders())
+    }
     guard let prompt = self[.far].prompt else {
       state = .reaching(reaching)
       return dial(.far)
@@ -214,8 +230,12 @@ extension CallMachine {
     if prompt.rings { rang(CustomHeaders()) }
   }
 
-  /// The progress phase of a number of the gateway's own is over.
+  /// The progress phase of a conference, or of a number of the gateway's own, is over.
   func promptOutcome() {
+    if let room = self[.far].room?.number {
+      order(.enterRoom(media(of: .near), room))
+      return farAnswered(CustomHeaders())
+    }
     guard let prompt = self[.far].prompt else { return }
     if case .failure(let code, let status) = prompt.outcome {
       let failure = CallFailure(code, sipStatus: status, leg: snapshot.kind == .user ? .app : .trunk)

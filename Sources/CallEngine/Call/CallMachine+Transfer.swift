@@ -60,6 +60,9 @@ extension CallMachine {
     guard leg != .third, self[waiting].prompt == nil, self[leg].prompt == nil else {
       return CallFailure(.transfer, phrase: "the gateway's own voice is transferred to nobody", leg: .app)
     }
+    guard self[.far].room == nil else {
+      return CallFailure(.transfer, phrase: "a conference is transferred to nobody", leg: .app)
+    }
     return nil
   }
 
@@ -459,7 +462,7 @@ extension CallMachine {
     case .trunk(let trunk):
       guard let handle = trunk.current?.handle else { return }
       context.emit(.sip(.reportTransfer(handle, status: status)))
-    case .waiting, .planned, .ringing, .prompt, .link: break
+    case .waiting, .planned, .ringing, .prompt, .link, .room: break
     }
   }
 

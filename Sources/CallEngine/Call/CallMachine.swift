@@ -180,7 +180,7 @@ final class CallMachine {
   func calledLeg(_ leg: LegID, _ terms: CallTerms, port: Leg.Port? = nil) -> Leg {
     let port =
       port ?? terms.voice.map { Leg.Port.prompt(PromptLeg($0)) } ?? terms.user.map { .ringing(RingGroup($0.devices)) }
-      ?? .planned
+      ?? terms.room.map { .room(RoomLeg(key: $0)) } ?? .planned
     guard let rating = terms.rating else { return Leg(id: leg, terms: terms, port: port) }
     billedLegs += 1
     let isFirst = billedLegs == 1

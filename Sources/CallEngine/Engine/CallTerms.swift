@@ -25,6 +25,8 @@ struct CallTerms {
   var velocity: VelocityCounter.Mark?
   /// Set for what the gateway answers itself.
   var voice: GatewayVoice?
+  /// Set for a conference.
+  var room: RoomKey?
   /// Set for a user that is called.
   var user: CalledUser?
   /// Whether the caller offers video, which is told and not carried.

@@ -68,8 +68,13 @@ public struct MediaNeeds: Hashable, Sendable {
   }
   /// A leg that is not named needs no way: the gateway itself speaks there.
   public var legs: [LegID: Port]
+  /// The mixer's room that they will be in: all calls of one are worked on by the same thread.
+  public var room: UInt64?
 
-  public init(_ legs: [LegID: Port]) { self.legs = legs }
+  public init(_ legs: [LegID: Port], room: UInt64? = nil) {
+    self.legs = legs
+    self.room = room
+  }
 }
 
 /// What the engine asks of a call's media.
@@ -100,6 +105,8 @@ public enum MediaOrder: Sendable {
   /// The tone of a call that waits, until something else is asked.
   case hold(LegID)
   case stopPlaying(LegID)
+  /// A leg hears and is heard in the mixer's room of this number, until its call ends.
+  case enterRoom(LegID, UInt64)
   /// Send a leg back what comes from it.
   case echo(LegID)
   /// Ends all and gives ports back.

@@ -32,6 +32,11 @@ extension CallEngine {
       var terms =
         if let called {
           try terms(of: called, at: destination, from: session)
+        } else if case .conference(let conference) = destination {
+          CallTerms(
+            destination: destination, isGivenAway: true, maximumSeconds: context.limits.maximumCallSeconds,
+            room: RoomKey(
+              environment: caller.payer.environment, application: caller.identity.application, conference: conference))
         } else {
           try terms(of: destination, payer: caller.payer, in: environment)
         }
@@ -144,12 +149,18 @@ extension CallEngine {
   /// keeps the voice as good (narrow band, 20 ms).
   static let telephoneBitRate = 24_000
 
-  /// Opus at the rate of the telephone network where that is where the call goes: no sample is made for nothing.
+  /// Hz of the mixer's rooms.
+  static let roomRate = 16_000
+
+  /// Opus at the rate of the telephone network, or of the mixer, where that is where the call goes: no sample is made for
+  /// nothing.
   private func appPolicy(for terms: CallTerms) -> MediaPolicy {
     var policy = configuration.appPolicy
     if terms.destination.kind == .phone {
       policy.opus.maximumPlaybackRate = 8_000
       policy.opus.maximumAverageBitRate = CallEngine.telephoneBitRate
+    } else if terms.room != nil {
+      policy.opus.maximumPlaybackRate = CallEngine.roomRate
     }
     return policy
   }
@@ -302,7 +313,7 @@ extension CallEngine {
         destination: destination, isGivenAway: true,
         maximumSeconds: PromptLeg.maximumSeconds(of: test.outcome), voice: .user(test))
     case .conference:
-      throw CallFailure(.capabilityRemote, phrase: "calls to conferences are not carried yet", leg: .app)
+      throw CallFailure(.capabilityRemote, phrase: "conferences are called by apps alone", leg: .app)
     }
   }
 

@@ -11,8 +11,6 @@ public import SIPCore
 /// The engine never waits: each question to the ledger, the media or a trunk has a deadline, and an answer that comes later
 /// is taken for what it is. The shell performs the ledger's operations of one call in the order in which they were asked,
 /// answers each of them once, and keeps `settle` and `void` until the ledger has taken them.
-///
-/// Calls to conferences are refused with `capability.remote`: there are no rooms yet.
 public final class CallEngine {
   let context: EngineContext
   var calls: [CallID: CallMachine] = [:]

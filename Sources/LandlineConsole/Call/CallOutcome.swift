@@ -4,8 +4,6 @@ import LandlineClient
 /// How a call went, judged by what was expected of it.
 struct CallOutcome {
   let details: CallDetails
-  /// What was called.
-  let kind: Destination.Kind
   let expectedSIP: Int?
   let wasInterrupted: Bool
 
@@ -23,7 +21,7 @@ struct CallOutcome {
   /// What a called user's side says, or the way to it, as a telephone network says it with SIP.
   private static let ofUsers: Set<CallFailureCode> = [
     .userBusy, .userDeclined, .userNoAnswer, .userUnreachable, .userUnknown, .tooLate, .crossed,
-    .numberUnknown, .numberUnserved, .callerRefused, .forwardLoop, .transfer,
+    .numberUnknown, .numberUnserved, .roomFull, .callerRefused, .forwardLoop, .transfer,
   ]
 
   static func status(_ failure: CallFailure) -> ExitStatus {
@@ -46,21 +44,12 @@ struct CallOutcome {
     } else if details.answeredAt != nil {
       lines.append("cost     not known yet")
     }
-    if let failure { lines += unbuilt(failure) ?? CallOutcome.lines(failure) }
+    if let failure { lines += CallOutcome.lines(failure) }
     if let expectedSIP {
       let found = failure?.sipStatus.map(String.init) ?? "none"
       lines.append("expected SIP \(expectedSIP), found \(found): \(isExpected ? "as expected" : "not as expected")")
     }
     return lines
-  }
-
-  /// Calls to conferences are refused by the gateway itself, so nobody on the other side has anything to mend.
-  private func unbuilt(_ failure: CallFailure) -> [String]? {
-    guard failure.code == .capabilityRemote, kind == .conference else { return nil }
-    return [
-      "failed   \(failure.code.rawValue): this gateway does not place calls to conferences yet",
-      "fix      call a user, a telephone number, a test number such as +46000000000, or a SIP address",
-    ]
   }
 
   /// The catalogue's words, the evidence, and what to do next.

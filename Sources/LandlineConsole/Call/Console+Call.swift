@@ -94,7 +94,7 @@ extension Console {
     recording?.finish()
     return try outcome(
       CallOutcome(
-        details: call.details, kind: call.kind, expectedSIP: options.expectSIP, wasInterrupted: interrupt.wasAsked),
+        details: call.details, expectedSIP: options.expectSIP, wasInterrupted: interrupt.wasAsked),
       call, ladder, recording, at: "\(client.gateway)")
   }
 

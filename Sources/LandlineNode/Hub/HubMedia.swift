@@ -54,8 +54,8 @@ final class HubMedia {
     let number = nextBridge
     nextBridge += 1
     let bridge = MediaBridge.Identifier(rawValue: number)
-    // A call's thread is chosen once: its bridge, ports and events stay there.
-    let index = Int(number % UInt64(loops.count))
+    // A call's thread is chosen once: its bridge, ports and events stay there. All calls of a room have the same.
+    let index = Int((needs.room ?? number) % UInt64(loops.count))
     let loop = loops[index]
     entries[call] = Entry(loop: index, bridge: bridge)
     calls[bridge] = call
@@ -266,6 +266,10 @@ final class HubMedia {
       if let ports = entries[call]?.ports.removeValue(forKey: leg) {
         _ = loop.releaseTrunkPorts(ports, of: entry.bridge)
       }
+    case .enterRoom(let leg, let number):
+      var options = RoomOptions()
+      options.tellsSpeakers = false
+      apply(.enterRoom(leg, RoomIdentifier(rawValue: number), options), to: entry, call)
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
     case .sendDigits(let leg, let digits):
@@ -331,7 +335,8 @@ final class HubMedia {
         leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
-    case .recorded, .recordingEnded, .bye: nil
+    // The engine lets fewer into a room, and begins fewer, than the mixer takes.
+    case .recorded, .recordingEnded, .bye, .speaking, .leadsTalk, .roomRefused: nil
     }
   }
 

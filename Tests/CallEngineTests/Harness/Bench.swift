@@ -495,6 +495,7 @@ final class Bench {
     case .mute(let leg, let isMuted): "\(isMuted ? "mute" : "unmute") \(leg)"
     case .say(let leg, let words): "say \(leg) \(words.map(\.rawValue).joined(separator: "+"))"
     case .adapt(let leg, let heard): "adapt \(leg) \(heard.loss)"
+    case .enterRoom(let leg, let room): "enter \(leg) \(room)"
     case .part(let leg): "part \(leg)"
     case .hold(let leg): "hold \(leg)"
     case .ring(let leg): "ring \(leg)"

@@ -235,7 +235,6 @@ enum LibraryCases {
     Failure(target: "+46000000402", code: "gw.funds", status: 402),
     Failure(target: "+999123456", code: "gw.number", status: 484),
     Failure(target: "bob", values: ["kind": "user"], code: "gw.userUnknown", status: 404),
-    Failure(target: "room", values: ["kind": "conference"], code: "capability.remote", status: 480),
     Failure(target: "bob@127.0.0.2", values: ["kind": "sip"], code: "gw.policy"),
   ]
 

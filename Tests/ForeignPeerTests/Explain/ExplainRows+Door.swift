@@ -17,7 +17,7 @@ extension ExplainRow {
     refused("badAddress", String(repeating: "c", count: 65), kind: "conference"),
     refused("hostNotAllowed", "bob@127.9.9.9", kind: "sip"),
     refused("badHeader", ExplainStage.number, ["headers": ["Route": "<sip:evil.example>"]]),
-    refused("notCarried", "weekly", kind: "conference"),
+    refused("notCarried", ExplainStage.number, ["video": true]),
     refused("brokenOffer", ExplainStage.number, ["offer": "v=0\r\n"]),
     refused("callerNotOfApplication", ExplainStage.number, ["caller": "+46109999999"]),
     refused("noCredit", ExplainStage.number, session: "poor"),

@@ -98,6 +98,9 @@ struct GatewayTests {
   @Test("Users", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(UserCases.cases))
   func users(_ peerCase: PeerCase) async { await peerCase.perform() }
 
+  @Test("Conferences", .enabled(if: hasApp, "\(appAbsence)"), arguments: PeerCase.chosen(ConferenceCases.cases))
+  func conferences(_ peerCase: PeerCase) async { await peerCase.perform() }
+
   @Test(
     "Calls from outside",
     .enabled(if: PeerProgram.sipp.isInstalled, "sipp is absent: apt-get install sip-tester"),

@@ -47,9 +47,6 @@ enum RefusedCases {
     Row(
       name: "a SIP address elsewhere on this host", target: "bob@127.0.0.2", values: ["kind": "sip"],
       expected: ["domain": "gateway", "code": "gw.policy"]),
-    Row(
-      name: "a conference", target: "weekly", values: ["kind": "conference"],
-      expected: ["domain": "capability", "code": "capability.remote"]),
   ]
 
   static let cases: [PeerCase] = [

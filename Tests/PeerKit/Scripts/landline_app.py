@@ -183,7 +183,7 @@ class App:
         self._socket.drop()
         emit("dropped")
 
-    async def do_call(self, to, kind="phone", headers=None, caller=None, anonymous=False, offer=None):
+    async def do_call(self, to, kind="phone", headers=None, caller=None, anonymous=False, offer=None, video=False):
         self._call = None
         self._peer = Peer(self._options)
         members = {"to": {"kind": kind, TARGETS[kind]: to}, "offer": offer or await self._peer.offer()}
@@ -193,6 +193,8 @@ class App:
             members["from"] = caller
         if anonymous:
             members["anonymous"] = True
+        if video:
+            members["video"] = True
         await self._send("call", **members)
 
     async def do_hangup(self):

@@ -50,7 +50,7 @@ extension GatewayScene {
       if plants(.legLeft) { return }
       oracles.detaches(leg, call, in: self)
       bridge[leg] = SimulatedMedia.Leg()
-    case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt: break
+    case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt, .enterRoom: break
     }
   }
 
