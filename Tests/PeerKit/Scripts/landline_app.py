@@ -13,7 +13,7 @@ Commands:
   transfer     to, kind, consult; complete and take_back go on with it
   resume                                      after connect: takes the session up again
   drop                                        -> dropped: the socket is gone without a word
-  call         to, kind, headers, caller, anonymous, offer (instead of an own one)
+  call         to, kind, headers, caller, anonymous, video, offer (instead of an own one)
   hangup, digits (digits: the gateway shall send them), press (digits: sent as events with the sound), hold, unhold,
   ping, bye, raw (message)
   and all of webrtc_audio for the call.

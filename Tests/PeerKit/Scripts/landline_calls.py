@@ -5,7 +5,7 @@ Commands (session and call are names of the test's choice):
   register      session, user, application, secret, sequence
   resume        session (after connect)
   drop, bye     session
-  call          session, call, to, kind, headers, caller, anonymous, offer, and sound: none (an offer whose media never
+  call          session, call, to, kind, headers, caller, anonymous, video, offer, and sound: none (an offer whose media never
                 comes), silent (keys, no packets), talking; change: fingerprint, profile
   hangup, hold  call
   digits        call, digits
@@ -159,7 +159,7 @@ class Apps:
 
     async def do_call(
         self, session, call, to, kind="phone", headers=None, caller=None, anonymous=False, offer=None, sound="none",
-        change="",
+        change="", video=False,
     ):
         peer = None
         if sound == "none":
@@ -189,6 +189,8 @@ class Apps:
             members["from"] = caller
         if anonymous:
             members["anonymous"] = True
+        if video:
+            members["video"] = True
         self._calls[call] = Call(call, self._sessions[session], peer, members)
         await self._calls[call].place()
 
