@@ -113,7 +113,7 @@ public struct ClientStatistics: Hashable, Sendable {
   public static let maximumFigures = 64
   /// Names as in the W3C's Identifiers for WebRTC's Statistics API, with their values.
   public var figures: [String: Double]
-  /// What the network did lately to the sound that the app is sent. Browsers report it by RTCP every five seconds only, too
+  /// What the network did lately to the sound that the app is sent. Browsers report it by RTCP only every five seconds, too
   /// seldom for a link that has become thin; what stands here decides at once how much the app is sent.
   public var heard: Heard?
 

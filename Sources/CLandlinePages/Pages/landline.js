@@ -903,9 +903,10 @@ class Uplink {
 // Of the sound that comes: the loss from which on, and the milliseconds that a round trip is above the shortest from which on
 // the gateway is told, and the milliseconds for which it is told after that. The first round trips are told in any case: they
 // are what later ones are compared with.
-const TROUBLE = { loss: 0.02, queue: 100, lasts: 30000, trips: 2, packets: 10 };
+// Fewer packets tell nothing, and a longer trip is not taken by the gateway.
+const TROUBLE = { loss: 0.02, queue: 100, lasts: 30000, trips: 2, packets: 10, longestTrip: 30000 };
 
-/** Looks at what comes of the gateway's sound: browsers report that to it every five seconds only. */
+/** Looks at what comes of the gateway's sound: browsers report that to it only every five seconds. */
 class Downlink {
   #receiver; #before = null; #responses = 0; #shortest = Infinity; #trips = 0; #troubledAt = -Infinity;
 
@@ -914,9 +915,9 @@ class Downlink {
   /** What the gateway should know of the second before, or null. */
   async look() {
     const rows = [...(await this.#receiver.getStats()).values()];
-    const trip = this.#trip(rows.find(({ type, nominated, state }) => type === "candidate-pair" && nominated && state === "succeeded"));
     const loss = this.#loss(rows.find(({ type }) => type === "inbound-rtp"));
     if (loss === null) return null;
+    const trip = this.#trip(rows.find(({ type, nominated, state }) => type === "candidate-pair" && nominated && state === "succeeded"));
     const now = performance.now();
     if (loss >= TROUBLE.loss || trip > this.#shortest + TROUBLE.queue) this.#troubledAt = now;
     if (trip !== null) {
@@ -925,7 +926,7 @@ class Downlink {
     }
     const isFirst = trip !== null && this.#trips <= TROUBLE.trips;
     if (!isFirst && now - this.#troubledAt >= TROUBLE.lasts) return null;
-    return { loss, ...(trip !== null && trip <= 30000 ? { round_trip: trip } : {}) };
+    return { loss, ...(trip !== null && trip <= TROUBLE.longestTrip ? { round_trip: trip } : {}) };
   }
 
   // The part of the packets that did not come; null for too few to tell.

@@ -12,6 +12,7 @@ enum EngineTimer: Hashable, Sendable {
 
 /// What the calls of one engine share: the time, the trunks, numbers to name things by, and the effects of one input.
 final class EngineContext {
+  /// Who is in which conference.
   let rooms = RoomBook()
   var configuration: EngineConfiguration
   var now: MonotonicInstant

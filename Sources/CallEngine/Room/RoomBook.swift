@@ -1,4 +1,3 @@
-import AppProtocol
 import CallModel
 
 /// Names a conference: the same id is another one in another application.

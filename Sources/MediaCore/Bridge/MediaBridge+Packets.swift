@@ -167,16 +167,17 @@ extension MediaBridge {
     }
   }
 
-  /// Microseconds after which what a peer measured is told at most.
-  static let longestTelling: Int64 = 1_000_000
+  /// Microseconds that may have passed since a peer measured what it tells.
+  static let measurementAge: Int64 = 1_000_000
 
   /// What a peer tells apart from RTCP.
   func adapt(_ id: LegID, _ lossRate: Double, _ roundTrip: Double?, at now: MonotonicInstant) {
     guard let leg = leg(id) else { return }
-    let trip = roundTrip.map {
-      let microseconds = Int64(min(max($0, 0), RTCPSession.maximumRoundTrip) * 1_000)
-      return RoundTrip(
-        milliseconds: $0, began: now.advanced(byMicroseconds: -microseconds - MediaBridge.longestTelling))
+    // What is no number, or out of range, tells nothing.
+    let believed = roundTrip.flatMap { (0...RTCPSession.maximumRoundTrip).contains($0) ? $0 : nil }
+    let trip = believed.map {
+      RoundTrip(
+        milliseconds: $0, began: now.advanced(byMicroseconds: -Int64($0 * 1_000) - MediaBridge.measurementAge))
     }
     adapt(leg, lossRate, trip, at: now)
   }

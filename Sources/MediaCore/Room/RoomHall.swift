@@ -20,11 +20,11 @@ package final class RoomHall {
   package private(set) var leftOut: UInt64 = 0
 
   private var rooms: [RoomIdentifier: Room] = [:]
-  private var seats = 0
   private var nextSeat: UInt64 = 0
   /// Of the next frame.
   private var frame: Int64 = 0
-  private let scratch = RoomScratch()
+  // The client has a hall that nobody enters.
+  private lazy var scratch = RoomScratch()
 
   package init() {}
 

@@ -70,7 +70,7 @@ import Testing
     harness.command(.adapt(.near, lossRate: 0.5, roundTrip: nil))
     harness.command(.adapt(.far, lossRate: 0.5, roundTrip: 60))
     harness.command(.adapt(LegID(7), lossRate: .nan, roundTrip: .infinity))
-    harness.command(.adapt(.near, lossRate: 0.5, roundTrip: .infinity))
+    for trip in [.infinity, .nan, -1, 1e300] { harness.command(.adapt(.near, lossRate: 0.5, roundTrip: trip)) }
     let before = harness.heard(.near).count
     try ThinLinkTests.talk(harness, seconds: 1, lost: 0)
     #expect(harness.heard(.near).count - before < 30)
