@@ -25,6 +25,8 @@
   FILE(call_html, "call.html") \
   FILE(call_js, "call.js") \
   FILE(docs_css, "docs.css") \
+  FILE(conferences_html, "conferences.html") \
+  FILE(conferences_js, "conferences.js") \
   FILE(calls_html, "calls.html") \
   FILE(calls_js, "calls.js") \
   FILE(figures_css, "figures.css") \
@@ -86,6 +88,12 @@ static const unsigned char call_html[] = {
 };
 static const unsigned char call_js[] = {
 #embed "Pages/call.js"
+};
+static const unsigned char conferences_html[] = {
+#embed "Pages/conferences.html"
+};
+static const unsigned char conferences_js[] = {
+#embed "Pages/conferences.js"
 };
 static const unsigned char docs_css[] = {
 #embed "Pages/docs.css"

@@ -196,6 +196,16 @@ public enum CallFailureCatalogue {
       likely: ["everybody is in it", "apps that crashed are still counted until their calls end"],
       remedies: ["try again when somebody has left"]),
     CallFailureClass(
+      .roomLocked, .gateway, "conference locked", sipStatus: 403, .denied, .later,
+      "An operator has locked the conference: nobody comes in by themselves.",
+      likely: ["all who were to be in it are there"],
+      remedies: ["ask somebody who is in it, or an operator: landline conference lock ID --off"]),
+    CallFailureClass(
+      .kicked, .gateway, "taken out of the conference", .hungUp, .afterFix,
+      "An operator took this participant out of the conference, which goes on.",
+      likely: ["somebody asked for it", "its sound disturbed the others"],
+      remedies: ["ask whoever runs the conference"]),
+    CallFailureClass(
       .callerRefused, .gateway, "caller turned away", sipStatus: 603, .denied, .never,
       "The called number turns this caller away: its number is blocked, or it withholds it; or the trunk wants signed callers, and this one is not.",
       likely: [

@@ -36,6 +36,8 @@ public enum CallFailureCode: String, Hashable, Sendable, CaseIterable {
   case numberUnknown = "gw.numberUnknown"
   case numberUnserved = "gw.numberUnserved"
   case roomFull = "gw.roomFull"
+  case roomLocked = "gw.roomLocked"
+  case kicked = "gw.kicked"
   case callerRefused = "gw.callerRefused"
   case forwardLoop = "gw.forwardLoop"
   case tooLate = "gw.tooLate"

@@ -11,6 +11,8 @@ public struct CallerIdentity: Hashable, Sendable {
     public static let phone = Kind(rawValue: "phone")
     /// A SIP address that is no telephone number.
     public static let sip = Kind(rawValue: "sip")
+    /// A conference that its server calls somebody into.
+    public static let conference = Kind(rawValue: "conference")
     /// A caller that withholds who it is.
     public static let anonymous = Kind(rawValue: "anonymous")
   }

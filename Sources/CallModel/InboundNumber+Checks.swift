@@ -32,17 +32,23 @@ extension InboundNumber {
       throw InboundNumber.refusal(
         "targets", "\(targets.count) targets are too many", "at most \(InboundNumber.maximumTargets)")
     }
-    for target in targets {
+    for (index, target) in targets.enumerated() {
       switch target.destination {
       case .phone, .sip: break
-      case .user:
+      case .user, .conference:
         guard application != nil else {
           throw InboundNumber.refusal(
-            "application", "a user is the target, and no application says whose", "the application of the user")
+            "application", "a \(target.destination.kind.rawValue) is the target, and no application says whose",
+            "the application of the \(target.destination.kind.rawValue)")
         }
-      case .emergency, .conference:
+        if target.destination.kind == .conference, index + 1 < targets.count {
+          throw InboundNumber.refusal(
+            "target", "a conference takes every call, and other targets stand behind it", "a conference as the last target")
+        }
+      case .emergency:
         throw InboundNumber.refusal(
-          "target", "calls cannot lead to \(target.destination.text)", "a user, a phone number or a SIP address")
+          "target", "calls cannot lead to \(target.destination.text)",
+          "a user, a phone number, a SIP address or a conference")
       }
       guard Target.ringSeconds.contains(target.ringSeconds) else {
         throw InboundNumber.refusal(

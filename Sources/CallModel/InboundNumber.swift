@@ -16,7 +16,10 @@ public struct InboundNumber: Hashable, Sendable {
     /// Where nothing else is said, in seconds.
     public static let standardRingSeconds = 45
 
-    /// A user of ``InboundNumber/application``, a phone number or a SIP address.
+    /// Kinds of targets.
+    public static let kinds: [Destination.Kind] = [.user, .phone, .sip, .conference]
+
+    /// A user or a conference of ``InboundNumber/application``, a phone number or a SIP address.
     public var destination: Destination
     /// How long it rings, in seconds.
     public var ringSeconds: Int
@@ -69,7 +72,7 @@ public struct InboundNumber: Hashable, Sendable {
 
   /// As carriers call it.
   public let number: E164Number
-  /// Key of the application whose users may be targets; `nil` where no target is a user.
+  /// Key of the application whose users and conferences may be targets; `nil` where no target is either.
   public var application: String?
   /// Pays for the calls.
   public var account: AccountName

@@ -109,7 +109,7 @@ struct InboundNumberDocument: Decodable {
         guard let kind = Destination.Kind(rawValue: target.kind) else {
           throw InvalidValue(
             kind: "inbound number", rule: "inbound.target", offset: nil, problem: "a target is of an unknown kind",
-            accepted: "user, phone or sip")
+            accepted: "user, phone, sip or conference")
         }
         return InboundNumber.Target(
           try Destination(kind, target.text, userRules: rules, emergencyCodes: []), ringSeconds: target.ring,

@@ -40,6 +40,7 @@ enum Samples {
       .report(call, ClientStatistics(figures: ["jitter": 0.0125, "packetsLost": 3, "roundTripTime": 1e-7])),
       .report(call, ClientStatistics(figures: [:], heard: .init(loss: 0.125))),
       .report(call, ClientStatistics(figures: ["jitter": 1], heard: .init(loss: 1, roundTrip: 240.5))),
+      .room(call, .speakers), .room(call, .members), .room(call, .none),
     ]
   }
 
@@ -150,6 +151,19 @@ enum Samples {
       .quality(call, CallQuality(sent: direction, received: direction, roundTrip: 12.5)),
       .quality(call, CallQuality(sent: direction, received: direction, roundTrip: nil)),
       .quality(call, CallQuality(sent: .nothing(packets: 0), received: .nothing(packets: 7), roundTrip: nil)),
+      .members(
+        call,
+        RoomMembers(
+          [
+            .init(
+              participant: 1, from: .init(kind: .user, value: "alice", name: "Alice åäö"), isMuted: true,
+              since: Instant(milliseconds: 1_795_000_045_000)),
+            .init(
+              participant: 2, from: .init(kind: .phone, value: "+4670•••••67", name: ""), isMuted: false,
+              since: Instant(milliseconds: 1_795_000_045_250)),
+          ], own: 2)),
+      .members(call, RoomMembers([], left: [1, 2])),
+      .speakers(call, RoomSpeakers([3, 1], leads: 3)), .speakers(call, RoomSpeakers([], leads: nil)),
       .ended(
         call,
         CallSummary(
@@ -180,7 +194,7 @@ enum Samples {
         number,
         Registered(
           session: "s-1", token: Redacted("t"), resumeSeconds: 30, user: user, credential: $0, version: "1.0",
-          features: $0 == nil ? [.incoming] : [], relays: $0 == nil ? relays : nil))
+          features: $0 == nil ? [.incoming, .rooms] : [], relays: $0 == nil ? relays : nil))
     } + [
       .resumed(
         number,
@@ -192,7 +206,10 @@ enum Samples {
     ] + (try failures()).flatMap { [.error(number, $0), .error(nil, $0)] }
       + (try replies()).map { .event($0, sequence: 5) }
       + (try events()).map { event in
-        if case .quality = event { .event(event, sequence: nil) } else { .event(event, sequence: 5) }
+        switch event {
+        case .quality, .members, .speakers: .event(event, sequence: nil)
+        default: .event(event, sequence: 5)
+        }
       }
   }
 }

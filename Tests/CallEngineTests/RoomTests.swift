@@ -115,6 +115,7 @@ import Testing
     #expect(bench.ladder().last == "app done")
     bench.request(.transfer(call, TransferOrder(kind: .phone, target: "+46701234567")))
     #expect(bench.lastRefusal?.code == .transfer)
+    _ = try RoomTests.enter(bench, as: 2)
     bench.pass(seconds: 3_600)
     #expect(bench.engine.call(call) != nil)
   }

@@ -92,7 +92,7 @@ struct NumberConfigurationTests {
       ("\"+46000000404\": {user: bob}", 10, 23, "numbers that the gateway answers itself"),
       (
         "\"+46850000536\": {user: bob, phone: \"+46701234567\"}", 10, 23,
-        "names 2 targets; accepted: one of user, phone and sip"
+        "names 2 targets; accepted: one of user, phone, sip and conference"
       ),
       ("\"+46850000536\": {user: bob, targets: [{user: eve}]}", 10, 44, "stands beside a target of the number's own"),
       ("\"+46850000536\": {targets: [{ring: 20s}]}", 10, 34, "targets[1]: names 0 targets"),

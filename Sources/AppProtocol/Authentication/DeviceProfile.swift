@@ -25,6 +25,8 @@ public struct DeviceProfile: Hashable, Sendable {
 public enum AppFeature: String, Hashable, Sendable, CaseIterable {
   /// Calls for the user: ``AppEvent/incoming(_:_:)`` and what follows.
   case incoming = "incoming.1"
+  /// Who is in a conference and who speaks: ``AppEvent/members(_:_:)`` and ``AppEvent/speakers(_:_:)``.
+  case rooms = "rooms.1"
 }
 
 /// What a call for a user does where a device of the user is in a call.

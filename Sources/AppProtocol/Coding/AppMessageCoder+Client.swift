@@ -42,6 +42,7 @@ extension AppMessageCoder {
     case .complete: return .request(number, .completeTransfer(try reader.call()))
     case .takeBack: return .request(number, .takeBack(try reader.call()))
     case .report: return .request(number, .report(try reader.call(), try statistics(reader)))
+    case .room: return .request(number, .room(try reader.call(), try reader.choice("watch", default: .speakers)))
     case .ping: return .ping(number)
     case .bye: return .bye
     }
@@ -317,6 +318,9 @@ extension AppMessageCoder {
           if let roundTrip = heard.roundTrip { json.member("round_trip", roundTrip) }
         }
       }
+    case .room(let call, let watch):
+      json.member("call", call.text)
+      json.member("watch", watch.rawValue)
     }
   }
 }
@@ -345,6 +349,7 @@ extension AppRequest {
     case .completeTransfer: .complete
     case .takeBack: .takeBack
     case .report: .report
+    case .room: .room
     }
   }
 }

@@ -118,6 +118,13 @@ extension AppMessageCoder {
       about(.warning, call)
       json.member("warning", warning.rawValue)
       json.member("raised", isRaised)
+    case .members(let call, let members):
+      about(.members, call)
+      json.members(members)
+    case .speakers(let call, let speakers):
+      about(.speakers, call)
+      json.array("speaking", speakers.speaking) { $0.write(.integer(Int64($1))) }
+      json.optional("leads", speakers.leads)
     case .ended(let call, let summary):
       about(.ended, call)
       json.summary(summary)
@@ -154,21 +161,38 @@ extension JSONWriter {
   }
 
   fileprivate mutating func invitation(_ invitation: Invitation) {
-    object("from") { json in
-      json.member("kind", invitation.from.kind.rawValue)
-      json.member("value", invitation.from.value)
-      if !invitation.from.name.isEmpty { json.member("name", invitation.from.name) }
-      // Users of one application are known by their registration.
-      if invitation.from.kind != .user { json.member("verified", invitation.from.verified.rawValue) }
-      json.optional("why", invitation.from.why)
-      json.optional("diverted_by", invitation.from.divertedBy)
-    }
+    identity(invitation.from)
     member("to", invitation.user.text)
     optional("number", invitation.number)
     headers(invitation.headers)
     member("video", invitation.wantsVideo)
     member("waiting", invitation.isWaiting)
     member("expires_at", invitation.expiresAt.description)
+  }
+
+  private mutating func identity(_ from: CallerIdentity) {
+    object("from") { json in
+      json.member("kind", from.kind.rawValue)
+      json.member("value", from.value)
+      if !from.name.isEmpty { json.member("name", from.name) }
+      // Users of one application are known by their registration.
+      if from.kind != .user { json.member("verified", from.verified.rawValue) }
+      json.optional("why", from.why)
+      json.optional("diverted_by", from.divertedBy)
+    }
+  }
+
+  fileprivate mutating func members(_ members: RoomMembers) {
+    optional("own", members.own)
+    array("members", members.members) { json, member in
+      json.object { json in
+        json.member("participant", member.participant)
+        json.identity(member.from)
+        json.member("muted", member.isMuted)
+        json.member("since", member.since.description)
+      }
+    }
+    array("left", members.left) { $0.write(.integer(Int64($1))) }
   }
 
   fileprivate mutating func price(_ price: CallPrice) {
@@ -249,7 +273,7 @@ extension AppMessageCoder {
     case .turn: return .relays(relays(reader))
     case .closing: return .closing(reason: try reader.string("reason", most: MessageLimit.text))
     case .placed, .done, .answer, .incoming, .progress, .ringing, .early, .accepted, .established, .price, .credit,
-      .digit, .held, .transfer, .offer, .quality, .warning, .ended:
+      .digit, .held, .transfer, .offer, .quality, .warning, .members, .speakers, .ended:
       return try event(type, reader).map { .event($0, sequence: try? reader.sequence()) }
     }
   }
@@ -293,21 +317,41 @@ extension AppMessageCoder {
   }
 
   private static func invitation(_ reader: MessageReader) throws(MessageProblem) -> Invitation {
-    let from = try reader.part("from")
     guard let expiresAt = try reader.instant("expires_at") else {
       throw reader.problem("expires_at", "missing", "is missing", accepted: "a time")
     }
     return Invitation(
-      from: CallerIdentity(
-        kind: .init(rawValue: try from.string("kind", most: MessageLimit.identifier)),
-        value: try from.optionalString("value", most: MessageLimit.target) ?? "",
-        name: try from.optionalString("name", most: MessageLimit.name) ?? "",
-        verified: .init(rawValue: try from.optionalString("verified", most: MessageLimit.identifier) ?? "none"),
-        why: try from.optionalString("why", most: MessageLimit.name),
-        divertedBy: try from.optionalString("diverted_by", most: MessageLimit.target)),
-      to: try user(reader, "to"), number: try reader.optionalString("number", most: MessageLimit.identifier),
+      from: try identity(reader), to: try user(reader, "to"),
+      number: try reader.optionalString("number", most: MessageLimit.identifier),
       headers: try reader.headers(), wantsVideo: try reader.bool("video", default: false),
       isWaiting: try reader.bool("waiting", default: false), expiresAt: expiresAt)
+  }
+
+  private static func identity(_ reader: MessageReader) throws(MessageProblem) -> CallerIdentity {
+    let from = try reader.part("from")
+    return CallerIdentity(
+      kind: .init(rawValue: try from.string("kind", most: MessageLimit.identifier)),
+      value: try from.optionalString("value", most: MessageLimit.target) ?? "",
+      name: try from.optionalString("name", most: MessageLimit.name) ?? "",
+      verified: .init(rawValue: try from.optionalString("verified", most: MessageLimit.identifier) ?? "none"),
+      why: try from.optionalString("why", most: MessageLimit.name),
+      divertedBy: try from.optionalString("diverted_by", most: MessageLimit.target))
+  }
+
+  private static func members(_ reader: MessageReader) throws(MessageProblem) -> RoomMembers {
+    var members: [RoomMembers.Member] = []
+    for part in try reader.parts("members", most: RoomMembers.maximumMembers) {
+      guard let since = try part.instant("since") else {
+        throw part.problem("since", "missing", "is missing", accepted: "a time")
+      }
+      members.append(
+        RoomMembers.Member(
+          participant: Int(try part.integer("participant", in: 1...MessageLimit.participant)),
+          from: try identity(part), isMuted: try part.bool("muted", default: false), since: since))
+    }
+    return RoomMembers(
+      members, left: try reader.participants("left", most: MessageLimit.participants),
+      own: try reader.optionalInteger("own", in: 1...MessageLimit.participant).map(Int.init))
   }
 
   private static func resumption(
@@ -357,6 +401,13 @@ extension AppMessageCoder {
       let text = try reader.string("warning", most: MessageLimit.identifier)
       let isRaised = try reader.bool("raised")
       return QualityWarning(rawValue: text).map { .warning(call, $0, isRaised: isRaised) }
+    case .members: return .members(call, try members(reader))
+    case .speakers:
+      return .speakers(
+        call,
+        RoomSpeakers(
+          try reader.participants("speaking", most: RoomSpeakers.maximum),
+          leads: try reader.optionalInteger("leads", in: 1...MessageLimit.participant).map(Int.init)))
     case .ended: return .ended(call, try summary(reader))
     case .done, .registered, .resumed, .pong, .error, .draining, .turn, .closing: return nil
     }

@@ -175,6 +175,19 @@ struct MessageReader {
     return parts
   }
 
+  /// Numbers of participants of a conference.
+  func participants(_ name: String, most: Int) throws(MessageProblem) -> [Int] {
+    var numbers: [Int] = []
+    for (index, value) in try list(name, most: most).enumerated() {
+      guard case .integer(let number) = value, (1...MessageLimit.participant).contains(number) else {
+        throw problem(
+          "\(name)[\(index)]", "value", "is no participant", accepted: "1 to \(MessageLimit.participant)")
+      }
+      numbers.append(Int(number))
+    }
+    return numbers
+  }
+
   func strings(_ name: String, most: Int) throws(MessageProblem) -> [String] {
     var texts: [String] = []
     for (index, value) in try list(name, most: most).enumerated() {

@@ -3,14 +3,14 @@ enum ClientMessageType: String, CaseIterable {
   case register, resume, listen, call, alert, accept, decline, hangup, dtmf, offer, answer, mute, transfer,
     complete
   case takeBack = "take-back"
-  case report, ping, bye
+  case report, room, ping, bye
 }
 
 /// The `type` of a message of the gateway.
 enum ServerMessageType: String, CaseIterable {
   case registered, resumed, placed, done, answer, error
   case incoming, progress, ringing, early, accepted, established, price, credit, digit, held, transfer, offer, quality,
-    warning, ended
+    warning, members, speakers, ended
   case pong, draining, turn, closing
 }
 
@@ -37,4 +37,8 @@ enum MessageLimit {
   static let relayUser = 320
   static let relays = 16
   static let calls = 1024
+  /// Of one conference, that left it at a time.
+  static let participants = 1024
+  /// The highest number of a participant.
+  static let participant: Int64 = 0x7FFF_FFFF
 }

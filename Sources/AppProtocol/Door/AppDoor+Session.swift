@@ -121,8 +121,7 @@ extension AppDoor {
   ) {
     guard let session = sessions[id] else { return }
     let connection = session.connection
-    if case .quality = event {
-      // Of no use once it is late.
+    if event.isPassing {
       if let connection { effects.append(.send(connection, AppMessageCoder.encode(.event(event, sequence: nil)))) }
       return
     }

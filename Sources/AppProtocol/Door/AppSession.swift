@@ -104,10 +104,18 @@ extension AppEvent {
     return nil
   }
 
+  /// What is of no use once it is late: never sent again after a loss.
+  var isPassing: Bool {
+    switch self {
+    case .quality, .speakers, .members: true
+    default: false
+    }
+  }
+
   /// What an app can do without once its time is over.
   var isMinor: Bool {
     switch self {
-    case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality: true
+    case .progressing, .ringing, .earlyMedia, .digit, .warning, .quality, .members, .speakers: true
     case .placed, .done, .answered, .refused, .incoming, .accepted, .established, .price, .creditEnds, .held, .transfer,
       .offered, .ended:
       false

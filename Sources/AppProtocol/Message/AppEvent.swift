@@ -48,6 +48,10 @@ public enum AppEvent: Hashable, Sendable {
   indirect case quality(CallID, CallQuality)
   /// A limit of quality was crossed, or is kept again.
   case warning(CallID, QualityWarning, isRaised: Bool)
+  /// Who is in the conference, or what has changed.
+  indirect case members(CallID, RoomMembers)
+  /// Who speaks in the conference.
+  case speakers(CallID, RoomSpeakers)
   /// The call is over: the last event of its id.
   indirect case ended(CallID, CallSummary)
 }

@@ -32,6 +32,8 @@ public enum AppRequest: Hashable, Sendable {
   case takeBack(CallID)
   /// What the app measured at the end of a call or in between.
   case report(CallID, ClientStatistics)
+  /// What the app wants to be told of the conference that it is in; whoever wants anything is told of all who are there.
+  case room(CallID, RoomWatch)
 }
 
 /// Whom a call is to be transferred to. Texts are as the app wrote them.

@@ -5,7 +5,7 @@ public enum ServerMessage: Hashable, Sendable {
   case registered(RequestNumber, Registered)
   case resumed(RequestNumber, Resumed)
   /// A reply or an event of the session. The sequence number rises with each; `nil` for what is not sent again after
-  /// a loss: ``AppEvent/quality(_:_:)``.
+  /// a loss: quality, and who is in a conference and speaks there.
   case event(AppEvent, sequence: UInt64?)
   case pong(RequestNumber)
   /// The message with this number was not understood, or not accepted at the door; `nil` when it had no number.

@@ -50,7 +50,7 @@ export type FailureCode =
   | "network.unreachable" | "network.timeout" | "network.security" | "network.lost" | "network.media"
   | "capability.remote" | "capability.local"
   | "gw.userBusy" | "gw.userDeclined" | "gw.userNoAnswer" | "gw.userUnreachable" | "gw.userUnknown" | "gw.tooLate"
-  | "gw.numberUnknown" | "gw.numberUnserved" | "gw.roomFull" | "gw.callerRefused" | "gw.forwardLoop" | "gw.transfer"
+  | "gw.numberUnknown" | "gw.numberUnserved" | "gw.roomFull" | "gw.roomLocked" | "gw.kicked" | "gw.callerRefused" | "gw.forwardLoop" | "gw.transfer"
   | "gw.crossed" | "gw.funds" | "gw.rate" | "gw.policy" | "gw.limit" | "gw.noRoute" | "gw.billing" | "gw.currency" | "gw.account"
   | "gw.number" | "gw.address" | "gw.header" | "gw.mediaLost" | "gw.message" | "gw.registration" | "gw.sequence"
   | "gw.unavailable" | "gw.origin" | "gw.internal"
@@ -436,6 +436,29 @@ export interface TransferDetail extends CallDetail {
   failure?: FailureDetails;
 }
 
+/** Somebody in a conference. Numbers and addresses are masked. */
+export interface Member {
+  /** Counts from 1 in each conference. */
+  participant: number;
+  from: { kind: "user" | "phone" | "sip" | "anonymous" | (string & {}); value: string; name?: string; verified?: string };
+  muted: boolean;
+  /** RFC 3339. */
+  since: string;
+}
+
+export interface MembersDetail extends CallDetail {
+  /** With all who are there: the page's own number; absent where only what has changed is told. */
+  own?: number;
+  members: Member[];
+  left: number[];
+}
+
+export interface SpeakersDetail extends CallDetail {
+  /** At most 5. */
+  speaking: number[];
+  leads?: number;
+}
+
 export interface TransferOptions {
   /** "phone" where it is not given. */
   kind?: CallKind;
@@ -463,6 +486,10 @@ export interface CallEventMap {
   /** How a transfer goes that this page asked for; or, with `connected`, that the other side has put it through. */
   transfer: CustomEvent<TransferDetail>;
   quality: CustomEvent<QualityDetail>;
+  /** Who is in the conference, or what has changed; `call.members` are all. */
+  members: CustomEvent<MembersDetail>;
+  /** Who speaks in the conference; at most four times a second. */
+  speakers: CustomEvent<SpeakersDetail>;
   warning: CustomEvent<CallDetail & { warning: QualityWarning; raised: boolean }>;
   /** The path between browser and gateway. `failure`: sound has no way yet, and why; null as soon as it has one. */
   media: CustomEvent<{ state: RTCPeerConnectionState; failure: LandlineError | null }>;
@@ -498,6 +525,13 @@ export declare class Call extends EventTarget {
   readonly times: CallTimes;
   readonly price: PriceDetail | null;
   readonly quality: QualityDetail | null;
+  /** All who are in the conference, in the order in which they came; empty in any other call. */
+  readonly members: Member[];
+  /** This page's own number in the conference. */
+  readonly participant: number | null;
+  /** Who speaks, and who leads the talk, also in a pause. */
+  readonly speaking: number[];
+  readonly leads: number | null;
   readonly credit: (CallDetail & { ends_in?: number }) | null;
   readonly summary: CallSummary | null;
   readonly failure: LandlineError | null;
@@ -523,6 +557,8 @@ export declare class Call extends EventTarget {
   transfer(to: TransferOptions | { with: Call }): Promise<void>;
   completeTransfer(): Promise<void>;
   takeBack(): Promise<void>;
+  /** What is told of the conference: who is there and who speaks (the default), only who is there, or nothing. */
+  follow(watch?: "speakers" | "members" | "none"): Promise<void>;
   /**
    * Takes a call that comes in; kept once it is this device's. Refused with `gw.tooLate` where another device was first or the
    * caller is gone; with `capability.local` where the user gives no microphone, and then it rings on.

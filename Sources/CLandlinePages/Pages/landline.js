@@ -4,6 +4,7 @@ export const VERSION = "0.7.0";
 const CLIENT = `landline.js/${VERSION}`;
 // The part of the protocol by which a gateway tells of calls for the page's user.
 const INCOMING = "incoming.1";
+const ROOMS = "rooms.1";
 
 /** Every limit of the library; milliseconds where nothing else is said. */
 export const LIMITS = Object.freeze({
@@ -1142,6 +1143,11 @@ export class Call extends EventTarget {
   price = null;
   quality = null;
   credit = null;
+  /** Of a conference: all who are in it, this page's own number there, who speaks, and who leads the talk. */
+  members = [];
+  participant = null;
+  speaking = [];
+  leads = null;
   summary = null;
   failure = null;
   localStream = null;
@@ -1243,6 +1249,12 @@ export class Call extends EventTarget {
 
   /** Gives a transfer up: this page talks with the other side again. */
   takeBack() { return quiet(this.#ask("take-back", {})); }
+
+  /** What is told of a conference: "speakers" (the default: who is there and who speaks), "members" or "none". */
+  follow(watch = "speakers") {
+    if (!["speakers", "members", "none"].includes(watch)) throw new TypeError('watch must be "speakers", "members" or "none"');
+    return quiet(this.#ask("room", { watch }));
+  }
 
   /** Takes a call that comes in. Kept once it is this device's. */
   answer(options = {}) { return (this.#answering ??= quiet(this.#accept(options))); }
@@ -1590,6 +1602,17 @@ export class Call extends EventTarget {
       if (type === "quality") this.quality = members;
       if (type === "credit") this.credit = members;
       if (type === "held") this.heldByOther = members.held;
+      this.#tell(type, members);
+    } else if (type === "members") {
+      // All who are there come with the own number; anything else is what has changed.
+      if (members.own !== undefined) this.participant = members.own;
+      const gone = new Set([...members.left, ...members.members.map(({ participant }) => participant)]);
+      const others = members.own === undefined ? this.members.filter(({ participant }) => !gone.has(participant)) : [];
+      this.members = [...others, ...members.members].sort((one, other) => one.participant - other.participant);
+      this.#tell(type, members);
+    } else if (type === "speakers") {
+      this.speaking = members.speaking;
+      this.leads = members.leads ?? null;
       this.#tell(type, members);
     } else if (type === "offer") {
       quiet(this.#inTurn(() => this.#answerOffer(members.sdp)));
@@ -2056,7 +2079,7 @@ export class Landline extends EventTarget {
       const asks = { application: applicationKey, user, device: this.device, client: CLIENT, capabilities };
       if (!this.#floor.mayCall) return asks;
       this.#toldCalls = this.#wantsCalls;
-      return { ...asks, features: [INCOMING], listen: this.#wantsCalls, ...(name ? { name } : {}), ...(busy ? { busy } : {}) };
+      return { ...asks, features: [INCOMING, ROOMS], listen: this.#wantsCalls, ...(name ? { name } : {}), ...(busy ? { busy } : {}) };
     };
     this.#session = new Session(place, profile, (least, isFresh) => this.#prove(least, isFresh), {
       state: (state, error) => this.#changed(state, error),

@@ -1,4 +1,4 @@
-// What /account, /calls, /numbers and /trunks share: tables, fields, lists by page, words.
+// What /account, /calls, /conferences, /numbers and /trunks share: tables, fields, lists by page, words.
 import { api, confirmed, element, fill, money, problemBox } from "/pages/shell.js";
 
 // Makers of elements: `p("small muted", …)`, `button({ type: "submit" }, …)`: a class or attributes, then children.
@@ -45,7 +45,8 @@ const ends = {
   "capability.local": "not possible here", "gw.userBusy": "busy", "gw.userDeclined": "declined",
   "gw.userNoAnswer": "no answer", "gw.userUnreachable": "not reachable", "gw.userUnknown": "no such user", "gw.tooLate": "too late",
   "gw.numberUnknown": "number not ours", "gw.numberUnserved": "number leads nowhere", "gw.callerRefused": "caller turned away",
-  "gw.roomFull": "conference full", "gw.forwardLoop": "forwarded in a loop", "gw.transfer": "no transfer now",
+  "gw.roomFull": "conference full", "gw.roomLocked": "conference locked", "gw.kicked": "taken out of the conference",
+  "gw.forwardLoop": "forwarded in a loop", "gw.transfer": "no transfer now",
   "gw.crossed": "calls crossed", "gw.funds": "no credit", "gw.rate": "no price", "gw.policy": "not allowed",
   "gw.limit": "limit reached", "gw.noRoute": "no trunk", "gw.billing": "no ledger", "gw.number": "no valid number",
   "gw.address": "no valid address", "gw.header": "bad header", "gw.mediaLost": "sound lost", "gw.registration": "not registered",

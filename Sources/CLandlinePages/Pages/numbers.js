@@ -6,7 +6,7 @@ import {
 
 const { button, code, div, fieldset, h1, label, legend, p, select, span } = tags;
 const most = 5;
-const kinds = { user: "User", phone: "Phone number", sip: "SIP address" };
+const kinds = { user: "User", phone: "Phone number", sip: "SIP address", conference: "Conference" };
 const endings = { busy: "busy", "no-answer": "no answer", unreachable: "nobody there", declined: "declined" };
 
 const me = await start("numbers");

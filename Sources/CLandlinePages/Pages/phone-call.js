@@ -1,6 +1,6 @@
 // One call: what it does while it is up, and what became of it.
 import {
-  announce, api, charged, copyButton, duration, element, fill, money, price as priceText, spoken, tabs, untilReturn,
+  announce, api, charged, copyButton, duration, element, fill, kindOf, money, price as priceText, spoken, tabs, untilReturn,
 } from "/pages/shell.js";
 import { programs } from "/pages/phone-code.js";
 import { meter, microphoneTrouble } from "/pages/phone-sound.js";
@@ -31,8 +31,6 @@ const transfers = {
   completed: "Both talk with each other.", "taken-back": "You talk with the other side again.", connected: "You were put through to",
 };
 const keys = "123456789*0#";
-// Whom a text means: a number, a SIP address or a user.
-const kindOf = (target) => (/^\+?[0-9 ().-]+$/.test(target) ? "phone" : target.includes("@") ? "sip" : "user");
 const directions = ["sent", "received"];
 
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
@@ -231,6 +229,20 @@ export async function showCall(call, order, trouble) {
     byID("no-path").hidden = !detail.failure;
     byID("no-path").textContent = detail.failure ? `No sound can flow yet: ${detail.failure.details.phrase}.` : "";
   });
+  // Who is in the conference, and who speaks.
+  function showMembers() {
+    byID("room").hidden = call.members.length === 0;
+    byID("room-count").textContent = String(call.members.length);
+    fill(byID("members"), call.members.map(({ participant, from, muted }) => {
+      const isOwn = participant === call.participant;
+      const name = (from.name || from.value || from.kind) + (isOwn ? " (you)" : "");
+      const speaks = call.speaking.includes(participant);
+      const words = [muted && "muted", speaks && "speaks", participant === call.leads && "leads"].filter(Boolean);
+      return element("li", { dataset: { participant: String(participant), speaks: String(speaks) } },
+        element("span", { class: "break" }, name), words.map((word) => [" ", element("span", { class: `badge ${word === "muted" ? "warn" : "good"}` }, word)]));
+    }));
+  }
+  for (const type of ["members", "speakers"]) on(call, type, showMembers);
   on(call, "warning", ({ detail }) => {
     raised[detail.raised ? "add" : "delete"](detail.warning);
     fill(byID("warnings"), [...raised].map((name) => element("span", { class: "badge warn", dataset: { warning: name } }, warnings[name] ?? name)));
@@ -270,6 +282,7 @@ export async function showCall(call, order, trouble) {
   byID("party").textContent = order.target;
   byID("no-path").hidden = true;
   byID("watch").hidden = true;
+  showMembers();
   byID("unheard").hidden = !trouble;
   byID("unheard").textContent = trouble ? `${trouble} You hear the other side and are not heard.` : "";
   panel.hidden = false;

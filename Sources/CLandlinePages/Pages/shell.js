@@ -9,6 +9,7 @@
 // follow(path, {item, state, error, idle}) → stop(): the same, connected again and again; state("connecting" | "live" | "lost")
 // isGone()             whether the gateway has not answered for 2 s: the page says so and shows its figures in grey
 // onReturn(callback)   told when it answers again: what was missed is to be asked for; untilReturn(milliseconds) waits for it
+// kindOf(text)         whom a text means: "phone", "sip" or "user"
 // element(tag, attributes, …children), graphic(…) for SVG: attributes may be functions (onclick), dataset: {}, booleans,
 //                      null; children nodes, texts, arrays, null. fill(node, …children) replaces children.
 // problemBox(error)    an error as a .problem with its fix
@@ -24,8 +25,8 @@
 // tabs(list, chosen)   makes the [role=tab] of a [role=tablist] work; copyButton(read, label)
 
 const pages = [
-  ["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["numbers", "/numbers", "Numbers"],
-  ["trunks", "/trunks", "Trunks"], ["docs", "/docs", "Docs"],
+  ["phone", "/", "Phone"], ["account", "/account", "Account"], ["calls", "/calls", "Calls"], ["conferences", "/conferences", "Conferences"],
+  ["numbers", "/numbers", "Numbers"],  ["trunks", "/trunks", "Trunks"], ["docs", "/docs", "Docs"],
 ];
 
 let person = null;
@@ -33,6 +34,8 @@ let signingIn = null;
 let here = "";
 const listeners = new Set();
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export const kindOf = (text) => (/^\+?[0-9 ().-]+$/.test(text) ? "phone" : text.includes("@") ? "sip" : "user");
 
 // Nodes
 

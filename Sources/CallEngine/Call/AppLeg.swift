@@ -113,21 +113,31 @@ package struct AppLeg {
 
   package let session: SessionID
   package let identity: AppIdentity
+  /// What the device calls itself; empty for none.
+  package let name: String
+  /// What it is told of a conference.
+  package var watch: RoomWatch
   package private(set) var state: State
   package var isAbsent = false
   package var isMuted = false
 
   /// An app that calls.
-  package init(session: SessionID, identity: AppIdentity, _ asking: Asking) {
+  package init(
+    session: SessionID, identity: AppIdentity, name: String = "", watch: RoomWatch = .none, _ asking: Asking
+  ) {
     self.session = session
     self.identity = identity
+    self.name = name
+    self.watch = watch
     state = .asking(asking)
   }
 
   /// An app that is told of a call.
-  package init(session: SessionID, identity: AppIdentity, _ way: Way) {
+  package init(session: SessionID, identity: AppIdentity, name: String = "", watch: RoomWatch = .none, _ way: Way) {
     self.session = session
     self.identity = identity
+    self.name = name
+    self.watch = watch
     state = .invited(way)
   }
 

@@ -19,6 +19,12 @@ struct ArrivedCall {
     let way: Way
     let ringMilliseconds: Int64
     let leadsOn: Set<InboundNumber.Outcome>
+
+    /// Set for a conference.
+    var room: RoomKey? {
+      if case .leg(let terms) = way { return terms.room }
+      return nil
+    }
   }
 
   let handle: CallHandle
@@ -37,6 +43,8 @@ struct ArrivedCall {
   var turn = 0
   /// The leg to a trunk that is being made ready.
   var connecting: Connecting?
+  /// The place in the mixer, or why there is none, where a conference is among the targets.
+  var room: Result<UInt64, CallFailure>?
 
   /// A leg to a trunk waits for ports and for its hold.
   struct Connecting {
@@ -73,9 +81,9 @@ struct ArrivedCall {
   /// How a target ended that did not answer.
   static func outcome(of failure: CallFailure?) -> InboundNumber.Outcome {
     switch failure?.code {
-    case .busy, .userBusy: .busy
+    case .busy, .userBusy, .roomFull: .busy
     case .noAnswer, .userNoAnswer: .noAnswer
-    case .declined, .blocked, .userDeclined, .global: .declined
+    case .declined, .blocked, .userDeclined, .global, .roomLocked: .declined
     default: .unreachable
     }
   }
@@ -89,7 +97,8 @@ struct ArrivedCall {
     case .numberUnknown: (status, cause) = (404, 1)
     case .callerRefused: (status, cause) = (failure?.sipStatus ?? 603, 21)
     case .forwardLoop: (status, cause) = (failure?.sipStatus ?? 482, 25)
-    case .busy, .userBusy: (status, cause) = (486, 17)
+    case .busy, .userBusy, .roomFull: (status, cause) = (486, 17)
+    case .roomLocked: (status, cause) = (403, 21)
     case .declined, .userDeclined, .global: (status, cause) = (603, 21)
     case .noAnswer, .userNoAnswer: (status, cause) = (number?.noAnswerStatus ?? 480, 19)
     case .limit where failure?.sipStatus == 486: (status, cause) = (486, 17)

@@ -105,6 +105,7 @@ extension CallMachine {
       self[ringLeg].ring?[leg]?.app.isMuted = isMuted
       reply(.done(number), to: session)
     case .report: reply(.done(number), to: session)
+    case .room: refuse(number, session, .message, "the call was not accepted yet")
     case .sendDigits: refuse(number, session, .message, "keys before the call was accepted")
     case .answer: refuse(number, session, .media, "no offer of the gateway is open")
     case .transfer, .join, .completeTransfer, .takeBack:

@@ -74,10 +74,6 @@ extension CallMachine {
     concludeWhenSettled()
   }
 
-  private func leaveRoom() {
-    if let room = self[.far].room { context.rooms.leave(room.key, id) }
-  }
-
   private func leaveApps() {
     for leg in legs { self[leg.id].app?.leave() }
   }
@@ -134,8 +130,8 @@ extension CallMachine {
     record.sipCallID = trunks.compactMap(\.sipCallID).last
     record.story = story
     record.clientStatistics = statistics
-    record.meanScoreNear = self[.near].monitor.meanScoreNear
-    record.meanScoreFar = self[.near].monitor.meanScoreFar
+    record.meanScoreNear = self[observed].monitor.meanScoreNear
+    record.meanScoreFar = self[observed].monitor.meanScoreFar
     record.flags = flags
     context.emit(.record(record))
   }

@@ -27,6 +27,8 @@ extension CallMachine {
     case .thinLink(let leg, let isThin): linkChanged(leg, isThin)
     case .quality(let leg, let direction, let sentLoss, let roundTrip): measured(leg, direction, sentLoss, roundTrip)
     case .playEnded(let leg, _): playEnded(leg)
+    case .speaking(_, let isSpeaking): spoke(isSpeaking)
+    case .leadsTalk: leadsTalk()
     case .closed: break
     }
   }
@@ -55,7 +57,7 @@ extension CallMachine {
       self[ringLeg].ring?[leg]?.sound.lostWay = Leg.LostWay(
         lastPacket: context.now.advanced(byMilliseconds: -milliseconds), noticedAt: context.now)
     case .wayBack: self[ringLeg].ring?[leg]?.sound.lostWay = nil
-    case .digit, .moved, .thinLink, .quality, .playEnded, .closed: break
+    case .digit, .moved, .thinLink, .quality, .playEnded, .speaking, .leadsTalk, .closed: break
     }
   }
 
@@ -219,7 +221,7 @@ extension CallMachine {
       if direction.packets > 0 { self[leg].sound.hasCome = true }
       self[leg].quality = direction
       // The calling side's is the call's, also where no app calls.
-      guard leg == .near || self[leg].app?.isJoined ?? false else { return }
+      guard leg == observed || self[leg].app?.isJoined ?? false else { return }
       noticeNothing(from: leg, direction)
       // The gateway's own voice comes to it over no network: nothing is measured.
       let own = CallQuality.Direction.nothing(packets: 0)
@@ -227,12 +229,12 @@ extension CallMachine {
       let other = partner(of: leg).map { self[$0] }
       guard let received = other?.needs == nil ? own : other?.quality else { return }
       let quality = CallQuality(sent: direction, received: received, roundTrip: roundTrip)
-      if leg == .near { snapshot.quality = quality }
+      if leg == observed { snapshot.quality = quality }
       tell(.quality(id, quality), leg)
       for (warning, isRaised) in self[leg].monitor.evaluate(quality, sentLoss: sentLoss) {
         tell(.warning(id, warning, isRaised: isRaised), leg)
       }
-      if leg == .near { changed() }
+      if leg == observed { changed() }
     case .preparing, .ending, .over: break
     }
   }

@@ -28,6 +28,7 @@ extension CallMachine {
     case .answer: refuse(number, session, .media, "no offer of the gateway is open")
     case .mute(_, let isMuted): mute(number, isMuted, leg, session)
     case .report(_, let report): reported(number, report, leg, session)
+    case .room(_, let watch): follow(number, watch, leg, session)
     // Who is meant by it is found before it comes here.
     case .transfer, .join: refuse(number, session, .internal, "a transfer without a target")
     case .completeTransfer: completeTransfer(number, leg, session)
@@ -151,7 +152,20 @@ extension CallMachine {
       // From here on it has to send again.
       if !isMuted { self[leg].sound.lastSound = self[leg].sound.lastSound.map { _ in context.now } }
       note(isMuted ? "\(name(leg)) is muted" : "\(name(leg)) is no longer muted")
+      mutedInRoom(leg)
       reply(.done(number), to: session)
+    case .ending, .over: refuseLate(number, session)
+    }
+  }
+
+  /// What the app wants to hear of its conference; of all who are there, as soon as it is there itself.
+  private func follow(_ number: RequestNumber, _ watch: RoomWatch, _ leg: LegID, _ session: SessionID) {
+    switch state {
+    case .preparing, .reaching, .up:
+      guard roomPlace != nil else { return refuse(number, session, .message, "the call is in no conference") }
+      self[leg].app?.watch = watch
+      reply(.done(number), to: session)
+      followRoom(leg)
     case .ending, .over: refuseLate(number, session)
     }
   }
@@ -246,6 +260,7 @@ extension CallMachine {
       for leg in legs where leg.app?.session == session {
         self[leg.id].app?.isAbsent = isAbsent
         addToStory(isAbsent ? .appLost : .appBack, leg.id)
+        followRoom(leg.id)
       }
       if let leg = self[ringLeg].ring?.leg(of: session) {
         self[ringLeg].ring?[leg]?.app.isAbsent = isAbsent

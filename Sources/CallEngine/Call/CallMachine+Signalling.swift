@@ -53,7 +53,7 @@ extension CallMachine {
       }
       if hasSound {
         trunk.progressed(.earlyMedia, status: progress.status, context)
-        if reaching.isRinging { order(.stopPlaying(.near)) }
+        if reaching.isRinging, self[.near].room == nil { order(.stopPlaying(.near)) }
         reaching.isRinging = false
         if reaching.earlyMediaUntil == nil {
           reaching.earlyMediaUntil = context.now.advanced(byMilliseconds: context.limits.earlyMediaMilliseconds)

@@ -25,15 +25,11 @@ extension CallMachine {
       note("asked for \(snapshot.kind.rawValue) \(snapshot.destination)")
     }
     if let refusal { return refuse(refusal, hasMedia: false) }
-    var room: UInt64?
-    if let place = self[.far].room {
-      do throws(CallFailure) {
-        room = try context.rooms.enter(
-          place.key, id, participants: context.limits.participantsPerRoom, conferences: context.limits.rooms)
-      } catch {
-        return refuse(error, hasMedia: false)
-      }
-      self[.far].port = .room(RoomLeg(key: place.key, number: room))
+    let room: UInt64?
+    do throws(CallFailure) {
+      room = try reserveRoom()
+    } catch {
+      return refuse(error, hasMedia: false)
     }
     context.emit(.prepare(id, MediaNeeds(needs, room: room)))
     for leg in legs { leg.bill?.authorise(context) }
@@ -152,7 +148,9 @@ extension CallMachine {
     } else {
       guard let near = media.legs[.near], answerCaller(near) else { return }
     }
-    state = .reaching(Reaching(leg: origination == nil ? .far : .near))
+    // A conference calls nobody and is there: whom it is to be joined with comes next.
+    let first = origination == nil || roomPlace == .near ? LegID.far : .near
+    state = .reaching(Reaching(leg: first))
     changed()
     for leg in legs {
       guard let terms = leg.terms, let way = media.legs[leg.id] else { continue }
@@ -163,7 +161,7 @@ extension CallMachine {
           call: id, leg: leg.id, payer: payer, terms: terms, headers: headers, callerNumber: callerNumber,
           isAnonymous: isAnonymous, media: way, context))
     }
-    if origination == nil { reachFar() } else { dial(.near) }
+    if first == .far { reachFar() } else { dial(.near) }
   }
 
   private func answerCaller(_ media: LocalMedia) -> Bool {
@@ -232,10 +230,7 @@ extension CallMachine {
 
   /// The progress phase of a conference, or of a number of the gateway's own, is over.
   func promptOutcome() {
-    if let room = self[.far].room?.number {
-      order(.enterRoom(media(of: .near), room))
-      return farAnswered(CustomHeaders())
-    }
+    if self[.far].room != nil { return farAnswered(CustomHeaders()) }
     guard let prompt = self[.far].prompt else { return }
     if case .failure(let code, let status) = prompt.outcome {
       let failure = CallFailure(code, sipStatus: status, leg: snapshot.kind == .user ? .app : .trunk)
@@ -267,7 +262,8 @@ extension CallMachine {
     guard case .reaching(var reaching) = state, !reaching.isRinging, reaching.earlyMediaUntil == nil else { return }
     reaching.isRinging = true
     state = .reaching(reaching)
-    order(.ring(.near))
+    // In a conference nobody waits for whom it calls.
+    if self[.near].room == nil { order(.ring(.near)) }
   }
 
   /// The side that was called is there: the bill starts.
@@ -281,7 +277,8 @@ extension CallMachine {
     summary.answeredAt = context.clock
     snapshot.answeredAt = context.clock
     note("answered")
-    if reaching.isRinging { order(.stopPlaying(.near)) }
+    if reaching.isRinging, self[.near].room == nil { order(.stopPlaying(.near)) }
+    enterRoom()
     state = .up(
       Up(mediaUntil: context.now.advanced(byMilliseconds: context.limits.mediaSetUpMilliseconds)))
     tell(.accepted(id, headers: headers))

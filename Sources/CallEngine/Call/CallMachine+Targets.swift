@@ -40,6 +40,9 @@ extension CallMachine {
       guard let application = arrived.application else { return farFailed(CallFailure(.numberUnserved)) }
       note("target \(arrived.turn + 1): user \(user)")
       context.emit(.findUser(id, application: application, user))
+    case .leg(let terms) where terms.room != nil:
+      note("target \(arrived.turn + 1): conference \(terms.destination.text)")
+      reachRoom(terms)
     case .leg(let terms):
       note("target \(arrived.turn + 1): \(terms.destination.kind.rawValue) \(terms.destination.text)")
       connect(terms)

@@ -60,7 +60,7 @@ extension CallMachine {
     guard leg != .third, self[waiting].prompt == nil, self[leg].prompt == nil else {
       return CallFailure(.transfer, phrase: "the gateway's own voice is transferred to nobody", leg: .app)
     }
-    guard self[.far].room == nil else {
+    guard roomPlace == nil else {
       return CallFailure(.transfer, phrase: "a conference is transferred to nobody", leg: .app)
     }
     return nil
@@ -230,10 +230,13 @@ extension CallMachine {
   /// Who calls, for the devices of a user: whoever waits to be put through.
   var callerShown: CallerIdentity { callerShown(at: transfer?.waiting ?? .near) }
 
-  private func callerShown(at waiting: LegID) -> CallerIdentity {
+  func callerShown(at waiting: LegID) -> CallerIdentity {
     if waiting == .near, let from = arrived?.from { return from }
     if let app = self[waiting].app {
       return CallerIdentity(kind: .user, value: app.identity.user.text, name: waiting == .near ? callerName : "")
+    }
+    if let room = self[waiting].room {
+      return CallerIdentity(kind: .conference, value: room.key.conference.text, name: "")
     }
     guard let destination = self[waiting].terms?.destination else {
       return CallerIdentity(kind: .anonymous, value: "", name: "")

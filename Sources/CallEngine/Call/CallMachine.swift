@@ -66,6 +66,8 @@ final class CallMachine {
     case app(AppLeg)
     /// Over REST: this destination is called first.
     case origination(OriginationID, CallTerms)
+    /// Over REST: whom it calls takes part in a conference.
+    case conference(OriginationID, RoomLeg)
     /// Over a trunk, for a number of ours; the terms are those of the caller's own leg.
     case trunk(ArrivedCall, CallTerms)
   }
@@ -109,6 +111,9 @@ final class CallMachine {
   /// Sessions that came to the call or left it, for the engine's list.
   private(set) var sessionChanges: [(session: SessionID, isMember: Bool)] = []
 
+  /// The conference in which it has a place.
+  var roomKey: RoomKey?
+
   /// Whether a trunk has said anything.
   var isHeardOf = false
   var snapshot: CallSnapshot
@@ -133,7 +138,10 @@ final class CallMachine {
     self.origin = origin
     var identity: AppIdentity?
     if case .app(let app) = caller { identity = app.identity }
-    if case .origination(let order, _) = caller { origination = order } else { origination = nil }
+    switch caller {
+    case .origination(let order, _), .conference(let order, _): origination = order
+    case .app, .trunk: origination = nil
+    }
     if case .trunk(let call, _) = caller { arrived = call }
     if let phone = arrived?.phone { identity = phone.identity }
     snapshot = CallSnapshot(
@@ -153,6 +161,7 @@ final class CallMachine {
     switch caller {
     case .app(let app): legs = [Leg(id: .near, terms: nil, port: .app(app)), calledLeg(.far, far)]
     case .origination(_, let near): legs = [calledLeg(.near, near), calledLeg(.far, far)]
+    case .conference(_, let room): legs = [Leg(id: .near, terms: nil, port: .room(room)), calledLeg(.far, far)]
     case .trunk(let arrived, let near):
       // A trunk has spoken already, and whom its call is for is decided target by target.
       isHeardOf = true

@@ -74,7 +74,8 @@ struct RingGroup {
   mutating func told(_ device: CalledDevice, negotiation: OfferAnswer, way: LocalMedia) -> Device {
     told = told == .max ? told : told + 1
     let app = AppLeg(
-      session: device.session, identity: device.identity, AppLeg.Way(negotiation: negotiation, media: way))
+      session: device.session, identity: device.identity, name: device.name,
+      watch: device.followsRooms ? .speakers : .none, AppLeg.Way(negotiation: negotiation, media: way))
     let member = Device(leg: LegID(told), app: app, way: way)
     devices.append(member)
     return member

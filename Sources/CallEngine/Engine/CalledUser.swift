@@ -60,6 +60,10 @@ public struct CalledDevice: Hashable, Sendable {
   public var olderSessions: [SessionID]
   /// Its own rule, or the application's.
   public var busyRule: BusyRule
+  /// What it calls itself; empty for none.
+  public var name = ""
+  /// Whether it is told who is in its conferences.
+  public var followsRooms = false
   /// How it is reached, where it is a telephone: then ``session`` stands for its registration alone.
   public var phone: PhoneReach?
   /// The device is in a call, and rings all the same.

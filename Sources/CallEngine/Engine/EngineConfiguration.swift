@@ -165,6 +165,8 @@ public struct EngineConfiguration: Sendable {
     /// Conferences that somebody is in, and participants of one.
     public var rooms = 1_000
     public var participantsPerRoom = 200
+    /// How long somebody may be alone in a conference.
+    public var aloneMilliseconds: Int64 = 900_000
 
     public init() {}
   }

@@ -8,6 +8,7 @@ import SIPCore
 enum EngineTimer: Hashable, Sendable {
   case call(CallID)
   case trunk(String)
+  case room(RoomKey)
 }
 
 /// What the calls of one engine share: the time, the trunks, numbers to name things by, and the effects of one input.

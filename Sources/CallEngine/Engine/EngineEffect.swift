@@ -107,6 +107,8 @@ public enum MediaOrder: Sendable {
   case stopPlaying(LegID)
   /// A leg hears and is heard in the mixer's room of this number, until its call ends.
   case enterRoom(LegID, UInt64)
+  /// Whether a leg hears nothing in its room.
+  case deafen(LegID, Bool)
   /// Send a leg back what comes from it.
   case echo(LegID)
   /// Ends all and gives ports back.

@@ -24,6 +24,8 @@ public enum EngineInput: Sendable {
   indirect case originate(OriginationID, Origination)
   /// An operator ends a call.
   case hangUp(CallID, by: String)
+  /// An operator does something to a conference.
+  case room(RoomKey, RoomOrder, by: String)
   /// What ``EngineEffect/prepare(_:_:)`` asked for.
   indirect case prepared(CallID, Result<PreparedMedia, MediaShortage>)
   case media(CallID, MediaNotice)
@@ -64,13 +66,18 @@ public struct AppCaller: Sendable {
   public var callerNumbers: [E164Number]
   /// What the device calls itself, for users that it calls; empty for none.
   public var name: String
+  /// Whether the device is told who is in its conferences (``AppFeature/rooms``).
+  public var followsRooms: Bool
 
   /// Without caller numbers its calls name no caller.
-  public init(identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = [], name: String = "") {
+  public init(
+    identity: AppIdentity, payer: Payer, callerNumbers: [E164Number] = [], name: String = "", followsRooms: Bool = false
+  ) {
     self.identity = identity
     self.payer = payer
     self.callerNumbers = callerNumbers
     self.name = name
+    self.followsRooms = followsRooms
   }
 }
 
@@ -119,12 +126,19 @@ public struct OriginationID: Hashable, Sendable {
   public init(_ number: UInt64) { self.number = number }
 }
 
-/// Two destinations to be joined: the first is called, then the second.
+/// Two destinations to be joined: the first is called, then the second. With a conference as one of them the other is
+/// called at once.
 public struct Origination: Sendable {
   /// Called first; never an emergency service. It is the calling side of the record.
   public var first: Destination
   /// Called once the first has answered.
   public var second: Destination
+  /// Key of the application whose conference it is; `nil` where none is asked for.
+  public var application: String?
+  /// The user that takes part, where it is one.
+  public var called: CalledUser?
+  /// Whether whoever takes part is not heard at first.
+  public var beginsMuted = false
   /// Sent with the INVITEs of both legs.
   public var headers: CustomHeaders
   /// E.164 number to show; `nil` to name no caller.
@@ -183,6 +197,10 @@ public enum MediaNotice: Hashable, Sendable {
   case quality(LegID, CallQuality.Direction, sentLoss: Double? = nil, roundTrip: Double?)
   /// What was to be said or played to a leg is over.
   case playEnded(LegID, finished: Bool)
+  /// A leg in a conference speaks, or no longer.
+  case speaking(LegID, Bool)
+  /// A leg leads the talk of its conference.
+  case leadsTalk(LegID)
   /// All is released.
   case closed
 
@@ -202,6 +220,8 @@ public enum MediaNotice: Hashable, Sendable {
     case .quality(_, let direction, let sentLoss, let roundTrip):
       .quality(leg, direction, sentLoss: sentLoss, roundTrip: roundTrip)
     case .playEnded(_, let finished): .playEnded(leg, finished: finished)
+    case .speaking(_, let isSpeaking): .speaking(leg, isSpeaking)
+    case .leadsTalk: .leadsTalk(leg)
     case .closed: .closed
     }
   }
@@ -211,7 +231,7 @@ public enum MediaNotice: Hashable, Sendable {
     switch self {
     case .secured(let leg), .failed(let leg, _), .firstMedia(let leg), .digit(let leg, _, _), .silence(let leg),
       .soundAgain(let leg), .wayLost(let leg, _), .wayBack(let leg), .moved(let leg), .thinLink(let leg, _),
-      .quality(let leg, _, _, _), .playEnded(let leg, _):
+      .quality(let leg, _, _, _), .playEnded(let leg, _), .speaking(let leg, _), .leadsTalk(let leg):
       leg
     case .closed: nil
     }

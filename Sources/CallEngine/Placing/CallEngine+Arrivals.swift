@@ -309,7 +309,10 @@ extension CallEngine {
       return .refused(
         CallFailure(.forwardLoop, sipStatus: 483, phrase: "no server may pass the call on: Max-Forwards 0", leg: .trunk)
       )
-    case .user, .phone, .sip, .conference:
+    case .conference(let conference):
+      guard let application = arrival.number.application else { return .refused(CallFailure(.numberUnserved)) }
+      return .leg(terms(of: conference, in: arrival.environment, application))
+    case .user, .phone, .sip:
       do throws(CallFailure) {
         return .leg(try terms(of: destination, payer: payer, in: arrival.environment))
       } catch {

@@ -33,10 +33,7 @@ extension CallEngine {
         if let called {
           try terms(of: called, at: destination, from: session)
         } else if case .conference(let conference) = destination {
-          CallTerms(
-            destination: destination, isGivenAway: true, maximumSeconds: context.limits.maximumCallSeconds,
-            room: RoomKey(
-              environment: caller.payer.environment, application: caller.identity.application, conference: conference))
+          terms(of: conference, in: environment, caller.identity.application)
         } else {
           try terms(of: destination, payer: caller.payer, in: environment)
         }
@@ -50,7 +47,8 @@ extension CallEngine {
       terms.wantsVideo = request.wantsVideo
       terms.velocity = try context.admit(terms, payer: caller.payer, user: user, in: environment)
       let leg = AppLeg(
-        session: session, identity: caller.identity,
+        session: session, identity: caller.identity, name: caller.name,
+        watch: caller.followsRooms ? .speakers : .none,
         AppLeg.Asking(
           request: number, offer: offer,
           negotiation: OfferAnswer(
@@ -68,6 +66,9 @@ extension CallEngine {
   func originate(_ order: OriginationID, _ origination: Origination) {
     do throws(CallFailure) {
       guard let environment = context.environment(of: origination.payer) else { throw CallFailure(.internal) }
+      if let room = origination.conference {
+        return try call(origination.other, into: room, order, origination, environment)
+      }
       if case .emergency = origination.first {
         throw CallFailure(.number, phrase: "an emergency service cannot be the first destination")
       }
@@ -95,6 +96,40 @@ extension CallEngine {
     } catch {
       context.emit(.originated(order, .failure(error)))
     }
+  }
+
+  /// Calls somebody who is to take part in a conference.
+  private func call(
+    _ other: Destination, into conference: ConferenceID, _ order: OriginationID, _ origination: Origination,
+    _ environment: EngineConfiguration.Environment
+  ) throws(CallFailure) {
+    guard let application = origination.application else {
+      throw CallFailure(.policy, phrase: "a conference belongs to an application", leg: .app)
+    }
+    try checkEmergency(other, in: environment, from: origination.callerNumber)
+    guard !CallEngine.isEmergency(other, in: environment) else {
+      throw CallFailure(.number, phrase: "an emergency service cannot be called into a conference", leg: .app)
+    }
+    try admit(isEmergency: false, payer: origination.payer, in: environment)
+    var terms: CallTerms
+    if let called = origination.called {
+      terms = CallTerms(
+        destination: other, maximumSeconds: context.limits.maximumCallSeconds, user: freed(called))
+    } else {
+      terms = try self.terms(of: other, payer: origination.payer, in: environment)
+    }
+    guard terms.voice == nil else {
+      throw CallFailure(.number, phrase: "a test number cannot be called into a conference", leg: .app)
+    }
+    terms.velocity = try context.admit(terms, payer: origination.payer, user: nil, in: environment)
+    let room = RoomLeg(
+      key: RoomKey(environment: environment.name, application: application, conference: conference),
+      beginsMuted: origination.beginsMuted)
+    add(
+      CallMachine(
+        id: context.newCallID(), from: .conference(order, room), to: terms, payer: origination.payer,
+        headers: origination.headers, callerNumber: origination.callerNumber, isAnonymous: false,
+        origin: environment.origin, context))
   }
 
   /// Why a call is refused at once while the node is behind; asked before anything is done for it.
@@ -229,6 +264,15 @@ extension CallEngine {
     let terms = try pricedTerms(of: destination, payer: payer, in: environment)
     guard payer.isInLedger || terms.isGivenAway else { throw CallFailure(CallRefusal.unknownAccount) }
     return terms
+  }
+
+  /// Free: whoever takes part pays for the own leg alone.
+  func terms(
+    of conference: ConferenceID, in environment: EngineConfiguration.Environment, _ application: String
+  ) -> CallTerms {
+    CallTerms(
+      destination: .conference(conference), isGivenAway: true, maximumSeconds: context.limits.maximumCallSeconds,
+      room: RoomKey(environment: environment.name, application: application, conference: conference))
   }
 
   /// Free unless it has a price: then the account pays as it does for a number.
@@ -436,4 +480,19 @@ extension CallFailure {
   /// The node drains or has stopped: 503.
   package static let noNewCalls = CallFailure(
     .congestion, sipStatus: 503, phrase: "the gateway takes no new calls", leg: .app)
+}
+
+extension Origination {
+  /// The conference, where one is asked for.
+  fileprivate var conference: ConferenceID? {
+    if case .conference(let conference) = first { return conference }
+    if case .conference(let conference) = second { return conference }
+    return nil
+  }
+
+  /// Who is to take part in it; another conference cannot.
+  fileprivate var other: Destination {
+    if case .conference = first { return second }
+    return first
+  }
 }

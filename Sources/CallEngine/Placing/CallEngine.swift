@@ -132,6 +132,7 @@ public final class CallEngine {
       switch timer {
       case .call(let id): with(id) { $0.advance() }
       case .trunk(let name): advance(trunk: name)
+      case .room(let key): advance(room: key)
       }
     }
   }
@@ -149,6 +150,7 @@ public final class CallEngine {
       withCalls(of: session) { $0.sessionEnded(session) }
     case .originate(let order, let origination): originate(order, origination)
     case .hangUp(let call, let actor): with(call) { $0.hangUp(by: actor) }
+    case .room(let room, let order, let actor): self.order(order, in: room, by: actor)
     case .prepared(let call, let result):
       // The call was refused meanwhile, and its media given back.
       with(call) { $0.prepared(result) }
@@ -207,7 +209,8 @@ public final class CallEngine {
     case .listen: return context.emit(.app(session, .done(number)))
     case .hangUp(let call), .sendDigits(let call, _), .offer(let call, _), .answer(let call, _), .mute(let call, _),
       .alert(let call, _), .accept(let call, _, _), .decline(let call, _, _), .report(let call, _),
-      .transfer(let call, _), .join(let call, _), .completeTransfer(let call), .takeBack(let call):
+      .transfer(let call, _), .join(let call, _), .completeTransfer(let call), .takeBack(let call),
+      .room(let call, _):
       id = call
     }
     guard sessions[session]?.contains(id) ?? false else {

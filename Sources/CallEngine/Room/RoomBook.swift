@@ -1,62 +1,332 @@
-import CallModel
+import AppProtocol
+public import CallModel
 
 /// Names a conference: the same id is another one in another application.
-struct RoomKey: Hashable {
-  let environment: String
-  let application: String
-  let conference: ConferenceID
+public struct RoomKey: Hashable, Sendable {
+  /// `production`, `sandbox` or another name of the configuration.
+  public let environment: String
+  /// Key of the application.
+  public let application: String
+  public let conference: ConferenceID
+
+  public init(environment: String, application: String, conference: ConferenceID) {
+    self.environment = environment
+    self.application = application
+    self.conference = conference
+  }
 }
 
-/// The port of a leg that stands for all others of a conference: it has no media of its own, the calling leg is mixed with
-/// those of the other calls.
+/// The port of a leg that stands for all others of a conference: it has no media of its own, the other leg of the call is
+/// mixed with those of other calls.
 struct RoomLeg {
   let key: RoomKey
   /// Of the mixer's room; `nil` until the call has its place there.
   var number: UInt64?
+  /// Whether whoever comes in is not heard until an operator says so.
+  var beginsMuted = false
 }
 
-/// Which calls are in which conference. A room is there from its first call to its last; whoever comes after that finds a
-/// new one.
+/// Which calls are in which conference, who takes part there, and what their apps are told of it.
+///
+/// ```
+/// a call has a place ──answered──▶ takes part, and the others are told ──▶ left, and the others are told
+/// ```
+/// A conference is there from its first call to its last; whoever comes after that finds a new one.
 final class RoomBook {
-  private struct Room {
+  /// Apps are told of changes at most this often.
+  static let newsMilliseconds: Int64 = 250
+
+  /// A call that takes part.
+  struct Participant {
+    /// Counts from 1 in its conference.
+    let number: Int
+    let call: CallID
+    let from: CallerIdentity
+    let since: Instant
+    /// Its app says that it is muted.
+    var isMuted: Bool
+    /// An operator has muted it.
+    var isSilenced: Bool
+    /// It hears nothing.
+    var isDeaf = false
+    /// `nil` where no app takes part.
+    var session: SessionID?
+    var watch = RoomWatch.none
+    var isAbsent = false
+    /// It was told of all who are there, and hears of changes alone.
+    var knowsAll = false
+  }
+
+  private final class Room {
     /// Of the mixer's room: that of a conference which begins anew is another one.
     let number: UInt64
+    let since: Instant
+    /// With a place, whether or not they take part yet.
     var calls: Set<CallID> = []
+    var participants: [CallID: Participant] = [:]
+    var lastParticipant = 0
+    var isLocked = false
+    var aloneSince: MonotonicInstant?
+    /// Participants that speak, in the order in which they began.
+    var speaking: [Int] = []
+    var leads: Int?
+    // What apps were not told yet.
+    var changed: Set<Int> = []
+    var left: [Int] = []
+    var speakersChanged = false
+    var toldAt: MonotonicInstant?
+    var newsAt: MonotonicInstant?
+
+    init(_ number: UInt64, since: Instant) {
+      self.number = number
+      self.since = since
+    }
+
+    /// In the order in which they came.
+    var inOrder: [Participant] { participants.values.sorted { $0.number < $1.number } }
   }
 
   private var rooms: [RoomKey: Room] = [:]
   private var lastNumber: UInt64 = 0
 
+  // MARK: Calls
+
   /// A call gets a place, before anything is prepared for it.
-  /// - Parameters:
-  ///   - participants: of one conference at most.
-  ///   - conferences: at most.
+  /// - Parameter isInvited: Whether an operator adds it: a lock is for all others.
   /// - Returns: the number of the mixer's room.
-  /// - Throws: `gw.roomFull` where the conference has as many participants as it may have, `gw.limit` where there are too
-  ///   many conferences.
-  func enter(
-    _ key: RoomKey, _ call: CallID, participants: Int, conferences: Int
-  ) throws(CallFailure) -> UInt64 {
-    guard var room = rooms[key] else {
-      guard rooms.count < conferences else {
+  /// - Throws: `gw.roomLocked`; `gw.roomFull` where the conference has as many participants as it may have; `gw.limit`
+  ///   where there are too many conferences.
+  func reserve(_ key: RoomKey, _ call: CallID, isInvited: Bool, _ context: EngineContext) throws(CallFailure) -> UInt64
+  {
+    guard let room = rooms[key] else {
+      guard rooms.count < context.limits.rooms else {
         throw CallFailure(
           .limit, refusal: .concurrencyCap, sipStatus: 503, phrase: "conferences of the gateway", leg: .app)
       }
       lastNumber += 1
-      rooms[key] = Room(number: lastNumber, calls: [call])
+      let room = Room(lastNumber, since: context.clock)
+      room.calls = [call]
+      rooms[key] = room
       return lastNumber
     }
-    guard room.calls.count < participants else {
-      throw CallFailure(.roomFull, phrase: "\(participants) participants are in it", leg: .app)
+    guard isInvited || !room.isLocked else { throw CallFailure(.roomLocked, leg: .app) }
+    let limit = context.limits.participantsPerRoom
+    guard room.calls.count < limit else {
+      throw CallFailure(.roomFull, phrase: "\(limit) participants are in it", leg: .app)
     }
     room.calls.insert(call)
-    rooms[key] = room
     return room.number
   }
 
+  /// A call that has a place takes part from now on.
+  func enter(
+    _ key: RoomKey, _ call: CallID, from: CallerIdentity, app: AppLeg?, isSilenced: Bool, _ context: EngineContext
+  ) {
+    guard let room = rooms[key], room.calls.contains(call), room.participants[call] == nil else { return }
+    room.lastParticipant += 1
+    var participant = Participant(
+      number: room.lastParticipant, call: call, from: from, since: context.clock, isMuted: app?.isMuted ?? false,
+      isSilenced: isSilenced)
+    participant.session = app?.session
+    participant.watch = app?.watch ?? .none
+    participant.isAbsent = app?.isAbsent ?? false
+    room.participants[call] = participant
+    room.changed.insert(participant.number)
+    countChanged(room, context)
+    isNews(key, room, context)
+  }
+
   /// A call gives its place back; nothing happens where it has none.
-  func leave(_ key: RoomKey, _ call: CallID) {
-    guard rooms[key]?.calls.remove(call) != nil else { return }
-    if rooms[key]?.calls.isEmpty ?? false { rooms[key] = nil }
+  func leave(_ key: RoomKey, _ call: CallID, _ context: EngineContext) {
+    guard let room = rooms[key], room.calls.remove(call) != nil else { return }
+    if let gone = room.participants.removeValue(forKey: call) {
+      room.changed.remove(gone.number)
+      room.left.append(gone.number)
+      if room.speaking.contains(gone.number) {
+        room.speaking.removeAll { $0 == gone.number }
+        room.speakersChanged = true
+      }
+      if room.leads == gone.number {
+        room.leads = nil
+        room.speakersChanged = true
+      }
+      countChanged(room, context)
+    }
+    guard !room.calls.isEmpty else {
+      rooms[key] = nil
+      return context.deadlines.set(.room(key), nil)
+    }
+    isNews(key, room, context)
+  }
+
+  private func countChanged(_ room: Room, _ context: EngineContext) {
+    if room.participants.count != 1 {
+      room.aloneSince = nil
+    } else if room.aloneSince == nil {
+      room.aloneSince = context.now
+    }
+  }
+
+  // MARK: What changes
+
+  /// Something that all apps are told of a participant.
+  func change(_ key: RoomKey, _ call: CallID, _ context: EngineContext, _ change: (inout Participant) -> Void) {
+    guard let room = rooms[key], var participant = room.participants[call] else { return }
+    change(&participant)
+    room.participants[call] = participant
+    room.changed.insert(participant.number)
+    isNews(key, room, context)
+  }
+
+  /// What an app wants to hear from now on, or that its connection is lost or there again: it is told of all anew.
+  func follow(_ key: RoomKey, _ call: CallID, watch: RoomWatch, isAbsent: Bool, _ context: EngineContext) {
+    guard let room = rooms[key], room.participants[call] != nil else { return }
+    room.participants[call]?.watch = watch
+    room.participants[call]?.isAbsent = isAbsent
+    room.participants[call]?.knowsAll = false
+    isNews(key, room, context)
+  }
+
+  func spoke(_ key: RoomKey, _ call: CallID, _ isSpeaking: Bool, _ context: EngineContext) {
+    guard let room = rooms[key], let number = room.participants[call]?.number,
+      isSpeaking != room.speaking.contains(number)
+    else { return }
+    if isSpeaking { room.speaking.append(number) } else { room.speaking.removeAll { $0 == number } }
+    room.speakersChanged = true
+    isNews(key, room, context)
+  }
+
+  func leadsTalk(_ key: RoomKey, _ call: CallID, _ context: EngineContext) {
+    guard let room = rooms[key], let number = room.participants[call]?.number, room.leads != number else { return }
+    room.leads = number
+    room.speakersChanged = true
+    isNews(key, room, context)
+  }
+
+  /// - Returns: Whether there is such a conference.
+  func lock(_ key: RoomKey, _ isLocked: Bool) -> Bool {
+    rooms[key]?.isLocked = isLocked
+    return rooms[key] != nil
+  }
+
+  // MARK: What apps are told
+
+  /// Does what is due.
+  /// - Returns: the call whose participant has been alone for too long.
+  func advance(_ key: RoomKey, _ context: EngineContext) -> CallID? {
+    guard let room = rooms[key] else { return nil }
+    if let newsAt = room.newsAt, newsAt <= context.now { tellNews(room, context) }
+    var alone: CallID?
+    if let until = aloneUntil(room, context), until <= context.now {
+      room.aloneSince = nil
+      alone = room.participants.keys.first
+    }
+    watch(key, room, context)
+    return alone
+  }
+
+  /// Tells at once what is new, or when its turn comes.
+  private func isNews(_ key: RoomKey, _ room: Room, _ context: EngineContext) {
+    if room.newsAt == nil {
+      let next = room.toldAt?.advanced(byMilliseconds: RoomBook.newsMilliseconds) ?? context.now
+      if next <= context.now { tellNews(room, context) } else { room.newsAt = next }
+    }
+    watch(key, room, context)
+  }
+
+  private func aloneUntil(_ room: Room, _ context: EngineContext) -> MonotonicInstant? {
+    room.aloneSince?.advanced(byMilliseconds: context.limits.aloneMilliseconds)
+  }
+
+  private func watch(_ key: RoomKey, _ room: Room, _ context: EngineContext) {
+    var next = room.newsAt
+    if let until = aloneUntil(room, context) { next = next.map { min($0, until) } ?? until }
+    context.deadlines.set(.room(key), next)
+  }
+
+  private func tellNews(_ room: Room, _ context: EngineContext) {
+    room.newsAt = nil
+    room.toldAt = context.now
+    let participants = room.inOrder
+    let all = participants.map { $0.member }
+    let changed = all.filter { room.changed.contains($0.participant) }
+    let speakers = RoomSpeakers(Array(room.speaking.suffix(RoomSpeakers.maximum)), leads: room.leads)
+    for participant in participants {
+      guard let session = participant.session, participant.watch != .none, !participant.isAbsent else { continue }
+      if !participant.knowsAll {
+        room.participants[participant.call]?.knowsAll = true
+        tell(all, own: participant.number, participant.call, session, context)
+      } else if !changed.isEmpty || !room.left.isEmpty {
+        tell(changed, left: room.left, participant.call, session, context)
+      }
+      if participant.watch == .speakers, room.speakersChanged || !participant.knowsAll {
+        context.emit(.app(session, .speakers(participant.call, speakers)))
+      }
+    }
+    room.changed = []
+    room.left = []
+    room.speakersChanged = false
+  }
+
+  /// In as many messages as it takes.
+  private func tell(
+    _ members: [RoomMembers.Member], left: [Int] = [], own: Int? = nil, _ call: CallID, _ session: SessionID,
+    _ context: EngineContext
+  ) {
+    var rest = members[...]
+    var message = RoomMembers(Array(rest.prefix(RoomMembers.maximumMembers)), left: left, own: own)
+    while true {
+      context.emit(.app(session, .members(call, message)))
+      rest = rest.dropFirst(RoomMembers.maximumMembers)
+      guard !rest.isEmpty else { return }
+      message = RoomMembers(Array(rest.prefix(RoomMembers.maximumMembers)))
+    }
+  }
+
+  // MARK: What operators see
+
+  /// Every conference that is there.
+  var keys: [RoomKey] { Array(rooms.keys) }
+
+  /// `nil` where there is no such conference.
+  func report(_ key: RoomKey) -> RoomReport? {
+    rooms[key].map { room in
+      RoomReport(
+        key: key, since: room.since, isLocked: room.isLocked, leads: room.leads,
+        participants: room.inOrder.map {
+          RoomReport.Participant(
+            number: $0.number, call: $0.call, from: $0.from, since: $0.since, isMuted: $0.isMuted,
+            isSilenced: $0.isSilenced, isDeaf: $0.isDeaf, isSpeaking: room.speaking.contains($0.number))
+        })
+    }
+  }
+
+  /// Of every call that has a place.
+  func calls(_ key: RoomKey) -> [CallID] { rooms[key]?.calls.sorted() ?? [] }
+
+  func call(_ key: RoomKey, participant: Int) -> CallID? {
+    rooms[key]?.participants.values.first { $0.number == participant }?.call
+  }
+}
+
+extension RoomBook.Participant {
+  /// As other participants see it.
+  fileprivate var member: RoomMembers.Member {
+    RoomMembers.Member(participant: number, from: from.shownToApps, isMuted: isMuted || isSilenced, since: since)
+  }
+}
+
+extension CallerIdentity {
+  /// Without what would let strangers call back: of numbers some digits, of addresses the host.
+  fileprivate var shownToApps: CallerIdentity {
+    var shown = self
+    shown.why = nil
+    shown.divertedBy = nil
+    switch kind {
+    case .user: break
+    case .phone: shown.value = number?.masked ?? ""
+    default: shown.value = value.lastIndex(of: "@").map { String(value[$0...]) } ?? ""
+    }
+    return shown
   }
 }

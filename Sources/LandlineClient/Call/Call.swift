@@ -25,6 +25,9 @@ public final class Call: Sendable {
     var isOnHold = false
     var isHeld = false
     var quality: CallQuality?
+    var members: [RoomMembers.Member] = []
+    var participant: Int?
+    var speakers: RoomSpeakers?
     /// Hung up or declined: what was not told of it yet needs not be told.
     var isGivenUp = false
     var userInfo: (any Sendable)?
@@ -118,6 +121,12 @@ public final class Call: Sendable {
   public var isHeld: Bool { facts.withLock { $0.isHeld } }
   /// The latest second; `nil` until one was told.
   public var quality: CallQuality? { facts.withLock { $0.quality } }
+  /// All who are in the conference, this side included, in the order in which they came; empty in any other call.
+  public var members: [RoomMembers.Member] { facts.withLock { $0.members } }
+  /// This side's own number in the conference; `nil` before it is in, and in any other call.
+  public var participant: Int? { facts.withLock { $0.participant } }
+  /// Who speaks in the conference; `nil` before anything was told of it.
+  public var speakers: RoomSpeakers? { facts.withLock { $0.speakers } }
 
   /// Held weakly.
   public var delegate: (any CallDelegate)? {
@@ -290,6 +299,10 @@ public final class Call: Sendable {
       case .held(let isHeld): facts.isHeld = isHeld
       case .onHold(let isOn): facts.isOnHold = isOn
       case .quality(let quality): facts.quality = quality
+      case .members(let members):
+        facts.members = members.applied(to: facts.members)
+        facts.participant = members.own ?? facts.participant
+      case .speakers(let speakers): facts.speakers = speakers
       default: break
       }
     }

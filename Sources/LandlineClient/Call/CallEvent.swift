@@ -34,6 +34,10 @@ public struct CallEvent: Sendable, Hashable {
     /// Once a second.
     case quality(CallQuality)
     case warning(QualityWarning, isRaised: Bool)
+    /// Who is in the conference, or what has changed: ``Call/members`` are all of them.
+    case members(RoomMembers)
+    /// Who speaks in the conference.
+    case speakers(RoomSpeakers)
     /// The connection to the gateway is lost (`false`) or stands again; the call goes on.
     case connection(isUp: Bool)
     /// A request inside the call was refused; the call goes on as before.

@@ -298,6 +298,8 @@ final class CallCore {
     case .transfer(_, let progress): tell(.transfer(progress))
     case .offered(let id, let offer): answer(id, offer)
     case .quality(_, let quality): tell(.quality(quality))
+    case .members(_, let members): tell(.members(members))
+    case .speakers(_, let speakers): tell(.speakers(speakers))
     case .warning(_, let warning, let isRaised): tell(.warning(warning, isRaised: isRaised))
     case .ended(_, let summary):
       if !wantsHangUp, !isRinging { report() }

@@ -130,7 +130,8 @@ final class ClientCore {
     if case .credential = registration.proof { usedKept = true }
     var registration = registration
     registration.profile = DeviceProfile(
-      features: canBeCalled ? [.incoming] : [], isListening: canBeCalled && wantsListening, name: options.deviceName,
+      features: canBeCalled ? [.incoming, .rooms] : [.rooms], isListening: canBeCalled && wantsListening,
+      name: options.deviceName,
       busyRule: options.busyRule)
     toldListening = registration.profile.isListening
     process(.start(registration))
@@ -439,8 +440,7 @@ final class ClientCore {
     case .ended(let id, let summary): ended(id, summary)
     case .progressing(let id, _), .ringing(let id, _), .earlyMedia(let id), .accepted(let id, _), .established(let id),
       .price(let id, _), .creditEnds(let id, _), .digit(let id, _, _), .held(let id, _), .transfer(let id, _),
-      .offered(let id, _),
-      .quality(let id, _), .warning(let id, _, _):
+      .offered(let id, _), .quality(let id, _), .warning(let id, _, _), .members(let id, _), .speakers(let id, _):
       guard let number = callNumbers[id] else { return }
       calls[number]?.took(event)
     }

@@ -33,13 +33,16 @@ extension EnvironmentConfiguration {
     let channels = section.number("channels", in: 1...InboundNumber.maximumChannels)
     let answersFirst = section.flag("answer-first") ?? false
     let callers = section.section("callers").map { InboundNumber.Callers(reading: $0) } ?? InboundNumber.Callers()
-    let hasUser = targets.contains { $0.destination.kind == .user }
-    if hasUser, application == nil, !section.has("application") {
+    let owned = targets.lazy.map(\.destination.kind).first { $0 == .user || $0 == .conference }
+    if let owned, application == nil, !section.has("application") {
       section.addProblem(
         applications.isEmpty
-          ? "a user is the target, and the environment has no application"
-          : "a user is the target, and 'application' does not say whose", at: nil,
+          ? "a \(owned.rawValue) is the target, and the environment has no application"
+          : "a \(owned.rawValue) is the target, and 'application' does not say whose", at: nil,
         fix: applications.isEmpty ? nil : "application: \(applications[0].name)")
+    }
+    if targets.dropLast().contains(where: { $0.destination.kind == .conference }) {
+      section.addProblem("targets", "a conference takes every call; accepted: a conference as the last target")
     }
     if account == nil, !section.has("account"), !section.has("application") {
       section.addProblem(
@@ -84,7 +87,7 @@ extension EnvironmentConfiguration {
 }
 
 extension InboundNumber.Target {
-  fileprivate static let keys = ["user", "phone", "sip"]
+  fileprivate static let keys = kinds.map(\.rawValue)
   /// Most entries of `on` and how each may be written.
   private static let outcomes = InboundNumber.Outcome.allCases.map(\.rawValue)
 
@@ -94,14 +97,15 @@ extension InboundNumber.Target {
     let user = section.value("user") { Destination.user(try UserID($0, rules: rules)) }
     let phone = section.value("phone") { Destination.phone(try E164Number($0)) }
     let sip = section.value("sip") { Destination.sip(try SIPAddress($0)) }
+    let conference = section.value("conference") { Destination.conference(try ConferenceID($0)) }
     let seconds = section.seconds(
       "ring", in: Int64(Self.ringSeconds.lowerBound)...Int64(Self.ringSeconds.upperBound))
     let leadsOn = Self.leadsOn(section)
     guard named.count == 1 else {
-      section.addProblem("names \(named.count) targets; accepted: one of user, phone and sip", at: nil)
+      section.addProblem("names \(named.count) targets; accepted: one of user, phone, sip and conference", at: nil)
       return nil
     }
-    guard let destination = user ?? phone ?? sip else { return nil }
+    guard let destination = user ?? phone ?? sip ?? conference else { return nil }
     self.init(destination, ringSeconds: seconds.map { Int($0) } ?? Self.standardRingSeconds)
     if let leadsOn { self.leadsOn = leadsOn }
   }

@@ -79,6 +79,9 @@ struct CallLadder {
       )
     case .onHold(let isOn): (isOn ? "on hold" : "resumed", "", [])
     case .quality(let quality): describe(quality)
+    case .members(let members): describe(members)
+    // Several a second: a page shows them, a list would be nothing else.
+    case .speakers: nil
     case .warning(let warning, let isRaised):
       (
         isRaised ? "warning" : "cleared", warning.rawValue,
@@ -89,6 +92,31 @@ struct CallLadder {
     case .refused(let failure): ("refused", failure.description, [("code", .string(failure.code.rawValue))])
     case .ended(let details): ("ended", CallLadder.text(details), [("cause", .string(details.endCause.rawValue))])
     }
+  }
+
+  private func describe(_ members: RoomMembers) -> (String, String, [(String, JSONValue)])? {
+    func who(_ member: RoomMembers.Member) -> String {
+      let name = member.from.value.isEmpty ? member.from.kind.rawValue : member.from.value
+      return "\(member.participant) \(name)\(member.isMuted ? ", muted" : "")"
+    }
+    let there = members.members.map(who)
+    let left = members.left.map { "\($0) left" }
+    return (
+      "members", (there + left).joined(separator: "; "),
+      [
+        ("own", .integer(optional: members.own.map { Int64($0) })),
+        (
+          "members",
+          .array(
+            members.members.map {
+              .members([
+                ("participant", .integer(Int64($0.participant))), ("kind", .string($0.from.kind.rawValue)),
+                ("value", .string($0.from.value)), ("muted", .boolean($0.isMuted)),
+              ])
+            })
+        ), ("left", .array(members.left.map { .integer(Int64($0)) })),
+      ]
+    )
   }
 
   private mutating func describe(_ quality: CallQuality) -> (String, String, [(String, JSONValue)])? {

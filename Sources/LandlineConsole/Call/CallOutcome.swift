@@ -21,7 +21,7 @@ struct CallOutcome {
   /// What a called user's side says, or the way to it, as a telephone network says it with SIP.
   private static let ofUsers: Set<CallFailureCode> = [
     .userBusy, .userDeclined, .userNoAnswer, .userUnreachable, .userUnknown, .tooLate, .crossed,
-    .numberUnknown, .numberUnserved, .roomFull, .callerRefused, .forwardLoop, .transfer,
+    .numberUnknown, .numberUnserved, .roomFull, .roomLocked, .kicked, .callerRefused, .forwardLoop, .transfer,
   ]
 
   static func status(_ failure: CallFailure) -> ExitStatus {

@@ -56,7 +56,7 @@ extension Console {
     guard known != nil || !options.targets.isEmpty else {
       throw ConsoleError.usage(
         "number.target", "\(number) is new, and nothing says where its calls lead", at: "NUMBER",
-        fix: "--user NAME, --phone NUMBER or --sip ADDRESS")
+        fix: "--user NAME, --phone NUMBER, --sip ADDRESS or --conference ID")
     }
     let response = try await client.put(target(number, name), try body(options, known))
     guard (200..<300).contains(response.status) else {
@@ -151,6 +151,7 @@ extension Console {
     var name: String {
       switch kind {
       case "user": "user:\(text)"
+      case "conference": "conf:\(text)"
       case "sip": text.hasPrefix("sips:") ? text : "sip:\(text)"
       default: text
       }

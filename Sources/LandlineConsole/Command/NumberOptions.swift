@@ -30,13 +30,14 @@ package struct NumberOptions: Sendable {
 
   package init(number: String) { self.number = number }
 
-  /// Targets of three options in the order in which they were typed.
+  /// Targets of four options in the order in which they were typed.
   /// - Parameter words: the command line.
   package static func targets(
-    users: [String], phones: [String], addresses: [String], typed words: [String]
+    users: [String], phones: [String], addresses: [String], conferences: [String], typed words: [String]
   ) -> [Target] {
     var left: [(option: String, kind: Destination.Kind, texts: [String])] = [
       ("--user", .user, users), ("--phone", .phone, phones), ("--sip", .sip, addresses),
+      ("--conference", .conference, conferences),
     ]
     var targets: [Target] = []
     for word in words {

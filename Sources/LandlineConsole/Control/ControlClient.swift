@@ -22,9 +22,18 @@ struct ControlClient: Sendable {
 
   func put(_ target: String, _ body: JSONValue) async throws -> Response { try await ask(.PUT, target, body) }
 
-  private func ask(_ method: HTTPMethod, _ target: String, _ body: JSONValue? = nil) async throws -> Response {
+  func patch(_ target: String, _ body: JSONValue) async throws -> Response { try await ask(.PATCH, target, body) }
+
+  /// - Parameter key: the same in every repeat of the request.
+  func post(_ target: String, _ body: JSONValue, key: String) async throws -> Response {
+    try await ask(.POST, target, body, key: key)
+  }
+
+  private func ask(
+    _ method: HTTPMethod, _ target: String, _ body: JSONValue? = nil, key: String? = nil
+  ) async throws -> Response {
     var response = Response(status: 0, body: [])
-    try await exchange(method, target, sending: body) { part in
+    try await exchange(method, target, sending: body, key: key) { part in
       switch part {
       case .head(let head): response.status = Int(head.status.code)
       case .body(let bytes):
@@ -68,7 +77,7 @@ struct ControlClient: Sendable {
   }
 
   private func exchange(
-    _ method: HTTPMethod, _ target: String, sending content: JSONValue? = nil,
+    _ method: HTTPMethod, _ target: String, sending content: JSONValue? = nil, key: String? = nil,
     _ body: (HTTPClientResponsePart) async throws -> Bool
   ) async throws {
     let channel: NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
@@ -89,6 +98,7 @@ struct ControlClient: Sendable {
     try await channel.executeThenClose { inbound, outbound in
       var head = HTTPRequestHead(version: .http1_1, method: method, uri: target)
       head.headers = ["host": "localhost", "connection": "close", "accept": "application/json"]
+      if let key { head.headers.add(name: "idempotency-key", value: key) }
       // In one piece: a gateway that answers the head at once may have closed the connection before a second one.
       var request: [HTTPClientRequestPart] = []
       if let content {

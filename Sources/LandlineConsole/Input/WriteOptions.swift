@@ -21,7 +21,7 @@ package struct WriteOptions: Sendable {
   }
 
   /// 80 random bits in base 32 (RFC 4648 alphabet, lower case).
-  private static func newKey() -> String {
+  static func newKey() -> String {
     let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     var generator = SystemRandomNumberGenerator()
     let letters = (0..<16).map { _ in alphabet[Int(generator.next(upperBound: UInt64(32)))] }

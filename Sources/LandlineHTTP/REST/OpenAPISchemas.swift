@@ -273,7 +273,7 @@ enum OpenAPISchemas {
     (
       "NumberTarget",
       object(
-        [("kind", choice(["user", "phone", "sip"])), ("target", text)],
+        [("kind", choice(InboundNumber.Target.kinds.map(\.rawValue))), ("target", text)],
         optional: [
           (
             "ring_seconds",
@@ -316,6 +316,21 @@ enum OpenAPISchemas {
       ])
     ),
     ("DeskPhonePage", object([("desk_phones", list(reference("DeskPhone"))), ("next", maybe(text))])),
+    (
+      "Participant",
+      object([
+        ("participant", integer), ("call", text), ("from", reference("Caller")), ("since", time), ("muted", flag),
+        ("self_muted", flag), ("deaf", flag), ("speaking", flag), ("leads", flag),
+      ])
+    ),
+    (
+      "Conference",
+      object([
+        ("id", text), ("application", text), ("application_key", text), ("account", maybe(text)), ("since", time),
+        ("locked", flag), ("participants", list(reference("Participant"))),
+      ])
+    ),
+    ("Conferences", object([("conferences", list(reference("Conference")))])),
     (
       "Status",
       object([

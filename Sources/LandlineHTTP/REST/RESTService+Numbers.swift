@@ -25,8 +25,8 @@ extension RESTService {
   ]
 
   private static let targetMembers: [RESTRoute.Member] = [
-    .init(name: "kind", kind: .text, isRequired: true, description: "user, phone or sip"),
-    .init(name: "target", kind: .text, isRequired: true, description: "bob, +46701234567, sip:front@pbx.example.com"),
+    .init(name: "kind", kind: .text, isRequired: true, description: "user, phone, sip or conference"),
+    .init(name: "target", kind: .text, isRequired: true, description: "bob, +46701234567, sip:front@pbx.example.com, weekly"),
     .init(name: "ring_seconds", kind: .integer, description: "how long it rings"),
     .init(
       name: "on", kind: .list(InboundNumber.Outcome.allCases.count),
@@ -198,7 +198,7 @@ extension RESTService {
   }
 
   private static func target(_ body: RESTBody, _ application: AppCredentials?) throws -> InboundNumber.Target {
-    let words = ["user", "phone", "sip"]
+    let words = InboundNumber.Target.kinds.map(\.rawValue)
     guard let kind = Destination.Kind(rawValue: try body.required("kind")), words.contains(kind.rawValue) else {
       throw RESTBody.invalid(body.path + "kind", "not a kind of target", fix: words.joined(separator: ", "))
     }

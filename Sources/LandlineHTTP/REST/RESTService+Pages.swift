@@ -34,6 +34,7 @@ extension RESTService {
       route("/account", "showAccount", "Balance and history", "account.html", types: html),
       route("/calls", "showCalls", "Calls that are up, and those that were", "calls.html", types: html),
       route("/calls/{id}", "showCall", "The story of one call", "call.html", types: html),
+      route("/conferences", "showConferences", "Who is in which conference", "conferences.html", types: html),
       route("/numbers", "showNumbers", "Numbers that trunks bring calls to", "numbers.html", types: html),
       route("/trunks", "showTrunks", "How the trunks do", "trunks.html", types: html),
       route(

@@ -97,6 +97,10 @@ package struct ProblemCode: Hashable, Sendable {
     "desk-phone.taken", 409, "The desk phone belongs to another environment", fix: "another name, or remove it there")
   static let deskPhonesFull = ProblemCode(
     "desk-phone.full", 409, "The environment has no room for more desk phones", fix: "remove one that is not used")
+  static let conferenceUnknown = ProblemCode(
+    "conference.unknown", 404, "Nobody is in that conference", fix: "GET /v1/conferences")
+  static let participantUnknown = ProblemCode(
+    "conference.participant", 404, "There is no such participant", fix: "GET /v1/conferences/{id}")
   static let inboundCallsExhausted = ProblemCode(
     "number.calling", 429, "The far end cannot call now", fix: "again when one of its calls has ended",
     isRetryable: true)
@@ -118,7 +122,7 @@ package struct ProblemCode: Hashable, Sendable {
       requestMalformed, targetLong, headersLarge, notFound, methodNotAllowed, bodyLarge, mediaType, unauthorized,
       forbidden, crossSite, attemptsExhausted, phoneUnavailable, applicationUnknown, trunkUnknown, numberUnknown,
       numberConfigured, numberTaken, numbersFull, deskPhoneUnknown, deskPhoneConfigured, deskPhoneTaken, deskPhonesFull,
-      inboundCallsExhausted,
+      conferenceUnknown, participantUnknown, inboundCallsExhausted,
       trunkTestRunning,
       exportRunning,
       connectQuery, connectKey, connectProtocol, connectBody, connectLate, upgradeRequired, originRefused,

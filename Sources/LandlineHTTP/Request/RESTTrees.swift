@@ -30,7 +30,7 @@ enum RESTTrees {
     ]
   }
 
-  private static func caller(_ caller: CallerIdentity) -> JSONValue {
+  static func caller(_ caller: CallerIdentity) -> JSONValue {
     .members([
       ("kind", .string(caller.kind.rawValue)), ("value", .string(caller.value)), ("name", .string(caller.name)),
       ("verified", .string(caller.verified.rawValue)), ("why", .string(optional: caller.why)),
@@ -69,7 +69,7 @@ enum RESTTrees {
     return .members(all + extra + money("cost", summary.costMicro) + rest)
   }
 
-  private static func instant(_ instant: Instant?) -> JSONValue { .string(optional: instant.map { "\($0)" }) }
+  static func instant(_ instant: Instant?) -> JSONValue { .string(optional: instant.map { "\($0)" }) }
 
   static func quality(_ quality: CallQuality) -> JSONValue {
     func direction(_ direction: CallQuality.Direction) -> JSONValue {

@@ -421,6 +421,22 @@ extension CallHub: GatewayOperations {
     } ?? false
   }
 
+  /// Conferences of an environment that somebody is in, by application and id.
+  public func conferences(environment: String) async -> [RoomReport] {
+    (await perform { $0.core.rooms } ?? []).filter { $0.key.environment == environment }
+  }
+
+  /// Does something to a conference.
+  /// - Parameter actor: who asked for it, for the log and the calls' stories.
+  /// - Returns: the conference as it stood before; `nil` where nobody is in it.
+  public func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomReport? {
+    await perform { loop in
+      guard let report = loop.core.room(room) else { return nil }
+      loop.handle(.room(room, order, by: actor))
+      return report
+    } ?? nil
+  }
+
   /// Answers once the call has begun, or with why it could not. What the order says is checked here.
   public func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure> {
     await withCheckedContinuation { continuation in

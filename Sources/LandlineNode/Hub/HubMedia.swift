@@ -267,9 +267,8 @@ final class HubMedia {
         _ = loop.releaseTrunkPorts(ports, of: entry.bridge)
       }
     case .enterRoom(let leg, let number):
-      var options = RoomOptions()
-      options.tellsSpeakers = false
-      apply(.enterRoom(leg, RoomIdentifier(rawValue: number), options), to: entry, call)
+      apply(.enterRoom(leg, RoomIdentifier(rawValue: number), RoomOptions()), to: entry, call)
+    case .deafen(let leg, let isDeaf): apply(.deafen(leg, isDeaf), to: entry, call)
     case .echo(let leg): apply(.echo(leg, dropping: 0), to: entry, call)
     case .plan(let leg, let plan): apply(.plan(leg, plan), to: entry, call)
     case .sendDigits(let leg, let digits):
@@ -335,8 +334,10 @@ final class HubMedia {
         leg, direction(statistics.received), sentLoss: sentLoss(statistics.sent), roundTrip: statistics.roundTrip)
     case .promptEnded(let leg, let finished): .playEnded(leg, finished: finished)
     case .closed: .closed
+    case .speaking(let leg, let isSpeaking, _): .speaking(leg, isSpeaking)
+    case .leadsTalk(let leg): .leadsTalk(leg)
     // The engine lets fewer into a room, and begins fewer, than the mixer takes.
-    case .recorded, .recordingEnded, .bye, .speaking, .leadsTalk, .roomRefused: nil
+    case .recorded, .recordingEnded, .bye, .roomRefused: nil
     }
   }
 

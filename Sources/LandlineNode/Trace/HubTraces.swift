@@ -186,7 +186,7 @@ final class HubTraces {
     case .offer(let call, let description): line(call, "offer", "", description, isFromApp: true, session, at)
     case .answer(let call, let description): line(call, "answer", "", description, isFromApp: true, session, at)
     case .mute(let call, let isMuted): line(call, "mute", isMuted ? "on" : "off", isFromApp: true, session, at)
-    case .listen: break
+    case .listen, .room: break
     case .transfer(let call, let order):
       let way = order.consults ? ", after talking" : ""
       line(call, "transfer", "to \(order.kind.rawValue) \(order.target)\(way)", isFromApp: true, session, at)
@@ -234,7 +234,7 @@ final class HubTraces {
       let code = progress.failure.map { " \($0.code.rawValue)" } ?? ""
       line(call, "transfer", progress.step.rawValue + code, isFromApp: false, session, at)
     case .offered(let call, let description): line(call, "offer", "", description, isFromApp: false, session, at)
-    case .quality: break
+    case .quality, .members, .speakers: break
     case .warning(let call, let warning, let isRaised):
       line(call, "warning", "\(warning.rawValue) \(isRaised ? "raised" : "cleared")", isFromApp: false, session, at)
     case .ended(let call, let summary):

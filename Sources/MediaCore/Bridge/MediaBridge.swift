@@ -170,6 +170,7 @@ public final class MediaBridge {
     case .sendDigits(let id, let codes, let milliseconds, let pause):
       leg(id)?.press(codes, milliseconds: milliseconds, pause: pause, at: now)
     case .mute(let id, let isMuted): leg(id)?.isMuted = isMuted
+    case .deafen(let id, let isDeaf): leg(id)?.isDeaf = isDeaf
     case .adapt(let id, let lossRate, let roundTrip): adapt(id, lossRate, roundTrip, at: now)
     case .play(let id, let prompts, let library):
       leg(id)?.play(prompts, from: library, at: now, events: &events)
@@ -232,6 +233,8 @@ public enum MediaCommand: Sendable {
   case adapt(LegID, lossRate: Double, roundTrip: Double?)
   /// What comes from this leg is passed on as silence, and its keys not at all.
   case mute(LegID, Bool)
+  /// A leg in a room is sent silence in place of the others; nothing happens elsewhere.
+  case deafen(LegID, Bool)
   /// Say prompts to a leg, one after the other, in place of the other leg's sound or the room's; then ``MediaEvent/promptEnded(_:finished:)``.
   case play(LegID, [Prompt], from: PromptLibrary)
   /// Play tones to a leg in place of the other leg's sound or the room's.

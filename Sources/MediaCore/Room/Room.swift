@@ -158,7 +158,7 @@ final class Room {
   /// Whether a leg is sent what all hear, or has its own encoding.
   private func arrange(_ seat: RoomSeat, at frame: Int64) {
     guard let own = seat.own, let wanted = seat.wanted else { return }
-    guard seat.part == .none else {
+    guard seat.part == .none, !seat.isDeaf else {
       seat.alike = 0
       if let shared = seat.shared {
         own.copyState(from: shared)
@@ -234,12 +234,14 @@ final class Room {
     if let shared = seat.shared { return seat.send(shared, at: now, outbox: outbox) }
     guard let own = seat.own else { return }
     let isHeard = seat.part != .none
-    if isHeard {
+    if seat.isDeaf {
+      scratch.own.fillSilence(sum.count)
+    } else if isHeard {
       sum.write(without: seat.voice, &seat.limiter, into: scratch.own)
     } else {
       sum.write(&seat.limiter, into: scratch.own)
     }
-    encode(scratch.own, own, isSilent: voices == (isHeard ? 1 : 0), at: frame)
+    encode(scratch.own, own, isSilent: seat.isDeaf || voices == (isHeard ? 1 : 0), at: frame)
     seat.send(own, at: now, outbox: outbox)
   }
 }

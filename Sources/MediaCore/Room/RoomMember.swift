@@ -9,6 +9,8 @@ protocol RoomMember: PlayoutSource {
   var audio: MediaPlan.Stream? { get }
   /// Nobody is to hear it.
   var isMuted: Bool { get }
+  /// It is to hear nobody.
+  var isDeaf: Bool { get }
   /// Sound that comes in is wanted.
   var mayReceive: Bool { get }
   /// Sound of the room may go out: nothing else is being played.

@@ -57,6 +57,9 @@ final class RoomSeat {
     makeCoders(samplingRate)
   }
 
+  /// It is sent silence.
+  var isDeaf: Bool { member?.isDeaf ?? false }
+
   /// It sends or is sent more than a telephone's band.
   var isWide: Bool {
     guard let codec = member?.audio?.send.codec else { return false }

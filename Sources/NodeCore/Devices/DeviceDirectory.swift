@@ -61,6 +61,11 @@ package struct DeviceDirectory {
   /// What a device calls itself; empty for none.
   package func name(of session: SessionID) -> String { member(session)?.profile.name ?? "" }
 
+  /// Whether a device is told who is in its conferences.
+  package func followsRooms(_ session: SessionID) -> Bool {
+    member(session)?.profile.features.contains(.rooms) ?? false
+  }
+
   /// Whether a user can be called now; `nil` where no device has a session, and the store of registrations has to say
   /// whether there ever was one.
   package func presence(of person: Person) -> UserPresence? {
@@ -111,12 +116,15 @@ package struct DeviceDirectory {
     for (index, member) in members.enumerated() where member.canRing { newest[member.identity.device] = index }
     return newest.values.sorted().map { index in
       let member = members[index]
-      return CalledDevice(
+      var device = CalledDevice(
         session: member.session, identity: member.identity,
         olderSessions: members.filter {
           $0.identity.device == member.identity.device && $0.session != member.session
         }.map(\.session),
         busyRule: member.profile.busyRule ?? rule)
+      device.name = member.profile.name
+      device.followsRooms = member.profile.features.contains(.rooms)
+      return device
     }
   }
 

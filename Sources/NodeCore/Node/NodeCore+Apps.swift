@@ -74,7 +74,8 @@ extension NodeCore {
     _ application: NodeApplication, _ payer: Payer
   ) {
     let caller = AppCaller(
-      identity: identity, payer: payer, callerNumbers: application.callerNumbers, name: devices.name(of: session))
+      identity: identity, payer: payer, callerNumbers: application.callerNumbers, name: devices.name(of: session),
+      followsRooms: devices.followsRooms(session))
     guard case .call(let call) = request, call.kind == .user else {
       return later(.engine(.request(session, number, request, caller)))
     }
@@ -166,13 +167,14 @@ extension NodeCore {
   }
 
   private func originate(_ id: OriginationID, _ order: OriginateOrder, _ payer: Payer) {
-    let origination: Origination
+    var origination: Origination
     do {
       let callerNumber = try order.callerNumber.map { try E164Number($0) }
       let codes = emergencyCodes(environment: order.environment, callerNumber: callerNumber)
+      let rules = try UserID.Rules(maximumLength: environment(order.environment)?.usersMaximumLength ?? 40)
       origination = Origination(
-        first: try Destination(order.first.kind, order.first.target, emergencyCodes: codes),
-        second: try Destination(order.second.kind, order.second.target, emergencyCodes: codes),
+        first: try Destination(order.first.kind, order.first.target, userRules: rules, emergencyCodes: codes),
+        second: try Destination(order.second.kind, order.second.target, userRules: rules, emergencyCodes: codes),
         headers: try CustomHeaders(order.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }),
         callerNumber: callerNumber, payer: payer)
     } catch let problem as InvalidValue {
@@ -180,6 +182,13 @@ extension NodeCore {
       return effects.append(.originated(id, .failure(failure)))
     } catch {
       return effects.append(.originated(id, .failure(CallFailure(CallRefusal.billingUnavailable))))
+    }
+    origination.application = order.application
+    origination.beginsMuted = order.beginsMuted
+    if let application = order.application {
+      for case .user(let user) in [origination.first, origination.second] {
+        origination.called = calledUser(application, user)
+      }
     }
     later(.engine(.originate(id, origination)))
   }

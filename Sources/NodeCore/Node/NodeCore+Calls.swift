@@ -74,6 +74,9 @@ extension NodeCore {
   /// Oldest first.
   package var liveCalls: [CallSnapshot] { engine.liveCalls }
   package func liveCall(_ id: CallID) -> CallSnapshot? { engine.call(id) }
+  /// Conferences that somebody is in.
+  package var rooms: [RoomReport] { engine.rooms }
+  package func room(_ key: RoomKey) -> RoomReport? { engine.room(key) }
   /// Sessions of apps, those included that wait to be resumed.
   package var sessionCount: Int { door.sessionCount }
   /// No call is live, none waits for its receipts.

@@ -69,10 +69,15 @@ extension NodeCore {
   /// The devices of a user that a number leads to. Whoever has none now counts as not reachable: a carrier hears the same of
   /// a user that was never there, and no call waits for a store.
   func findUser(_ call: CallID, _ application: String, _ user: UserID) {
+    later(.engine(.userFound(call, calledUser(application, user))))
+  }
+
+  /// A user whom no app calls: one that never registered counts as one that is away.
+  func calledUser(_ application: String, _ user: UserID) -> CalledUser {
     let person = DeviceDirectory.Person(application: application, user: user)
     let rule = settings.applications[application]?.busyRule ?? .device
     var called = withPhones(devices.calledUser(person, rule: rule), rule)
     if called.absence == .unknown { called.absence = .unreachable }
-    later(.engine(.userFound(call, called)))
+    return called
   }
 }

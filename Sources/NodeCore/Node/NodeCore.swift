@@ -127,6 +127,7 @@ package final class NodeCore {
     case .payer(let environment, let account, let result): payerRead(result, of: account, environment)
     case .originate(let id, let order): originate(id, order)
     case .userLookedUp(let person, let isKnown): lookedUp(person, isKnown: isKnown)
+    case .room(let room, let order, let actor): run(.engine(.room(room, order, by: actor)))
     case .hangUp(let call, let actor): run(.engine(.hangUp(call, by: actor)))
     case .configure(let settings): configure(settings)
     case .drain:

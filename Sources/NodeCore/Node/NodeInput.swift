@@ -37,6 +37,8 @@ package enum NodeInput: Sendable {
   case userLookedUp(DeviceDirectory.Person, isKnown: Bool?)
   /// A call between two destinations, asked for over REST; answered with ``NodeEffect/originated(_:_:)``.
   indirect case originate(OriginationID, OriginateOrder)
+  /// An operator does something to a conference.
+  case room(RoomKey, RoomOrder, by: String)
   /// An operator ends a call.
   case hangUp(CallID, by: String)
   /// What may change while calls are up.

@@ -17,6 +17,11 @@ public protocol GatewayOperations: Sendable {
   /// - Returns: `false` when there is no such live call.
   func hangUp(_ id: CallID, by actor: String) async -> Bool
   func originate(_ order: OriginateOrder) async -> Result<CallID, CallFailure>
+  /// Conferences that somebody is in, by application and id.
+  func conferences(environment: String) async -> [RoomReport]
+  /// - Parameter actor: who asked for it, for the log and the calls' stories.
+  /// - Returns: the conference as it stood before; `nil` where nobody is in it.
+  func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomReport?
   func trunks() async -> [TrunkReport]
   func status() async -> NodeStatus
   /// The ledger and the records of an environment; `nil` for a name that is not configured.
@@ -61,7 +66,8 @@ public enum UserPresence: String, Sendable, CaseIterable {
   case reachable
 }
 
-/// A call between two destinations, as asked for; texts are checked by the gateway.
+/// A call between two destinations, as asked for; texts are checked by the gateway. With a conference as one of them, the
+/// other is called at once and takes part in it.
 public struct OriginateOrder: Hashable, Sendable {
   /// `production`, `sandbox` or another name of the configuration; a name that is not there is refused.
   public var environment: String
@@ -79,6 +85,10 @@ public struct OriginateOrder: Hashable, Sendable {
   public var callerNumber: String?
   /// Values by names that begin with `x-`; sent in the alphabetical order of the names.
   public var headers: [String: String]
+  /// Key of the application whose conference and users are meant; `nil` where neither is.
+  public var application: String?
+  /// Whether whoever takes part in the conference is not heard at first.
+  public var beginsMuted = false
 
   /// Takes texts as they are: the gateway checks them when the call is asked for.
   public init(

@@ -62,6 +62,7 @@ extension NumberCommand {
       discussion: """
         landline number set +46850000536 --user bob
         landline number set +46850000536 --user bob --phone +46701234567 --ring 20s
+        landline number set +46850000536 --conference weekly
         landline number set +46850000536 --block +4670 --refuse-anonymous
         landline number set +46850000536 --inactive
 
@@ -72,7 +73,7 @@ extension NumberCommand {
     @Argument(help: "+, the country code and the national number.")
     var number: String
 
-    @Option(name: .customLong("user"), help: "Ring this user's devices; repeatable, as the next two.")
+    @Option(name: .customLong("user"), help: "Ring this user's devices; repeatable, as the next three.")
     var users: [String] = []
 
     @Option(name: .customLong("phone"), help: "Forward to this number.")
@@ -80,6 +81,9 @@ extension NumberCommand {
 
     @Option(name: .customLong("sip"), help: "Forward to this SIP address.")
     var addresses: [String] = []
+
+    @Option(name: .customLong("conference"), help: "Bring callers into this conference; the last target.")
+    var conferences: [String] = []
 
     @Option(help: "How long each target rings: 5s to 120s (default: 45s).")
     var ring: String?
@@ -125,7 +129,8 @@ extension NumberCommand {
       options.blocked = blocked
       try await common.console { console in
         options.targets = NumberOptions.targets(
-          users: users, phones: phones, addresses: addresses, typed: console.environment.commandLine)
+          users: users, phones: phones, addresses: addresses, conferences: conferences,
+          typed: console.environment.commandLine)
         return try await console.numberSet(
           options, control: common.gateway.control, environment: common.gateway.environment)
       }

@@ -54,6 +54,7 @@ struct DocumentTests {
       case .completeTransfer: "app.complete"
       case .takeBack: "app.take-back"
       case .report: "app.report"
+      case .room: "app.room"
       }
     }
   }
@@ -87,6 +88,8 @@ struct DocumentTests {
       case .offered: "gateway.offered"
       case .quality: "gateway.quality"
       case .warning: "gateway.warning"
+      case .members: "gateway.members"
+      case .speakers: "gateway.speakers"
       case .ended: "gateway.ended"
       }
     }

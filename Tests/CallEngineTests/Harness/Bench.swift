@@ -479,6 +479,8 @@ final class Bench {
     case .offered: "offered"
     case .quality: "quality"
     case .warning(_, let warning, let isRaised): "\(isRaised ? "raise" : "clear") \(warning.rawValue)"
+    case .members: "members"
+    case .speakers: "speakers"
     case .ended(_, let summary): "ended \(summary.cause.rawValue)"
     }
   }
@@ -496,6 +498,7 @@ final class Bench {
     case .say(let leg, let words): "say \(leg) \(words.map(\.rawValue).joined(separator: "+"))"
     case .adapt(let leg, let heard): "adapt \(leg) \(heard.loss)"
     case .enterRoom(let leg, let room): "enter \(leg) \(room)"
+    case .deafen(let leg, let isOn): "\(isOn ? "deafen" : "undeafen") \(leg)"
     case .part(let leg): "part \(leg)"
     case .hold(let leg): "hold \(leg)"
     case .ring(let leg): "ring \(leg)"

@@ -139,7 +139,7 @@ final class TestGatewayCore {
         return tell(.refused(number, CallFailure(.media)))
       }
       tell(.answered(number, id, answer))
-    case .answer, .mute, .report: tell(.done(number))
+    case .answer, .mute, .report, .room: tell(.done(number))
     case .transfer(let id, let order) where order.target == "nobody":
       tell(.done(number))
       tell(.transfer(id, TransferProgress(.failed, to: order.kind, order.target, CallFailure(.userUnreachable))))

@@ -19,6 +19,8 @@ final class FakeOperations: GatewayOperations {
       sessions: 0, problems: [])
     var trunks: [TrunkReport] = []
     var hungUp: [CallID] = []
+    var rooms: [RoomReport] = []
+    var roomOrders: [RoomOrder] = []
     var quotes: [E164Number: NumberQuote] = [:]
     var present: [UserID: UserPresence] = [:]
     var numbers: [NumberReport] = []
@@ -65,6 +67,30 @@ final class FakeOperations: GatewayOperations {
     state.withLock { state in
       state.orders.append(order)
       return state.outcome
+    }
+  }
+  func conferences(environment: String) async -> [RoomReport] {
+    state.withLock { $0.rooms.filter { $0.key.environment == environment } }
+  }
+  func conference(_ room: RoomKey, _ order: RoomOrder, by actor: String) async -> RoomReport? {
+    state.withLock { state in
+      guard let index = state.rooms.firstIndex(where: { $0.key == room }) else { return nil }
+      let before = state.rooms[index]
+      state.roomOrders.append(order)
+      switch order {
+      case .lock(let isLocked): state.rooms[index].isLocked = isLocked
+      case .end: state.rooms.remove(at: index)
+      case .kick(let number): state.rooms[index].participants.removeAll { $0.number == number }
+      case .silence(let number, let isOn):
+        for place in before.participants.indices where before.participants[place].number == number {
+          state.rooms[index].participants[place].isSilenced = isOn
+        }
+      case .deafen(let number, let isOn):
+        for place in before.participants.indices where before.participants[place].number == number {
+          state.rooms[index].participants[place].isDeaf = isOn
+        }
+      }
+      return before
     }
   }
   func trunks() async -> [TrunkReport] { state.withLock { $0.trunks } }

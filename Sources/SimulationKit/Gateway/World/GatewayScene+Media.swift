@@ -50,7 +50,9 @@ extension GatewayScene {
       if plants(.legLeft) { return }
       oracles.detaches(leg, call, in: self)
       bridge[leg] = SimulatedMedia.Leg()
-    case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt, .enterRoom: break
+    case .restartICE, .sendDigits, .ring, .hold, .part, .stopPlaying, .echo, .adapt,
+      .enterRoom, .deafen:
+      break
     }
   }
 

@@ -1,0 +1,128 @@
+import AppProtocol
+import CallModel
+
+// MARK: A call that is in a conference
+
+extension CallMachine {
+  /// The leg that stands for the conference; `nil` in any other call.
+  var roomPlace: LegID? { legs.first { $0.room != nil }?.id }
+
+  /// The leg that takes part in the conference: whoever calls, or whom the conference calls.
+  var roomMember: LegID? { roomPlace.map { $0 == .near ? .far : .near } }
+
+  /// The leg that a call is about for those who look at it: whoever calls, unless that is a conference.
+  var observed: LegID { roomPlace == .near ? .far : .near }
+
+  /// Takes a place in the conference, before anything is prepared: all sound of a conference is on one thread. A caller from a
+  /// trunk has its place from the beginning too, though other targets may come before the conference.
+  /// - Returns: the mixer's room; `nil` for a call that is in none.
+  func reserveRoom() throws(CallFailure) -> UInt64? {
+    if let place = roomPlace, var leg = self[place].room {
+      let number = try context.rooms.reserve(leg.key, id, isInvited: place == .near, context)
+      leg.number = number
+      self[place].port = .room(leg)
+      roomKey = leg.key
+      return number
+    }
+    guard let key = arrived?.targets.lazy.compactMap(\.room).first else { return nil }
+    do throws(CallFailure) {
+      let number = try context.rooms.reserve(key, id, isInvited: false, context)
+      arrived?.room = .success(number)
+      roomKey = key
+      return number
+    } catch {
+      arrived?.room = .failure(error)
+      return nil
+    }
+  }
+
+  /// The conference's turn among the targets of a number.
+  func reachRoom(_ terms: CallTerms) {
+    guard let key = terms.room, let place = arrived?.room else { return farFailed(CallFailure(.numberUnserved)) }
+    switch place {
+    case .success(let number) where key == roomKey:
+      replace(.far, by: Leg(id: .far, terms: terms, port: .room(RoomLeg(key: key, number: number))))
+      reachFar()
+    // Two numbers of ours stand behind each other, each with a conference.
+    case .success: farFailed(CallFailure(.numberUnserved))
+    case .failure(let failure): farFailed(failure)
+    }
+  }
+
+  /// Whoever takes part is there, hears the others and is heard.
+  func enterRoom() {
+    guard let place = roomPlace, let member = roomMember, let leg = self[place].room, let number = leg.number else {
+      // Another target was there first.
+      return leaveRoom()
+    }
+    order(.enterRoom(media(of: member), number))
+    if leg.beginsMuted { order(.mute(media(of: member), true)) }
+    var from = callerShown(at: member)
+    if from.name.isEmpty, let name = self[member].app?.name { from.name = name }
+    context.rooms.enter(leg.key, id, from: from, app: self[member].app, isSilenced: leg.beginsMuted, context)
+    note("in conference \(leg.key.conference)")
+  }
+
+  /// Gives the place back; nothing happens where it has none.
+  func leaveRoom() {
+    guard let room = roomKey else { return }
+    roomKey = nil
+    context.rooms.leave(room, id, context)
+  }
+
+  /// What an app is to be told has changed, by its own word or with its connection.
+  func followRoom(_ leg: LegID) {
+    guard let room = roomKey, let app = self[leg].app else { return }
+    context.rooms.follow(room, id, watch: app.watch, isAbsent: app.isAbsent, context)
+  }
+
+  /// An app has muted itself, or not.
+  func mutedInRoom(_ leg: LegID) {
+    guard let room = roomKey, let app = self[leg].app else { return }
+    context.rooms.change(room, id, context) { $0.isMuted = app.isMuted }
+  }
+
+  func spoke(_ isSpeaking: Bool) {
+    if let room = roomKey, isUp { context.rooms.spoke(room, id, isSpeaking, context) }
+  }
+
+  func leadsTalk() {
+    if let room = roomKey, isUp { context.rooms.leadsTalk(room, id, context) }
+  }
+
+  // MARK: Operators
+
+  func silencedInRoom(_ isOn: Bool, by actor: String) {
+    guard let room = roomKey, let member = roomMember, isUp else { return }
+    note("\(actor) \(isOn ? "mutes" : "no longer mutes") it")
+    order(.mute(media(of: member), isOn))
+    context.rooms.change(room, id, context) { $0.isSilenced = isOn }
+  }
+
+  func deafenedInRoom(_ isOn: Bool, by actor: String) {
+    guard let room = roomKey, let member = roomMember, isUp else { return }
+    note("\(actor) has it hear \(isOn ? "nothing" : "the others again")")
+    order(.deafen(media(of: member), isOn))
+    context.rooms.change(room, id, context) { $0.isDeaf = isOn }
+  }
+
+  func kicked(by actor: String) {
+    guard isUp else { return }
+    addToStory(.endedByOperator(actor))
+    flags.append(.endedByOperator)
+    let failure = CallFailure(.kicked)
+    end(failure.endCause, failure, reasons: [CallMachine.normalClearing])
+  }
+
+  /// Nobody else has been there for as long as anybody waits.
+  func aloneInRoom() {
+    guard isUp else { return }
+    note("alone in the conference for \(context.limits.aloneMilliseconds / 1000) s")
+    end(.timeout, reasons: [CallMachine.normalClearing])
+  }
+
+  private var isUp: Bool {
+    if case .up = state { return true }
+    return false
+  }
+}

@@ -1,0 +1,72 @@
+public import CallModel
+
+/// A conference as operators see it. Numbers are whole.
+public struct RoomReport: Hashable, Sendable {
+  /// Somebody who takes part.
+  public struct Participant: Hashable, Sendable {
+    /// Counts from 1 in each conference.
+    public var number: Int
+    /// By which it takes part.
+    public var call: CallID
+    /// Who it is.
+    public var from: CallerIdentity
+    /// When it came in.
+    public var since: Instant
+    /// Its app says that it is muted.
+    public var isMuted: Bool
+    /// An operator has muted it: its app cannot change that.
+    public var isSilenced: Bool
+    /// It hears nothing, by an operator's word.
+    public var isDeaf: Bool
+    /// Whether it speaks at this moment.
+    public var isSpeaking: Bool
+
+    package init(
+      number: Int, call: CallID, from: CallerIdentity, since: Instant, isMuted: Bool = false, isSilenced: Bool = false,
+      isDeaf: Bool = false, isSpeaking: Bool = false
+    ) {
+      self.number = number
+      self.call = call
+      self.from = from
+      self.since = since
+      self.isMuted = isMuted
+      self.isSilenced = isSilenced
+      self.isDeaf = isDeaf
+      self.isSpeaking = isSpeaking
+    }
+  }
+
+  public var key: RoomKey
+  /// When the first call asked for it.
+  public var since: Instant
+  /// Whether only operators can add somebody.
+  public var isLocked: Bool
+  /// The participant that leads the talk; `nil` before anybody has spoken.
+  public var leads: Int?
+  /// In the order in which they came; calls that wait for their media or still ring are not among them.
+  public var participants: [Participant]
+
+  package init(
+    key: RoomKey, since: Instant, isLocked: Bool = false, leads: Int? = nil, participants: [Participant] = []
+  ) {
+    self.key = key
+    self.since = since
+    self.isLocked = isLocked
+    self.leads = leads
+    self.participants = participants
+  }
+}
+
+/// What an operator does to a conference.
+public enum RoomOrder: Hashable, Sendable {
+  /// From now on apps and callers are refused, or taken again.
+  case lock(Bool)
+  /// A participant is heard by nobody, whatever its app says.
+  case silence(participant: Int, Bool)
+  /// A participant hears nothing.
+  case deafen(participant: Int, Bool)
+  /// A participant's call ends.
+  case kick(participant: Int)
+  /// All calls end.
+  case end
+}
